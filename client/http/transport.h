@@ -1,0 +1,101 @@
+// The client's one seam to the network: send a request, stream the response.
+//
+// Knows HTTP, not S3: no signing, no retry, no meaning of a status. Implementations: the curl_multi transport, the
+// scripted fake for tests.
+#ifndef PENSTOCK_CLIENT_HTTP_TRANSPORT_H_
+#define PENSTOCK_CLIENT_HTTP_TRANSPORT_H_
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "penstock/base/bytes.h"
+#include "penstock/base/clock.h"
+#include "penstock/base/result.h"
+
+namespace penstock::http {
+
+struct Header {
+  std::string name;
+  std::string value;
+};
+
+// Where a request goes. The pool is keyed by it.
+struct Endpoint {
+  std::string scheme = "https";  // "http" or "https"
+  std::string host;              // name or IP literal (IPv6 without brackets)
+  int port = 443;
+};
+
+struct Request {
+  std::string method;  // "GET", ...
+  Endpoint endpoint;
+  std::string target;           // path and query exactly as they go on the wire
+  std::vector<Header> headers;  // sent in this order; Host included; Content-Length is the transport's
+  std::string ca_bundle_path;   // empty: the system's
+  std::chrono::milliseconds connect_timeout{10'000};
+  std::chrono::milliseconds idle_timeout{30'000};
+};
+
+struct ResponseHead {
+  int status = 0;
+  std::vector<Header> headers;  // arrival order
+  // First header of that name (case-insensitive), or nullopt. The view lives as long as the head.
+  std::optional<std::string_view> Find(std::string_view name) const;
+};
+
+// Bytes to send with the request. `size()` becomes Content-Length.
+class RequestBody {
+ public:
+  virtual ~RequestBody() = default;
+  virtual std::uint64_t size() const = 0;
+  virtual void Rewind() = 0;
+  virtual ByteView Next(std::size_t limit) = 0;  // empty: the end
+};
+
+// Takes the response apart: head once, then (Window, Commit) pairs. Called from one I/O thread. An error aborts the
+// transfer and becomes its result.
+class ResponseBody {
+ public:
+  virtual ~ResponseBody() = default;
+  virtual Result<void> Begin(const ResponseHead& head) = 0;
+  virtual MutableByteView Window() = 0;
+  virtual Result<void> Commit(std::size_t count) = 0;
+};
+
+struct Outcome {
+  ResponseHead head;
+  std::uint64_t body_bytes = 0;
+  std::uint64_t sent_bytes = 0;
+  std::chrono::nanoseconds first_byte{};  // from start to the first byte of the head
+  bool connection_reused = false;
+};
+
+// Runs exactly once on an I/O thread. The error kinds: kUnavailable (refused, reset, DNS), kTimeout, kCancelled,
+// kDataLoss (body shorter or longer than declared), kUnauthenticated (TLS verification), or the body's own error.
+using Completion = std::function<void(Result<Outcome>)>;
+
+struct CallContext {
+  Deadline deadline = Deadline::Never();
+  std::stop_token cancel;
+};
+
+// Thread safety: safe from any thread. `request_body` may be null (no body); both bodies outlive the completion.
+class Transport {
+ public:
+  virtual ~Transport() = default;
+  virtual void Start(Request request, RequestBody* request_body, ResponseBody* response_body, CallContext context,
+                     Completion done) = 0;
+  // Runs `task` on an I/O thread no earlier than `when`: back-off without a sleeping thread.
+  virtual void RunAt(MonotonicTime when, std::function<void()> task) = 0;
+};
+
+}  // namespace penstock::http
+
+#endif  // PENSTOCK_CLIENT_HTTP_TRANSPORT_H_

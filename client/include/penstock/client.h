@@ -1,0 +1,106 @@
+// The S3 client: ObjectStore over HTTP, with signing, endpoint rules, retries and counters.
+#ifndef PENSTOCK_CLIENT_H_
+#define PENSTOCK_CLIENT_H_
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "penstock/credentials.h"
+#include "penstock/object_store.h"
+
+namespace penstock {
+
+enum class AddressingStyle { kAuto, kPath, kVirtual };
+enum class Signing { kSigned, kUnsigned };
+
+// Everything a Client is made from. Unset members are looked up as the AWS SDKs do (spec/protocol.md §3, §4).
+struct ClientConfig {
+  std::string region;        // empty: AWS_REGION, AWS_DEFAULT_REGION, profile
+  std::string endpoint_url;  // empty: AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, profile, AWS
+  AddressingStyle addressing = AddressingStyle::kAuto;
+  Signing signing = Signing::kSigned;
+  std::string profile;                                   // empty: AWS_PROFILE, "default"
+  std::shared_ptr<CredentialsProvider> credentials;      // null: the default chain
+  int max_attempts = 10;                                 // 1 to 64; AWS_MAX_ATTEMPTS overrides
+  bool requester_pays = false;
+  std::string user_agent;                                // prefix of the User-Agent header
+  std::string ca_bundle_path;                            // empty: AWS_CA_BUNDLE, system store
+  std::chrono::milliseconds connect_timeout{10'000};
+  std::chrono::milliseconds idle_timeout{30'000};        // no byte moved for that long: the attempt fails
+};
+
+// One attempt of one request, as it ended. For traces and counters; holds no secret.
+struct RequestEvent {
+  std::string operation;
+  std::string bucket;
+  std::string key;
+  int attempt = 1;      // 1-based
+  int http_status = 0;  // 0: no response
+  std::string error_code;
+  WallTime started{};
+  std::chrono::nanoseconds first_byte{};  // zero: none arrived
+  std::chrono::nanoseconds duration{};
+  std::uint64_t bytes_sent = 0;      // of bodies
+  std::uint64_t bytes_received = 0;  // of bodies
+};
+
+// Counters since the Client was made.
+struct ClientStats {
+  std::map<std::string, std::uint64_t> requests;  // by operation, every attempt counted
+  std::uint64_t retries = 0;
+  std::uint64_t throttled = 0;  // attempts answered with a throttling error
+  std::uint64_t failures = 0;   // calls that ended in an error
+  std::uint64_t bytes_sent = 0;
+  std::uint64_t bytes_received = 0;
+};
+
+// Thread safety: safe from any thread. Making one is cheap and touches no network; connections and I/O threads are
+// shared by all Clients of the process and start with the first request. After fork() the child rebuilds them on its
+// first request; calls in flight at the fork belong to the parent.
+class Client final : public ObjectStore {
+ public:
+  // kInvalidArgument when the configuration cannot work (bad endpoint URL, unsigned with requester_pays, ...).
+  static Result<std::unique_ptr<Client>> Create(ClientConfig config);
+  ~Client() override;
+
+  using ObjectStore::Call;
+  void Start(GetObjectRequest request, Callback<ObjectMetadata> done) override;
+  void Start(HeadObjectRequest request, Callback<ObjectMetadata> done) override;
+  void Start(PutObjectRequest request, Callback<PutObjectResponse> done) override;
+  void Start(DeleteObjectRequest request, Callback<NoResponse> done) override;
+  void Start(DeleteObjectsRequest request, Callback<DeleteObjectsResponse> done) override;
+  void Start(CopyObjectRequest request, Callback<CopyObjectResponse> done) override;
+  void Start(ListObjectsRequest request, Callback<ListObjectsResponse> done) override;
+  void Start(CreateMultipartUploadRequest request, Callback<CreateMultipartUploadResponse> done) override;
+  void Start(UploadPartRequest request, Callback<CompletedPart> done) override;
+  void Start(UploadPartCopyRequest request, Callback<CompletedPart> done) override;
+  void Start(CompleteMultipartUploadRequest request, Callback<PutObjectResponse> done) override;
+  void Start(AbortMultipartUploadRequest request, Callback<NoResponse> done) override;
+  void Start(ListPartsRequest request, Callback<ListPartsResponse> done) override;
+  void Start(ListMultipartUploadsRequest request, Callback<ListMultipartUploadsResponse> done) override;
+  void Start(CreateBucketRequest request, Callback<NoResponse> done) override;
+  void Start(HeadBucketRequest request, Callback<HeadBucketResponse> done) override;
+  void Start(DeleteBucketRequest request, Callback<NoResponse> done) override;
+  void Start(ListBucketsRequest request, Callback<ListBucketsResponse> done) override;
+
+  const ClientConfig& config() const;
+  ClientStats stats() const;
+
+  // Called once per attempt on an I/O thread, after it ended; must be quick. Replaces the former observer.
+  void SetObserver(std::function<void(const RequestEvent&)> observer);
+
+  // Opaque; defined in client/s3/client.cc.
+  struct Impl;
+
+ private:
+  explicit Client(std::shared_ptr<Impl> impl);
+  std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace penstock
+
+#endif  // PENSTOCK_CLIENT_H_

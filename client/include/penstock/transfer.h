@@ -1,0 +1,145 @@
+// Moving whole objects: a parallel download into caller memory, an ordered stream of parts, a writer, a lister.
+//
+// Everything here speaks ObjectStore, never HTTP. Every byte range of one object is pinned to one ETag; a short or
+// long body is kDataLoss; an upload is published whole or not at all.
+#ifndef PENSTOCK_TRANSFER_H_
+#define PENSTOCK_TRANSFER_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "penstock/object_store.h"
+
+namespace penstock {
+
+// ---- Download -------------------------------------------------------------------------------------------------
+
+struct DownloadOptions {
+  std::uint64_t part_size_bytes = 8ull << 20;
+  int max_parallel_parts = 8;
+  CallOptions call;
+};
+
+struct DownloadRequest {
+  BucketName bucket;
+  ObjectKey key;
+  std::uint64_t begin = 0;
+  std::optional<std::uint64_t> end;  // half-open; unset: to the end of the object. Clipped to the object's size.
+  // Size and ETag where already known (a listing, a HEAD, an earlier read); saves the probing first part.
+  std::optional<std::uint64_t> known_size;
+  std::optional<ETag> known_etag;  // sent as If-Match: a changed object fails with kPreconditionFailed
+  // Called exactly once, before any byte, with the number of bytes that will arrive. Returns memory of exactly that
+  // size, which the caller keeps alive until the call completes. On an I/O thread or the calling thread.
+  std::function<Result<MutableByteView>(std::uint64_t size_bytes)> destination;
+  DownloadOptions options;
+};
+
+struct DownloadResponse {
+  std::uint64_t bytes = 0;  // delivered
+  ObjectMetadata metadata;
+};
+
+// Asynchronous. No HEAD: the first ranged GET tells size and ETag, further parts carry If-Match. An empty object is 0
+// bytes, not an error; begin beyond the end gives 0 bytes. `store` outlives the completion.
+void StartDownload(ObjectStore& store, DownloadRequest request, Callback<DownloadResponse> done);
+
+// Blocking form.
+Result<DownloadResponse> Download(ObjectStore& store, DownloadRequest request, const Interrupt& interrupt = {});
+
+// ---- ObjectStream ---------------------------------------------------------------------------------------------
+
+struct StreamOptions {
+  std::uint64_t part_size_bytes = 8ull << 20;
+  int read_ahead_parts = 4;  // bounds memory: at most (read_ahead_parts + 1) * part_size_bytes
+  CallOptions call;
+};
+
+// A piece of an object, in order. Owns its bytes.
+struct StreamBlock {
+  std::uint64_t offset = 0;  // in the object
+  std::shared_ptr<const std::byte[]> data;
+  std::size_t size = 0;
+};
+
+// Reads [begin, end) of an object in order, fetching ahead.
+//
+// Thread safety: one reader at a time. Destroying it cancels what is in flight and waits for it.
+class ObjectStream {
+ public:
+  struct Source {
+    BucketName bucket;
+    ObjectKey key;
+    std::uint64_t begin = 0;
+    std::optional<std::uint64_t> end;
+    std::optional<std::uint64_t> known_size;
+    std::optional<ETag> known_etag;
+  };
+  static std::unique_ptr<ObjectStream> Open(std::shared_ptr<ObjectStore> store, Source source, StreamOptions options);
+  virtual ~ObjectStream() = default;
+
+  // The next block; nullopt at the end. Blocks.
+  virtual Result<std::optional<StreamBlock>> Next(const Interrupt& interrupt = {}) = 0;
+  // Known after the first block (or from the source).
+  virtual std::optional<ObjectMetadata> metadata() const = 0;
+};
+
+// ---- Upload ---------------------------------------------------------------------------------------------------
+
+struct UploadOptions {
+  std::uint64_t single_put_limit_bytes = 8ull << 20;  // up to this size: one PutObject
+  std::uint64_t part_size_bytes = 8ull << 20;         // first parts; grows so that 10,000 parts reach 48.8 TiB
+  int max_parallel_parts = 4;
+  ObjectAttributes attributes;
+  bool if_none_match_any = false;
+  CallOptions call;
+};
+
+struct UploadResponse {
+  ETag etag;
+  std::uint64_t bytes = 0;
+};
+
+// Writes one object. Nothing is visible before Finish returns success; destruction or Abort without Finish leaves no
+// object and no parts behind (the multipart upload is aborted).
+//
+// Thread safety: one writer at a time.
+class ObjectWriter {
+ public:
+  static std::unique_ptr<ObjectWriter> Create(std::shared_ptr<ObjectStore> store, BucketName bucket, ObjectKey key,
+                                              UploadOptions options);
+  virtual ~ObjectWriter() = default;
+
+  // Copies `data` into part buffers; blocks while max_parallel_parts are in flight. After an error the upload is
+  // aborted and every further call returns that error.
+  virtual Result<void> Write(ByteView data, const Interrupt& interrupt = {}) = 0;
+  // Publishes. Blocks until S3 has acknowledged. A second call returns the first result.
+  virtual Result<UploadResponse> Finish(const Interrupt& interrupt = {}) = 0;
+  // Gives up; idempotent; does nothing after Finish succeeded.
+  virtual Result<void> Abort() = 0;
+  virtual std::uint64_t bytes_written() const = 0;
+};
+
+// Uploads memory that stays valid during the call, without copying it into part buffers.
+Result<UploadResponse> Upload(std::shared_ptr<ObjectStore> store, BucketName bucket, ObjectKey key, ByteView data,
+                              UploadOptions options, const Interrupt& interrupt = {});
+
+// ---- Lister ---------------------------------------------------------------------------------------------------
+
+// Pages of a listing, in S3's order, one page fetched ahead.
+//
+// Thread safety: one reader at a time.
+class Lister {
+ public:
+  static std::unique_ptr<Lister> Create(std::shared_ptr<ObjectStore> store, ListObjectsRequest first);
+  virtual ~Lister() = default;
+  // nullopt after the last page. The first page is always requested.
+  virtual Result<std::optional<ListObjectsResponse>> Next(const Interrupt& interrupt = {}) = 0;
+};
+
+}  // namespace penstock
+
+#endif  // PENSTOCK_TRANSFER_H_

@@ -1,0 +1,44 @@
+# penstock_module(NAME SOURCES ... [TESTS ...] [TEST_DEPENDS ...] [DEPENDS ...] [PRIVATE ...] [INCLUDE dir])
+#
+# One static library per module of the house and, beside it, one test program of its *_test.cc files.
+#   NAME          path with '_' for '/', e.g. client_http -> target penstock_client_http, alias penstock::client_http
+#   DEPENDS       modules or libraries that its headers need
+#   PRIVATE       third-party libraries that only its .cc files see
+#   INCLUDE       folder of its public headers, relative to the module
+#   TEST_DEPENDS  what only its tests need
+function(penstock_module name)
+  cmake_parse_arguments(ARG "" "INCLUDE" "SOURCES;TESTS;TEST_DEPENDS;DEPENDS;PRIVATE" ${ARGN})
+  set(target penstock_${name})
+  add_library(${target} STATIC ${ARG_SOURCES})
+  add_library(penstock::${name} ALIAS ${target})
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
+  set_property(GLOBAL APPEND PROPERTY PENSTOCK_MODULES ${target})
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
+  if(ARG_INCLUDE)
+    target_include_directories(${target} PUBLIC
+      $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/${ARG_INCLUDE}> $<INSTALL_INTERFACE:include>)
+    set_property(GLOBAL APPEND PROPERTY PENSTOCK_PUBLIC_INCLUDES ${CMAKE_CURRENT_SOURCE_DIR}/${ARG_INCLUDE})
+  endif()
+  target_link_libraries(${target} PUBLIC ${ARG_DEPENDS} PRIVATE ${ARG_PRIVATE})
+  penstock_warnings(${target})
+  if(PENSTOCK_TESTS AND ARG_TESTS)
+    penstock_test(${target}_test SOURCES ${ARG_TESTS} DEPENDS ${target} ${ARG_TEST_DEPENDS})
+  endif()
+endfunction()
+
+# A GoogleTest program; each of its tests is one ctest.
+function(penstock_test target)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
+  add_executable(${target} ${ARG_SOURCES})
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
+  target_link_libraries(${target} PRIVATE ${ARG_DEPENDS} GTest::gtest_main GTest::gmock)
+  penstock_warnings(${target})
+  gtest_discover_tests(${target} DISCOVERY_MODE PRE_TEST TEST_PREFIX "${target}." PROPERTIES TIMEOUT 120)
+endfunction()
+
+function(penstock_warnings target)
+  target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wno-missing-field-initializers)
+  if(PENSTOCK_WERROR)
+    target_compile_options(${target} PRIVATE -Werror)
+  endif()
+endfunction()

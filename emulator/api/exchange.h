@@ -1,0 +1,124 @@
+// One request and the response under construction: what Handlers see.
+//
+// Auth, faults, throttle and journal are Handlers around the router. This file knows HTTP messages as values; sockets
+// and framing are emulator/http's, the S3 meaning is the router's.
+#ifndef PENSTOCK_EMULATOR_API_EXCHANGE_H_
+#define PENSTOCK_EMULATOR_API_EXCHANGE_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "emulator/api/target.h"
+#include "emulator/store/store.h"
+#include "penstock/base/bytes.h"
+#include "penstock/base/clock.h"
+#include "penstock/base/result.h"
+
+namespace penstock::emulator::api {
+
+// Views into the connection's buffer; they live until the exchange ends.
+struct HeaderView {
+  std::string_view name;   // as sent
+  std::string_view value;  // outer white space removed, otherwise the raw bytes
+};
+
+struct RequestHead {
+  std::string_view method;
+  std::string_view target;  // raw path and query, exactly as on the request line
+  int minor_version = 1;    // HTTP/1.x
+  std::vector<HeaderView> headers;  // arrival order, duplicates kept
+
+  // First header of that name, case-insensitively; nullopt when absent.
+  std::optional<std::string_view> Find(std::string_view name) const;
+};
+
+// The request's body after transfer decoding. Auth may wrap it (aws-chunked, payload hash).
+class BodyReader {
+ public:
+  virtual ~BodyReader() = default;
+  // Up to buffer.size() bytes; 0 is the end, reached only after everything claimed about the body was verified.
+  // Errors are S3 errors (IncompleteBody, RequestTimeout, XAmzContentSHA256Mismatch, ...). The first call sends
+  // "100 Continue" where the client asked for it.
+  virtual Result<std::size_t> Read(MutableByteView buffer) = 0;
+  // Bytes this reader will deliver (decoded), when the request declares it.
+  virtual std::optional<std::uint64_t> Length() const = 0;
+  // Trailing headers (name lower-case, value); complete after the end was read.
+  virtual const std::vector<std::pair<std::string, std::string>>& Trailers() const = 0;
+};
+
+struct Connection {
+  std::uint64_t id = 0;
+  std::string peer;  // "127.0.0.1:54321"
+  bool tls = false;
+  std::uint64_t requests_before = 0;
+};
+
+// What the wire must do instead of a plain answer. Faults set it; more actions come with the fault engine.
+enum class WireAction { kSend, kReset, kClose };
+
+// The response. `headers` leave in this order. The wire adds Date, Server, Connection and the framing header; a HEAD
+// response sends `content_length` and no body.
+struct Response {
+  int status = 200;
+  std::string reason;  // empty: the standard phrase
+  std::vector<std::pair<std::string, std::string>> headers;
+  std::variant<std::monostate, std::string, store::Content> body;
+  std::optional<std::uint64_t> content_length;  // overrides the body's size (HEAD)
+  bool chunked = false;                         // send `body` with Transfer-Encoding: chunked (S3's error documents)
+  bool close = false;                           // close the connection after this response
+  WireAction action = WireAction::kSend;
+
+  // Appends; does not look for duplicates.
+  void Add(std::string name, std::string value);
+  std::optional<std::string_view> Find(std::string_view name) const;
+};
+
+// One universe: what an access key selects.
+struct Namespace {
+  std::string name;
+  std::shared_ptr<store::Store> store;
+  const Clock* clock = nullptr;  // never null once in use
+};
+
+// Who asks. Anonymous: empty access key.
+struct Identity {
+  std::string access_key_id;
+  std::string owner_id;      // canonical id, 64 hex digits
+  std::string display_name;
+  std::string account_id;    // 12 digits
+  bool anonymous() const { return access_key_id.empty(); }
+};
+
+struct Exchange {
+  const RequestHead& request;
+  BodyReader* body = nullptr;  // never null
+  Connection& connection;
+  Target target;               // parsed request target (target.h)
+  Identity identity;           // set by auth
+  std::shared_ptr<Namespace> space;  // set by auth (or the outermost handler); never null for the router
+  std::string request_id;      // 16 characters
+  std::string host_id;
+  std::string operation;       // "GetObject"; set as soon as the target is parsed
+  WallTime received{};
+  // Counted by the wire after the response left.
+  std::uint64_t bytes_in = 0;
+  std::uint64_t bytes_out = 0;
+  Response response;
+};
+
+// Thread safety: Handle is called from many threads at once, each with its own Exchange. It must leave a response.
+class Handler {
+ public:
+  virtual ~Handler() = default;
+  virtual void Handle(Exchange& exchange) = 0;
+};
+
+}  // namespace penstock::emulator::api
+
+#endif  // PENSTOCK_EMULATOR_API_EXCHANGE_H_

@@ -1,0 +1,28 @@
+// The innermost Handler: S3's verbs over a Store.
+#ifndef PENSTOCK_EMULATOR_API_ROUTER_H_
+#define PENSTOCK_EMULATOR_API_ROUTER_H_
+
+#include <memory>
+#include <string>
+
+#include "emulator/api/exchange.h"
+
+namespace penstock::emulator::api {
+
+struct RouterOptions {
+  std::string region = "us-east-1";
+  std::uint64_t min_part_size_bytes = 5ull << 20;  // lowered by tests only
+};
+
+std::unique_ptr<Handler> MakeRouter(RouterOptions options);
+
+// The operation a request addresses ("PutObject", "UploadPartCopy", ...), from method, target and headers alone;
+// empty when it is none of S3's. Auth, faults and the journal name operations with it.
+std::string OperationName(const RequestHead& request, const Target& target);
+
+// Replaces the response by S3's error document for `error` (status, headers, XML elements, no body for HEAD).
+void RespondWithError(Exchange& exchange, const Error& error);
+
+}  // namespace penstock::emulator::api
+
+#endif  // PENSTOCK_EMULATOR_API_ROUTER_H_

@@ -1,0 +1,49 @@
+// The request target taken apart: bucket, key, query. Pure; no I/O.
+//
+// Keys are the raw percent-decoded remainder of the path: no dot-segment or double-slash normalisation, and an
+// unencoded '+' in the path is a space (spec/protocol.md §0 "Path routing").
+#ifndef PENSTOCK_EMULATOR_API_TARGET_H_
+#define PENSTOCK_EMULATOR_API_TARGET_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "penstock/base/result.h"
+#include "penstock/base/types.h"
+
+namespace penstock::emulator::api {
+
+struct QueryParameter {
+  std::string name;   // percent-decoded ('+' stays '+')
+  std::string value;  // percent-decoded; empty also where there was no '='
+};
+
+struct Target {
+  std::string raw_path;   // before '?', exactly as sent
+  std::string raw_query;  // after the first '?', exactly as sent
+  BucketName bucket;      // empty: the service itself
+  ObjectKey key;          // empty: the bucket itself
+  bool virtual_hosted = false;
+  std::vector<QueryParameter> query;  // arrival order, duplicates kept
+
+  bool Has(std::string_view name) const;
+  // First value of that name.
+  std::optional<std::string_view> Get(std::string_view name) const;
+};
+
+// How host names map to buckets. Path-style is always accepted.
+struct HostRules {
+  // A Host (port removed) that ends in "." + one of these is virtual-hosted: the part before it is the bucket.
+  // Defaults: "localhost", "s3.amazonaws.com", "s3.<region>.amazonaws.com", "s3.localhost.localstack.cloud".
+  std::vector<std::string> suffixes;
+  static HostRules Default(std::string_view region);
+};
+
+// InvalidURI when the percent-encoding is broken.
+Result<Target> ParseTarget(std::string_view raw_target, std::string_view host, const HostRules& rules);
+
+}  // namespace penstock::emulator::api
+
+#endif  // PENSTOCK_EMULATOR_API_TARGET_H_

@@ -1,0 +1,45 @@
+// The wire: an HTTP/1.1 server of our own behind cpp-httplib's listener (architecture §4).
+//
+// Knows bytes on sockets, not S3. One epoll set holds waiting connections; a small set of threads serves one request
+// at a time from start to end with blocking calls under a deadline.
+#ifndef PENSTOCK_EMULATOR_HTTP_SERVER_H_
+#define PENSTOCK_EMULATOR_HTTP_SERVER_H_
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "emulator/api/exchange.h"
+#include "penstock/base/result.h"
+
+namespace penstock::emulator::http {
+
+struct ServerOptions {
+  std::string host = "127.0.0.1";
+  int port = 0;  // 0: any free port
+  std::string tls_certificate_path;  // PEM; both set or both empty
+  std::string tls_key_path;
+  int min_threads = 4;
+  int max_threads = 256;
+  std::size_t max_head_bytes = 64 << 10;
+  std::chrono::milliseconds idle_timeout{60'000};      // between requests
+  std::chrono::milliseconds progress_timeout{20'000};  // no byte moved within a request
+  const Clock* clock = nullptr;                        // null: the system's
+};
+
+// Thread safety: port() and Stop() from any thread.
+class Server {
+ public:
+  // Listens before it returns. kInvalidArgument for a bad certificate, kUnavailable when the port is taken.
+  // `handler` outlives the server.
+  static Result<std::unique_ptr<Server>> Start(ServerOptions options, api::Handler& handler);
+  virtual ~Server() = default;
+  virtual int port() const = 0;
+  // Stops accepting, lets requests in progress finish for up to `grace`, then shuts every connection down. Idempotent.
+  virtual void Stop(std::chrono::milliseconds grace) = 0;
+};
+
+}  // namespace penstock::emulator::http
+
+#endif  // PENSTOCK_EMULATOR_HTTP_SERVER_H_

@@ -1,0 +1,241 @@
+// One universe of buckets and objects: metadata in SQLite, bytes in blobs.
+//
+// Knows S3's data model (versions, delete markers, uploads, listing order) but not its wire: no HTTP, no XML, no
+// signature. Errors carry S3 codes (NoSuchBucket, NoSuchKey, NoSuchVersion, NoSuchUpload, BucketNotEmpty,
+// BucketAlreadyOwnedByYou, BucketAlreadyExists); api/ adds messages and elements.
+#ifndef PENSTOCK_EMULATOR_STORE_STORE_H_
+#define PENSTOCK_EMULATOR_STORE_STORE_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "emulator/store/content.h"
+#include "penstock/base/clock.h"
+#include "penstock/base/result.h"
+#include "penstock/base/types.h"
+
+namespace penstock::emulator::store {
+
+enum class Durability {
+  kRelaxed,  // acknowledged means: survives the process
+  kStrict,   // acknowledged means: on disk (fsync), survives the machine
+};
+
+struct StoreOptions {
+  std::string directory;  // empty: everything in memory, gone with the process
+  Durability durability = Durability::kRelaxed;
+  std::uint64_t inline_limit_bytes = 32 << 10;  // bodies up to this size live in SQLite
+  const Clock* clock = nullptr;                 // null: the system's
+};
+
+using Attributes = std::vector<std::pair<std::string, std::string>>;  // ordered, names as api/ wrote them
+
+enum class Versioning { kNever, kEnabled, kSuspended };
+
+struct BucketRecord {
+  BucketName name;
+  std::string owner_id;  // canonical id
+  std::string region;
+  WallTime created{};
+  Versioning versioning = Versioning::kNever;
+  Attributes configuration;  // sub-resource name -> stored document
+};
+using BucketPtr = std::shared_ptr<const BucketRecord>;
+
+// One part of a finished multipart object; needed for partNumber reads and GetObjectAttributes.
+struct PartRecord {
+  int number = 0;
+  std::uint64_t size = 0;
+  ETag etag;
+  std::string checksum;  // base64; empty: none
+  WallTime last_modified{};
+};
+
+// One version of one object. Immutable.
+struct ObjectRecord {
+  ObjectKey key;
+  VersionId version_id;  // "null" where the bucket is not versioned
+  bool is_latest = true;
+  bool is_delete_marker = false;
+  std::uint64_t size = 0;
+  ETag etag;
+  WallTime last_modified{};
+  std::string owner_id;
+  std::string storage_class;       // "STANDARD"
+  std::string checksum_algorithm;  // "CRC64NVME", ...; empty: none
+  std::string checksum_type;       // "FULL_OBJECT" or "COMPOSITE"
+  std::string checksum;            // base64, COMPOSITE with its -N
+  Attributes attributes;           // stored system headers, x-amz-meta-*, SSE settings
+  Attributes tags;
+  std::vector<PartRecord> parts;   // empty: not a multipart object
+  Content content;
+};
+using ObjectPtr = std::shared_ptr<const ObjectRecord>;
+
+// Decides, inside the writing transaction, whether the change may happen. `current` is the latest version, null when
+// there is none (a delete marker is passed as such). An Error refuses the change and becomes its result.
+using Precondition = std::function<Result<void>(const ObjectRecord* current)>;
+
+struct PutObject {
+  BucketName bucket;
+  ObjectRecord record;  // key, owner, attributes, checksum, content, size, etag; version, is_latest are the store's.
+                        // last_modified is the store's unless set.
+  Precondition precondition;
+};
+struct PutOutcome {
+  ObjectPtr object;
+  Versioning versioning = Versioning::kNever;
+};
+
+struct DeleteObject {
+  BucketName bucket;
+  ObjectKey key;
+  std::optional<VersionId> version_id;
+  Precondition precondition;
+};
+struct DeleteOutcome {
+  bool existed = false;
+  bool created_marker = false;  // a delete marker now hides the key
+  bool removed_marker = false;  // the version removed was a marker
+  VersionId version_id;         // of the marker created or the version removed; empty when never versioned
+};
+
+struct ListObjects {
+  BucketName bucket;
+  std::string prefix;
+  std::string delimiter;    // empty: no folding
+  std::string start_after;  // exclusive; when it lies inside a common prefix that whole group is skipped
+  int max_keys = 1000;      // 0 to 1000; keys and common prefixes count alike
+};
+// Keys in unsigned byte order, merged with common prefixes.
+struct ListEntry {
+  ObjectPtr object;           // null: a common prefix. Content is not loaded.
+  std::string common_prefix;
+};
+struct ListPage {
+  std::vector<ListEntry> entries;
+  bool truncated = false;
+  std::string next;  // start_after of the next page: last key or common prefix
+};
+
+struct ListVersions {
+  BucketName bucket;
+  std::string prefix;
+  std::string delimiter;
+  std::string key_marker;
+  std::optional<VersionId> version_id_marker;
+  int max_keys = 1000;
+};
+struct VersionPage {
+  std::vector<ListEntry> entries;
+  bool truncated = false;
+  std::string next_key_marker;
+  std::optional<VersionId> next_version_id_marker;  // unset after a common prefix
+};
+
+struct UploadRecord {
+  BucketName bucket;
+  ObjectKey key;
+  UploadId id;
+  std::string owner_id;
+  WallTime initiated{};
+  std::string storage_class;
+  std::string checksum_algorithm;
+  std::string checksum_type;
+  Attributes attributes;
+  Attributes tags;
+};
+using UploadPtr = std::shared_ptr<const UploadRecord>;
+
+struct PutPart {
+  BucketName bucket;
+  ObjectKey key;
+  UploadId upload_id;
+  PartRecord part;
+  Content content;
+};
+struct StoredPart {
+  PartRecord part;
+  Content content;
+};
+
+struct CompleteUpload {
+  BucketName bucket;
+  ObjectKey key;
+  UploadId upload_id;
+  ObjectRecord record;     // as for PutObject; parts and content are taken from `part_numbers`
+  std::vector<int> part_numbers;
+  Precondition precondition;
+};
+
+struct ListUploads {
+  BucketName bucket;
+  std::string prefix;
+  std::string delimiter;
+  std::string key_marker;
+  std::string upload_id_marker;
+  int max_uploads = 1000;
+};
+struct UploadListEntry {
+  UploadPtr upload;  // null: a common prefix
+  std::string common_prefix;
+};
+struct UploadPage {
+  std::vector<UploadListEntry> entries;
+  bool truncated = false;
+};
+
+// Thread safety: safe from any thread. Readers do not wait for writers. Every write is atomic and, once it returned,
+// visible to every later read; what it promises after a crash is `durability`'s.
+class Store {
+ public:
+  // kDataLoss naming the file when the database is corrupt; kResourceExhausted when the disk is full;
+  // kInvalidArgument when the directory cannot be used or another process holds it.
+  static Result<std::unique_ptr<Store>> Open(StoreOptions options);
+  virtual ~Store() = default;
+
+  // Buckets.
+  virtual Result<void> CreateBucket(BucketRecord bucket) = 0;
+  virtual Result<BucketPtr> FindBucket(const BucketName& name) = 0;
+  virtual Result<void> DeleteBucket(const BucketName& name) = 0;  // open uploads do not block it; objects, versions do
+  virtual Result<std::vector<BucketPtr>> ListBuckets() = 0;       // by name
+  virtual Result<void> SetVersioning(const BucketName& name, Versioning versioning) = 0;
+  // Stores or (nullopt) removes one configuration document.
+  virtual Result<void> SetConfiguration(const BucketName& name, const std::string& sub_resource,
+                                        std::optional<std::string> document) = 0;
+
+  // Objects. Find without a version gives the latest version, which may be a delete marker.
+  virtual Result<ObjectPtr> FindObject(const BucketName& bucket, const ObjectKey& key,
+                                       const std::optional<VersionId>& version = std::nullopt) = 0;
+  virtual Result<PutOutcome> Put(PutObject request) = 0;
+  virtual Result<DeleteOutcome> Delete(DeleteObject request) = 0;
+  virtual Result<void> SetTags(const BucketName& bucket, const ObjectKey& key,
+                               const std::optional<VersionId>& version, Attributes tags) = 0;
+  virtual Result<ListPage> List(const ListObjects& query) = 0;
+  virtual Result<VersionPage> List(const ListVersions& query) = 0;
+
+  // Multipart uploads.
+  virtual Result<UploadPtr> CreateUpload(UploadRecord upload) = 0;  // id and initiated are the store's
+  virtual Result<UploadPtr> FindUpload(const BucketName& bucket, const ObjectKey& key, const UploadId& id) = 0;
+  virtual Result<void> Put(PutPart request) = 0;  // replaces a part of the same number
+  // Parts with number > marker, ascending, at most `limit`.
+  virtual Result<std::vector<StoredPart>> ListParts(const BucketName& bucket, const ObjectKey& key, const UploadId& id,
+                                                    int marker, int limit) = 0;
+  virtual Result<PutOutcome> Complete(CompleteUpload request) = 0;
+  // The object an earlier Complete of this upload made, if that is remembered: S3 answers a repeated Complete with it.
+  virtual Result<ObjectPtr> FindCompleted(const BucketName& bucket, const ObjectKey& key, const UploadId& id) = 0;
+  virtual Result<void> AbortUpload(const BucketName& bucket, const ObjectKey& key, const UploadId& id) = 0;
+  virtual Result<UploadPage> List(const ListUploads& query) = 0;
+
+  // A place for new bytes. `size_hint`: expected bytes, 0 when unknown.
+  virtual Result<std::unique_ptr<BlobWriter>> NewBlob(std::uint64_t size_hint) = 0;
+};
+
+}  // namespace penstock::emulator::store
+
+#endif  // PENSTOCK_EMULATOR_STORE_STORE_H_
