@@ -1,0 +1,24 @@
+// The date forms of S3's wire. UTC only, no locale, no time zone database.
+#ifndef PENSTOCK_BASE_DATES_H_
+#define PENSTOCK_BASE_DATES_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "penstock/base/clock.h"
+
+namespace penstock {
+
+std::string FormatHttpDate(WallTime time);    // "Fri, 24 May 2013 00:00:00 GMT"
+std::string FormatIso8601(WallTime time);     // "2013-05-24T00:00:00.000Z", milliseconds always printed
+std::string FormatAmzDate(WallTime time);     // "20130524T000000Z"
+std::string FormatAmzDay(WallTime time);      // "20130524"
+
+std::optional<WallTime> ParseHttpDate(std::string_view text);  // RFC 1123; also RFC 850 and asctime
+std::optional<WallTime> ParseIso8601(std::string_view text);   // with or without fraction, "Z" or "+hh:mm"
+std::optional<WallTime> ParseAmzDate(std::string_view text);
+
+}  // namespace penstock
+
+#endif  // PENSTOCK_BASE_DATES_H_

@@ -1,0 +1,52 @@
+// SHA-256, SHA-1, MD5 and HMAC-SHA-256 over OpenSSL. Digests only; what is hashed and why is each protocol's own.
+#ifndef PENSTOCK_BASE_DIGEST_H_
+#define PENSTOCK_BASE_DIGEST_H_
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "penstock/base/bytes.h"
+
+namespace penstock {
+
+using Sha256Digest = std::array<std::byte, 32>;
+using Sha1Digest = std::array<std::byte, 20>;
+using Md5Digest = std::array<std::byte, 16>;
+
+enum class DigestAlgorithm { kSha256, kSha1, kMd5 };
+
+// Digests bytes as they pass. Reusable: Finish resets. Thread safety: one thread at a time.
+class Digester {
+ public:
+  explicit Digester(DigestAlgorithm algorithm);
+  ~Digester();
+  Digester(Digester&&) noexcept;
+  Digester& operator=(Digester&&) noexcept;
+
+  void Update(ByteView bytes);
+  // The digest of everything since construction or the last Finish, as raw bytes (16, 20 or 32).
+  std::string Finish();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+Sha256Digest Sha256(ByteView bytes);
+Sha1Digest Sha1(ByteView bytes);
+Md5Digest Md5(ByteView bytes);
+
+// HMAC-SHA-256 of `message`; `key` of any length.
+Sha256Digest HmacSha256(ByteView key, ByteView message);
+
+// Equal, in time that depends on the length only. Different lengths are unequal.
+bool ConstantTimeEqual(ByteView a, ByteView b);
+
+// Cryptographically strong random bytes.
+void RandomBytes(MutableByteView into);
+
+}  // namespace penstock
+
+#endif  // PENSTOCK_BASE_DIGEST_H_

@@ -1,0 +1,41 @@
+// Structured log lines to a sink, with secrets redacted. What level and where is decided by the program, not here.
+#ifndef PENSTOCK_BASE_LOG_H_
+#define PENSTOCK_BASE_LOG_H_
+
+#include <functional>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace penstock {
+
+enum class LogLevel { kTrace, kDebug, kInfo, kWarning, kError, kOff };
+
+// One line: an event name and fields in order. Views live during the call only.
+struct LogRecord {
+  LogLevel level = LogLevel::kInfo;
+  std::string_view event;  // "request.retry"
+  std::initializer_list<std::pair<std::string_view, std::string_view>> fields;
+};
+
+// Thread safety: a sink is called from any thread, one call at a time.
+using LogSink = std::function<void(LogLevel level, const std::string& json_line)>;
+
+// Parses "trace" ... "error", "off"; kInfo... nullopt semantics: unknown text is kOff.
+LogLevel ParseLogLevel(std::string_view text);
+
+// Replaces the process's sink; a null sink writes to standard error. Thread safety: any thread.
+void SetLogSink(LogLevel least, LogSink sink);
+bool LogEnabled(LogLevel level);
+// Renders {"level":..., "event":..., fields} as one JSON line with Redact applied to each value, and hands it on.
+void Log(const LogRecord& record);
+
+// The text with everything that can be a secret replaced by "***": values of Authorization, X-Amz-Signature,
+// X-Amz-Credential, X-Amz-Security-Token, x-amz-s3session-token, SecretAccessKey, SessionToken, SSE-C keys, in header,
+// query and XML form.
+std::string Redact(std::string_view text);
+
+}  // namespace penstock
+
+#endif  // PENSTOCK_BASE_LOG_H_

@@ -1,0 +1,70 @@
+// XML tokens: reading a document into a tree and writing escaped elements. Shapes of S3 documents are not here.
+#ifndef PENSTOCK_BASE_XML_H_
+#define PENSTOCK_BASE_XML_H_
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "penstock/base/result.h"
+
+namespace penstock {
+
+// One element of a parsed document. A light handle; valid as long as its XmlDocument. An absent element is a valid
+// handle that is false, has no children and empty text.
+class XmlElement {
+ public:
+  XmlElement() = default;
+  explicit operator bool() const;
+  std::string_view name() const;  // without namespace prefix
+  std::string text() const;       // all direct character data, entities resolved, not trimmed
+  XmlElement Child(std::string_view name) const;  // first child element of that local name
+  std::vector<XmlElement> Children(std::string_view name) const;
+  std::vector<XmlElement> Children() const;
+  std::optional<std::string> Attribute(std::string_view name) const;
+
+ private:
+  friend class XmlDocument;
+  explicit XmlElement(void* node) : node_(node) {}
+  void* node_ = nullptr;
+};
+
+// Parses a whole document. Namespaces are ignored; DTDs and external entities are never followed.
+class XmlDocument {
+ public:
+  // kInvalidArgument (code MalformedXML) naming the byte offset when the text is not well-formed or has no root.
+  static Result<XmlDocument> Parse(std::string_view text);
+  XmlDocument(XmlDocument&&) noexcept;
+  XmlDocument& operator=(XmlDocument&&) noexcept;
+  ~XmlDocument();
+  XmlElement root() const;
+
+ private:
+  struct Impl;
+  explicit XmlDocument(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+// Appends text with & < > " and, as character references, control characters escaped (quote as &quot;).
+void AppendXmlEscaped(std::string& out, std::string_view text);
+
+// Writes a document by appending to one string. No indentation.
+//   XmlWriter xml; xml.Open("A", "xmlns=\"...\""); xml.Element("B", "text"); xml.Close("A"); xml.Take();
+class XmlWriter {
+ public:
+  XmlWriter();  // starts with <?xml version="1.0" encoding="UTF-8"?>\n
+  void Open(std::string_view name, std::string_view raw_attributes = {});
+  void Close(std::string_view name);
+  void Element(std::string_view name, std::string_view text);  // <name>escaped</name>; <name></name> when empty
+  void Empty(std::string_view name, std::string_view raw_attributes = {});  // <name/>
+  std::string Take();
+
+ private:
+  std::string out_;
+};
+
+}  // namespace penstock
+
+#endif  // PENSTOCK_BASE_XML_H_
