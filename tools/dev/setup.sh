@@ -1,0 +1,94 @@
+# What `./dev` needs before it can work: Debian packages, a virtual environment, a configured build folder.
+# Sourced by ./dev; every function is cheap when there is nothing to do.
+
+cache_root=${PENSTOCK_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/penstock}
+
+missing_packages() {
+  local wanted
+  wanted=$(grep -Ev '^\s*(#|$)' tools/apt-packages.txt)
+  # dpkg-query prints one line for each package it knows; what is not "installed" is missing.
+  # shellcheck disable=SC2086
+  comm -23 <(sort <<<"$wanted") \
+    <(dpkg-query -W -f='${Package} ${db:Status-Status}\n' $wanted 2>/dev/null | awk '$2 == "installed" {print $1}' | sort -u)
+}
+
+ensure_packages() {
+  command -v dpkg-query >/dev/null || die "this machine has no dpkg: ./dev sets up Debian 12. Elsewhere install the packages of tools/apt-packages.txt by hand and set PENSTOCK_SKIP_APT=1."
+  [ -n "${PENSTOCK_SKIP_APT:-}" ] && return
+  local missing
+  missing=$(missing_packages | tr '\n' ' ')
+  missing=${missing% }
+  [ -z "$missing" ] && return
+  local as_root=()
+  if [ "$(id -u)" -ne 0 ]; then
+    if command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
+      as_root=(sudo)
+    else
+      printf 'dev: these Debian packages are missing and installing needs root. Run this, then start again:\n\n  sudo apt-get update && sudo apt-get install -y --no-install-recommends %s\n\n' "$missing" >&2
+      exit 3
+    fi
+  fi
+  say "installing Debian packages: $missing"
+  export DEBIAN_FRONTEND=noninteractive
+  "${as_root[@]}" apt-get update -qq || die "apt-get update failed; see its message above"
+  # shellcheck disable=SC2086
+  "${as_root[@]}" apt-get install -y -qq --no-install-recommends $missing >"$(log_file apt)" 2>&1 ||
+    die "apt-get install failed; its output is in $(log_file apt)"
+}
+
+# One environment per content of requirements-dev.txt and per Python, shared by every checkout of this user.
+ensure_venv() {
+  local python=${PENSTOCK_PYTHON:-python3} key
+  "$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null ||
+    die "$python is missing or older than 3.10; set PENSTOCK_PYTHON to a newer one"
+  key=$({ cat requirements-dev.txt; "$python" -c 'import sys; print(sys.version, sys.prefix)'; } | sha256sum | cut -c1-16)
+  venv=$cache_root/venv-$key
+  if [ ! -e "$venv/ready" ]; then
+    mkdir -p "$cache_root"
+    (
+      flock 9
+      [ -e "$venv/ready" ] && exit 0
+      say "making the Python environment (once; torch is about 200 MB)"
+      rm -rf "$venv"
+      "$python" -m venv "$venv" || exit 1
+      "$venv/bin/python" -m pip install --quiet --disable-pip-version-check "$(grep -E '^torch==' requirements-dev.txt)" || exit 1
+      "$venv/bin/python" -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt || exit 1
+      touch "$venv/ready"
+    ) 9>"$venv.lock" >"$(log_file pip)" 2>&1 || { tail -n 20 "$(log_file pip)" >&2; die "making the Python environment failed; all output is in $(log_file pip)"; }
+  fi
+  export PATH="$venv/bin:$PATH"
+}
+
+# configure NAME [CMAKE OPTION...]: build/NAME, configured when its options or the tree's CMake files ask for it.
+configure() {
+  local name=$1
+  shift
+  local folder=build/$name options="$* $venv"
+  build_dir=$folder
+  # ccache serves clean checkouts: paths below the checkout are hashed relative to it.
+  export CCACHE_BASEDIR=$PWD CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=include_file_ctime,include_file_mtime
+  if [ ! -e "$folder/build.ninja" ] || [ "$(cat "$folder/dev-options" 2>/dev/null)" != "$options" ]; then
+    say "configuring $folder"
+    mkdir -p "$folder"
+    cmake -S . -B "$folder" -G Ninja "$@" >"$folder/configure.log" 2>&1 || {
+      tail -n 30 "$folder/configure.log" >&2
+      die "configuring failed; all output is in $folder/configure.log"
+    }
+    printf '%s' "$options" >"$folder/dev-options"
+  fi
+}
+
+full_options() {
+  torch_prefix=$(cat "$venv/torch-prefix" 2>/dev/null) || true
+  if [ -z "$torch_prefix" ]; then
+    torch_prefix=$(python -c 'import torch; print(torch.utils.cmake_prefix_path)') || die "torch does not import in $venv"
+    echo "$torch_prefix" >"$venv/torch-prefix"
+  fi
+  pybind_prefix=$(python -m pybind11 --cmakedir) || die "pybind11 is missing in $venv"
+  options=(-DPENSTOCK_PYTHON=ON -DPENSTOCK_TORCH=ON -DPENSTOCK_EXAMPLES=ON -DPENSTOCK_WERROR=ON
+    "-DCMAKE_PREFIX_PATH=$torch_prefix" "-Dpybind11_DIR=$pybind_prefix" "-DPython_EXECUTABLE=$venv/bin/python")
+}
+
+build() {
+  ninja -C "$build_dir" --quiet "$@" || die "the build failed; the first error is above"
+}

@@ -1,0 +1,67 @@
+# `./dev test`: every test of the repository, then the counts. Sourced by ./dev.
+
+# Adds the passed and failed of a JUnit file to the totals.
+count_junit() {
+  local counts
+  [ -s "$1" ] || { failed=$((failed + 1)); return; }
+  counts=$(python - "$1" <<'EOF'
+import sys
+import xml.etree.ElementTree as tree
+
+root = tree.parse(sys.argv[1]).getroot()
+suites = [root] if root.tag == "testsuite" else list(root)
+total = sum(int(s.get("tests", 0)) for s in suites)
+bad = sum(int(s.get("failures", 0)) + int(s.get("errors", 0)) for s in suites)
+off = sum(int(s.get("skipped", 0)) + int(s.get("disabled", 0)) for s in suites)
+print(total - bad - off, bad, off)
+EOF
+  )
+  read -r p f s <<<"$counts"
+  passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+}
+
+run_ctest() {
+  rm -f "$build_dir/ctest.xml"
+  ctest --test-dir "$build_dir" -j2 --output-on-failure --no-tests=error --output-junit ctest.xml "$@" \
+    >"$build_dir/ctest.log" 2>&1 || { grep -Ev ' (Start|Passed) ' "$build_dir/ctest.log" | tail -n 200; result=1; }
+  count_junit "$build_dir/ctest.xml"
+}
+
+run_pytest() {
+  rm -f "$build_dir/pytest.xml"
+  python -m pytest -q --junitxml="$build_dir/pytest.xml" -o junit_family=xunit1 "$@" || result=1
+  count_junit "$build_dir/pytest.xml"
+}
+
+run_tests() {
+  local kind=dev pattern="" long=""
+  passed=0 failed=0 skipped=0 result=0
+  while [ $# -gt 0 ]; do
+    case $1 in
+      --asan) kind=asan ;;
+      --tsan) kind=tsan ;;
+      --long) long=1 ;;
+      -k) pattern=${2:?"-k takes a pattern"}; shift ;;
+      *) die "test takes --asan, --tsan, --long or -k PATTERN, not '$1'" ;;
+    esac
+    shift
+  done
+  [ -n "$long" ] && export PENSTOCK_LONG=1 PENSTOCK_PROPERTY_RUNS=${PENSTOCK_PROPERTY_RUNS:-10000}
+  local started=$SECONDS
+  case $kind in
+    dev) build_all ;;
+    asan) setup && configure asan -DPENSTOCK_SANITIZE=address -DPENSTOCK_WERROR=ON && build ;;
+    tsan) setup && configure tsan -DPENSTOCK_SANITIZE=thread -DPENSTOCK_WERROR=ON && build ;;
+  esac
+  export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:strict_string_checks=1}
+  export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1} TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=1:second_deadlock_stack=1}
+  say "built in $((SECONDS - started)) s; running the C++ tests"
+  run_ctest ${pattern:+-R "$pattern"}
+  if [ "$kind" = dev ]; then
+    say "running the Python tests"
+    run_pytest ${pattern:+-k "$pattern"}
+  fi
+  say "took $((SECONDS - started)) s"
+  echo "$passed passed, $failed failed, $skipped skipped"
+  [ "$failed" -eq 0 ] && [ "$result" -eq 0 ]
+}
