@@ -1,4 +1,7 @@
 // The date forms of S3's wire. UTC only, no locale, no time zone database.
+//
+// Parsers take years 1970 to 9999 and nothing but the form, or answer nullopt. WallTime ends in 2262: dates beyond are read
+// as the last day it can hold.
 #ifndef PENSTOCK_BASE_DATES_H_
 #define PENSTOCK_BASE_DATES_H_
 

@@ -1,0 +1,279 @@
+#include "base/dates.h"
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+namespace penstock {
+namespace {
+
+namespace chrono = std::chrono;
+
+constexpr std::array<std::string_view, 12> kMonths = {"Jan", "Feb", "Mar", "Apr", "May", "Jun",
+                                                      "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
+constexpr std::array<std::string_view, 7> kDays = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
+constexpr std::array<std::string_view, 7> kLongDays = {"Sunday",   "Monday", "Tuesday", "Wednesday",
+                                                       "Thursday", "Friday", "Saturday"};
+
+// A time in calendar fields.
+struct Fields {
+  int year = 1970;
+  int month = 1;  // 1..12
+  int day = 1;
+  int hour = 0;
+  int minute = 0;
+  int second = 0;
+  int nanosecond = 0;
+};
+
+struct Broken {
+  Fields fields;
+  std::size_t weekday = 0;  // 0 is Sunday
+};
+
+Broken Break(WallTime time) {
+  const auto days = chrono::floor<chrono::days>(time);
+  const chrono::year_month_day date(days);
+  const chrono::hh_mm_ss clock(chrono::floor<chrono::nanoseconds>(time - days));
+  Broken broken;
+  broken.weekday = chrono::weekday(days).c_encoding();
+  broken.fields = {.year = static_cast<int>(date.year()),
+                   .month = static_cast<int>(static_cast<unsigned>(date.month())),
+                   .day = static_cast<int>(static_cast<unsigned>(date.day())),
+                   .hour = static_cast<int>(clock.hours().count()),
+                   .minute = static_cast<int>(clock.minutes().count()),
+                   .second = static_cast<int>(clock.seconds().count()),
+                   .nanosecond = static_cast<int>(clock.subseconds().count())};
+  return broken;
+}
+
+// nullopt when a field is out of its range. A leap second (:60) is the second after it, as POSIX counts.
+std::optional<WallTime> Join(const Fields& fields) {
+  if (fields.year < 1970 || fields.year > 9999) return std::nullopt;
+  const chrono::year_month_day date(chrono::year(fields.year), chrono::month(static_cast<unsigned>(fields.month)),
+                                    chrono::day(static_cast<unsigned>(fields.day)));
+  if (!date.ok() || fields.hour > 23 || fields.minute > 59 || fields.second > 60) return std::nullopt;
+  const chrono::sys_seconds seconds = chrono::sys_days(date) + chrono::hours(fields.hour) +
+                                      chrono::minutes(fields.minute) + chrono::seconds(fields.second);
+  // The wall clock counts nanoseconds in 64 bits, which end in 2262; "the end of time" must stay in the far future.
+  constexpr auto kLast = chrono::floor<chrono::seconds>(WallTime::max()) - chrono::days(1);
+  if (seconds >= kLast) return WallTime(kLast.time_since_epoch());
+  return WallTime(chrono::duration_cast<WallTime::duration>(seconds.time_since_epoch()) +
+                  chrono::duration_cast<WallTime::duration>(chrono::nanoseconds(fields.nanosecond)));
+}
+
+void AppendNumber(std::string& out, int value, std::size_t digits) {
+  const std::size_t end = out.size() + digits;
+  out.resize(end, '0');
+  for (std::size_t i = 1; i <= digits; ++i, value /= 10) out[end - i] = static_cast<char>('0' + value % 10);
+}
+
+// Takes a text apart from the left. Every Take returns false, and moves nothing, when the text does not fit.
+class Scanner {
+ public:
+  explicit Scanner(std::string_view text) : rest_(text) {}
+
+  bool Done() const { return rest_.empty(); }
+
+  bool Take(std::string_view literal) {
+    if (!rest_.starts_with(literal)) return false;
+    rest_.remove_prefix(literal.size());
+    return true;
+  }
+
+  // Exactly `digits` decimal digits, at most 9.
+  bool TakeNumber(std::size_t digits, int& value) {
+    if (rest_.size() < digits) return false;
+    int number = 0;
+    for (const char c : rest_.substr(0, digits)) {
+      if (c < '0' || c > '9') return false;
+      number = number * 10 + (c - '0');
+    }
+    value = number;
+    rest_.remove_prefix(digits);
+    return true;
+  }
+
+  template <std::size_t size>
+  bool TakeName(const std::array<std::string_view, size>& names, int& index) {
+    for (std::size_t i = 0; i < size; ++i) {
+      if (!Take(names[i])) continue;
+      index = static_cast<int>(i);
+      return true;
+    }
+    return false;
+  }
+
+  bool TakeMonth(int& month) {
+    if (!TakeName(kMonths, month)) return false;
+    ++month;
+    return true;
+  }
+
+  // "hh:mm:ss"
+  bool TakeClock(Fields& fields) {
+    return TakeNumber(2, fields.hour) && Take(":") && TakeNumber(2, fields.minute) && Take(":") &&
+           TakeNumber(2, fields.second);
+  }
+
+  // One or more digits of a fraction; those beyond nanoseconds are dropped.
+  bool TakeFraction(int& nanosecond) {
+    int digit = 0;
+    if (!TakeNumber(1, digit)) return false;
+    nanosecond = 0;
+    for (int scale = 100'000'000;; scale /= 10) {
+      nanosecond += digit * scale;
+      if (!TakeNumber(1, digit)) return true;
+    }
+  }
+
+ private:
+  std::string_view rest_;
+};
+
+// "Sun, 06 Nov 1994 08:49:37 GMT" after the day's name. UTC has more than one spelling in the mail RFCs.
+bool TakeRfc1123(Scanner& scan, Fields& fields) {
+  if (!scan.Take(", ")) return false;
+  if (!scan.TakeNumber(2, fields.day) && !scan.TakeNumber(1, fields.day)) return false;
+  return scan.Take(" ") && scan.TakeMonth(fields.month) && scan.Take(" ") && scan.TakeNumber(4, fields.year) &&
+         scan.Take(" ") && scan.TakeClock(fields) &&
+         (scan.Take(" GMT") || scan.Take(" UTC") || scan.Take(" +0000") || scan.Take(" -0000"));
+}
+
+// "Sunday, 06-Nov-94 08:49:37 GMT" after the day's name. Two digits below 70 are of this century.
+bool TakeRfc850(Scanner& scan, Fields& fields) {
+  if (!(scan.Take(", ") && scan.TakeNumber(2, fields.day) && scan.Take("-") && scan.TakeMonth(fields.month) &&
+        scan.Take("-") && scan.TakeNumber(2, fields.year))) {
+    return false;
+  }
+  fields.year += fields.year < 70 ? 2000 : 1900;
+  return scan.Take(" ") && scan.TakeClock(fields) && scan.Take(" GMT");
+}
+
+// "Sun Nov  6 08:49:37 1994" after the day's name.
+bool TakeAsctime(Scanner& scan, Fields& fields) {
+  if (!(scan.Take(" ") && scan.TakeMonth(fields.month) && scan.Take(" "))) return false;
+  const bool day = scan.Take(" ") ? scan.TakeNumber(1, fields.day) : scan.TakeNumber(2, fields.day);
+  return day && scan.Take(" ") && scan.TakeClock(fields) && scan.Take(" ") && scan.TakeNumber(4, fields.year);
+}
+
+// "Z", "+hh:mm" or "-hh:mm"; `offset` is what local time is ahead of UTC.
+bool TakeZone(Scanner& scan, chrono::minutes& offset) {
+  if (scan.Take("Z")) return true;
+  const bool ahead = scan.Take("+");
+  if (!ahead && !scan.Take("-")) return false;
+  int hours = 0;
+  int minutes = 0;
+  if (!(scan.TakeNumber(2, hours) && scan.Take(":") && scan.TakeNumber(2, minutes))) return false;
+  if (hours > 23 || minutes > 59) return false;
+  offset = chrono::hours(hours) + chrono::minutes(minutes);
+  if (!ahead) offset = -offset;
+  return true;
+}
+
+}  // namespace
+
+std::string FormatHttpDate(WallTime time) {
+  const auto [fields, weekday] = Break(time);
+  std::string out;
+  out.reserve(29);
+  out.append(kDays[weekday]).append(", ");
+  AppendNumber(out, fields.day, 2);
+  out.append(" ").append(kMonths[static_cast<std::size_t>(fields.month - 1)]).append(" ");
+  AppendNumber(out, fields.year, 4);
+  out += ' ';
+  AppendNumber(out, fields.hour, 2);
+  out += ':';
+  AppendNumber(out, fields.minute, 2);
+  out += ':';
+  AppendNumber(out, fields.second, 2);
+  out.append(" GMT");
+  return out;
+}
+
+std::string FormatIso8601(WallTime time) {
+  const Fields fields = Break(time).fields;
+  std::string out;
+  out.reserve(24);
+  AppendNumber(out, fields.year, 4);
+  out += '-';
+  AppendNumber(out, fields.month, 2);
+  out += '-';
+  AppendNumber(out, fields.day, 2);
+  out += 'T';
+  AppendNumber(out, fields.hour, 2);
+  out += ':';
+  AppendNumber(out, fields.minute, 2);
+  out += ':';
+  AppendNumber(out, fields.second, 2);
+  out += '.';
+  AppendNumber(out, fields.nanosecond / 1'000'000, 3);
+  out += 'Z';
+  return out;
+}
+
+std::string FormatAmzDate(WallTime time) {
+  const Fields fields = Break(time).fields;
+  std::string out;
+  out.reserve(16);
+  AppendNumber(out, fields.year, 4);
+  AppendNumber(out, fields.month, 2);
+  AppendNumber(out, fields.day, 2);
+  out += 'T';
+  AppendNumber(out, fields.hour, 2);
+  AppendNumber(out, fields.minute, 2);
+  AppendNumber(out, fields.second, 2);
+  out += 'Z';
+  return out;
+}
+
+std::string FormatAmzDay(WallTime time) {
+  const Fields fields = Break(time).fields;
+  std::string out;
+  AppendNumber(out, fields.year, 4);
+  AppendNumber(out, fields.month, 2);
+  AppendNumber(out, fields.day, 2);
+  return out;
+}
+
+std::optional<WallTime> ParseHttpDate(std::string_view text) {
+  Fields fields;
+  int weekday = 0;  // named by every form; one that contradicts the date is the sender's slip, not another date
+  Scanner scan(text);
+  bool fits = false;
+  if (scan.TakeName(kLongDays, weekday)) {
+    fits = TakeRfc850(scan, fields);
+  } else if (scan.TakeName(kDays, weekday)) {
+    fits = TakeRfc1123(scan, fields) || TakeAsctime(scan, fields);
+  }
+  if (!fits || !scan.Done()) return std::nullopt;
+  return Join(fields);
+}
+
+std::optional<WallTime> ParseIso8601(std::string_view text) {
+  Fields fields;
+  Scanner scan(text);
+  if (!(scan.TakeNumber(4, fields.year) && scan.Take("-") && scan.TakeNumber(2, fields.month) && scan.Take("-") &&
+        scan.TakeNumber(2, fields.day) && scan.Take("T") && scan.TakeClock(fields))) {
+    return std::nullopt;
+  }
+  if (scan.Take(".") && !scan.TakeFraction(fields.nanosecond)) return std::nullopt;
+  chrono::minutes offset{0};
+  if (!TakeZone(scan, offset) || !scan.Done()) return std::nullopt;
+  const std::optional<WallTime> local = Join(fields);
+  if (!local) return std::nullopt;
+  return *local - offset;
+}
+
+std::optional<WallTime> ParseAmzDate(std::string_view text) {
+  Fields fields;
+  Scanner scan(text);
+  const bool fits = scan.TakeNumber(4, fields.year) && scan.TakeNumber(2, fields.month) &&
+                    scan.TakeNumber(2, fields.day) && scan.Take("T") && scan.TakeNumber(2, fields.hour) &&
+                    scan.TakeNumber(2, fields.minute) && scan.TakeNumber(2, fields.second) && scan.Take("Z");
+  if (!fits || !scan.Done()) return std::nullopt;
+  return Join(fields);
+}
+
+}  // namespace penstock

@@ -1,0 +1,179 @@
+#include "base/digest.h"
+
+#include <openssl/crypto.h>
+#include <openssl/evp.h>
+#include <openssl/rand.h>
+
+#include <algorithm>
+#include <span>
+
+#include "penstock/base/check.h"
+
+namespace penstock {
+namespace {
+
+constexpr std::size_t kSha256BlockBytes = 64;
+
+struct FreeContext {
+  void operator()(EVP_MD_CTX* context) const { EVP_MD_CTX_free(context); }
+};
+using Context = std::unique_ptr<EVP_MD_CTX, FreeContext>;
+
+Context NewContext() {
+  Context context(EVP_MD_CTX_new());
+  PENSTOCK_CHECK(context != nullptr);
+  return context;
+}
+
+// Fetched once: a lookup by name costs more than hashing a short message. Never freed, so that a thread still hashing
+// while the process ends finds it alive.
+const EVP_MD* Fetch(const char* name) {
+  const EVP_MD* algorithm = EVP_MD_fetch(nullptr, name, nullptr);
+  PENSTOCK_CHECK(algorithm != nullptr);
+  return algorithm;
+}
+
+const EVP_MD* Sha256Algorithm() {
+  static const EVP_MD* const algorithm = Fetch("SHA256");
+  return algorithm;
+}
+
+const EVP_MD* Sha1Algorithm() {
+  static const EVP_MD* const algorithm = Fetch("SHA1");
+  return algorithm;
+}
+
+const EVP_MD* Md5Algorithm() {
+  static const EVP_MD* const algorithm = Fetch("MD5");
+  return algorithm;
+}
+
+const EVP_MD* AlgorithmOf(DigestAlgorithm algorithm) {
+  switch (algorithm) {
+    case DigestAlgorithm::kSha256: return Sha256Algorithm();
+    case DigestAlgorithm::kSha1: return Sha1Algorithm();
+    case DigestAlgorithm::kMd5: return Md5Algorithm();
+  }
+  PENSTOCK_CHECK(false);
+  return nullptr;
+}
+
+void Start(EVP_MD_CTX* context, const EVP_MD* algorithm) {
+  PENSTOCK_CHECK(EVP_DigestInit_ex2(context, algorithm, nullptr) == 1);
+}
+
+void Feed(EVP_MD_CTX* context, ByteView bytes) {
+  PENSTOCK_CHECK(EVP_DigestUpdate(context, bytes.data(), bytes.size()) == 1);
+}
+
+void Close(EVP_MD_CTX* context, std::span<std::byte> digest) {
+  unsigned int size = 0;
+  PENSTOCK_CHECK(EVP_DigestFinal_ex(context, reinterpret_cast<unsigned char*>(digest.data()), &size) == 1);
+  PENSTOCK_CHECK(size == digest.size());
+}
+
+// One context per thread and algorithm: starting over with the same algorithm allocates nothing.
+template <class Digest>
+Digest OneShot(const Context& context, const EVP_MD* algorithm, ByteView bytes) {
+  Digest digest;
+  Start(context.get(), algorithm);
+  Feed(context.get(), bytes);
+  Close(context.get(), digest);
+  return digest;
+}
+
+const Context& Sha256Context() {
+  thread_local const Context context = NewContext();
+  return context;
+}
+
+using HmacBlock = std::array<std::byte, kSha256BlockBytes>;
+
+HmacBlock Mask(const HmacBlock& key, std::byte with) {
+  HmacBlock masked;
+  for (std::size_t i = 0; i < masked.size(); ++i) masked[i] = key[i] ^ with;
+  return masked;
+}
+
+}  // namespace
+
+struct Digester::Impl {
+  Context context;
+  const EVP_MD* algorithm;
+};
+
+Digester::Digester(DigestAlgorithm algorithm)
+    : impl_(std::make_unique<Impl>(Impl{NewContext(), AlgorithmOf(algorithm)})) {
+  Start(impl_->context.get(), impl_->algorithm);
+}
+
+Digester::~Digester() = default;
+Digester::Digester(Digester&&) noexcept = default;
+Digester& Digester::operator=(Digester&&) noexcept = default;
+
+void Digester::Update(ByteView bytes) { Feed(impl_->context.get(), bytes); }
+
+std::string Digester::Finish() {
+  std::string digest(static_cast<std::size_t>(EVP_MD_get_size(impl_->algorithm)), '\0');
+  Close(impl_->context.get(), std::as_writable_bytes(std::span(digest)));
+  Start(impl_->context.get(), impl_->algorithm);
+  return digest;
+}
+
+Sha256Digest Sha256(ByteView bytes) { return OneShot<Sha256Digest>(Sha256Context(), Sha256Algorithm(), bytes); }
+
+Sha1Digest Sha1(ByteView bytes) {
+  thread_local const Context context = NewContext();
+  return OneShot<Sha1Digest>(context, Sha1Algorithm(), bytes);
+}
+
+Md5Digest Md5(ByteView bytes) {
+  thread_local const Context context = NewContext();
+  return OneShot<Md5Digest>(context, Md5Algorithm(), bytes);
+}
+
+// RFC 2104 spelled out over the reused context: OpenSSL's one-shot HMAC fetches and allocates on every call and takes
+// several times as long on the short messages that are signed.
+Sha256Digest HmacSha256(ByteView key, ByteView message) {
+  HmacBlock block{};
+  if (key.size() > block.size()) {
+    const Sha256Digest hashed = Sha256(key);
+    std::copy(hashed.begin(), hashed.end(), block.begin());
+  } else {
+    std::copy(key.begin(), key.end(), block.begin());
+  }
+  HmacBlock inner_pad = Mask(block, std::byte{0x36});
+  HmacBlock outer_pad = Mask(block, std::byte{0x5C});
+
+  EVP_MD_CTX* const context = Sha256Context().get();
+  Sha256Digest digest;
+  Start(context, Sha256Algorithm());
+  Feed(context, inner_pad);
+  Feed(context, message);
+  Close(context, digest);
+  Start(context, Sha256Algorithm());
+  Feed(context, outer_pad);
+  Feed(context, digest);
+  Close(context, digest);
+
+  OPENSSL_cleanse(block.data(), block.size());
+  OPENSSL_cleanse(inner_pad.data(), inner_pad.size());
+  OPENSSL_cleanse(outer_pad.data(), outer_pad.size());
+  return digest;
+}
+
+bool ConstantTimeEqual(ByteView a, ByteView b) {
+  if (a.size() != b.size()) return false;
+  return a.empty() || CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
+}
+
+void RandomBytes(MutableByteView into) {
+  constexpr std::size_t kMaxPerCall = std::size_t{1} << 20;  // OpenSSL takes an int
+  while (!into.empty()) {
+    const MutableByteView piece = into.first(std::min(into.size(), kMaxPerCall));
+    PENSTOCK_CHECK(RAND_bytes(reinterpret_cast<unsigned char*>(piece.data()), static_cast<int>(piece.size())) == 1);
+    into = into.subspan(piece.size());
+  }
+}
+
+}  // namespace penstock
