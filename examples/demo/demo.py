@@ -1,0 +1,205 @@
+"""The main job, offline: train from S3, checkpoint back, get killed, resume, report.
+
+``./dev demo`` starts the emulator and runs this; ``./dev demo --endpoint URL`` runs it against any S3.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import sysconfig
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from report import Run, write_html, write_table
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+import penstock
+
+HERE = Path(__file__).resolve().parent
+ACCESS_KEY, SECRET_KEY = "penstock", "penstock-secret"  # what the emulator accepts when told nothing else
+START_TIMEOUT_S = 15
+TRAIN_TIMEOUT_S = 600
+LOSS_TOLERANCE = 1e-4  # a restored model gives the saved one's loss but for the order of additions
+
+console = Console(stderr=True)
+
+
+def fail(message: str) -> None:
+    console.print(f"[red]demo: {message}")
+    sys.exit(1)
+
+
+@contextlib.contextmanager
+def emulator(fail_rate: float, out: Path) -> Iterator[str]:
+    """Runs penstock-emulator and yields its endpoint; stops it with SIGTERM."""
+    program = Path(os.environ["PENSTOCK_BUILD_DIR"], "emulator/server/penstock-emulator")
+    command = [program, "--port", "0", "--memory", "--log", out / "emulator.jsonl", "--fail-rate", str(fail_rate)]
+    process = subprocess.Popen([str(c) for c in command], stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        if not line:
+            fail(f"the emulator did not start (exit code {process.wait(START_TIMEOUT_S)}); its message is above")
+        yield json.loads(line)["endpoint"]
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(START_TIMEOUT_S)
+
+
+def standard_library_sources() -> list[Path]:
+    root = Path(sysconfig.get_path("stdlib"))
+    return sorted(p for p in root.rglob("*.py") if "site-packages" not in p.parts and "dist-packages" not in p.parts)
+
+
+def upload(args: argparse.Namespace, client: penstock.S3Client, bucket: str) -> tuple[int, int, float]:
+    """Puts every standard library source below data/; returns objects, bytes and seconds."""
+    root, paths = Path(sysconfig.get_path("stdlib")), standard_library_sources()
+
+    def put(path: Path) -> int:
+        data = path.read_bytes()
+        with client.put_object(bucket, f"data/{path.relative_to(root).as_posix()}") as writer:
+            writer.write(data)
+        return len(data)
+
+    start, total = time.perf_counter(), 0
+    columns = (TextColumn("uploading"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[rate]}"), TimeElapsedColumn())
+    with Progress(*columns, console=console) as progress, ThreadPoolExecutor(args.upload_threads) as pool:
+        bar = progress.add_task("", total=len(paths), rate="")
+        for size in pool.map(put, paths):
+            total += size
+            rate = f"{total / (time.perf_counter() - start) / 1e6:.1f} MB/s"
+            progress.update(bar, advance=1, rate=rate)
+    return len(paths), total, time.perf_counter() - start
+
+
+def start_training(args: argparse.Namespace, bucket: str, out: Path) -> subprocess.Popen[bytes]:
+    command = [
+        sys.executable, str(HERE / "train.py"), "--data", f"s3://{bucket}/data/", "--checkpoints", f"s3://{bucket}/checkpoints",
+        "--metrics", str(out / "metrics.jsonl"), "--region", args.region, "--steps", str(args.steps),
+        "--save-every", str(args.save_every),
+    ]  # fmt: skip
+    if args.endpoint:
+        command += ["--endpoint", args.endpoint]
+    return subprocess.Popen(command, start_new_session=True)
+
+
+def read_metrics(out: Path) -> list[dict[str, Any]]:
+    path = out / "metrics.jsonl"
+    return [json.loads(line) for line in path.read_text().splitlines() if line.endswith("}")] if path.exists() else []
+
+
+def train_and_kill(args: argparse.Namespace, bucket: str, out: Path) -> int:
+    """Runs training until it is in the middle of a save past half-way, then SIGKILLs the whole process group."""
+    process = start_training(args, bucket, out)
+    deadline = time.monotonic() + TRAIN_TIMEOUT_S
+    while time.monotonic() < deadline:
+        if process.poll() is not None:
+            fail(f"training ended with exit code {process.returncode} before it could be killed")
+        begun = [m["step"] for m in read_metrics(out) if m["event"] == "save-begins" and m["step"] >= args.steps // 2]
+        if begun:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            step = max(m["step"] for m in read_metrics(out) if m["event"] == "step")
+            console.print(f"[yellow]killed the training process (SIGKILL) at step {step}, while it was saving")
+            return step
+        time.sleep(0.01)
+    os.killpg(process.pid, signal.SIGKILL)
+    return fail(f"training did not reach step {args.steps // 2} in {TRAIN_TIMEOUT_S} s")
+
+
+def train_to_end(args: argparse.Namespace, bucket: str, out: Path) -> None:
+    process = start_training(args, bucket, out)
+    try:
+        code = process.wait(TRAIN_TIMEOUT_S)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        fail(f"the resumed training did not finish in {TRAIN_TIMEOUT_S} s")
+    if code != 0:
+        fail(f"the resumed training ended with exit code {code}; its message is above")
+
+
+def check_resume(metrics: list[dict[str, Any]], steps: int) -> dict[str, Any]:
+    """The resumed run starts from the newest acknowledged checkpoint, with its loss, and reaches the last step."""
+    resumes = [m for m in metrics if m["event"] == "resume"]
+    if len(resumes) != 1:
+        fail(f"expected one resume, found {len(resumes)}")
+    resume = resumes[0]
+    acknowledged = max(m["step"] for m in metrics if m["event"] == "saved" and m["time"] < resume["time"])
+    if resume["step"] < acknowledged:
+        fail(f"resumed from step {resume['step']}, but the checkpoint of step {acknowledged} was acknowledged")
+    if abs(resume["probe_loss"] - resume["saved_probe_loss"]) > LOSS_TOLERANCE:
+        fail(f"the restored model's loss is {resume['probe_loss']}, the saved one's was {resume['saved_probe_loss']}")
+    first = next(m for m in metrics if m["event"] == "step" and m["time"] > resume["time"])
+    if first["step"] != resume["step"] + 1 or abs(first["loss"] - resume["loss"]) > 0.1 * resume["loss"]:
+        fail(f"training went on at step {first['step']} with loss {first['loss']:.4f}, not after {resume['step']} at {resume['loss']:.4f}")
+    if not any(m["event"] == "finished" and m["step"] == steps for m in metrics):
+        fail(f"the resumed run did not reach step {steps}")
+    return resume
+
+
+def parse(argv: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="./dev demo", description=__doc__)
+    parser.add_argument("--endpoint", help="an S3 to use instead of the emulator; credentials as the AWS tools find them")
+    parser.add_argument("--bucket", default="penstock-demo", help="bucket to use; made when it does not exist")
+    parser.add_argument("--region", default="us-east-1")
+    parser.add_argument("--fail-rate", type=float, default=0.0, help="share of requests the emulator answers 503 SlowDown")
+    parser.add_argument("--steps", type=int, default=240)
+    parser.add_argument("--save-every", type=int, default=40)
+    parser.add_argument("--upload-threads", type=int, default=8)
+    parser.add_argument("--report", type=Path, default=Path("demo-report.html"))
+    args = parser.parse_args(argv)
+    if not 0 <= args.fail_rate < 1:
+        parser.error(f"--fail-rate is {args.fail_rate}; it takes a share from 0 up to, not including, 1")
+    if args.fail_rate and args.endpoint:
+        parser.error("--fail-rate is the emulator's; it cannot be used with --endpoint")
+    if args.steps < 2 * args.save_every:
+        parser.error(f"--steps is {args.steps}; the demo needs at least two saves, so at least {2 * args.save_every}")
+    return args
+
+
+def main(argv: list[str] | None = None) -> None:
+    args = parse(argv)
+    out = Path("demo-out")
+    shutil.rmtree(out, ignore_errors=True)
+    out.mkdir()
+    os.environ["PENSTOCK_TRACE"] = str(out.resolve() / "trace.jsonl")
+    started = time.time()
+    with contextlib.ExitStack() as stack:
+        if args.endpoint is None:
+            os.environ.update(AWS_ACCESS_KEY_ID=ACCESS_KEY, AWS_SECRET_ACCESS_KEY=SECRET_KEY)
+            os.environ.pop("AWS_SESSION_TOKEN", None)
+            args.endpoint = stack.enter_context(emulator(args.fail_rate, out))
+            console.print(f"emulator at {args.endpoint}, fail rate {args.fail_rate:g}")
+        config = penstock.S3ClientConfig(force_path_style=True)
+        client = penstock.S3Client(args.region, endpoint=args.endpoint, s3client_config=config)
+        client.create_bucket(args.bucket)
+        for page in client.list_objects(args.bucket, "checkpoints/"):  # of an earlier demo on this S3
+            for info in page.object_info:
+                client.delete_object(args.bucket, info.key)
+        objects, size, seconds = upload(args, client, args.bucket)
+        console.print(f"uploaded {objects} objects, {size / 1e6:.1f} MB, in {seconds:.1f} s")
+        killed_at = train_and_kill(args, args.bucket, out)
+        train_to_end(args, args.bucket, out)
+    metrics = read_metrics(out)
+    resume = check_resume(metrics, args.steps)
+    trace = [json.loads(line) for line in (out / "trace.jsonl").read_text().splitlines()]
+    run = Run(metrics=metrics, trace=trace, started=started, killed_at=killed_at, resume=resume, uploaded=(objects, size, seconds),
+              fail_rate=args.fail_rate, endpoint=args.endpoint)  # fmt: skip
+    write_table(run)
+    write_html(run, args.report)
+    console.print(f"[green]resumed from step {resume['step']} with the checkpoint's loss; report: {args.report}")
+
+
+if __name__ == "__main__":
+    main()

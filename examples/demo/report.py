@@ -1,0 +1,121 @@
+"""The demo's closing table and demo-report.html, from the metrics and the request trace."""
+
+from __future__ import annotations
+
+import base64
+import io
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import jinja2
+from matplotlib.figure import Figure
+from rich.console import Console
+from rich.table import Table
+
+COLOURS = {"GetObject": "#2f6db3", "PutObject": "#d98032", "ListObjectsV2": "#4d9a57", "DeleteObject": "#8d5bb5"}
+OTHER_COLOUR = "#8a8f98"
+FAILED_COLOUR = "#c43b3b"
+
+
+@dataclass
+class Run:
+    """What happened. `metrics` are train.py's lines, `trace` the client's, one per attempt of a request."""
+
+    metrics: list[dict[str, Any]]
+    trace: list[dict[str, Any]]
+    started: float  # seconds since the epoch
+    killed_at: int  # step
+    resume: dict[str, Any]
+    uploaded: tuple[int, int, float]  # objects, bytes, seconds
+    fail_rate: float
+    endpoint: str
+
+    def of(self, event: str) -> list[dict[str, Any]]:
+        return [m for m in self.metrics if m["event"] == event]
+
+
+def _millis(seconds: list[float]) -> str:
+    return f"{1e3 * min(seconds):.0f} to {1e3 * max(seconds):.0f} ms ({len(seconds)}x)" if seconds else "none"
+
+
+def rows(run: Run) -> list[tuple[str, str]]:
+    """The table: label and value."""
+    steps = run.of("step")
+    gets = [t for t in run.trace if t["operation"] == "GetObject" and 200 <= t["status"] < 300]
+    objects, size, seconds = run.uploaded
+    busy = sum(b["time"] - a["time"] for a, b in zip(steps, steps[1:], strict=False) if a["pid"] == b["pid"])
+    read = sum(s["bytes"] for s in steps)
+    operations = Counter(t["operation"] for t in run.trace)
+    retries = sum(t["attempt"] > 1 for t in run.trace)
+    throttled = sum(t["status"] == 503 for t in run.trace)
+    return [
+        ("uploaded", f"{objects} objects, {size / 1e6:.1f} MB, {size / seconds / 1e6:.1f} MB/s"),
+        ("trained on", f"{sum(s['objects'] for s in steps)} objects, {read / 1e6:.1f} MB"),
+        ("read from S3", f"{len(gets)} GETs, {sum(t['bytes_received'] for t in gets) / 1e6:.1f} MB"),
+        ("training throughput", f"{sum(s['objects'] for s in steps) / busy:.0f} samples/s, {read / busy / 1e6:.2f} MB/s"),
+        *((f"requests: {name}", str(count)) for name, count in operations.most_common()),
+        ("retries", f"{retries} (answers 503: {throttled}, fail rate asked for: {run.fail_rate:g})"),
+        ("checkpoint save", _millis([m["seconds"] for m in run.of("saved")])),
+        ("checkpoint load", _millis([run.resume["seconds"]])),
+        ("killed / resumed at step", f"{run.killed_at} / {run.resume['step']}"),
+        ("loss at the checkpoint / after resume", f"{run.resume['saved_probe_loss']:.6f} / {run.resume['probe_loss']:.6f} (probe batch)"),
+        ("final loss", f"{run.of('finished')[-1]['loss']:.4f}"),
+    ]
+
+
+def write_table(run: Run) -> None:
+    table = Table(title="Penstock demo", show_header=False)
+    for label, value in rows(run):
+        table.add_row(label, value)
+    Console().print(table)
+
+
+def _png(figure: Figure) -> str:
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=130, bbox_inches="tight")
+    return base64.b64encode(buffer.getvalue()).decode()
+
+
+def loss_picture(run: Run) -> str:
+    figure = Figure(figsize=(9, 3.6))
+    axes = figure.add_subplot()
+    first_pid = run.of("step")[0]["pid"]
+    for before, colour, label in ((True, "#8a8f98", "before the kill"), (False, "#2f6db3", "after resume")):
+        points = [(m["step"], m["loss"]) for m in run.of("step") if (m["pid"] == first_pid) == before and m["loss"] is not None]
+        axes.plot([s for s, _ in points], [loss for _, loss in points], color=colour, label=label, linewidth=1.8)
+    axes.axvline(run.killed_at, color=FAILED_COLOUR, linestyle="--", linewidth=1, label=f"SIGKILL at step {run.killed_at}")
+    axes.plot([run.resume["step"]], [run.resume["loss"]], "o", color="#4d9a57", label=f"checkpoint of step {run.resume['step']}")
+    axes.set(xlabel="step", ylabel="loss (nats per byte, smoothed)")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False)
+    return _png(figure)
+
+
+def timeline_picture(run: Run) -> str:
+    """Every attempt as a dot: when it started and how long it took; failed ones in red."""
+    figure = Figure(figsize=(9, 3.6))
+    axes = figure.add_subplot()
+    good = [t for t in run.trace if 200 <= t["status"] < 300]
+    for name in sorted({t["operation"] for t in good}, key=lambda n: (n not in COLOURS, n)):
+        points = [(t["started"] - run.started, 1e3 * t["seconds"]) for t in good if t["operation"] == name]
+        axes.scatter(*zip(*points, strict=True), s=6, alpha=0.6, linewidths=0, color=COLOURS.get(name, OTHER_COLOUR), label=name)
+    failed = [(t["started"] - run.started, 1e3 * t["seconds"]) for t in run.trace if not 200 <= t["status"] < 300]
+    if failed:
+        axes.scatter(*zip(*failed, strict=True), s=12, marker="x", color=FAILED_COLOUR, label="failed attempt")
+    for event, colour in (("resume", "#4d9a57"),):
+        for m in run.of(event):
+            axes.axvline(m["time"] - run.started, color=colour, linewidth=1, linestyle="--", label=event)
+    axes.set(xlabel="seconds since start", ylabel="duration of the request (ms)", yscale="log")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False, ncols=3, fontsize=8, loc="upper right")
+    return _png(figure)
+
+
+def write_html(run: Run, path: Path) -> None:
+    environment = jinja2.Environment(loader=jinja2.FileSystemLoader(Path(__file__).parent), autoescape=True)
+    page = environment.get_template("report.html.jinja").render(
+        rows=rows(run), loss=loss_picture(run), timeline=timeline_picture(run), endpoint=run.endpoint, fail_rate=run.fail_rate
+    )
+    path.write_text(page, encoding="utf-8")

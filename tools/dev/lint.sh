@@ -1,0 +1,40 @@
+# `./dev lint`: everything that judges text rather than behaviour. Prints what is wrong; exits 1 when anything is.
+set -uo pipefail
+result=0
+step() {
+  local name=$1
+  shift
+  local output
+  if output=$("$@" 2>&1); then
+    printf 'lint: %-22s ok\n' "$name"
+  else
+    printf 'lint: %-22s FAILED\n%s\n' "$name" "$output"
+    result=1
+  fi
+}
+
+thread_safety() {
+  # clang reads the annotations of base/include/penstock/base/mutex.h; gcc does not.
+  local files
+  mapfile -t files < <(git ls-files 'base/*.cc' 'client/http/*.cc' 'client/auth/*.cc' 'client/s3/*.cc' 'client/transfer/*.cc' \
+    'client/testing/*.cc' 'emulator/*.cc' | grep -v -e _test.cc -e /fuzz/)
+  printf '%s\0' "${files[@]}" | xargs -0 -n 8 -P 2 clang++-14 -std=c++20 -fsyntax-only -Wthread-safety -Werror=thread-safety \
+    -I. -Ibase/include -Iclient/include -Iemulator/include
+}
+
+# Every public header compiles alone, and with the include path of an installed package only.
+public_headers() {
+  local header
+  for header in $(git ls-files '*/include/penstock/*.h' | grep -v -e torch -e testing); do
+    g++ -std=c++20 -fsyntax-only -Wall -Wextra -Werror -Ibase/include -Iclient/include -Iemulator/include -x c++ "$header" || return 1
+  done
+}
+
+step layers python tools/check_layers.py
+step "public headers" public_headers
+step ruff ruff check .
+step "ruff format" ruff format --check .
+step mypy mypy
+step "thread safety" thread_safety
+step shell bash -n dev tools/dev/*.sh .ci/run
+exit $result
