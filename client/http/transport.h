@@ -26,6 +26,11 @@ struct Header {
   std::string value;
 };
 
+// Header names are compared so (ASCII only).
+bool EqualsIgnoringCase(std::string_view a, std::string_view b);
+// Value of the first header of that name, or nullopt. The view lives as long as the header.
+std::optional<std::string_view> FindHeader(const std::vector<Header>& headers, std::string_view name);
+
 // Where a request goes. The pool is keyed by it.
 struct Endpoint {
   std::string scheme = "https";  // "http" or "https"
@@ -50,7 +55,8 @@ struct ResponseHead {
   std::optional<std::string_view> Find(std::string_view name) const;
 };
 
-// Bytes to send with the request. `size()` becomes Content-Length.
+// Bytes to send with the request. `size()` becomes Content-Length. The transport calls Rewind before the first byte of
+// every sending.
 class RequestBody {
  public:
   virtual ~RequestBody() = default;
@@ -77,8 +83,9 @@ struct Outcome {
   bool connection_reused = false;
 };
 
-// Runs exactly once on an I/O thread. The error kinds: kUnavailable (refused, reset, DNS), kTimeout, kCancelled,
-// kDataLoss (body shorter or longer than declared), kUnauthenticated (TLS verification), or the body's own error.
+// Runs exactly once on an I/O thread. The error kinds: kUnavailable (refused, reset, DNS, body cut short), kTimeout,
+// kCancelled, kDataLoss (more bytes than the ResponseBody has room for), kUnauthenticated (TLS verification),
+// kInvalidArgument (a request that cannot be sent as it is), kResourceExhausted, or the body's own error.
 using Completion = std::function<void(Result<Outcome>)>;
 
 struct CallContext {
