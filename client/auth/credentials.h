@@ -1,0 +1,56 @@
+// Where credentials come from: given, the environment, profile files, and a chain of them behind a cache
+// (spec/protocol.md §3.1 to §3.4, §3.8).
+//
+// Roles, SSO, credential_process, web identity, container and instance metadata are not here: a profile that asks for
+// one of them fails with kUnsupported naming the setting, rather than falling through to another identity.
+#ifndef PENSTOCK_CLIENT_AUTH_CREDENTIALS_H_
+#define PENSTOCK_CLIENT_AUTH_CREDENTIALS_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "client/auth/profile.h"
+#include "penstock/base/clock.h"
+#include "penstock/credentials.h"
+
+namespace penstock::auth {
+
+using ProviderPtr = std::shared_ptr<CredentialsProvider>;  // shared: one provider serves many clients
+
+// Always `credentials`. kUnauthenticated from Start when key id or secret is empty.
+ProviderPtr MakeStaticProvider(Credentials credentials);
+
+// Always null: requests go unsigned.
+ProviderPtr MakeAnonymousProvider();
+
+// A place of the chain. kNotFound from its provider means "nothing configured here, ask the next"; any other error ends
+// the search.
+struct ChainLink {
+  std::string place;  // for the final message: "environment (AWS_ACCESS_KEY_ID)"
+  ProviderPtr provider;
+};
+
+// AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN (AWS_SECURITY_TOKEN), AWS_CREDENTIAL_EXPIRATION.
+// kNotFound when neither key is set, kUnauthenticated when only one is.
+ProviderPtr MakeEnvironmentProvider(Environment environment);
+
+// The profile of that name (SelectProfileName). kNotFound when there is no such profile and none was asked for by name,
+// or it has no credential settings; kUnauthenticated when a named profile is missing or has only half a key pair;
+// kUnsupported when it uses a method that is not here. The files are read anew at each Start.
+ProviderPtr MakeProfileProvider(Environment environment, std::string profile_name);
+
+// Asks each in order. kUnauthenticated listing all places when none has credentials.
+ProviderPtr MakeChainProvider(std::vector<ChainLink> links);
+
+// Remembers what `inner` gave. Concurrent callers share one refresh. Credentials that expire are refreshed 5 minutes
+// early (§3.8); while they are still valid a failed refresh keeps the old ones. Credentials without expiry are kept for
+// good. An error is not remembered. `clock` outlives the provider.
+ProviderPtr MakeCachedProvider(ProviderPtr inner, const Clock& clock);
+
+// The default: environment (left out when `explicit_profile` is given, as botocore does), then profile files; cached.
+ProviderPtr MakeDefaultProvider(Environment environment, std::string explicit_profile, const Clock& clock);
+
+}  // namespace penstock::auth
+
+#endif  // PENSTOCK_CLIENT_AUTH_CREDENTIALS_H_

@@ -1,0 +1,26 @@
+#include "client/http/transport.h"
+
+#include <algorithm>
+
+namespace penstock::http {
+namespace {
+
+char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+}  // namespace
+
+bool EqualsIgnoringCase(std::string_view a, std::string_view b) {
+  return a.size() == b.size() &&
+         std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) { return Lower(x) == Lower(y); });
+}
+
+std::optional<std::string_view> FindHeader(const std::vector<Header>& headers, std::string_view name) {
+  for (const Header& header : headers) {
+    if (EqualsIgnoringCase(header.name, name)) return header.value;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string_view> ResponseHead::Find(std::string_view name) const { return FindHeader(headers, name); }
+
+}  // namespace penstock::http
