@@ -31,7 +31,7 @@ class XmlElement {
   void* node_ = nullptr;
 };
 
-// Parses a whole document. Namespaces are ignored; DTDs and external entities are never followed.
+// Parses a whole document. Namespaces are ignored. A document type declaration, and so every entity of its own, is refused.
 class XmlDocument {
  public:
   // kInvalidArgument (code MalformedXML) naming the byte offset when the text is not well-formed or has no root.

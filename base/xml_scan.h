@@ -1,0 +1,22 @@
+// The well-formedness that pugixml does not check: characters, references and document types. For xml.cc only.
+#ifndef PENSTOCK_BASE_XML_SCAN_H_
+#define PENSTOCK_BASE_XML_SCAN_H_
+
+#include <cstddef>
+#include <optional>
+#include <string_view>
+
+namespace penstock::internal {
+
+struct XmlFault {
+  std::size_t offset;       // of the byte where it starts
+  std::string_view reason;  // static text
+};
+
+// The first raw control character, malformed or unknown reference, or document type declaration of `text`; nullopt when
+// there is none. References to control characters (&#x1;) pass, because S3 writes keys with them; &#0; does not.
+std::optional<XmlFault> FindXmlFault(std::string_view text);
+
+}  // namespace penstock::internal
+
+#endif  // PENSTOCK_BASE_XML_SCAN_H_

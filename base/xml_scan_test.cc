@@ -1,0 +1,49 @@
+#include "base/xml_scan.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace penstock::internal {
+namespace {
+
+std::optional<std::size_t> FaultOffset(std::string_view text) {
+  const auto fault = FindXmlFault(text);
+  if (!fault) return std::nullopt;
+  return fault->offset;
+}
+
+TEST(XmlScanTest, PassesKnownReferences) {
+  EXPECT_EQ(FaultOffset("<a b=\"&quot;\">&amp;&lt;&gt;&apos;&#65;&#x41;&#x1F600;&#x1;&#13;</a>"), std::nullopt);
+}
+
+TEST(XmlScanTest, NamesTheOffsetOfABadReference) {
+  for (const char* reference : {"&", "&;", "&xxe;", "&amp", "& amp;", "&#;", "&#x;", "&#xG;", "&#-1;", "&#0;", "&#xD800;",
+                                "&#x110000;", "&#99999999999;", "&#x1", "&AMP;"}) {
+    EXPECT_EQ(FaultOffset(std::string("<a>") + reference + "</a>"), 3U) << reference;
+  }
+}
+
+TEST(XmlScanTest, ReferencesMeanNothingInSections) {
+  EXPECT_EQ(FaultOffset("<?x &y?><!-- & --><a><![CDATA[&&&]]></a>"), std::nullopt);
+  EXPECT_EQ(FaultOffset("<a><![CDATA[&]]>&</a>"), 16U);
+}
+
+TEST(XmlScanTest, RejectsDocumentTypes) { EXPECT_EQ(FaultOffset("<?xml version=\"1.0\"?><!DOCTYPE a><a/>"), 21U); }
+
+TEST(XmlScanTest, RejectsRawControlCharactersEverywhere) {
+  EXPECT_EQ(FaultOffset("<a>\x01</a>"), 3U);
+  EXPECT_EQ(FaultOffset(std::string_view("<a>\0</a>", 8)), 3U);
+  EXPECT_EQ(FaultOffset("<a><![CDATA[\x02]]></a>"), 12U);
+  EXPECT_EQ(FaultOffset("<a>\t\r\n</a>"), std::nullopt);
+}
+
+TEST(XmlScanTest, UnfinishedSectionsAreLeftToTheParser) {
+  EXPECT_EQ(FaultOffset("<!-- & "), std::nullopt);
+  EXPECT_EQ(FaultOffset("<![CDATA["), std::nullopt);
+  EXPECT_EQ(FaultOffset("<?"), std::nullopt);
+  EXPECT_EQ(FaultOffset("<"), std::nullopt);
+}
+
+}  // namespace
+}  // namespace penstock::internal
