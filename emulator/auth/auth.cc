@@ -1,0 +1,123 @@
+#include "emulator/auth/auth.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "emulator/api/router.h"
+#include "emulator/auth/body_chain.h"
+#include "emulator/auth/verifier.h"
+
+namespace penstock::emulator::auth {
+namespace {
+
+bool EqualsIgnoreCase(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) {
+    const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; };
+    return lower(x) == lower(y);
+  });
+}
+
+// X-Amz-* query parameters that mean something as a header; those of the signature itself were dealt with here.
+bool IsHeaderInQuery(std::string_view name) {
+  static constexpr std::array<std::string_view, 9> kOfSignature = {
+      "x-amz-algorithm", "x-amz-credential",     "x-amz-date",           "x-amz-expires",        "x-amz-signedheaders",
+      "x-amz-signature", "x-amz-security-token", "x-amz-content-sha256", "x-amz-s3session-token"};
+  if (name.size() <= 6 || !EqualsIgnoreCase(name.substr(0, 6), "x-amz-")) return false;
+  return std::none_of(kOfSignature.begin(), kOfSignature.end(),
+                      [name](std::string_view known) { return EqualsIgnoreCase(name, known); });
+}
+
+class Auth final : public api::Handler {
+ public:
+  Auth(AuthOptions options, const Directory& directory, api::Handler& next)
+      : options_(std::move(options)), directory_(directory), next_(next), verifier_(options_, directory_) {}
+
+  void Handle(api::Exchange& exchange) override {
+    auto parsed = ParseTargetOnce(exchange);
+    if (!parsed.ok()) return Refuse(exchange, parsed.error());
+    auto admission = verifier_.Verify(exchange);
+    if (!admission.ok()) return Refuse(exchange, admission.error());
+
+    exchange.identity = admission->identity;
+    const Mechanism mechanism = admission->mechanism;
+    api::BodyReader* const wire_body = exchange.body;
+    BodyChain chain;
+    auto ready = chain.Build(exchange, std::move(admission).value());
+    if (ready.ok()) ready = DrainUnused(exchange, *chain.outer());
+    if (!ready.ok()) return Refuse(exchange, ready.error());
+
+    exchange.body = chain.outer();
+    if (mechanism == Mechanism::kQuery) {
+      ForwardQuery(exchange);
+    } else {
+      next_.Handle(exchange);
+    }
+    exchange.body = wire_body;  // the chain ends here
+  }
+
+ private:
+  // An outer handler may have parsed the target already.
+  Result<void> ParseTargetOnce(api::Exchange& exchange) const {
+    if (exchange.target.raw_path.empty()) {
+      const std::string_view host = exchange.request.Find("host").value_or(std::string_view());
+      auto target = api::ParseTarget(exchange.request.target, host, options_.hosts);
+      if (!target.ok()) {
+        exchange.space = directory_.NamespaceFor({});
+        return std::move(target).error();
+      }
+      exchange.target = std::move(target).value();
+    }
+    if (exchange.operation.empty()) exchange.operation = api::OperationName(exchange.request, exchange.target);
+    return Ok();
+  }
+
+  void Refuse(api::Exchange& exchange, const Error& error) const {
+    api::RespondWithError(exchange, error);
+    if (!error.region.empty() && !exchange.response.Find("x-amz-bucket-region")) {
+      exchange.response.Add("x-amz-bucket-region", error.region);
+    }
+  }
+
+  // Query-authenticated requests may carry x-amz-* headers as parameters (§0): the router sees them as headers.
+  void ForwardQuery(api::Exchange& exchange) {
+    const bool any = std::any_of(exchange.target.query.begin(), exchange.target.query.end(),
+                                 [](const api::QueryParameter& parameter) { return IsHeaderInQuery(parameter.name); });
+    if (!any) return next_.Handle(exchange);
+
+    const api::Target views = exchange.target;  // what the added headers point into
+    api::RequestHead head = exchange.request;
+    for (const api::QueryParameter& parameter : views.query) {
+      if (IsHeaderInQuery(parameter.name) && !head.Find(parameter.name)) {
+        head.headers.push_back({parameter.name, parameter.value});
+      }
+    }
+    api::Exchange inner{.request = head, .body = exchange.body, .connection = exchange.connection};
+    inner.target = std::move(exchange.target);
+    inner.identity = std::move(exchange.identity);
+    inner.space = exchange.space;
+    inner.request_id = exchange.request_id;
+    inner.host_id = exchange.host_id;
+    inner.operation = api::OperationName(head, inner.target);  // x-amz-copy-source may have come in the query
+    inner.received = exchange.received;
+    inner.response = std::move(exchange.response);
+    next_.Handle(inner);
+    exchange.target = std::move(inner.target);
+    exchange.identity = std::move(inner.identity);
+    exchange.operation = std::move(inner.operation);
+    exchange.response = std::move(inner.response);
+  }
+
+  const AuthOptions options_;
+  const Directory& directory_;
+  api::Handler& next_;
+  Verifier verifier_;
+};
+
+}  // namespace
+
+std::unique_ptr<api::Handler> MakeAuth(AuthOptions options, const Directory& directory, api::Handler& next) {
+  return std::make_unique<Auth>(std::move(options), directory, next);
+}
+
+}  // namespace penstock::emulator::auth

@@ -1,0 +1,174 @@
+#include "emulator/auth/canonical.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <utility>
+
+#include "base/digest.h"
+#include "base/encoding.h"
+
+namespace penstock::emulator::auth {
+namespace {
+
+constexpr std::array<bool, 256> MakeUnreserved() {
+  std::array<bool, 256> table{};
+  for (int c = 'A'; c <= 'Z'; ++c) table[static_cast<std::size_t>(c)] = true;
+  for (int c = 'a'; c <= 'z'; ++c) table[static_cast<std::size_t>(c)] = true;
+  for (int c = '0'; c <= '9'; ++c) table[static_cast<std::size_t>(c)] = true;
+  table['-'] = table['.'] = table['_'] = table['~'] = true;
+  return table;
+}
+constexpr std::array<bool, 256> kUnreserved = MakeUnreserved();
+
+int HexValue(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+struct Recode {
+  bool keep_slash = false;
+  bool plus_is_space = false;
+};
+
+// Appends `raw` decoded and encoded again. A '%' without two hex digits stands for itself.
+void AppendRecoded(std::string& out, std::string_view raw, Recode rule) {
+  static constexpr char kDigits[] = "0123456789ABCDEF";
+  for (std::size_t i = 0; i < raw.size(); ++i) {
+    auto byte = static_cast<unsigned char>(raw[i]);
+    if (byte == '%' && i + 2 < raw.size() && HexValue(raw[i + 1]) >= 0 && HexValue(raw[i + 2]) >= 0) {
+      byte = static_cast<unsigned char>(HexValue(raw[i + 1]) * 16 + HexValue(raw[i + 2]));
+      i += 2;
+    } else if (byte == '+' && rule.plus_is_space) {
+      byte = ' ';
+    }
+    if (kUnreserved[byte] || (byte == '/' && rule.keep_slash)) {
+      out += static_cast<char>(byte);
+    } else {
+      out += '%';
+      out += kDigits[byte >> 4];
+      out += kDigits[byte & 15];
+    }
+  }
+}
+
+bool IsBlank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
+
+// Outer white space dropped, inner runs folded to one space.
+void AppendFolded(std::string& out, std::string_view value) {
+  bool pending = false;
+  bool any = false;
+  for (const char c : value) {
+    if (IsBlank(c)) {
+      pending = any;
+      continue;
+    }
+    if (pending) out += ' ';
+    pending = false;
+    any = true;
+    out += c;
+  }
+}
+
+bool EqualsLower(std::string_view name, std::string_view lower) {
+  if (name.size() != lower.size()) return false;
+  for (std::size_t i = 0; i < name.size(); ++i) {
+    const char c = name[i] >= 'A' && name[i] <= 'Z' ? static_cast<char>(name[i] + ('a' - 'A')) : name[i];
+    if (c != lower[i]) return false;
+  }
+  return true;
+}
+
+void AppendHeader(std::string& out, const api::RequestHead& head, std::string_view lower_name) {
+  out += lower_name;
+  out += ':';
+  bool first = true;
+  for (const api::HeaderView& header : head.headers) {
+    if (!EqualsLower(header.name, lower_name)) continue;
+    if (!first) out += ',';
+    first = false;
+    AppendFolded(out, header.value);
+  }
+  out += '\n';
+}
+
+}  // namespace
+
+std::string CanonicalPath(std::string_view raw_path) {
+  if (!raw_path.starts_with('/')) {
+    const std::size_t authority = raw_path.find("://");
+    if (authority != std::string_view::npos) {
+      const std::size_t slash = raw_path.find('/', authority + 3);
+      raw_path = slash == std::string_view::npos ? std::string_view("/") : raw_path.substr(slash);
+    }
+  }
+  std::string out;
+  out.reserve(raw_path.size() + 16);
+  if (raw_path.empty()) out += '/';
+  AppendRecoded(out, raw_path, {.keep_slash = true, .plus_is_space = true});
+  return out;
+}
+
+std::string CanonicalQuery(std::string_view raw_query, std::string_view leave_out) {
+  if (raw_query.empty()) return {};
+  std::string encoded_leave_out;
+  AppendRecoded(encoded_leave_out, leave_out, {});
+  std::vector<std::pair<std::string, std::string>> pairs;
+  while (!raw_query.empty()) {
+    const std::size_t end = raw_query.find('&');
+    const std::string_view piece = raw_query.substr(0, end);
+    raw_query = end == std::string_view::npos ? std::string_view() : raw_query.substr(end + 1);
+    if (piece.empty()) continue;
+    const std::size_t equals = piece.find('=');
+    std::pair<std::string, std::string> pair;
+    AppendRecoded(pair.first, piece.substr(0, equals), {});
+    if (equals != std::string_view::npos) AppendRecoded(pair.second, piece.substr(equals + 1), {});
+    if (!leave_out.empty() && pair.first == encoded_leave_out) continue;
+    pairs.push_back(std::move(pair));
+  }
+  std::sort(pairs.begin(), pairs.end());
+  std::string out;
+  for (const auto& [name, value] : pairs) {
+    if (!out.empty()) out += '&';
+    out += name;
+    out += '=';
+    out += value;
+  }
+  return out;
+}
+
+std::string CanonicalRequest(const CanonicalInput& input) {
+  std::string out;
+  out.reserve(1024);
+  out += input.head.method;
+  out += '\n';
+  out += CanonicalPath(input.raw_path);
+  out += '\n';
+  out += CanonicalQuery(input.raw_query, input.query_leave_out);
+  out += '\n';
+  for (const std::string_view name : input.signed_headers) AppendHeader(out, input.head, name);
+  out += '\n';
+  for (std::size_t i = 0; i < input.signed_headers.size(); ++i) {
+    if (i > 0) out += ';';
+    out += input.signed_headers[i];
+  }
+  out += '\n';
+  out += input.payload_hash;
+  return out;
+}
+
+std::string StringToSign(std::string_view amz_date, std::string_view scope, std::string_view canonical_request) {
+  std::string out;
+  out.reserve(160);
+  out += "AWS4-HMAC-SHA256\n";
+  out += amz_date;
+  out += '\n';
+  out += scope;
+  out += '\n';
+  out += HexEncode(Sha256(AsBytes(canonical_request)));
+  return out;
+}
+
+}  // namespace penstock::emulator::auth

@@ -1,0 +1,261 @@
+#include "emulator/auth/claim.h"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include "base/dates.h"
+#include "emulator/auth/refusal.h"
+
+namespace penstock::emulator::auth {
+namespace {
+
+constexpr std::string_view kAlgorithm = "AWS4-HMAC-SHA256";
+constexpr std::string_view kAsymmetricAlgorithm = "AWS4-ECDSA-P256-SHA256";
+constexpr std::string_view kCredentialForm =
+    "the Credential is mal-formed; expecting \"<YOUR-AKID>/YYYYMMDD/REGION/SERVICE/aws4_request\".";
+constexpr long long kLongestExpirySeconds = 604800;
+
+Error HeaderMalformed(std::string message) {
+  Error error = Error::Make(ErrorKind::kInvalidArgument, std::move(message));
+  error.code = "AuthorizationHeaderMalformed";
+  error.http_status = 400;
+  return error;
+}
+
+Error QueryParameters(std::string message) {
+  Error error = HeaderMalformed(std::move(message));
+  error.code = "AuthorizationQueryParametersError";
+  return error;
+}
+
+// The same complaint about a credential, in the words of either mechanism.
+Error CredentialError(Mechanism mechanism, std::string_view complaint) {
+  if (mechanism == Mechanism::kQuery) {
+    return QueryParameters("Error parsing the X-Amz-Credential parameter; " + std::string(complaint));
+  }
+  return HeaderMalformed("The authorization header is malformed; " + std::string(complaint));
+}
+
+Error AsymmetricUnsupported() {
+  return NotImplemented("Signature Version 4A (AWS4-ECDSA-P256-SHA256) is not implemented; sign with AWS4-HMAC-SHA256.");
+}
+
+Error VersionTwoRefused() {
+  return InvalidRequest(
+      "The authorization mechanism you have provided is not supported. Please use AWS4-HMAC-SHA256.");
+}
+
+std::string_view Trimmed(std::string_view text) {
+  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
+  return text;
+}
+
+// Cuts the last "/x" off `text` and returns x; nullopt when there is none.
+std::optional<std::string_view> CutLast(std::string_view& text) {
+  const std::size_t slash = text.rfind('/');
+  if (slash == std::string_view::npos) return std::nullopt;
+  const std::string_view last = text.substr(slash + 1);
+  text = text.substr(0, slash);
+  return last;
+}
+
+bool IsDay(std::string_view text) {
+  return text.size() == 8 && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+// Fills access key and scope from "akid/day/region/service/terminal".
+Result<void> SplitCredential(Claim& claim, std::string_view credential) {
+  std::string_view rest = credential;
+  const auto terminal = CutLast(rest);
+  const auto service = CutLast(rest);
+  const auto region = CutLast(rest);
+  const auto day = CutLast(rest);
+  if (!terminal || !service || !region || !day || rest.empty()) {
+    return CredentialError(claim.mechanism, kCredentialForm);
+  }
+  claim.access_key_id = rest;
+  claim.scope = credential.substr(rest.size() + 1);
+  claim.day = *day;
+  claim.region = *region;
+  claim.service = *service;
+  claim.terminal = *terminal;
+  if (!IsDay(claim.day)) {
+    return CredentialError(claim.mechanism, "incorrect date format \"" + std::string(claim.day) +
+                                                "\". This date in the credential must be in the format \"yyyyMMdd\".");
+  }
+  return Ok();
+}
+
+std::vector<std::string_view> SplitSignedHeaders(std::string_view list) {
+  std::vector<std::string_view> names;
+  names.reserve(12);
+  while (!list.empty()) {
+    const std::size_t end = list.find(';');
+    names.push_back(list.substr(0, end));
+    list = end == std::string_view::npos ? std::string_view() : list.substr(end + 1);
+  }
+  // The canonical form is sorted whatever the client wrote: one that signed another order does not match.
+  if (!std::is_sorted(names.begin(), names.end())) std::sort(names.begin(), names.end());
+  return names;
+}
+
+struct Components {
+  std::string_view credential;
+  std::string_view signed_headers;
+  std::string_view signature;
+};
+
+Result<Components> SplitComponents(std::string_view list) {
+  Components found;
+  while (!list.empty()) {
+    const std::size_t end = list.find(',');
+    const std::string_view piece = Trimmed(list.substr(0, end));
+    list = end == std::string_view::npos ? std::string_view() : list.substr(end + 1);
+    const std::size_t equals = piece.find('=');
+    const std::string_view name = piece.substr(0, equals);
+    const std::string_view value = equals == std::string_view::npos ? std::string_view() : piece.substr(equals + 1);
+    if (name == "Credential") found.credential = value;
+    if (name == "SignedHeaders") found.signed_headers = value;
+    if (name == "Signature") found.signature = value;
+  }
+  if (found.credential.empty() || found.signed_headers.empty() || found.signature.empty()) {
+    return HeaderMalformed(
+        "The authorization header is malformed; the authorization header requires three components: Credential, "
+        "SignedHeaders, and Signature.");
+  }
+  return found;
+}
+
+// The request's date: x-amz-date, else Date in HTTP or ISO basic form.
+Result<void> TakeHeaderDate(Claim& claim, const api::RequestHead& head) {
+  const auto amz_date = head.Find("x-amz-date");
+  const auto date = amz_date ? amz_date : head.Find("date");
+  std::optional<WallTime> time;
+  if (date) time = ParseAmzDate(*date);
+  if (date && !time && !amz_date) time = ParseHttpDate(*date);
+  if (!time) return AccessDenied("AWS authentication requires a valid Date or x-amz-date header");
+  claim.date_as_sent = *date;
+  claim.time = *time;
+  claim.amz_date = FormatAmzDate(*time);
+  return Ok();
+}
+
+Result<std::chrono::seconds> ParseExpires(std::string_view text) {
+  const bool negative = text.starts_with('-');
+  const std::string_view digits = negative ? text.substr(1) : text;
+  const bool number = !digits.empty() && std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
+  if (!number) return QueryParameters("X-Amz-Expires should be a number");
+  if (negative) return QueryParameters("X-Amz-Expires must be non-negative");
+  long long value = 0;
+  const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (parsed.ec != std::errc() || value > kLongestExpirySeconds) {
+    return QueryParameters(
+        "X-Amz-Expires must be less than a week (in seconds); that is, the given X-Amz-Expires must be less than 604800 "
+        "seconds");
+  }
+  return std::chrono::seconds(value);
+}
+
+}  // namespace
+
+bool Claim::Signs(std::string_view lower_name) const {
+  return std::binary_search(signed_headers.begin(), signed_headers.end(), lower_name);
+}
+
+Result<Mechanism> FindMechanism(const api::RequestHead& head, const api::Target& target) {
+  const bool header = head.Find("authorization").has_value();
+  const bool version_two = !target.query.empty() && (target.Has("Signature") || target.Has("AWSAccessKeyId"));
+  const bool query = !target.query.empty() && (target.Has("X-Amz-Algorithm") || target.Has("X-Amz-Signature") ||
+                                               target.Has("X-Amz-Credential"));
+  if (static_cast<int>(header) + static_cast<int>(version_two) + static_cast<int>(query) > 1) {
+    return InvalidArgument(
+        "Only one auth mechanism allowed; only the X-Amz-Algorithm query parameter, Signature query string parameter or "
+        "the Authorization header should be specified",
+        "Authorization");
+  }
+  if (version_two) return VersionTwoRefused();
+  if (query) return Mechanism::kQuery;
+  return header ? Mechanism::kHeader : Mechanism::kAnonymous;
+}
+
+Result<Claim> ParseHeaderClaim(const api::RequestHead& head) {
+  const std::string_view value = head.Find("authorization").value_or(std::string_view());
+  const std::size_t space = value.find(' ');
+  if (space == std::string_view::npos || space == 0 || Trimmed(value.substr(space)).empty()) {
+    return InvalidArgument("Authorization header is invalid -- one and only one ' ' (space) required.", "Authorization");
+  }
+  const std::string_view type = value.substr(0, space);
+  if (type == "AWS") return VersionTwoRefused();
+  if (type == kAsymmetricAlgorithm) return AsymmetricUnsupported();
+  if (type != kAlgorithm) return InvalidArgument("Unsupported Authorization Type", "Authorization");
+
+  Claim claim;
+  claim.mechanism = Mechanism::kHeader;
+  PENSTOCK_ASSIGN(const Components components, SplitComponents(value.substr(space + 1)));
+  PENSTOCK_TRY(SplitCredential(claim, components.credential));
+  claim.signed_headers = SplitSignedHeaders(components.signed_headers);
+  claim.signature = components.signature;
+  PENSTOCK_TRY(TakeHeaderDate(claim, head));
+  return claim;
+}
+
+Result<Claim> ParseQueryClaim(const api::Target& target) {
+  const auto get = [&target](std::string_view name) { return target.Get(name).value_or(std::string_view()); };
+  const std::string_view algorithm = get("X-Amz-Algorithm");
+  const std::string_view credential = get("X-Amz-Credential");
+  const std::string_view date = get("X-Amz-Date");
+  const std::string_view expires = get("X-Amz-Expires");
+  const std::string_view signed_headers = get("X-Amz-SignedHeaders");
+  const std::string_view signature = get("X-Amz-Signature");
+  for (const std::string_view needed : {algorithm, credential, date, expires, signed_headers, signature}) {
+    if (!needed.empty()) continue;
+    return QueryParameters(
+        "Query-string authentication version 4 requires the X-Amz-Algorithm, X-Amz-Credential, X-Amz-Signature, "
+        "X-Amz-Date, X-Amz-SignedHeaders, and X-Amz-Expires parameters.");
+  }
+  if (algorithm == kAsymmetricAlgorithm) return AsymmetricUnsupported();
+  if (algorithm != kAlgorithm) {
+    return QueryParameters("X-Amz-Algorithm only supports \"AWS4-HMAC-SHA256 and AWS4-ECDSA-P256-SHA256\"");
+  }
+  Claim claim;
+  claim.mechanism = Mechanism::kQuery;
+  PENSTOCK_TRY(SplitCredential(claim, credential));
+  const auto time = ParseAmzDate(date);
+  if (!time) {
+    return QueryParameters("X-Amz-Date must be in the ISO8601 Long Format \"yyyyMMdd'T'HHmmss'Z'\"");
+  }
+  claim.date_as_sent = date;
+  claim.time = *time;
+  claim.amz_date = std::string(date);
+  PENSTOCK_ASSIGN(claim.expires, ParseExpires(expires));
+  claim.signed_headers = SplitSignedHeaders(signed_headers);
+  claim.signature = signature;
+  return claim;
+}
+
+Result<void> CheckScope(const Claim& claim, std::string_view region, std::string_view service) {
+  if (claim.terminal != "aws4_request") {
+    return CredentialError(claim.mechanism, "incorrect terminal \"" + std::string(claim.terminal) +
+                                                "\". This endpoint uses \"aws4_request\".");
+  }
+  if (claim.service != service) {
+    return CredentialError(claim.mechanism, "incorrect service \"" + std::string(claim.service) +
+                                                "\". This endpoint belongs to \"" + std::string(service) + "\".");
+  }
+  if (claim.region != region) {
+    Error error = CredentialError(claim.mechanism, "the region '" + std::string(claim.region) +
+                                                       "' is wrong; expecting '" + std::string(region) + "'");
+    error.kind = ErrorKind::kWrongRegion;
+    error.region = std::string(region);
+    error.details.emplace_back("Region", region);
+    return error;
+  }
+  if (claim.day != std::string_view(claim.amz_date).substr(0, 8)) {
+    return CredentialError(claim.mechanism, "Invalid credential date. Date is not the same as X-Amz-Date.");
+  }
+  return Ok();
+}
+
+}  // namespace penstock::emulator::auth

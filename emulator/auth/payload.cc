@@ -1,0 +1,50 @@
+#include "emulator/auth/payload.h"
+
+#include "base/encoding.h"
+#include "emulator/auth/refusal.h"
+
+namespace penstock::emulator::auth {
+
+Result<PayloadKind> ClassifyPayload(std::string_view claim) {
+  if (claim.size() == 64 && HexDecode(claim)) return PayloadKind::kHash;
+  if (claim == "UNSIGNED-PAYLOAD") return PayloadKind::kUnsigned;
+  if (claim == "STREAMING-AWS4-HMAC-SHA256-PAYLOAD") return PayloadKind::kStreamingSigned;
+  if (claim == "STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER") return PayloadKind::kStreamingSignedTrailer;
+  if (claim == "STREAMING-UNSIGNED-PAYLOAD-TRAILER") return PayloadKind::kStreamingUnsignedTrailer;
+  if (claim.starts_with("STREAMING-AWS4-ECDSA-P256-SHA256-PAYLOAD")) {
+    return NotImplemented("Signature Version 4A chunk signatures are not implemented; use STREAMING-AWS4-HMAC-SHA256-PAYLOAD.");
+  }
+  return InvalidArgument(
+      "x-amz-content-sha256 must be UNSIGNED-PAYLOAD, STREAMING-UNSIGNED-PAYLOAD-TRAILER, "
+      "STREAMING-AWS4-HMAC-SHA256-PAYLOAD, STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER, "
+      "STREAMING-AWS4-ECDSA-P256-SHA256-PAYLOAD, STREAMING-AWS4-ECDSA-P256-SHA256-PAYLOAD-TRAILER or a valid sha256 value.",
+      "x-amz-content-sha256");
+}
+
+HashedBody::HashedBody(api::BodyReader& inner, std::string_view claim)
+    : inner_(inner), claim_(claim), digester_(DigestAlgorithm::kSha256) {}
+
+Result<std::size_t> HashedBody::Read(MutableByteView buffer) {
+  if (error_) return *error_;
+  if (verified_) return std::size_t{0};
+  PENSTOCK_ASSIGN(const std::size_t count, inner_.Read(buffer));
+  if (count > 0) {
+    digester_.Update(buffer.first(count));
+    return count;
+  }
+  const std::string computed = digester_.Finish();
+  if (HexDecode(claim_) == computed) {
+    verified_ = true;
+    return std::size_t{0};
+  }
+  Error error = Error::Make(ErrorKind::kDataLoss,
+                            "The provided 'x-amz-content-sha256' header does not match what was computed.");
+  error.code = "XAmzContentSHA256Mismatch";
+  error.http_status = 400;
+  error.details.emplace_back("ClientComputedContentSHA256", claim_);
+  error.details.emplace_back("S3ComputedContentSHA256", HexEncode(AsBytes(computed)));
+  error_ = error;
+  return error;
+}
+
+}  // namespace penstock::emulator::auth

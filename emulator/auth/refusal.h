@@ -1,0 +1,36 @@
+// S3's refusals as Error values: code, status and message of spec/protocol.md §2.13, §2.14 and §8.
+//
+// Building the document from them is api::RespondWithError's. Nothing here ever sees a secret key.
+#ifndef PENSTOCK_EMULATOR_AUTH_REFUSAL_H_
+#define PENSTOCK_EMULATOR_AUTH_REFUSAL_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "penstock/base/error.h"
+
+namespace penstock::emulator::auth {
+
+Error AccessDenied(std::string message);                              // 403
+Error InvalidRequest(std::string message);                            // 400
+Error InvalidArgument(std::string message, std::string argument_name);  // 400 + ArgumentName
+Error NotImplemented(std::string message);                            // 501
+
+// aws-chunked framing is broken or ends early.
+Error BodyTerminated();
+// Fewer or more decoded bytes than x-amz-decoded-content-length says.
+Error BodyLengthMismatch(std::uint64_t expected, std::uint64_t provided);
+Error MalformedTrailer();
+
+struct SignatureEvidence {
+  std::string_view access_key_id;
+  std::string_view string_to_sign;
+  std::string_view signature_provided;
+  std::string_view canonical_request;  // empty: a chunk, which has none
+};
+Error SignatureDoesNotMatch(const SignatureEvidence& evidence);
+
+}  // namespace penstock::emulator::auth
+
+#endif  // PENSTOCK_EMULATOR_AUTH_REFUSAL_H_

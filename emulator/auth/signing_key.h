@@ -1,0 +1,40 @@
+// SigV4 signing keys, derived once per (secret, day, region, service) and remembered.
+#ifndef PENSTOCK_EMULATOR_AUTH_SIGNING_KEY_H_
+#define PENSTOCK_EMULATOR_AUTH_SIGNING_KEY_H_
+
+#include <shared_mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "base/digest.h"
+
+namespace penstock::emulator::auth {
+
+struct SigningScope {
+  std::string_view secret;
+  std::string_view day;  // "20130524"
+  std::string_view region;
+  std::string_view service;
+};
+
+// HMAC chain "AWS4"+secret -> day -> region -> service -> "aws4_request".
+Sha256Digest DeriveSigningKey(const SigningScope& scope);
+
+// hex(HMAC(key, string_to_sign))
+std::string Signature(const Sha256Digest& key, std::string_view string_to_sign);
+
+// Thread safety: safe from any thread. Holds at most kLimit keys, then forgets all of them.
+class SigningKeyCache {
+ public:
+  static constexpr std::size_t kLimit = 1024;
+  Sha256Digest Get(const SigningScope& scope);
+
+ private:
+  std::shared_mutex mutex_;
+  std::unordered_map<std::string, Sha256Digest> keys_;  // guarded by mutex_
+};
+
+}  // namespace penstock::emulator::auth
+
+#endif  // PENSTOCK_EMULATOR_AUTH_SIGNING_KEY_H_

@@ -1,0 +1,187 @@
+#include "emulator/auth/verifier.h"
+
+#include <utility>
+
+#include "base/dates.h"
+#include "emulator/auth/canonical.h"
+#include "emulator/auth/refusal.h"
+
+namespace penstock::emulator::auth {
+namespace {
+
+constexpr std::chrono::minutes kAllowedSkew{15};
+constexpr std::string_view kContentHash = "x-amz-content-sha256";
+
+std::string Lower(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + ('a' - 'A'));
+  }
+  return out;
+}
+
+bool StartsWithAmz(std::string_view name) {
+  return name.size() > 6 && (name[0] | 32) == 'x' && name[1] == '-' && (name[2] | 32) == 'a' && (name[3] | 32) == 'm' &&
+         (name[4] | 32) == 'z' && name[5] == '-';
+}
+
+Error InvalidAccessKeyId(std::string_view access_key_id) {
+  Error error = Error::Make(ErrorKind::kUnauthenticated,
+                            "The AWS Access Key Id you provided does not exist in our records.");
+  error.code = "InvalidAccessKeyId";
+  error.http_status = 403;
+  error.details.emplace_back("AWSAccessKeyId", access_key_id);
+  return error;
+}
+
+Error InvalidToken(std::string_view token) {
+  Error error = Error::Make(ErrorKind::kUnauthenticated, "The provided token is malformed or otherwise invalid.");
+  error.code = "InvalidToken";
+  error.http_status = 400;
+  error.details.emplace_back("Token-0", token);
+  return error;
+}
+
+// Directory buckets ("name--zone--x-s3") are another service in the credential scope.
+std::string_view ServiceOf(const api::Target& target) {
+  return target.bucket.value.ends_with("--x-s3") ? "s3express" : "s3";
+}
+
+Result<void> CheckToken(const api::Exchange& exchange, const Claim& claim, const User& user) {
+  const bool express = claim.service == "s3express";
+  const auto token = claim.mechanism == Mechanism::kQuery
+                         ? exchange.target.Get(express ? "X-Amz-S3session-Token" : "X-Amz-Security-Token")
+                         : exchange.request.Find(express ? "x-amz-s3session-token" : "x-amz-security-token");
+  if (!token) {
+    if (user.session_token.empty()) return Ok();
+    return InvalidAccessKeyId(claim.access_key_id);  // temporary keys exist only together with their token
+  }
+  if (!user.session_token.empty() && ConstantTimeEqual(AsBytes(*token), AsBytes(user.session_token))) return Ok();
+  return InvalidToken(*token);
+}
+
+Result<std::string_view> PayloadClaim(const api::Exchange& exchange, Mechanism mechanism) {
+  if (mechanism == Mechanism::kQuery) {
+    if (const auto claim = exchange.target.Get("X-Amz-Content-Sha256")) return *claim;
+  }
+  if (const auto claim = exchange.request.Find(kContentHash)) return *claim;
+  if (mechanism == Mechanism::kHeader) {
+    return InvalidRequest("Missing required header for this request: x-amz-content-sha256");
+  }
+  return std::string_view("UNSIGNED-PAYLOAD");
+}
+
+Result<void> CheckCoverage(const api::RequestHead& head, const Claim& claim) {
+  std::string missing;
+  const auto add = [&missing](std::string_view name) {
+    if (!missing.empty()) missing += ", ";
+    missing += name;
+  };
+  if (!claim.Signs("host")) add("host");
+  for (const api::HeaderView& header : head.headers) {
+    if (!StartsWithAmz(header.name)) continue;
+    const std::string name = Lower(header.name);
+    if (name != kContentHash && !claim.Signs(name)) add(name);
+  }
+  if (missing.empty()) return Ok();
+  Error error = AccessDenied("There were headers present in the request which were not signed");
+  error.details.emplace_back("HeadersNotSigned", missing);
+  return error;
+}
+
+Error Expired(const Claim& claim, WallTime now) {
+  Error error = AccessDenied("Request has expired");
+  error.details.emplace_back("X-Amz-Expires", std::to_string(claim.expires.count()));
+  error.details.emplace_back("Expires", FormatIso8601(claim.time + claim.expires));
+  error.details.emplace_back("ServerTime", FormatIso8601(now));
+  return error;
+}
+
+}  // namespace
+
+Verifier::Verifier(const AuthOptions& options, const Directory& directory) : options_(options), directory_(directory) {}
+
+Result<Admission> Verifier::Verify(api::Exchange& exchange) {
+  exchange.space = directory_.NamespaceFor({});
+  PENSTOCK_ASSIGN(const Mechanism mechanism, FindMechanism(exchange.request, exchange.target));
+  if (mechanism == Mechanism::kAnonymous) return AdmitAnonymous(exchange);
+
+  PENSTOCK_ASSIGN(const Claim claim, mechanism == Mechanism::kQuery ? ParseQueryClaim(exchange.target)
+                                                                    : ParseHeaderClaim(exchange.request));
+  // The user is looked up early because the clock is the universe's; refused in its place below.
+  std::optional<User> user = directory_.FindUser(claim.access_key_id);
+  if (user) exchange.space = directory_.NamespaceFor(user->identity);
+  const WallTime now = exchange.space->clock->Now();
+
+  PENSTOCK_TRY(CheckScope(claim, options_.region, ServiceOf(exchange.target)));
+  PENSTOCK_TRY(CheckTime(claim, now));
+  if (!user) return InvalidAccessKeyId(claim.access_key_id);
+  PENSTOCK_TRY(CheckToken(exchange, claim, *user));
+
+  Admission admission;
+  admission.mechanism = mechanism;
+  PENSTOCK_ASSIGN(admission.payload_claim, PayloadClaim(exchange, mechanism));
+  PENSTOCK_ASSIGN(admission.payload_kind, ClassifyPayload(admission.payload_claim));
+  PENSTOCK_TRY(CheckCoverage(exchange.request, claim));
+  const Sha256Digest key = keys_.Get(
+      {.secret = user->secret_access_key, .day = claim.day, .region = claim.region, .service = claim.service});
+  PENSTOCK_TRY(CheckSignature(exchange, claim, admission.payload_claim, key));
+
+  admission.identity = std::move(user->identity);
+  if (IsStreaming(admission.payload_kind) && admission.payload_kind != PayloadKind::kStreamingUnsignedTrailer) {
+    admission.signing = ChunkSigning{.key = key,
+                                     .access_key_id = std::string(claim.access_key_id),
+                                     .amz_date = claim.amz_date,
+                                     .scope = std::string(claim.scope),
+                                     .seed_signature = std::string(claim.signature)};
+  }
+  return admission;
+}
+
+Result<Admission> Verifier::AdmitAnonymous(api::Exchange& exchange) const {
+  if (!options_.allow_anonymous) return AccessDenied("Access Denied");
+  Admission admission;
+  PENSTOCK_ASSIGN(admission.payload_claim, PayloadClaim(exchange, Mechanism::kAnonymous));
+  PENSTOCK_ASSIGN(admission.payload_kind, ClassifyPayload(admission.payload_claim));
+  if (IsStreaming(admission.payload_kind) && admission.payload_kind != PayloadKind::kStreamingUnsignedTrailer) {
+    return InvalidRequest("The value of x-amz-content-sha256 header is invalid.");
+  }
+  return admission;
+}
+
+Result<void> Verifier::CheckTime(const Claim& claim, WallTime now) const {
+  if (claim.mechanism == Mechanism::kQuery) {
+    if (claim.time > now + kAllowedSkew) return AccessDenied("Request is not valid yet");
+    if (now > claim.time + claim.expires) return Expired(claim, now);
+    return Ok();
+  }
+  if (claim.time <= now + kAllowedSkew && now <= claim.time + kAllowedSkew) return Ok();
+  Error error = AccessDenied("The difference between the request time and the current time is too large.");
+  error.code = "RequestTimeTooSkewed";
+  error.details.emplace_back("RequestTime", claim.date_as_sent);
+  error.details.emplace_back("ServerTime", FormatIso8601(now));
+  error.details.emplace_back("MaxAllowedSkewMilliseconds",
+                             std::to_string(std::chrono::milliseconds(kAllowedSkew).count()));
+  return error;
+}
+
+Result<void> Verifier::CheckSignature(const api::Exchange& exchange, const Claim& claim, std::string_view payload_claim,
+                                      const Sha256Digest& key) const {
+  const bool query = claim.mechanism == Mechanism::kQuery;
+  const std::string canonical =
+      CanonicalRequest({.head = exchange.request,
+                        .raw_path = exchange.target.raw_path,
+                        .raw_query = exchange.target.raw_query,
+                        .query_leave_out = query ? std::string_view("X-Amz-Signature") : std::string_view(),
+                        .signed_headers = claim.signed_headers,
+                        .payload_hash = payload_claim});
+  const std::string string_to_sign = StringToSign(claim.amz_date, claim.scope, canonical);
+  const std::string expected = Signature(key, string_to_sign);
+  if (ConstantTimeEqual(AsBytes(expected), AsBytes(claim.signature))) return Ok();
+  return SignatureDoesNotMatch({.access_key_id = claim.access_key_id,
+                                .string_to_sign = string_to_sign,
+                                .signature_provided = claim.signature,
+                                .canonical_request = canonical});
+}
+
+}  // namespace penstock::emulator::auth
