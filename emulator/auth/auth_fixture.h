@@ -1,0 +1,172 @@
+// What auth's tests share: a request as values, a body from memory, one user, a recording router.
+//
+// Test support only; not part of the library.
+#ifndef PENSTOCK_EMULATOR_AUTH_AUTH_FIXTURE_H_
+#define PENSTOCK_EMULATOR_AUTH_AUTH_FIXTURE_H_
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/dates.h"
+#include "base/fake_clock.h"
+#include "emulator/auth/auth.h"
+
+namespace penstock::emulator::auth {
+
+// The credentials and the day of spec/protocol.md §6.1 (AWS's documentation examples).
+inline constexpr std::string_view kExampleKey = "AKIAIOSFODNN7EXAMPLE";
+inline constexpr std::string_view kExampleSecret = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY";
+inline constexpr std::string_view kExampleDate = "20130524T000000Z";
+inline constexpr std::string_view kExampleScope = "20130524/us-east-1/s3/aws4_request";
+inline constexpr std::string_view kEmptySha256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+
+// A body from memory that arrives `step` bytes at a time.
+class TextBody final : public api::BodyReader {
+ public:
+  explicit TextBody(std::string text, std::size_t step = 1000) : text_(std::move(text)), step_(step) {}
+  Result<std::size_t> Read(MutableByteView buffer) override {
+    const std::size_t count = std::min({buffer.size(), step_, text_.size() - offset_});
+    std::memcpy(buffer.data(), text_.data() + offset_, count);
+    offset_ += count;
+    return count;
+  }
+  std::optional<std::uint64_t> Length() const override { return text_.size(); }
+  const std::vector<std::pair<std::string, std::string>>& Trailers() const override { return trailers_; }
+
+ private:
+  std::string text_;
+  std::size_t step_;
+  std::size_t offset_ = 0;
+  std::vector<std::pair<std::string, std::string>> trailers_;
+};
+
+// Everything `body` delivers, read `step` bytes at a time.
+inline Result<std::string> ReadAll(api::BodyReader& body, std::size_t step = 700) {
+  std::string out;
+  std::vector<std::byte> buffer(step);
+  for (;;) {
+    PENSTOCK_ASSIGN(const std::size_t count, body.Read(buffer));
+    if (count == 0) return out;
+    out += AsText(ByteView(buffer).first(count));
+  }
+}
+
+// One user in one universe whose clock stands at the example's date.
+class OneUser final : public Directory {
+ public:
+  OneUser() : clock(*ParseAmzDate(kExampleDate)) {
+    user.access_key_id = kExampleKey;
+    user.secret_access_key = kExampleSecret;
+    user.identity.access_key_id = kExampleKey;
+    user.identity.owner_id = std::string(64, 'a');
+    space->clock = &clock;
+  }
+  std::optional<User> FindUser(std::string_view access_key_id) const override {
+    if (access_key_id != user.access_key_id) return std::nullopt;
+    return user;
+  }
+  std::shared_ptr<api::Namespace> NamespaceFor(const api::Identity&) const override { return space; }
+
+  User user;
+  FakeClock clock;
+  std::shared_ptr<api::Namespace> space = std::make_shared<api::Namespace>();
+};
+
+struct TestRequest {
+  std::string method = "GET";
+  std::string target = "/";
+  std::vector<std::pair<std::string, std::string>> headers;
+  std::string body;
+
+  std::string* Header(std::string_view name) {
+    for (auto& [header, value] : headers) {
+      if (header == name) return &value;
+    }
+    return nullptr;
+  }
+};
+
+// A request turned into an Exchange; views stay valid as long as this lives.
+class TestExchange {
+ public:
+  explicit TestExchange(TestRequest request) : request_(std::move(request)), body_(request_.body) {
+    head_.method = request_.method;
+    head_.target = request_.target;
+    for (const auto& [name, value] : request_.headers) head_.headers.push_back({name, value});
+    exchange.body = &body_;
+    exchange.request_id = "0123456789ABCDEF";
+  }
+  TestExchange(const TestExchange&) = delete;
+  TestExchange& operator=(const TestExchange&) = delete;
+
+ private:
+  TestRequest request_;
+  TextBody body_;
+  api::RequestHead head_;
+  api::Connection connection_;
+
+ public:
+  api::Exchange exchange{.request = head_, .connection = connection_};
+};
+
+// The innermost handler: remembers what it was given.
+class RecordingRouter final : public api::Handler {
+ public:
+  void Handle(api::Exchange& exchange) override {
+    ++calls;
+    identity = exchange.identity;
+    operation = exchange.operation;
+    space = exchange.space;
+    headers.clear();
+    for (const api::HeaderView& header : exchange.request.headers) headers.emplace_back(header.name, header.value);
+    length = exchange.body->Length();
+    body = ReadAll(*exchange.body);
+    trailers = exchange.body->Trailers();
+  }
+
+  int calls = 0;
+  api::Identity identity;
+  std::string operation;
+  std::shared_ptr<api::Namespace> space;
+  std::vector<std::pair<std::string, std::string>> headers;
+  std::optional<std::uint64_t> length;
+  Result<std::string> body = std::string();
+  std::vector<std::pair<std::string, std::string>> trailers;
+};
+
+inline AuthOptions ExampleOptions() {
+  AuthOptions options;
+  options.hosts = api::HostRules::Default("us-east-1");
+  options.hosts.suffixes.push_back("s3express-use1-az4.us-east-1.amazonaws.com");
+  return options;
+}
+
+inline std::string AuthorizationHeader(std::string_view scope, std::string_view signed_headers,
+                                       std::string_view signature) {
+  return "AWS4-HMAC-SHA256 Credential=" + std::string(kExampleKey) + "/" + std::string(scope) +
+         ", SignedHeaders=" + std::string(signed_headers) + ", Signature=" + std::string(signature);
+}
+
+// The "GET range" example of §6.1.
+inline TestRequest ExampleGet() {
+  return {.method = "GET",
+          .target = "/test.txt",
+          .headers = {{"Host", "examplebucket.s3.amazonaws.com"},
+                      {"Range", "bytes=0-9"},
+                      {"x-amz-content-sha256", std::string(kEmptySha256)},
+                      {"x-amz-date", std::string(kExampleDate)},
+                      {"Authorization",
+                       AuthorizationHeader(kExampleScope, "host;range;x-amz-content-sha256;x-amz-date",
+                                           "f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41")}},
+          .body = {}};
+}
+
+}  // namespace penstock::emulator::auth
+
+#endif  // PENSTOCK_EMULATOR_AUTH_AUTH_FIXTURE_H_
