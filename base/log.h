@@ -19,21 +19,24 @@ struct LogRecord {
   std::initializer_list<std::pair<std::string_view, std::string_view>> fields;
 };
 
-// Thread safety: a sink is called from any thread, one call at a time.
+// Thread safety: a sink is called from any thread, one call at a time. What a sink logs itself is dropped; it must not
+// call SetLogSink.
 using LogSink = std::function<void(LogLevel level, const std::string& json_line)>;
 
-// Parses "trace" ... "error", "off"; kInfo... nullopt semantics: unknown text is kOff.
+// Parses "trace", "debug", "info", "warning", "error", "off"; anything else is kOff.
 LogLevel ParseLogLevel(std::string_view text);
 
-// Replaces the process's sink; a null sink writes to standard error. Thread safety: any thread.
+// Replaces the process's sink; a null sink writes to standard error. Until the first call nothing is logged. Once it
+// returns, the sink before is not called any more. Thread safety: any thread.
 void SetLogSink(LogLevel least, LogSink sink);
 bool LogEnabled(LogLevel level);
 // Renders {"level":..., "event":..., fields} as one JSON line with Redact applied to each value, and hands it on.
+// A value whose own field name is that of a secret becomes "***". Bytes that are not UTF-8 become U+FFFD.
 void Log(const LogRecord& record);
 
 // The text with everything that can be a secret replaced by "***": values of Authorization, X-Amz-Signature,
 // X-Amz-Credential, X-Amz-Security-Token, x-amz-s3session-token, SecretAccessKey, SessionToken, SSE-C keys, in header,
-// query and XML form.
+// query, XML, JSON and key=value form, and the user and password of URLs.
 std::string Redact(std::string_view text);
 
 }  // namespace penstock

@@ -1,0 +1,112 @@
+#include "base/log.h"
+
+#include <pthread.h>
+
+#include <atomic>
+#include <cstdio>
+#include <new>
+
+#include "base/json_text.h"
+#include "base/redact.h"
+#include "penstock/base/check.h"
+#include "penstock/base/mutex.h"
+
+namespace penstock {
+namespace {
+
+constexpr std::string_view kLevelNames[] = {"trace", "debug", "info", "warning", "error", "off"};
+
+// Set while this thread is inside the sink, whose own logging would wait for itself.
+thread_local bool inside_sink = false;
+
+class InsideSink {
+ public:
+  InsideSink() { inside_sink = true; }
+  ~InsideSink() { inside_sink = false; }
+  InsideSink(const InsideSink&) = delete;
+  InsideSink& operator=(const InsideSink&) = delete;
+};
+
+// One write for the line and its end, so that lines of several processes do not mix.
+void WriteToStandardError(const std::string& json_line) {
+  const std::string line = json_line + '\n';
+  std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
+// The process's sink. Its mutex is held during the call, because one call at a time is what a sink is promised.
+class Output {
+ public:
+  // Never destroyed: threads may log until the last moment.
+  static Output& Instance() {
+    static Output* const output = [] {
+      auto* const created = new Output;
+      pthread_atfork(nullptr, nullptr, [] { Instance().AfterFork(); });
+      return created;
+    }();
+    return *output;
+  }
+
+  void Set(LogLevel least, LogSink sink) {
+    PENSTOCK_CHECK(!inside_sink);
+    const MutexLock lock(mutex_);
+    sink_ = std::move(sink);
+    least_.store(least, std::memory_order_relaxed);
+  }
+
+  bool Enabled(LogLevel level) const { return level != LogLevel::kOff && level >= least_.load(std::memory_order_relaxed); }
+
+  void Write(LogLevel level, const std::string& json_line) {
+    const MutexLock lock(mutex_);
+    const InsideSink guard;
+    if (sink_) {
+      sink_(level, json_line);
+    } else {
+      WriteToStandardError(json_line);
+    }
+  }
+
+ private:
+  // The child has one thread, and another one of the parent's may have held the mutex. Taking it before the fork instead
+  // could wait forever: a Python sink wants the interpreter lock, which the forking thread holds.
+  void AfterFork() PENSTOCK_NO_THREAD_SAFETY_ANALYSIS {
+    new (&mutex_) Mutex;
+    inside_sink = false;
+  }
+
+  Mutex mutex_;
+  LogSink sink_ PENSTOCK_GUARDED_BY(mutex_);
+  std::atomic<LogLevel> least_{LogLevel::kOff};
+};
+
+std::string Render(const LogRecord& record) {
+  std::string line = "{\"level\":\"";
+  line.append(kLevelNames[static_cast<std::size_t>(record.level)]).append("\",\"event\":");
+  internal::AppendJsonString(line, record.event);
+  for (const auto& [name, value] : record.fields) {
+    line += ',';
+    internal::AppendJsonString(line, name);
+    line += ':';
+    internal::AppendJsonString(line, internal::NamesSecret(name) ? "***" : Redact(value));
+  }
+  return line += '}';
+}
+
+}  // namespace
+
+LogLevel ParseLogLevel(std::string_view text) {
+  for (std::size_t i = 0; i < std::size(kLevelNames); ++i) {
+    if (text == kLevelNames[i]) return static_cast<LogLevel>(i);
+  }
+  return LogLevel::kOff;
+}
+
+void SetLogSink(LogLevel least, LogSink sink) { Output::Instance().Set(least, std::move(sink)); }
+
+bool LogEnabled(LogLevel level) { return Output::Instance().Enabled(level); }
+
+void Log(const LogRecord& record) {
+  if (inside_sink || !LogEnabled(record.level)) return;
+  Output::Instance().Write(record.level, Render(record));
+}
+
+}  // namespace penstock

@@ -1,0 +1,113 @@
+#include "base/log.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <thread>
+#include <vector>
+
+namespace penstock {
+namespace {
+
+// Collects lines, and silences the process when it goes.
+class LogTest : public testing::Test {
+ protected:
+  ~LogTest() override { SetLogSink(LogLevel::kOff, nullptr); }
+
+  void Collect(LogLevel least) {
+    SetLogSink(least, [this](LogLevel, const std::string& line) { lines_.push_back(line); });
+  }
+
+  std::vector<std::string> lines_;
+};
+
+TEST_F(LogTest, RendersOneJsonLineInOrder) {
+  Collect(LogLevel::kInfo);
+  Log({.level = LogLevel::kWarning, .event = "request.retry", .fields = {{"bucket", "b"}, {"key", "a\"b\n"}}});
+  EXPECT_EQ(lines_, std::vector<std::string>{R"({"level":"warning","event":"request.retry","bucket":"b","key":"a\"b\n"})"});
+}
+
+TEST_F(LogTest, LevelsBelowTheLeastAreDropped) {
+  Collect(LogLevel::kWarning);
+  Log({.level = LogLevel::kInfo, .event = "quiet"});
+  Log({.level = LogLevel::kError, .event = "loud"});
+  EXPECT_EQ(lines_, std::vector<std::string>{R"({"level":"error","event":"loud"})"});
+  EXPECT_FALSE(LogEnabled(LogLevel::kInfo));
+  EXPECT_TRUE(LogEnabled(LogLevel::kWarning));
+  EXPECT_FALSE(LogEnabled(LogLevel::kOff));
+}
+
+TEST_F(LogTest, OffDropsEverything) {
+  Collect(LogLevel::kOff);
+  Log({.level = LogLevel::kError, .event = "x"});
+  EXPECT_TRUE(lines_.empty());
+}
+
+TEST_F(LogTest, SecretsVanishByValueAndByFieldName) {
+  Collect(LogLevel::kTrace);
+  Log({.event = "x", .fields = {{"head", "Authorization: SECRET"}, {"secret_access_key", "SECRET"}}});
+  ASSERT_EQ(lines_.size(), 1U);
+  EXPECT_EQ(lines_[0], R"({"level":"info","event":"x","head":"Authorization: ***","secret_access_key":"***"})");
+}
+
+TEST_F(LogTest, ASinkThatLogsDoesNotWaitForItself) {
+  SetLogSink(LogLevel::kInfo, [this](LogLevel, const std::string& line) {
+    lines_.push_back(line);
+    Log({.event = "inner"});
+  });
+  Log({.event = "outer"});
+  Log({.event = "next"});
+  EXPECT_EQ(lines_.size(), 2U);
+}
+
+TEST_F(LogTest, SinksAreCalledOneAtATime) {
+  Collect(LogLevel::kInfo);
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 4; ++t) {
+      threads.emplace_back([] {
+        for (int i = 0; i < 100; ++i) Log({.event = "x"});
+      });
+    }
+  }
+  EXPECT_EQ(lines_.size(), 400U);
+}
+
+TEST_F(LogTest, TheDefaultSinkWritesOneLineToStandardError) {
+  SetLogSink(LogLevel::kInfo, nullptr);
+  testing::internal::CaptureStderr();
+  Log({.event = "x"});
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "{\"level\":\"info\",\"event\":\"x\"}\n");
+}
+
+// A DataLoader worker is forked while another thread of its parent is inside the sink.
+TEST_F(LogTest, AChildForkedDuringACallCanLog) {
+  int child_status = -1;
+  SetLogSink(LogLevel::kInfo, [&child_status](LogLevel, const std::string&) {
+    const pid_t child = fork();
+    if (child == 0) {
+      SetLogSink(LogLevel::kInfo, [](LogLevel, const std::string&) { _exit(7); });
+      Log({.event = "child"});
+      _exit(1);
+    }
+    waitpid(child, &child_status, 0);
+  });
+  Log({.event = "parent"});
+  EXPECT_TRUE(WIFEXITED(child_status));
+  EXPECT_EQ(WEXITSTATUS(child_status), 7);
+}
+
+TEST(ParseLogLevelTest, ReadsTheNamesAndNothingElse) {
+  EXPECT_EQ(ParseLogLevel("trace"), LogLevel::kTrace);
+  EXPECT_EQ(ParseLogLevel("debug"), LogLevel::kDebug);
+  EXPECT_EQ(ParseLogLevel("info"), LogLevel::kInfo);
+  EXPECT_EQ(ParseLogLevel("warning"), LogLevel::kWarning);
+  EXPECT_EQ(ParseLogLevel("error"), LogLevel::kError);
+  EXPECT_EQ(ParseLogLevel("off"), LogLevel::kOff);
+  EXPECT_EQ(ParseLogLevel("INFO"), LogLevel::kOff);
+  EXPECT_EQ(ParseLogLevel(""), LogLevel::kOff);
+}
+
+}  // namespace
+}  // namespace penstock
