@@ -1,0 +1,49 @@
+// What module.cc registers, and the conversions the binding files share.
+#ifndef PENSTOCK_BINDINGS_CORE_BINDINGS_H_
+#define PENSTOCK_BINDINGS_CORE_BINDINGS_H_
+
+#include <pybind11/pybind11.h>
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "penstock/object_store.h"
+
+namespace penstock::python {
+
+void BindClient(pybind11::module_& module);
+void BindStream(pybind11::module_& module);
+void BindWriter(pybind11::module_& module);
+void BindLister(pybind11::module_& module);
+void BindEmulator(pybind11::module_& module);
+
+inline std::int64_t EpochSeconds(WallTime time) {
+  return std::chrono::duration_cast<std::chrono::seconds>(time.time_since_epoch()).count();
+}
+
+// Object keys are UTF-8 on S3; a key that is not survives as surrogate escapes, in both directions.
+inline pybind11::str KeyToPython(const std::string& key) {
+  return pybind11::reinterpret_steal<pybind11::str>(
+      PyUnicode_DecodeUTF8(key.data(), static_cast<Py_ssize_t>(key.size()), "surrogateescape"));
+}
+
+// A contiguous view of any object with the buffer protocol; holds the object while it lives. Needs the GIL to be made
+// and destroyed.
+class BufferView {
+ public:
+  enum class Access { kRead, kWrite };
+  BufferView(pybind11::handle object, Access access);
+  ~BufferView();
+  BufferView(const BufferView&) = delete;
+  BufferView& operator=(const BufferView&) = delete;
+  ByteView bytes() const { return {static_cast<const std::byte*>(view_.buf), static_cast<std::size_t>(view_.len)}; }
+  MutableByteView writable() const { return {static_cast<std::byte*>(view_.buf), static_cast<std::size_t>(view_.len)}; }
+
+ private:
+  Py_buffer view_{};
+};
+
+}  // namespace penstock::python
+
+#endif  // PENSTOCK_BINDINGS_CORE_BINDINGS_H_

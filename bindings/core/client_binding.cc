@@ -1,0 +1,239 @@
+// Client: configuration, whole-object reads into Python memory, and the small verbs.
+#include "bindings/core/client_binding.h"
+
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bindings/core/bindings.h"
+#include "bindings/core/errors.h"
+#include "bindings/core/interrupt.h"
+#include "bindings/core/trace.h"
+#include "penstock/transfer.h"
+
+namespace penstock::python {
+namespace {
+
+namespace py = pybind11;
+using namespace py::literals;
+
+class StaticCredentials final : public CredentialsProvider {
+ public:
+  explicit StaticCredentials(Credentials credentials)
+      : credentials_(std::make_shared<const Credentials>(std::move(credentials))) {}
+  void Start(std::function<void(Result<CredentialsPtr>)> done) override { done(credentials_); }
+
+ private:
+  CredentialsPtr credentials_;
+};
+
+struct Options {
+  std::string region;
+  std::string endpoint;
+  bool force_path_style = false;
+  bool unsigned_requests = false;
+  std::string profile;
+  int max_attempts = 10;
+  bool requester_pays = false;
+  std::string user_agent;
+  std::string access_key_id;
+  std::string secret_access_key;
+  std::string session_token;
+};
+
+PyClient MakeClient(Options options) {
+  ClientConfig config;
+  config.region = std::move(options.region);
+  config.endpoint_url = std::move(options.endpoint);
+  config.addressing = options.force_path_style ? AddressingStyle::kPath : AddressingStyle::kAuto;
+  config.signing = options.unsigned_requests ? Signing::kUnsigned : Signing::kSigned;
+  config.profile = std::move(options.profile);
+  config.max_attempts = options.max_attempts;
+  config.requester_pays = options.requester_pays;
+  config.user_agent = std::move(options.user_agent);
+  if (!options.access_key_id.empty()) {
+    config.credentials = std::make_shared<StaticCredentials>(
+        Credentials{options.access_key_id, options.secret_access_key, options.session_token, std::nullopt});
+  }
+  std::shared_ptr<Client> client = Unwrap(Client::Create(std::move(config)));
+  Unwrap(AttachTrace(*client));
+  return PyClient{std::move(client)};
+}
+
+// Runs a verb without the GIL, listening to Ctrl-C.
+template <class Request>
+typename Request::Response Call(const PyClient& self, Request request) {
+  auto result = [&] {
+    const py::gil_scoped_release unlocked;
+    return self.client->Call(std::move(request), SignalPending);
+  }();
+  return Unwrap(std::move(result));
+}
+
+struct ReadArguments {
+  std::string bucket;
+  std::string key;
+  std::uint64_t start = 0;
+  std::optional<std::uint64_t> end;
+  std::optional<std::uint64_t> size;
+  std::optional<std::string> etag;
+  std::uint64_t part_size = 0;
+  int parallel = 0;
+};
+
+DownloadRequest MakeDownload(ReadArguments arguments) {
+  DownloadRequest request;
+  request.bucket = BucketName(std::move(arguments.bucket));
+  request.key = ObjectKey(std::move(arguments.key));
+  request.begin = arguments.start;
+  request.end = arguments.end;
+  request.known_size = arguments.size;
+  if (arguments.etag) request.known_etag = ETag(std::move(*arguments.etag));
+  request.options.part_size_bytes = arguments.part_size;
+  request.options.max_parallel_parts = arguments.parallel;
+  return request;
+}
+
+// Reads into a new `bytes`, filled in place.
+py::tuple Read(const PyClient& self, ReadArguments arguments) {
+  DownloadRequest request = MakeDownload(std::move(arguments));
+  py::object bytes;
+  request.destination = [&bytes](std::uint64_t size) -> Result<MutableByteView> {
+    const py::gil_scoped_acquire gil;
+    PyObject* object = PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(size));
+    if (object == nullptr) {
+      PyErr_Clear();
+      return Error::Make(ErrorKind::kResourceExhausted, "no memory for an object of " + std::to_string(size) + " bytes");
+    }
+    bytes = py::reinterpret_steal<py::object>(object);
+    return MutableByteView(reinterpret_cast<std::byte*>(PyBytes_AS_STRING(object)), size);
+  };
+  auto result = [&] {
+    const py::gil_scoped_release unlocked;
+    return Download(*self.client, std::move(request), SignalPending);
+  }();
+  const DownloadResponse response = Unwrap(std::move(result));
+  if (!bytes) bytes = py::bytes("");
+  return py::make_tuple(bytes, response.metadata);
+}
+
+// Reads [start, start + len(buffer)) into a writable buffer; returns the bytes delivered and the metadata.
+py::tuple ReadInto(const PyClient& self, const py::object& buffer, ReadArguments arguments) {
+  const BufferView view(buffer, BufferView::Access::kWrite);
+  const MutableByteView memory = view.writable();
+  arguments.end = arguments.start + memory.size();
+  DownloadRequest request = MakeDownload(std::move(arguments));
+  request.destination = [memory](std::uint64_t size) -> Result<MutableByteView> { return memory.first(size); };
+  auto result = [&] {
+    const py::gil_scoped_release unlocked;
+    return Download(*self.client, std::move(request), SignalPending);
+  }();
+  const DownloadResponse response = Unwrap(std::move(result));
+  return py::make_tuple(response.bytes, response.metadata);
+}
+
+py::dict Stats(const PyClient& self) {
+  const ClientStats stats = self.client->stats();
+  return py::dict("requests"_a = stats.requests, "retries"_a = stats.retries, "throttled"_a = stats.throttled,
+                  "failures"_a = stats.failures, "bytes_sent"_a = stats.bytes_sent,
+                  "bytes_received"_a = stats.bytes_received);
+}
+
+void BindMetadata(py::module_& module) {
+  py::class_<ObjectMetadata>(module, "ObjectMetadata", "Metadata of one object version, as S3 sent it.")
+      .def_readonly("size", &ObjectMetadata::size)
+      .def_property_readonly("etag", [](const ObjectMetadata& m) { return m.etag.value; })
+      .def_property_readonly("last_modified", [](const ObjectMetadata& m) { return EpochSeconds(m.last_modified); })
+      .def_readonly("content_type", &ObjectMetadata::content_type)
+      .def_readonly("storage_class", &ObjectMetadata::storage_class)
+      .def_property_readonly("version_id", [](const ObjectMetadata& m) { return m.version_id.value; })
+      .def_readonly("restore", &ObjectMetadata::restore)
+      .def_readonly("checksums", &ObjectMetadata::checksums)
+      .def_readonly("user_metadata", &ObjectMetadata::user_metadata);
+}
+
+void BindBuckets(py::class_<PyClient>& client) {
+  client
+      .def("create_bucket", [](const PyClient& self, const std::string& bucket) { Call(self, CreateBucketRequest{BucketName(bucket), {}}); }, "bucket"_a)
+      .def("delete_bucket", [](const PyClient& self, const std::string& bucket) { Call(self, DeleteBucketRequest{BucketName(bucket), {}}); }, "bucket"_a)
+      .def("head_bucket", [](const PyClient& self, const std::string& bucket) { return Call(self, HeadBucketRequest{BucketName(bucket), {}}).region; }, "bucket"_a)
+      .def("list_buckets", [](const PyClient& self) {
+        std::vector<std::pair<std::string, std::int64_t>> buckets;
+        for (const BucketSummary& b : Call(self, ListBucketsRequest{}).buckets) buckets.emplace_back(b.name.value, EpochSeconds(b.created));
+        return buckets;
+      });
+}
+
+void BindObjects(py::class_<PyClient>& client) {
+  client
+      .def("head_object", [](const PyClient& self, const std::string& bucket, const std::string& key) {
+        return Call(self, HeadObjectRequest{BucketName(bucket), ObjectKey(key), {}, {}});
+      }, "bucket"_a, "key"_a)
+      .def("delete_object", [](const PyClient& self, const std::string& bucket, const std::string& key) {
+        Call(self, DeleteObjectRequest{BucketName(bucket), ObjectKey(key), {}, {}});
+      }, "bucket"_a, "key"_a)
+      .def("delete_objects", [](const PyClient& self, const std::string& bucket, const std::vector<std::string>& keys) {
+        DeleteObjectsRequest request{BucketName(bucket), {}, {}};
+        for (const std::string& key : keys) request.keys.emplace_back(key);
+        std::vector<std::tuple<py::str, std::string, std::string>> failures;
+        for (const auto& f : Call(self, std::move(request)).failures) failures.emplace_back(KeyToPython(f.key.value), f.code, f.message);
+        return failures;
+      }, "bucket"_a, "keys"_a)
+      .def("copy_object", [](const PyClient& self, const std::string& source_bucket, const std::string& source_key,
+                             const std::string& bucket, const std::string& key) {
+        CopyObjectRequest request;
+        request.source_bucket = BucketName(source_bucket);
+        request.source_key = ObjectKey(source_key);
+        request.bucket = BucketName(bucket);
+        request.key = ObjectKey(key);
+        return Call(self, std::move(request)).etag.value;
+      }, "src_bucket"_a, "src_key"_a, "dst_bucket"_a, "dst_key"_a)
+      .def("list_multipart_uploads", [](const PyClient& self, const std::string& bucket, const std::string& prefix) {
+        ListMultipartUploadsRequest request;
+        request.bucket = BucketName(bucket);
+        request.prefix = prefix;
+        std::vector<std::pair<py::str, std::string>> uploads;
+        for (const UploadSummary& u : Call(self, std::move(request)).uploads) uploads.emplace_back(KeyToPython(u.key.value), u.upload_id.value);
+        return uploads;
+      }, "bucket"_a, "prefix"_a = "")
+      .def("abort_multipart_upload", [](const PyClient& self, const std::string& bucket, const std::string& key, const std::string& id) {
+        Call(self, AbortMultipartUploadRequest{BucketName(bucket), ObjectKey(key), UploadId(id), {}});
+      }, "bucket"_a, "key"_a, "upload_id"_a);
+}
+
+}  // namespace
+
+void BindClient(py::module_& module) {
+  BindMetadata(module);
+  py::class_<PyClient> client(module, "Client", "S3 client. Safe from any thread; usable in a forked child.");
+  client.def(py::init([](std::string region, std::string endpoint, bool force_path_style, bool unsigned_, std::string profile,
+                         int max_attempts, bool requester_pays, std::string user_agent, std::string access_key_id,
+                         std::string secret_access_key, std::string session_token) {
+               return MakeClient({std::move(region), std::move(endpoint), force_path_style, unsigned_, std::move(profile),
+                                  max_attempts, requester_pays, std::move(user_agent), std::move(access_key_id),
+                                  std::move(secret_access_key), std::move(session_token)});
+             }),
+             py::kw_only(), "region"_a = "", "endpoint"_a = "", "force_path_style"_a = false, "unsigned"_a = false,
+             "profile"_a = "", "max_attempts"_a = 10, "requester_pays"_a = false, "user_agent"_a = "",
+             "access_key_id"_a = "", "secret_access_key"_a = "", "session_token"_a = "");
+  client
+      .def("read", [](const PyClient& self, std::string bucket, std::string key, std::uint64_t start, std::optional<std::uint64_t> end,
+                      std::optional<std::uint64_t> size, std::optional<std::string> etag, std::uint64_t part_size, int parallel) {
+        return Read(self, {std::move(bucket), std::move(key), start, end, size, std::move(etag), part_size, parallel});
+      }, "bucket"_a, "key"_a, "start"_a = 0, "end"_a = py::none(), "size"_a = py::none(), "etag"_a = py::none(),
+           "part_size"_a = 8u << 20, "parallel"_a = 8)
+      .def("read_into", [](const PyClient& self, std::string bucket, std::string key, const py::object& buffer, std::uint64_t start,
+                           std::optional<std::uint64_t> size, std::optional<std::string> etag, std::uint64_t part_size, int parallel) {
+        return ReadInto(self, buffer, {std::move(bucket), std::move(key), start, std::nullopt, size, std::move(etag), part_size, parallel});
+      }, "bucket"_a, "key"_a, "buffer"_a, "start"_a = 0, "size"_a = py::none(), "etag"_a = py::none(),
+           "part_size"_a = 8u << 20, "parallel"_a = 8)
+      .def("stats", &Stats);
+  BindBuckets(client);
+  BindObjects(client);
+}
+
+}  // namespace penstock::python

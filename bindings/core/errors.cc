@@ -1,0 +1,26 @@
+#include "bindings/core/errors.h"
+
+namespace penstock::python {
+
+namespace py = pybind11;
+
+void Raise(const Error& error) {
+  if (PyErr_Occurred() != nullptr) throw py::error_already_set();
+  py::dict fields;
+  fields["kind"] = py::str(std::string(ErrorKindName(error.kind)));
+  fields["message"] = py::bytes(error.message).attr("decode")("utf-8", "replace");
+  fields["code"] = error.code;
+  fields["status"] = error.http_status;
+  fields["request_id"] = error.request_id;
+  fields["host_id"] = error.host_id;
+  fields["operation"] = error.operation;
+  fields["bucket"] = py::bytes(error.bucket).attr("decode")("utf-8", "replace");
+  fields["key"] = py::bytes(error.key).attr("decode")("utf-8", "replace");
+  fields["region"] = error.region;
+  fields["attempts"] = error.attempts;
+  const py::object exception = py::module_::import("penstock._exceptions").attr("from_error")(**fields);
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
+  throw py::error_already_set();
+}
+
+}  // namespace penstock::python

@@ -1,0 +1,49 @@
+// Waiting from Python: without the GIL, but listening to signals; and handles that know their process.
+#ifndef PENSTOCK_BINDINGS_CORE_INTERRUPT_H_
+#define PENSTOCK_BINDINGS_CORE_INTERRUPT_H_
+
+#include <unistd.h>
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "penstock/object_store.h"
+
+namespace penstock::python {
+
+// Runs Python's signal handlers; true when one raised (Ctrl-C). The exception stays set on this thread, and Raise()
+// throws it. Called without the GIL.
+bool SignalPending();
+
+// An object that belongs to the process that made it. In a forked child it is neither used nor destroyed: its threads
+// are gone, and its destructor would act on the parent's upload.
+template <class T>
+class ProcessBound {
+ public:
+  explicit ProcessBound(std::unique_ptr<T> object, const char* what) : object_(std::move(object)), what_(what) {}
+  ProcessBound(ProcessBound&&) noexcept = default;
+  ProcessBound& operator=(ProcessBound&&) = delete;
+  ~ProcessBound() {
+    if (pid_ != ::getpid()) static_cast<void>(object_.release());
+  }
+
+  T& Get() const {
+    if (pid_ != ::getpid()) {
+      throw std::runtime_error(std::string(what_) + " was made in process " + std::to_string(pid_) +
+                               " and cannot be used after fork(); make a new one in this process");
+    }
+    return *object_;
+  }
+  bool mine() const { return pid_ == ::getpid(); }
+
+ private:
+  std::unique_ptr<T> object_;
+  const char* what_;
+  pid_t pid_ = ::getpid();
+};
+
+}  // namespace penstock::python
+
+#endif  // PENSTOCK_BINDINGS_CORE_INTERRUPT_H_

@@ -1,0 +1,74 @@
+// Lister: pages of a listing, one fetched ahead.
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <string>
+
+#include "bindings/core/bindings.h"
+#include "bindings/core/client_binding.h"
+#include "bindings/core/errors.h"
+#include "bindings/core/interrupt.h"
+#include "penstock/transfer.h"
+
+namespace penstock::python {
+namespace {
+
+namespace py = pybind11;
+using namespace py::literals;
+
+class PyLister {
+ public:
+  explicit PyLister(std::unique_ptr<Lister> lister) : lister_(std::move(lister), "this listing") {}
+  PyLister(PyLister&&) = default;
+
+  // (objects, common prefixes, next token); an object is (key, etag, size, last modified in epoch seconds, class).
+  py::tuple Next() {
+    auto result = [&] {
+      const py::gil_scoped_release unlocked;
+      return lister_.Get().Next(SignalPending);
+    }();
+    const std::optional<ListObjectsResponse> page = Unwrap(std::move(result));
+    if (!page) throw py::stop_iteration();
+    py::list objects(page->objects.size());
+    for (std::size_t i = 0; i < page->objects.size(); ++i) {
+      const ObjectSummary& o = page->objects[i];
+      objects[i] = py::make_tuple(KeyToPython(o.key.value), o.etag.value, o.size, EpochSeconds(o.last_modified), o.storage_class);
+    }
+    py::list prefixes(page->common_prefixes.size());
+    for (std::size_t i = 0; i < page->common_prefixes.size(); ++i) prefixes[i] = KeyToPython(page->common_prefixes[i]);
+    return py::make_tuple(objects, prefixes, page->next_token);
+  }
+
+ private:
+  ProcessBound<Lister> lister_;
+};
+
+struct WithoutGil {
+  void operator()(PyLister* lister) const {
+    const py::gil_scoped_release unlocked;
+    delete lister;
+  }
+};
+
+}  // namespace
+
+void BindLister(py::module_& module) {
+  py::class_<PyLister, std::unique_ptr<PyLister, WithoutGil>>(module, "Lister", "Iterator over the pages of a listing.")
+      .def(py::init([](const PyClient& client, std::string bucket, std::string prefix, std::string delimiter, int max_keys,
+                       std::string continuation_token, std::string start_after) {
+             ListObjectsRequest request;
+             request.bucket = BucketName(std::move(bucket));
+             request.prefix = std::move(prefix);
+             request.delimiter = std::move(delimiter);
+             request.max_keys = max_keys;
+             request.continuation_token = std::move(continuation_token);
+             request.start_after = std::move(start_after);
+             return std::unique_ptr<PyLister, WithoutGil>(new PyLister(Lister::Create(client.client, std::move(request))));
+           }),
+           "client"_a, "bucket"_a, "prefix"_a = "", "delimiter"_a = "", "max_keys"_a = 1000, "continuation_token"_a = "",
+           "start_after"_a = "")
+      .def("__iter__", [](py::object self) { return self; })
+      .def("__next__", &PyLister::Next);
+}
+
+}  // namespace penstock::python
