@@ -48,6 +48,7 @@ PENSTOCK_FOLD_128 typename Kind::Word Update(typename Kind::Word state, ByteView
 
   const __m128i far = Constants<Kind, kLanes * kLaneBytes * 8>();
   for (; left >= kLanes * kLaneBytes; left -= kLanes * kLaneBytes, at += kLanes * kLaneBytes) {
+#pragma GCC unroll 4  // -O2 alone would leave the lanes in memory
     for (std::size_t i = 0; i < kLanes; ++i) lanes[i] = FoldOnto(lanes[i], far, Load(at + i * kLaneBytes));
   }
 

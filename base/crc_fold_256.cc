@@ -46,6 +46,7 @@ PENSTOCK_FOLD_256 typename Kind::Word Update(typename Kind::Word state, ByteView
   const __m256i constants = _mm256_broadcastsi128_si256(
       _mm_set_epi64x(static_cast<long long>(Fold::kHigh), static_cast<long long>(Fold::kLow)));
   for (; left >= kStepBytes; left -= kStepBytes, at += kStepBytes) {
+#pragma GCC unroll 4  // -O2 alone would leave the lanes in memory
     for (std::size_t i = 0; i < kLanes; ++i) lanes[i] = FoldOnto(lanes[i], constants, Load(at + i * kLaneBytes));
   }
 

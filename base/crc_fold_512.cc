@@ -46,6 +46,7 @@ PENSTOCK_FOLD_512 typename Kind::Word Update(typename Kind::Word state, ByteView
   constexpr auto kHigh = static_cast<long long>(Fold::kHigh);
   const __m512i constants = _mm512_set4_epi64(kHigh, kLow, kHigh, kLow);
   for (; left >= kStepBytes; left -= kStepBytes, at += kStepBytes) {
+#pragma GCC unroll 4  // -O2 alone would leave the lanes in memory
     for (std::size_t i = 0; i < kLanes; ++i) lanes[i] = FoldOnto(lanes[i], constants, Load(at + i * kLaneBytes));
   }
 

@@ -3,8 +3,10 @@
 #define PENSTOCK_BASE_CRC_SLICING_H_
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "base/crc_polynomial.h"
 #include "penstock/base/bytes.h"
@@ -35,9 +37,13 @@ constexpr CrcSlices<Kind> MakeCrcSlices() {
 template <class Kind>
 inline constexpr CrcSlices<Kind> kCrcSlices = MakeCrcSlices<Kind>();
 
-// Eight bytes, the first one lowest, on any machine. Compilers make one load of it where that is right.
+// Eight bytes, the first one lowest, on any machine.
 inline std::uint64_t LoadLittleEndian(const std::byte* from) {
   std::uint64_t word = 0;
+  if constexpr (std::endian::native == std::endian::little) {
+    std::memcpy(&word, from, sizeof(word));
+    return word;
+  }
   for (unsigned int i = 0; i < 8; ++i) word |= std::to_integer<std::uint64_t>(from[i]) << (8 * i);
   return word;
 }
