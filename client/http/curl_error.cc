@@ -1,0 +1,83 @@
+#include "client/http/curl_error.h"
+
+#include <cerrno>
+#include <string>
+#include <system_error>
+
+#include "client/http/uri.h"
+
+namespace penstock::http {
+namespace {
+
+Error Unavailable(std::string message) { return Error::Make(ErrorKind::kUnavailable, std::move(message)); }
+
+std::string Detail(const CurlFailure& failure) {
+  return failure.detail.empty() ? std::string(curl_easy_strerror(failure.code)) : std::string(failure.detail);
+}
+
+Error ConnectError(const std::string& peer, const CurlFailure& failure) {
+  switch (failure.os_error) {
+    case ECONNREFUSED:
+      return Unavailable("connection refused by " + peer + ": nothing listens there");
+    case EMFILE:
+    case ENFILE:
+      return Error::Make(ErrorKind::kResourceExhausted,
+                         "no connection to " + peer + ": too many open files; raise the limit (ulimit -n)");
+    case 0:
+      return Unavailable("no connection to " + peer + ": " + Detail(failure));
+    default:
+      return Unavailable("no connection to " + peer + ": " + std::generic_category().message(failure.os_error));
+  }
+}
+
+Error CutError(const std::string& peer, const CurlFailure& failure) {
+  if (!failure.head_received) {
+    return Unavailable("connection to " + peer + " was lost before a response, after " +
+                       std::to_string(failure.sent_bytes) + " bytes of the request body were sent: " + Detail(failure));
+  }
+  const std::string expected =
+      failure.expected_bytes ? std::to_string(*failure.expected_bytes) : std::string("an unknown number");
+  return Unavailable("response from " + peer + " was cut short: expected " + expected + " bytes of body, received " +
+                     std::to_string(failure.received_bytes));
+}
+
+}  // namespace
+
+Error ErrorFromCurl(const Request& request, const CurlFailure& failure) {
+  const std::string peer = Authority(request.endpoint);
+  switch (failure.code) {
+    case CURLE_COULDNT_RESOLVE_HOST:
+      return Unavailable("cannot resolve host '" + request.endpoint.host + "'");
+    case CURLE_COULDNT_RESOLVE_PROXY:
+      return Unavailable("cannot resolve the proxy's host on the way to " + peer);
+    case CURLE_COULDNT_CONNECT:
+    case CURLE_INTERFACE_FAILED:
+      return ConnectError(peer, failure);
+    case CURLE_OPERATION_TIMEDOUT:  // only the connect timeout is libcurl's, the others are the I/O thread's
+      return Error::Make(ErrorKind::kTimeout, "no connection to " + peer + " within " +
+                                                  std::to_string(request.connect_timeout.count()) + " ms");
+    case CURLE_PEER_FAILED_VERIFICATION:
+    case CURLE_SSL_ISSUER_ERROR:
+    case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
+    case CURLE_SSL_INVALIDCERTSTATUS:
+      return Error::Make(ErrorKind::kUnauthenticated,
+                         "TLS certificate of " + peer + " was not accepted: " + Detail(failure));
+    case CURLE_SSL_CACERT_BADFILE:
+      return Error::Make(ErrorKind::kInvalidArgument, request.ca_bundle_path.empty()
+                                                          ? std::string("cannot read the system's CA bundle")
+                                                          : "cannot read the CA bundle '" + request.ca_bundle_path + "'");
+    case CURLE_SSL_CONNECT_ERROR:
+      return Unavailable("TLS handshake with " + peer + " failed: " + Detail(failure));
+    case CURLE_PARTIAL_FILE:
+    case CURLE_GOT_NOTHING:
+    case CURLE_RECV_ERROR:
+    case CURLE_SEND_ERROR:
+      return CutError(peer, failure);
+    case CURLE_OUT_OF_MEMORY:
+      return Error::Make(ErrorKind::kResourceExhausted, "out of memory talking to " + peer);
+    default:
+      return Unavailable("exchange with " + peer + " failed: " + Detail(failure));
+  }
+}
+
+}  // namespace penstock::http

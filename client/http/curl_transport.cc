@@ -1,0 +1,118 @@
+#include "client/http/curl_transport.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "client/http/curl_global.h"
+#include "client/http/reactor.h"
+#include "penstock/base/check.h"
+
+namespace penstock::http {
+namespace {
+
+constexpr std::chrono::milliseconds kExitPatience{500};
+
+int ThreadCount(const CurlTransportOptions& options) {
+  if (options.io_threads > 0) return options.io_threads;
+  return std::clamp(static_cast<int>(std::thread::hardware_concurrency()) / 2, 1, 4);
+}
+
+// The reactors of one process. A forked child never touches its parent's engine again: it makes its own and keeps the
+// old one unfreed and unlocked, since another thread may have held any of its locks at the moment of the fork.
+struct Engine {
+  Engine(const CurlTransportOptions& options, const Engine* inherited_engine)
+      : generation(ForkGeneration()), inherited(inherited_engine) {
+    const int threads = ThreadCount(options);
+    const auto share = static_cast<std::size_t>(std::max(1, options.max_transfers / threads));
+    for (int i = 0; i < threads; ++i) reactors.push_back(std::make_shared<Reactor>(options, share));
+  }
+
+  Reactor& LeastLoaded() const {
+    return **std::min_element(reactors.begin(), reactors.end(),
+                              [](const auto& a, const auto& b) { return a->load() < b->load(); });
+  }
+
+  const unsigned generation;
+  const Engine* const inherited;  // leaked on purpose; kept reachable
+  std::vector<std::shared_ptr<Reactor>> reactors;  // shared with their threads
+};
+
+class CurlTransport final : public Transport {
+ public:
+  explicit CurlTransport(CurlTransportOptions options) : options_(options) {}
+
+  ~CurlTransport() override {
+    const Engine* engine = engine_.load(std::memory_order_acquire);
+    if (engine == nullptr || engine->generation != ForkGeneration()) return;
+    for (const auto& reactor : engine->reactors) reactor->Stop();
+    delete engine;
+  }
+
+  void Start(Request request, RequestBody* request_body, ResponseBody* response_body, CallContext context,
+             Completion done) override {
+    PENSTOCK_CHECK(response_body != nullptr);
+    auto transfer = std::make_shared<Transfer>();
+    transfer->request = std::move(request);
+    transfer->request_body = request_body;
+    transfer->response_body = response_body;
+    transfer->context = std::move(context);
+    transfer->done = std::move(done);
+    transfer->started = SystemClock().Monotonic();
+    Current().LeastLoaded().Submit(std::move(transfer));
+  }
+
+  void RunAt(MonotonicTime when, std::function<void()> task) override {
+    Current().LeastLoaded().RunAt(when, std::move(task));
+  }
+
+  // See Reactor::Park.
+  void Park() {
+    const Engine* engine = engine_.load(std::memory_order_acquire);
+    if (engine == nullptr || engine->generation != ForkGeneration()) return;
+    for (const auto& reactor : engine->reactors) reactor->Park(kExitPatience);
+  }
+
+ private:
+  // This process's engine. Lock-free, because a lock could be inherited closed.
+  Engine& Current() {
+    Engine* engine = engine_.load(std::memory_order_acquire);
+    if (engine != nullptr && engine->generation == ForkGeneration()) return *engine;
+    auto fresh = std::make_unique<Engine>(options_, engine);
+    if (engine_.compare_exchange_strong(engine, fresh.get(), std::memory_order_acq_rel)) return *fresh.release();
+    return *engine;  // another thread of this process was faster; ours has started nothing yet
+  }
+
+  const CurlTransportOptions options_;
+  std::atomic<Engine*> engine_{nullptr};
+};
+
+using SharedPtr = std::shared_ptr<CurlTransport>;
+
+// Lock-free as Current(): a local static's guard could be inherited half-way by a forked child.
+std::atomic<SharedPtr*> shared_transport{nullptr};
+
+void ParkShared() {
+  if (SharedPtr* transport = shared_transport.load(std::memory_order_acquire)) (*transport)->Park();
+}
+
+}  // namespace
+
+std::shared_ptr<Transport> MakeCurlTransport(CurlTransportOptions options) {
+  return std::make_shared<CurlTransport>(options);
+}
+
+std::shared_ptr<Transport> SharedTransport() {
+  SharedPtr* existing = shared_transport.load(std::memory_order_acquire);
+  if (existing != nullptr) return *existing;
+  InitCurl();  // before our exit handler is registered, so that OpenSSL's clean-up runs after it, with our threads parked
+  auto fresh = std::make_unique<SharedPtr>(std::make_shared<CurlTransport>(CurlTransportOptions{}));
+  if (!shared_transport.compare_exchange_strong(existing, fresh.get(), std::memory_order_acq_rel)) return *existing;
+  std::atexit(ParkShared);
+  return *fresh.release();  // never destroyed: its threads outlive main
+}
+
+}  // namespace penstock::http

@@ -1,0 +1,47 @@
+// A libcurl easy handle, configured once and reused, with the memory a request lends to it.
+#ifndef PENSTOCK_CLIENT_HTTP_EASY_SLOT_H_
+#define PENSTOCK_CLIENT_HTTP_EASY_SLOT_H_
+
+#include <curl/curl.h>
+
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "client/http/curl_transport.h"
+#include "client/http/transfer.h"
+
+namespace penstock::http {
+
+// Thread safety: belongs to one I/O thread.
+struct EasySlot {
+  CURL* handle = nullptr;
+  Transfer* transfer = nullptr;  // the one it carries; null when free
+  std::string ca_bundle_path;    // what the handle is set to
+  std::string url;
+  std::string header_text;               // lines, each ended by NUL
+  std::vector<curl_slist> header_nodes;  // pointing into header_text: libcurl reads the list, it never frees it
+  std::array<char, CURL_ERROR_SIZE> error_text{};
+
+  EasySlot() = default;
+  EasySlot(const EasySlot&) = delete;
+  EasySlot& operator=(const EasySlot&) = delete;
+  ~EasySlot();
+
+  // Null when libcurl gives no handle. `share` may be null and outlives the slot.
+  static std::unique_ptr<EasySlot> Create(const CurlTransportOptions& options, CURLSH* share);
+
+  // Sets the handle up for `next`. kInvalidArgument naming what cannot be sent: a target that does not start with '/'
+  // or holds a blank, control or non-ASCII byte or '#'; a header with a line break; no Host; an own Content-Length.
+  Result<void> Load(Transfer& next, const CurlTransportOptions& options, CURLSH* share);
+
+ private:
+  void SetConstants(const CurlTransportOptions& options, CURLSH* share);
+  void SetHeaders(const Transfer& next, const CurlTransportOptions& options);
+  void SetMethod(const Transfer& next);
+};
+
+}  // namespace penstock::http
+
+#endif  // PENSTOCK_CLIENT_HTTP_EASY_SLOT_H_

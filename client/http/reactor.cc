@@ -1,0 +1,391 @@
+#include "client/http/reactor.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <charconv>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "client/http/curl_error.h"
+#include "client/http/curl_global.h"
+#include "client/http/uri.h"
+
+namespace penstock::http {
+namespace {
+
+constexpr std::chrono::minutes kLongestSleep{1};
+constexpr std::chrono::hours kLongestIdle{24};  // keeps sums of time points in range
+
+std::chrono::milliseconds IdleTimeout(const Transfer& transfer) {
+  return std::min<std::chrono::milliseconds>(transfer.request.idle_timeout, kLongestIdle);
+}
+
+MonotonicTime Now() { return SystemClock().Monotonic(); }
+
+Error Stopped() { return Error::Make(ErrorKind::kCancelled, "the transport was shut down"); }
+
+Error Cancelled(const Request& request) {
+  return Error::Make(ErrorKind::kCancelled, "the request to " + Authority(request.endpoint) + " was cancelled");
+}
+
+Error TimedOut(const Transfer& transfer, MonotonicTime now, const std::string& what) {
+  const auto elapsed = std::chrono::duration_cast<std::chrono::milliseconds>(now - transfer.started);
+  return Error::Make(ErrorKind::kTimeout, "request to " + Authority(transfer.request.endpoint) + ": " + what +
+                                              " after " + std::to_string(elapsed.count()) + " ms, with " +
+                                              std::to_string(transfer.sent) + " bytes sent and " +
+                                              std::to_string(transfer.received) + " received");
+}
+
+std::optional<std::uint64_t> ContentLength(const ResponseHead& head) {
+  const auto text = head.Find("Content-Length");
+  std::uint64_t value = 0;
+  if (!text || std::from_chars(text->data(), text->data() + text->size(), value).ec != std::errc()) return std::nullopt;
+  return value;
+}
+
+// Signals are for the program's own threads; SIGPIPE in particular is never ours to die of.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_{};
+};
+
+}  // namespace
+
+Reactor::Reactor(const CurlTransportOptions& options, std::size_t max_transfers)
+    : options_(options), max_transfers_(max_transfers), fork_generation_(ForkGeneration()) {}
+
+Reactor::~Reactor() {
+  for (const auto& slot : slots_) slot->transfer = nullptr;
+  slots_.clear();
+  if (multi_ != nullptr) curl_multi_cleanup(multi_);
+  if (share_ != nullptr) curl_share_cleanup(share_);
+}
+
+Result<void> Reactor::StartThread() {
+  if (started_) return Ok();
+  if (!InitCurl()) return Error::Make(ErrorKind::kResourceExhausted, "libcurl could not be initialised");
+  if (multi_ == nullptr) multi_ = curl_multi_init();
+  if (share_ == nullptr) share_ = curl_share_init();
+  if (multi_ == nullptr || share_ == nullptr) {
+    return Error::Make(ErrorKind::kResourceExhausted, "no memory or file descriptor left for an I/O thread");
+  }
+  // Without a pinned size libcurl recomputes it from the number of handles and drops warm connections.
+  curl_multi_setopt(multi_, CURLMOPT_MAXCONNECTS, static_cast<long>(max_transfers_));
+  curl_share_setopt(share_, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION);  // one thread: needs no lock functions
+  try {
+    const SignalsBlocked blocked;  // inherited by the new thread
+    thread_ = std::thread([self = shared_from_this()] { self->Run(); });
+  } catch (const std::system_error& error) {
+    return Error::Make(ErrorKind::kResourceExhausted, std::string("cannot start an I/O thread: ") + error.what());
+  }
+  started_ = true;
+  return Ok();
+}
+
+void Reactor::Wake() {
+  if (!sleeping_) return;
+  sleeping_ = false;
+  curl_multi_wakeup(multi_);
+}
+
+void Reactor::Submit(TransferPtr transfer) {
+  load_.fetch_add(1, std::memory_order_relaxed);
+  // The hook may run before the transfer is in the inbox, or right here; Admit looks at the token itself.
+  if (transfer->context.cancel.stop_possible()) {
+    transfer->on_stop.emplace(transfer->context.cancel, [this, raw = transfer.get()] { Cancel(raw->shared_from_this()); });
+  }
+  Result<void> accepted = Ok();
+  {
+    const MutexLock lock(mutex_);
+    accepted = closed_ ? Result<void>(Stopped()) : StartThread();
+    if (accepted.ok()) {
+      inbox_.submitted.push_back(std::move(transfer));
+      Wake();
+      return;
+    }
+  }
+  Finish(transfer, std::move(accepted).error());
+}
+
+void Reactor::Cancel(const TransferPtr& transfer) {
+  if (fork_generation_ != ForkGeneration()) return;  // the parent's request, and maybe a lock nobody here will open
+  const MutexLock lock(mutex_);
+  if (closed_) return;
+  inbox_.cancelled.push_back(transfer);
+  Wake();
+}
+
+void Reactor::RunAt(MonotonicTime when, std::function<void()> task) {
+  const MutexLock lock(mutex_);
+  if (closed_ || command_ == Command::kStop) return;
+  if (!StartThread().ok()) return;  // no thread, no request that could ask for a timer either
+  inbox_.tasks.emplace_back(when, std::move(task));
+  Wake();
+}
+
+void Reactor::Stop() {
+  std::thread thread;
+  {
+    const MutexLock lock(mutex_);
+    if (!started_) {
+      closed_ = true;
+      return;
+    }
+    if (command_ == Command::kRun) command_ = Command::kStop;
+    Wake();
+    thread = std::move(thread_);
+  }
+  if (!thread.joinable()) return;
+  if (thread.get_id() == std::this_thread::get_id()) {
+    thread.detach();  // ends by itself, right after the completion that stopped us
+  } else {
+    thread.join();
+  }
+}
+
+void Reactor::Park(std::chrono::milliseconds limit) {
+  std::thread thread;
+  {
+    const MutexLock lock(mutex_);
+    if (!started_ || closed_) return;
+    command_ = Command::kPark;
+    Wake();
+    const MonotonicTime until = Now() + limit;
+    while (!closed_) {
+      if (!parked_changed_.WaitUntil(mutex_, until)) break;
+    }
+    if (!closed_) return;
+    thread = std::move(thread_);
+  }
+  if (thread.joinable() && thread.get_id() != std::this_thread::get_id()) thread.join();
+}
+
+void Reactor::Run() {
+  for (;;) {
+    const Command command = TakeInbox();
+    if (command == Command::kPark) {
+      const MutexLock lock(mutex_);
+      closed_ = true;
+      parked_changed_.NotifyAll();
+      return;
+    }
+    if (command == Command::kStop) return ShutDown();
+    // Moved out first: what they complete may submit again.
+    for (const TransferPtr& transfer : std::exchange(taken_.cancelled, {})) {
+      const TransferState state = transfer->state;
+      if (state == TransferState::kActive || state == TransferState::kWaiting) {
+        Finish(transfer, Cancelled(transfer->request));
+      }
+    }
+    for (auto& [when, task] : taken_.tasks) tasks_.emplace(when, std::move(task));
+    taken_.tasks.clear();
+    for (const TransferPtr& transfer : taken_.submitted) Admit(transfer);
+    taken_.submitted.clear();
+    AdmitWaiting();
+    RunDueTimers();
+    int running = 0;
+    curl_multi_perform(multi_, &running);
+    ReapFinished();
+    if (!CanAdmit()) Poll();
+  }
+}
+
+Reactor::Command Reactor::TakeInbox() {
+  const MutexLock lock(mutex_);
+  std::swap(taken_, inbox_);
+  return command_;
+}
+
+void Reactor::Admit(const TransferPtr& transfer) {
+  if (transfer->context.cancel.stop_requested()) return Finish(transfer, Cancelled(transfer->request));
+  if (active_.size() < max_transfers_ && waiting_.empty()) return Activate(transfer);
+  transfer->state = TransferState::kWaiting;
+  waiting_.push_back(transfer);
+  Arm(transfer);
+}
+
+void Reactor::AdmitWaiting() {
+  while (CanAdmit()) {
+    const TransferPtr next = std::move(waiting_.front());
+    waiting_.pop_front();
+    Activate(next);
+  }
+}
+
+bool Reactor::CanAdmit() const { return active_.size() < max_transfers_ && !waiting_.empty(); }
+
+void Reactor::Activate(const TransferPtr& transfer) {
+  if (free_slots_.empty()) {
+    std::unique_ptr<EasySlot> fresh = EasySlot::Create(options_, share_);
+    if (fresh == nullptr) return Finish(transfer, Error::Make(ErrorKind::kResourceExhausted, "libcurl has no memory"));
+    free_slots_.push_back(fresh.get());
+    slots_.push_back(std::move(fresh));
+  }
+  EasySlot* slot = free_slots_.back();
+  if (Result<void> loaded = slot->Load(*transfer, options_, share_); !loaded.ok()) {
+    transfer->slot = nullptr;
+    return Finish(transfer, std::move(loaded).error());
+  }
+  transfer->OnRewind();
+  transfer->last_activity = Now();
+  if (curl_multi_add_handle(multi_, slot->handle) != CURLM_OK) {
+    transfer->slot = nullptr;
+    return Finish(transfer, Error::Make(ErrorKind::kResourceExhausted, "libcurl takes no further request"));
+  }
+  free_slots_.pop_back();
+  transfer->state = TransferState::kActive;
+  active_.emplace(transfer.get(), transfer);
+  Arm(transfer);
+}
+
+void Reactor::Arm(const TransferPtr& transfer) {
+  if (transfer->has_timer) timers_.erase(transfer->timer);
+  MonotonicTime when = transfer->context.deadline.when();
+  if (transfer->state == TransferState::kActive) {
+    when = std::min(when, transfer->last_activity + IdleTimeout(*transfer));
+  }
+  transfer->has_timer = when != MonotonicTime::max();
+  if (transfer->has_timer) transfer->timer = timers_.emplace(when, transfer);
+}
+
+void Reactor::RunDueTimers() {
+  if (!tasks_.empty() || !timers_.empty()) {
+    const MonotonicTime now = Now();
+    while (!timers_.empty() && timers_.begin()->first <= now) CheckTimer(TransferPtr(timers_.begin()->second), now);
+    while (!tasks_.empty() && tasks_.begin()->first <= now) {
+      const std::function<void()> task = std::move(tasks_.begin()->second);
+      tasks_.erase(tasks_.begin());
+      task();
+    }
+  }
+}
+
+void Reactor::CheckTimer(const TransferPtr& transfer, MonotonicTime now) {
+  if (transfer->context.deadline.when() <= now) {
+    return Finish(transfer, TimedOut(*transfer, now, "the deadline passed"));
+  }
+  if (transfer->state == TransferState::kActive) {
+    curl_off_t connected_us = 0;
+    curl_easy_getinfo(transfer->slot->handle, CURLINFO_PRETRANSFER_TIME_T, &connected_us);
+    if (connected_us == 0) {
+      transfer->last_activity = now;  // still connecting: that is the connect timeout's time, not ours
+    } else if (transfer->last_activity + IdleTimeout(*transfer) <= now) {
+      return Finish(transfer, TimedOut(*transfer, now,
+                                       "no byte moved for " + std::to_string(transfer->request.idle_timeout.count()) +
+                                           " ms (idle_timeout)"));
+    }
+  }
+  Arm(transfer);
+}
+
+void Reactor::ReapFinished() {
+  int left = 0;
+  while (CURLMsg* message = curl_multi_info_read(multi_, &left)) {
+    if (message->msg != CURLMSG_DONE) continue;
+    const CURLcode code = message->data.result;
+    EasySlot* slot = nullptr;
+    curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &slot);
+    const TransferPtr transfer = active_.at(slot->transfer);
+    Result<Outcome> outcome = Conclude(*transfer, code);
+    Finish(transfer, std::move(outcome));
+  }
+}
+
+Result<Outcome> Reactor::Conclude(Transfer& transfer, CURLcode code) {
+  CURL* easy = transfer.slot->handle;
+  if (code == CURLE_OK && transfer.error == std::nullopt) transfer.FinishBody();
+  if (transfer.error) return *transfer.error;
+  if (code != CURLE_OK) {
+    CurlFailure failure;
+    failure.code = code;
+    long os_error = 0;
+    curl_easy_getinfo(easy, CURLINFO_OS_ERRNO, &os_error);
+    failure.os_error = static_cast<int>(os_error);
+    failure.detail = transfer.slot->error_text.data();
+    failure.head_received = transfer.head.complete();
+    failure.received_bytes = transfer.received;
+    failure.expected_bytes = ContentLength(transfer.head.head());
+    failure.sent_bytes = transfer.sent;
+    return ErrorFromCurl(transfer.request, failure);
+  }
+  Outcome outcome;
+  long new_connections = 0;
+  curl_easy_getinfo(easy, CURLINFO_NUM_CONNECTS, &new_connections);
+  outcome.connection_reused = new_connections == 0;
+  outcome.body_bytes = transfer.received;
+  outcome.sent_bytes = transfer.sent;
+  outcome.first_byte = transfer.first_byte - transfer.started;
+  outcome.head = transfer.head.Take();
+  return outcome;
+}
+
+void Reactor::Finish(const TransferPtr& transfer, Result<Outcome> outcome) {
+  const TransferPtr alive = transfer;  // the caller's reference may be the map's own
+  if (alive->has_timer) timers_.erase(alive->timer);
+  alive->has_timer = false;
+  if (alive->state == TransferState::kWaiting) std::erase(waiting_, alive);
+  if (alive->slot != nullptr) {
+    curl_multi_remove_handle(multi_, alive->slot->handle);
+    alive->slot->transfer = nullptr;
+    free_slots_.push_back(std::exchange(alive->slot, nullptr));
+    active_.erase(alive.get());
+  }
+  alive->state = TransferState::kDone;
+  alive->on_stop.reset();  // waits for a hook that is running; it needs mutex_ only, which is not held here
+  load_.fetch_sub(1, std::memory_order_relaxed);
+  const Completion done = std::move(alive->done);
+  done(std::move(outcome));
+}
+
+int Reactor::PollTimeoutMs() const {
+  MonotonicTime next = MonotonicTime::max();
+  if (!tasks_.empty()) next = tasks_.begin()->first;
+  if (!timers_.empty()) next = std::min(next, timers_.begin()->first);
+  if (next == MonotonicTime::max()) return static_cast<int>(std::chrono::milliseconds(kLongestSleep).count());
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(next - Now());
+  return static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, std::chrono::milliseconds(kLongestSleep).count()));
+}
+
+void Reactor::Poll() {
+  const int timeout_ms = PollTimeoutMs();
+  {
+    const MutexLock lock(mutex_);
+    if (!inbox_.empty() || command_ != Command::kRun) return;
+    sleeping_ = true;
+  }
+  curl_multi_poll(multi_, nullptr, 0, timeout_ms, nullptr);
+  const MutexLock lock(mutex_);
+  sleeping_ = false;
+}
+
+void Reactor::ShutDown() {
+  std::vector<TransferPtr> rest = std::exchange(taken_.submitted, {});
+  rest.insert(rest.end(), waiting_.begin(), waiting_.end());
+  for (const auto& [raw, transfer] : active_) rest.push_back(transfer);
+  for (auto& [when, task] : std::exchange(taken_.tasks, {})) tasks_.emplace(when, std::move(task));
+  for (;;) {
+    for (const TransferPtr& transfer : rest) Finish(transfer, Stopped());
+    for (const auto& [when, task] : std::exchange(tasks_, {})) task();
+    const MutexLock lock(mutex_);
+    if (inbox_.submitted.empty()) {
+      closed_ = true;
+      return;
+    }
+    rest = std::exchange(inbox_.submitted, {});  // from the completions and tasks just run
+  }
+}
+
+}  // namespace penstock::http

@@ -1,0 +1,108 @@
+// One I/O thread with its multi handle, its connection pool, its queue of requests and its timers.
+#ifndef PENSTOCK_CLIENT_HTTP_REACTOR_H_
+#define PENSTOCK_CLIENT_HTTP_REACTOR_H_
+
+#include <curl/curl.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "client/http/curl_transport.h"
+#include "client/http/easy_slot.h"
+#include "client/http/transfer.h"
+#include "penstock/base/mutex.h"
+
+namespace penstock::http {
+
+// The thread starts with the first Submit or RunAt. It owns everything below `multi_`; other threads only fill the
+// inbox. shared_ptr: the thread keeps its reactor alive when Stop is called from one of its own completions.
+//
+// Thread safety: public members from any thread, except after fork in the child: there an inherited reactor must not be
+// touched at all.
+class Reactor : public std::enable_shared_from_this<Reactor> {
+ public:
+  // `max_transfers`: attached to the multi handle at a time; also the size of the connection cache.
+  Reactor(const CurlTransportOptions& options, std::size_t max_transfers);
+  ~Reactor();
+
+  // Fills in `transfer->on_stop` and queues it. Completes it with kCancelled, on this thread, once stopped.
+  void Submit(TransferPtr transfer);
+  void RunAt(MonotonicTime when, std::function<void()> task);
+
+  // Requests submitted and not completed.
+  std::size_t load() const { return load_.load(std::memory_order_relaxed); }
+
+  // Cancels what is in flight, runs what waits in timers, ends the thread. Waits for it, unless called on it.
+  void Stop();
+
+  // For process exit: the thread stops where it is and completes nothing. Gives up after `limit`, because a completion
+  // may be stuck in a program that is already half gone.
+  void Park(std::chrono::milliseconds limit);
+
+ private:
+  struct Inbox {
+    std::vector<TransferPtr> submitted;
+    std::vector<TransferPtr> cancelled;
+    std::vector<std::pair<MonotonicTime, std::function<void()>>> tasks;
+
+    bool empty() const { return submitted.empty() && cancelled.empty() && tasks.empty(); }
+  };
+  enum class Command { kRun, kStop, kPark };
+
+  Result<void> StartThread() PENSTOCK_REQUIRES(mutex_);
+  void Wake() PENSTOCK_REQUIRES(mutex_);
+  void Cancel(const TransferPtr& transfer);
+
+  // On the I/O thread.
+  void Run();
+  Command TakeInbox();
+  void Admit(const TransferPtr& transfer);
+  bool CanAdmit() const;
+  void AdmitWaiting();
+  void Activate(const TransferPtr& transfer);
+  void Arm(const TransferPtr& transfer);
+  void RunDueTimers();
+  void CheckTimer(const TransferPtr& transfer, MonotonicTime now);
+  void ReapFinished();
+  Result<Outcome> Conclude(Transfer& transfer, CURLcode code);
+  void Finish(const TransferPtr& transfer, Result<Outcome> outcome);
+  int PollTimeoutMs() const;
+  void Poll();
+  void ShutDown();
+
+  const CurlTransportOptions options_;
+  const std::size_t max_transfers_;
+  const unsigned fork_generation_;
+  std::atomic<std::size_t> load_{0};
+
+  Mutex mutex_;
+  CondVar parked_changed_;
+  Inbox inbox_ PENSTOCK_GUARDED_BY(mutex_);
+  Command command_ PENSTOCK_GUARDED_BY(mutex_) = Command::kRun;
+  bool started_ PENSTOCK_GUARDED_BY(mutex_) = false;
+  bool closed_ PENSTOCK_GUARDED_BY(mutex_) = false;    // the thread takes nothing any more
+  bool sleeping_ PENSTOCK_GUARDED_BY(mutex_) = false;  // in curl_multi_poll, not yet woken
+  std::thread thread_ PENSTOCK_GUARDED_BY(mutex_);
+  CURLM* multi_ = nullptr;  // made under mutex_ before the thread starts
+
+  // The I/O thread's own.
+  CURLSH* share_ = nullptr;
+  Inbox taken_;
+  std::vector<std::unique_ptr<EasySlot>> slots_;
+  std::vector<EasySlot*> free_slots_;
+  std::map<Transfer*, TransferPtr> active_;  // keeps them alive while libcurl has them
+  std::deque<TransferPtr> waiting_;
+  std::multimap<MonotonicTime, TransferPtr> timers_;
+  std::multimap<MonotonicTime, std::function<void()>> tasks_;
+};
+
+}  // namespace penstock::http
+
+#endif  // PENSTOCK_CLIENT_HTTP_REACTOR_H_

@@ -1,0 +1,78 @@
+#include "client/http/transfer.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "client/http/uri.h"
+
+namespace penstock::http {
+
+bool Transfer::Fail(Error why) {
+  if (!error) error = std::move(why);
+  return false;
+}
+
+bool Transfer::OnHeadLine(std::string_view line) {
+  last_activity = SystemClock().Monotonic();
+  if (line.starts_with("HTTP/")) first_byte = last_activity;
+  if (Result<void> added = head.Add(line); !added.ok()) {
+    Error why = std::move(added).error();
+    why.message = Authority(request.endpoint) + ": " + why.message;
+    return Fail(std::move(why));
+  }
+  return true;
+}
+
+bool Transfer::BeginOnce() {
+  if (begun) return true;
+  begun = true;
+  if (Result<void> result = response_body->Begin(head.head()); !result.ok()) return Fail(std::move(result).error());
+  return true;
+}
+
+bool Transfer::OnBody(ByteView bytes) {
+  last_activity = SystemClock().Monotonic();
+  if (!BeginOnce()) return false;
+  while (!bytes.empty()) {
+    const MutableByteView window = response_body->Window();
+    if (window.empty()) {
+      return Fail(Error::Make(ErrorKind::kDataLoss, Authority(request.endpoint) + " sent more than the " +
+                                                        std::to_string(received) + " bytes there is room for"));
+    }
+    const std::size_t count = std::min(window.size(), bytes.size());
+    std::memcpy(window.data(), bytes.data(), count);
+    if (Result<void> result = response_body->Commit(count); !result.ok()) return Fail(std::move(result).error());
+    received += count;
+    bytes = bytes.subspan(count);
+  }
+  return true;
+}
+
+std::optional<std::size_t> Transfer::OnSend(MutableByteView into) {
+  last_activity = SystemClock().Monotonic();
+  const std::uint64_t left = request_body->size() - sent;
+  if (left == 0) return 0;
+  const auto limit = static_cast<std::size_t>(std::min<std::uint64_t>(into.size(), left));
+  const ByteView piece = request_body->Next(limit);
+  if (piece.empty() || piece.size() > limit) {
+    Fail(Error::Make(ErrorKind::kInternal, "the request body of " + std::to_string(request_body->size()) +
+                                               " bytes gave " + std::to_string(piece.size()) + " bytes where 1 to " +
+                                               std::to_string(limit) + " were due, after " + std::to_string(sent)));
+    return std::nullopt;
+  }
+  std::memcpy(into.data(), piece.data(), piece.size());
+  sent += piece.size();
+  return piece.size();
+}
+
+bool Transfer::OnRewind() {
+  if (request_body != nullptr) request_body->Rewind();
+  sent = 0;
+  return true;
+}
+
+bool Transfer::FinishBody() { return BeginOnce(); }
+
+}  // namespace penstock::http
