@@ -16,6 +16,8 @@ namespace penstock {
 
 enum class AddressingStyle { kAuto, kPath, kVirtual };
 enum class Signing { kSigned, kUnsigned };
+// kDefault: AWS_REQUEST_CHECKSUM_CALCULATION / AWS_RESPONSE_CHECKSUM_VALIDATION, profile, else kWhenSupported.
+enum class ChecksumPolicy { kDefault, kWhenSupported, kWhenRequired };
 
 // Everything a Client is made from. Unset members are looked up as the AWS SDKs do (spec/protocol.md §3, §4).
 struct ClientConfig {
@@ -25,12 +27,16 @@ struct ClientConfig {
   Signing signing = Signing::kSigned;
   std::string profile;                                   // empty: AWS_PROFILE, "default"
   std::shared_ptr<CredentialsProvider> credentials;      // null: the default chain
-  int max_attempts = 10;                                 // 1 to 64; AWS_MAX_ATTEMPTS overrides
+  int max_attempts = 10;                                 // 1 to 64; AWS_MAX_ATTEMPTS overrides; sends, not retries
   bool requester_pays = false;
   std::string user_agent;                                // prefix of the User-Agent header
   std::string ca_bundle_path;                            // empty: AWS_CA_BUNDLE, system store
   std::chrono::milliseconds connect_timeout{10'000};
   std::chrono::milliseconds idle_timeout{30'000};        // no byte moved for that long: the attempt fails
+  // Uploads carry a CRC64NVME. kWhenRequired for S3-compatible servers that do not know it.
+  ChecksumPolicy upload_checksums = ChecksumPolicy::kDefault;
+  // Whole objects are verified against the checksum S3 stored with them.
+  ChecksumPolicy download_checksums = ChecksumPolicy::kDefault;
 };
 
 // One attempt of one request, as it ended. For traces and counters; holds no secret.
@@ -60,7 +66,8 @@ struct ClientStats {
 
 // Thread safety: safe from any thread. Making one is cheap and touches no network; connections and I/O threads are
 // shared by all Clients of the process and start with the first request. After fork() the child rebuilds them on its
-// first request; calls in flight at the fork belong to the parent.
+// first request; calls in flight at the fork belong to the parent. A Client holds no lock of its own that a fork could
+// leave taken; its counters and its observer go on in the child from their values at the fork.
 class Client final : public ObjectStore {
  public:
   // kInvalidArgument when the configuration cannot work (bad endpoint URL, unsigned with requester_pays, ...).
