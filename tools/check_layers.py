@@ -13,11 +13,14 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
+import tomllib
+
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]', re.M)
-STANDARD_C = re.compile(r"^(sys|net|netinet|arpa|linux)/|^(unistd|fcntl|signal|poll|pthread|dlfcn|errno|netdb|immintrin|cpuid|syslog)\.h$")
+STANDARD_C = re.compile(
+    r"^(sys|net|netinet|arpa|linux)/|^(unistd|fcntl|signal|poll|pthread|dlfcn|errno|netdb|immintrin|cpuid|syslog)\.h$"
+)
 TEST_ONLY = ("gtest/", "gmock/")
 # Public headers (#include "penstock/...") belong to the module that owns the verbs behind them.
 PUBLIC_OWNER = {
@@ -88,7 +91,11 @@ def main() -> int:
                             capture_output=True, text=True, check=True).stdout.split("\n")  # fmt: skip
     files = [f for f in listed if f.endswith((".h", ".cc", ".inc")) and not f.startswith(FREE) and (root / f).is_file()]
     bad = [row for f in files for row in check_file(root, f, layers)]
-    client_emulator = [f for f in files if f.startswith("client/") and re.search(r'#include\s+["<](emulator/|penstock/emulator)', (root / f).read_text())]
+    client_emulator = [
+        f
+        for f in files
+        if f.startswith("client/") and re.search(r'#include\s+["<](emulator/|penstock/emulator)', (root / f).read_text())
+    ]
     bad += [f"{f}: the client may never include the emulator, not even in a test" for f in client_emulator]
     print("\n".join(bad) if bad else f"layers: {len(files)} files keep the map")
     return 1 if bad else 0

@@ -20,11 +20,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import penstock
 from report import Run, write_html, write_table
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-import penstock
 
 HERE = Path(__file__).resolve().parent
 ACCESS_KEY, SECRET_KEY = "penstock", "penstock-secret"  # what the emulator accepts when told nothing else
@@ -73,7 +72,13 @@ def upload(args: argparse.Namespace, client: penstock.S3Client, bucket: str) -> 
         return len(data)
 
     start, total = time.perf_counter(), 0
-    columns = (TextColumn("uploading"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[rate]}"), TimeElapsedColumn())
+    columns = (
+        TextColumn("uploading"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]}"),
+        TimeElapsedColumn(),
+    )
     with Progress(*columns, console=console) as progress, ThreadPoolExecutor(args.upload_threads) as pool:
         bar = progress.add_task("", total=len(paths), rate="")
         for size in pool.map(put, paths):
@@ -142,7 +147,8 @@ def check_resume(metrics: list[dict[str, Any]], steps: int) -> dict[str, Any]:
         fail(f"the restored model's loss is {resume['probe_loss']}, the saved one's was {resume['saved_probe_loss']}")
     first = next(m for m in metrics if m["event"] == "step" and m["time"] > resume["time"])
     if first["step"] != resume["step"] + 1 or abs(first["loss"] - resume["loss"]) > 0.1 * resume["loss"]:
-        fail(f"training went on at step {first['step']} with loss {first['loss']:.4f}, not after {resume['step']} at {resume['loss']:.4f}")
+        where = f"after {resume['step']} at {resume['loss']:.4f}"
+        fail(f"training went on at step {first['step']} with loss {first['loss']:.4f}, not {where}")
     if not any(m["event"] == "finished" and m["step"] == steps for m in metrics):
         fail(f"the resumed run did not reach step {steps}")
     return resume
@@ -194,8 +200,16 @@ def main(argv: list[str] | None = None) -> None:
     metrics = read_metrics(out)
     resume = check_resume(metrics, args.steps)
     trace = [json.loads(line) for line in (out / "trace.jsonl").read_text().splitlines()]
-    run = Run(metrics=metrics, trace=trace, started=started, killed_at=killed_at, resume=resume, uploaded=(objects, size, seconds),
-              fail_rate=args.fail_rate, endpoint=args.endpoint)  # fmt: skip
+    run = Run(
+        metrics=metrics,
+        trace=trace,
+        started=started,
+        killed_at=killed_at,
+        resume=resume,
+        uploaded=(objects, size, seconds),
+        fail_rate=args.fail_rate,
+        endpoint=args.endpoint,
+    )
     write_table(run)
     write_html(run, args.report)
     console.print(f"[green]resumed from step {resume['step']} with the checkpoint's loss; report: {args.report}")

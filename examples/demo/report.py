@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
+import itertools
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,7 +46,7 @@ def rows(run: Run) -> list[tuple[str, str]]:
     steps = run.of("step")
     gets = [t for t in run.trace if t["operation"] == "GetObject" and 200 <= t["status"] < 300]
     objects, size, seconds = run.uploaded
-    busy = sum(b["time"] - a["time"] for a, b in zip(steps, steps[1:], strict=False) if a["pid"] == b["pid"])
+    busy = sum(b["time"] - a["time"] for a, b in itertools.pairwise(steps) if a["pid"] == b["pid"])
     read = sum(s["bytes"] for s in steps)
     operations = Counter(t["operation"] for t in run.trace)
     retries = sum(t["attempt"] > 1 for t in run.trace)
@@ -54,13 +55,19 @@ def rows(run: Run) -> list[tuple[str, str]]:
         ("uploaded", f"{objects} objects, {size / 1e6:.1f} MB, {size / seconds / 1e6:.1f} MB/s"),
         ("trained on", f"{sum(s['objects'] for s in steps)} objects, {read / 1e6:.1f} MB"),
         ("read from S3", f"{len(gets)} GETs, {sum(t['bytes_received'] for t in gets) / 1e6:.1f} MB"),
-        ("training throughput", f"{sum(s['objects'] for s in steps) / busy:.0f} samples/s, {read / busy / 1e6:.2f} MB/s"),
+        (
+            "training throughput",
+            f"{sum(s['objects'] for s in steps) / busy:.0f} samples/s, {read / busy / 1e6:.2f} MB/s",
+        ),
         *((f"requests: {name}", str(count)) for name, count in operations.most_common()),
         ("retries", f"{retries} (answers 503: {throttled}, fail rate asked for: {run.fail_rate:g})"),
         ("checkpoint save", _millis([m["seconds"] for m in run.of("saved")])),
         ("checkpoint load", _millis([run.resume["seconds"]])),
         ("killed / resumed at step", f"{run.killed_at} / {run.resume['step']}"),
-        ("loss at the checkpoint / after resume", f"{run.resume['saved_probe_loss']:.6f} / {run.resume['probe_loss']:.6f} (probe batch)"),
+        (
+            "loss at the checkpoint / after resume",
+            f"{run.resume['saved_probe_loss']:.6f} / {run.resume['probe_loss']:.6f} (probe batch)",
+        ),
         ("final loss", f"{run.of('finished')[-1]['loss']:.4f}"),
     ]
 
@@ -86,7 +93,13 @@ def loss_picture(run: Run) -> str:
         points = [(m["step"], m["loss"]) for m in run.of("step") if (m["pid"] == first_pid) == before and m["loss"] is not None]
         axes.plot([s for s, _ in points], [loss for _, loss in points], color=colour, label=label, linewidth=1.8)
     axes.axvline(run.killed_at, color=FAILED_COLOUR, linestyle="--", linewidth=1, label=f"SIGKILL at step {run.killed_at}")
-    axes.plot([run.resume["step"]], [run.resume["loss"]], "o", color="#4d9a57", label=f"checkpoint of step {run.resume['step']}")
+    axes.plot(
+        [run.resume["step"]],
+        [run.resume["loss"]],
+        "o",
+        color="#4d9a57",
+        label=f"checkpoint of step {run.resume['step']}",
+    )
     axes.set(xlabel="step", ylabel="loss (nats per byte, smoothed)")
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False)
@@ -116,6 +129,10 @@ def timeline_picture(run: Run) -> str:
 def write_html(run: Run, path: Path) -> None:
     environment = jinja2.Environment(loader=jinja2.FileSystemLoader(Path(__file__).parent), autoescape=True)
     page = environment.get_template("report.html.jinja").render(
-        rows=rows(run), loss=loss_picture(run), timeline=timeline_picture(run), endpoint=run.endpoint, fail_rate=run.fail_rate
+        rows=rows(run),
+        loss=loss_picture(run),
+        timeline=timeline_picture(run),
+        endpoint=run.endpoint,
+        fail_rate=run.fail_rate,
     )
     path.write_text(page, encoding="utf-8")

@@ -15,12 +15,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import penstock
 import torch
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from torch import nn
 from torch.utils.data import DataLoader, get_worker_info
-
-import penstock
 
 CONTEXT = 64  # bytes the model sees before each prediction
 SEQUENCES_PER_OBJECT = 4
@@ -136,7 +135,7 @@ def batches(args: argparse.Namespace, config: penstock.S3ClientConfig, seen: int
         )  # fmt: skip
         loader = DataLoader(dataset, batch_size=OBJECTS_PER_BATCH, num_workers=2, collate_fn=collate, prefetch_factor=4)
         count = 0
-        for count, batch in enumerate(loader, 1):  # noqa: B007
+        for count, batch in enumerate(loader, 1):
             if count > seen:
                 yield batch
         if count == 0:

@@ -1,0 +1,211 @@
+"""S3Client: the verbs that datasets, readers and checkpoints stand on, usable directly."""
+
+from __future__ import annotations
+
+import logging
+import math
+import threading
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from . import _core
+from ._config import MAX_PART_SIZE, MIN_PART_SIZE, S3ClientConfig
+from ._exceptions import S3Exception
+from ._listing import ListObjectStream
+from ._objects import HeadObjectResult, ObjectInfo
+from ._streams import GetObjectStream, ObjectSource, PutObjectStream
+from ._user_agent import UserAgent
+from ._writer import S3Writer
+
+if TYPE_CHECKING:
+    from .s3reader import S3Reader, S3ReaderConstructorProtocol
+
+log = logging.getLogger(__name__)
+
+GBIT_PER_CONNECTION = 0.4  # what one S3 connection carries, about 50 MB/s
+MAX_PARALLEL_PARTS = 64
+
+
+class S3Client:
+    """Talks to S3. Cheap to make: connections are shared by the whole process and opened by the first request.
+
+    Picklable, and usable in forked and spawned workers: each process builds its own connections.
+
+    Args:
+        region: AWS region, such as ``"us-east-1"``; signs requests and chooses the endpoint.
+        endpoint: URL of an S3-compatible service; None: ``AWS_ENDPOINT_URL_S3``, ``AWS_ENDPOINT_URL``, then AWS itself.
+        user_agent: Replaces the default User-Agent text.
+        s3client_config: Everything else; None: defaults.
+
+    Thread safety: safe from any thread.
+    """
+
+    def __init__(
+        self,
+        region: str,
+        *,
+        endpoint: str | None = None,
+        user_agent: UserAgent | None = None,
+        s3client_config: S3ClientConfig | None = None,
+    ) -> None:
+        self._region = region
+        self._endpoint = endpoint
+        self._user_agent_prefix = (user_agent or UserAgent()).prefix
+        self._s3client_config = s3client_config or S3ClientConfig()
+        self._core_client: _core.Client | None = None
+        self._lock = threading.Lock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name not in ("_core_client", "_lock")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._core_client = None
+        self._lock = threading.Lock()
+
+    @property
+    def region(self) -> str:
+        return self._region
+
+    @property
+    def endpoint(self) -> str | None:
+        return self._endpoint
+
+    @property
+    def s3client_config(self) -> S3ClientConfig:
+        return self._s3client_config
+
+    @property
+    def user_agent_prefix(self) -> str:
+        return self._user_agent_prefix
+
+    @property
+    def _client(self) -> _core.Client:
+        client = self._core_client
+        if client is None:
+            with self._lock:
+                if self._core_client is None:
+                    self._core_client = self._client_builder()
+                client = self._core_client
+        return client
+
+    def _client_builder(self) -> _core.Client:
+        config = self._s3client_config
+        if not MIN_PART_SIZE <= config.part_size <= MAX_PART_SIZE:
+            raise S3Exception(
+                f"invalid configuration: part size must be at between 5MiB and 5GiB, not {config.part_size} bytes;"
+                " set S3ClientConfig.part_size"
+            )
+        return _core.Client(
+            region=self._region,
+            endpoint=self._endpoint or "",
+            force_path_style=config.force_path_style,
+            unsigned=config.unsigned,
+            profile=config.profile or "",
+            max_attempts=config.max_attempts,
+            requester_pays=config.requester_pays,
+            user_agent=self._user_agent_prefix,
+            access_key_id=config.access_key_id or "",
+            secret_access_key=config.secret_access_key or "",
+            session_token=config.session_token or "",
+        )
+
+    @property
+    def _parallel_parts(self) -> int:
+        wanted = math.ceil(self._s3client_config.throughput_target_gbps / GBIT_PER_CONNECTION)
+        return max(1, min(wanted, MAX_PARALLEL_PARTS))
+
+    # ---- objects
+
+    def get_object(
+        self,
+        bucket: str,
+        key: str,
+        *,
+        object_info: ObjectInfo | HeadObjectResult | None = None,
+        reader_constructor: S3ReaderConstructorProtocol | None = None,
+    ) -> S3Reader:
+        """A reader of an object. Costs no request; errors come with the first read.
+
+        Args:
+            object_info: Size and ETag when already known (from a listing); saves a request.
+            reader_constructor: Which reader; None: :meth:`S3ReaderConstructor.default`.
+        """
+        from .s3reader import S3ReaderConstructor
+
+        log.debug("GetObject s3://%s/%s, object_info is None=%s", bucket, key, object_info is None)
+        constructor = reader_constructor or S3ReaderConstructor.default()
+        source = ObjectSource(bucket, key)
+        if object_info is not None:
+            source.learn(object_info.size, object_info.etag)
+
+        def get_object_info() -> ObjectInfo | HeadObjectResult:
+            if object_info is not None:
+                return object_info
+            head = self.head_object(bucket, key)
+            source.learn(head.size, head.etag)
+            return head
+
+        return constructor(
+            bucket=bucket,
+            key=key,
+            get_object_info=get_object_info,
+            get_stream=partial(self._open_stream, source),
+        )
+
+    def _get_object_stream(self, bucket: str, key: str, start: int | None = None, end: int | None = None) -> GetObjectStream:
+        """The bytes [start, end) of an object as an iterator; None: the object's ends."""
+        return GetObjectStream(
+            self._client, ObjectSource(bucket, key), start, end, self._s3client_config.part_size, self._parallel_parts
+        )
+
+    def _open_stream(self, source: ObjectSource, start: int | None = None, end: int | None = None) -> GetObjectStream:
+        stream = self._get_object_stream(source.bucket, source.key, start, end)
+        stream.pin(source)  # all streams of one reader read the same version
+        return stream
+
+    def put_object(self, bucket: str, key: str, storage_class: str | None = None) -> S3Writer:
+        """A writer of an object; nothing is visible before its ``close()`` returns."""
+        log.debug("PutObject s3://%s/%s", bucket, key)
+        return S3Writer(PutObjectStream(self._client, bucket, key, storage_class, self._s3client_config.part_size))
+
+    def list_objects(self, bucket: str, prefix: str = "", delimiter: str = "", max_keys: int = 1000) -> ListObjectStream:
+        """Pages of the objects below a prefix, in S3's order."""
+        log.debug("ListObjects s3://%s/%s", bucket, prefix)
+        return ListObjectStream(self._client, bucket, prefix, delimiter, max_keys)
+
+    def head_object(self, bucket: str, key: str) -> HeadObjectResult:
+        log.debug("HeadObject s3://%s/%s", bucket, key)
+        found = self._client.head_object(bucket, key)
+        return HeadObjectResult(f'"{found.etag}"', found.size, found.last_modified, found.storage_class or None)
+
+    def delete_object(self, bucket: str, key: str) -> None:
+        """Deletes an object; deleting what is not there succeeds."""
+        log.debug("DeleteObject s3://%s/%s", bucket, key)
+        self._client.delete_object(bucket, key)
+
+    def copy_object(self, src_bucket: str, src_key: str, dst_bucket: str, dst_key: str) -> None:
+        """Copies inside S3. Objects above 5 GiB are refused by S3."""
+        log.debug("CopyObject s3://%s/%s to s3://%s/%s", src_bucket, src_key, dst_bucket, dst_key)
+        self._client.copy_object(src_bucket, src_key, dst_bucket, dst_key)
+
+    # ---- buckets
+
+    def create_bucket(self, bucket: str) -> None:
+        """Makes a bucket; one that this account already owns is left as it is."""
+        from ._exceptions import S3ConflictError
+
+        try:
+            self._client.create_bucket(bucket)
+        except S3ConflictError as error:
+            if error.code != "BucketAlreadyOwnedByYou":
+                raise
+
+    def delete_bucket(self, bucket: str) -> None:
+        self._client.delete_bucket(bucket)
+
+    # ---- counters
+
+    def stats(self) -> dict[str, Any]:
+        """Counters of this client in this process: requests by operation, retries, throttled, failures, bytes."""
+        return self._client.stats()

@@ -1,0 +1,49 @@
+"""S3ClientConfig: how a client talks to S3."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+MIN_PART_SIZE = 5 * 1024**2
+MAX_PART_SIZE = 5 * 1024**3
+
+
+@dataclass(frozen=True)
+class S3ClientConfig:
+    """Configuration of an :class:`~penstock.S3Client`. Immutable; field order is the positional order.
+
+    Attributes:
+        throughput_target_gbps: Wanted throughput in Gbit/s; bounds how many parts of one object are in flight.
+        part_size: Bytes per ranged GET and per uploaded part, 5 MiB to 5 GiB. Checked when the client is first used.
+        unsigned: Do not sign requests (public buckets).
+        force_path_style: Address objects as ``host/bucket/key`` instead of ``bucket.host/key``.
+        max_attempts: How often a request is sent before its error is raised, 1 to 64. ``AWS_MAX_ATTEMPTS`` overrides it.
+        profile: Profile of the AWS configuration files to take credentials and settings from.
+        requester_pays: Send ``x-amz-request-payer: requester`` with every request.
+        access_key_id: Sign with this key; None: environment, then configuration files.
+        secret_access_key: The secret that belongs to it. Never printed.
+        session_token: The session token of temporary credentials. Never printed.
+
+    Raises:
+        ValueError: requester_pays together with unsigned, or half of a key pair.
+    """
+
+    throughput_target_gbps: float = 10.0
+    part_size: int = 8 * 1024 * 1024
+    unsigned: bool = False
+    force_path_style: bool = False
+    max_attempts: int = 10
+    profile: str | None = None
+    requester_pays: bool = False
+    access_key_id: str | None = None
+    secret_access_key: str | None = field(default=None, repr=False)
+    session_token: str | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.requester_pays and self.unsigned:
+            raise ValueError(
+                "requester_pays=True requires authenticated requests and cannot be combined with unsigned=True."
+                " Remove one of the two."
+            )
+        if bool(self.access_key_id) != bool(self.secret_access_key):
+            raise ValueError("access_key_id and secret_access_key belong together; give both or neither")

@@ -1,0 +1,155 @@
+"""Types of the C++ core. tests/test_stubs.py holds the names against the built module."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from typing_extensions import Buffer
+
+__version__: str
+
+class ObjectMetadata:
+    @property
+    def size(self) -> int: ...
+    @property
+    def etag(self) -> str: ...
+    @property
+    def last_modified(self) -> int: ...
+    @property
+    def content_type(self) -> str: ...
+    @property
+    def storage_class(self) -> str: ...
+    @property
+    def version_id(self) -> str: ...
+    @property
+    def restore(self) -> str: ...
+    @property
+    def checksums(self) -> list[tuple[str, str]]: ...
+    @property
+    def user_metadata(self) -> list[tuple[str, str]]: ...
+
+class Client:
+    def __init__(
+        self,
+        *,
+        region: str = "",
+        endpoint: str = "",
+        force_path_style: bool = False,
+        unsigned: bool = False,
+        profile: str = "",
+        max_attempts: int = 10,
+        requester_pays: bool = False,
+        user_agent: str = "",
+        access_key_id: str = "",
+        secret_access_key: str = "",
+        session_token: str = "",
+    ) -> None: ...
+    def read(
+        self,
+        bucket: str,
+        key: str,
+        start: int = 0,
+        end: int | None = None,
+        size: int | None = None,
+        etag: str | None = None,
+        part_size: int = ...,
+        parallel: int = 8,
+    ) -> tuple[bytes, ObjectMetadata]: ...
+    def read_into(
+        self,
+        bucket: str,
+        key: str,
+        buffer: Buffer,
+        start: int = 0,
+        size: int | None = None,
+        etag: str | None = None,
+        part_size: int = ...,
+        parallel: int = 8,
+    ) -> tuple[int, ObjectMetadata]: ...
+    def head_object(self, bucket: str, key: str) -> ObjectMetadata: ...
+    def delete_object(self, bucket: str, key: str) -> None: ...
+    def delete_objects(self, bucket: str, keys: list[str]) -> list[tuple[str, str, str]]: ...
+    def copy_object(self, src_bucket: str, src_key: str, dst_bucket: str, dst_key: str) -> str: ...
+    def list_multipart_uploads(self, bucket: str, prefix: str = "") -> list[tuple[str, str]]: ...
+    def abort_multipart_upload(self, bucket: str, key: str, upload_id: str) -> None: ...
+    def create_bucket(self, bucket: str) -> None: ...
+    def delete_bucket(self, bucket: str) -> None: ...
+    def head_bucket(self, bucket: str) -> str: ...
+    def list_buckets(self) -> list[tuple[str, int]]: ...
+    def stats(self) -> dict[str, Any]: ...
+
+class Stream:
+    def __init__(
+        self,
+        client: Client,
+        bucket: str,
+        key: str,
+        start: int = 0,
+        end: int | None = None,
+        size: int | None = None,
+        etag: str | None = None,
+        part_size: int = ...,
+        read_ahead: int = 4,
+    ) -> None: ...
+    def __iter__(self) -> Iterator[bytes]: ...
+    def __next__(self) -> bytes: ...
+    def tell(self) -> int: ...
+    @property
+    def metadata(self) -> ObjectMetadata | None: ...
+
+class Writer:
+    def __init__(
+        self,
+        client: Client,
+        bucket: str,
+        key: str,
+        storage_class: str = "",
+        content_type: str = "",
+        metadata: list[tuple[str, str]] = [],
+        part_size: int = ...,
+        single_put_limit: int = ...,
+        parallel: int = 4,
+    ) -> None: ...
+    def write(self, data: Buffer) -> int: ...
+    def finish(self) -> str: ...
+    def abort(self) -> None: ...
+    @property
+    def bytes_written(self) -> int: ...
+
+class Lister:
+    def __init__(
+        self,
+        client: Client,
+        bucket: str,
+        prefix: str = "",
+        delimiter: str = "",
+        max_keys: int = 1000,
+        continuation_token: str = "",
+        start_after: str = "",
+    ) -> None: ...
+    def __iter__(self) -> Iterator[tuple[list[tuple[str, str, int, int, str]], list[str], str]]: ...
+    def __next__(self) -> tuple[list[tuple[str, str, int, int, str]], list[str], str]: ...
+
+class Emulator:
+    def __init__(
+        self,
+        *,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        admin_port: int = 0,
+        data_directory: str = "",
+        strict_durability: bool = False,
+        access_keys: list[tuple[str, str]] = [],
+        region: str = "us-east-1",
+        fail_rate: float = 0.0,
+        fail_seed: int = 1,
+        tls_certificate: str = "",
+        tls_key: str = "",
+        log_path: str = "",
+    ) -> None: ...
+    @property
+    def endpoint(self) -> str: ...
+    @property
+    def admin_endpoint(self) -> str: ...
+    def stats(self) -> dict[str, Any]: ...
+    def reset(self) -> None: ...
+    def stop(self) -> None: ...

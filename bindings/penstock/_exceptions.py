@@ -1,0 +1,149 @@
+"""Exceptions: one base class, sub-classes by what the caller may do, and the facts as attributes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class S3Exception(Exception):
+    """An S3 operation failed.
+
+    ``str()`` is one line that names the failure, the operation, bucket and key, the HTTP status, S3's request id and the
+    number of attempts. The same facts are attributes, empty or 0 where unknown.
+
+    Attributes:
+        code: S3's error code, such as ``"NoSuchKey"``.
+        status: HTTP status; 0 when there was no response.
+        operation: S3 operation, such as ``"GetObject"``.
+        bucket: Bucket name.
+        key: Object key.
+        request_id: S3's ``x-amz-request-id``.
+        host_id: S3's ``x-amz-id-2``.
+        region: The bucket's region, where S3 named it.
+        attempts: How often the request was sent.
+    """
+
+    code: str = ""
+    status: int = 0
+    operation: str = ""
+    bucket: str = ""
+    key: str = ""
+    request_id: str = ""
+    host_id: str = ""
+    region: str = ""
+    attempts: int = 0
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (type(self), self.args, self.__dict__)
+
+
+class S3NotFoundError(S3Exception):
+    """The bucket, key, version or upload does not exist."""
+
+
+class S3AccessDeniedError(S3Exception):
+    """The identity is valid but may not do this."""
+
+
+class S3UnauthenticatedError(S3Exception):
+    """No, wrong or expired credentials, or a server certificate that could not be verified."""
+
+
+class S3PreconditionFailedError(S3Exception):
+    """A condition did not hold; reading: the object changed while it was being read."""
+
+
+class S3ConflictError(S3Exception):
+    """Another operation is in the way, or the bucket already exists."""
+
+
+class S3WrongRegionError(S3Exception):
+    """The bucket lies in another region, named by ``region``."""
+
+
+class S3ThrottledError(S3Exception):
+    """S3 asked to slow down until all attempts were used up."""
+
+
+class S3UnavailableError(S3Exception):
+    """The service or the way to it failed until all attempts were used up."""
+
+
+class S3TimeoutError(S3UnavailableError):
+    """No answer in time, until all attempts were used up."""
+
+
+class S3DataLossError(S3Exception):
+    """Bytes were missing, too many, or did not match their checksum."""
+
+
+_BY_KIND: dict[str, type[S3Exception]] = {
+    "not_found": S3NotFoundError,
+    "access_denied": S3AccessDeniedError,
+    "unauthenticated": S3UnauthenticatedError,
+    "precondition_failed": S3PreconditionFailedError,
+    "conflict": S3ConflictError,
+    "already_exists": S3ConflictError,
+    "wrong_region": S3WrongRegionError,
+    "throttled": S3ThrottledError,
+    "unavailable": S3UnavailableError,
+    "timeout": S3TimeoutError,
+    "data_loss": S3DataLossError,
+}
+
+_NOT_FOUND_BY_CODE = {
+    "NoSuchKey": "Service error: The key does not exist",
+    "NoSuchBucket": "Service error: The bucket does not exist",
+}
+
+
+def _headline(kind: str, code: str, operation: str, region: str, message: str) -> str:
+    """The reference connector's wording where it has one, so that programs that match on it keep working."""
+    if kind == "not_found":
+        if operation in ("HeadObject", "HeadBucket", "CopyObject"):
+            return "Service error: The object was not found"
+        return _NOT_FOUND_BY_CODE.get(code, f"Service error: {message}")
+    if kind == "access_denied":
+        return f"Client error: Forbidden: {message or '<no message>'}"
+    if kind == "wrong_region":
+        return f"Client error: Wrong region (expecting {region})"
+    if kind == "throttled":
+        return "Client error: Request throttled"
+    if kind == "cancelled":
+        return "Client error: Request canceled"
+    return f"Client error: {message}"
+
+
+def from_error(
+    *,
+    kind: str,
+    message: str,
+    code: str,
+    status: int,
+    request_id: str,
+    host_id: str,
+    operation: str,
+    bucket: str,
+    key: str,
+    region: str,
+    attempts: int,
+) -> Exception:
+    """The exception for an error of the C++ core. Called by it, and by nothing else."""
+    place = f"s3://{bucket}/{key}" if bucket else ""
+    facts = [" ".join(filter(None, (operation, place)))]
+    if code or status:
+        facts.append(" ".join(filter(None, (code, f"HTTP {status}" if status else ""))))
+    if request_id:
+        facts.append(f"request id {request_id}")
+    if attempts:
+        facts.append("1 attempt" if attempts == 1 else f"{attempts} attempts")
+    details = ", ".join(filter(None, facts))
+    headline = _headline(kind, code, operation, region, message)
+    text = f"{headline} ({details})" if details else headline
+    if kind == "invalid_argument" and not status:
+        return ValueError(f"{message} ({details})" if details else message)
+    exception = _BY_KIND.get(kind, S3Exception)(text)
+    exception.code, exception.status, exception.operation = code, status, operation
+    exception.bucket, exception.key, exception.region = bucket, key, region
+    exception.request_id, exception.host_id, exception.attempts = request_id, host_id, attempts
+    return exception

@@ -1,0 +1,113 @@
+"""S3IterableDataset: objects in listing order, shared out among ranks and workers."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import torch.distributed
+from torch.utils.data import IterableDataset, get_worker_info
+
+from ._config import S3ClientConfig
+from ._dataset_base import S3DatasetBase
+from ._objects import GetDatasetObjects, ObjectsFromPrefix, ObjectsFromUris, identity
+from .s3reader import S3Reader, S3ReaderConstructorProtocol
+
+log = logging.getLogger(__name__)
+
+
+def _rank_and_world_size() -> tuple[int, int]:
+    if torch.distributed.is_available() and torch.distributed.is_initialized():
+        return torch.distributed.get_rank(), torch.distributed.get_world_size()
+    return 0, 1
+
+
+class S3IterableDataset(S3DatasetBase, IterableDataset[Any]):
+    """An iterable-style dataset of S3 objects, in listing order.
+
+    With sharding, object number i goes to rank ``i % world_size`` and there to worker ``(i // world_size) % num_workers``:
+    every object exactly once. Rank and world size are those of torch.distributed when the dataset is made or, where it was
+    not initialised then, when iteration starts. Without sharding every worker yields every object.
+
+    Args:
+        region: AWS region of the buckets.
+        get_dataset_objects: Called with a client at each iteration; gives the objects.
+        endpoint: URL of an S3-compatible service; None: environment, then AWS.
+        transform: What becomes of a reader; the default returns it.
+        s3client_config: See :class:`S3ClientConfig`.
+        enable_sharding: Share the objects out.
+        reader_constructor: Which reader; None: :meth:`S3ReaderConstructor.default`.
+    """
+
+    _kind = "iterable"
+
+    def __init__(
+        self,
+        region: str,
+        get_dataset_objects: GetDatasetObjects,
+        endpoint: str | None = None,
+        transform: Callable[[S3Reader], Any] = identity,
+        s3client_config: S3ClientConfig | None = None,
+        enable_sharding: bool = False,
+        reader_constructor: S3ReaderConstructorProtocol | None = None,
+    ) -> None:
+        super().__init__(region, get_dataset_objects, endpoint, transform, s3client_config, reader_constructor)
+        self._enable_sharding = enable_sharding
+        # A spawned worker has no process group of its own, so the trainer's rank travels with the dataset.
+        self._rank, self._world_size = _rank_and_world_size()
+
+    @classmethod
+    def from_objects(
+        cls,
+        object_uris: str | Iterable[str],
+        *,
+        region: str,
+        endpoint: str | None = None,
+        transform: Callable[[S3Reader], Any] = identity,
+        s3client_config: S3ClientConfig | None = None,
+        enable_sharding: bool = False,
+        reader_constructor: S3ReaderConstructorProtocol | None = None,
+    ) -> S3IterableDataset:
+        """The objects of one or several ``s3://`` URIs. They are parsed, and ValueError is raised, when iterated."""
+        log.info("Building %s from_objects", cls.__name__)
+        source = ObjectsFromUris(object_uris)
+        return cls(region, source, endpoint, transform, s3client_config, enable_sharding, reader_constructor)
+
+    @classmethod
+    def from_prefix(
+        cls,
+        s3_uri: str,
+        *,
+        region: str,
+        endpoint: str | None = None,
+        transform: Callable[[S3Reader], Any] = identity,
+        s3client_config: S3ClientConfig | None = None,
+        enable_sharding: bool = False,
+        reader_constructor: S3ReaderConstructorProtocol | None = None,
+    ) -> S3IterableDataset:
+        """The objects below ``s3://bucket/prefix``, listed anew at each iteration."""
+        log.info("Building %s from_prefix s3_uri=%r", cls.__name__, s3_uri)
+        source = ObjectsFromPrefix(s3_uri)
+        return cls(region, source, endpoint, transform, s3client_config, enable_sharding, reader_constructor)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Taken when DataLoader workers are spawned: the rank known by then goes along."""
+        self._learn_rank()
+        return self.__dict__.copy()
+
+    def _learn_rank(self) -> None:
+        rank, world_size = _rank_and_world_size()
+        if world_size > 1:
+            self._rank, self._world_size = rank, world_size
+
+    def __iter__(self) -> Iterator[Any]:
+        objects: Iterable[Any] = self._objects()
+        if self._enable_sharding:
+            self._learn_rank()
+            info = get_worker_info()
+            worker, workers = (info.id, info.num_workers) if info is not None else (0, 1)
+            first = self._rank + worker * self._world_size
+            objects = itertools.islice(objects, first, None, self._world_size * workers)
+        return map(self._read, objects)

@@ -1,0 +1,94 @@
+"""S3MapDataset: objects by index."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from torch.utils.data import Dataset
+
+from ._config import S3ClientConfig
+from ._dataset_base import S3DatasetBase
+from ._objects import GetDatasetObjects, ObjectsFromPrefix, ObjectsFromUris, S3BucketKeyData, identity
+from .s3reader import S3Reader, S3ReaderConstructorProtocol
+
+log = logging.getLogger(__name__)
+
+
+class S3MapDataset(S3DatasetBase, Dataset[Any]):
+    """A map-style dataset of S3 objects. The listing is taken at the first ``len()`` or index, and kept.
+
+    Items are ``transform(reader)``. Negative indices count from the end; an index out of range raises IndexError.
+    Picklable, for DataLoader workers of every start method.
+
+    Args:
+        region: AWS region of the buckets.
+        get_dataset_objects: Called with a client; gives the objects.
+        endpoint: URL of an S3-compatible service; None: environment, then AWS.
+        transform: What becomes of a reader; the default returns it.
+        s3client_config: See :class:`S3ClientConfig`.
+        reader_constructor: Which reader; None: :meth:`S3ReaderConstructor.default`.
+    """
+
+    _kind = "map"
+
+    def __init__(
+        self,
+        region: str,
+        get_dataset_objects: GetDatasetObjects,
+        endpoint: str | None = None,
+        transform: Callable[[S3Reader], Any] = identity,
+        s3client_config: S3ClientConfig | None = None,
+        reader_constructor: S3ReaderConstructorProtocol | None = None,
+    ) -> None:
+        super().__init__(region, get_dataset_objects, endpoint, transform, s3client_config, reader_constructor)
+        self._pairs: list[S3BucketKeyData] | None = None
+
+    @classmethod
+    def from_objects(
+        cls,
+        object_uris: str | Iterable[str],
+        *,
+        region: str,
+        endpoint: str | None = None,
+        transform: Callable[[S3Reader], Any] = identity,
+        s3client_config: S3ClientConfig | None = None,
+        reader_constructor: S3ReaderConstructorProtocol | None = None,
+    ) -> S3MapDataset:
+        """The objects of one or several ``s3://`` URIs. They are parsed, and ValueError is raised, at first access."""
+        log.info("Building %s from_objects", cls.__name__)
+        return cls(region, ObjectsFromUris(object_uris), endpoint, transform, s3client_config, reader_constructor)
+
+    @classmethod
+    def from_prefix(
+        cls,
+        s3_uri: str,
+        *,
+        region: str,
+        endpoint: str | None = None,
+        transform: Callable[[S3Reader], Any] = identity,
+        s3client_config: S3ClientConfig | None = None,
+        reader_constructor: S3ReaderConstructorProtocol | None = None,
+    ) -> S3MapDataset:
+        """The objects below ``s3://bucket/prefix``, listed at first access."""
+        log.info("Building %s from_prefix s3_uri=%r", cls.__name__, s3_uri)
+        return cls(region, ObjectsFromPrefix(s3_uri), endpoint, transform, s3client_config, reader_constructor)
+
+    @property
+    def _dataset_bucket_key_pairs(self) -> list[S3BucketKeyData]:
+        if self._pairs is None:
+            self._pairs = list(self._objects())
+        return self._pairs
+
+    def _get_object(self, i: int) -> S3Reader:
+        item = self._dataset_bucket_key_pairs[i]
+        return self._get_client().get_object(
+            item.bucket, item.key, object_info=item.object_info, reader_constructor=self._reader_constructor
+        )
+
+    def __getitem__(self, i: int) -> Any:
+        return self._transform(self._get_object(i))
+
+    def __len__(self) -> int:
+        return len(self._dataset_bucket_key_pairs)

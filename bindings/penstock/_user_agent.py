@@ -1,0 +1,45 @@
+"""The User-Agent header: who we are, on what, and what the caller adds."""
+
+from __future__ import annotations
+
+import platform
+import sys
+
+from ._core import __version__
+
+
+class UserAgent:
+    """The text of the ``User-Agent`` header.
+
+    Args:
+        comments: Added in brackets, joined by ``"; "``; empty ones are left out.
+
+    Raises:
+        ValueError: comments is not a list.
+    """
+
+    def __init__(self, comments: list[str] | None = None) -> None:
+        if comments is not None and not isinstance(comments, list):
+            raise ValueError("Argument comments must be a List[str]")
+        kept = [comment for comment in comments or [] if comment]
+        self._prefix = self.get_default_prefix() + (f" ({'; '.join(kept)})" if kept else "")
+
+    @property
+    def prefix(self) -> str:
+        return self._prefix
+
+    @staticmethod
+    def get_default_prefix() -> str:
+        python = ".".join(platform.python_version_tuple()[:2])
+        system = {"darwin": "macos"}.get(sys.platform, sys.platform)
+        parts = [
+            f"penstock/{__version__}",
+            "ua/2.1",
+            f"os/{system}#{platform.release()}",
+            f"lang/python#{python}",
+            f"md/arch#{platform.machine().lower()}",
+        ]
+        torch = sys.modules.get("torch")  # named when it is there; never imported for this
+        if torch is not None:
+            parts.append(f"md/pytorch#{torch.__version__}")
+        return " ".join(parts)

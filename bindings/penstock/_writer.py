@@ -1,0 +1,132 @@
+"""S3Writer: a file-like object whose close() publishes, and nothing else does."""
+
+from __future__ import annotations
+
+import atexit
+import io
+import logging
+import threading
+import warnings
+import weakref
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ._streams import PutObjectStream
+
+log = logging.getLogger(__name__)
+
+_open_writers: weakref.WeakSet[S3Writer] = weakref.WeakSet()
+
+
+class S3Writer(io.BufferedIOBase):
+    """Writes one object to S3, in parts and in parallel, without seeking.
+
+    The object appears when :meth:`close` returns, whole. Leaving a ``with`` block by an exception, :meth:`abort`, garbage
+    collection and interpreter exit give the upload up: what was there before stays.
+
+    Args:
+        stream: The upload; made by ``S3Client.put_object`` or ``S3Checkpoint.writer``.
+
+    Thread safety: ``close`` and ``abort`` from any thread; ``write`` from one at a time.
+    """
+
+    def __init__(self, stream: PutObjectStream) -> None:
+        self.stream = stream
+        self._position = 0
+        self._closed = False
+        self._lock = threading.Lock()
+        _open_writers.add(self)
+
+    def __enter__(self) -> S3Writer:
+        return self
+
+    def __exit__(self, exc_type: type[BaseException] | None, exc_val: BaseException | None, exc_tb: TracebackType | None) -> None:
+        if exc_type is None:
+            self.close()
+            return
+        try:
+            log.info("Exception occurred before closing stream: %s: %s", exc_type.__name__, exc_val)
+        finally:
+            self.abort()
+
+    def __del__(self) -> None:
+        # io.IOBase would close, that is publish, a writer that nobody finished.
+        if getattr(self, "_closed", True):
+            return
+        warnings.warn(f"{self!r} was dropped without close(); its upload is given up", ResourceWarning, stacklevel=2)
+        try:
+            self.abort()
+        except Exception:
+            log.exception("giving up an upload failed")
+
+    def write(self, data: Any) -> int:
+        """Writes a bytes-like object; blocks while enough parts are in flight.
+
+        Returns:
+            Number of bytes written, always all of them.
+
+        Raises:
+            ValueError: after close.
+            S3Exception: the upload failed; it has been given up.
+        """
+        self._checkClosed()
+        self.stream.write(data)
+        size = data.nbytes if isinstance(data, memoryview) else len(data)
+        self._position += size
+        return size
+
+    def close(self) -> None:
+        """Publishes the object and waits for S3's acknowledgement. Later calls do nothing.
+
+        Raises:
+            S3Exception: the object was not published.
+        """
+        with self._lock:
+            if self._closed:
+                return
+            self._closed = True
+            _open_writers.discard(self)
+            self.stream.close()
+
+    def abort(self) -> None:
+        """Gives the upload up. Does nothing after close."""
+        with self._lock:
+            if self._closed:
+                return
+            self._closed = True
+            _open_writers.discard(self)
+            abort = getattr(self.stream, "abort", None)
+            if abort is not None:
+                abort()
+
+    def _checkClosed(self) -> None:  # noqa: N802  (io's own name)
+        if self._closed:
+            raise ValueError("I/O operation on closed file.")
+
+    @property
+    def closed(self) -> bool:
+        return self._closed
+
+    def flush(self) -> None:
+        """Does nothing: parts leave when they are full."""
+
+    def readable(self) -> bool:
+        return False
+
+    def writable(self) -> bool:
+        return not self._closed
+
+    def tell(self) -> int:
+        return self._position
+
+
+def _abort_all() -> None:
+    for writer in list(_open_writers):
+        try:
+            writer.abort()
+        except Exception:
+            log.exception("giving up an upload at exit failed")
+
+
+atexit.register(_abort_all)

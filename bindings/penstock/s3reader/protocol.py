@@ -1,0 +1,118 @@
+"""The abstract reader, how readers are made, and the argument rules all of them share."""
+
+from __future__ import annotations
+
+import abc
+import io
+from collections.abc import Iterator
+from io import SEEK_CUR, SEEK_END, SEEK_SET
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from .._objects import HeadObjectResult, ObjectInfo
+
+
+class GetStreamCallable(Protocol):
+    """Gives the bytes [start, end) of the object as an iterator of ``bytes``; None: the object's ends."""
+
+    def __call__(self, start: int | None = None, end: int | None = None) -> Iterator[bytes]: ...
+
+
+class GetObjectInfoCallable(Protocol):
+    """Gives something with the object's ``size``; may send a HEAD request."""
+
+    def __call__(self) -> ObjectInfo | HeadObjectResult: ...
+
+
+class S3Reader(io.BufferedIOBase, abc.ABC):
+    """A read-only, seekable file over one S3 object. Nothing is requested before the first read.
+
+    All bytes that one reader returns are of one version of the object: if it changes meanwhile, reading raises
+    S3PreconditionFailedError. Not thread-safe.
+    """
+
+    @property
+    @abc.abstractmethod
+    def bucket(self) -> str: ...
+
+    @property
+    @abc.abstractmethod
+    def key(self) -> str: ...
+
+    @abc.abstractmethod
+    def read(self, size: int | None = None) -> bytes:
+        """Reads `size` bytes, fewer at the end; all the rest when `size` is None or negative."""
+
+    @abc.abstractmethod
+    def seek(self, offset: int, whence: int = SEEK_SET, /) -> int:
+        """Moves the position; beyond the end it stays at the end. Returns it."""
+
+    @abc.abstractmethod
+    def tell(self) -> int: ...
+
+    @abc.abstractmethod
+    def readinto(self, buf: Any) -> int:
+        """Fills a writable buffer; returns the bytes read, 0 at the end."""
+
+    def seekable(self) -> bool:
+        return True
+
+    def readable(self) -> bool:
+        return True
+
+    def writable(self) -> bool:
+        return False
+
+
+class S3ReaderConstructorProtocol(Protocol):
+    """Makes a reader; always called with keywords."""
+
+    def __call__(
+        self, *, bucket: str, key: str, get_object_info: GetObjectInfoCallable, get_stream: GetStreamCallable
+    ) -> S3Reader: ...
+
+
+def check_size(size: object) -> int | None:
+    """The `size` argument of read: None for "all the rest"."""
+    if size is not None and not isinstance(size, int):
+        raise TypeError(f"argument should be integer or None, not {type(size)!r}")
+    return None if size is None or size < 0 else size
+
+
+def check_seek(offset: object, whence: object) -> tuple[int, int]:
+    if not isinstance(offset, int):
+        raise TypeError(f"integer argument expected, got {type(offset)!r}")
+    if not isinstance(whence, int):
+        raise TypeError(f"integer argument expected, got {type(whence)!r}")
+    if whence not in (SEEK_SET, SEEK_CUR, SEEK_END):
+        raise ValueError("Seek must be passed SEEK_CUR, SEEK_SET, or SEEK_END integers")
+    return offset, whence
+
+
+def writable_bytes(buf: Any) -> memoryview:
+    """A byte view of a writable buffer."""
+    try:
+        view = memoryview(buf)
+    except TypeError:
+        view = None
+    if view is None or view.readonly:
+        raise TypeError(f"argument must be a writable bytes-like object, not {type(buf).__name__}")
+    return view.cast("B")
+
+
+def readline_from_blocks(reader: S3Reader, size: int | None, block: int = 8192) -> bytes:
+    """One line, read in blocks and put back, instead of io's byte by byte."""
+    limit = check_size(size)
+    start, pieces, got = reader.tell(), [], 0
+    while limit is None or got < limit:
+        want = block if limit is None else min(block, limit - got)
+        piece = reader.read(want)
+        newline = piece.find(b"\n")
+        if newline >= 0:
+            piece = piece[: newline + 1]
+            reader.seek(start + got + len(piece))
+        pieces.append(piece)
+        got += len(piece)
+        if newline >= 0 or len(piece) < want:
+            break
+    return b"".join(pieces)
