@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -25,7 +26,10 @@ struct ServerOptions {
   std::size_t max_head_bytes = 64 << 10;
   std::chrono::milliseconds idle_timeout{60'000};      // between requests
   std::chrono::milliseconds progress_timeout{20'000};  // no byte moved within a request
-  const Clock* clock = nullptr;                        // null: the system's
+  const Clock* clock = nullptr;  // null: the system's. For dates; time-outs run on the machine's monotonic clock
+  // Called on the serving thread once the response has left or failed, before the connection's next request; may be
+  // empty. Also for requests that never reached the handler (operation and space unset). Must not block.
+  std::function<void(const api::Exchange&)> on_finished;
 };
 
 // Thread safety: port() and Stop() from any thread.
