@@ -1,0 +1,274 @@
+#include "emulator/http/engine.h"
+
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include "emulator/http/signals_blocked.h"
+
+namespace penstock::emulator::http {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr int kRetireAfterMs = 2'000;      // an idle thread beyond the minimum ends
+constexpr milliseconds kTick{2};           // how often the load is looked at while all threads are busy
+constexpr int kCalmTicks = 50;             // ticks with an idle thread before the supervisor looks away
+constexpr milliseconds kMaxSweep{1'000};   // how often waits are checked for their time limit, at least
+constexpr milliseconds kMinSweep{5};
+constexpr milliseconds kStopRound{10};
+constexpr milliseconds kMaxGrace{3'600'000};
+
+MonotonicTime Now() { return std::chrono::steady_clock::now(); }
+
+}  // namespace
+
+Result<std::unique_ptr<Engine>> Engine::Start(EngineOptions options) {
+  std::unique_ptr<Engine> engine(new Engine(std::move(options)));
+  PENSTOCK_TRY(engine->Open());
+  return engine;
+}
+
+Engine::Engine(EngineOptions options) : options_(std::move(options)) {
+  options_.min_threads = std::max(options_.min_threads, 1);
+  options_.max_threads = std::max(options_.max_threads, options_.min_threads);
+  options_.connection.stopping = &stopping_;
+}
+
+Engine::~Engine() {
+  Stop(milliseconds(0));
+  if (epoll_ >= 0) ::close(epoll_);
+  if (end_event_ >= 0) ::close(end_event_);
+}
+
+Result<void> Engine::Open() {
+  epoll_ = ::epoll_create1(EPOLL_CLOEXEC);
+  end_event_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  epoll_event end{};
+  end.events = EPOLLIN;
+  end.data.ptr = nullptr;
+  if (epoll_ < 0 || end_event_ < 0 || ::epoll_ctl(epoll_, EPOLL_CTL_ADD, end_event_, &end) != 0) {
+    return Error::Make(ErrorKind::kResourceExhausted,
+                       "The server cannot open its epoll set (" + std::system_category().message(errno) +
+                           "): raise the limit of open files");
+  }
+  MutexLock lock(mutex_);
+  AddThreads(options_.min_threads);
+  if (workers_.empty()) {
+    return Error::Make(ErrorKind::kResourceExhausted, "The server cannot start a thread: raise the limit of processes");
+  }
+  const SignalsBlocked blocked;
+  supervisor_ = std::thread([this] { Supervise(); });
+  return Ok();
+}
+
+void Engine::Add(int fd) {
+  ::fcntl(fd, F_SETFD, FD_CLOEXEC);
+  ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK);
+  const int on = 1;
+  ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  std::unique_ptr<Stream> stream;
+  TlsStream* handshake = nullptr;
+  if (options_.tls != nullptr) {
+    std::unique_ptr<TlsStream> tls = options_.tls->Accept(fd);
+    if (tls == nullptr) return;
+    handshake = tls.get();
+    stream = std::move(tls);
+  } else {
+    stream = std::make_unique<PlainStream>(fd);
+  }
+  MutexLock lock(mutex_);
+  const std::uint64_t id = next_id_++;
+  auto owned = std::make_unique<WireConnection>(id, std::move(stream), handshake, options_.connection);
+  WireConnection* connection = owned.get();
+  connection->StartWait(Now());
+  connections_.emplace(id, std::move(owned));
+  epoll_event event{};
+  event.events = EPOLLIN | EPOLLONESHOT;
+  event.data.ptr = connection;
+  if (::epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event) != 0) {
+    connections_.erase(id);
+    return;
+  }
+  if (connections_.size() == 1) wake_supervisor_.NotifyOne();  // there are waits to watch again
+}
+
+std::size_t Engine::connections() const {
+  MutexLock lock(mutex_);
+  return connections_.size();
+}
+
+void Engine::Work(Worker& self) {
+  ServingTools tools;
+  for (;;) {
+    idle_.fetch_add(1, std::memory_order_relaxed);
+    epoll_event event{};
+    const int count = ::epoll_wait(epoll_, &event, 1, kRetireAfterMs);
+    const bool none_idle = idle_.fetch_sub(1, std::memory_order_relaxed) == 1;
+    if (count == 0 && Retire()) break;
+    if (count <= 0) continue;
+    if (event.data.ptr == nullptr) break;
+    taken_.fetch_add(1, std::memory_order_relaxed);
+    if (none_idle) AskForThreads();
+    ServeReady(*static_cast<WireConnection*>(event.data.ptr), tools);
+  }
+  MutexLock lock(mutex_);
+  self.finished = true;
+  wake_supervisor_.NotifyOne();
+}
+
+void Engine::ServeReady(WireConnection& connection, ServingTools& tools) {
+  WireConnection::Next next = WireConnection::Next::kClose;
+  try {
+    next = connection.Serve(tools);
+  } catch (...) {  // out of memory: this connection ends, the server goes on
+  }
+  if (next == WireConnection::Next::kClose) return Remove(connection);
+  connection.StartWait(Now());
+  epoll_event event{};
+  event.events = EPOLLIN | EPOLLONESHOT;
+  event.data.ptr = &connection;
+  // From here on another thread may own it, and may already have destroyed it.
+  if (::epoll_ctl(epoll_, EPOLL_CTL_MOD, connection.fd(), &event) != 0) Remove(connection);
+}
+
+void Engine::Remove(WireConnection& connection) {
+  // A forked process may hold a copy of the socket, and then closing ours does not take it out of the set.
+  ::epoll_ctl(epoll_, EPOLL_CTL_DEL, connection.fd(), nullptr);
+  std::unique_ptr<WireConnection> last;
+  MutexLock lock(mutex_);
+  const auto found = connections_.find(connection.id());
+  last = std::move(found->second);
+  connections_.erase(found);
+  last.reset();
+  if (stopping_.load(std::memory_order_relaxed) && connections_.empty()) gone_.NotifyAll();
+}
+
+bool Engine::Retire() {
+  int threads = threads_.load(std::memory_order_relaxed);
+  while (threads > options_.min_threads) {
+    if (threads_.compare_exchange_weak(threads, threads - 1, std::memory_order_relaxed)) return true;
+  }
+  return false;
+}
+
+void Engine::AskForThreads() {
+  if (watching_.load(std::memory_order_relaxed) || watching_.exchange(true)) return;
+  MutexLock lock(mutex_);
+  wake_supervisor_.NotifyOne();
+}
+
+void Engine::Supervise() {
+  const milliseconds shortest = std::min(options_.connection.idle_timeout, options_.connection.progress_timeout);
+  const milliseconds sweep = std::clamp(shortest / 4, kMinSweep, kMaxSweep);
+  MonotonicTime next_sweep = Now() + sweep;
+  MutexLock lock(mutex_);
+  while (!end_supervisor_) {
+    std::list<Worker> finished;
+    for (auto worker = workers_.begin(); worker != workers_.end();) {
+      const auto current = worker++;
+      if (current->finished) finished.splice(finished.end(), workers_, current);
+    }
+    for (Worker& worker : finished) worker.thread.join();  // it has nothing left to do but return
+    const MonotonicTime now = Now();
+    if (now >= next_sweep) {
+      ExpireConnections(now);
+      next_sweep = now + sweep;
+    }
+    const MonotonicTime next_look = WatchLoad(now);
+    if (connections_.empty() && next_look == MonotonicTime::max()) {
+      wake_supervisor_.WaitIdle(mutex_);
+    } else {
+      wake_supervisor_.WaitUntil(mutex_, std::min(next_sweep, next_look));
+    }
+  }
+}
+
+MonotonicTime Engine::WatchLoad(MonotonicTime now) {
+  if (!watching_.load()) return MonotonicTime::max();
+  const std::uint64_t taken = taken_.load(std::memory_order_relaxed);
+  const std::uint64_t progress = taken - std::exchange(taken_before_, taken);
+  const int threads = threads_.load(std::memory_order_relaxed);
+  if (idle_.load(std::memory_order_relaxed) > 0) {
+    if (++calm_ticks_ < kCalmTicks) return now + kTick;
+    calm_ticks_ = 0;
+    watching_.store(false);
+    return MonotonicTime::max();
+  }
+  calm_ticks_ = 0;
+  // Threads that each take several connections per tick are busy, not stuck: more of them would only compete.
+  const bool stuck = progress < static_cast<std::uint64_t>(threads);
+  if (stuck && threads < options_.max_threads && ConnectionsReady()) {
+    AddThreads(std::min(std::max(threads / 2, 1), options_.max_threads - threads));
+  }
+  return now + kTick;
+}
+
+bool Engine::ConnectionsReady() const {
+  pollfd set{epoll_, POLLIN, 0};
+  return ::poll(&set, 1, 0) > 0;
+}
+
+void Engine::AddThreads(int count) {
+  const SignalsBlocked blocked;
+  for (int i = 0; i < count; ++i) {
+    Worker& worker = workers_.emplace_back();
+    try {
+      worker.thread = std::thread([this, &worker] { Work(worker); });
+    } catch (const std::system_error&) {  // no more threads to be had: those there are go on
+      workers_.pop_back();
+      return;
+    }
+    threads_.fetch_add(1, std::memory_order_relaxed);
+  }
+}
+
+void Engine::ExpireConnections(MonotonicTime now) {
+  for (const auto& [id, connection] : connections_) connection->ExpireWait(now);
+}
+
+void Engine::Stop(milliseconds grace) {
+  MutexLock stop_lock(stop_mutex_);
+  if (stopped_) return;
+  stopped_ = true;
+  stopping_.store(true);
+  EndConnections(Now() + std::clamp(grace, milliseconds(0), kMaxGrace));
+  {
+    MutexLock lock(mutex_);
+    end_supervisor_ = true;
+    wake_supervisor_.NotifyOne();
+  }
+  if (supervisor_.joinable()) supervisor_.join();
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const ssize_t written = ::write(end_event_, &one, sizeof one);
+  std::list<Worker> last;
+  {
+    MutexLock lock(mutex_);
+    last.swap(workers_);
+  }
+  for (Worker& worker : last) worker.thread.join();
+}
+
+void Engine::EndConnections(MonotonicTime end_of_grace) {
+  MutexLock lock(mutex_);
+  while (!connections_.empty()) {
+    // In rounds: a connection may begin to wait just after it last saw that nobody stops.
+    ExpireConnections(MonotonicTime::max());
+    if (Now() >= end_of_grace) {
+      for (const auto& [id, connection] : connections_) connection->Interrupt();
+    }
+    gone_.WaitUntil(mutex_, Now() + kStopRound);
+  }
+}
+
+}  // namespace penstock::emulator::http

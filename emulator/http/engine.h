@@ -1,0 +1,96 @@
+// Which thread serves which connection when: one epoll set, a growing and shrinking set of threads.
+//
+// Waiting connections cost no thread. The thread that is told of a ready connection serves it itself and re-arms it.
+#ifndef PENSTOCK_EMULATOR_HTTP_ENGINE_H_
+#define PENSTOCK_EMULATOR_HTTP_ENGINE_H_
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <thread>
+#include <unordered_map>
+
+#include "emulator/http/connection.h"
+#include "emulator/http/tls.h"
+#include "penstock/base/mutex.h"
+#include "penstock/base/result.h"
+
+namespace penstock::emulator::http {
+
+struct EngineOptions {
+  ConnectionSettings connection;  // `stopping` is set by the engine
+  std::unique_ptr<TlsContext> tls;  // null: plain HTTP
+  int min_threads = 4;
+  int max_threads = 256;
+};
+
+// Thread safety: every method from any thread. Not to be used or destroyed in a forked child (server.cc sees to it).
+class Engine {
+ public:
+  // kResourceExhausted when descriptors or threads cannot be had.
+  static Result<std::unique_ptr<Engine>> Start(EngineOptions options);
+  ~Engine();  // Stop(0)
+
+  // Takes over an accepted socket. A socket that cannot be watched is closed.
+  void Add(int fd);
+
+  // Ends waiting connections at once and requests in progress after `grace`; returns when all threads have ended.
+  // Nothing may be added any more. Idempotent. A handler that never returns keeps it waiting.
+  void Stop(std::chrono::milliseconds grace);
+
+  std::size_t connections() const;
+  int threads() const { return threads_.load(std::memory_order_relaxed); }
+
+ private:
+  struct Worker {
+    std::thread thread;
+    bool finished = false;
+  };
+
+  explicit Engine(EngineOptions options);
+  Result<void> Open();
+
+  void Work(Worker& self);
+  void ServeReady(WireConnection& connection, ServingTools& tools);
+  void Remove(WireConnection& connection);
+  bool Retire();
+  void AskForThreads();
+
+  void Supervise();
+  MonotonicTime WatchLoad(MonotonicTime now) PENSTOCK_REQUIRES(mutex_);
+  void ExpireConnections(MonotonicTime now) PENSTOCK_REQUIRES(mutex_);
+  void AddThreads(int count) PENSTOCK_REQUIRES(mutex_);
+  bool ConnectionsReady() const;
+  void EndConnections(MonotonicTime end_of_grace);
+
+  EngineOptions options_;
+  std::atomic<bool> stopping_{false};
+  int epoll_ = -1;
+  int end_event_ = -1;  // readable once all threads shall end
+
+  std::atomic<int> threads_{0};
+  std::atomic<int> idle_{0};                // threads waiting for a ready connection
+  std::atomic<std::uint64_t> taken_{0};     // ready connections taken so far
+  std::atomic<bool> watching_{false};       // the supervisor looks at the load
+
+  mutable Mutex mutex_;
+  CondVar wake_supervisor_;
+  CondVar gone_;  // a connection was removed, or the supervisor ended
+  std::unordered_map<std::uint64_t, std::unique_ptr<WireConnection>> connections_ PENSTOCK_GUARDED_BY(mutex_);
+  std::list<Worker> workers_ PENSTOCK_GUARDED_BY(mutex_);
+  std::uint64_t next_id_ PENSTOCK_GUARDED_BY(mutex_) = 1;
+  bool end_supervisor_ PENSTOCK_GUARDED_BY(mutex_) = false;
+  std::uint64_t taken_before_ PENSTOCK_GUARDED_BY(mutex_) = 0;
+  int calm_ticks_ PENSTOCK_GUARDED_BY(mutex_) = 0;
+
+  Mutex stop_mutex_;  // one Stop at a time
+  bool stopped_ PENSTOCK_GUARDED_BY(stop_mutex_) = false;
+  std::thread supervisor_;
+};
+
+}  // namespace penstock::emulator::http
+
+#endif  // PENSTOCK_EMULATOR_HTTP_ENGINE_H_

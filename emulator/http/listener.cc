@@ -1,0 +1,134 @@
+#include "emulator/http/listener.h"
+
+#include <fcntl.h>
+#include <httplib.h>
+#include <netinet/tcp.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+#include <utility>
+
+#include "emulator/http/signals_blocked.h"
+#include "penstock/base/mutex.h"
+
+namespace penstock::emulator::http {
+namespace {
+
+// cpp-httplib 0.11.4 listens with a backlog of 5; a burst of DataLoader workers needs more.
+constexpr int kBacklog = 4096;
+constexpr std::chrono::milliseconds kRestartPause{20};
+
+// Runs the hand-over on the accept thread itself: it only takes the socket, so a pool would add a switch and nothing else.
+class RunAtOnce final : public httplib::TaskQueue {
+ public:
+  void enqueue(std::function<void()> task) override { task(); }
+  void shutdown() override {}
+};
+
+// SO_REUSEPORT, which cpp-httplib sets by default, would let two servers share a port unnoticed.
+void SetSocketOptions(socket_t fd) {
+  const int on = 1;
+  ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  static constexpr char kCubic[] = "cubic";
+  ::setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, kCubic, sizeof kCubic - 1);
+}
+
+class AcceptLoop final : public httplib::Server {
+ public:
+  explicit AcceptLoop(Listener::OnSocket on_socket) : on_socket_(std::move(on_socket)) {
+    new_task_queue = [] { return new RunAtOnce; };
+    set_socket_options(SetSocketOptions);
+  }
+
+  int listening_socket() const { return svr_sock_; }
+  void set_listening_socket(int fd) { svr_sock_ = fd; }
+
+ private:
+  bool process_and_close_socket(socket_t fd) override {
+    try {
+      on_socket_(fd);
+    } catch (...) {  // out of memory: this client sees its connection end with the process's own pressure
+    }
+    return true;
+  }
+
+  Listener::OnSocket on_socket_;
+};
+
+// cpp-httplib's constructor ignores SIGPIPE for the whole process; an in-process emulator must not decide that.
+std::unique_ptr<AcceptLoop> MakeAcceptLoop(Listener::OnSocket on_socket) {
+  struct sigaction before {};
+  ::sigaction(SIGPIPE, nullptr, &before);
+  auto loop = std::make_unique<AcceptLoop>(std::move(on_socket));
+  ::sigaction(SIGPIPE, &before, nullptr);
+  return loop;
+}
+
+class HttplibListener final : public Listener {
+ public:
+  explicit HttplibListener(std::unique_ptr<AcceptLoop> loop) : loop_(std::move(loop)) {}
+
+  ~HttplibListener() override {
+    Stop();
+    if (kept_ >= 0) ::close(kept_);
+  }
+
+  Result<void> Open(const std::string& host, int port) {
+    port_ = port == 0 ? loop_->bind_to_any_port(host) : (loop_->bind_to_port(host, port) ? port : -1);
+    if (port_ <= 0) {
+      return Error::Make(ErrorKind::kUnavailable, "Cannot listen on " + host + ":" + std::to_string(port) +
+                                                      ": the port is taken or the host is not an address of this machine; "
+                                                      "choose another, or port 0 for any free one");
+    }
+    kept_ = ::fcntl(loop_->listening_socket(), F_DUPFD_CLOEXEC, 0);
+    if (kept_ < 0 || ::listen(kept_, kBacklog) != 0) {
+      return Error::Make(ErrorKind::kResourceExhausted, "Cannot keep the listening socket: raise the limit of open files");
+    }
+    const SignalsBlocked blocked;
+    thread_ = std::thread([this] { Run(); });
+    return Ok();
+  }
+
+  int port() const override { return port_; }
+
+  void Stop() override {
+    MutexLock lock(stop_mutex_);
+    if (stopping_.exchange(true)) return;
+    // Ends accept() at once, whatever cpp-httplib's state: its own stop() does nothing before its loop runs.
+    ::shutdown(kept_, SHUT_RDWR);
+    if (thread_.joinable()) thread_.join();
+  }
+
+ private:
+  // cpp-httplib gives up, and closes its socket, on any error of accept() but EMFILE. Ours is kept and tried again.
+  void Run() {
+    for (;;) {
+      loop_->listen_after_bind();
+      if (stopping_.load()) return;
+      std::this_thread::sleep_for(kRestartPause);
+      const int again = ::fcntl(kept_, F_DUPFD_CLOEXEC, 0);
+      if (again >= 0) loop_->set_listening_socket(again);
+    }
+  }
+
+  std::unique_ptr<AcceptLoop> loop_;
+  int port_ = -1;
+  int kept_ = -1;  // a copy of the listening socket
+  std::atomic<bool> stopping_{false};
+  Mutex stop_mutex_;
+  std::thread thread_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Listener>> Listener::Start(const std::string& host, int port, OnSocket on_socket) {
+  auto listener = std::make_unique<HttplibListener>(MakeAcceptLoop(std::move(on_socket)));
+  PENSTOCK_TRY(listener->Open(host, port));
+  return std::unique_ptr<Listener>(std::move(listener));
+}
+
+}  // namespace penstock::emulator::http

@@ -1,0 +1,259 @@
+#include "emulator/http/response_writer.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+
+#include "base/dates.h"
+#include "emulator/http/head_parser.h"
+
+namespace penstock::emulator::http {
+namespace {
+
+// File slices up to this size are read and leave together with the head; larger ones go by sendfile.
+constexpr std::uint64_t kCopyFileBytes = 32 << 10;
+
+struct StatusText {
+  int status;
+  std::string_view reason;
+};
+constexpr std::array<StatusText, 33> kReasons = {{
+    {100, "Continue"}, {200, "OK"}, {201, "Created"}, {202, "Accepted"}, {204, "No Content"}, {206, "Partial Content"},
+    {301, "Moved Permanently"}, {302, "Found"}, {303, "See Other"}, {304, "Not Modified"}, {307, "Temporary Redirect"},
+    {308, "Permanent Redirect"}, {400, "Bad Request"}, {401, "Unauthorized"}, {403, "Forbidden"}, {404, "Not Found"},
+    {405, "Method Not Allowed"}, {406, "Not Acceptable"}, {408, "Request Timeout"}, {409, "Conflict"}, {410, "Gone"},
+    {411, "Length Required"}, {412, "Precondition Failed"}, {413, "Content Too Large"}, {414, "URI Too Long"},
+    {416, "Requested Range Not Satisfiable"}, {417, "Expectation Failed"}, {429, "Too Many Requests"},
+    {500, "Internal Server Error"}, {501, "Not Implemented"}, {503, "Service Unavailable"}, {504, "Gateway Timeout"},
+    {505, "HTTP Version Not Supported"},
+}};
+
+void AppendNumber(std::string& out, std::uint64_t value, int base = 10) {
+  std::array<char, 24> digits;
+  const std::to_chars_result end = std::to_chars(digits.data(), digits.data() + digits.size(), value, base);
+  out.append(digits.data(), end.ptr);
+}
+
+bool BreaksLine(char c) { return c == '\r' || c == '\n' || c == '\0'; }
+
+void AppendClean(std::string& out, std::string_view text) {
+  const std::size_t from = out.size();
+  out.append(text);
+  std::replace_if(out.begin() + static_cast<std::ptrdiff_t>(from), out.end(), BreaksLine, ' ');
+}
+
+void AppendHeader(std::string& out, std::string_view name, std::string_view value) {
+  AppendClean(out, name);
+  out.append(": ");
+  AppendClean(out, value);
+  out.append("\r\n");
+}
+
+// Which of the headers that the wire cares about the handler has set.
+enum class KnownHeader { kOther, kDate, kServer, kRequestId, kHostId, kFraming };
+
+KnownHeader Classify(std::string_view name) {
+  switch (name.size()) {
+    case 4:
+      return EqualsIgnoringCase(name, "date") ? KnownHeader::kDate : KnownHeader::kOther;
+    case 6:
+      return EqualsIgnoringCase(name, "server") ? KnownHeader::kServer : KnownHeader::kOther;
+    case 10:
+      if (EqualsIgnoringCase(name, "connection")) return KnownHeader::kFraming;
+      return EqualsIgnoringCase(name, "x-amz-id-2") ? KnownHeader::kHostId : KnownHeader::kOther;
+    case 14:
+      return EqualsIgnoringCase(name, "content-length") ? KnownHeader::kFraming : KnownHeader::kOther;
+    case 16:
+      return EqualsIgnoringCase(name, "x-amz-request-id") ? KnownHeader::kRequestId : KnownHeader::kOther;
+    case 17:
+      return EqualsIgnoringCase(name, "transfer-encoding") ? KnownHeader::kFraming : KnownHeader::kOther;
+    default:
+      return KnownHeader::kOther;
+  }
+}
+
+bool ReadFile(int file, std::uint64_t offset, MutableByteView into) {
+  std::size_t done = 0;
+  while (done < into.size()) {
+    const ssize_t got = ::pread(file, into.data() + done, into.size() - done, static_cast<off_t>(offset + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    done += static_cast<std::size_t>(got);
+  }
+  return true;
+}
+
+}  // namespace
+
+std::string_view StandardReason(int status) {
+  for (const StatusText& entry : kReasons) {
+    if (entry.status == status) return entry.reason;
+  }
+  return "Unknown";
+}
+
+std::uint64_t BodySize(const api::Response& response) {
+  if (const auto* text = std::get_if<std::string>(&response.body)) return text->size();
+  std::uint64_t total = 0;
+  if (const auto* content = std::get_if<store::Content>(&response.body)) {
+    for (const store::ContentSlice& slice : content->slices) total += slice.range.size();
+  }
+  return total;
+}
+
+ResponsePlan PlanResponse(const api::Response& response, const ResponseContext& context) {
+  ResponsePlan plan;
+  if (response.status < 200 || response.status == 204 || response.status == 304) {
+    plan.framing = ResponseFraming::kNone;
+    plan.send_body = false;
+    return plan;
+  }
+  plan.send_body = !context.head_request;
+  if (response.chunked && context.minor_version > 0) {
+    plan.framing = ResponseFraming::kChunked;
+    return plan;
+  }
+  const std::uint64_t size = BodySize(response);
+  plan.announced_bytes = response.content_length.value_or(size);
+  plan.length_lies = plan.send_body && plan.announced_bytes != size;
+  return plan;
+}
+
+void AppendHead(const api::Response& response, const ResponsePlan& plan, const ResponseContext& context, std::string& out) {
+  out.append("HTTP/1.1 ");
+  AppendNumber(out, static_cast<std::uint64_t>(std::clamp(response.status, 100, 999)));
+  out.push_back(' ');
+  AppendClean(out, response.reason.empty() ? StandardReason(response.status) : std::string_view(response.reason));
+  out.append("\r\n");
+  bool has_date = false, has_server = false, has_request_id = false, has_host_id = false;
+  for (const auto& [name, value] : response.headers) {
+    switch (Classify(name)) {
+      case KnownHeader::kFraming:
+        continue;
+      case KnownHeader::kDate:
+        has_date = true;
+        break;
+      case KnownHeader::kServer:
+        has_server = true;
+        break;
+      case KnownHeader::kRequestId:
+        has_request_id = true;
+        break;
+      case KnownHeader::kHostId:
+        has_host_id = true;
+        break;
+      case KnownHeader::kOther:
+        break;
+    }
+    AppendHeader(out, name, value);
+  }
+  if (!has_host_id) AppendHeader(out, "x-amz-id-2", context.host_id);
+  if (!has_request_id) AppendHeader(out, "x-amz-request-id", context.request_id);
+  if (!has_date) AppendHeader(out, "Date", context.date);
+  if (!has_server) out.append("Server: AmazonS3\r\n");
+  if (plan.framing == ResponseFraming::kLength) {
+    out.append("Content-Length: ");
+    AppendNumber(out, plan.announced_bytes);
+    out.append("\r\n");
+  }
+  if (plan.framing == ResponseFraming::kChunked) out.append("Transfer-Encoding: chunked\r\n");
+  if (!context.keep_alive) {
+    out.append("Connection: close\r\n");
+  } else if (context.minor_version == 0) {
+    out.append("Connection: keep-alive\r\n");
+  }
+  out.append("\r\n");
+}
+
+SendResult ResponseWriter::Send(Stream& stream, const api::Response& response, ResponseContext context,
+                                std::chrono::milliseconds patience) {
+  const ResponsePlan plan = PlanResponse(response, context);
+  if (plan.length_lies) context.keep_alive = false;
+  const bool chunked = plan.framing == ResponseFraming::kChunked;
+  head_.clear();
+  AppendHead(response, plan, context, head_);
+  if (plan.send_body) {
+    if (const auto* content = std::get_if<store::Content>(&response.body)) {
+      SendResult sent = SendContent(stream, *content, BodySize(response), chunked, patience);
+      sent.keep_alive = context.keep_alive;
+      return sent;
+    }
+  }
+  std::string_view text;
+  if (const auto* body = std::get_if<std::string>(&response.body); body != nullptr && plan.send_body) text = *body;
+  const std::size_t head_size = head_.size();
+  std::string_view end;
+  if (chunked && plan.send_body) {
+    end = text.empty() ? "0\r\n\r\n" : "\r\n0\r\n\r\n";
+    if (!text.empty()) {
+      AppendNumber(head_, text.size(), 16);
+      head_.append("\r\n");
+    }
+  }
+  const std::array<ByteView, 3> pieces = {AsBytes(head_), AsBytes(text), AsBytes(end)};
+  const IoResult sent = stream.Write(pieces, More::kNo, patience);
+  const std::uint64_t beyond_head = sent.bytes > head_size ? sent.bytes - head_size : 0;
+  return {sent.status == IoStatus::kOk, context.keep_alive, std::min<std::uint64_t>(beyond_head, text.size())};
+}
+
+SendResult ResponseWriter::SendContent(Stream& stream, const store::Content& content, std::uint64_t size, bool chunked,
+                                       std::chrono::milliseconds patience) {
+  SendResult result;
+  std::uint64_t left = size;
+  // head_ holds the text that leaves before the next slice: the head first, chunk framing later.
+  for (const store::ContentSlice& slice : content.slices) {
+    const std::uint64_t slice_size = slice.range.size();
+    if (slice_size == 0) continue;
+    left -= slice_size;
+    if (chunked) {
+      AppendNumber(head_, slice_size, 16);
+      head_.append("\r\n");
+    }
+    const More more = left > 0 || chunked ? More::kYes : More::kNo;
+    const IoResult sent = SendSlice(stream, slice, more, patience);
+    result.body_bytes += sent.bytes > head_.size() ? sent.bytes - head_.size() : 0;
+    if (sent.status != IoStatus::kOk) return result;
+    head_.assign(chunked ? "\r\n" : "");
+  }
+  if (chunked) head_.append("0\r\n\r\n");
+  const ByteView rest = AsBytes(head_);
+  result.ok = rest.empty() || stream.Write({&rest, 1}, More::kNo, patience).status == IoStatus::kOk;
+  return result;
+}
+
+IoResult ResponseWriter::SendSlice(Stream& stream, const store::ContentSlice& slice, More more,
+                                   std::chrono::milliseconds patience) {
+  const std::uint64_t size = slice.range.size();
+  std::array<ByteView, 2> pieces = {AsBytes(head_), {}};
+  if (const std::optional<ByteView> memory = slice.blob->Memory()) {
+    pieces[1] = memory->subspan(slice.range.begin, size);
+    return stream.Write(pieces, more, patience);
+  }
+  const int file = slice.blob->FileDescriptor();
+  if (size <= kCopyFileBytes) {
+    scratch_.resize(kCopyFileBytes);
+    const MutableByteView copy = MutableByteView(scratch_).first(size);
+    if (!ReadFile(file, slice.range.begin, copy)) return {IoStatus::kBroken, 0};
+    pieces[1] = copy;
+    return stream.Write(pieces, more, patience);
+  }
+  IoResult sent;
+  if (!head_.empty()) sent = stream.Write({pieces.data(), 1}, More::kYes, patience);
+  if (sent.status != IoStatus::kOk) return sent;
+  const IoResult body = stream.SendFile(file, slice.range.begin, size, patience);
+  return {body.status, sent.bytes + body.bytes};
+}
+
+std::string_view DateCache::At(WallTime now) {
+  const std::int64_t second = std::chrono::floor<std::chrono::seconds>(now).time_since_epoch().count();
+  if (second != second_) {
+    text_ = FormatHttpDate(now);
+    second_ = second;
+  }
+  return text_;
+}
+
+}  // namespace penstock::emulator::http

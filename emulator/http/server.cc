@@ -1,0 +1,100 @@
+#include "emulator/http/server.h"
+
+#include <unistd.h>
+
+#include <random>
+#include <utility>
+
+#include "emulator/http/engine.h"
+#include "emulator/http/listener.h"
+#include "emulator/http/request_ids.h"
+#include "emulator/http/tls.h"
+
+namespace penstock::emulator::http {
+namespace {
+
+Result<void> Check(const ServerOptions& options) {
+  const auto invalid = [](std::string message) { return Error::Make(ErrorKind::kInvalidArgument, std::move(message)); };
+  if (options.port < 0 || options.port > 65'535) {
+    return invalid("port is " + std::to_string(options.port) + "; it takes 0 (any free one) to 65535");
+  }
+  if (options.tls_certificate_path.empty() != options.tls_key_path.empty()) {
+    return invalid("TLS needs both a certificate and a key file; only one was given");
+  }
+  if (options.min_threads < 1 || options.max_threads < options.min_threads) {
+    return invalid("min_threads is " + std::to_string(options.min_threads) + " and max_threads " +
+                   std::to_string(options.max_threads) + "; they take 1 <= min_threads <= max_threads");
+  }
+  if (options.max_head_bytes < 1024 || options.max_head_bytes > 16 << 20) {
+    return invalid("max_head_bytes is " + std::to_string(options.max_head_bytes) + "; it takes 1024 to 16777216");
+  }
+  if (options.idle_timeout.count() <= 0 || options.progress_timeout.count() <= 0) {
+    return invalid("idle_timeout and progress_timeout must be above zero");
+  }
+  return Ok();
+}
+
+class WireServer final : public Server {
+ public:
+  WireServer() : ids_(RandomSeed()), pid_(::getpid()) {}
+
+  ~WireServer() override {
+    if (::getpid() == pid_) {
+      Stop(std::chrono::milliseconds(0));
+      return;
+    }
+    // A forked child: the threads are the parent's, and so are the epoll set and the connections behind the copied
+    // descriptors. Forgetting everything is the only way not to disturb it.
+    static_cast<void>(listener_.release());
+    static_cast<void>(engine_.release());
+  }
+
+  Result<void> Open(ServerOptions options, api::Handler& handler) {
+    EngineOptions engine;
+    if (!options.tls_certificate_path.empty()) {
+      PENSTOCK_ASSIGN(engine.tls, TlsContext::Create(options.tls_certificate_path, options.tls_key_path));
+    }
+    engine.min_threads = options.min_threads;
+    engine.max_threads = options.max_threads;
+    engine.connection.handler = &handler;
+    engine.connection.clock = options.clock != nullptr ? options.clock : &SystemClock();
+    engine.connection.ids = &ids_;
+    engine.connection.limits.max_head_bytes = options.max_head_bytes;
+    engine.connection.idle_timeout = options.idle_timeout;
+    engine.connection.progress_timeout = options.progress_timeout;
+    engine.connection.on_finished = std::move(options.on_finished);
+    PENSTOCK_ASSIGN(engine_, Engine::Start(std::move(engine)));
+    PENSTOCK_ASSIGN(listener_, Listener::Start(options.host, options.port, [this](int fd) { engine_->Add(fd); }));
+    return Ok();
+  }
+
+  int port() const override { return listener_->port(); }
+
+  void Stop(std::chrono::milliseconds grace) override {
+    if (::getpid() != pid_) return;
+    if (listener_ != nullptr) listener_->Stop();
+    if (engine_ != nullptr) engine_->Stop(grace);
+  }
+
+ private:
+  static std::uint64_t RandomSeed() {
+    std::random_device random;
+    return std::uint64_t{random()} << 32 | random();
+  }
+
+  RequestIdSource ids_;
+  const pid_t pid_;
+  std::unique_ptr<Engine> engine_;
+  std::unique_ptr<Listener> listener_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Server>> Server::Start(ServerOptions options, api::Handler& handler) {
+  PENSTOCK_TRY(Check(options));
+  auto server = std::make_unique<WireServer>();
+  PENSTOCK_TRY(server->Open(std::move(options), handler));
+  return std::unique_ptr<Server>(std::move(server));
+}
+
+}  // namespace penstock::emulator::http

@@ -1,0 +1,35 @@
+// TLS for accepted sockets, with OpenSSL. One context per server, one TlsStream per connection.
+#ifndef PENSTOCK_EMULATOR_HTTP_TLS_H_
+#define PENSTOCK_EMULATOR_HTTP_TLS_H_
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "emulator/http/stream.h"
+#include "penstock/base/result.h"
+
+namespace penstock::emulator::http {
+
+// A stream that still has to shake hands.
+class TlsStream : public Stream {
+ public:
+  using Stream::Stream;
+  // Runs the handshake, waiting up to `patience` for each step. Call once, before anything else.
+  virtual IoStatus Handshake(std::chrono::milliseconds patience) = 0;
+};
+
+// The server's certificate and key, TLS 1.2 and later. Thread safety: Accept from any thread.
+class TlsContext {
+ public:
+  // PEM files; the certificate file may hold its chain. kInvalidArgument names the file that cannot be used.
+  static Result<std::unique_ptr<TlsContext>> Create(const std::string& certificate_path, const std::string& key_path);
+  virtual ~TlsContext() = default;
+  // Takes over `fd` in every case. Null when OpenSSL has no memory for it. The context outlives the stream.
+  // Threads that use the stream must block SIGPIPE: OpenSSL writes without MSG_NOSIGNAL.
+  virtual std::unique_ptr<TlsStream> Accept(int fd) = 0;
+};
+
+}  // namespace penstock::emulator::http
+
+#endif  // PENSTOCK_EMULATOR_HTTP_TLS_H_
