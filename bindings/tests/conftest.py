@@ -1,0 +1,43 @@
+"""One emulator in this process for all tests; every test gets a bucket of its own."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+import penstock
+import pytest
+from penstock.testing import Emulator
+
+_numbers = itertools.count()
+
+
+@pytest.fixture(scope="session")
+def emulator() -> Iterator[Emulator]:
+    with Emulator() as instance:
+        yield instance
+
+
+@pytest.fixture
+def client(emulator: Emulator) -> penstock.S3Client:
+    return emulator.client()
+
+
+@pytest.fixture
+def bucket(client: penstock.S3Client) -> str:
+    name = f"test-{next(_numbers)}"
+    client.create_bucket(name)
+    return name
+
+
+def put(client: penstock.S3Client, bucket: str, key: str, data: bytes) -> None:
+    with client.put_object(bucket, key) as writer:
+        writer.write(data)
+
+
+def get(client: penstock.S3Client, bucket: str, key: str) -> bytes:
+    return client.get_object(bucket, key).read()
+
+
+def keys(client: penstock.S3Client, bucket: str, prefix: str = "") -> list[str]:
+    return [info.key for page in client.list_objects(bucket, prefix) for info in page.object_info]

@@ -1,0 +1,228 @@
+"""S3Client: verbs, listings, errors, and use across processes."""
+
+from __future__ import annotations
+
+import copy
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+
+import penstock
+import pytest
+from conftest import get, keys, put
+from penstock import S3Client, S3ClientConfig
+
+ODD_KEYS = ["a b+c", "a/../b", "./x", "//double", "ä ö/ü", "100%", "q?x=1&y#z", "tab\there", "emoji-\U0001f600", "a" * 1024]
+
+
+@pytest.mark.parametrize("key", ODD_KEYS)
+def test_odd_keys_survive(client, bucket, key):
+    put(client, bucket, key, key.encode())
+    assert get(client, bucket, key) == key.encode()
+    assert keys(client, bucket) == [key]
+    client.copy_object(bucket, key, bucket, "copy")
+    assert get(client, bucket, "copy") == key.encode()
+    client.delete_object(bucket, key)
+    assert keys(client, bucket) == ["copy"]
+
+
+def test_listing_in_pages_with_delimiter(client, bucket):
+    for key in ("a/1", "a/2", "b/1", "c"):
+        put(client, bucket, key, b"x")
+    pages = list(client.list_objects(bucket, delimiter="/", max_keys=1))
+    assert [p.common_prefixes for p in pages] == [["a/"], ["b/"], []]
+    assert [[o.key for o in p.object_info] for p in pages] == [[], [], ["c"]]
+    stream = client.list_objects(bucket, "a/")
+    page = next(stream)
+    assert [(o.key, o.size, o.storage_class) for o in page.object_info] == [("a/1", 1, "STANDARD"), ("a/2", 1, "STANDARD")]
+    assert stream.complete
+    assert list(stream) == []
+
+
+def test_head(client, bucket):
+    put(client, bucket, "k", b"hello")
+    head = client.head_object(bucket, "k")
+    assert head.size == 5
+    assert head.etag == '"5d41402abc4b2a76b9719d911017c592"'  # MD5 of "hello"
+    assert abs(head.last_modified - time.time()) < 60
+
+
+def test_create_bucket_twice_is_fine(client, bucket):
+    client.create_bucket(bucket)
+    client.delete_bucket(bucket)
+    with pytest.raises(penstock.S3NotFoundError):
+        client.delete_bucket(bucket)
+
+
+def test_error_names_everything(client, bucket):
+    with pytest.raises(penstock.S3NotFoundError) as caught:
+        get(client, bucket, "missing")
+    error = caught.value
+    assert (error.code, error.status, error.operation, error.key, error.attempts) == ("NoSuchKey", 404, "GetObject", "missing", 1)
+    assert error.request_id
+    assert str(error) == (
+        f"Service error: The key does not exist (GetObject s3://{bucket}/missing, NoSuchKey HTTP 404,"
+        f" request id {error.request_id}, 1 attempt)"
+    )
+    again = pickle.loads(pickle.dumps(error))
+    assert (str(again), again.code, again.attempts) == (str(error), "NoSuchKey", 1)
+
+
+def test_wrong_secret_is_refused_without_showing_it(emulator, bucket):
+    config = S3ClientConfig(force_path_style=True, access_key_id=emulator.access_key_id, secret_access_key="not-the-secret")
+    client = S3Client("us-east-1", endpoint=emulator.endpoint, s3client_config=config)
+    with pytest.raises(penstock.S3Exception) as caught:
+        client.head_object(bucket, "k")
+    with pytest.raises(penstock.S3Exception, match="SignatureDoesNotMatch") as caught:
+        get(client, bucket, "k")
+    assert caught.value.status == 403
+    assert "not-the-secret" not in str(caught.value)
+    assert "not-the-secret" not in repr(config)
+
+
+def test_wrong_region_names_the_right_one(emulator, bucket):
+    client = S3Client("eu-west-1", endpoint=emulator.endpoint, s3client_config=emulator.config())
+    try:
+        get(client, bucket, "k")
+    except penstock.S3WrongRegionError as error:
+        assert error.region == "us-east-1"
+    except penstock.S3NotFoundError:
+        pass  # the client followed the redirect to the right region, and there is no such key
+    else:
+        pytest.fail("neither redirected nor refused")
+
+
+def test_nobody_listens():
+    config = S3ClientConfig(force_path_style=True, access_key_id="a", secret_access_key="b", max_attempts=2)
+    client = S3Client("us-east-1", endpoint="http://127.0.0.1:1", s3client_config=config)
+    with pytest.raises(penstock.S3UnavailableError, match=r"127\.0\.0\.1.*GetObject s3://bucket/k.*2 attempts"):
+        get(client, "bucket", "k")
+
+
+@pytest.mark.parametrize("endpoint", ["INVALID", "ftp://x", "http://", "http://h:99999"])
+def test_bad_endpoint_is_named(endpoint):
+    client = S3Client("us-east-1", endpoint=endpoint, s3client_config=S3ClientConfig(access_key_id="a", secret_access_key="b"))
+    with pytest.raises((ValueError, penstock.S3Exception)) as caught:
+        get(client, "bucket", "k")
+    assert endpoint in str(caught.value)
+
+
+def test_part_size_is_checked_at_first_use(emulator):
+    client = S3Client("us-east-1", endpoint=emulator.endpoint, s3client_config=S3ClientConfig(part_size=756))
+    with pytest.raises(penstock.S3Exception, match=r"part size must be at between 5MiB and 5GiB, not 756 bytes"):
+        get(client, "b", "k")
+
+
+def test_config_rules():
+    with pytest.raises(ValueError, match="requester_pays=True requires authenticated requests"):
+        S3ClientConfig(requester_pays=True, unsigned=True)
+    with pytest.raises(ValueError, match="belong together"):
+        S3ClientConfig(access_key_id="a")
+    assert S3ClientConfig(1.0, 2, True, True, 3, "p").profile == "p"
+
+
+def test_client_pickles_and_copies(client, bucket):
+    put(client, bucket, "k", b"x")
+    assert get(pickle.loads(pickle.dumps(client)), bucket, "k") == b"x"
+    assert get(copy.deepcopy(client), bucket, "k") == b"x"
+
+
+def test_fork_with_live_connections(client, bucket):
+    put(client, bucket, "k", b"x")
+    held = client.put_object(bucket, "held")
+    held.write(b"y" * (9 * 1024**2))
+    reader = client.get_object(bucket, "k")
+    assert reader.read(0) == b""
+    pid = os.fork()
+    if pid == 0:
+        code = 0 if get(client, bucket, "k") == b"x" else 1
+        os._exit(code)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    held.close()  # the child's exit has not given the parent's upload up
+    assert get(client, bucket, "held") == b"y" * (9 * 1024**2)
+    assert reader.read() == b"x"
+
+
+def test_forked_child_cannot_use_the_parents_writer(client, bucket):
+    writer = client.put_object(bucket, "k")
+    writer.write(b"x")
+    read_end, write_end = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            writer.write(b"y")
+        except RuntimeError as error:
+            os.write(write_end, str(error).encode())
+        os._exit(0)
+    os.waitpid(pid, 0)
+    assert b"cannot be used after fork()" in os.read(read_end, 1000)
+    os.close(read_end)
+    os.close(write_end)
+    writer.close()
+    assert get(client, bucket, "k") == b"x"
+
+
+def test_threads_share_a_client(client, bucket):
+    data = {f"k{i}": os.urandom(1000) for i in range(64)}
+    failures = []
+
+    def work(key):
+        put(client, bucket, key, data[key])
+        if get(client, bucket, key) != data[key]:
+            failures.append(key)
+
+    threads = [threading.Thread(target=work, args=(key,)) for key in data]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    assert keys(client, bucket) == sorted(data)
+
+
+def test_ctrl_c_ends_a_download():
+    """A download that hangs on a silent server ends soon after SIGINT, with KeyboardInterrupt."""
+    program = """
+        import socket, sys, threading, penstock
+        listener = socket.create_server(("127.0.0.1", 0))
+        config = penstock.S3ClientConfig(force_path_style=True, access_key_id="a", secret_access_key="b")
+        client = penstock.S3Client("us-east-1", endpoint=f"http://127.0.0.1:{listener.getsockname()[1]}", s3client_config=config)
+        connection = []
+        def accept():
+            connection.append(listener.accept())
+            connection[0][0].recv(1)
+            print("waiting", flush=True)
+        threading.Thread(target=accept, daemon=True).start()
+        try:
+            client.get_object("bucket", "key").read()
+        except KeyboardInterrupt:
+            sys.exit(42)
+    """
+    process = subprocess.Popen([sys.executable, "-c", textwrap.dedent(program)], stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "waiting\n"
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=10) == 42
+    process.stdout.close()
+
+
+def test_trace_holds_every_attempt(emulator, bucket, tmp_path, monkeypatch):
+    monkeypatch.setenv("PENSTOCK_TRACE", str(tmp_path / "trace"))
+    client = emulator.client()
+    put(client, bucket, "k", b"hello")
+    get(client, bucket, "k")
+    lines = (tmp_path / "trace").read_text().splitlines()
+    assert [("PutObject" in line, "GetObject" in line) for line in lines] == [(True, False), (False, True)]
+    assert '"bytes_received":5' in lines[1]
+    monkeypatch.setenv("PENSTOCK_TRACE", str(tmp_path / "no" / "folder"))
+    with pytest.raises(ValueError, match="PENSTOCK_TRACE names"):
+        get(emulator.client(), bucket, "k")
+
+
+def test_importing_penstock_does_not_import_torch():
+    program = "import sys, penstock; penstock.S3Client('us-east-1'); sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

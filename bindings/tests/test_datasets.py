@@ -1,0 +1,134 @@
+"""Datasets: what they yield, how they shard, and that they pickle, fork and spawn."""
+
+from __future__ import annotations
+
+import pickle
+from collections import Counter
+
+import penstock
+import pytest
+from conftest import put
+from penstock import S3IterableDataset, S3MapDataset
+from torch.utils.data import DataLoader
+
+
+def read_pair(reader):
+    return reader.key, reader.read()
+
+
+@pytest.fixture
+def filled(client, bucket):
+    for i in range(23):
+        put(client, bucket, f"data/{i:03}", f"content {i}".encode())
+    put(client, bucket, "other/x", b"not this")
+    return bucket
+
+
+def expected(count=23):
+    return [(f"data/{i:03}", f"content {i}".encode()) for i in range(count)]
+
+
+def make(cls, emulator, bucket, **options):
+    return cls.from_prefix(
+        f"s3://{bucket}/data/",
+        region="us-east-1",
+        endpoint=emulator.endpoint,
+        transform=read_pair,
+        s3client_config=emulator.config(),
+        **options,
+    )
+
+
+def test_map_dataset(emulator, filled):
+    dataset = make(S3MapDataset, emulator, filled)
+    assert len(dataset) == len(dataset) == 23
+    assert list(dataset) == expected()
+    assert dataset[-1] == expected()[-1]
+    with pytest.raises(IndexError):
+        dataset[23]
+    assert (dataset.region, dataset.endpoint) == ("us-east-1", emulator.endpoint)
+
+
+def test_iterable_dataset_iterates_again(emulator, filled):
+    dataset = make(S3IterableDataset, emulator, filled)
+    assert list(dataset) == list(dataset) == expected()
+
+
+@pytest.mark.parametrize("cls", [S3MapDataset, S3IterableDataset])
+def test_from_objects(emulator, filled, cls):
+    def build(uris):
+        return cls.from_objects(
+            uris,
+            region="us-east-1",
+            endpoint=emulator.endpoint,
+            transform=read_pair,
+            s3client_config=emulator.config(),
+        )
+
+    uri = f"s3://{filled}/data/001"
+    assert list(build(uri)) == expected()[1:2]
+    generated = build(u for u in (uri, f"s3://{filled}/data/000"))
+    assert list(generated) == list(generated) == [expected()[1], expected()[0]]
+    bad = build(["s3://ok/x", "https://no"])
+    with pytest.raises(ValueError, match="Only s3:// URIs are supported"):
+        list(bad)
+
+
+@pytest.mark.parametrize("cls", [S3MapDataset, S3IterableDataset])
+def test_pickles_before_and_after_use(emulator, filled, cls):
+    dataset = make(cls, emulator, filled)
+    assert list(pickle.loads(pickle.dumps(dataset))) == expected()
+    list(dataset)
+    assert list(pickle.loads(pickle.dumps(dataset))) == expected()
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+@pytest.mark.parametrize("workers", [1, 3])
+def test_every_object_once_over_workers(emulator, filled, method, workers):
+    dataset = make(S3IterableDataset, emulator, filled, enable_sharding=True)
+    list(dataset)  # the parent has live connections when the workers start
+    loader = DataLoader(dataset, batch_size=None, num_workers=workers, multiprocessing_context=method)
+    assert sorted(loader) == expected()
+    assert sorted(dataset) == expected()  # and the parent still works
+
+
+def test_without_sharding_every_worker_yields_all(emulator, filled):
+    loader = DataLoader(make(S3IterableDataset, emulator, filled), batch_size=None, num_workers=2)
+    assert Counter(loader) == Counter(expected() * 2)
+
+
+def test_map_dataset_in_workers(emulator, filled):
+    loader = DataLoader(make(S3MapDataset, emulator, filled), batch_size=None, num_workers=2)
+    assert list(loader) == expected()
+
+
+def test_ranks_share_out_evenly(emulator, filled):
+    seen = []
+    for rank in range(4):
+        dataset = make(S3IterableDataset, emulator, filled, enable_sharding=True)
+        dataset._rank, dataset._world_size = rank, 4
+        mine = list(dataset)
+        assert [int(key[-3:]) % 4 for key, _ in mine] == [rank] * len(mine)
+        assert len(mine) in (5, 6)
+        seen += mine
+    assert sorted(seen) == expected()
+
+
+def test_missing_bucket_is_told_at_first_access(emulator):
+    for cls in (S3MapDataset, S3IterableDataset):
+        dataset = make(cls, emulator, "no-such-bucket-here")
+        with pytest.raises(penstock.S3NotFoundError, match=r"Service error: The bucket does not exist \(ListObjectsV2"):
+            next(iter(dataset))
+
+
+def test_listing_gives_sizes_so_reading_costs_one_request_each(emulator, filled):
+    dataset = make(S3IterableDataset, emulator, filled)
+    list(dataset)
+    assert dataset._get_client().stats()["requests"] == {"ListObjectsV2": 1, "GetObject": 23}
+
+
+def test_default_transform_gives_readers(emulator, filled):
+    dataset = S3IterableDataset.from_prefix(
+        f"s3://{filled}/data/", region="us-east-1", endpoint=emulator.endpoint, s3client_config=emulator.config()
+    )
+    assert [reader.read() for reader in dataset] == [content for _, content in expected()]

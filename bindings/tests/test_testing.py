@@ -1,0 +1,108 @@
+"""penstock.testing.Emulator: life cycle, options and bad options."""
+
+from __future__ import annotations
+
+import json
+import socket
+import urllib.request
+
+import penstock
+import pytest
+from conftest import get, put
+from penstock.testing import Emulator
+
+
+def test_two_emulators_are_two_worlds():
+    with Emulator() as one, Emulator() as other:
+        one.client().create_bucket("only-here")
+        put(one.client(), "only-here", "k", b"x")
+        with pytest.raises(penstock.S3NotFoundError):
+            get(other.client(), "only-here", "k")
+
+
+def test_reset_forgets_everything(emulator):
+    with Emulator() as own:
+        client = own.client()
+        client.create_bucket("b-1")
+        own.reset()
+        with pytest.raises(penstock.S3NotFoundError):
+            put(client, "b-1", "k", b"x")
+
+
+def test_admin_reset():
+    with Emulator() as own:
+        client = own.client()
+        client.create_bucket("b-1")
+        urllib.request.urlopen(urllib.request.Request(f"{own.admin_endpoint}/_penstock/reset", method="POST"), timeout=10)
+        assert client._client.list_buckets() == []
+
+
+def test_data_directory_survives(tmp_path):
+    with Emulator(data_directory=str(tmp_path / "s3")) as own:
+        own.client().create_bucket("kept")
+        put(own.client(), "kept", "k", b"x" * 100_000)
+    with Emulator(data_directory=str(tmp_path / "s3"), strict_durability=True) as own:
+        assert get(own.client(), "kept", "k") == b"x" * 100_000
+
+
+def test_stopped_emulator_answers_nobody():
+    own = Emulator()
+    client = S3ClientOnce(own)
+    own.stop()
+    own.stop()
+    with pytest.raises(penstock.S3UnavailableError):
+        client.create_bucket("b-1")
+
+
+def S3ClientOnce(emulator: Emulator) -> penstock.S3Client:  # noqa: N802
+    return emulator.client(penstock.S3ClientConfig(max_attempts=1))
+
+
+def test_fail_rate_is_retried_away_and_counted():
+    with Emulator(fail_rate=0.3, fail_seed=7) as own:
+        client = own.client()
+        client.create_bucket("b-1")
+        for i in range(40):
+            put(client, "b-1", f"k{i}", b"x")
+        stats = client.stats()
+        assert stats["throttled"] == own.stats()["injected_failures"] > 0
+        assert stats["retries"] == stats["throttled"]
+        assert stats["failures"] == 0
+
+
+def test_fail_rate_of_one_ends_in_a_clear_error():
+    with Emulator(fail_rate=1.0) as own:
+        client = own.client(penstock.S3ClientConfig(max_attempts=3))
+        with pytest.raises(
+            penstock.S3ThrottledError, match=r"Request throttled \(CreateBucket s3://b-1/.*SlowDown HTTP 503.*3 attempts"
+        ):
+            client.create_bucket("b-1")
+
+
+def test_log_has_one_line_per_request_and_no_secret(tmp_path):
+    log = tmp_path / "log"
+    with Emulator(log_path=str(log)) as own:
+        client = own.client()
+        client.create_bucket("b-1")
+        put(client, "b-1", "k", b"x")
+    lines = [json.loads(line) for line in log.read_text().splitlines()]
+    assert [line["operation"] for line in lines] == ["CreateBucket", "PutObject"]
+    assert "penstock-secret" not in log.read_text()
+    assert "Signature" not in log.read_text()
+
+
+def test_bad_options_are_named(tmp_path):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        with pytest.raises((ValueError, penstock.S3Exception), match=str(port)):
+            Emulator(port=port)
+    with pytest.raises((ValueError, penstock.S3Exception), match="no-such-certificate"):
+        Emulator(tls=("no-such-certificate.pem", "no-such-key.pem"))
+    file = tmp_path / "file"
+    file.write_text("not a directory")
+    with pytest.raises((ValueError, penstock.S3Exception), match="file"):
+        Emulator(data_directory=str(file))
+    with pytest.raises((ValueError, penstock.S3Exception), match=r"1\.5"):
+        Emulator(fail_rate=1.5)

@@ -1,0 +1,125 @@
+"""A writer publishes in close() and never otherwise."""
+
+from __future__ import annotations
+
+import gc
+import subprocess
+import sys
+import textwrap
+import threading
+import warnings
+
+import penstock
+import pytest
+from conftest import get, keys, put
+
+PART = 8 * 1024**2
+
+
+@pytest.mark.parametrize("size", [0, 1, 1000, PART - 1, PART, PART + 1, 3 * PART + 5])
+def test_round_trip(client, bucket, size):
+    data = bytes(range(251)) * (size // 251 + 1)
+    put(client, bucket, "k", data[:size])
+    assert get(client, bucket, "k") == data[:size]
+
+
+@pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
+def test_takes_every_bytes_like(client, bucket, kind):
+    with client.put_object(bucket, "k") as writer:
+        assert writer.write(kind(b"hello ")) == 6
+        assert writer.write(kind(b"world")) == 5
+        assert writer.tell() == 11
+    assert get(client, bucket, "k") == b"hello world"
+
+
+def test_nothing_is_visible_before_close(client, bucket):
+    writer = client.put_object(bucket, "k")
+    writer.write(b"x" * (PART * 2))
+    assert keys(client, bucket) == []
+    writer.close()
+    assert keys(client, bucket) == ["k"]
+
+
+@pytest.mark.parametrize("size", [10, 2 * PART + 1])
+def test_an_exception_gives_the_upload_up(client, bucket, size):
+    """The reference publishes the truncated object here when the writer is collected."""
+    put(client, bucket, "k", b"good")
+    with pytest.raises(RuntimeError, match="halfway"), client.put_object(bucket, "k") as writer:
+        writer.write(b"x" * size)
+        raise RuntimeError("halfway")
+    del writer
+    gc.collect()
+    assert get(client, bucket, "k") == b"good"
+    assert client._client.list_multipart_uploads(bucket) == []
+
+
+@pytest.mark.parametrize("size", [10, 2 * PART + 1])
+def test_a_dropped_writer_publishes_nothing(client, bucket, size):
+    writer = client.put_object(bucket, "k")
+    writer.write(b"x" * size)
+    with pytest.warns(ResourceWarning, match="without close"):
+        del writer
+        gc.collect()
+    assert keys(client, bucket) == []
+    assert client._client.list_multipart_uploads(bucket) == []
+
+
+def test_interpreter_exit_publishes_nothing(emulator, client, bucket):
+    program = f"""
+        import penstock
+        config = penstock.S3ClientConfig(force_path_style=True, access_key_id={emulator.access_key_id!r},
+                                         secret_access_key={emulator.secret_access_key!r})
+        client = penstock.S3Client("us-east-1", endpoint={emulator.endpoint!r}, s3client_config=config)
+        writer = client.put_object({bucket!r}, "k")
+        writer.write(b"x" * {2 * PART + 1})
+    """
+    subprocess.run([sys.executable, "-c", textwrap.dedent(program)], check=True, timeout=60)
+    assert keys(client, bucket) == []
+    assert client._client.list_multipart_uploads(bucket) == []
+
+
+def test_close_is_idempotent_and_thread_safe(client, bucket):
+    writer = client.put_object(bucket, "k")
+    writer.write(b"x")
+    threads = [threading.Thread(target=writer.close) for _ in range(5)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert writer.closed
+    assert client.stats()["requests"]["PutObject"] == 1
+
+
+def test_writing_after_close(client, bucket):
+    writer = client.put_object(bucket, "k")
+    writer.close()
+    with pytest.raises(ValueError, match="I/O operation on closed file"):
+        writer.write(b"x")
+    assert not writer.writable()
+
+
+def test_failed_close_says_so_once(client):
+    writer = client.put_object("no-such-bucket-here", "k")
+    writer.write(b"x")
+    with pytest.raises(penstock.S3NotFoundError, match="bucket does not exist"):
+        writer.close()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        writer.close()
+        del writer
+        gc.collect()
+
+
+def test_stream_rules(client, bucket):
+    stream = client.put_object(bucket, "k").stream
+    stream.close()
+    with pytest.raises(penstock.S3Exception, match="Cannot close object more than once"):
+        stream.close()
+    with pytest.raises(penstock.S3Exception, match="Cannot write to closed object"):
+        stream.write(b"x")
+
+
+def test_capabilities(client, bucket):
+    with client.put_object(bucket, "k") as writer:
+        assert (writer.readable(), writer.seekable(), writer.writable()) == (False, False, True)
+        writer.flush()
