@@ -5,9 +5,7 @@
 #ifndef PENSTOCK_CLIENT_AUTH_SIGNER_H_
 #define PENSTOCK_CLIENT_AUTH_SIGNER_H_
 
-#include <array>
 #include <chrono>
-#include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -68,8 +66,9 @@ class Signer {
   const SigningScope& scope() const { return scope_; }
 
   // Replaces x-amz-date, x-amz-content-sha256, the token header and Authorization of `request` by those of this attempt.
+  // (x-amz-content-sha256 for the services s3 and s3express only.)
   // Signs every header present except those a hop may touch: connection, expect, transfer-encoding, user-agent,
-  // x-amzn-trace-id, content-length. kInvalidArgument when the request has no Host header, or a target that does not
+  // x-amzn-trace-id. kInvalidArgument when the request has no Host header, or a target that does not
   // start with '/'; kUnauthenticated when the key id or secret is empty. `trace` may be null.
   Result<void> Sign(http::Request& request, const Credentials& credentials, const SignInput& input,
                     SignatureTrace* trace = nullptr) const;

@@ -9,6 +9,11 @@
 namespace penstock::http {
 namespace {
 
+// Never backwards.
+void AdvanceTo(FakeClock& clock, MonotonicTime when) {
+  if (when > clock.Monotonic()) clock.Advance(when - clock.Monotonic());
+}
+
 Error Misuse(const Request& request, const std::string& what) {
   return Error::Make(ErrorKind::kInternal, "fake transport: " + request.method + " " + request.target + ": " + what);
 }
@@ -70,34 +75,6 @@ Result<Outcome> Play(const FakeReply& reply, const Request& request, std::uint64
 }
 
 }  // namespace
-
-WallTime FakeClock::Now() const {
-  const MutexLock lock(mutex_);
-  return wall_;
-}
-
-MonotonicTime FakeClock::Monotonic() const {
-  const MutexLock lock(mutex_);
-  return monotonic_;
-}
-
-void FakeClock::Advance(std::chrono::nanoseconds by) {
-  const MutexLock lock(mutex_);
-  monotonic_ += by;
-  wall_ += by;
-}
-
-void FakeClock::AdvanceTo(MonotonicTime when) {
-  const MutexLock lock(mutex_);
-  if (when <= monotonic_) return;
-  wall_ += when - monotonic_;
-  monotonic_ = when;
-}
-
-void FakeClock::SetNow(WallTime now) {
-  const MutexLock lock(mutex_);
-  wall_ = now;
-}
 
 std::optional<std::string> RecordedRequest::Header(std::string_view name) const {
   const auto value = FindHeader(request.headers, name);
@@ -268,7 +245,7 @@ void FakeTransport::RunAt(MonotonicTime when, std::function<void()> task) {
       return;
     }
     ready_.push_back([this, when, run = std::move(task)] {
-      clock_.AdvanceTo(when);
+      AdvanceTo(clock_, when);
       run();
     });
   }
@@ -330,7 +307,7 @@ void FakeTransport::Answer(const PendingPtr& pending) {
     hanging_.push_back(pending);
     if (held_ || pending->context.deadline.IsNever()) return;
   }
-  clock_.AdvanceTo(pending->context.deadline.when());
+  AdvanceTo(clock_, pending->context.deadline.when());
   Finish(pending, Error::Make(ErrorKind::kTimeout, "the deadline passed before the response"));
 }
 

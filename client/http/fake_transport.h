@@ -21,25 +21,13 @@
 #include <string>
 #include <vector>
 
+#include "base/fake_clock.h"
 #include "client/http/transport.h"
 #include "penstock/base/mutex.h"
 
 namespace penstock::http {
 
-// A clock that stands still until told. Thread safety: safe from any thread.
-class FakeClock final : public Clock {
- public:
-  WallTime Now() const override;  // 2013-05-24T00:00:00Z at first; moves together with Monotonic()
-  MonotonicTime Monotonic() const override;
-  void Advance(std::chrono::nanoseconds by);
-  void AdvanceTo(MonotonicTime when);  // never backwards
-  void SetNow(WallTime now);           // moves the wall clock only
-
- private:
-  mutable Mutex mutex_;
-  WallTime wall_ PENSTOCK_GUARDED_BY(mutex_){std::chrono::seconds(1369353600)};
-  MonotonicTime monotonic_ PENSTOCK_GUARDED_BY(mutex_){std::chrono::hours(1)};
-};
+using penstock::FakeClock;
 
 // What the transport was asked to send.
 struct RecordedRequest {
