@@ -38,6 +38,8 @@ endfunction()
 
 function(penstock_warnings target)
   target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wno-missing-field-initializers)
+  # g++ 12 takes a moved std::variant, and so a moved Result, for uninitialised.
+  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
   if(PENSTOCK_WERROR)
     target_compile_options(${target} PRIVATE -Werror)
   endif()
