@@ -1,0 +1,70 @@
+"""Group `client`: what a download costs the client."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from harness import BUILD, Measurement, Row, interleave, per_gigabyte, rows, run_json
+from servers import CREDENTIALS, Server, penstock_emulator
+
+SIZE = 1 << 30
+ROUNDS_PER_CELL = 2
+PYTHON_GET = str(Path(__file__).parent.parent / "clients/python_get.py")
+
+
+def put_random(server: Server, bucket: str, key: str, size: int) -> None:
+    import io
+    import os
+
+    client = server.boto3()
+    client.create_bucket(Bucket=bucket)
+    block = os.urandom(1 << 20)
+    client.upload_fileobj(io.BytesIO(block * (size >> 20)), bucket, key)
+
+
+def get_1gib(rounds: int) -> list[Row]:
+    """A 1 GiB object into a buffer that is reused, beside a bare recv() loop, boto3 and the reference connector."""
+    with penstock_emulator("--memory") as server:
+        put_random(server, "bench", "big", SIZE)
+        url = urlsplit(server.presigned("bench", "big"))
+        program = str(BUILD / "bench/bench_client_get")
+        common = ["bench", "big", str(SIZE), str(ROUNDS_PER_CELL)]
+
+        def ours() -> Measurement:
+            return per_gigabyte(run_json([program, "penstock", server.endpoint, *common, "8", "8"], CREDENTIALS))
+
+        def bare() -> Measurement:
+            target = f"{url.path}?{url.query}"
+            host, port = str(url.hostname), str(url.port)
+            return per_gigabyte(run_json([program, "recv", host, port, target, str(SIZE), str(ROUNDS_PER_CELL)]))
+
+        def python(name: str) -> Measurement:
+            command = [sys.executable, PYTHON_GET, name, server.endpoint, "bench", "big", str(ROUNDS_PER_CELL)]
+            return per_gigabyte(run_json(command, CREDENTIALS))
+
+        cells = {
+            "penstock": ours,
+            "bare recv": bare,
+            "boto3": lambda: python("boto3"),
+            "s3torchconnector": lambda: python("s3torchconnector"),
+            "s3torchconnector ranged": lambda: python("s3torchconnector_ranged"),
+        }
+        results = interleave(cells, rounds)
+        python_cells = {name: cell for name, cell in cells.items() if name in ("boto3", "s3torchconnector")}
+        python_results = interleave({"penstock": lambda: python("penstock"), **python_cells}, rounds)
+    names = {
+        "cpu_per_gb": ("client.get_1gib", "CPU-s/GB"),
+        "gb_per_s": ("client.get_1gib.rate", "GB/s"),
+        "peak_mib": ("client.get_1gib.peak", "MiB"),
+    }
+    python_names = {
+        "cpu_per_gb": ("client.read_1gib.cpu", "CPU-s/GB"),
+        "gb_per_s": ("client.read_1gib", "GB/s"),
+        "peak_mib": ("client.read_1gib.peak", "MiB"),
+    }
+    return rows(results, "penstock", names) + rows(python_results, "penstock", python_names)
+
+
+SCENARIOS = [get_1gib]

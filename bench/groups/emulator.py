@@ -1,0 +1,67 @@
+"""Group `emulator`: how fast it answers, with every signature verified."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+
+from harness import Measurement, Row, interleave, process_cpu_seconds, rows
+from servers import Server, moto, penstock_emulator
+
+SECONDS = 4
+UNITS = {"B": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30}
+
+
+def wrk(server: Server, url: str, connections: int) -> Measurement:
+    """Load from one thread for some seconds: requests/s, GB/s, server CPU."""
+    before = process_cpu_seconds(server.pid)
+    command = ["wrk", "-t1", f"-c{connections}", f"-d{SECONDS}s", "--timeout", "20s", url]
+    out = subprocess.run(command, capture_output=True, text=True, check=True, timeout=SECONDS + 60).stdout
+    cpu = process_cpu_seconds(server.pid) - before
+    refused = re.search(r"Non-2xx or 3xx responses: (\d+)", out)
+    if refused:
+        raise SystemExit(f"bench: {server.endpoint} refused {refused.group(1)} requests of {url.split('?')[0]}")
+    rate = float(re.search(r"Requests/sec:\s+([\d.]+)", out).group(1))  # type: ignore[union-attr]
+    amount, unit = re.search(r"Transfer/sec:\s+([\d.]+)([KMG]?B)", out).groups()  # type: ignore[union-attr]
+    bytes_per_s = float(amount) * UNITS[unit]
+    return {
+        "requests": rate,
+        "gb_per_s": bytes_per_s / 1e9,
+        "cpu_per_gb": cpu / (bytes_per_s * SECONDS / 1e9),
+        "cpu_us": cpu / (rate * SECONDS) * 1e6,
+    }
+
+
+def prepare(server: Server, size: int) -> str:
+    client = server.boto3()
+    client.create_bucket(Bucket=f"bench-{size}")
+    client.put_object(Bucket=f"bench-{size}", Key="object", Body=b"x" * size)
+    return server.presigned(f"bench-{size}", "object")
+
+
+def get_object(name: str, size: int, connections: int, rounds: int, quantities: dict[str, tuple[str, str]]) -> list[Row]:
+    with penstock_emulator("--memory") as ours, moto() as theirs:
+        urls = {"penstock": (ours, prepare(ours, size)), "moto": (theirs, prepare(theirs, size))}
+        cells = {label: (lambda server=server, url=url: wrk(server, url, connections)) for label, (server, url) in urls.items()}
+        return rows(interleave(cells, rounds), "penstock", quantities)
+
+
+def get_1kib(rounds: int) -> list[Row]:
+    """1 KiB objects over 64 keep-alive connections, presigned."""
+    quantities = {
+        "requests": ("emulator.get_1kib", "requests/s"),
+        "cpu_us": ("emulator.get_1kib.cpu", "server CPU-us/request"),
+    }
+    return get_object("emulator.get_1kib", 1 << 10, 64, rounds, quantities)
+
+
+def get_8mib(rounds: int) -> list[Row]:
+    """8 MiB objects over 4 keep-alive connections, presigned."""
+    quantities = {
+        "gb_per_s": ("emulator.get_8mib", "GB/s"),
+        "cpu_per_gb": ("emulator.get_8mib.cpu", "server CPU-s/GB"),
+    }
+    return get_object("emulator.get_8mib", 8 << 20, 4, rounds, quantities)
+
+
+SCENARIOS = [get_1kib, get_8mib]

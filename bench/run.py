@@ -1,0 +1,50 @@
+"""`./dev bench [GROUP...] [--json FILE] [--rounds N]`: runs benchmark groups and prints a table."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import importlib
+import json
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from harness import Row
+from rich.console import Console
+from rich.table import Table
+
+GROUPS = ["emulator", "client"]
+
+
+def show(rows: list[Row]) -> None:
+    table = Table(title="Medians of interleaved rounds")
+    for title in ("name", "unit", "ours", "peers (ours / peer)", "rounds", "spread"):
+        table.add_column(title)
+    for row in rows:
+        peers = ", ".join(f"{name} {value:.4g} ({row.ratio.get(name, 0):.2f}x)" for name, value in row.peers.items())
+        table.add_row(row.name, row.unit, f"{row.ours:.4g}", peers, str(row.rounds), f"{row.spread:.0%}")
+    Console(width=160).print(table)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="./dev bench", description=__doc__)
+    parser.add_argument("groups", nargs="*", metavar="GROUP", help=f"one of {', '.join(GROUPS)}; none: all")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also write the rows as a JSON list")
+    parser.add_argument("--rounds", type=int, default=5)
+    args = parser.parse_args()
+    unknown = sorted(set(args.groups) - set(GROUPS))
+    if unknown:
+        parser.error(f"there is no group {unknown[0]!r}; the groups are {', '.join(GROUPS)}")
+    rows: list[Row] = []
+    for group in args.groups or GROUPS:
+        for scenario in importlib.import_module(f"groups.{group}").SCENARIOS:
+            rows += scenario(args.rounds)
+    show(rows)
+    if args.json:
+        args.json.write_text(json.dumps([dataclasses.asdict(row) for row in rows], indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()
