@@ -1,4 +1,7 @@
-"""Downloads one object several times and prints what it cost, as one JSON line: python_get.py CLIENT ENDPOINT BUCKET KEY ROUNDS."""
+"""Downloads one object several times and prints what it cost, as one JSON line.
+
+python_get.py CLIENT ENDPOINT BUCKET KEY ROUNDS
+"""
 
 from __future__ import annotations
 

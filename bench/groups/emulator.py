@@ -20,7 +20,7 @@ def wrk(server: Server, url: str, connections: int) -> Measurement:
     cpu = process_cpu_seconds(server.pid) - before
     refused = re.search(r"Non-2xx or 3xx responses: (\d+)", out)
     if refused:
-        raise SystemExit(f"bench: {server.endpoint} refused {refused.group(1)} requests of {url.split('?')[0]}")
+        raise SystemExit(f"bench: {server.endpoint} refused {refused.group(1)} requests of {url.partition('?')[0]}")
     rate = float(re.search(r"Requests/sec:\s+([\d.]+)", out).group(1))  # type: ignore[union-attr]
     amount, unit = re.search(r"Transfer/sec:\s+([\d.]+)([KMG]?B)", out).groups()  # type: ignore[union-attr]
     bytes_per_s = float(amount) * UNITS[unit]
