@@ -2,6 +2,7 @@
 #ifndef PENSTOCK_EMULATOR_API_ROUTER_H_
 #define PENSTOCK_EMULATOR_API_ROUTER_H_
 
+#include <cstdint>
 #include <memory>
 #include <string>
 

@@ -1,0 +1,131 @@
+#include "emulator/api/body.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "base/digest.h"
+#include "base/encoding.h"
+#include "emulator/api/errors.h"
+
+namespace penstock::emulator::api {
+namespace {
+
+constexpr std::size_t kBlockBytes = 256u << 10;
+
+// One block per thread, allocated once: request bodies and copies pass through it.
+MutableByteView Block() {
+  thread_local const auto block = std::make_unique<std::byte[]>(kBlockBytes);
+  return {block.get(), kBlockBytes};
+}
+
+Error EntityTooLarge(std::uint64_t proposed) {
+  return MakeError("EntityTooLarge", {{"ProposedSize", std::to_string(proposed)},
+                                      {"MaxSizeAllowed", std::to_string(kMaxBodyBytes)}});
+}
+
+// Content-MD5 as 16 raw bytes; empty when absent.
+Result<std::string> ReadContentMd5(const Call& call) {
+  const auto header = call.exchange.request.Find("content-md5");
+  if (!header) return std::string();
+  auto raw = Base64Decode(*header);
+  if (!raw || raw->size() != 16) return MakeError("InvalidDigest", {{"Content-MD5", std::string(*header)}});
+  return std::move(*raw);
+}
+
+Result<void> VerifyMd5(const std::string& expected, const std::string& computed, Md5Style style) {
+  if (expected.empty() || expected == computed) return Ok();
+  return MakeError("BadDigest", {{"CalculatedDigest", Base64Encode(AsBytes(computed))},
+                                 {"ExpectedDigest", style == Md5Style::kHex ? HexEncode(AsBytes(expected))
+                                                                            : Base64Encode(AsBytes(expected))}});
+}
+
+// Reads to the end. `take` sees each block.
+template <class Take>
+Result<void> Drain(BodyReader& body, const Take& take) {
+  const MutableByteView block = Block();
+  for (;;) {
+    PENSTOCK_ASSIGN(const std::size_t count, body.Read(block));
+    if (count == 0) return Ok();
+    PENSTOCK_TRY(take(ByteView(block.first(count))));
+  }
+}
+
+}  // namespace
+
+Result<ReceivedBody> ReceiveBody(Call& call, ReceiveOptions options) {
+  BodyReader& body = *call.exchange.body;
+  const auto length = body.Length();
+  if (!length) return MakeError("MissingContentLength");
+  if (*length > kMaxBodyBytes) return EntityTooLarge(*length);
+  PENSTOCK_ASSIGN(const std::string expected_md5, ReadContentMd5(call));
+
+  PENSTOCK_ASSIGN(auto writer, call.store.NewBlob(*length));
+  Digester md5(DigestAlgorithm::kMd5);
+  std::vector<ChecksumDigester> digesters;
+  if (options.claim.info) digesters.emplace_back(options.claim.info->algorithm);
+  for (const ChecksumAlgorithm algorithm : options.also_compute) digesters.emplace_back(algorithm);
+  ReceivedBody received;
+  PENSTOCK_TRY(Drain(body, [&](ByteView bytes) -> Result<void> {
+    received.size += bytes.size();
+    if (received.size > kMaxBodyBytes) return EntityTooLarge(received.size);
+    md5.Update(bytes);
+    for (ChecksumDigester& digester : digesters) digester.Update(bytes);
+    return writer->Append(bytes);
+  }));
+
+  received.md5 = md5.Finish();
+  PENSTOCK_TRY(VerifyMd5(expected_md5, received.md5, options.expected_digest));
+  auto digester = digesters.begin();
+  if (options.claim.info) received.claimed = (digester++)->Finish();
+  for (; digester != digesters.end(); ++digester) received.computed.push_back(digester->Finish());
+  PENSTOCK_TRY(TakeTrailer(options.claim, body.Trailers()));
+  PENSTOCK_TRY(VerifyChecksum(options.claim, received.claimed));
+  PENSTOCK_ASSIGN(received.content, writer->Finish());
+  return received;
+}
+
+Result<std::string> ReadDocument(Call& call, DocumentOptions options) {
+  PENSTOCK_ASSIGN(const std::string expected_md5, ReadContentMd5(call));
+  ChecksumClaim claim;
+  if (options.checksum_of_body) {
+    PENSTOCK_ASSIGN(claim, ReadChecksumClaim(call));
+  }
+  if (options.require_checksum && expected_md5.empty() && claim.info == nullptr) {
+    return InvalidRequest("Missing required header for this request: Content-MD5 OR x-amz-checksum-*");
+  }
+  std::string document;
+  PENSTOCK_TRY(Drain(*call.exchange.body, [&](ByteView bytes) -> Result<void> {
+    if (document.size() + bytes.size() > options.limit_bytes) {
+      return MakeError("MaxMessageLengthExceeded", {{"MaxMessageLengthBytes", std::to_string(options.limit_bytes)}});
+    }
+    document.append(AsText(bytes));
+    return Ok();
+  }));
+  PENSTOCK_TRY(TakeTrailer(claim, call.exchange.body->Trailers()));
+  if (!expected_md5.empty()) {
+    const Md5Digest digest = Md5(AsBytes(document));
+    PENSTOCK_TRY(VerifyMd5(expected_md5, std::string(AsText(digest)), Md5Style::kBase64));
+  }
+  if (claim.info) {
+    ChecksumDigester digester(claim.info->algorithm);
+    digester.Update(AsBytes(document));
+    PENSTOCK_TRY(VerifyChecksum(claim, digester.Finish()));
+  }
+  return document;
+}
+
+Result<ContentDigests> DigestContent(const store::Content& content, ByteRange range, ChecksumAlgorithm algorithm) {
+  Digester md5(DigestAlgorithm::kMd5);
+  ChecksumDigester checksum(algorithm);
+  const MutableByteView block = Block();
+  for (std::uint64_t at = range.begin; at < range.end;) {
+    const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(block.size(), range.end - at));
+    PENSTOCK_TRY(store::ReadContent(content, at, block.first(count)));
+    md5.Update(block.first(count));
+    checksum.Update(block.first(count));
+    at += count;
+  }
+  return ContentDigests{md5.Finish(), checksum.Finish()};
+}
+
+}  // namespace penstock::emulator::api

@@ -1,0 +1,55 @@
+// Request bodies: object bytes into the store with their digests, and small documents into memory.
+//
+// Nothing is published by these functions: an error leaves no trace.
+#ifndef PENSTOCK_EMULATOR_API_BODY_H_
+#define PENSTOCK_EMULATOR_API_BODY_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "emulator/api/call.h"
+#include "emulator/api/checksums.h"
+#include "penstock/base/result.h"
+
+namespace penstock::emulator::api {
+
+inline constexpr std::uint64_t kMaxBodyBytes = 5ull << 30;  // one PUT, one part, one copy source (spec §0 "Limits")
+
+enum class Md5Style { kHex, kBase64 };  // how BadDigest prints ExpectedDigest: PutObject hex, UploadPart base64
+
+struct ReceiveOptions {
+  ChecksumClaim claim;                            // verified
+  std::vector<ChecksumAlgorithm> also_compute;    // besides the claimed one
+  Md5Style expected_digest = Md5Style::kHex;
+};
+
+struct ReceivedBody {
+  store::Content content;
+  std::uint64_t size = 0;
+  std::string md5;      // raw, 16 bytes
+  std::string claimed;  // base64 of the claimed algorithm; empty when nothing was claimed
+  std::vector<std::string> computed;  // base64, as also_compute
+};
+
+// Streams the body into a new blob, verifying length, Content-MD5 and checksum claims.
+Result<ReceivedBody> ReceiveBody(Call& call, ReceiveOptions options);
+
+struct DocumentOptions {
+  std::uint64_t limit_bytes = 2u << 20;
+  bool require_checksum = false;  // Content-MD5 or a checksum must come with it (appendix A, column R)
+  bool checksum_of_body = true;   // false: x-amz-checksum-* speaks of an object (CompleteMultipartUpload)
+};
+// The whole body as text, with Content-MD5 and checksum claims verified. MaxMessageLengthExceeded over the limit.
+Result<std::string> ReadDocument(Call& call, DocumentOptions options);
+
+struct ContentDigests {
+  std::string md5;       // raw
+  std::string checksum;  // base64
+};
+// Reads the range once: what a copy needs when its source's digests do not fit.
+Result<ContentDigests> DigestContent(const store::Content& content, ByteRange range, ChecksumAlgorithm algorithm);
+
+}  // namespace penstock::emulator::api
+
+#endif  // PENSTOCK_EMULATOR_API_BODY_H_

@@ -1,0 +1,229 @@
+// Buckets: create, head, delete, list, location (spec/protocol.md §2.1).
+#include <algorithm>
+
+#include "base/encoding.h"
+#include "emulator/api/body.h"
+#include "emulator/api/documents.h"
+#include "emulator/api/errors.h"
+#include "emulator/api/handlers.h"
+#include "emulator/api/names.h"
+#include "emulator/api/text.h"
+
+namespace penstock::emulator::api {
+namespace {
+
+constexpr std::string_view kUsEast1 = "us-east-1";
+constexpr std::uint64_t kMaxBuckets = 10'000;
+constexpr std::string_view kTokenMark = "penstock-1:";
+
+// The LocationConstraint of the request's document; empty when there is none.
+Result<std::string> ParseConstraint(std::string_view text) {
+  if (text.empty()) return std::string();
+  auto document = XmlDocument::Parse(text);
+  if (!document.ok()) return MalformedXml();
+  const XmlElement root = document->root();
+  if (root.name() != "CreateBucketConfiguration") return MalformedXml();
+  for (const XmlElement& child : root.Children()) {
+    if (child.name() != "LocationConstraint") {
+      return NotImplemented("The element '" + std::string(child.name()) + "' of CreateBucketConfiguration is not "
+                            "implemented; remove it");
+    }
+  }
+  return root.Child("LocationConstraint").text();
+}
+
+// The region matrix of spec §2.1; gives the region as it is to be stored.
+Result<std::string> ChooseRegion(std::string_view endpoint_region, const std::string& constraint) {
+  if (endpoint_region == kUsEast1) {
+    if (constraint.empty()) return std::string(kUsEast1);
+    if (constraint != kUsEast1 && IsAwsRegion(RegionOfConstraint(constraint))) return constraint;
+    return MakeError("InvalidLocationConstraint", {{"LocationConstraint", constraint}});
+  }
+  if (RegionOfConstraint(constraint) == endpoint_region) return constraint;
+  return MakeError("IllegalLocationConstraintException", {},
+                   "The " + (constraint.empty() ? std::string("unspecified") : constraint) +
+                       " location constraint is incompatible for the region specific endpoint this request was sent "
+                       "to.");
+}
+
+Result<void> CheckCreateHeaders(const Call& call) {
+  if (const auto acl = call.Header("x-amz-acl"); acl && *acl != "private") {
+    return MakeError("AccessControlListNotSupported");
+  }
+  if (const auto ownership = call.Header("x-amz-object-ownership"); ownership && *ownership != "BucketOwnerEnforced") {
+    return NotImplementedHeader("x-amz-object-ownership", "Only BucketOwnerEnforced is implemented");
+  }
+  if (const auto lock = call.Header("x-amz-bucket-object-lock-enabled"); lock && !EqualsIgnoreCase(*lock, "false")) {
+    return NotImplementedHeader("x-amz-bucket-object-lock-enabled", "Object Lock is not implemented");
+  }
+  return Ok();
+}
+
+// Creating one's own bucket again: no change in us-east-1, a conflict elsewhere.
+Result<void> AnswerExisting(Call& call, Error error) {
+  if (error.code == "BucketAlreadyOwnedByYou" && call.options.region == kUsEast1) {
+    PENSTOCK_ASSIGN(const store::BucketPtr existing, call.store.FindBucket(call.bucket()));
+    if (existing->region == kUsEast1) {
+      call.response().Add("Location", "/" + call.bucket().value);
+      return Ok();
+    }
+  }
+  return error;
+}
+
+struct BucketPage {
+  std::vector<store::BucketPtr> buckets;
+  bool truncated = false;
+};
+
+struct BucketQuery {
+  std::string prefix;
+  std::string region;       // empty: any
+  std::string start_after;  // exclusive
+  std::size_t max = kMaxBuckets;
+  bool with_region = false;  // any parameter was sent (spec §2.1)
+};
+
+Result<BucketQuery> ReadBucketQuery(const Call& call) {
+  BucketQuery query;
+  query.prefix = call.Query("prefix").value_or("");
+  if (const auto max = call.Query("max-buckets")) {
+    const auto value = ParseDecimal(*max, kMaxBuckets);
+    if (!value || *value == 0) {
+      return InvalidArgument("Argument max-buckets must be an integer between 1 and 10000.", "max-buckets", *max);
+    }
+    query.max = static_cast<std::size_t>(*value);
+  }
+  if (const auto region = call.Query("bucket-region")) {
+    if (!IsAwsRegion(*region) && *region != call.options.region) {
+      return InvalidArgument("Argument value " + std::string(*region) + " is not a valid AWS Region", "bucket-region",
+                             *region);
+    }
+    query.region = *region;
+  }
+  if (const auto token = call.Query("continuation-token")) {
+    const auto raw = Base64Decode(*token);
+    if (!raw || !raw->starts_with(kTokenMark)) {
+      return InvalidArgument("The continuation token provided is incorrect", "continuation-token", *token);
+    }
+    query.start_after = raw->substr(kTokenMark.size());
+  }
+  const auto sent = [&](std::string_view name) { return call.Query(name).has_value(); };
+  query.with_region = sent("prefix") || sent("max-buckets") || sent("bucket-region") || sent("continuation-token");
+  return query;
+}
+
+BucketPage SelectBuckets(std::vector<store::BucketPtr> all, const BucketQuery& query, const std::string& owner_id) {
+  BucketPage page;
+  for (store::BucketPtr& bucket : all) {
+    if (bucket->owner_id != owner_id || bucket->name.value <= query.start_after) continue;
+    if (!bucket->name.value.starts_with(query.prefix)) continue;
+    if (!query.region.empty() && RegionOfConstraint(bucket->region) != query.region) continue;
+    if (page.buckets.size() == query.max) {
+      page.truncated = true;
+      break;
+    }
+    page.buckets.push_back(std::move(bucket));
+  }
+  return page;
+}
+
+void WriteBucket(XmlWriter& xml, const store::BucketRecord& bucket, bool with_region) {
+  xml.Open("Bucket");
+  xml.Element("Name", bucket.name.value);
+  xml.Element("CreationDate", XmlDate(bucket.created));
+  if (with_region) xml.Element("BucketRegion", RegionOfConstraint(bucket.region));
+  xml.Close("Bucket");
+}
+
+}  // namespace
+
+Result<void> CreateBucket(Call& call) {
+  PENSTOCK_TRY(CheckCreateHeaders(call));
+  PENSTOCK_ASSIGN(const std::string text, ReadDocument(call, {}));
+  PENSTOCK_ASSIGN(const std::string constraint, ParseConstraint(text));
+  store::BucketRecord record;
+  PENSTOCK_ASSIGN(record.region, ChooseRegion(call.options.region, constraint));
+  record.name = call.bucket();
+  record.owner_id = call.exchange.identity.owner_id;
+  record.created = call.exchange.space->clock->Now();
+  auto created = call.store.CreateBucket(std::move(record));
+  if (!created.ok()) return AnswerExisting(call, std::move(created).error());
+  call.response().Add("Location", constraint.empty() ? "/" + call.bucket().value
+                                                     : "http://" + call.bucket().value + ".s3.amazonaws.com/");
+  call.response().Add("x-amz-bucket-arn", "arn:aws:s3:::" + call.bucket().value);
+  return Ok();
+}
+
+Result<void> HeadBucket(Call& call) {
+  auto opened = OpenBucket(call);
+  if (!opened.ok()) {
+    // The region also comes with refusals, so that clients can find their way (spec §0 "x-amz-bucket-region").
+    const auto bucket = call.store.FindBucket(call.bucket());
+    if (bucket.ok() && opened.error().region.empty()) {
+      call.error_headers.emplace_back("x-amz-bucket-region", RegionOfConstraint((*bucket)->region));
+    }
+    return std::move(opened).error();
+  }
+  Response& response = call.response();
+  response.Add("x-amz-bucket-region", std::string(RegionOfConstraint((*opened)->region)));
+  response.Add("x-amz-bucket-arn", "arn:aws:s3:::" + call.bucket().value);
+  response.Add("x-amz-access-point-alias", "false");
+  response.Add("Content-Type", "application/xml");
+  return Ok();
+}
+
+Result<void> DeleteBucket(Call& call) {
+  PENSTOCK_ASSIGN(const store::BucketPtr bucket, OpenBucket(call));
+  const auto deleted = call.store.DeleteBucket(bucket->name);
+  if (!deleted.ok()) {
+    if (deleted.error().code != "BucketNotEmpty") return deleted.error();
+    const bool versioned = bucket->versioning != store::Versioning::kNever;
+    return MakeError("BucketNotEmpty", {{"BucketName", bucket->name.value}},
+                     versioned ? "The bucket you tried to delete is not empty. You must delete all versions in the "
+                                 "bucket."
+                               : "");
+  }
+  call.response().status = 204;
+  return Ok();
+}
+
+Result<void> GetBucketLocation(Call& call) {
+  PENSTOCK_ASSIGN(const store::BucketPtr bucket, OpenBucket(call));
+  XmlWriter xml;
+  if (bucket->region == kUsEast1) {
+    xml.Empty("LocationConstraint", kXmlNamespace);
+  } else {
+    // The one document whose root holds text.
+    xml.Open("LocationConstraint", kXmlNamespace);
+    std::string document = xml.Take();
+    AppendXmlEscaped(document, bucket->region);
+    call.RespondXml(document.append("</LocationConstraint>"));
+    return Ok();
+  }
+  call.RespondXml(xml.Take());
+  return Ok();
+}
+
+Result<void> ListBuckets(Call& call) {
+  PENSTOCK_ASSIGN(const BucketQuery query, ReadBucketQuery(call));
+  PENSTOCK_ASSIGN(std::vector<store::BucketPtr> all, call.store.ListBuckets());
+  const std::string& owner_id = call.exchange.identity.owner_id;
+  const BucketPage page = SelectBuckets(std::move(all), query, owner_id);
+  XmlWriter xml;
+  xml.Open("ListAllMyBucketsResult", kXmlNamespace);
+  WriteOwner(xml, "Owner", owner_id);
+  xml.Open("Buckets");
+  for (const store::BucketPtr& bucket : page.buckets) WriteBucket(xml, *bucket, query.with_region);
+  xml.Close("Buckets");
+  if (page.truncated) {
+    const std::string token = std::string(kTokenMark) + page.buckets.back()->name.value;
+    xml.Element("ContinuationToken", Base64Encode(AsBytes(token)));
+  }
+  if (!query.prefix.empty()) xml.Element("Prefix", query.prefix);
+  xml.Close("ListAllMyBucketsResult");
+  call.RespondXml(xml.Take());
+  return Ok();
+}
+
+}  // namespace penstock::emulator::api

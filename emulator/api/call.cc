@@ -1,0 +1,119 @@
+#include "emulator/api/call.h"
+
+#include <algorithm>
+#include <climits>
+
+#include "base/dates.h"
+#include "emulator/api/errors.h"
+#include "emulator/api/names.h"
+#include "emulator/api/text.h"
+
+namespace penstock::emulator::api {
+namespace {
+
+Error PermanentRedirect(const store::BucketRecord& bucket, std::string_view region) {
+  Error error = MakeError("PermanentRedirect",
+                          {{"Endpoint", bucket.name.value + ".s3." + std::string(region) + ".amazonaws.com"},
+                           {"Bucket", bucket.name.value}});
+  error.region = region;
+  return error;
+}
+
+Result<void> CheckExpectedOwner(const Call& call, const store::BucketRecord& bucket, std::string_view header) {
+  const auto expected = call.Header(header);
+  if (!expected) return Ok();
+  const bool account_id = expected->size() == 12 && ParseDecimal(*expected).has_value();
+  if (!account_id) {
+    return MakeError("InvalidBucketOwnerAWSAccountID", {},
+                     "The value of the expected bucket owner parameter must be an AWS Account ID... [" +
+                         std::string(*expected) + "]");
+  }
+  const Identity& identity = call.exchange.identity;
+  if (bucket.owner_id != identity.owner_id || identity.account_id != *expected) return MakeError("AccessDenied");
+  return Ok();
+}
+
+Result<store::BucketPtr> Open(Call& call, const BucketName& name, std::string_view owner_header) {
+  auto found = call.store.FindBucket(name);
+  if (!found.ok()) {
+    Error error = std::move(found).error();
+    if (error.code == "NoSuchBucket") return MakeError("NoSuchBucket", {{"BucketName", name.value}});
+    return error;
+  }
+  PENSTOCK_TRY(CheckExpectedOwner(call, *found.value(), owner_header));
+  return found;
+}
+
+// Spec §2.7 "GET latest = marker", "GET/HEAD marker by id".
+Error DeleteMarkerError(Call& call, const store::ObjectRecord& marker, bool by_id) {
+  call.error_headers.emplace_back("x-amz-delete-marker", "true");
+  call.error_headers.emplace_back("x-amz-version-id", marker.version_id.value);
+  if (!by_id) return NoSuchKey(call.key().value);
+  call.error_headers.emplace_back("Allow", "DELETE");
+  call.error_headers.emplace_back("Last-Modified", FormatHttpDate(marker.last_modified));
+  return MethodNotAllowed(call.exchange.request.method, "DeleteMarker");
+}
+
+}  // namespace
+
+std::optional<std::string_view> Call::Header(std::string_view name) const {
+  if (const auto value = exchange.request.Find(name)) return value;
+  if (!presigned || !StartsWithIgnoreCase(name, "x-amz-")) return std::nullopt;
+  for (const QueryParameter& parameter : exchange.target.query) {
+    if (EqualsIgnoreCase(parameter.name, name)) return parameter.value;
+  }
+  return std::nullopt;
+}
+
+void Call::RespondXml(std::string document) {
+  response().Add("Content-Type", "application/xml");
+  response().body = std::move(document);
+}
+
+Result<store::BucketPtr> OpenBucket(Call& call) {
+  PENSTOCK_ASSIGN(store::BucketPtr bucket, Open(call, call.bucket(), "x-amz-expected-bucket-owner"));
+  const std::string_view region = RegionOfConstraint(bucket->region);
+  if (region != call.options.region) return PermanentRedirect(*bucket, region);
+  return bucket;
+}
+
+Result<store::BucketPtr> OpenSourceBucket(Call& call, const BucketName& name) {
+  return Open(call, name, "x-amz-source-expected-bucket-owner");
+}
+
+Result<std::optional<VersionId>> VersionParameter(const Call& call) {
+  const auto text = call.Query("versionId");
+  if (!text) return std::optional<VersionId>();
+  if (text->empty()) return InvalidArgument("Version id cannot be the empty string", "versionId", "");
+  if (!IsVersionId(*text)) return InvalidArgument("Invalid version id specified", "versionId", *text);
+  return std::optional<VersionId>(VersionId(std::string(*text)));
+}
+
+Result<store::ObjectPtr> OpenObject(Call& call, const std::optional<VersionId>& version) {
+  auto found = call.store.FindObject(call.bucket(), call.key(), version);
+  if (!found.ok()) {
+    Error error = std::move(found).error();
+    if (error.code == "NoSuchKey" && !version) return NoSuchKey(call.key().value);
+    if (error.code == "NoSuchVersion" || error.code == "NoSuchKey") {
+      return MakeError("NoSuchVersion", {{"Key", call.key().value}, {"VersionId", version ? version->value : ""}});
+    }
+    return error;
+  }
+  if (found.value()->is_delete_marker) return DeleteMarkerError(call, *found.value(), version.has_value());
+  return found;
+}
+
+void AddVersionHeader(Call& call, const store::BucketRecord& bucket, const store::ObjectRecord& object) {
+  if (bucket.versioning == store::Versioning::kNever) return;
+  call.response().Add("x-amz-version-id", object.version_id.value);
+}
+
+std::optional<int> IntegerParameter(const Call& call, std::string_view name, int fallback) {
+  const auto text = call.Query(name);
+  if (!text || text->empty()) return fallback;
+  const auto value = ParseDecimal(*text, INT_MAX);
+  if (!value) return std::nullopt;
+  return static_cast<int>(*value);
+}
+
+}  // namespace penstock::emulator::api

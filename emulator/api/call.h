@@ -1,0 +1,56 @@
+// One S3 operation in progress: the exchange, the settings and the store, and the look-ups every operation starts with.
+#ifndef PENSTOCK_EMULATOR_API_CALL_H_
+#define PENSTOCK_EMULATOR_API_CALL_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "emulator/api/exchange.h"
+#include "emulator/api/router.h"
+#include "penstock/base/result.h"
+
+namespace penstock::emulator::api {
+
+struct Call {
+  Exchange& exchange;
+  const RouterOptions& options;
+  store::Store& store;
+  bool presigned = false;  // query-authenticated: x-amz-* query parameters count as headers (spec §0)
+  // Added to the error document's headers when the operation fails.
+  std::vector<std::pair<std::string, std::string>> error_headers;
+
+  const BucketName& bucket() const { return exchange.target.bucket; }
+  const ObjectKey& key() const { return exchange.target.key; }
+  bool is_head() const { return exchange.request.method == "HEAD"; }
+  Response& response() { return exchange.response; }
+  std::optional<std::string_view> Query(std::string_view name) const { return exchange.target.Get(name); }
+  // A request header, or, for a presigned request, the x-amz-* query parameter of that name.
+  std::optional<std::string_view> Header(std::string_view name) const;
+  // Answers 200 with an XML document.
+  void RespondXml(std::string document);
+};
+
+// The addressed bucket, after the checks that any operation on it makes: it exists, this endpoint serves its region
+// (else PermanentRedirect), and x-amz-expected-bucket-owner names its owner.
+Result<store::BucketPtr> OpenBucket(Call& call);
+// A copy's source: any region, with its own expectation header.
+Result<store::BucketPtr> OpenSourceBucket(Call& call, const BucketName& name);
+
+// `versionId`: nullopt when absent; InvalidArgument when it cannot be one.
+Result<std::optional<VersionId>> VersionParameter(const Call& call);
+
+// The addressed object, or S3's answer for a missing one and for delete markers (spec §2.7), whose headers it adds.
+Result<store::ObjectPtr> OpenObject(Call& call, const std::optional<VersionId>& version);
+
+// x-amz-version-id of a read: only where the bucket is or was versioned.
+void AddVersionHeader(Call& call, const store::BucketRecord& bucket, const store::ObjectRecord& object);
+
+// A decimal query parameter in [0, 2147483647]; `fallback` when absent; nullopt when malformed.
+std::optional<int> IntegerParameter(const Call& call, std::string_view name, int fallback);
+
+}  // namespace penstock::emulator::api
+
+#endif  // PENSTOCK_EMULATOR_API_CALL_H_

@@ -1,0 +1,151 @@
+#include "emulator/api/complete_request.h"
+
+#include <algorithm>
+
+#include "base/digest.h"
+#include "base/encoding.h"
+#include "base/xml.h"
+#include "emulator/api/errors.h"
+#include "emulator/api/text.h"
+
+namespace penstock::emulator::api {
+namespace {
+
+constexpr std::string_view kBlanks = " \t\r\n";
+
+std::string TrimmedText(const XmlElement& element) {
+  const std::string text = element.text();
+  const auto first = text.find_first_not_of(kBlanks);
+  if (first == std::string::npos) return {};
+  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
+}
+
+std::string WithoutQuotes(std::string etag) {
+  if (etag.size() >= 2 && etag.front() == '"' && etag.back() == '"') return etag.substr(1, etag.size() - 2);
+  return etag;
+}
+
+const ChecksumInfo* ChecksumOfElement(std::string_view element) {
+  for (const auto algorithm : {ChecksumAlgorithm::kCrc32, ChecksumAlgorithm::kCrc32c, ChecksumAlgorithm::kCrc64Nvme,
+                               ChecksumAlgorithm::kSha1, ChecksumAlgorithm::kSha256}) {
+    if (InfoOf(algorithm).element == element) return &InfoOf(algorithm);
+  }
+  return nullptr;
+}
+
+Result<RequestedPart> ParsePart(const XmlElement& element) {
+  if (!element.Child("PartNumber") || !element.Child("ETag")) return MalformedXml();
+  const std::string number = TrimmedText(element.Child("PartNumber"));
+  RequestedPart part;
+  part.etag = WithoutQuotes(TrimmedText(element.Child("ETag")));
+  const auto value = ParseDecimal(number, 10'000);
+  if (!value || *value == 0) {
+    const bool below = number.starts_with('-') || number == "0";
+    return below ? InvalidArgument("PartNumber must be >= 1", "PartNumber", number) : MalformedXml();
+  }
+  part.number = static_cast<int>(*value);
+  for (const XmlElement& child : element.Children()) {
+    if (!child.name().starts_with("Checksum")) continue;
+    part.checksum_info = ChecksumOfElement(child.name());
+    part.checksum = TrimmedText(child);
+    if (part.checksum_info == nullptr || part.checksum.empty()) return MalformedXml();
+  }
+  return part;
+}
+
+Error InvalidPart(const RequestedPart& part, const PartRules& rules) {
+  return MakeError("InvalidPart", {{"UploadId", rules.upload_id},
+                                   {"PartNumber", std::to_string(part.number)},
+                                   {"ETag", part.etag}});
+}
+
+Error InvalidPartOrder(const PartRules& rules) {
+  return MakeError("InvalidPartOrder", {{"UploadId", rules.upload_id}});
+}
+
+Result<void> CheckPartChecksum(const RequestedPart& part, const store::PartRecord& stored, const PartRules& rules) {
+  const ChecksumInfo* declared = FindChecksum(rules.checksum_algorithm);
+  if (part.checksum.empty()) {
+    if (rules.checksum_type != kComposite) return Ok();
+    return InvalidRequest("The upload was created using a " + std::string(declared->lower) +
+                          " checksum. The complete request must include the checksum for each part. It was missing "
+                          "for part " + std::to_string(part.number) + " in the request.");
+  }
+  // Without a declared algorithm S3 stored no part checksums: naming one finds no such part (spec §2.12).
+  if (declared == nullptr || part.checksum_info != declared) return InvalidPart(part, rules);
+  if (part.checksum == stored.checksum) return Ok();
+  return MakeError("BadDigest", {},
+                   "The " + std::string(declared->lower) + " you specified for part " + std::to_string(part.number) +
+                       " did not match what we received.");
+}
+
+Result<void> CheckOrder(const std::vector<RequestedPart>& requested, const PartRules& rules) {
+  int previous = 0;
+  for (const RequestedPart& part : requested) {
+    if (part.number <= previous) return InvalidPartOrder(rules);
+    if (rules.checksum_type == kComposite && part.number != previous + 1) return InvalidPartOrder(rules);
+    previous = part.number;
+  }
+  return Ok();
+}
+
+Result<void> CheckSizes(const std::vector<store::PartRecord>& parts, const PartRules& rules) {
+  for (std::size_t i = 0; i + 1 < parts.size(); ++i) {
+    if (parts[i].size >= rules.min_part_size_bytes) continue;
+    return MakeError("EntityTooSmall", {{"ProposedSize", std::to_string(parts[i].size)},
+                                        {"MinSizeAllowed", std::to_string(rules.min_part_size_bytes)},
+                                        {"PartNumber", std::to_string(parts[i].number)},
+                                        {"ETag", parts[i].etag.value}});
+  }
+  return Ok();
+}
+
+}  // namespace
+
+Result<std::vector<RequestedPart>> ParseCompleteRequest(std::string_view text) {
+  auto document = XmlDocument::Parse(text);
+  if (!document.ok()) return MalformedXml();
+  const XmlElement root = document->root();
+  if (root.name() != "CompleteMultipartUpload") return MalformedXml();
+  const std::vector<XmlElement> elements = root.Children("Part");
+  if (elements.empty()) return InvalidRequest("You must specify at least one part");
+  if (elements.size() > 10'000) return MalformedXml();
+  std::vector<RequestedPart> parts;
+  parts.reserve(elements.size());
+  for (const XmlElement& element : elements) {
+    PENSTOCK_ASSIGN(RequestedPart part, ParsePart(element));
+    parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
+Result<std::vector<store::PartRecord>> MatchParts(const std::vector<RequestedPart>& requested,
+                                                  const std::vector<store::StoredPart>& stored,
+                                                  const PartRules& rules) {
+  PENSTOCK_TRY(CheckOrder(requested, rules));
+  std::vector<store::PartRecord> matched;
+  matched.reserve(requested.size());
+  auto candidate = stored.begin();  // both ascend
+  for (const RequestedPart& part : requested) {
+    candidate = std::find_if(candidate, stored.end(),
+                             [&](const store::StoredPart& entry) { return entry.part.number >= part.number; });
+    if (candidate == stored.end() || candidate->part.number != part.number || candidate->part.etag.value != part.etag) {
+      return InvalidPart(part, rules);
+    }
+    PENSTOCK_TRY(CheckPartChecksum(part, candidate->part, rules));
+    matched.push_back(candidate->part);
+  }
+  PENSTOCK_TRY(CheckSizes(matched, rules));
+  return matched;
+}
+
+ETag CompositeETag(const std::vector<store::PartRecord>& parts) {
+  Digester digester(DigestAlgorithm::kMd5);
+  for (const store::PartRecord& part : parts) {
+    const auto raw = HexDecode(part.etag.value);
+    if (raw) digester.Update(AsBytes(*raw));
+  }
+  return ETag(HexEncode(AsBytes(digester.Finish())) + "-" + std::to_string(parts.size()));
+}
+
+}  // namespace penstock::emulator::api

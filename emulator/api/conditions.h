@@ -1,0 +1,42 @@
+// Preconditions of reads, writes and copy sources (spec/protocol.md §2.6 "Conditionals", §2.9, §2.10).
+#ifndef PENSTOCK_EMULATOR_API_CONDITIONS_H_
+#define PENSTOCK_EMULATOR_API_CONDITIONS_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "emulator/api/call.h"
+#include "penstock/base/result.h"
+
+namespace penstock::emulator::api {
+
+// True when `list` ("*", "etag", bare or quoted, comma-separated) names `etag`.
+bool ETagMatches(std::string_view list, std::string_view etag);
+
+enum class ReadDecision { kSend, kNotModified };
+// PreconditionFailed for a false If-Match or If-Unmodified-Since; RFC 9110's order.
+Result<ReadDecision> DecideRead(const Call& call, const store::ObjectRecord& object);
+
+// The x-amz-copy-source-if-* headers: every failure is PreconditionFailed.
+Result<void> CheckCopySource(const Call& call, const store::ObjectRecord& source);
+
+// What a write demands of the version it would replace.
+struct WriteCondition {
+  bool if_none_match = false;            // "*": the key must not exist
+  std::optional<std::string> if_match;   // this ETag must be current
+  bool unconditional() const { return !if_none_match && !if_match; }
+};
+// NotImplemented for the forms S3 does not accept. `allow_any`: DeleteObject takes "If-Match: *".
+struct WriteConditionOptions {
+  bool allow_any = false;
+};
+Result<WriteCondition> ReadWriteCondition(const Call& call, WriteConditionOptions options = {});
+// Holds `condition` against the current version (null: none). Used inside the store's transaction.
+Result<void> CheckWrite(const WriteCondition& condition, std::string_view key, const store::ObjectRecord* current);
+// The same as a store callback; empty when there is nothing to check.
+store::Precondition MakePrecondition(WriteCondition condition, const ObjectKey& key);
+
+}  // namespace penstock::emulator::api
+
+#endif  // PENSTOCK_EMULATOR_API_CONDITIONS_H_

@@ -1,0 +1,118 @@
+// CopyObject (spec/protocol.md §2.10): new metadata over the same bytes; nothing is copied.
+#include <algorithm>
+
+#include "base/encoding.h"
+#include "emulator/api/body.h"
+#include "emulator/api/checksums.h"
+#include "emulator/api/conditions.h"
+#include "emulator/api/copy_source.h"
+#include "emulator/api/documents.h"
+#include "emulator/api/errors.h"
+#include "emulator/api/handlers.h"
+#include "emulator/api/metadata.h"
+#include "emulator/api/writes.h"
+
+namespace penstock::emulator::api {
+namespace {
+
+// True: REPLACE.
+Result<bool> ReadDirective(const Call& call, std::string_view header, std::string_view what) {
+  const auto value = call.Header(header);
+  if (!value || *value == "COPY") return false;
+  if (*value == "REPLACE") return true;
+  return InvalidArgument("Unknown " + std::string(what) + " directive.", header, *value);
+}
+
+Result<void> RefusePointlessSelfCopy(const Call& call, const CopySource& source, bool replace) {
+  const bool onto_itself = source.bucket == call.bucket() && source.key == call.key() && !source.version;
+  const bool changes = replace || call.Header("x-amz-storage-class") || call.Header(kWebsiteRedirect) ||
+                       call.Header("x-amz-server-side-encryption");
+  if (!onto_itself || changes) return Ok();
+  return InvalidRequest(
+      "This copy request is illegal because it is trying to copy an object to itself without changing the object's "
+      "metadata, storage class, website redirect location or encryption attributes.");
+}
+
+Result<const ChecksumInfo*> ChooseAlgorithm(const Call& call, const store::ObjectRecord& source) {
+  if (const auto wanted = call.Header("x-amz-checksum-algorithm")) {
+    if (const ChecksumInfo* info = FindChecksum(*wanted)) return info;
+    return UnsupportedChecksumAlgorithm();
+  }
+  const ChecksumInfo* kept = FindChecksum(source.checksum_algorithm);
+  return kept ? kept : &InfoOf(ChecksumAlgorithm::kCrc64Nvme);
+}
+
+// Everything the source gives, except what copies never carry (spec §2.10 "Never copied").
+store::Attributes CopiedAttributes(const Call& call, const store::ObjectRecord& source) {
+  store::Attributes attributes;
+  std::copy_if(source.attributes.begin(), source.attributes.end(), std::back_inserter(attributes),
+               [](const auto& entry) { return entry.first != kWebsiteRedirect; });
+  if (const auto redirect = call.Header(kWebsiteRedirect)) attributes.emplace_back(kWebsiteRedirect, *redirect);
+  return attributes;
+}
+
+// ETag and checksum of a single object with the source's bytes: taken over where they fit, else read anew.
+Result<void> FillDigests(store::ObjectRecord& record, const store::ObjectRecord& source, const ChecksumInfo& info) {
+  record.checksum_algorithm = info.name;
+  record.checksum_type = kFullObject;
+  const bool same_checksum = source.checksum_algorithm == info.name && source.checksum_type == kFullObject;
+  if (source.parts.empty() && same_checksum) {
+    record.etag = source.etag;
+    record.checksum = source.checksum;
+    return Ok();
+  }
+  PENSTOCK_ASSIGN(ContentDigests digests, DigestContent(source.content, {0, source.size}, info.algorithm));
+  record.etag = ETag(HexEncode(AsBytes(digests.md5)));
+  record.checksum = std::move(digests.checksum);
+  return Ok();
+}
+
+Result<store::ObjectRecord> MakeRecord(const Call& call, const OpenedSource& opened, bool replace) {
+  const store::ObjectRecord& source = *opened.object;
+  if (source.size > kMaxBodyBytes) {
+    return InvalidRequest("The specified copy source is larger than the maximum allowable size for a copy source: " +
+                          std::to_string(kMaxBodyBytes));
+  }
+  PENSTOCK_ASSIGN(const bool replace_tags, ReadDirective(call, "x-amz-tagging-directive", "tagging"));
+  PENSTOCK_ASSIGN(ObjectSettings settings, ReadObjectSettings(call));
+  PENSTOCK_ASSIGN(const ChecksumInfo* info, ChooseAlgorithm(call, source));
+  store::ObjectRecord record;
+  record.key = call.key();
+  record.owner_id = call.exchange.identity.owner_id;
+  record.size = source.size;
+  record.content = source.content;
+  record.storage_class = std::move(settings.storage_class);
+  record.attributes = replace ? std::move(settings.attributes) : CopiedAttributes(call, source);
+  record.tags = replace_tags ? std::move(settings.tags) : source.tags;
+  PENSTOCK_TRY(FillDigests(record, source, *info));
+  return record;
+}
+
+}  // namespace
+
+Result<void> CopyObject(Call& call) {
+  PENSTOCK_ASSIGN(const store::BucketPtr bucket, OpenBucket(call));
+  PENSTOCK_ASSIGN(const WriteCondition condition, ReadWriteCondition(call));
+  PENSTOCK_ASSIGN(const bool replace, ReadDirective(call, "x-amz-metadata-directive", "metadata"));
+  PENSTOCK_ASSIGN(const OpenedSource source, OpenCopySource(call));
+  PENSTOCK_TRY(RefusePointlessSelfCopy(call, source.address, replace));
+  PENSTOCK_ASSIGN(store::ObjectRecord record, MakeRecord(call, source, replace));
+  PENSTOCK_ASSIGN(const store::PutOutcome outcome,
+                  call.store.Put(store::PutObject{bucket->name, std::move(record),
+                                                  MakePrecondition(condition, call.key())}));
+  const store::ObjectRecord& object = *outcome.object;
+  AddNewVersionHeader(call, outcome);
+  AddSourceVersionHeader(call, source);
+  AddEncryptionHeader(call);
+  XmlWriter xml;
+  xml.Open("CopyObjectResult", kXmlNamespace);
+  xml.Element("LastModified", XmlDate(object.last_modified));
+  xml.Element("ETag", Quoted(object.etag.value));
+  xml.Element("ChecksumType", object.checksum_type);
+  WriteChecksum(xml, object.checksum_algorithm, object.checksum);
+  xml.Close("CopyObjectResult");
+  call.RespondXml(xml.Take());
+  return Ok();
+}
+
+}  // namespace penstock::emulator::api

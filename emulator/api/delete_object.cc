@@ -1,0 +1,22 @@
+// DeleteObject (spec/protocol.md §2.7, §2.9).
+#include "emulator/api/conditions.h"
+#include "emulator/api/errors.h"
+#include "emulator/api/handlers.h"
+
+namespace penstock::emulator::api {
+
+Result<void> DeleteObject(Call& call) {
+  PENSTOCK_ASSIGN(const store::BucketPtr bucket, OpenBucket(call));
+  PENSTOCK_ASSIGN(auto version, VersionParameter(call));
+  PENSTOCK_ASSIGN(const WriteCondition condition, ReadWriteCondition(call, {.allow_any = true}));
+  PENSTOCK_ASSIGN(const store::DeleteOutcome outcome,
+                  call.store.Delete(store::DeleteObject{bucket->name, call.key(), std::move(version),
+                                                        MakePrecondition(condition, call.key())}));
+  Response& response = call.response();
+  response.status = 204;
+  if (outcome.created_marker || outcome.removed_marker) response.Add("x-amz-delete-marker", "true");
+  if (!outcome.version_id.empty()) response.Add("x-amz-version-id", outcome.version_id.value);
+  return Ok();
+}
+
+}  // namespace penstock::emulator::api

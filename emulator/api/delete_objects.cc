@@ -1,0 +1,120 @@
+// DeleteObjects (spec/protocol.md §2.8): many deletes, one document, always 200 once the document was understood.
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "emulator/api/body.h"
+#include "emulator/api/conditions.h"
+#include "emulator/api/documents.h"
+#include "emulator/api/errors.h"
+#include "emulator/api/handlers.h"
+#include "emulator/api/names.h"
+
+namespace penstock::emulator::api {
+namespace {
+
+constexpr std::size_t kMaxObjects = 1000;
+
+struct Entry {
+  std::string key;
+  std::string version_id;  // empty: none given
+  WriteCondition condition;
+};
+
+struct DeleteRequest {
+  bool quiet = false;
+  std::vector<Entry> entries;
+};
+
+// Conditions that only directory buckets know.
+constexpr std::string_view kUnsupported[] = {"LastModifiedTime", "Size"};
+
+Result<Entry> ParseEntry(const XmlElement& object) {
+  const XmlElement key = object.Child("Key");
+  if (!key || key.text().empty()) return MalformedXml();
+  for (const std::string_view name : kUnsupported) {
+    if (object.Child(name)) {
+      return NotImplemented("The element '" + std::string(name) + "' of a DeleteObjects entry is not implemented");
+    }
+  }
+  Entry entry{key.text(), object.Child("VersionId").text(), {}};
+  if (const XmlElement etag = object.Child("ETag")) entry.condition.if_match = etag.text();
+  return entry;
+}
+
+Result<DeleteRequest> ParseRequest(std::string_view text) {
+  auto document = XmlDocument::Parse(text);
+  if (!document.ok()) return MalformedXml();
+  const XmlElement root = document->root();
+  if (root.name() != "Delete") return MalformedXml();
+  const std::vector<XmlElement> objects = root.Children("Object");
+  if (objects.empty() || objects.size() > kMaxObjects) return MalformedXml();
+  DeleteRequest request;
+  request.quiet = root.Child("Quiet").text() == "true";
+  request.entries.reserve(objects.size());
+  for (const XmlElement& object : objects) {
+    PENSTOCK_ASSIGN(Entry entry, ParseEntry(object));
+    request.entries.push_back(std::move(entry));
+  }
+  return request;
+}
+
+Result<store::DeleteOutcome> DeleteEntry(Call& call, const Entry& entry) {
+  PENSTOCK_TRY(CheckKey(entry.key));
+  std::optional<VersionId> version;
+  if (!entry.version_id.empty()) {
+    if (!IsVersionId(entry.version_id)) return MakeError("NoSuchVersion");
+    version = VersionId(entry.version_id);
+    // S3 reports an unknown version of an entry, though DeleteObject is silent about it (spec §2.8).
+    auto found = call.store.FindObject(call.bucket(), ObjectKey(entry.key), version);
+    if (!found.ok() && (found.error().code == "NoSuchVersion" || found.error().code == "NoSuchKey")) {
+      return MakeError("NoSuchVersion");
+    }
+  }
+  return call.store.Delete(store::DeleteObject{call.bucket(), ObjectKey(entry.key), std::move(version),
+                                               MakePrecondition(entry.condition, ObjectKey(entry.key))});
+}
+
+void WriteError(XmlWriter& xml, const Entry& entry, const Error& error) {
+  const ErrorInfo* info = FindErrorInfo(error.code);
+  xml.Open("Error");
+  xml.Element("Key", entry.key);
+  if (!entry.version_id.empty()) xml.Element("VersionId", entry.version_id);
+  xml.Element("Code", error.code.empty() ? std::string_view("InternalError") : std::string_view(error.code));
+  xml.Element("Message", error.message.empty() && info ? info->message : std::string_view(error.message));
+  xml.Close("Error");
+}
+
+void WriteDeleted(XmlWriter& xml, const Entry& entry, const store::DeleteOutcome& outcome) {
+  xml.Open("Deleted");
+  xml.Element("Key", entry.key);
+  if (!entry.version_id.empty()) xml.Element("VersionId", entry.version_id);
+  if (outcome.created_marker || outcome.removed_marker) {
+    xml.Element("DeleteMarker", "true");
+    xml.Element("DeleteMarkerVersionId", outcome.version_id.value);
+  }
+  xml.Close("Deleted");
+}
+
+}  // namespace
+
+Result<void> DeleteObjects(Call& call) {
+  PENSTOCK_ASSIGN(const store::BucketPtr bucket, OpenBucket(call));
+  PENSTOCK_ASSIGN(const std::string text, ReadDocument(call, {.require_checksum = true}));
+  PENSTOCK_ASSIGN(const DeleteRequest request, ParseRequest(text));
+  XmlWriter xml;
+  xml.Open("DeleteResult", kXmlNamespace);
+  for (const Entry& entry : request.entries) {
+    const auto outcome = DeleteEntry(call, entry);
+    if (!outcome.ok()) {
+      WriteError(xml, entry, outcome.error());
+    } else if (!request.quiet) {
+      WriteDeleted(xml, entry, outcome.value());
+    }
+  }
+  xml.Close("DeleteResult");
+  call.RespondXml(xml.Take());
+  return Ok();
+}
+
+}  // namespace penstock::emulator::api

@@ -1,0 +1,70 @@
+// RespondWithError: S3's error document (spec/protocol.md §0 "Error body", "Error headers", "HEAD errors").
+#include "base/xml.h"
+#include "emulator/api/errors.h"
+#include "emulator/api/router.h"
+
+namespace penstock::emulator::api {
+namespace {
+
+// Errors that are not S3's (the store's disk, a bug) still need a code a client can read.
+std::string_view CodeOf(const Error& error) {
+  if (!error.code.empty()) return error.code;
+  switch (error.kind) {
+    case ErrorKind::kResourceExhausted: return "InsufficientStorage";
+    case ErrorKind::kThrottled: return "SlowDown";
+    case ErrorKind::kUnavailable: return "ServiceUnavailable";
+    case ErrorKind::kTimeout: return "RequestTimeout";
+    case ErrorKind::kUnsupported: return "NotImplemented";
+    case ErrorKind::kAccessDenied: return "AccessDenied";
+    case ErrorKind::kPreconditionFailed: return "PreconditionFailed";
+    case ErrorKind::kInvalidArgument: return "InvalidRequest";
+    default: return "InternalError";
+  }
+}
+
+bool HasBody(const RequestHead& request) {
+  if (request.Find("transfer-encoding")) return true;
+  const auto length = request.Find("content-length");
+  return length && *length != "0";
+}
+
+std::string ErrorDocument(const Exchange& exchange, std::string_view code, std::string_view message,
+                          const Error& error) {
+  XmlWriter xml;
+  xml.Open("Error");
+  xml.Element("Code", code);
+  xml.Element("Message", message);
+  for (const auto& [name, value] : error.details) xml.Element(name, value);
+  xml.Element("RequestId", exchange.request_id);
+  xml.Element("HostId", exchange.host_id);
+  xml.Close("Error");
+  return xml.Take();
+}
+
+}  // namespace
+
+void RespondWithError(Exchange& exchange, const Error& error) {
+  const std::string_view code = CodeOf(error);
+  const ErrorInfo* info = FindErrorInfo(code);
+  Response response;
+  response.status = error.http_status != 0 ? error.http_status : info ? info->status : 500;
+  if (code == "SlowDown") response.reason = "Slow Down";
+  response.headers.reserve(6);
+  response.Add("x-amz-request-id", exchange.request_id);
+  response.Add("x-amz-id-2", exchange.host_id);
+  if (!error.region.empty()) response.Add("x-amz-bucket-region", error.region);
+  response.close = response.status == 503 || HasBody(exchange.request);
+  if (response.status != 304) {
+    response.Add("Content-Type", "application/xml");
+    response.chunked = true;
+    if (exchange.request.method != "HEAD") {
+      const std::string_view message = !error.message.empty() ? std::string_view(error.message)
+                                       : info                 ? info->message
+                                                              : std::string_view("Internal Error");
+      response.body = ErrorDocument(exchange, code, message, error);
+    }
+  }
+  exchange.response = std::move(response);
+}
+
+}  // namespace penstock::emulator::api

@@ -1,0 +1,23 @@
+#include "emulator/api/exchange.h"
+
+#include "emulator/api/text.h"
+
+namespace penstock::emulator::api {
+
+std::optional<std::string_view> RequestHead::Find(std::string_view name) const {
+  for (const HeaderView& header : headers) {
+    if (EqualsIgnoreCase(header.name, name)) return header.value;
+  }
+  return std::nullopt;
+}
+
+void Response::Add(std::string name, std::string value) { headers.emplace_back(std::move(name), std::move(value)); }
+
+std::optional<std::string_view> Response::Find(std::string_view name) const {
+  for (const auto& [header, value] : headers) {
+    if (EqualsIgnoreCase(header, name)) return value;
+  }
+  return std::nullopt;
+}
+
+}  // namespace penstock::emulator::api

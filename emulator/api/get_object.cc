@@ -1,0 +1,206 @@
+// GetObject and HeadObject (spec/protocol.md §2.6): one answer, with or without its body.
+#include <algorithm>
+#include <chrono>
+
+#include "base/dates.h"
+#include "emulator/api/checksums.h"
+#include "emulator/api/conditions.h"
+#include "emulator/api/documents.h"
+#include "emulator/api/errors.h"
+#include "emulator/api/handlers.h"
+#include "emulator/api/metadata.h"
+#include "emulator/api/ranges.h"
+#include "emulator/api/text.h"
+
+namespace penstock::emulator::api {
+namespace {
+
+struct Override {
+  std::string_view parameter;
+  std::string_view header;
+};
+constexpr Override kOverrides[] = {
+    {"response-content-type", "Content-Type"},
+    {"response-content-language", "Content-Language"},
+    {"response-expires", "Expires"},
+    {"response-cache-control", "Cache-Control"},
+    {"response-content-disposition", "Content-Disposition"},
+    {"response-content-encoding", "Content-Encoding"},
+};
+
+// What part of the object the answer carries.
+struct Selection {
+  ByteRange range;
+  bool partial = false;                       // 206
+  const store::PartRecord* part = nullptr;    // partNumber of a multipart object
+  bool by_part_number = false;
+};
+
+// Header values are single-byte text: UTF-8 that fits ISO-8859-1 is narrowed, anything else refused (spec §2.6).
+std::optional<std::string> ToLatin1(std::string_view text) {
+  if (IsAscii(text)) return std::string(text);
+  if (!IsValidUtf8(text)) return std::nullopt;
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    if (byte < 0x80) {
+      out += text[i];
+    } else if (byte <= 0xC3) {
+      out += static_cast<char>((byte & 0x03) << 6 | (static_cast<unsigned char>(text[++i]) & 0x3F));
+    } else {
+      return std::nullopt;
+    }
+  }
+  return out;
+}
+
+bool HasControl(std::string_view text) {
+  return std::any_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; });
+}
+
+Result<store::Attributes> ReadOverrides(const Call& call) {
+  store::Attributes overrides;
+  if (call.exchange.target.query.empty()) return overrides;
+  for (const Override& entry : kOverrides) {
+    const auto value = call.Query(entry.parameter);
+    if (!value) continue;
+    if (call.exchange.identity.anonymous()) {
+      return InvalidRequest("Request specific response headers cannot be used for anonymous GET requests.");
+    }
+    auto latin1 = ToLatin1(*value);
+    if (!latin1 || HasControl(*value)) {
+      return InvalidArgument("Header value cannot be represented using ISO-8859-1.", entry.parameter, *value);
+    }
+    overrides.emplace_back(entry.header, std::move(*latin1));
+  }
+  return overrides;
+}
+
+Result<Selection> SelectPart(const store::ObjectRecord& object, std::string_view text) {
+  const auto number = ParseDecimal(text, 10'000);
+  if (!number || *number == 0) {
+    return InvalidArgument("Part number must be an integer between 1 and 10000, inclusive", "partNumber", text);
+  }
+  const std::uint64_t count = std::max<std::uint64_t>(object.parts.size(), 1);
+  if (*number > count) {
+    return MakeError("InvalidPartNumber",
+                     {{"ActualPartCount", std::to_string(count)}, {"PartNumberRequested", std::string(text)}});
+  }
+  Selection selection{{0, object.size}, true, nullptr, true};
+  if (object.parts.empty()) return selection;
+  // The n-th part in order: numbers may have gaps, what readers count has none.
+  std::uint64_t begin = 0;
+  for (std::uint64_t i = 0; i + 1 < *number; ++i) begin += object.parts[i].size;
+  selection.part = &object.parts[*number - 1];
+  selection.range = {begin, begin + selection.part->size};
+  return selection;
+}
+
+Result<Selection> Select(const Call& call, const store::ObjectRecord& object) {
+  const auto range = call.exchange.request.Find("range");
+  const auto part_number = call.Query("partNumber");
+  if (range && part_number) {
+    return InvalidRequest("Cannot specify both Range header and partNumber query parameter");
+  }
+  if (part_number) return SelectPart(object, *part_number);
+  if (!range) return Selection{{0, object.size}, false, nullptr, false};
+  PENSTOCK_ASSIGN(const RangeChoice choice, ChooseRange(*range, object.size));
+  return Selection{choice.range, choice.partial, nullptr, false};
+}
+
+// The whole object's value, or the part's when part checksums were stored; nothing for a piece of either.
+void AddChecksumHeaders(Call& call, const store::ObjectRecord& object, const Selection& selection) {
+  const auto mode = call.Header("x-amz-checksum-mode");
+  if (!mode || !EqualsIgnoreCase(*mode, "ENABLED")) return;
+  const ChecksumInfo* info = FindChecksum(object.checksum_algorithm);
+  if (info == nullptr) return;
+  std::string_view value;
+  if (selection.part != nullptr) {
+    if (!IsHiddenPartChecksum(selection.part->checksum)) value = selection.part->checksum;
+  } else if (selection.range == ByteRange{0, object.size}) {
+    value = object.checksum;
+  }
+  if (value.empty()) return;
+  call.response().Add(std::string(info->header), std::string(value));
+  call.response().Add("x-amz-checksum-type", object.checksum_type);
+}
+
+void AddAttributes(Response& response, const store::Attributes& stored, const store::Attributes& overrides) {
+  const auto overridden = [&](std::string_view name) {
+    return std::any_of(overrides.begin(), overrides.end(), [&](const auto& entry) { return entry.first == name; });
+  };
+  bool has_type = false;
+  for (const auto* attributes : {&overrides, &stored}) {
+    for (const auto& [name, value] : *attributes) {
+      if (name.front() == kInternalAttributeMark || (attributes == &stored && overridden(name))) continue;
+      has_type = has_type || name == "Content-Type";
+      response.Add(name, value);
+    }
+  }
+  if (!has_type) response.Add("Content-Type", "binary/octet-stream");
+}
+
+// Headers that 200, 206 and 304 share.
+void AddValidators(Call& call, const store::BucketRecord& bucket, const store::ObjectRecord& object) {
+  Response& response = call.response();
+  response.Add("Last-Modified", FormatHttpDate(object.last_modified));
+  response.Add("ETag", Quoted(object.etag.value));
+  AddVersionHeader(call, bucket, object);
+}
+
+void AddObjectHeaders(Call& call, const store::ObjectRecord& object, const Selection& selection) {
+  Response& response = call.response();
+  response.Add("Accept-Ranges", "bytes");
+  response.Add("x-amz-server-side-encryption", "AES256");
+  if (object.storage_class != "STANDARD") response.Add("x-amz-storage-class", object.storage_class);
+  if (!object.tags.empty()) response.Add("x-amz-tagging-count", std::to_string(object.tags.size()));
+  if (selection.part != nullptr) response.Add("x-amz-mp-parts-count", std::to_string(object.parts.size()));
+  AddChecksumHeaders(call, object, selection);
+}
+
+Result<void> CheckReadable(const Call& call, const store::ObjectRecord& object) {
+  const bool archived = object.storage_class == "GLACIER" || object.storage_class == "DEEP_ARCHIVE";
+  if (!archived || call.is_head()) return Ok();
+  return MakeError("InvalidObjectState", {{"StorageClass", object.storage_class}});
+}
+
+void AddBody(Call& call, const store::ObjectRecord& object, const Selection& selection) {
+  Response& response = call.response();
+  // An empty object has no first byte to name: partNumber=1 of it is answered like a plain read.
+  if (selection.partial && object.size > 0) {
+    response.status = 206;
+    if (selection.range.size() > 0) response.Add("Content-Range", ContentRange(selection.range, object.size));
+  }
+  if (call.is_head()) {
+    response.content_length = selection.range.size();
+  } else if (selection.range == ByteRange{0, object.size}) {
+    response.body = object.content;
+  } else {
+    response.body = object.content.Sub(selection.range);
+  }
+}
+
+}  // namespace
+
+Result<void> GetObject(Call& call) {
+  PENSTOCK_ASSIGN(const store::BucketPtr bucket, OpenBucket(call));
+  PENSTOCK_ASSIGN(const auto version, VersionParameter(call));
+  PENSTOCK_ASSIGN(const store::Attributes overrides, ReadOverrides(call));
+  PENSTOCK_ASSIGN(const store::ObjectPtr object, OpenObject(call, version));
+  PENSTOCK_TRY(CheckReadable(call, *object));
+  PENSTOCK_ASSIGN(const ReadDecision decision, DecideRead(call, *object));
+  call.response().headers.reserve(16);
+  if (decision == ReadDecision::kNotModified) {
+    AddValidators(call, *bucket, *object);
+    call.response().status = 304;
+    return Ok();
+  }
+  PENSTOCK_ASSIGN(const Selection selection, Select(call, *object));
+  AddValidators(call, *bucket, *object);
+  AddObjectHeaders(call, *object, selection);
+  AddAttributes(call.response(), object->attributes, overrides);
+  AddBody(call, *object, selection);
+  return Ok();
+}
+
+}  // namespace penstock::emulator::api

@@ -1,0 +1,66 @@
+// One function per S3 operation. Each leaves its success answer in call.response(), or returns S3's error.
+//
+// The router has already checked the bucket's name, the key and the x-amz-* headers, and adds the request ids.
+#ifndef PENSTOCK_EMULATOR_API_HANDLERS_H_
+#define PENSTOCK_EMULATOR_API_HANDLERS_H_
+
+#include "emulator/api/call.h"
+
+namespace penstock::emulator::api {
+
+using OperationHandler = Result<void> (*)(Call& call);
+
+// buckets.cc
+Result<void> ListBuckets(Call& call);
+Result<void> CreateBucket(Call& call);
+Result<void> HeadBucket(Call& call);
+Result<void> DeleteBucket(Call& call);
+Result<void> GetBucketLocation(Call& call);
+
+// bucket_configuration.cc: the "not set" answers of spec §2.2, versioning, and ACL writes that S3 refuses.
+Result<void> GetBucketConfiguration(Call& call);
+Result<void> GetAcl(Call& call);
+Result<void> PutAcl(Call& call);
+Result<void> GetObjectLockState(Call& call);
+Result<void> GetBucketVersioning(Call& call);
+Result<void> PutBucketVersioning(Call& call);
+
+// get_object.cc
+Result<void> GetObject(Call& call);  // and HeadObject
+// object_attributes.cc
+Result<void> GetObjectAttributes(Call& call);
+// put_object.cc
+Result<void> PutObject(Call& call);
+// copy_object.cc
+Result<void> CopyObject(Call& call);
+// delete_object.cc
+Result<void> DeleteObject(Call& call);
+// delete_objects.cc
+Result<void> DeleteObjects(Call& call);
+
+// list_objects.cc
+Result<void> ListObjectsV1(Call& call);
+Result<void> ListObjectsV2(Call& call);
+// list_versions.cc
+Result<void> ListObjectVersions(Call& call);
+
+// multipart.cc
+Result<void> CreateMultipartUpload(Call& call);
+Result<void> AbortMultipartUpload(Call& call);
+// upload_part.cc
+Result<void> UploadPart(Call& call);
+Result<void> UploadPartCopy(Call& call);
+// complete_upload.cc
+Result<void> CompleteMultipartUpload(Call& call);
+// list_uploads.cc
+Result<void> ListParts(Call& call);
+Result<void> ListMultipartUploads(Call& call);
+
+// tagging.cc
+Result<void> GetObjectTagging(Call& call);
+Result<void> PutObjectTagging(Call& call);
+Result<void> DeleteObjectTagging(Call& call);
+
+}  // namespace penstock::emulator::api
+
+#endif  // PENSTOCK_EMULATOR_API_HANDLERS_H_

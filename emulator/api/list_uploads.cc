@@ -1,0 +1,134 @@
+// ListMultipartUploads and ListParts (spec/protocol.md §2.4).
+#include <algorithm>
+
+#include "emulator/api/checksums.h"
+#include "emulator/api/documents.h"
+#include "emulator/api/errors.h"
+#include "emulator/api/handlers.h"
+#include "emulator/api/list_query.h"
+#include "emulator/api/multipart.h"
+
+namespace penstock::emulator::api {
+namespace {
+
+struct UploadMarkers {
+  std::string key;
+  std::string upload_id;
+};
+
+// upload-id-marker is ignored without key-marker, and must name an upload of that key.
+Result<UploadMarkers> ReadMarkers(Call& call) {
+  UploadMarkers markers{std::string(call.Query("key-marker").value_or("")), {}};
+  if (markers.key.empty()) return markers;
+  markers.upload_id = call.Query("upload-id-marker").value_or("");
+  if (markers.upload_id.empty()) return markers;
+  const auto found = call.store.FindUpload(call.bucket(), ObjectKey(markers.key), UploadId(markers.upload_id));
+  if (!found.ok() && found.error().code == "NoSuchUpload") {
+    return InvalidArgument("Invalid uploadId marker", "upload-id-marker", markers.upload_id);
+  }
+  PENSTOCK_TRY(found);
+  return markers;
+}
+
+void WriteUpload(XmlWriter& xml, const ListQuery& query, const store::UploadRecord& upload) {
+  xml.Open("Upload");
+  xml.Element("Key", query.Encode(upload.key.value));
+  xml.Element("UploadId", upload.id.value);
+  WriteOwner(xml, "Initiator", upload.owner_id);
+  WriteOwner(xml, "Owner", upload.owner_id);
+  xml.Element("StorageClass", upload.storage_class);
+  xml.Element("Initiated", XmlDate(upload.initiated));
+  if (!upload.checksum_algorithm.empty()) {
+    xml.Element("ChecksumAlgorithm", upload.checksum_algorithm);
+    xml.Element("ChecksumType", upload.checksum_type);
+  }
+  xml.Close("Upload");
+}
+
+// The next markers are always there, filled with the last upload (spec §2.4); empty after a common prefix.
+void WriteMarkers(XmlWriter& xml, const ListQuery& query, const UploadMarkers& markers, const store::UploadPage& page) {
+  const store::UploadRecord* last = page.entries.empty() ? nullptr : page.entries.back().upload.get();
+  xml.Element("KeyMarker", query.Encode(markers.key));
+  xml.Element("UploadIdMarker", markers.upload_id);
+  xml.Element("NextKeyMarker", last ? query.Encode(last->key.value) : "");
+  xml.Element("NextUploadIdMarker", last ? last->id.value : "");
+}
+
+void WritePart(XmlWriter& xml, const store::UploadRecord& upload, const store::PartRecord& part) {
+  xml.Open("Part");
+  WriteNumber(xml, "PartNumber", static_cast<std::uint64_t>(part.number));
+  xml.Element("LastModified", XmlDate(part.last_modified));
+  xml.Element("ETag", Quoted(part.etag.value));
+  WriteNumber(xml, "Size", part.size);
+  WriteChecksum(xml, upload.checksum_algorithm, part.checksum);
+  xml.Close("Part");
+}
+
+}  // namespace
+
+Result<void> ListMultipartUploads(Call& call) {
+  PENSTOCK_ASSIGN(const store::BucketPtr bucket, OpenBucket(call));
+  PENSTOCK_ASSIGN(const ListQuery query, ReadListQuery(call, "max-uploads"));
+  PENSTOCK_ASSIGN(const UploadMarkers markers, ReadMarkers(call));
+  store::UploadPage page;
+  if (query.max_keys > 0) {
+    PENSTOCK_ASSIGN(page, call.store.List(store::ListUploads{call.bucket(), query.prefix, query.delimiter, markers.key,
+                                                             markers.upload_id, query.max_keys}));
+  }
+  XmlWriter xml;
+  xml.Open("ListMultipartUploadsResult", kXmlNamespace);
+  xml.Element("Bucket", bucket->name.value);
+  WriteMarkers(xml, query, markers, page);
+  if (!query.delimiter.empty()) xml.Element("Delimiter", query.Encode(query.delimiter));
+  if (!query.prefix.empty()) xml.Element("Prefix", query.Encode(query.prefix));
+  if (query.url_encoding) xml.Element("EncodingType", "url");
+  WriteNumber(xml, "MaxUploads", static_cast<std::uint64_t>(query.max_keys));
+  WriteFlag(xml, "IsTruncated", page.truncated);
+  for (const store::UploadListEntry& entry : page.entries) {
+    if (entry.upload) WriteUpload(xml, query, *entry.upload);
+  }
+  for (const store::UploadListEntry& entry : page.entries) {
+    if (!entry.upload) WriteCommonPrefix(xml, query, entry.common_prefix);
+  }
+  xml.Close("ListMultipartUploadsResult");
+  call.RespondXml(xml.Take());
+  return Ok();
+}
+
+Result<void> ListParts(Call& call) {
+  PENSTOCK_ASSIGN(const store::BucketPtr bucket, OpenBucket(call));
+  PENSTOCK_ASSIGN(const int max_parts, ReadLimit(call, "max-parts"));
+  const auto marker = IntegerParameter(call, "part-number-marker", 0);
+  if (!marker) {
+    return InvalidArgument("Argument part-number-marker must be an integer between 0 and 2147483647",
+                           "part-number-marker", *call.Query("part-number-marker"));
+  }
+  PENSTOCK_ASSIGN(const store::UploadPtr upload, OpenUpload(call));
+  // One more than asked for tells whether the page is the last.
+  PENSTOCK_ASSIGN(std::vector<store::StoredPart> parts,
+                  call.store.ListParts(call.bucket(), call.key(), upload->id, *marker, max_parts + 1));
+  const bool truncated = max_parts > 0 && parts.size() > static_cast<std::size_t>(max_parts);
+  parts.resize(std::min(parts.size(), static_cast<std::size_t>(max_parts)));
+  XmlWriter xml;
+  xml.Open("ListPartsResult", kXmlNamespace);
+  xml.Element("Bucket", bucket->name.value);
+  xml.Element("Key", call.key().value);
+  xml.Element("UploadId", upload->id.value);
+  WriteOwner(xml, "Initiator", upload->owner_id);
+  WriteOwner(xml, "Owner", upload->owner_id);
+  xml.Element("StorageClass", upload->storage_class);
+  WriteNumber(xml, "PartNumberMarker", static_cast<std::uint64_t>(*marker));
+  WriteNumber(xml, "NextPartNumberMarker", parts.empty() ? 0 : static_cast<std::uint64_t>(parts.back().part.number));
+  WriteNumber(xml, "MaxParts", static_cast<std::uint64_t>(max_parts));
+  WriteFlag(xml, "IsTruncated", truncated);
+  if (!upload->checksum_algorithm.empty()) {
+    xml.Element("ChecksumAlgorithm", upload->checksum_algorithm);
+    xml.Element("ChecksumType", upload->checksum_type);
+  }
+  for (const store::StoredPart& part : parts) WritePart(xml, *upload, part.part);
+  xml.Close("ListPartsResult");
+  call.RespondXml(xml.Take());
+  return Ok();
+}
+
+}  // namespace penstock::emulator::api

@@ -1,0 +1,163 @@
+#include "emulator/api/metadata.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "base/encoding.h"
+#include "emulator/api/errors.h"
+#include "emulator/api/tags.h"
+#include "emulator/api/text.h"
+
+namespace penstock::emulator::api {
+namespace {
+
+constexpr std::size_t kMaxUserMetadataBytes = 2048;
+constexpr std::string_view kMetaPrefix = "x-amz-meta-";
+
+constexpr std::string_view kContentHeaders[] = {"Content-Type",     "Cache-Control",    "Content-Disposition",
+                                                "Content-Language", "Content-Encoding", "Expires"};
+
+constexpr std::string_view kStorageClasses[] = {"STANDARD",   "REDUCED_REDUNDANCY",  "STANDARD_IA",
+                                                "ONEZONE_IA", "INTELLIGENT_TIERING", "GLACIER",
+                                                "GLACIER_IR", "DEEP_ARCHIVE"};
+
+// "aws-chunked,gzip" -> "gzip": the framing is the wire's, not the object's (spec §2.5).
+std::string WithoutAwsChunked(std::string_view encoding) {
+  std::string kept;
+  for (;;) {
+    const auto comma = encoding.find(',');
+    const std::string_view token = Trim(encoding.substr(0, comma));
+    if (!token.empty() && !EqualsIgnoreCase(token, "aws-chunked")) {
+      if (!kept.empty()) kept += ',';
+      kept += token;
+    }
+    if (comma == std::string_view::npos) return kept;
+    encoding.remove_prefix(comma + 1);
+  }
+}
+
+// "=?charset?Q|B?text?=" as a whole value; nullopt when it is none or its bytes are not ASCII.
+std::optional<std::string> DecodeAsciiWord(std::string_view value) {
+  if (!value.starts_with("=?") || !value.ends_with("?=") || value.size() < 8) return std::nullopt;
+  const std::string_view inner = value.substr(2, value.size() - 4);
+  const auto first = inner.find('?');
+  if (first == std::string_view::npos || first + 3 > inner.size() || inner[first + 2] != '?') return std::nullopt;
+  const char encoding = inner[first + 1];
+  const std::string_view text = inner.substr(first + 3);
+  std::optional<std::string> decoded;
+  if (encoding == 'B' || encoding == 'b') {
+    decoded = Base64Decode(text);
+  } else if (encoding == 'Q' || encoding == 'q') {
+    std::string as_percent;
+    for (const char c : text) as_percent += c == '%' ? std::string("%25") : std::string(1, c == '=' ? '%' : c == '_' ? ' ' : c);
+    decoded = PercentDecode(as_percent, {});
+  }
+  if (!decoded || !IsAscii(*decoded)) return std::nullopt;
+  // A decoded line break would split the header it is answered in.
+  const bool printable = std::all_of(decoded->begin(), decoded->end(), [](char c) { return c >= 0x20 && c != 0x7F; });
+  return printable ? decoded : std::nullopt;
+}
+
+std::string Latin1ToUtf8(std::string_view latin1) {
+  std::string utf8;
+  for (const char c : latin1) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x80) {
+      utf8 += c;
+    } else {
+      utf8 += static_cast<char>(0xC0 | byte >> 6);
+      utf8 += static_cast<char>(0x80 | (byte & 0x3F));
+    }
+  }
+  return utf8;
+}
+
+void AddContentHeaders(const Call& call, store::Attributes& attributes) {
+  for (const std::string_view name : kContentHeaders) {
+    const auto value = call.Header(name);
+    if (!value) continue;
+    std::string stored = name == "Content-Encoding" ? WithoutAwsChunked(*value) : std::string(*value);
+    if (!stored.empty()) attributes.emplace_back(name, std::move(stored));
+  }
+  if (const auto redirect = call.Header(kWebsiteRedirect)) attributes.emplace_back(kWebsiteRedirect, *redirect);
+}
+
+// Repeated headers are one value, joined by commas.
+void AddUserHeader(store::Attributes& attributes, std::string_view name, std::string_view value) {
+  if (!StartsWithIgnoreCase(name, kMetaPrefix)) return;
+  std::string lower = AsciiLower(name);
+  std::string normal = NormaliseMetadataValue(value);
+  const auto same = std::find_if(attributes.begin(), attributes.end(), [&](const auto& entry) { return entry.first == lower; });
+  if (same == attributes.end()) {
+    attributes.emplace_back(std::move(lower), std::move(normal));
+  } else {
+    same->second += "," + normal;
+  }
+}
+
+Result<void> AddUserMetadata(const Call& call, store::Attributes& attributes) {
+  for (const HeaderView& header : call.exchange.request.headers) AddUserHeader(attributes, header.name, header.value);
+  if (call.presigned) {
+    for (const QueryParameter& parameter : call.exchange.target.query) {
+      AddUserHeader(attributes, parameter.name, parameter.value);
+    }
+  }
+  std::size_t bytes = 0;
+  for (const auto& [name, value] : attributes) {
+    if (name.starts_with(kMetaPrefix)) bytes += name.size() - kMetaPrefix.size() + value.size();
+  }
+  if (bytes <= kMaxUserMetadataBytes) return Ok();
+  return MakeError("MetadataTooLarge",
+                   {{"Size", std::to_string(bytes)}, {"MaxSizeAllowed", std::to_string(kMaxUserMetadataBytes)}});
+}
+
+// ObjectOwnership is BucketOwnerEnforced: only ACLs that change nothing are accepted (spec §2.5).
+Result<void> CheckAcl(const Call& call) {
+  const auto acl = call.Header("x-amz-acl");
+  if (!acl || *acl == "private" || *acl == "bucket-owner-full-control") return Ok();
+  return MakeError("AccessControlListNotSupported");
+}
+
+// SSE-S3 is what every object has; KMS is refused rather than pretended.
+Result<void> CheckEncryption(const Call& call) {
+  const auto algorithm = call.Header("x-amz-server-side-encryption");
+  if (!algorithm || *algorithm == "AES256") return Ok();
+  if (algorithm->starts_with("aws:")) {
+    return NotImplementedHeader("x-amz-server-side-encryption", "The emulator encrypts with AES256 only");
+  }
+  return MakeError("InvalidEncryptionAlgorithmError", {{"ArgumentName", "x-amz-server-side-encryption"},
+                                                       {"ArgumentValue", std::string(*algorithm)}});
+}
+
+}  // namespace
+
+std::string NormaliseMetadataValue(std::string_view value) {
+  if (auto decoded = DecodeAsciiWord(value)) return std::move(*decoded);
+  if (IsAscii(value)) return std::string(value);
+  const std::string utf8 = IsValidUtf8(value) ? std::string(value) : Latin1ToUtf8(value);
+  return "=?UTF-8?B?" + Base64Encode(AsBytes(utf8)) + "?=";
+}
+
+Result<std::string> ReadStorageClass(const Call& call) {
+  PENSTOCK_TRY(CheckAcl(call));
+  PENSTOCK_TRY(CheckEncryption(call));
+  const auto name = call.Header("x-amz-storage-class");
+  if (!name) return std::string("STANDARD");
+  if (std::find(std::begin(kStorageClasses), std::end(kStorageClasses), *name) == std::end(kStorageClasses)) {
+    return MakeError("InvalidStorageClass", {{"StorageClassRequested", std::string(*name)}});
+  }
+  return std::string(*name);
+}
+
+Result<ObjectSettings> ReadObjectSettings(const Call& call) {
+  ObjectSettings settings;
+  PENSTOCK_ASSIGN(settings.storage_class, ReadStorageClass(call));
+  AddContentHeaders(call, settings.attributes);
+  PENSTOCK_TRY(AddUserMetadata(call, settings.attributes));
+  if (const auto tagging = call.Header("x-amz-tagging")) {
+    PENSTOCK_ASSIGN(settings.tags, ParseTagHeader(*tagging));
+  }
+  return settings;
+}
+
+}  // namespace penstock::emulator::api

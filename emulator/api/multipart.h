@@ -1,0 +1,29 @@
+// What the multipart operations share (spec/protocol.md §2.11).
+#ifndef PENSTOCK_EMULATOR_API_MULTIPART_H_
+#define PENSTOCK_EMULATOR_API_MULTIPART_H_
+
+#include <string>
+#include <string_view>
+
+#include "emulator/api/call.h"
+#include "penstock/base/result.h"
+
+namespace penstock::emulator::api {
+
+inline constexpr int kMaxParts = 10'000;
+
+// `uploadId` as sent.
+UploadId UploadIdParameter(const Call& call);
+// The addressed upload, or NoSuchUpload + UploadId.
+Result<store::UploadPtr> OpenUpload(Call& call);
+Error NoSuchUpload(const UploadId& id);
+
+// What was current at the upload's key when it began: an attribute of the upload that no object gets. Complete compares it
+// to tell a conflicting change (409) from a condition that never held (412), spec §2.9.
+inline constexpr std::string_view kCurrentAtCreate = ":current-at-create";
+// Names one version of one object; empty for none or a delete marker.
+std::string VersionFingerprint(const store::ObjectRecord* current);
+
+}  // namespace penstock::emulator::api
+
+#endif  // PENSTOCK_EMULATOR_API_MULTIPART_H_

@@ -1,0 +1,254 @@
+#include "emulator/api/operations.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "emulator/api/errors.h"
+#include "emulator/api/router.h"
+#include "emulator/api/text.h"
+
+namespace penstock::emulator::api {
+namespace {
+
+using enum Level;
+
+// Operations without a sub-resource first: the hot ones end the search early.
+constexpr Operation kPlain[] = {
+    {"GetObject", "GET", kObject, "", GetObject},
+    {"PutObject", "PUT", kObject, "", PutObject},
+    {"HeadObject", "HEAD", kObject, "", GetObject},
+    {"DeleteObject", "DELETE", kObject, "", DeleteObject},
+    {"ListObjects", "GET", kBucket, "", ListObjectsV1},
+    {"HeadBucket", "HEAD", kBucket, "", HeadBucket},
+    {"CreateBucket", "PUT", kBucket, "", CreateBucket},
+    {"DeleteBucket", "DELETE", kBucket, "", DeleteBucket},
+    {"PostObject", "POST", kBucket, "", nullptr},
+    {"ListBuckets", "GET", kService, "", ListBuckets},
+    {"OptionsObject", "OPTIONS", kObject, "", nullptr},
+    {"OptionsObject", "OPTIONS", kBucket, "", nullptr},
+};
+constexpr const Operation& kPutObject = kPlain[1];
+static_assert(kPutObject.name == "PutObject");
+constexpr Operation kCopyObject{"CopyObject", "PUT", kObject, "", CopyObject};
+constexpr Operation kUploadPart{"UploadPart", "PUT", kObject, "uploadId", UploadPart};
+constexpr Operation kUploadPartCopy{"UploadPartCopy", "PUT", kObject, "uploadId", UploadPartCopy};
+
+// For each sub-resource in the order of its Allow header: DELETE, POST, GET, PUT (recorded, spec §0 "Query routing").
+constexpr Operation kSelected[] = {
+    {"ListObjectsV2", "GET", kBucket, "list-type", ListObjectsV2},
+    {"AbortMultipartUpload", "DELETE", kObject, "uploadId", AbortMultipartUpload},
+    {"CompleteMultipartUpload", "POST", kObject, "uploadId", CompleteMultipartUpload},
+    {"ListParts", "GET", kObject, "uploadId", ListParts},
+    {"CreateMultipartUpload", "POST", kObject, "uploads", CreateMultipartUpload},
+    {"DeleteObjects", "POST", kBucket, "delete", DeleteObjects},
+    {"GetBucketLocation", "GET", kBucket, "location", GetBucketLocation},
+    {"ListMultipartUploads", "GET", kBucket, "uploads", ListMultipartUploads},
+    {"ListObjectVersions", "GET", kBucket, "versions", ListObjectVersions},
+    {"GetBucketVersioning", "GET", kBucket, "versioning", GetBucketVersioning},
+    {"PutBucketVersioning", "PUT", kBucket, "versioning", PutBucketVersioning},
+    {"GetObjectAttributes", "GET", kObject, "attributes", GetObjectAttributes},
+    {"DeleteObjectTagging", "DELETE", kObject, "tagging", DeleteObjectTagging},
+    {"GetObjectTagging", "GET", kObject, "tagging", GetObjectTagging},
+    {"PutObjectTagging", "PUT", kObject, "tagging", PutObjectTagging},
+    {"GetObjectAcl", "GET", kObject, "acl", GetAcl},
+    {"PutObjectAcl", "PUT", kObject, "acl", PutAcl},
+    {"GetObjectLegalHold", "GET", kObject, "legal-hold", GetObjectLockState},
+    {"PutObjectLegalHold", "PUT", kObject, "legal-hold", nullptr},
+    {"GetObjectRetention", "GET", kObject, "retention", GetObjectLockState},
+    {"PutObjectRetention", "PUT", kObject, "retention", nullptr},
+    {"GetObjectTorrent", "GET", kObject, "torrent", nullptr},
+    {"UpdateObjectEncryption", "PUT", kObject, "encryption", nullptr},
+    {"RenameObject", "PUT", kObject, "renameObject", nullptr},
+    {"RestoreObject", "POST", kObject, "restore", nullptr},
+    {"SelectObjectContent", "POST", kObject, "select", nullptr},
+    {"GetBucketAcl", "GET", kBucket, "acl", GetAcl},
+    {"PutBucketAcl", "PUT", kBucket, "acl", PutAcl},
+    {"GetBucketAbac", "GET", kBucket, "abac", nullptr},
+    {"PutBucketAbac", "PUT", kBucket, "abac", nullptr},
+    {"GetBucketAccelerateConfiguration", "GET", kBucket, "accelerate", GetBucketConfiguration},
+    {"PutBucketAccelerateConfiguration", "PUT", kBucket, "accelerate", nullptr},
+    {"DeleteBucketAnalyticsConfiguration", "DELETE", kBucket, "analytics", nullptr},
+    {"GetBucketAnalyticsConfiguration", "GET", kBucket, "analytics", GetBucketConfiguration},
+    {"PutBucketAnalyticsConfiguration", "PUT", kBucket, "analytics", nullptr},
+    {"DeleteBucketCors", "DELETE", kBucket, "cors", nullptr},
+    {"GetBucketCors", "GET", kBucket, "cors", GetBucketConfiguration},
+    {"PutBucketCors", "PUT", kBucket, "cors", nullptr},
+    {"DeleteBucketEncryption", "DELETE", kBucket, "encryption", nullptr},
+    {"GetBucketEncryption", "GET", kBucket, "encryption", GetBucketConfiguration},
+    {"PutBucketEncryption", "PUT", kBucket, "encryption", nullptr},
+    {"DeleteBucketIntelligentTieringConfiguration", "DELETE", kBucket, "intelligent-tiering", nullptr},
+    {"GetBucketIntelligentTieringConfiguration", "GET", kBucket, "intelligent-tiering", GetBucketConfiguration},
+    {"PutBucketIntelligentTieringConfiguration", "PUT", kBucket, "intelligent-tiering", nullptr},
+    {"DeleteBucketInventoryConfiguration", "DELETE", kBucket, "inventory", nullptr},
+    {"GetBucketInventoryConfiguration", "GET", kBucket, "inventory", GetBucketConfiguration},
+    {"PutBucketInventoryConfiguration", "PUT", kBucket, "inventory", nullptr},
+    {"DeleteBucketLifecycle", "DELETE", kBucket, "lifecycle", nullptr},
+    {"GetBucketLifecycleConfiguration", "GET", kBucket, "lifecycle", GetBucketConfiguration},
+    {"PutBucketLifecycleConfiguration", "PUT", kBucket, "lifecycle", nullptr},
+    {"GetBucketLogging", "GET", kBucket, "logging", GetBucketConfiguration},
+    {"PutBucketLogging", "PUT", kBucket, "logging", nullptr},
+    {"DeleteBucketMetadataConfiguration", "DELETE", kBucket, "metadataConfiguration", nullptr},
+    {"CreateBucketMetadataConfiguration", "POST", kBucket, "metadataConfiguration", nullptr},
+    {"GetBucketMetadataConfiguration", "GET", kBucket, "metadataConfiguration", nullptr},
+    {"DeleteBucketMetadataTableConfiguration", "DELETE", kBucket, "metadataTable", nullptr},
+    {"CreateBucketMetadataTableConfiguration", "POST", kBucket, "metadataTable", nullptr},
+    {"GetBucketMetadataTableConfiguration", "GET", kBucket, "metadataTable", nullptr},
+    {"UpdateBucketMetadataInventoryTableConfiguration", "PUT", kBucket, "metadataInventoryTable", nullptr},
+    {"UpdateBucketMetadataJournalTableConfiguration", "PUT", kBucket, "metadataJournalTable", nullptr},
+    {"DeleteBucketMetricsConfiguration", "DELETE", kBucket, "metrics", nullptr},
+    {"GetBucketMetricsConfiguration", "GET", kBucket, "metrics", GetBucketConfiguration},
+    {"PutBucketMetricsConfiguration", "PUT", kBucket, "metrics", nullptr},
+    {"GetBucketNotificationConfiguration", "GET", kBucket, "notification", GetBucketConfiguration},
+    {"PutBucketNotificationConfiguration", "PUT", kBucket, "notification", nullptr},
+    {"GetObjectLockConfiguration", "GET", kBucket, "object-lock", GetBucketConfiguration},
+    {"PutObjectLockConfiguration", "PUT", kBucket, "object-lock", nullptr},
+    {"DeleteBucketOwnershipControls", "DELETE", kBucket, "ownershipControls", nullptr},
+    {"GetBucketOwnershipControls", "GET", kBucket, "ownershipControls", GetBucketConfiguration},
+    {"PutBucketOwnershipControls", "PUT", kBucket, "ownershipControls", nullptr},
+    {"DeleteBucketPolicy", "DELETE", kBucket, "policy", nullptr},
+    {"GetBucketPolicy", "GET", kBucket, "policy", GetBucketConfiguration},
+    {"PutBucketPolicy", "PUT", kBucket, "policy", nullptr},
+    {"GetBucketPolicyStatus", "GET", kBucket, "policyStatus", GetBucketConfiguration},
+    {"DeletePublicAccessBlock", "DELETE", kBucket, "publicAccessBlock", nullptr},
+    {"GetPublicAccessBlock", "GET", kBucket, "publicAccessBlock", GetBucketConfiguration},
+    {"PutPublicAccessBlock", "PUT", kBucket, "publicAccessBlock", nullptr},
+    {"DeleteBucketReplication", "DELETE", kBucket, "replication", nullptr},
+    {"GetBucketReplication", "GET", kBucket, "replication", GetBucketConfiguration},
+    {"PutBucketReplication", "PUT", kBucket, "replication", nullptr},
+    {"GetBucketRequestPayment", "GET", kBucket, "requestPayment", GetBucketConfiguration},
+    {"PutBucketRequestPayment", "PUT", kBucket, "requestPayment", nullptr},
+    {"CreateSession", "GET", kBucket, "session", nullptr},
+    {"DeleteBucketTagging", "DELETE", kBucket, "tagging", nullptr},
+    {"GetBucketTagging", "GET", kBucket, "tagging", GetBucketConfiguration},
+    {"PutBucketTagging", "PUT", kBucket, "tagging", nullptr},
+    {"DeleteBucketWebsite", "DELETE", kBucket, "website", nullptr},
+    {"GetBucketWebsite", "GET", kBucket, "website", GetBucketConfiguration},
+    {"PutBucketWebsite", "PUT", kBucket, "website", nullptr},
+};
+
+// The same sub-resource without `id` lists the configurations.
+constexpr Operation kListConfigurations[] = {
+    {"ListBucketAnalyticsConfigurations", "GET", kBucket, "analytics", nullptr},
+    {"ListBucketIntelligentTieringConfigurations", "GET", kBucket, "intelligent-tiering", nullptr},
+    {"ListBucketInventoryConfigurations", "GET", kBucket, "inventory", nullptr},
+    {"ListBucketMetricsConfigurations", "GET", kBucket, "metrics", nullptr},
+};
+
+constexpr std::string_view kParameters[] = {
+    "versionId",    "partNumber", "prefix",          "delimiter",          "encoding-type",     "marker",
+    "max-keys",     "start-after", "continuation-token", "fetch-owner",    "key-marker",        "version-id-marker",
+    "upload-id-marker", "max-uploads", "max-parts",  "part-number-marker", "max-buckets",       "bucket-region",
+    "id",           "x-id",       "select-type",     "response-content-type", "response-content-language",
+    "response-expires", "response-cache-control", "response-content-disposition", "response-content-encoding",
+    "AWSAccessKeyId", "Signature", "Expires",
+};
+
+bool IsSelector(std::string_view name) {
+  return std::any_of(std::begin(kSelected), std::end(kSelected),
+                     [&](const Operation& operation) { return operation.selector == name; });
+}
+
+std::string_view ResourceType(Level level) {
+  switch (level) {
+    case kService: return "SERVICE";
+    case kBucket: return "BUCKET";
+    case kObject: return "OBJECT";
+  }
+  return "";
+}
+
+std::string AllowedMethods(Level level, std::string_view selector) {
+  std::string allow;
+  const auto add = [&](const Operation& operation) {
+    if (operation.level != level || operation.selector != selector) return;
+    if (!allow.empty()) allow += ", ";
+    allow += operation.method;
+  };
+  if (selector.empty()) {
+    std::for_each(std::begin(kPlain), std::end(kPlain), add);
+  } else {
+    std::for_each(std::begin(kSelected), std::end(kSelected), add);
+  }
+  return allow;
+}
+
+const Operation* FindSelected(std::string_view method, Level level, std::string_view selector, const Target& target) {
+  const auto fits = [&](const Operation& operation) {
+    return operation.level == level && operation.selector == selector && operation.method == method;
+  };
+  if (!target.Has("id")) {
+    const auto* list = std::find_if(std::begin(kListConfigurations), std::end(kListConfigurations), fits);
+    if (list != std::end(kListConfigurations)) return list;
+  }
+  const auto* found = std::find_if(std::begin(kSelected), std::end(kSelected), fits);
+  return found == std::end(kSelected) ? nullptr : found;
+}
+
+Resolution NotAllowed(std::string_view method, Level level, std::string_view selector) {
+  return {nullptr, MethodNotAllowed(method, ResourceType(level)), AllowedMethods(level, selector)};
+}
+
+// PUT of a key: whole object, part, or a copy of either.
+Resolution ResolveObjectPut(const RequestHead& request, const Target& target, bool has_upload_id) {
+  const bool copy = request.Find("x-amz-copy-source") || target.Has("x-amz-copy-source");
+  if (!has_upload_id) {
+    if (target.Has("partNumber")) {
+      return {nullptr,
+              InvalidArgument("This operation does not accept partNumber without uploadId", "partNumber",
+                              *target.Get("partNumber")),
+              {}};
+    }
+    return {copy ? &kCopyObject : &kPutObject, std::nullopt, {}};
+  }
+  if (!target.Has("partNumber")) return NotAllowed(request.method, kObject, "uploadId");
+  return {copy ? &kUploadPartCopy : &kUploadPart, std::nullopt, {}};
+}
+
+}  // namespace
+
+Resolution ResolveOperation(const RequestHead& request, const Target& target) {
+  const Level level = !target.key.empty() ? kObject : !target.bucket.empty() ? kBucket : kService;
+  std::string_view selector;
+  for (const QueryParameter& parameter : target.query) {
+    if (parameter.name == selector || !IsSelector(parameter.name)) continue;
+    if (!selector.empty()) {
+      return {nullptr,
+              InvalidArgument("Conflicting query string parameters: " +
+                                  std::string(std::min(selector, std::string_view(parameter.name))) + ", " +
+                                  std::string(std::max(selector, std::string_view(parameter.name))),
+                              "ResourceType", selector),
+              {}};
+    }
+    selector = parameter.name;
+  }
+  if (level == kService) selector = {};  // the service has no sub-resources
+  if (level == kObject && request.method == "PUT" && (selector.empty() || selector == "uploadId")) {
+    return ResolveObjectPut(request, target, !selector.empty());
+  }
+  if (selector.empty()) {
+    for (const Operation& operation : kPlain) {
+      if (operation.level == level && operation.method == request.method) return {&operation, std::nullopt, {}};
+    }
+    return NotAllowed(request.method, level, selector);
+  }
+  if (const Operation* operation = FindSelected(request.method, level, selector, target)) {
+    return {operation, std::nullopt, {}};
+  }
+  Resolution refused = NotAllowed(request.method, level, selector);
+  if (refused.allow.empty()) {
+    refused.error = NotImplemented("The sub-resource '" + std::string(selector) + "' does not exist for " +
+                                   (level == kObject ? "objects" : "buckets") + "; remove it from the query string");
+  }
+  return refused;
+}
+
+bool IsKnownParameter(std::string_view name) {
+  return IsSelector(name) || std::find(std::begin(kParameters), std::end(kParameters), name) != std::end(kParameters);
+}
+
+std::string OperationName(const RequestHead& request, const Target& target) {
+  const Resolution resolution = ResolveOperation(request, target);
+  return resolution.operation ? std::string(resolution.operation->name) : std::string();
+}
+
+}  // namespace penstock::emulator::api

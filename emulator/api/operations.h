@@ -1,0 +1,39 @@
+// Which S3 operation a request addresses: one constexpr table and the rules around it (spec/protocol.md §0, appendix A).
+#ifndef PENSTOCK_EMULATOR_API_OPERATIONS_H_
+#define PENSTOCK_EMULATOR_API_OPERATIONS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "emulator/api/exchange.h"
+#include "emulator/api/handlers.h"
+
+namespace penstock::emulator::api {
+
+enum class Level : std::uint8_t { kService, kBucket, kObject };
+
+struct Operation {
+  std::string_view name;
+  std::string_view method;
+  Level level;
+  std::string_view selector;  // the sub-resource that selects it; empty: none
+  OperationHandler handler;   // null: S3 has it, the emulator does not
+};
+
+struct Resolution {
+  const Operation* operation = nullptr;
+  // Set when there is no operation: what S3 answers.
+  std::optional<Error> error;
+  std::string allow;  // value of the Allow header of a 405
+};
+
+Resolution ResolveOperation(const RequestHead& request, const Target& target);
+
+// True for a query parameter that some operation reads or that selects one.
+bool IsKnownParameter(std::string_view name);
+
+}  // namespace penstock::emulator::api
+
+#endif  // PENSTOCK_EMULATOR_API_OPERATIONS_H_

@@ -1,0 +1,58 @@
+// PutObject (spec/protocol.md §2.5).
+#include "base/encoding.h"
+#include "emulator/api/body.h"
+#include "emulator/api/checksums.h"
+#include "emulator/api/conditions.h"
+#include "emulator/api/documents.h"
+#include "emulator/api/handlers.h"
+#include "emulator/api/metadata.h"
+#include "emulator/api/writes.h"
+
+namespace penstock::emulator::api {
+namespace {
+
+// The client's algorithm, or CRC64NVME when it named none (spec §2.12).
+store::ObjectRecord MakeRecord(const Call& call, ObjectSettings settings, const ChecksumClaim& claim,
+                               ReceivedBody body) {
+  store::ObjectRecord record;
+  record.key = call.key();
+  record.owner_id = call.exchange.identity.owner_id;
+  record.size = body.size;
+  record.etag = ETag(HexEncode(AsBytes(body.md5)));
+  record.storage_class = std::move(settings.storage_class);
+  record.checksum_algorithm = claim.info ? claim.info->name : InfoOf(ChecksumAlgorithm::kCrc64Nvme).name;
+  record.checksum_type = kFullObject;
+  record.checksum = claim.info ? std::move(body.claimed) : std::move(body.computed.front());
+  record.attributes = std::move(settings.attributes);
+  record.tags = std::move(settings.tags);
+  record.content = std::move(body.content);
+  return record;
+}
+
+}  // namespace
+
+Result<void> PutObject(Call& call) {
+  PENSTOCK_ASSIGN(const store::BucketPtr bucket, OpenBucket(call));
+  PENSTOCK_ASSIGN(const WriteCondition condition, ReadWriteCondition(call));
+  PENSTOCK_ASSIGN(const ChecksumClaim claim, ReadChecksumClaim(call));
+  PENSTOCK_ASSIGN(ObjectSettings settings, ReadObjectSettings(call));
+  ReceiveOptions receive{.claim = claim, .also_compute = {}, .expected_digest = Md5Style::kHex};
+  if (claim.info == nullptr) receive.also_compute.push_back(ChecksumAlgorithm::kCrc64Nvme);
+  PENSTOCK_ASSIGN(ReceivedBody body, ReceiveBody(call, std::move(receive)));
+
+  PENSTOCK_ASSIGN(const store::PutOutcome outcome,
+                  call.store.Put(store::PutObject{bucket->name,
+                                                  MakeRecord(call, std::move(settings), claim, std::move(body)),
+                                                  MakePrecondition(condition, call.key())}));
+  const store::ObjectRecord& object = *outcome.object;
+  Response& response = call.response();
+  response.headers.reserve(10);
+  AddNewVersionHeader(call, outcome);
+  AddEncryptionHeader(call);
+  response.Add("ETag", Quoted(object.etag.value));
+  AddChecksumHeader(call, object.checksum_algorithm, object.checksum);
+  response.Add("x-amz-checksum-type", object.checksum_type);
+  return Ok();
+}
+
+}  // namespace penstock::emulator::api

@@ -1,0 +1,73 @@
+#include "emulator/api/router.h"
+
+#include "emulator/api/call.h"
+#include "emulator/api/errors.h"
+#include "emulator/api/names.h"
+#include "emulator/api/operations.h"
+#include "emulator/api/strict.h"
+
+namespace penstock::emulator::api {
+namespace {
+
+// The store's errors carry S3 codes only: this gives them S3's text and elements.
+Error WithElements(const Call& call, Error error) {
+  if (error.details.empty() && !error.code.empty()) {
+    const std::string& bucket = call.bucket().value;
+    if (error.code == "NoSuchBucket" || error.code == "BucketAlreadyOwnedByYou" || error.code == "BucketAlreadyExists") {
+      error = MakeError(error.code, {{"BucketName", bucket}});
+    } else if (error.code == "NoSuchKey") {
+      error = NoSuchKey(call.key().value);
+    } else if (error.code == "NoSuchUpload") {
+      error = MakeError(error.code, {{"UploadId", std::string(call.Query("uploadId").value_or(""))}});
+    } else if (error.code == "NoSuchVersion") {
+      error = MakeError(error.code, {{"Key", call.key().value},
+                                     {"VersionId", std::string(call.Query("versionId").value_or(""))}});
+    }
+  }
+  return error;
+}
+
+class Router final : public Handler {
+ public:
+  explicit Router(RouterOptions options) : options_(std::move(options)) {}
+
+  void Handle(Exchange& exchange) override {
+    const Target& target = exchange.target;
+    Call call{exchange, options_, *exchange.space->store, target.Has("X-Amz-Signature") || target.Has("Signature"), {}};
+    exchange.response = Response{};
+    exchange.response.headers.reserve(16);
+    exchange.response.Add("x-amz-id-2", exchange.host_id);
+    exchange.response.Add("x-amz-request-id", exchange.request_id);
+    auto result = Dispatch(call);
+    if (result.ok()) return;
+    RespondWithError(exchange, WithElements(call, std::move(result).error()));
+    for (auto& [name, value] : call.error_headers) exchange.response.Add(std::move(name), std::move(value));
+  }
+
+ private:
+  static Result<void> Dispatch(Call& call) {
+    Exchange& exchange = call.exchange;
+    Resolution resolution = ResolveOperation(exchange.request, exchange.target);
+    if (resolution.operation == nullptr) {
+      if (!resolution.allow.empty()) call.error_headers.emplace_back("Allow", std::move(resolution.allow));
+      return std::move(*resolution.error);
+    }
+    const Operation& operation = *resolution.operation;
+    if (exchange.operation != operation.name) exchange.operation = operation.name;
+    PENSTOCK_TRY(RefuseUnknown(exchange.request, exchange.target, call.presigned));
+    if (operation.level != Level::kService) PENSTOCK_TRY(CheckBucketName(call.bucket().value));
+    if (operation.level == Level::kObject) PENSTOCK_TRY(CheckKey(call.key().value));
+    if (operation.handler == nullptr) {
+      return NotImplemented(std::string(operation.name) + " is not implemented by this emulator");
+    }
+    return operation.handler(call);
+  }
+
+  const RouterOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<Handler> MakeRouter(RouterOptions options) { return std::make_unique<Router>(std::move(options)); }
+
+}  // namespace penstock::emulator::api

@@ -1,0 +1,19 @@
+// The strict rule: what the emulator does not understand it refuses with 501, never ignores (architecture §3).
+#ifndef PENSTOCK_EMULATOR_API_STRICT_H_
+#define PENSTOCK_EMULATOR_API_STRICT_H_
+
+#include <string_view>
+
+#include "emulator/api/exchange.h"
+#include "penstock/base/result.h"
+
+namespace penstock::emulator::api {
+
+// NotImplemented + Header for the first x-amz-* header (or, when `presigned`, query parameter) that nobody here reads or
+// may safely ignore, and for a valueless query parameter that names no sub-resource. Other unknown query parameters are
+// ignored, as S3 does.
+Result<void> RefuseUnknown(const RequestHead& request, const Target& target, bool presigned);
+
+}  // namespace penstock::emulator::api
+
+#endif  // PENSTOCK_EMULATOR_API_STRICT_H_

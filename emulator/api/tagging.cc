@@ -1,0 +1,49 @@
+// GetObjectTagging, PutObjectTagging, DeleteObjectTagging (spec/protocol.md §2.17).
+#include "emulator/api/body.h"
+#include "emulator/api/handlers.h"
+#include "emulator/api/tags.h"
+
+namespace penstock::emulator::api {
+namespace {
+
+struct Tagged {
+  store::BucketPtr bucket;
+  std::optional<VersionId> version;
+  store::ObjectPtr object;
+};
+
+Result<Tagged> OpenTagged(Call& call) {
+  Tagged tagged;
+  PENSTOCK_ASSIGN(tagged.bucket, OpenBucket(call));
+  PENSTOCK_ASSIGN(tagged.version, VersionParameter(call));
+  PENSTOCK_ASSIGN(tagged.object, OpenObject(call, tagged.version));
+  return tagged;
+}
+
+}  // namespace
+
+Result<void> GetObjectTagging(Call& call) {
+  PENSTOCK_ASSIGN(const Tagged tagged, OpenTagged(call));
+  AddVersionHeader(call, *tagged.bucket, *tagged.object);
+  call.RespondXml(TagDocument(tagged.object->tags));
+  return Ok();
+}
+
+Result<void> PutObjectTagging(Call& call) {
+  PENSTOCK_ASSIGN(const Tagged tagged, OpenTagged(call));
+  PENSTOCK_ASSIGN(const std::string text, ReadDocument(call, {.require_checksum = true}));
+  PENSTOCK_ASSIGN(store::Attributes tags, ParseTagDocument(text));
+  PENSTOCK_TRY(call.store.SetTags(call.bucket(), call.key(), tagged.version, std::move(tags)));
+  AddVersionHeader(call, *tagged.bucket, *tagged.object);
+  return Ok();
+}
+
+Result<void> DeleteObjectTagging(Call& call) {
+  PENSTOCK_ASSIGN(const Tagged tagged, OpenTagged(call));
+  PENSTOCK_TRY(call.store.SetTags(call.bucket(), call.key(), tagged.version, {}));
+  call.response().status = 204;
+  AddVersionHeader(call, *tagged.bucket, *tagged.object);
+  return Ok();
+}
+
+}  // namespace penstock::emulator::api

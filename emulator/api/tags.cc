@@ -1,0 +1,121 @@
+#include "emulator/api/tags.h"
+
+#include <algorithm>
+
+#include "emulator/api/documents.h"
+#include "emulator/api/errors.h"
+#include "emulator/api/text.h"
+
+namespace penstock::emulator::api {
+namespace {
+
+constexpr std::size_t kMaxTags = 10;
+constexpr std::size_t kMaxKeyCharacters = 128;
+constexpr std::size_t kMaxValueCharacters = 256;
+
+std::size_t Characters(std::string_view utf8) {
+  return static_cast<std::size_t>(
+      std::count_if(utf8.begin(), utf8.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+}
+
+// Letters, digits, spaces and _.:/=+-@. Beyond ASCII any well-formed character passes: the emulator carries no tables
+// of Unicode classes.
+bool HasTagCharacters(std::string_view text) {
+  return IsValidUtf8(text) && std::all_of(text.begin(), text.end(), [](char c) {
+           return static_cast<unsigned char>(c) >= 0x80 || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                  (c >= '0' && c <= '9') || std::string_view(" _.:/=+-@").find(c) != std::string_view::npos;
+         });
+}
+
+Error InvalidTag(std::string message, std::string_view key, std::string_view value) {
+  return MakeError("InvalidTag", {{"TagKey", std::string(key)}, {"TagValue", std::string(value)}}, std::move(message));
+}
+
+Result<void> CheckTag(std::string_view key, std::string_view value) {
+  if (key.starts_with("aws:")) return InvalidTag("Your TagKey cannot be prefixed with aws:", key, value);
+  if (key.empty() || Characters(key) > kMaxKeyCharacters || !HasTagCharacters(key)) {
+    return InvalidTag("The TagKey you have provided is invalid", key, value);
+  }
+  if (Characters(value) > kMaxValueCharacters || !HasTagCharacters(value)) {
+    return InvalidTag("The TagValue you have provided is invalid", key, value);
+  }
+  return Ok();
+}
+
+bool HasDuplicate(const store::Attributes& tags) {
+  for (auto tag = tags.begin(); tag != tags.end(); ++tag) {
+    if (std::any_of(tags.begin(), tag, [&](const auto& earlier) { return earlier.first == tag->first; })) return true;
+  }
+  return false;
+}
+
+Result<void> CheckTags(const store::Attributes& tags) {
+  if (tags.size() > kMaxTags) {
+    return MakeError("BadRequest", {}, "Object tags cannot be greater than " + std::to_string(kMaxTags));
+  }
+  for (const auto& [key, value] : tags) PENSTOCK_TRY(CheckTag(key, value));
+  return Ok();
+}
+
+}  // namespace
+
+Result<store::Attributes> ParseTagHeader(std::string_view value) {
+  const auto malformed = [&] {
+    return InvalidArgument(
+        "The header 'x-amz-tagging' shall be encoded as UTF-8 then URLEncoded URL query parameters without tag name "
+        "duplicates.",
+        "x-amz-tagging", value);
+  };
+  store::Attributes tags;
+  std::string_view rest = value;
+  while (!rest.empty()) {
+    const auto end = rest.find('&');
+    const std::string_view piece = rest.substr(0, end);
+    rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
+    const auto equals = piece.find('=');
+    auto key = PercentDecode(piece.substr(0, equals), {.plus_is_space = true});
+    auto text = equals == std::string_view::npos
+                    ? std::string()
+                    : PercentDecode(piece.substr(equals + 1), {.plus_is_space = true});
+    if (!key || !text || key->empty() || !IsValidUtf8(*key) || !IsValidUtf8(*text)) return malformed();
+    tags.emplace_back(std::move(*key), std::move(*text));
+  }
+  if (HasDuplicate(tags)) return malformed();
+  PENSTOCK_TRY(CheckTags(tags));
+  return tags;
+}
+
+Result<store::Attributes> ParseTagDocument(std::string_view text) {
+  auto document = XmlDocument::Parse(text);
+  if (!document.ok()) return MalformedXml();
+  const XmlElement root = document->root();
+  const XmlElement set = root.Child("TagSet");
+  if (root.name() != "Tagging" || !set) return MalformedXml();
+  store::Attributes tags;
+  for (const XmlElement& tag : set.Children("Tag")) {
+    const XmlElement key = tag.Child("Key");
+    const XmlElement value = tag.Child("Value");
+    if (!key || !value) return MalformedXml();
+    tags.emplace_back(key.text(), value.text());
+  }
+  if (HasDuplicate(tags)) return MakeError("InvalidTag", {}, "Cannot provide multiple Tags with the same key");
+  PENSTOCK_TRY(CheckTags(tags));
+  return tags;
+}
+
+std::string TagDocument(const store::Attributes& tags) {
+  XmlWriter xml;
+  xml.Open("Tagging", kXmlNamespace);
+  xml.Open("TagSet");
+  for (const auto& [key, value] : tags) {
+    xml.Open("Tag");
+    xml.Element("Key", key);
+    xml.Element("Value", value);
+    xml.Close("Tag");
+  }
+  xml.Close("TagSet");
+  xml.Close("Tagging");
+  return xml.Take();
+}
+
+}  // namespace penstock::emulator::api

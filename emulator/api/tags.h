@@ -1,0 +1,21 @@
+// Object tags: the rules of a tag set, its header form and its document form (spec/protocol.md §2.5, §2.17).
+#ifndef PENSTOCK_EMULATOR_API_TAGS_H_
+#define PENSTOCK_EMULATOR_API_TAGS_H_
+
+#include <string>
+#include <string_view>
+
+#include "emulator/store/store.h"
+#include "penstock/base/result.h"
+
+namespace penstock::emulator::api {
+
+// x-amz-tagging: "a=1&b=2", URL-encoded.
+Result<store::Attributes> ParseTagHeader(std::string_view value);
+// A <Tagging> document.
+Result<store::Attributes> ParseTagDocument(std::string_view text);
+std::string TagDocument(const store::Attributes& tags);
+
+}  // namespace penstock::emulator::api
+
+#endif  // PENSTOCK_EMULATOR_API_TAGS_H_

@@ -1,0 +1,109 @@
+#include "emulator/api/target.h"
+
+#include "emulator/api/errors.h"
+#include "emulator/api/text.h"
+
+namespace penstock::emulator::api {
+namespace {
+
+// Without the query: a presigned one carries a signature and perhaps a token.
+Error InvalidUri(std::string_view raw_target) {
+  return MakeError("InvalidURI", {{"URI", std::string(raw_target.substr(0, raw_target.find('?')))}});
+}
+
+// "[::1]:9000" -> "[::1]", "b.localhost:80" -> "b.localhost".
+std::string_view WithoutPort(std::string_view host) {
+  const auto colon = host.rfind(':');
+  if (colon == std::string_view::npos || host.find(']', colon) != std::string_view::npos) return host;
+  return host.substr(0, colon);
+}
+
+// The bucket of a virtual-hosted name; empty when no suffix matches.
+std::string_view BucketOfHost(std::string_view host, const HostRules& rules) {
+  const std::string_view name = WithoutPort(host);
+  std::string_view bucket;
+  std::size_t longest = 0;
+  for (const std::string& suffix : rules.suffixes) {
+    if (EqualsIgnoreCase(name, suffix)) return {};  // the endpoint itself
+    if (name.size() <= suffix.size() + 1 || suffix.size() < longest) continue;
+    const std::size_t dot = name.size() - suffix.size() - 1;
+    if (name[dot] != '.' || !EqualsIgnoreCase(name.substr(dot + 1), suffix)) continue;
+    bucket = name.substr(0, dot);
+    longest = suffix.size();
+  }
+  return bucket;
+}
+
+// Splits "http://host/path" (spec §2.18 no. 8) into host and origin form; leaves the rest alone.
+void StripAuthority(std::string_view& target, std::string_view& host) {
+  for (const std::string_view scheme : {std::string_view("http://"), std::string_view("https://")}) {
+    if (!StartsWithIgnoreCase(target, scheme)) continue;
+    const std::string_view rest = target.substr(scheme.size());
+    const auto end = rest.find_first_of("/?");
+    host = rest.substr(0, end);
+    target = end == std::string_view::npos ? std::string_view("/") : rest.substr(end);
+    return;
+  }
+}
+
+bool ParseQuery(std::string_view raw, std::vector<QueryParameter>& query) {
+  while (!raw.empty()) {
+    const auto end = raw.find('&');
+    const std::string_view piece = raw.substr(0, end);
+    raw = end == std::string_view::npos ? std::string_view() : raw.substr(end + 1);
+    if (piece.empty()) continue;
+    const auto equals = piece.find('=');
+    auto name = PercentDecode(piece.substr(0, equals), {});
+    auto value = equals == std::string_view::npos ? std::string() : PercentDecode(piece.substr(equals + 1), {});
+    if (!name || !value) return false;
+    query.push_back({std::move(*name), std::move(*value)});
+  }
+  return true;
+}
+
+}  // namespace
+
+bool Target::Has(std::string_view name) const { return Get(name).has_value(); }
+
+std::optional<std::string_view> Target::Get(std::string_view name) const {
+  for (const QueryParameter& parameter : query) {
+    if (parameter.name == name) return parameter.value;
+  }
+  return std::nullopt;
+}
+
+HostRules HostRules::Default(std::string_view region) {
+  return {{"localhost", "s3.amazonaws.com", "s3." + std::string(region) + ".amazonaws.com",
+           "s3.localhost.localstack.cloud"}};
+}
+
+Result<Target> ParseTarget(std::string_view raw_target, std::string_view host, const HostRules& rules) {
+  std::string_view rest = raw_target;
+  StripAuthority(rest, host);
+  const auto question = rest.find('?');
+  Target target;
+  target.raw_path = rest.substr(0, question);
+  if (target.raw_path.empty()) target.raw_path = "/";
+  if (question != std::string_view::npos) target.raw_query = rest.substr(question + 1);
+  if (target.raw_path[0] != '/') return InvalidUri(raw_target);
+  if (!ParseQuery(target.raw_query, target.query)) return InvalidUri(raw_target);
+
+  std::string_view path = std::string_view(target.raw_path).substr(1);
+  const std::string_view host_bucket = BucketOfHost(host, rules);
+  if (!host_bucket.empty()) {
+    target.virtual_hosted = true;
+    target.bucket = BucketName(std::string(host_bucket));
+  } else {
+    const auto slash = path.find('/');
+    auto bucket = PercentDecode(path.substr(0, slash), {.plus_is_space = true});
+    path = slash == std::string_view::npos ? std::string_view() : path.substr(slash + 1);
+    if (!bucket || (bucket->empty() && !path.empty())) return InvalidUri(raw_target);
+    target.bucket = BucketName(std::move(*bucket));
+  }
+  auto key = PercentDecode(path, {.plus_is_space = true});
+  if (!key) return InvalidUri(raw_target);
+  target.key = ObjectKey(std::move(*key));
+  return target;
+}
+
+}  // namespace penstock::emulator::api

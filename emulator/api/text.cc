@@ -1,0 +1,149 @@
+#include "emulator/api/text.h"
+
+#include <algorithm>
+
+namespace penstock::emulator::api {
+namespace {
+
+constexpr char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
+
+constexpr int HexValue(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+constexpr bool IsAlphanumeric(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+void AppendPercent(std::string& out, char c) {
+  constexpr char kDigits[] = "0123456789ABCDEF";
+  const auto byte = static_cast<unsigned char>(c);
+  out += '%';
+  out += kDigits[byte >> 4];
+  out += kDigits[byte & 15];
+}
+
+// Bytes that follow a leading byte of a well-formed sequence; -1: cannot lead.
+int ContinuationBytes(unsigned char lead) {
+  if (lead < 0x80) return 0;
+  if (lead >= 0xC2 && lead <= 0xDF) return 1;
+  if (lead >= 0xE0 && lead <= 0xEF) return 2;
+  if (lead >= 0xF0 && lead <= 0xF4) return 3;
+  return -1;
+}
+
+// RFC 3629: no overlong forms, no surrogates, nothing above U+10FFFF. All of it shows in the second byte.
+bool SecondByteFits(unsigned char lead, unsigned char second) {
+  switch (lead) {
+    case 0xE0: return second >= 0xA0;
+    case 0xED: return second <= 0x9F;
+    case 0xF0: return second >= 0x90;
+    case 0xF4: return second <= 0x8F;
+    default: return true;
+  }
+}
+
+}  // namespace
+
+bool EqualsIgnoreCase(std::string_view a, std::string_view b) {
+  return a.size() == b.size() &&
+         std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) { return x == y || Lower(x) == Lower(y); });
+}
+
+bool StartsWithIgnoreCase(std::string_view text, std::string_view prefix) {
+  return text.size() >= prefix.size() && EqualsIgnoreCase(text.substr(0, prefix.size()), prefix);
+}
+
+std::string AsciiLower(std::string_view text) {
+  std::string out(text);
+  std::transform(out.begin(), out.end(), out.begin(), Lower);
+  return out;
+}
+
+std::string_view Trim(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+std::optional<std::uint64_t> ParseDecimal(std::string_view text, std::uint64_t limit) {
+  if (text.empty()) return std::nullopt;
+  std::uint64_t value = 0;
+  for (const char c : text) {
+    if (c < '0' || c > '9') return std::nullopt;
+    const auto digit = static_cast<std::uint64_t>(c - '0');
+    if (value > (limit - std::min(limit, digit)) / 10) return std::nullopt;
+    value = value * 10 + digit;
+    if (value > limit) return std::nullopt;
+  }
+  return value;
+}
+
+std::optional<std::string> PercentDecode(std::string_view text, DecodeOptions options) {
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '%') {
+      if (i + 2 >= text.size()) return std::nullopt;
+      const int high = HexValue(text[i + 1]);
+      const int low = HexValue(text[i + 2]);
+      if (high < 0 || low < 0) return std::nullopt;
+      out += static_cast<char>(high * 16 + low);
+      i += 2;
+    } else {
+      out += text[i] == '+' && options.plus_is_space ? ' ' : text[i];
+    }
+  }
+  return out;
+}
+
+std::string ListingEncode(std::string_view text) {
+  std::string out;
+  out.reserve(text.size() + 8);
+  for (const char c : text) {
+    if (c == ' ') {
+      out += '+';
+    } else if (IsAlphanumeric(c) || c == '*' || c == '-' || c == '.' || c == '_' || c == '/') {
+      out += c;
+    } else {
+      AppendPercent(out, c);
+    }
+  }
+  return out;
+}
+
+std::string PathEncode(std::string_view text) {
+  std::string out;
+  out.reserve(text.size() + 8);
+  for (const char c : text) {
+    if (IsAlphanumeric(c) || c == '-' || c == '.' || c == '_' || c == '~' || c == '/') {
+      out += c;
+    } else {
+      AppendPercent(out, c);
+    }
+  }
+  return out;
+}
+
+bool IsAscii(std::string_view text) {
+  return std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
+}
+
+bool IsValidUtf8(std::string_view text) {
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto lead = static_cast<unsigned char>(text[i]);
+    const int follow = ContinuationBytes(lead);
+    if (follow == 0) continue;
+    if (follow < 0 || i + static_cast<std::size_t>(follow) >= text.size()) return false;
+    if (!SecondByteFits(lead, static_cast<unsigned char>(text[i + 1]))) return false;
+    for (int k = 0; k < follow; ++k) {
+      if ((static_cast<unsigned char>(text[++i]) & 0xC0) != 0x80) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace penstock::emulator::api

@@ -1,0 +1,111 @@
+// UploadPart and UploadPartCopy (spec/protocol.md §2.10, §2.11, §2.12).
+#include "base/encoding.h"
+#include "emulator/api/body.h"
+#include "emulator/api/checksums.h"
+#include "emulator/api/copy_source.h"
+#include "emulator/api/documents.h"
+#include "emulator/api/errors.h"
+#include "emulator/api/handlers.h"
+#include "emulator/api/multipart.h"
+#include "emulator/api/ranges.h"
+#include "emulator/api/text.h"
+#include "emulator/api/writes.h"
+
+namespace penstock::emulator::api {
+namespace {
+
+Result<int> PartNumberParameter(const Call& call) {
+  const std::string_view text = call.Query("partNumber").value_or("");
+  const auto number = ParseDecimal(text, kMaxParts);
+  if (number && *number > 0) return static_cast<int>(*number);
+  return InvalidArgument("Part number must be an integer between 1 and 10000, inclusive", "partNumber", text);
+}
+
+Result<void> CheckPartAlgorithm(const store::UploadRecord& upload, const ChecksumClaim& claim) {
+  const ChecksumInfo* declared = FindChecksum(upload.checksum_algorithm);
+  if (declared == nullptr || claim.info == nullptr || claim.info == declared) return Ok();
+  return InvalidRequest("Checksum Type mismatch occurred, expected checksum Type: " + std::string(declared->lower) +
+                        ", actual checksum Type: " + std::string(claim.info->lower));
+}
+
+// The upload's own algorithm; without one the CRC64NVME that its object will need.
+const ChecksumInfo& StoredAlgorithm(const store::UploadRecord& upload) {
+  const ChecksumInfo* declared = FindChecksum(upload.checksum_algorithm);
+  return declared ? *declared : InfoOf(ChecksumAlgorithm::kCrc64Nvme);
+}
+
+std::string StoredChecksum(const store::UploadRecord& upload, std::string value) {
+  return upload.checksum_algorithm.empty() ? HiddenPartChecksum(value) : std::move(value);
+}
+
+Result<void> StorePart(Call& call, store::PartRecord part, store::Content content) {
+  const UploadId id = UploadIdParameter(call);
+  part.last_modified = call.exchange.space->clock->Now();
+  auto stored = call.store.Put(store::PutPart{call.bucket(), call.key(), id, std::move(part), std::move(content)});
+  // Aborted or completed while the bytes came in.
+  if (!stored.ok() && stored.error().code == "NoSuchUpload") return NoSuchUpload(id);
+  return stored;
+}
+
+}  // namespace
+
+Result<void> UploadPart(Call& call) {
+  PENSTOCK_ASSIGN(const store::BucketPtr bucket, OpenBucket(call));
+  PENSTOCK_ASSIGN(const int number, PartNumberParameter(call));
+  PENSTOCK_ASSIGN(const store::UploadPtr upload, OpenUpload(call));
+  PENSTOCK_ASSIGN(const ChecksumClaim claim, ReadChecksumClaim(call));
+  PENSTOCK_TRY(CheckPartAlgorithm(*upload, claim));
+  const ChecksumInfo& kept = StoredAlgorithm(*upload);
+  ReceiveOptions receive{.claim = claim, .also_compute = {}, .expected_digest = Md5Style::kBase64};
+  if (claim.info != &kept) receive.also_compute.push_back(kept.algorithm);
+  PENSTOCK_ASSIGN(ReceivedBody body, ReceiveBody(call, std::move(receive)));
+
+  store::PartRecord part;
+  part.number = number;
+  part.size = body.size;
+  part.etag = ETag(HexEncode(AsBytes(body.md5)));
+  part.checksum = StoredChecksum(*upload, claim.info == &kept ? body.claimed : body.computed.front());
+  AddEncryptionHeader(call);
+  call.response().Add("ETag", Quoted(part.etag.value));
+  if (claim.info) {
+    AddChecksumHeader(call, claim.info->name, body.claimed);
+  } else if (!upload->checksum_algorithm.empty()) {
+    AddChecksumHeader(call, upload->checksum_algorithm, part.checksum);
+  }
+  return StorePart(call, std::move(part), std::move(body.content));
+}
+
+Result<void> UploadPartCopy(Call& call) {
+  PENSTOCK_ASSIGN(const store::BucketPtr bucket, OpenBucket(call));
+  PENSTOCK_ASSIGN(const int number, PartNumberParameter(call));
+  PENSTOCK_ASSIGN(const store::UploadPtr upload, OpenUpload(call));
+  PENSTOCK_ASSIGN(const OpenedSource source, OpenCopySource(call));
+  ByteRange range{0, source.object->size};
+  if (const auto header = call.Header("x-amz-copy-source-range")) {
+    PENSTOCK_ASSIGN(range, ParseCopyRange(*header, source.object->size));
+  }
+  if (range.size() > kMaxBodyBytes) {
+    return InvalidRequest("The specified copy source is larger than the maximum allowable size for a copy source: " +
+                          std::to_string(kMaxBodyBytes));
+  }
+  PENSTOCK_ASSIGN(ContentDigests digests,
+                  DigestContent(source.object->content, range, StoredAlgorithm(*upload).algorithm));
+  store::PartRecord part;
+  part.number = number;
+  part.size = range.size();
+  part.etag = ETag(HexEncode(AsBytes(digests.md5)));
+  part.checksum = StoredChecksum(*upload, std::move(digests.checksum));
+
+  AddSourceVersionHeader(call, source);
+  AddEncryptionHeader(call);
+  XmlWriter xml;
+  xml.Open("CopyPartResult", kXmlNamespace);
+  xml.Element("LastModified", XmlDate(call.exchange.space->clock->Now()));
+  xml.Element("ETag", Quoted(part.etag.value));
+  WriteChecksum(xml, upload->checksum_algorithm, part.checksum);
+  xml.Close("CopyPartResult");
+  call.RespondXml(xml.Take());
+  return StorePart(call, std::move(part), source.object->content.Sub(range));
+}
+
+}  // namespace penstock::emulator::api

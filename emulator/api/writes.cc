@@ -1,0 +1,27 @@
+#include "emulator/api/writes.h"
+
+#include "emulator/api/checksums.h"
+#include "emulator/api/errors.h"
+
+namespace penstock::emulator::api {
+
+void AddNewVersionHeader(Call& call, const store::PutOutcome& outcome) {
+  if (outcome.versioning != store::Versioning::kEnabled) return;
+  call.response().Add("x-amz-version-id", outcome.object->version_id.value);
+}
+
+void AddEncryptionHeader(Call& call) { call.response().Add("x-amz-server-side-encryption", "AES256"); }
+
+void AddChecksumHeader(Call& call, std::string_view algorithm, std::string_view value) {
+  if (const ChecksumInfo* info = FindChecksum(algorithm); info != nullptr && !value.empty()) {
+    call.response().Add(std::string(info->header), std::string(value));
+  }
+}
+
+Result<void> RefuseCopySource(const Call& call) {
+  const auto source = call.Header("x-amz-copy-source");
+  if (!source) return Ok();
+  return InvalidArgument("You can only specify a copy source header for copy requests.", "x-amz-copy-source", *source);
+}
+
+}  // namespace penstock::emulator::api

@@ -1,0 +1,24 @@
+// What the answers of writes have in common.
+#ifndef PENSTOCK_EMULATOR_API_WRITES_H_
+#define PENSTOCK_EMULATOR_API_WRITES_H_
+
+#include <string>
+#include <string_view>
+
+#include "emulator/api/call.h"
+
+namespace penstock::emulator::api {
+
+// x-amz-version-id of a write: only where versioning is enabled (spec §2.7 "Suspended").
+void AddNewVersionHeader(Call& call, const store::PutOutcome& outcome);
+// x-amz-server-side-encryption: AES256, on every answer about an object's bytes (spec §0).
+void AddEncryptionHeader(Call& call);
+// x-amz-checksum-<alg>, for the algorithm's upper-case name.
+void AddChecksumHeader(Call& call, std::string_view algorithm, std::string_view value);
+
+// x-amz-copy-source on an operation that copies nothing is refused (spec §2.5).
+Result<void> RefuseCopySource(const Call& call);
+
+}  // namespace penstock::emulator::api
+
+#endif  // PENSTOCK_EMULATOR_API_WRITES_H_
