@@ -1,11 +1,16 @@
 #!/usr/bin/env python3
-"""Fails when an #include crosses tools/layers.toml. Pure text; part of the lint and of the tests.
+"""Fails when the source tree crosses tools/layers.toml. Pure text; part of the lint and of the tests.
 
     check_layers.py [ROOT]
 
-Rules: a module's files include its own headers, those of the modules it may include, public headers of those modules and the
-third-party prefixes it is given (only in .cc files and never in a public header). Tests may also see gtest and gmock, and headers
-of modules that the module itself may not include when they end in `testing.h` or lie in client/testing.
+Rules, for every C++ file below a module of the map:
+- It includes its own module and the modules that the map gives it; tests may see every module of their own side (base, client or
+  emulator). The client never includes the emulator, nor the emulator the client, not even in a test.
+- Third-party headers are those that the map gives its module, plus gtest and gmock in tests. Public headers include none. A
+  private header that includes one stays inside its module. `single_file` headers are included by exactly one .cc.
+- Product code never includes what exists for tests (`*_for_test.h`, `*test_support.h`, `*_fixture.h`, `*testing.h`, `testing_*.h`, `fake_*.h`).
+- Every .cc of base, client and emulator has its _test.cc beside it, but for main.cc, fuzz targets and support of tests.
+- The map itself has no cycle.
 """
 
 from __future__ import annotations
@@ -13,15 +18,20 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import tomllib
 
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]', re.M)
 STANDARD_C = re.compile(
-    r"^(sys|net|netinet|arpa|linux)/|^(unistd|fcntl|signal|poll|pthread|dlfcn|errno|netdb|immintrin|cpuid|syslog)\.h$"
+    r"^(sys|net|netinet|arpa|linux)/|^(assert|ctype|errno|fcntl|float|immintrin|inttypes|limits|locale|math|cpuid|dirent|dlfcn|netdb"
+    r"|poll|pthread|sched|setjmp|signal|spawn|stdarg|stddef|stdint|stdio|stdlib|string|strings|syslog|time|unistd)\.h$"
 )
 TEST_ONLY = ("gtest/", "gmock/")
+FOR_TESTS = re.compile(
+    r"(_test\.cc|_for_test\.(h|cc)|(test_support|_fixture)\.h|(^|[/_])testing\.h|(^|/)(testing|test)_[^/]*\.h|(^|/)fake_[^/]*\.(h|cc))$"
+)
 # Public headers (#include "penstock/...") belong to the module that owns the verbs behind them.
 PUBLIC_OWNER = {
     "penstock/base/": "base",
@@ -35,69 +45,144 @@ PUBLIC_OWNER = {
     "penstock/torch.h": "client/torch",
     "penstock/emulator.h": "emulator/server",
 }
-FREE = ("tests", "bench", "examples", "bindings", "conformance")  # may include every public header
+TESTED = ("base/", "client/", "emulator/")  # every .cc has its test
+# Where the two sides meet; the architecture asks nothing of their includes.
+MEETING_PLACES = ("tests/", "bench/", "conformance/")
 
 
-def module_of(path: str, modules: list[str]) -> str | None:
-    return next((m for m in sorted(modules, key=len, reverse=True) if path == m or path.startswith(m + "/")), None)
+@dataclass(frozen=True)
+class Module:
+    include: list[str]
+    third_party: list[str]
+    single_file: list[str]  # third-party headers that exactly one .cc may include
+    public_headers: bool  # may include every public header
 
 
-def target_module(include: str, modules: list[str]) -> str | None:
+def read_map(root: Path) -> dict[str, Module]:
+    layers = {}
+    for name, row in tomllib.loads((root / "tools/layers.toml").read_text()).items():
+        unknown = set(row) - {"include", "third_party", "single_file", "public_headers"}
+        if unknown:
+            raise SystemExit(f"tools/layers.toml: [{name}] has the unknown keys {sorted(unknown)}")
+        third_party = row.get("third_party", [])
+        layers[name] = Module(row["include"], third_party, row.get("single_file", []), row.get("public_headers", False))
+    return layers
+
+
+def check_map(layers: dict[str, Module]) -> list[str]:
+    named = ((module, other) for module, rule in layers.items() for other in rule.include)
+    bad = [f"tools/layers.toml: [{module}] names {other}, which is no module" for module, other in named if other not in layers]
+    settled: set[str] = set()
+    while rest := [m for m in layers if m not in settled]:
+        ready = [m for m in rest if all(o in settled or o not in layers for o in layers[m].include)]
+        if not ready:
+            return [*bad, f"tools/layers.toml: a cycle among {', '.join(rest)}"]
+        settled.update(ready)
+    return bad
+
+
+def module_of(path: str, layers: dict[str, Module]) -> str | None:
+    return next((m for m in sorted(layers, key=len, reverse=True) if path.startswith(m + "/")), None)
+
+
+def owner_of(include: str, layers: dict[str, Module]) -> str | None:
     if include.startswith("penstock/"):
         return next((owner for prefix, owner in PUBLIC_OWNER.items() if include.startswith(prefix)), None)
-    return module_of(include, modules)
+    return module_of(include, layers)
+
+
+def side(module: str) -> str:
+    return module.split("/", maxsplit=1)[0]
 
 
 def is_third_party(style: str, include: str) -> bool:
     if style == '"':
-        return False
-    return not STANDARD_C.match(include) and ("/" in include or include.endswith((".h", ".hpp")))
+        return include.startswith(TEST_ONLY)
+    return not include.startswith("penstock/") and not STANDARD_C.match(include) and ("/" in include or "." in include)
 
 
-def check_file(root: Path, path: str, layers: dict[str, dict[str, list[str]]]) -> list[str]:
-    modules = list(layers)
-    is_test = path.endswith("_test.cc") or "/testing" in path or "/fuzz/" in path
-    is_public = "/include/penstock/" in path
-    include_path = path.split("/include/", 1)[1] if is_public else None
-    own = target_module(include_path, modules) if include_path else module_of(path, modules)
-    if own is None:
-        return [f"{path}: belongs to no module of tools/layers.toml"]
-    rule, bad = layers[own], []
-    for style, include in INCLUDE.findall((root / path).read_text(errors="replace")):
-        if is_third_party(style, include):
-            allowed = any(include.startswith(p) for p in rule["third_party"]) or (is_test and include.startswith(TEST_ONLY))
-            if is_public and own not in ("client/torch", "client/testing"):
-                allowed = False
-            if not allowed and not is_test:
-                bad.append(f"{path}: {own} may not include <{include}>")
+class File:
+    """One source file: where it stands and what it includes."""
+
+    def __init__(self, root: Path, path: str, layers: dict[str, Module]) -> None:
+        self.path = path
+        self.is_public = "/include/penstock/" in path
+        self.module = owner_of(path.split("/include/", 1)[1], layers) if self.is_public else module_of(path, layers)
+        self.for_tests = bool(FOR_TESTS.search(path)) or "/fuzz/" in path
+        self.includes = INCLUDE.findall((root / path).read_text(errors="replace"))
+        self.third_party = [include for style, include in self.includes if is_third_party(style, include)]
+
+
+def check_third_party(file: File, rule: Module) -> list[str]:
+    allowed = (*rule.third_party, *(TEST_ONLY if file.for_tests else ()))
+    if file.is_public and file.module not in ("client/torch", "client/testing"):
+        return [f"{file.path}: a public header may not include <{include}>" for include in file.third_party]
+    return [f"{file.path}: {file.module} may not include <{i}>" for i in file.third_party if not i.startswith(allowed)]
+
+
+def check_own(file: File, rule: Module, layers: dict[str, Module], closed: set[str]) -> list[str]:
+    """Includes of our own headers. `closed`: private headers that carry third-party ones."""
+    bad = []
+    for style, include in file.includes:
+        if is_third_party(style, include) or (style == "<" and not include.startswith("penstock/")):
             continue
-        other = target_module(include, modules)
-        if style == "<" or other is None or other == own or other in rule["include"]:
-            if style == '"' and other is None:
-                bad.append(f'{path}: "{include}" belongs to no module')
-            continue
-        if is_test and other == "client/testing" and own.startswith("client/"):
-            continue
-        if is_test and own.split("/")[0] == other.split("/")[0]:
-            continue
-        bad.append(f'{path}: {own} may not include "{include}" of {other}')
+        other = owner_of(include, layers)
+        if include.endswith((".cc", ".cpp")):
+            bad.append(f'{file.path}: includes a source file, "{include}"')
+        elif other is None:
+            bad.append(f'{file.path}: "{include}" belongs to no module; name it from the root of the tree')
+        elif {side(str(file.module)), side(other)} == {"client", "emulator"}:
+            bad.append(f'{file.path}: "{include}": client and emulator never include each other, not even in a test')
+        elif other != file.module and include in closed and not file.for_tests:
+            bad.append(f'{file.path}: "{include}" carries a third-party header and is private to {other}')
+        elif FOR_TESTS.search(include) and not file.for_tests:
+            bad.append(f'{file.path}: "{include}" exists for tests only')
+        elif other != file.module and other not in rule.include:
+            public = rule.public_headers and include.startswith("penstock/")
+            if not public and not (file.for_tests and side(str(file.module)) == side(other)):
+                bad.append(f'{file.path}: {file.module} may not include "{include}" of {other}')
     return bad
 
 
+def check_single_files(files: list[File], layers: dict[str, Module]) -> list[str]:
+    bad = []
+    for name, rule in layers.items():
+        for header in rule.single_file:
+            users = [f.path for f in files if header in f.third_party]
+            if any(f.module == name for f in files) and (len(users) != 1 or not users[0].endswith(".cc")):
+                found = ", ".join(users) or "none"
+                bad.append(f"{name}: <{header}> belongs in exactly one .cc; it is included by {found}")
+    return bad
+
+
+def check_tests(paths: list[str]) -> list[str]:
+    known = set(paths)
+    sources = [p for p in paths if p.startswith(TESTED) and p.endswith(".cc")]
+    untested = (p for p in sources if not FOR_TESTS.search(p) and "/fuzz/" not in p and Path(p).name != "main.cc")
+    return [f"{p}: has no {Path(p).stem}_test.cc beside it" for p in untested if p[:-3] + "_test.cc" not in known]
+
+
+def check(root: Path) -> tuple[int, list[str]]:
+    layers = read_map(root)
+    git = ["git", "-C", str(root), "ls-files", "--cached", "--others", "--exclude-standard"]
+    listed = subprocess.run(git, capture_output=True, text=True, check=True).stdout.split("\n")
+    paths = sorted({f for f in listed if re.search(r"\.(h|cc|inc)$", f) and (root / f).is_file()})
+    bad = check_map(layers)
+    bad += [f"{f}: sources here end in .cc and headers in .h" for f in listed if re.search(r"\.(hpp|hh|cpp|cxx|c)$", f)]
+    files = [File(root, f, layers) for f in paths if not f.startswith(MEETING_PLACES)]
+    closed = {f.path for f in files if f.path.endswith(".h") and not f.is_public and f.third_party}
+    for file in files:
+        if file.module is None:
+            bad.append(f"{file.path}: belongs to no module of tools/layers.toml")
+            continue
+        rule = layers[file.module]
+        bad += check_third_party(file, rule) + check_own(file, rule, layers, closed)
+    return len(files), bad + check_single_files(files, layers) + check_tests(paths)
+
+
 def main() -> int:
-    root = Path(sys.argv[1] if len(sys.argv) > 1 else ".").resolve()
-    layers = tomllib.loads((root / "tools/layers.toml").read_text())
-    listed = subprocess.run(["git", "-C", str(root), "ls-files", "--cached", "--others", "--exclude-standard"],
-                            capture_output=True, text=True, check=True).stdout.split("\n")  # fmt: skip
-    files = [f for f in listed if f.endswith((".h", ".cc", ".inc")) and not f.startswith(FREE) and (root / f).is_file()]
-    bad = [row for f in files for row in check_file(root, f, layers)]
-    client_emulator = [
-        f
-        for f in files
-        if f.startswith("client/") and re.search(r'#include\s+["<](emulator/|penstock/emulator)', (root / f).read_text())
-    ]
-    bad += [f"{f}: the client may never include the emulator, not even in a test" for f in client_emulator]
-    print("\n".join(bad) if bad else f"layers: {len(files)} files keep the map")
+    count, bad = check(Path(sys.argv[1] if len(sys.argv) > 1 else ".").resolve())
+    print("\n".join(bad) if bad else f"layers: {count} files keep the map")
     return 1 if bad else 0
 
 
