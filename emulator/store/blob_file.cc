@@ -1,0 +1,225 @@
+#include "emulator/store/blob_file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <filesystem>
+
+#include "emulator/store/blob_memory.h"
+
+namespace penstock::emulator::store {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kFirstBuffer = 4 << 10;
+constexpr std::size_t kWriteBuffer = 64 << 10;  // smaller appends are gathered
+
+Result<void> SyncDirectory(const std::string& path) {
+  const Descriptor directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!directory || ::fsync(directory.get()) != 0) return SystemError(ErrorKind::kInternal, "sync", path, errno);
+  return Ok();
+}
+
+class FileBlobWriter final : public BlobWriter {
+ public:
+  FileBlobWriter(std::shared_ptr<BlobRegistry> registry, FileBlobOptions options, std::uint64_t size_hint)
+      : registry_(std::move(registry)), options_(options), size_hint_(size_hint), id_(registry_->NextId()) {}
+
+  ~FileBlobWriter() override {
+    if (!temporary_.empty()) ::unlink(temporary_.c_str());
+  }
+
+  Result<void> Append(ByteView bytes) override {
+    if (!file_ && std::max(size_ + bytes.size(), size_hint_) > options_.inline_limit_bytes) PENSTOCK_TRY(OpenFile());
+    size_ += bytes.size();
+    if (file_ && buffer_.size() + bytes.size() > kWriteBuffer) {
+      PENSTOCK_TRY(Flush());
+      if (bytes.size() >= kWriteBuffer) return Write(bytes);
+    }
+    while (!bytes.empty()) {
+      if (buffer_.size() == buffer_.capacity()) Grow(bytes.size());
+      bytes = buffer_.Fill(bytes);
+    }
+    return Ok();
+  }
+
+  Result<Content> Finish() override {
+    if (size_ == 0) return Content{};
+    StoredBlobPtr blob;
+    if (file_) {
+      PENSTOCK_TRY(Flush());
+      PENSTOCK_TRY(MoveIntoPlace());
+      auto adopted = FileBlob::Adopt(registry_, id_, std::move(file_), size_);
+      if (!adopted.ok()) {
+        ::unlink(registry_->PathOf(id_).c_str());
+        return std::move(adopted).error();
+      }
+      blob = std::move(adopted).value();
+    } else {
+      buffer_.Trim();
+      blob = std::make_shared<HeapBlob>(registry_, id_, std::move(buffer_));
+    }
+    registry_->AddPending(blob);
+    return Content{{{blob, {0, size_}}}};
+  }
+
+ private:
+  // At most the inline limit or the write buffer: what is copied to grow is small.
+  void Grow(std::size_t wanted) {
+    std::uint64_t capacity = std::max<std::uint64_t>({kFirstBuffer, 2 * buffer_.capacity(), buffer_.size() + wanted});
+    if (file_) capacity = kWriteBuffer;
+    if (!file_ && size_hint_ >= buffer_.size() + wanted) capacity = size_hint_;
+    HeapBuffer larger(static_cast<std::size_t>(capacity));
+    larger.Fill(buffer_.view());
+    buffer_ = std::move(larger);
+  }
+
+  Result<void> OpenFile() {
+    char name[24];
+    std::snprintf(name, sizeof(name), "/tmp/%016llx", static_cast<unsigned long long>(id_));
+    std::string path = registry_->directory() + name;
+    file_ = Descriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
+    if (!file_) return SystemError(ErrorKind::kInternal, "create", path, errno);
+    temporary_ = std::move(path);
+    return Ok();
+  }
+
+  Result<void> Write(ByteView bytes) {
+    const int error = WriteAll(file_.get(), bytes);
+    return error == 0 ? Ok() : Result<void>(SystemError(ErrorKind::kInternal, "write", temporary_, error));
+  }
+
+  Result<void> Flush() {
+    PENSTOCK_TRY(Write(buffer_.view()));
+    buffer_.Clear();
+    return Ok();
+  }
+
+  Result<void> MoveIntoPlace() {
+    const bool strict = options_.durability == Durability::kStrict;
+    if (strict && ::fdatasync(file_.get()) != 0) {
+      return SystemError(ErrorKind::kInternal, "sync", temporary_, errno);
+    }
+    const std::string path = registry_->PathOf(id_);
+    if (::rename(temporary_.c_str(), path.c_str()) != 0) {
+      return SystemError(ErrorKind::kInternal, "rename", temporary_, errno);
+    }
+    temporary_.clear();
+    if (strict) {
+      if (auto synced = SyncDirectory(fs::path(path).parent_path()); !synced.ok()) {
+        ::unlink(path.c_str());
+        return synced;
+      }
+    }
+    return Ok();
+  }
+
+  const std::shared_ptr<BlobRegistry> registry_;
+  const FileBlobOptions options_;
+  const std::uint64_t size_hint_;
+  const std::int64_t id_;
+  std::uint64_t size_ = 0;
+  HeapBuffer buffer_;
+  Descriptor file_;
+  std::string temporary_;  // empty: no file to clean up
+};
+
+// Empties one folder of everything that `keep` refuses.
+Result<void> Sweep(const fs::path& folder, const std::function<Result<bool>(const std::string& name)>& keep) {
+  std::error_code error;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    PENSTOCK_ASSIGN(const bool wanted, keep(at->path().filename().string()));
+    if (!wanted) ::unlink(at->path().c_str());
+  }
+  if (error) return SystemError(ErrorKind::kInvalidArgument, "list", folder.string(), error.value());
+  return Ok();
+}
+
+Result<void> MakeDirectory(const std::string& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error) return SystemError(ErrorKind::kInvalidArgument, "create the directory", path, error.value());
+  return Ok();
+}
+
+}  // namespace
+
+Result<StoredBlobPtr> FileBlob::Adopt(std::shared_ptr<BlobRegistry> registry, std::int64_t id, Descriptor file,
+                                      std::uint64_t size) {
+  std::shared_ptr<FileBlob> blob(new FileBlob(std::move(registry), id, size));
+  blob->share_ = DescriptorShare::Take();
+  if (blob->share_.held()) {
+    blob->file_ = std::move(file);
+    return StoredBlobPtr(std::move(blob));
+  }
+  void* mapped = ::mmap(nullptr, size, PROT_READ, MAP_SHARED, file.get(), 0);
+  if (mapped == MAP_FAILED) {
+    return Error::Make(ErrorKind::kResourceExhausted,
+                       "too many stored objects are being read at once; raise the limit of open files (ulimit -n)");
+  }
+  blob->mapped_ = static_cast<const std::byte*>(mapped);
+  return StoredBlobPtr(std::move(blob));
+}
+
+Result<StoredBlobPtr> FileBlob::Open(const std::shared_ptr<BlobRegistry>& registry, std::int64_t id,
+                                     std::uint64_t size) {
+  const std::string path = registry->PathOf(id);
+  Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file && errno == ENOENT) return StoredBlobPtr();
+  struct stat status {};
+  if (!file || ::fstat(file.get(), &status) != 0) return SystemError(ErrorKind::kInternal, "open", path, errno);
+  if (static_cast<std::uint64_t>(status.st_size) < size) {
+    return Error::Make(ErrorKind::kDataLoss, "the file " + path + " has " + std::to_string(status.st_size) + " of its " +
+                                                 std::to_string(size) + " bytes; the object's bytes are lost");
+  }
+  return Adopt(registry, id, std::move(file), size);
+}
+
+FileBlob::~FileBlob() {
+  if (mapped_ != nullptr) ::munmap(const_cast<std::byte*>(mapped_), size_);
+}
+
+std::optional<ByteView> FileBlob::Memory() const {
+  if (mapped_ == nullptr) return std::nullopt;
+  return ByteView(mapped_, size_);
+}
+
+bool FileBlob::IsLinked() const {
+  struct stat status {};
+  if (file_) return ::fstat(file_.get(), &status) == 0 && status.st_nlink > 0;
+  return ::stat(registry()->PathOf(id()).c_str(), &status) == 0;
+}
+
+Result<void> PrepareBlobDirectory(const std::string& directory, Durability durability,
+                                  const std::function<Result<bool>(std::int64_t id)>& is_known) {
+  PENSTOCK_TRY(MakeDirectory(directory + "/tmp"));
+  PENSTOCK_TRY(Sweep(directory + "/tmp", [](const std::string&) { return Result<bool>(false); }));
+  for (int folder = 0; folder < 256; ++folder) {
+    char name[16];
+    std::snprintf(name, sizeof(name), "/blobs/%02x", static_cast<unsigned>(folder));
+    PENSTOCK_TRY(MakeDirectory(directory + name));
+    PENSTOCK_TRY(Sweep(directory + name, [&](const std::string& file) -> Result<bool> {
+      std::int64_t id = 0;
+      const auto parsed = std::from_chars(file.data(), file.data() + file.size(), id, 16);
+      if (parsed.ec != std::errc() || parsed.ptr != file.data() + file.size()) return true;  // not ours to remove
+      return is_known(id);
+    }));
+  }
+  if (durability != Durability::kStrict) return Ok();
+  PENSTOCK_TRY(SyncDirectory(directory + "/blobs"));
+  return SyncDirectory(directory);
+}
+
+std::unique_ptr<BlobWriter> NewFileBlobWriter(std::shared_ptr<BlobRegistry> registry, FileBlobOptions options,
+                                              std::uint64_t size_hint) {
+  return std::make_unique<FileBlobWriter>(std::move(registry), options, size_hint);
+}
+
+}  // namespace penstock::emulator::store

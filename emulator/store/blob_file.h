@@ -1,0 +1,53 @@
+// Blobs in files, for dir mode: temp -> (fsync) -> rename into place. Small ones stay in memory and go to the database.
+#ifndef PENSTOCK_EMULATOR_STORE_BLOB_FILE_H_
+#define PENSTOCK_EMULATOR_STORE_BLOB_FILE_H_
+
+#include <functional>
+#include <memory>
+
+#include "emulator/store/blob_registry.h"
+#include "emulator/store/descriptor.h"
+#include "emulator/store/store.h"
+
+namespace penstock::emulator::store {
+
+// A finished file: by descriptor, or mapped into memory while the process's share of descriptors is used up.
+class FileBlob final : public StoredBlob {
+ public:
+  // Takes over an open file. kResourceExhausted when it can neither be kept open nor mapped.
+  static Result<StoredBlobPtr> Adopt(std::shared_ptr<BlobRegistry> registry, std::int64_t id, Descriptor file,
+                                     std::uint64_t size);
+  // Opens the file of `id`. Null: there is none. kDataLoss when it is shorter than `size`.
+  static Result<StoredBlobPtr> Open(const std::shared_ptr<BlobRegistry>& registry, std::int64_t id, std::uint64_t size);
+
+  ~FileBlob() override;
+  std::uint64_t size() const override { return size_; }
+  std::optional<ByteView> Memory() const override;
+  int FileDescriptor() const override { return file_.get(); }
+  bool IsLinked() const override;
+
+ private:
+  FileBlob(std::shared_ptr<BlobRegistry> registry, std::int64_t id, std::uint64_t size)
+      : StoredBlob(std::move(registry), id, false), size_(size) {}
+
+  const std::uint64_t size_;
+  Descriptor file_;
+  DescriptorShare share_;
+  const std::byte* mapped_ = nullptr;
+};
+
+// Creates blobs/ with its sub-folders and an empty tmp/ under `directory`. Blob files for which `is_known` answers false
+// are removed: a crash left them behind. kInvalidArgument when the directory cannot be used.
+Result<void> PrepareBlobDirectory(const std::string& directory, Durability durability,
+                                  const std::function<Result<bool>(std::int64_t id)>& is_known);
+
+struct FileBlobOptions {
+  std::uint64_t inline_limit_bytes = 0;
+  Durability durability = Durability::kRelaxed;
+};
+std::unique_ptr<BlobWriter> NewFileBlobWriter(std::shared_ptr<BlobRegistry> registry, FileBlobOptions options,
+                                              std::uint64_t size_hint);
+
+}  // namespace penstock::emulator::store
+
+#endif  // PENSTOCK_EMULATOR_STORE_BLOB_FILE_H_

@@ -1,0 +1,114 @@
+#include "emulator/store/blob_memory.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+namespace penstock::emulator::store {
+namespace {
+
+constexpr std::uint64_t kMemfdFrom = 256 << 10;
+constexpr std::size_t kFirstChunk = 16 << 10;
+constexpr std::size_t kLargestChunk = 8 << 20;
+
+// Heap chunks, each of which becomes a blob of its own: nothing is ever moved to grow.
+class MemoryBlobWriter final : public BlobWriter {
+ public:
+  MemoryBlobWriter(std::shared_ptr<BlobRegistry> registry, std::uint64_t size_hint)
+      : registry_(std::move(registry)), size_hint_(size_hint) {}
+
+  Result<void> Append(ByteView bytes) override {
+    if (!file_ && !memfd_refused_ && std::max(size_hint_, size_ + bytes.size()) >= kMemfdFrom) {
+      PENSTOCK_TRY(MoveToMemfd());
+    }
+    size_ += bytes.size();
+    if (file_) return WriteToMemfd(bytes);
+    while (!bytes.empty()) {
+      if (chunks_.empty() || chunks_.back().size() == chunks_.back().capacity()) AddChunk(bytes.size());
+      bytes = chunks_.back().Fill(bytes);
+    }
+    return Ok();
+  }
+
+  Result<Content> Finish() override {
+    Content content;
+    if (file_ && size_ > 0) {
+      Add(content,
+          std::make_shared<MemfdBlob>(registry_, registry_->NextId(), std::move(file_), std::move(share_), size_));
+    }
+    for (HeapBuffer& chunk : chunks_) {
+      chunk.Trim();
+      Add(content, std::make_shared<HeapBlob>(registry_, registry_->NextId(), std::move(chunk)));
+    }
+    chunks_.clear();
+    return content;
+  }
+
+ private:
+  void Add(Content& content, const StoredBlobPtr& blob) {
+    registry_->AddPending(blob);
+    content.slices.push_back({blob, {0, blob->size()}});
+  }
+
+  void AddChunk(std::size_t at_least) {
+    std::uint64_t capacity = chunks_.empty() ? kFirstChunk : 2 * chunks_.back().capacity();
+    if (size_hint_ >= size_) capacity = size_hint_ - held_;  // exactly the rest, where it is known
+    capacity = std::clamp<std::uint64_t>(capacity, std::min<std::size_t>(at_least, kLargestChunk), kLargestChunk);
+    chunks_.emplace_back(static_cast<std::size_t>(capacity));
+    held_ += capacity;
+  }
+
+  Result<void> MoveToMemfd() {
+    share_ = DescriptorShare::Take();
+    if (share_.held()) file_ = Descriptor(::memfd_create("penstock-blob", MFD_CLOEXEC));
+    if (!file_) {
+      share_ = DescriptorShare();
+      memfd_refused_ = true;
+      return Ok();
+    }
+    for (const HeapBuffer& chunk : chunks_) PENSTOCK_TRY(WriteToMemfd(chunk.view()));
+    chunks_.clear();
+    return Ok();
+  }
+
+  Result<void> WriteToMemfd(ByteView bytes) {
+    if (const int error = WriteAll(file_.get(), bytes); error != 0) {
+      return SystemError(ErrorKind::kInternal, "write", "an object in memory", error);
+    }
+    return Ok();
+  }
+
+  const std::shared_ptr<BlobRegistry> registry_;
+  const std::uint64_t size_hint_;
+  std::uint64_t size_ = 0;  // appended
+  std::uint64_t held_ = 0;  // capacity of all chunks
+  std::vector<HeapBuffer> chunks_;
+  Descriptor file_;
+  DescriptorShare share_;
+  bool memfd_refused_ = false;
+};
+
+}  // namespace
+
+ByteView HeapBuffer::Fill(ByteView bytes) {
+  const std::size_t count = std::min(bytes.size(), capacity_ - size_);
+  if (count > 0) std::memcpy(bytes_.get() + size_, bytes.data(), count);
+  size_ += count;
+  return bytes.subspan(count);
+}
+
+void HeapBuffer::Trim() {
+  if (size_ >= capacity_ - capacity_ / 4) return;
+  HeapBuffer exact(size_);
+  exact.Fill(view());
+  *this = std::move(exact);
+}
+
+std::unique_ptr<BlobWriter> NewMemoryBlobWriter(std::shared_ptr<BlobRegistry> registry, std::uint64_t size_hint) {
+  return std::make_unique<MemoryBlobWriter>(std::move(registry), size_hint);
+}
+
+}  // namespace penstock::emulator::store

@@ -1,0 +1,66 @@
+// Blobs in RAM: on the heap, or in a memfd that the wire can send from without copying.
+#ifndef PENSTOCK_EMULATOR_STORE_BLOB_MEMORY_H_
+#define PENSTOCK_EMULATOR_STORE_BLOB_MEMORY_H_
+
+#include <memory>
+
+#include "emulator/store/blob_registry.h"
+#include "emulator/store/descriptor.h"
+
+namespace penstock::emulator::store {
+
+// Bytes under construction: a fixed capacity filled from the front.
+class HeapBuffer {
+ public:
+  HeapBuffer() = default;
+  explicit HeapBuffer(std::size_t capacity)
+      : bytes_(std::make_unique_for_overwrite<std::byte[]>(capacity)), capacity_(capacity) {}
+
+  std::size_t size() const { return size_; }
+  std::size_t capacity() const { return capacity_; }
+  ByteView view() const { return {bytes_.get(), size_}; }
+  // Takes what fits; returns the rest.
+  ByteView Fill(ByteView bytes);
+  void Clear() { size_ = 0; }
+  // Gives unused memory back when most of it is unused.
+  void Trim();
+
+ private:
+  std::unique_ptr<std::byte[]> bytes_;
+  std::size_t capacity_ = 0;
+  std::size_t size_ = 0;
+};
+
+class HeapBlob final : public StoredBlob {
+ public:
+  HeapBlob(std::shared_ptr<BlobRegistry> registry, std::int64_t id, HeapBuffer buffer)
+      : StoredBlob(std::move(registry), id, true), buffer_(std::move(buffer)) {}
+  std::uint64_t size() const override { return buffer_.size(); }
+  std::optional<ByteView> Memory() const override { return buffer_.view(); }
+  int FileDescriptor() const override { return -1; }
+
+ private:
+  const HeapBuffer buffer_;
+};
+
+class MemfdBlob final : public StoredBlob {
+ public:
+  MemfdBlob(std::shared_ptr<BlobRegistry> registry, std::int64_t id, Descriptor file, DescriptorShare share,
+            std::uint64_t size)
+      : StoredBlob(std::move(registry), id, true), file_(std::move(file)), share_(std::move(share)), size_(size) {}
+  std::uint64_t size() const override { return size_; }
+  std::optional<ByteView> Memory() const override { return std::nullopt; }
+  int FileDescriptor() const override { return file_.get(); }
+
+ private:
+  const Descriptor file_;
+  const DescriptorShare share_;
+  const std::uint64_t size_;
+};
+
+// For memory mode. From 256 KiB on a blob goes to a memfd, or stays in heap chunks when no descriptor is to be had.
+std::unique_ptr<BlobWriter> NewMemoryBlobWriter(std::shared_ptr<BlobRegistry> registry, std::uint64_t size_hint);
+
+}  // namespace penstock::emulator::store
+
+#endif  // PENSTOCK_EMULATOR_STORE_BLOB_MEMORY_H_

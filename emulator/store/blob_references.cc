@@ -1,0 +1,104 @@
+#include "emulator/store/blob_references.h"
+
+#include <utility>
+#include <vector>
+
+#include "emulator/store/blob_file.h"
+#include "emulator/store/blob_memory.h"
+#include "emulator/store/codec.h"
+
+namespace penstock::emulator::store {
+namespace {
+
+Result<void> AddReference(Connection& connection, const StoredBlob& blob, bool in_memory) {
+  Query query(connection,
+              "INSERT INTO blobs(id, refs, size, bytes) VALUES(?,1,?,?) ON CONFLICT(id) DO UPDATE SET refs = refs + 1");
+  query.Bind(blob.id()).Bind(static_cast<std::int64_t>(blob.size()));
+  if (blob.IsInline() && !in_memory) {
+    query.BindBytes(AsText(*blob.Memory()));
+  } else {
+    query.BindNull();
+  }
+  return query.Run();
+}
+
+Result<std::vector<SliceReference>> Unpack(const Connection& connection, std::string_view packed) {
+  auto slices = DecodeSlices(packed);
+  if (slices.has_value()) return std::move(*slices);
+  return Error::Make(ErrorKind::kDataLoss, "the database file " + connection.path() + " holds a damaged object record");
+}
+
+// Null: the file was removed since the row was read.
+Result<StoredBlobPtr> LoadBlob(Connection& connection, const std::shared_ptr<BlobRegistry>& registry, std::int64_t id) {
+  if (StoredBlobPtr living = registry->Find(id); living != nullptr) return living;
+  Query query(connection, "SELECT size, bytes FROM blobs WHERE id=?");
+  PENSTOCK_ASSIGN(const bool found, query.Bind(id).Step());
+  if (!found || registry->in_memory()) {
+    return Error::Make(ErrorKind::kDataLoss,
+                       "the database file " + connection.path() + " lost the bytes of blob " + std::to_string(id));
+  }
+  StoredBlobPtr blob;
+  if (query.IsNull(1)) {
+    PENSTOCK_ASSIGN(blob, FileBlob::Open(registry, id, static_cast<std::uint64_t>(query.Int(0))));
+  } else {
+    const std::string_view bytes = query.Bytes(1);
+    HeapBuffer buffer(bytes.size());
+    buffer.Fill(AsBytes(bytes));
+    blob = std::make_shared<HeapBlob>(registry, id, std::move(buffer));
+  }
+  return blob == nullptr ? blob : registry->AddLoaded(blob);
+}
+
+}  // namespace
+
+Result<std::string> AddReferences(WriteTransaction& transaction, const std::shared_ptr<BlobRegistry>& registry,
+                                  const Content& content) {
+  std::vector<SliceReference> references;
+  references.reserve(content.slices.size());
+  for (const ContentSlice& slice : content.slices) {
+    StoredBlobPtr blob = std::dynamic_pointer_cast<const StoredBlob>(slice.blob);
+    if (blob == nullptr || blob->registry() != registry.get()) {
+      return Error::Make(ErrorKind::kInvalidArgument, "the content was not made by this store; copy it with NewBlob");
+    }
+    PENSTOCK_TRY(AddReference(transaction.connection(), *blob, registry->in_memory()));
+    references.push_back({blob->id(), slice.range});
+    transaction.AfterCommit([registry, blob = std::move(blob)] { registry->Referenced(blob); });
+  }
+  return EncodeSlices(references);
+}
+
+Result<void> ReleaseReferences(WriteTransaction& transaction, const std::shared_ptr<BlobRegistry>& registry,
+                               std::string_view packed_slices) {
+  Connection& connection = transaction.connection();
+  PENSTOCK_ASSIGN(const auto slices, Unpack(connection, packed_slices));
+  for (const SliceReference& slice : slices) {
+    Query release(connection, "UPDATE blobs SET refs = refs - 1 WHERE id=? RETURNING refs, bytes IS NULL");
+    PENSTOCK_ASSIGN(const bool found, release.Bind(slice.blob_id).Step());
+    if (!found || release.Int(0) > 0) continue;
+    const bool has_file = release.Int(1) != 0 && !registry->in_memory();
+    PENSTOCK_TRY(release.Run());
+    Query remove(connection, "DELETE FROM blobs WHERE id=?");
+    PENSTOCK_TRY(remove.Bind(slice.blob_id).Run());
+    transaction.AfterCommit([registry, id = slice.blob_id, has_file] { registry->Released(id, has_file); });
+  }
+  return Ok();
+}
+
+Result<std::optional<Content>> LoadContent(Connection& connection, const std::shared_ptr<BlobRegistry>& registry,
+                                           std::string_view packed_slices) {
+  PENSTOCK_ASSIGN(const auto slices, Unpack(connection, packed_slices));
+  Content content;
+  content.slices.reserve(slices.size());
+  for (const SliceReference& slice : slices) {
+    PENSTOCK_ASSIGN(StoredBlobPtr blob, LoadBlob(connection, registry, slice.blob_id));
+    if (blob == nullptr) return std::optional<Content>();
+    if (slice.range.end > blob->size()) {
+      return Error::Make(ErrorKind::kDataLoss, "the database file " + connection.path() + " names bytes behind the end" +
+                                                   " of blob " + std::to_string(slice.blob_id));
+    }
+    content.slices.push_back({std::move(blob), slice.range});
+  }
+  return std::optional<Content>(std::move(content));
+}
+
+}  // namespace penstock::emulator::store

@@ -1,0 +1,32 @@
+#include "emulator/store/connection_pool.h"
+
+namespace penstock::emulator::store {
+
+Result<ConnectionPool::Lease> ConnectionPool::Take() {
+  {
+    const MutexLock lock(mutex_);
+    while (idle_.empty() && open_ == limit_) returned_.WaitIdle(mutex_);
+    if (!idle_.empty()) {
+      Lease lease(*this, std::move(idle_.back()));
+      idle_.pop_back();
+      return lease;
+    }
+    ++open_;
+  }
+  auto opened = opener_();
+  if (!opened.ok()) {
+    const MutexLock lock(mutex_);
+    --open_;
+    returned_.NotifyOne();
+    return std::move(opened).error();
+  }
+  return Lease(*this, std::move(opened).value());
+}
+
+void ConnectionPool::GiveBack(std::unique_ptr<Connection> connection) {
+  const MutexLock lock(mutex_);
+  idle_.push_back(std::move(connection));
+  returned_.NotifyOne();
+}
+
+}  // namespace penstock::emulator::store

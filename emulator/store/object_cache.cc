@@ -1,0 +1,110 @@
+#include "emulator/store/object_cache.h"
+
+#include <functional>
+#include <utility>
+
+namespace penstock::emulator::store {
+namespace {
+
+constexpr std::uint64_t kEntryOverhead = 512;  // record, list and index nodes, roughly
+
+std::uint64_t WeightOf(const Attributes& attributes) {
+  std::uint64_t weight = 0;
+  for (const auto& [name, value] : attributes) weight += sizeof(attributes[0]) + name.size() + value.size();
+  return weight;
+}
+
+}  // namespace
+
+ObjectCache::ObjectCache(CacheLimits limits) : per_shard_{limits.bytes / kShards, limits.descriptors / kShards} {}
+
+ObjectCache::Name ObjectCache::MakeName(std::string_view bucket, std::string_view key) {
+  const std::hash<std::string_view> hash;
+  return {bucket, key, hash(key) ^ (hash(bucket) * 0x9E3779B97F4A7C15ULL)};
+}
+
+ObjectCache::Ticket ObjectCache::TakeTicket(std::string_view bucket, std::string_view key) {
+  Shard& shard = ShardOf(MakeName(bucket, key));
+  const MutexLock lock(shard.mutex);
+  return shard.writes;
+}
+
+ObjectPtr ObjectCache::Find(std::string_view bucket, std::string_view key) {
+  const Name name = MakeName(bucket, key);
+  Shard& shard = ShardOf(name);
+  const MutexLock lock(shard.mutex);
+  const auto found = shard.index.find(name);
+  if (found == shard.index.end()) return nullptr;
+  shard.entries.splice(shard.entries.begin(), shard.entries, found->second);
+  return found->second->object;
+}
+
+void ObjectCache::Offer(std::string_view bucket, const ObjectPtr& object, Ticket ticket) {
+  const Name name = MakeName(bucket, object->key.value);
+  Shard& shard = ShardOf(name);
+  Entries fresh;
+  Entries dropped;
+  fresh.push_back({std::string(bucket), object});
+  const MutexLock lock(shard.mutex);
+  if (shard.writes == ticket) Insert(shard, name, fresh, dropped);
+}
+
+void ObjectCache::Set(std::string_view bucket, const ObjectPtr& object) {
+  const Name name = MakeName(bucket, object->key.value);
+  Shard& shard = ShardOf(name);
+  Entries fresh;
+  Entries dropped;
+  fresh.push_back({std::string(bucket), object});
+  const MutexLock lock(shard.mutex);
+  ++shard.writes;
+  Insert(shard, name, fresh, dropped);
+}
+
+void ObjectCache::Erase(std::string_view bucket, std::string_view key) {
+  const Name name = MakeName(bucket, key);
+  Shard& shard = ShardOf(name);
+  Entries dropped;
+  const MutexLock lock(shard.mutex);
+  ++shard.writes;
+  Remove(shard, name, dropped);
+}
+
+void ObjectCache::Remove(Shard& shard, const Name& name, Entries& dropped) {
+  const auto found = shard.index.find(name);
+  if (found == shard.index.end()) return;
+  const Entries::iterator entry = found->second;
+  shard.bytes -= entry->bytes;
+  shard.descriptors -= entry->descriptors;
+  shard.index.erase(found);
+  dropped.splice(dropped.begin(), shard.entries, entry);
+}
+
+void ObjectCache::Insert(Shard& shard, const Name& name, Entries& fresh, Entries& dropped) {
+  Remove(shard, name, dropped);
+  Entry& entry = fresh.front();
+  const ObjectRecord& object = *entry.object;
+  entry.bytes = kEntryOverhead + object.key.value.size() + WeightOf(object.attributes) + WeightOf(object.tags) +
+                object.parts.size() * sizeof(PartRecord);
+  for (const ContentSlice& slice : object.content.slices) {
+    entry.bytes += sizeof(ContentSlice);
+    if (slice.blob->FileDescriptor() >= 0) {
+      ++entry.descriptors;
+    } else {
+      entry.bytes += slice.range.size();
+    }
+  }
+  // One entry may use half a shard at most: a giant would push everything else out.
+  if (entry.bytes > per_shard_.bytes / 2 || entry.descriptors > per_shard_.descriptors) return;
+  while (!shard.entries.empty() && (shard.bytes + entry.bytes > per_shard_.bytes ||
+                                    shard.descriptors + entry.descriptors > per_shard_.descriptors)) {
+    const Entry& oldest = shard.entries.back();
+    Remove(shard, MakeName(oldest.bucket, oldest.object->key.value), dropped);
+  }
+  shard.bytes += entry.bytes;
+  shard.descriptors += entry.descriptors;
+  shard.entries.splice(shard.entries.begin(), fresh);
+  const Entries::iterator inserted = shard.entries.begin();
+  shard.index.emplace(Name{inserted->bucket, inserted->object->key.value, name.hash}, inserted);
+}
+
+}  // namespace penstock::emulator::store

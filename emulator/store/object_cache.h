@@ -1,0 +1,82 @@
+// Latest versions of hot objects, so that reading them touches no database.
+//
+// Coherence: a reader takes a Ticket before it starts its database snapshot and hands it back with what it read; a write
+// that became visible in between makes the insert a no-op. The writer calls Set or Erase after its commit and before it
+// acknowledges.
+#ifndef PENSTOCK_EMULATOR_STORE_OBJECT_CACHE_H_
+#define PENSTOCK_EMULATOR_STORE_OBJECT_CACHE_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "emulator/store/store.h"
+#include "penstock/base/mutex.h"
+
+namespace penstock::emulator::store {
+
+struct CacheLimits {
+  std::uint64_t bytes = 64 << 20;      // records and inline bodies
+  std::uint64_t descriptors = 1024;    // files that cached contents keep open
+};
+
+// Bounded, sharded, least recently used goes first. Thread safety: any thread.
+class ObjectCache {
+ public:
+  explicit ObjectCache(CacheLimits limits);
+
+  using Ticket = std::uint64_t;
+  Ticket TakeTicket(std::string_view bucket, std::string_view key);
+
+  // Null: not cached.
+  ObjectPtr Find(std::string_view bucket, std::string_view key);
+  // For readers: refused when the shard was written to after `ticket`.
+  void Offer(std::string_view bucket, const ObjectPtr& object, Ticket ticket);
+  // For the writer: the key's latest version is now this one, or gone.
+  void Set(std::string_view bucket, const ObjectPtr& object);
+  void Erase(std::string_view bucket, std::string_view key);
+
+ private:
+  struct Name {
+    std::string_view bucket;
+    std::string_view key;
+    std::size_t hash;
+    bool operator==(const Name& other) const { return key == other.key && bucket == other.bucket; }
+  };
+  struct NameHash {
+    std::size_t operator()(const Name& name) const { return name.hash; }
+  };
+  struct Entry {
+    std::string bucket;
+    ObjectPtr object;
+    std::uint64_t bytes = 0;
+    std::uint64_t descriptors = 0;
+  };
+  using Entries = std::list<Entry>;  // most recently used first
+  struct Shard {
+    Mutex mutex;
+    Ticket writes PENSTOCK_GUARDED_BY(mutex) = 0;
+    std::uint64_t bytes PENSTOCK_GUARDED_BY(mutex) = 0;
+    std::uint64_t descriptors PENSTOCK_GUARDED_BY(mutex) = 0;
+    Entries entries PENSTOCK_GUARDED_BY(mutex);
+    std::unordered_map<Name, Entries::iterator, NameHash> index PENSTOCK_GUARDED_BY(mutex);  // views into entries
+  };
+  static constexpr std::size_t kShards = 64;
+
+  static Name MakeName(std::string_view bucket, std::string_view key);
+  Shard& ShardOf(const Name& name) { return shards_[(name.hash >> 48) % kShards]; }
+  // Both move what they drop into `dropped`, to be destroyed outside the lock.
+  static void Remove(Shard& shard, const Name& name, Entries& dropped) PENSTOCK_REQUIRES(shard.mutex);
+  void Insert(Shard& shard, const Name& name, Entries& fresh, Entries& dropped) PENSTOCK_REQUIRES(shard.mutex);
+
+  const CacheLimits per_shard_;
+  std::array<Shard, kShards> shards_;
+};
+
+}  // namespace penstock::emulator::store
+
+#endif  // PENSTOCK_EMULATOR_STORE_OBJECT_CACHE_H_

@@ -1,0 +1,100 @@
+// Object methods of SqliteStore: find, put, delete, tag.
+#include <memory>
+#include <utility>
+
+#include "emulator/store/blob_references.h"
+#include "emulator/store/object_writes.h"
+#include "emulator/store/sqlite_store.h"
+
+namespace penstock::emulator::store {
+namespace {
+
+Error NoSuchKey(const BucketName& bucket, const ObjectKey& key) {
+  Error error = Error::Make(ErrorKind::kNotFound, "The specified key does not exist.");
+  error.code = "NoSuchKey";
+  return std::move(error).At("", bucket.value, key.value);
+}
+
+Result<ObjectRow> FindRow(Connection& connection, const Bucket& bucket, const ObjectKey& key,
+                          const std::optional<VersionId>& version) {
+  if (version.has_value()) return FindVersion(connection, bucket, key, *version);
+  PENSTOCK_ASSIGN(auto latest, FindLatest(connection, bucket.id, key.value));
+  if (!latest.has_value()) return NoSuchKey(bucket.record->name, key);
+  return std::move(*latest);
+}
+
+Error TagsOnMarker(const BucketName& bucket, const ObjectKey& key) {
+  Error error = Error::Make(ErrorKind::kInvalidArgument, "The specified method is not allowed against this resource.");
+  error.code = "MethodNotAllowed";
+  return std::move(error).At("", bucket.value, key.value);
+}
+
+}  // namespace
+
+Result<ObjectPtr> SqliteStore::FindObject(const BucketName& bucket, const ObjectKey& key,
+                                          const std::optional<VersionId>& version) {
+  if (ObjectPtr hot = cache_.Find(bucket.value, key.value); hot != nullptr) {
+    if (!version.has_value() || hot->version_id == *version) return hot;
+  }
+  ObjectCache::Ticket ticket = 0;
+  const auto read = [&](Connection& connection) -> Result<std::optional<ObjectPtr>> {
+    ticket = cache_.TakeTicket(bucket.value, key.value);  // before the first SELECT, which fixes the snapshot
+    PENSTOCK_ASSIGN(const Bucket found, buckets_.Find(bucket));
+    PENSTOCK_ASSIGN(ObjectRow row, FindRow(connection, found, key, version));
+    return LoadObject(connection, std::move(row));
+  };
+  PENSTOCK_ASSIGN(ObjectPtr object, ReadSettled<ObjectPtr>(read));
+  if (object->is_latest) cache_.Offer(bucket.value, object, ticket);
+  return object;
+}
+
+Result<PutOutcome> SqliteStore::Put(PutObject request) {
+  PutOutcome outcome;
+  const auto put = [&](WriteTransaction& transaction) -> Result<void> {
+    PENSTOCK_ASSIGN(const Bucket bucket, buckets_.Find(request.bucket));
+    const ObjectWrite write = BeginObjectWrite(transaction, bucket);
+    PENSTOCK_TRY(CheckPrecondition(write, request.record.key, request.precondition));
+    ObjectRow row;
+    row.record = request.record;
+    PENSTOCK_ASSIGN(row.slices, AddReferences(transaction, registry_, request.record.content));
+    PENSTOCK_TRY(PlaceObject(write, row));
+    outcome.object = std::make_shared<const ObjectRecord>(std::move(row.record));
+    outcome.versioning = bucket.record->versioning;
+    Publish(transaction, request.bucket, request.record.key, outcome.object);
+    return Ok();
+  };
+  PENSTOCK_TRY(queue_.Run(put));
+  return outcome;
+}
+
+Result<DeleteOutcome> SqliteStore::Delete(DeleteObject request) {
+  DeleteOutcome outcome;
+  const auto remove = [&](WriteTransaction& transaction) -> Result<void> {
+    PENSTOCK_ASSIGN(const Bucket bucket, buckets_.Find(request.bucket));
+    const ObjectWrite write = BeginObjectWrite(transaction, bucket);
+    PENSTOCK_TRY(CheckPrecondition(write, request.key, request.precondition));
+    if (request.version_id.has_value()) {
+      PENSTOCK_ASSIGN(outcome, DeleteVersion(write, request.key, *request.version_id));
+    } else {
+      PENSTOCK_ASSIGN(outcome, DeleteLatest(write, request.key));
+    }
+    Publish(transaction, request.bucket, request.key, nullptr);
+    return Ok();
+  };
+  PENSTOCK_TRY(queue_.Run(remove));
+  return outcome;
+}
+
+Result<void> SqliteStore::SetTags(const BucketName& bucket, const ObjectKey& key,
+                                  const std::optional<VersionId>& version, Attributes tags) {
+  return queue_.Run([&](WriteTransaction& transaction) -> Result<void> {
+    PENSTOCK_ASSIGN(const Bucket found, buckets_.Find(bucket));
+    PENSTOCK_ASSIGN(const ObjectRow row, FindRow(transaction.connection(), found, key, version));
+    if (row.record.is_delete_marker) return TagsOnMarker(bucket, key);
+    PENSTOCK_TRY(WriteTags(transaction.connection(), found.id, row, tags));
+    Publish(transaction, bucket, key, nullptr);
+    return Ok();
+  });
+}
+
+}  // namespace penstock::emulator::store

@@ -1,0 +1,199 @@
+// Object methods, in both modes and with bodies on either side of the inline limit.
+#include <gtest/gtest.h>
+
+#include "emulator/store/store_testing.h"
+
+namespace penstock::emulator::store {
+namespace {
+
+using namespace testing;  // NOLINT: the helpers of this folder's tests
+
+enum class Mode { kMemory, kDirectory, kStrict };
+
+class ObjectsTest : public ::testing::TestWithParam<Mode> {
+ protected:
+  void SetUp() override {
+    if (GetParam() != Mode::kMemory) options_.directory = directory_.path();
+    if (GetParam() == Mode::kStrict) options_.durability = Durability::kStrict;
+    store_ = OpenStore(options_);
+    ASSERT_NE(store_, nullptr);
+    MakeBucket(*store_);
+  }
+  int FilesOfBlobs() const {
+    int files = 0;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(directory_.path() + "/blobs")) {
+      files += entry.is_regular_file() ? 1 : 0;
+    }
+    return files;
+  }
+
+  TemporaryDirectory directory_;
+  StoreOptions options_;
+  std::unique_ptr<Store> store_;
+};
+
+INSTANTIATE_TEST_SUITE_P(Modes, ObjectsTest, ::testing::Values(Mode::kMemory, Mode::kDirectory, Mode::kStrict),
+                         [](const auto& mode) {
+                           return mode.param == Mode::kMemory      ? "Memory"
+                                  : mode.param == Mode::kDirectory ? "Directory"
+                                                                   : "Strict";
+                         });
+
+TEST_P(ObjectsTest, GivesBackBodiesOfEverySize) {
+  for (const std::size_t size : {0, 1, 32 << 10, (32 << 10) + 1, 100'000, 300'000, 3 << 20}) {
+    const std::string body = Body(size);
+    ASSERT_TRUE(PutText(*store_, "key", body).ok()) << size;
+    EXPECT_EQ(Get(*store_, "key"), body) << size;
+  }
+}
+
+TEST_P(ObjectsTest, KeepsEveryFieldOfTheRecord) {
+  PutObject put = MakePut(*store_, "key", "body");
+  put.record.checksum_algorithm = "CRC32C";
+  put.record.checksum_type = "FULL_OBJECT";
+  put.record.checksum = "c2Vj";
+  put.record.attributes = {{"content-type", "text/plain"}, {"x-amz-meta-a", "1"}};
+  put.record.tags = {{"t", "v"}};
+  ASSERT_TRUE(store_->Put(put).ok());
+  if (GetParam() != Mode::kMemory) {
+    store_.reset();
+    store_ = OpenStore(options_);
+  }
+  const auto found = store_->FindObject(kBucket, ObjectKey("key"));
+  ASSERT_TRUE(found.ok());
+  const ObjectRecord& record = **found;
+  EXPECT_EQ(record.version_id.value, "null");
+  EXPECT_TRUE(record.is_latest);
+  EXPECT_EQ(record.size, 4u);
+  EXPECT_EQ(record.etag, put.record.etag);
+  EXPECT_NE(record.last_modified, WallTime{});
+  EXPECT_EQ(record.owner_id, "owner");
+  EXPECT_EQ(record.storage_class, "STANDARD");
+  EXPECT_EQ(record.checksum_algorithm, "CRC32C");
+  EXPECT_EQ(record.checksum_type, "FULL_OBJECT");
+  EXPECT_EQ(record.checksum, "c2Vj");
+  EXPECT_EQ(record.attributes, put.record.attributes);
+  EXPECT_EQ(record.tags, put.record.tags);
+}
+
+TEST_P(ObjectsTest, NamesWhatIsMissing) {
+  EXPECT_EQ(Get(*store_, "absent"), "[NoSuchKey]");
+  EXPECT_EQ(Get(*store_, "absent", BucketName("nowhere")), "[NoSuchBucket]");
+  EXPECT_EQ(Get(*store_, "absent", kBucket, VersionId("null")), "[NoSuchVersion]");
+  const auto put = PutText(*store_, "key", "x", BucketName("nowhere"));
+  ASSERT_FALSE(put.ok());
+  EXPECT_EQ(put.error().code, "NoSuchBucket");
+}
+
+TEST_P(ObjectsTest, FindsTheNullVersionOfAnUnversionedObject) {
+  ASSERT_TRUE(PutText(*store_, "key", "x").ok());
+  EXPECT_EQ(Get(*store_, "key", kBucket, VersionId("null")), "x");
+}
+
+TEST_P(ObjectsTest, AReaderKeepsTheBytesOfADeletedObject) {
+  const std::string body = Body(500'000);
+  ASSERT_TRUE(PutText(*store_, "key", body).ok());
+  const auto held = store_->FindObject(kBucket, ObjectKey("key"));
+  ASSERT_TRUE(held.ok());
+  ASSERT_TRUE(Remove(*store_, "key").ok());
+  EXPECT_EQ(Get(*store_, "key"), "[NoSuchKey]");
+  EXPECT_EQ(Text((*held)->content), body);
+}
+
+TEST_P(ObjectsTest, DeletingTwiceIsNoError) {
+  ASSERT_TRUE(PutText(*store_, "key", "x").ok());
+  EXPECT_TRUE(Remove(*store_, "key")->existed);
+  const auto again = Remove(*store_, "key");
+  ASSERT_TRUE(again.ok());
+  EXPECT_FALSE(again->existed);
+  EXPECT_TRUE(again->version_id.empty());
+}
+
+TEST_P(ObjectsTest, ARefusedPreconditionChangesNothing) {
+  ASSERT_TRUE(PutText(*store_, "key", "old").ok());
+  PutObject put = MakePut(*store_, "key", "new");
+  std::string seen;
+  put.precondition = [&](const ObjectRecord* current) -> Result<void> {
+    seen = current == nullptr ? "nothing" : current->etag.value;
+    return Error::Make(ErrorKind::kPreconditionFailed, "no");
+  };
+  const auto refused = store_->Put(put);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().kind, ErrorKind::kPreconditionFailed);
+  EXPECT_EQ(seen, "etag-old");
+  EXPECT_EQ(Get(*store_, "key"), "old");
+  EXPECT_FALSE(store_->Delete({kBucket, ObjectKey("key"), std::nullopt, put.precondition}).ok());
+  EXPECT_EQ(Get(*store_, "key"), "old");
+}
+
+TEST_P(ObjectsTest, CopiesShareTheirBytes) {
+  const std::string body = Body(200'000);
+  ASSERT_TRUE(PutText(*store_, "source", body).ok());
+  const auto source = store_->FindObject(kBucket, ObjectKey("source"));
+  PutObject copy = MakePut(*store_, "copy", "");
+  copy.record.content = (*source)->content;
+  copy.record.size = body.size();
+  ASSERT_TRUE(store_->Put(copy).ok());
+  if (GetParam() != Mode::kMemory) {
+    EXPECT_EQ(FilesOfBlobs(), 1);
+  }
+  ASSERT_TRUE(Remove(*store_, "source").ok());
+  EXPECT_EQ(Get(*store_, "copy"), body);
+}
+
+TEST_P(ObjectsTest, ACopyOfADeletedObjectStillHeldIsSound) {
+  for (const std::size_t size : {100, 200'000}) {
+    const std::string body = Body(size);
+    ASSERT_TRUE(PutText(*store_, "source", body).ok());
+    PutObject copy = MakePut(*store_, "copy", "");
+    copy.record.content = (*store_->FindObject(kBucket, ObjectKey("source")))->content;
+    ASSERT_TRUE(Remove(*store_, "source").ok());
+    ASSERT_TRUE(store_->Put(copy).ok());
+    copy = {};
+    if (GetParam() != Mode::kMemory) {
+      store_.reset();
+      store_ = OpenStore(options_);
+    }
+    EXPECT_EQ(Get(*store_, "copy"), body) << size;
+  }
+}
+
+TEST_P(ObjectsTest, OverwritingFreesTheOldBytes) {
+  if (GetParam() == Mode::kMemory) {
+    std::weak_ptr<const Blob> old;
+    PutObject put = MakePut(*store_, "key", Body(300'000));
+    old = put.record.content.slices[0].blob;
+    ASSERT_TRUE(store_->Put(std::move(put)).ok());
+    EXPECT_FALSE(old.expired());
+    ASSERT_TRUE(PutText(*store_, "key", "small").ok());
+    EXPECT_TRUE(old.expired());
+    return;
+  }
+  ASSERT_TRUE(PutText(*store_, "key", Body(300'000)).ok());
+  EXPECT_EQ(FilesOfBlobs(), 1);
+  ASSERT_TRUE(PutText(*store_, "key", Body(300'000, 2)).ok());
+  EXPECT_EQ(FilesOfBlobs(), 1);
+  ASSERT_TRUE(Remove(*store_, "key").ok());
+  EXPECT_EQ(FilesOfBlobs(), 0);
+}
+
+TEST_P(ObjectsTest, ReplacesTags) {
+  ASSERT_TRUE(PutText(*store_, "key", "x").ok());
+  ASSERT_TRUE(store_->SetTags(kBucket, ObjectKey("key"), std::nullopt, {{"a", "b"}}).ok());
+  EXPECT_EQ((*store_->FindObject(kBucket, ObjectKey("key")))->tags, (Attributes{{"a", "b"}}));
+  const auto missing = store_->SetTags(kBucket, ObjectKey("absent"), std::nullopt, {});
+  ASSERT_FALSE(missing.ok());
+  EXPECT_EQ(missing.error().code, "NoSuchKey");
+}
+
+TEST_P(ObjectsTest, RefusesContentOfAnotherStore) {
+  const auto other = OpenStore({});
+  PutObject put = MakePut(*store_, "key", "");
+  put.record.content = MakeContent(*other, "foreign");
+  const auto refused = store_->Put(put);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().kind, ErrorKind::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace penstock::emulator::store

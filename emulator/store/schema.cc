@@ -1,0 +1,120 @@
+#include "emulator/store/schema.h"
+
+namespace penstock::emulator::store {
+namespace {
+
+// `current` has the keys whose latest version is an object; `versions` has everything else: superseded versions and all
+// delete markers. So a listing of objects never steps over versions or markers, and a key that is only in `versions` is
+// hidden by the marker that comes first there. newest_first is the negated sequence number of the write.
+//
+// Large columns come last: SQLite reads a row's overflow pages only as far as a column is asked for.
+constexpr char kTables[] = R"sql(
+CREATE TABLE numbers(next INTEGER NOT NULL);
+INSERT INTO numbers VALUES(1);
+
+CREATE TABLE buckets(
+  id INTEGER PRIMARY KEY, name BLOB NOT NULL UNIQUE, owner_id TEXT NOT NULL, region TEXT NOT NULL,
+  created INTEGER NOT NULL, versioning INTEGER NOT NULL, configuration BLOB NOT NULL);
+
+CREATE TABLE current(
+  bucket INTEGER NOT NULL, key BLOB NOT NULL, newest_first INTEGER NOT NULL, version_id TEXT NOT NULL,
+  is_marker INTEGER NOT NULL, size INTEGER NOT NULL, etag TEXT NOT NULL, last_modified INTEGER NOT NULL,
+  owner_id TEXT NOT NULL, storage_class TEXT NOT NULL, checksum_algorithm TEXT NOT NULL, checksum_type TEXT NOT NULL,
+  checksum TEXT NOT NULL, attributes BLOB NOT NULL, tags BLOB NOT NULL, content BLOB NOT NULL, parts BLOB NOT NULL,
+  PRIMARY KEY(bucket, key)) WITHOUT ROWID;
+
+CREATE TABLE versions(
+  bucket INTEGER NOT NULL, key BLOB NOT NULL, newest_first INTEGER NOT NULL, version_id TEXT NOT NULL,
+  is_marker INTEGER NOT NULL, size INTEGER NOT NULL, etag TEXT NOT NULL, last_modified INTEGER NOT NULL,
+  owner_id TEXT NOT NULL, storage_class TEXT NOT NULL, checksum_algorithm TEXT NOT NULL, checksum_type TEXT NOT NULL,
+  checksum TEXT NOT NULL, attributes BLOB NOT NULL, tags BLOB NOT NULL, content BLOB NOT NULL, parts BLOB NOT NULL,
+  PRIMARY KEY(bucket, key, newest_first)) WITHOUT ROWID;
+CREATE INDEX versions_by_id ON versions(bucket, key, version_id);
+
+CREATE TABLE blobs(id INTEGER PRIMARY KEY, refs INTEGER NOT NULL, size INTEGER NOT NULL, bytes BLOB);
+
+CREATE TABLE uploads(
+  bucket INTEGER NOT NULL, key BLOB NOT NULL, sequence INTEGER NOT NULL, id TEXT NOT NULL UNIQUE,
+  owner_id TEXT NOT NULL, initiated INTEGER NOT NULL, storage_class TEXT NOT NULL, checksum_algorithm TEXT NOT NULL,
+  checksum_type TEXT NOT NULL, attributes BLOB NOT NULL, tags BLOB NOT NULL,
+  PRIMARY KEY(bucket, key, sequence)) WITHOUT ROWID;
+
+CREATE TABLE parts(
+  upload INTEGER NOT NULL, number INTEGER NOT NULL, record BLOB NOT NULL, content BLOB NOT NULL,
+  PRIMARY KEY(upload, number)) WITHOUT ROWID;
+
+CREATE TABLE completed(
+  ordinal INTEGER PRIMARY KEY, upload_id TEXT NOT NULL UNIQUE, bucket INTEGER NOT NULL, key BLOB NOT NULL,
+  newest_first INTEGER NOT NULL, version_id TEXT NOT NULL, is_marker INTEGER NOT NULL, size INTEGER NOT NULL,
+  etag TEXT NOT NULL, last_modified INTEGER NOT NULL, owner_id TEXT NOT NULL, storage_class TEXT NOT NULL,
+  checksum_algorithm TEXT NOT NULL, checksum_type TEXT NOT NULL, checksum TEXT NOT NULL, attributes BLOB NOT NULL,
+  tags BLOB NOT NULL, content BLOB NOT NULL, parts BLOB NOT NULL);
+)sql";
+
+// mmap halves the cost of a point read (spec/performance.md §3f).
+constexpr char kCommonSettings[] =
+    "PRAGMA cache_size=-16384; PRAGMA mmap_size=1073741824; PRAGMA temp_store=MEMORY; PRAGMA trusted_schema=0;";
+
+Result<std::int64_t> SingleNumber(Connection& connection, const char* sql) {
+  Query query(connection, sql);
+  PENSTOCK_ASSIGN(const bool row, query.Step());
+  return row ? query.Int(0) : 0;
+}
+
+Result<void> CheckIntegrity(Connection& connection) {
+  Query query(connection, "PRAGMA quick_check(1)");
+  PENSTOCK_ASSIGN(const bool row, query.Step());
+  if (row && query.Bytes(0) == "ok") return Ok();
+  return Error::Make(ErrorKind::kDataLoss, "the database file " + connection.path() + " is damaged (" + query.Text(0) +
+                                               "); restore it or start with an empty directory");
+}
+
+Result<void> CreateTables(Connection& connection) {
+  return connection.Execute(std::string("BEGIN;") + kTables + "PRAGMA user_version=" + std::to_string(kSchemaVersion) +
+                            ";COMMIT;");
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Connection>> OpenDatabase(const std::string& path, Durability durability) {
+  PENSTOCK_ASSIGN(auto connection, Connection::Open(path));
+  PENSTOCK_TRY(connection->Execute(kCommonSettings));
+  if (path != ":memory:") {
+    // NORMAL: a commit is in the page cache, so it survives the process, and the file stays sound if the machine dies.
+    PENSTOCK_TRY(connection->Execute(std::string("PRAGMA journal_mode=WAL; PRAGMA wal_autocheckpoint=4000;"
+                                                 "PRAGMA journal_size_limit=67108864; PRAGMA synchronous=") +
+                                     (durability == Durability::kStrict ? "FULL" : "NORMAL")));
+  }
+  PENSTOCK_ASSIGN(const std::int64_t version, SingleNumber(*connection, "PRAGMA user_version"));
+  PENSTOCK_ASSIGN(const std::int64_t tables, SingleNumber(*connection, "SELECT count(*) FROM sqlite_schema"));
+  if (version == 0 && tables == 0) {
+    PENSTOCK_TRY(CreateTables(*connection));
+    return connection;
+  }
+  if (version != kSchemaVersion) {
+    return Error::Make(ErrorKind::kInvalidArgument,
+                       "the database file " + path + " has schema version " + std::to_string(version) +
+                           ", this build reads version " + std::to_string(kSchemaVersion) +
+                           "; use the build that wrote it or another directory");
+  }
+  PENSTOCK_TRY(CheckIntegrity(*connection));
+  return connection;
+}
+
+Result<std::unique_ptr<Connection>> OpenReader(const std::string& path) {
+  PENSTOCK_ASSIGN(auto connection, Connection::Open(path));
+  PENSTOCK_TRY(connection->Execute(kCommonSettings));
+  PENSTOCK_TRY(connection->Execute("PRAGMA query_only=1"));
+  return connection;
+}
+
+Result<std::int64_t> ReserveNumbers(Connection& connection) {
+  Query query(connection, "UPDATE numbers SET next = next + (1 << 40) RETURNING next - (1 << 40)");
+  PENSTOCK_ASSIGN(const bool row, query.Step());
+  if (!row) return Error::Make(ErrorKind::kDataLoss, "the database file " + connection.path() + " lost its numbers");
+  const std::int64_t first = query.Int(0);
+  PENSTOCK_TRY(query.Run());
+  return first;
+}
+
+}  // namespace penstock::emulator::store

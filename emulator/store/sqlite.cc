@@ -1,0 +1,148 @@
+#include "emulator/store/sqlite.h"
+
+#include <sqlite3.h>
+
+#include <cerrno>
+#include <cstring>
+#include <mutex>
+
+namespace penstock::emulator::store {
+namespace {
+
+// Memory statistics cost a global lock per allocation. Refused harmlessly when somebody already uses SQLite.
+void ConfigureOnce() {
+  static std::once_flag once;
+  std::call_once(once, [] { static_cast<void>(sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0)); });
+}
+
+Error MakeError(int code, int system_error, const std::string& path, const std::string& detail) {
+  const bool out_of_space = system_error == ENOSPC || system_error == EDQUOT || system_error == EFBIG;
+  switch (code & 0xFF) {
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+      return Error::Make(ErrorKind::kDataLoss, "the database file " + path + " is damaged or is no database (" + detail +
+                                                   "); restore it or start with an empty directory");
+    case SQLITE_FULL:
+      return Error::Make(ErrorKind::kResourceExhausted, "no space left for " + path + "; free some and try again");
+    case SQLITE_NOMEM:
+      return Error::Make(ErrorKind::kResourceExhausted, "out of memory in the database " + path);
+    default:
+      break;
+  }
+  if (out_of_space) {
+    return Error::Make(ErrorKind::kResourceExhausted,
+                       "no space left for " + path + " (" + std::strerror(system_error) + "); free some and try again");
+  }
+  if (system_error == EMFILE || system_error == ENFILE) {
+    return Error::Make(ErrorKind::kResourceExhausted, "too many open files to open " + path + "; raise the limit");
+  }
+  std::string message = "the database " + path + " failed: " + detail;
+  if (system_error != 0) message += std::string(" (") + std::strerror(system_error) + ")";
+  return Error::Make(ErrorKind::kInternal, std::move(message));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Connection>> Connection::Open(const std::string& path) {
+  ConfigureOnce();
+  sqlite3* db = nullptr;
+  const int code =
+      sqlite3_open_v2(path.c_str(), &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nullptr);
+  if (code != SQLITE_OK) {
+    Error error = MakeError(code, db == nullptr ? 0 : sqlite3_system_errno(db), path, sqlite3_errstr(code));
+    sqlite3_close(db);
+    return error;
+  }
+  sqlite3_extended_result_codes(db, 1);
+  // Connections of one process only meet at checkpoints; they never hold a lock for long.
+  sqlite3_busy_timeout(db, 10'000);
+  return std::unique_ptr<Connection>(new Connection(db, path));
+}
+
+Connection::~Connection() {
+  for (const auto& [sql, statement] : statements_) sqlite3_finalize(statement);
+  sqlite3_close(db_);
+}
+
+Result<void> Connection::Execute(const std::string& sql) {
+  if (sqlite3_exec(db_, sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) return LastError();
+  return Ok();
+}
+
+bool Connection::InTransaction() const { return sqlite3_get_autocommit(db_) == 0; }
+
+Error Connection::LastError() const {
+  const int code = sqlite3_extended_errcode(db_);
+  // The system's error number is stale unless this failure came from the system.
+  const bool from_system = (code & 0xFF) == SQLITE_IOERR || (code & 0xFF) == SQLITE_CANTOPEN;
+  return MakeError(code, from_system ? sqlite3_system_errno(db_) : 0, path_, sqlite3_errmsg(db_));
+}
+
+sqlite3_stmt* Connection::Prepared(const char* sql) {
+  const auto [found, fresh] = statements_.try_emplace(sql, nullptr);
+  if (found->second == nullptr) {
+    sqlite3_prepare_v3(db_, sql, -1, SQLITE_PREPARE_PERSISTENT, &found->second, nullptr);
+  }
+  return found->second;
+}
+
+Query::Query(Connection& connection, const char* sql) : connection_(connection), statement_(connection.Prepared(sql)) {
+  PENSTOCK_CHECK(statement_ == nullptr || !sqlite3_stmt_busy(statement_));
+}
+
+Query::~Query() {
+  if (statement_ == nullptr) return;
+  sqlite3_reset(statement_);
+  sqlite3_clear_bindings(statement_);
+}
+
+Query& Query::Bind(std::int64_t value) {
+  sqlite3_bind_int64(statement_, ++bound_, value);
+  return *this;
+}
+
+Query& Query::BindText(std::string_view value) {
+  sqlite3_bind_text64(statement_, ++bound_, value.empty() ? "" : value.data(), value.size(), SQLITE_STATIC, SQLITE_UTF8);
+  return *this;
+}
+
+Query& Query::BindBytes(std::string_view value) {
+  sqlite3_bind_blob64(statement_, ++bound_, value.empty() ? "" : value.data(), value.size(), SQLITE_STATIC);
+  return *this;
+}
+
+Query& Query::BindNull() {
+  sqlite3_bind_null(statement_, ++bound_);
+  return *this;
+}
+
+Result<bool> Query::Step() {
+  if (statement_ == nullptr) return connection_.LastError();
+  const int code = sqlite3_step(statement_);
+  if (code == SQLITE_ROW) return true;
+  if (code == SQLITE_DONE) return false;
+  return connection_.LastError();
+}
+
+Result<void> Query::Run() {
+  PENSTOCK_TRY(Step());
+  Reset();
+  return Ok();
+}
+
+void Query::Reset() {
+  bound_ = 0;
+  if (statement_ != nullptr) sqlite3_reset(statement_);
+}
+
+std::int64_t Query::Int(int column) const { return sqlite3_column_int64(statement_, column); }
+
+std::string_view Query::Bytes(int column) const {
+  const void* data = sqlite3_column_blob(statement_, column);
+  const int size = sqlite3_column_bytes(statement_, column);
+  return {static_cast<const char*>(data), static_cast<std::size_t>(size)};
+}
+
+bool Query::IsNull(int column) const { return sqlite3_column_type(statement_, column) == SQLITE_NULL; }
+
+}  // namespace penstock::emulator::store

@@ -1,0 +1,84 @@
+// A thin C++ face of SQLite: connections, cached statements, and its errors as ours. Knows no table.
+#ifndef PENSTOCK_EMULATOR_STORE_SQLITE_H_
+#define PENSTOCK_EMULATOR_STORE_SQLITE_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "penstock/base/bytes.h"
+#include "penstock/base/result.h"
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace penstock::emulator::store {
+
+// One connection. Thread safety: one thread at a time, with a hand-over that synchronises.
+class Connection {
+ public:
+  // Opens or creates `path`; ":memory:" is a private database in RAM.
+  static Result<std::unique_ptr<Connection>> Open(const std::string& path);
+  ~Connection();
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+
+  // Runs one or more statements without parameters or rows.
+  Result<void> Execute(const std::string& sql);
+  // False after SQLite rolled a transaction back by itself (disk full, I/O error).
+  bool InTransaction() const;
+  const std::string& path() const { return path_; }
+  // What SQLite last complained about. kDataLoss: corrupt or not a database; kResourceExhausted: disk full, no memory,
+  // no descriptors; else kInternal. The message names the file.
+  Error LastError() const;
+
+ private:
+  friend class Query;
+  Connection(sqlite3* db, std::string path) : db_(db), path_(std::move(path)) {}
+  // The compiled statement, kept for the connection's life. Null: it does not compile, see LastError.
+  sqlite3_stmt* Prepared(const char* sql);
+
+  sqlite3* db_;
+  std::string path_;
+  std::unordered_map<const char*, sqlite3_stmt*> statements_;  // by address: statements are literals
+};
+
+// One use of a statement: bind in order, step, read columns. `sql` must be a literal (it is the cache's key). Not
+// re-entrant: no second Query of the same statement on the same connection while one lives.
+class Query {
+ public:
+  Query(Connection& connection, const char* sql);
+  ~Query();
+  Query(const Query&) = delete;
+  Query& operator=(const Query&) = delete;
+
+  // Values stay owned by the caller and must live until the Query is gone or Reset.
+  Query& Bind(std::int64_t value);
+  Query& BindText(std::string_view value);
+  Query& BindBytes(std::string_view value);
+  Query& BindNull();
+
+  // True: a row is there. False: done.
+  Result<bool> Step();
+  // For statements whose rows nobody reads.
+  Result<void> Run();
+  // Ready to bind and step again.
+  void Reset();
+
+  // Columns of the current row. Views live until the next Step or Reset.
+  std::int64_t Int(int column) const;
+  std::string_view Bytes(int column) const;
+  std::string Text(int column) const { return std::string(Bytes(column)); }
+  bool IsNull(int column) const;
+
+ private:
+  Connection& connection_;
+  sqlite3_stmt* statement_;
+  int bound_ = 0;
+};
+
+}  // namespace penstock::emulator::store
+
+#endif  // PENSTOCK_EMULATOR_STORE_SQLITE_H_

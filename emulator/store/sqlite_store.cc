@@ -1,0 +1,122 @@
+#include "emulator/store/sqlite_store.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <utility>
+
+#include "emulator/store/blob_file.h"
+#include "emulator/store/blob_memory.h"
+#include "emulator/store/blob_references.h"
+#include "emulator/store/schema.h"
+
+namespace penstock::emulator::store {
+namespace {
+
+constexpr int kReaders = 8;
+
+std::string DatabasePath(const std::string& directory) {
+  return directory.empty() ? ":memory:" : directory + "/penstock.db";
+}
+
+CacheLimits LimitsOf(const StoreOptions& options) {
+  CacheLimits limits;
+  // In memory mode blobs live as long as their records, cached or not.
+  limits.descriptors = options.directory.empty() ? UINT64_MAX : static_cast<std::uint64_t>(DescriptorShare::Limit()) / 4;
+  return limits;
+}
+
+// Held as long as the descriptor is open; the file itself stays.
+Result<Descriptor> LockDirectory(const std::string& directory) {
+  const std::string path = directory + "/penstock.lock";
+  Descriptor lock(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+  if (!lock) return SystemError(ErrorKind::kInvalidArgument, "open", path, errno);
+  if (::flock(lock.get(), LOCK_EX | LOCK_NB) == 0) return lock;
+  if (errno != EWOULDBLOCK) return SystemError(ErrorKind::kInvalidArgument, "lock", path, errno);
+  return Error::Make(ErrorKind::kInvalidArgument, "the directory " + directory +
+                                                      " is in use by another emulator; stop that one or choose another");
+}
+
+Result<void> CleanBlobs(Connection& connection, const StoreOptions& options) {
+  return PrepareBlobDirectory(options.directory, options.durability, [&](std::int64_t id) -> Result<bool> {
+    Query query(connection, "SELECT 1 FROM blobs WHERE id=? AND bytes IS NULL");
+    return query.Bind(id).Step();
+  });
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Store>> Store::Open(StoreOptions options) {
+  PENSTOCK_ASSIGN(auto store, SqliteStore::Open(std::move(options)));
+  return std::unique_ptr<Store>(std::move(store));
+}
+
+Result<std::unique_ptr<SqliteStore>> SqliteStore::Open(StoreOptions options) {
+  Descriptor lock;
+  if (!options.directory.empty()) {
+    std::error_code error;
+    std::filesystem::create_directories(options.directory, error);
+    if (error) {
+      return SystemError(ErrorKind::kInvalidArgument, "create the directory", options.directory, error.value());
+    }
+    PENSTOCK_ASSIGN(lock, LockDirectory(options.directory));
+  }
+  PENSTOCK_ASSIGN(auto connection, OpenDatabase(DatabasePath(options.directory), options.durability));
+  PENSTOCK_ASSIGN(const std::int64_t first_number, ReserveNumbers(*connection));
+  if (!options.directory.empty()) PENSTOCK_TRY(CleanBlobs(*connection, options));
+  Connection& database = *connection;
+  std::unique_ptr<SqliteStore> store(
+      new SqliteStore(std::move(options), std::move(lock), std::move(connection), first_number));
+  PENSTOCK_TRY(store->buckets_.Load(database));
+  return store;
+}
+
+SqliteStore::SqliteStore(StoreOptions options, Descriptor lock, std::unique_ptr<Connection> writer,
+                         std::int64_t first_number)
+    : options_(std::move(options)),
+      clock_(options_.clock != nullptr ? *options_.clock : SystemClock()),
+      lock_(std::move(lock)),
+      registry_(std::make_shared<BlobRegistry>(options_.directory, first_number)),
+      next_number_(first_number),
+      cache_(LimitsOf(options_)),
+      writer_(std::move(writer)),
+      queue_(writer_) {
+  if (options_.directory.empty()) return;
+  readers_.emplace(kReaders, [path = DatabasePath(options_.directory)] { return OpenReader(path); });
+}
+
+SqliteStore::~SqliteStore() {
+  // Explicitly: a forked child may hold a copy of the descriptor, which would keep the lock.
+  if (lock_) ::flock(lock_.get(), LOCK_UN);
+}
+
+Result<std::unique_ptr<BlobWriter>> SqliteStore::NewBlob(std::uint64_t size_hint) {
+  if (options_.directory.empty()) return NewMemoryBlobWriter(registry_, size_hint);
+  return NewFileBlobWriter(registry_, {options_.inline_limit_bytes, options_.durability}, size_hint);
+}
+
+ObjectWrite SqliteStore::BeginObjectWrite(WriteTransaction& transaction, const Bucket& bucket) {
+  return {transaction, registry_, bucket, next_number_.fetch_add(1, std::memory_order_relaxed), clock_.Now()};
+}
+
+void SqliteStore::Publish(WriteTransaction& transaction, const BucketName& bucket, const ObjectKey& key,
+                          ObjectPtr object) {
+  transaction.AfterCommit([this, bucket, key, object = std::move(object)] {
+    if (object != nullptr) {
+      cache_.Set(bucket.value, object);
+    } else {
+      cache_.Erase(bucket.value, key.value);
+    }
+  });
+}
+
+Result<std::optional<ObjectPtr>> SqliteStore::LoadObject(Connection& connection, ObjectRow row) {
+  PENSTOCK_ASSIGN(auto content, LoadContent(connection, registry_, row.slices));
+  if (!content.has_value()) return std::optional<ObjectPtr>();
+  row.record.content = std::move(*content);
+  return std::optional<ObjectPtr>(std::make_shared<const ObjectRecord>(std::move(row.record)));
+}
+
+}  // namespace penstock::emulator::store

@@ -1,0 +1,117 @@
+// The Store over SQLite and blobs. Its methods are spread over buckets.cc, objects.cc, listing.cc and uploads.cc;
+// sqlite_store.cc opens and closes.
+#ifndef PENSTOCK_EMULATOR_STORE_SQLITE_STORE_H_
+#define PENSTOCK_EMULATOR_STORE_SQLITE_STORE_H_
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "emulator/store/blob_registry.h"
+#include "emulator/store/bucket_table.h"
+#include "emulator/store/connection_pool.h"
+#include "emulator/store/descriptor.h"
+#include "emulator/store/object_cache.h"
+#include "emulator/store/object_writes.h"
+#include "emulator/store/store.h"
+#include "emulator/store/upload_rows.h"
+#include "emulator/store/write_queue.h"
+
+namespace penstock::emulator::store {
+
+class SqliteStore final : public Store {
+ public:
+  static Result<std::unique_ptr<SqliteStore>> Open(StoreOptions options);
+  ~SqliteStore() override;
+
+  Result<void> CreateBucket(BucketRecord bucket) override;
+  Result<BucketPtr> FindBucket(const BucketName& name) override;
+  Result<void> DeleteBucket(const BucketName& name) override;
+  Result<std::vector<BucketPtr>> ListBuckets() override;
+  Result<void> SetVersioning(const BucketName& name, Versioning versioning) override;
+  Result<void> SetConfiguration(const BucketName& name, const std::string& sub_resource,
+                                std::optional<std::string> document) override;
+
+  Result<ObjectPtr> FindObject(const BucketName& bucket, const ObjectKey& key,
+                               const std::optional<VersionId>& version) override;
+  Result<PutOutcome> Put(PutObject request) override;
+  Result<DeleteOutcome> Delete(DeleteObject request) override;
+  Result<void> SetTags(const BucketName& bucket, const ObjectKey& key, const std::optional<VersionId>& version,
+                       Attributes tags) override;
+  Result<ListPage> List(const ListObjects& query) override;
+  Result<VersionPage> List(const ListVersions& query) override;
+
+  Result<UploadPtr> CreateUpload(UploadRecord upload) override;
+  Result<UploadPtr> FindUpload(const BucketName& bucket, const ObjectKey& key, const UploadId& id) override;
+  Result<void> Put(PutPart request) override;
+  Result<std::vector<StoredPart>> ListParts(const BucketName& bucket, const ObjectKey& key, const UploadId& id,
+                                            int marker, int limit) override;
+  Result<PutOutcome> Complete(CompleteUpload request) override;
+  Result<ObjectPtr> FindCompleted(const BucketName& bucket, const ObjectKey& key, const UploadId& id) override;
+  Result<void> AbortUpload(const BucketName& bucket, const ObjectKey& key, const UploadId& id) override;
+  Result<UploadPage> List(const ListUploads& query) override;
+
+  Result<std::unique_ptr<BlobWriter>> NewBlob(std::uint64_t size_hint) override;
+
+ private:
+  SqliteStore(StoreOptions options, Descriptor lock, std::unique_ptr<Connection> writer, std::int64_t first_number);
+
+  // Runs `read` on one snapshot of the database.
+  template <class T>
+  Result<T> Read(const std::function<Result<T>(Connection&)>& read);
+  // The same for records with contents: again while `read` answers nullopt, because what it found was removed meanwhile.
+  template <class T>
+  Result<T> ReadSettled(const std::function<Result<std::optional<T>>(Connection&)>& read);
+
+  Result<void> ChangeBucket(const BucketName& name, const std::function<Result<void>(BucketRecord&)>& change);
+  ObjectWrite BeginObjectWrite(WriteTransaction& transaction, const Bucket& bucket);
+  // What readers see of the key from the commit on: the object, or null to look it up again.
+  void Publish(WriteTransaction& transaction, const BucketName& bucket, const ObjectKey& key, ObjectPtr object);
+  Result<std::optional<ObjectPtr>> LoadObject(Connection& connection, ObjectRow row);
+
+  // kNotFound with code NoSuchUpload.
+  Result<UploadRow> FindUploadRow(Connection& connection, const Bucket& bucket, const ObjectKey& key,
+                                  const UploadId& id) const;
+  // The row and its parts go, with their references.
+  Result<void> RemoveUpload(WriteTransaction& transaction, std::int64_t bucket, const UploadRow& upload);
+  Result<void> RemoveUploadsOf(WriteTransaction& transaction, const Bucket& bucket);
+
+  const StoreOptions options_;
+  const Clock& clock_;
+  Descriptor lock_;  // of the lock file, in dir mode
+  const std::shared_ptr<BlobRegistry> registry_;
+  std::atomic<std::int64_t> next_number_;
+  BucketTable buckets_;
+  ObjectCache cache_;
+  ConnectionPool writer_;
+  std::optional<ConnectionPool> readers_;  // absent in memory mode: the one connection serves all, in turn
+  WriteQueue queue_;
+};
+
+template <class T>
+Result<T> SqliteStore::Read(const std::function<Result<T>(Connection&)>& read) {
+  PENSTOCK_ASSIGN(const auto lease, (readers_.has_value() ? *readers_ : writer_).Take());
+  PENSTOCK_TRY(Query(*lease, "BEGIN").Run());
+  Result<T> result = read(*lease);
+  Result<void> ended = Query(*lease, "COMMIT").Run();
+  if (result.ok() && !ended.ok()) return std::move(ended).error();
+  return result;
+}
+
+template <class T>
+Result<T> SqliteStore::ReadSettled(const std::function<Result<std::optional<T>>(Connection&)>& read) {
+  constexpr int kTries = 16;
+  for (int attempt = 0; attempt < kTries; ++attempt) {
+    PENSTOCK_ASSIGN(std::optional<T> found, Read<std::optional<T>>(read));
+    if (found.has_value()) return std::move(*found);
+  }
+  return Error::Make(ErrorKind::kDataLoss,
+                     "the bytes of the object are missing from " + options_.directory + "/blobs; write it again");
+}
+
+}  // namespace penstock::emulator::store
+
+#endif  // PENSTOCK_EMULATOR_STORE_SQLITE_STORE_H_
