@@ -8,7 +8,8 @@ Rules, for every C++ file below a module of the map:
   emulator). The client never includes the emulator, nor the emulator the client, not even in a test.
 - Third-party headers are those that the map gives its module, plus gtest and gmock in tests. Public headers include none. A
   private header that includes one stays inside its module. `single_file` headers are included by exactly one .cc.
-- Product code never includes what exists for tests (`*_for_test.h`, `*test_support.h`, `*_fixture.h`, `*testing.h`, `testing_*.h`, `fake_*.h`).
+- Product code never includes what exists for tests: `*_for_test.h`, `*test_support.h`, `*_fixture.h`, `*testing.h`,
+  `testing_*.h`, `test_*.h`, `fake_*.h`.
 - Every .cc of base, client and emulator has its _test.cc beside it, but for main.cc, fuzz targets and support of tests.
 - The map itself has no cycle.
 """
