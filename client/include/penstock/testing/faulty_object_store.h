@@ -1,0 +1,77 @@
+// Any ObjectStore with failures planted by one hook.
+#ifndef PENSTOCK_TESTING_FAULTY_OBJECT_STORE_H_
+#define PENSTOCK_TESTING_FAULTY_OBJECT_STORE_H_
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "penstock/object_store.h"
+
+namespace penstock::testing {
+
+// One call about to be made, as the hook sees it.
+struct CallPoint {
+  std::string operation;  // "GetObject"
+  std::string bucket;
+  std::string key;        // empty where the verb has none
+  std::uint64_t ordinal = 0;           // 0-based, counted per operation in the order of Start
+  std::optional<RangeRequest> range;   // of GetObject
+  int part_number = 0;                 // of UploadPart
+};
+
+// What goes wrong with one call.
+struct Fault {
+  enum class Moment {
+    kBefore,     // nothing happens but the error
+    kAfter,      // the call takes effect, its answer is lost
+    kMidBody,    // GetObject: `body_bytes` of the body arrive, then the error
+    kRetried,    // GetObject: `body_bytes` arrive, then the body starts again from its beginning and succeeds
+  };
+  Error error;
+  Moment moment = Moment::kBefore;
+  std::uint64_t body_bytes = 0;
+};
+
+using FaultHook = std::function<std::optional<Fault>(const CallPoint&)>;
+
+// Thread safety: safe from any thread; the hook is called from any thread, one call at a time. Outlives the calls
+// started through it.
+class FaultyObjectStore : public ObjectStore {
+ public:
+  FaultyObjectStore(std::shared_ptr<ObjectStore> inner, FaultHook hook);
+  ~FaultyObjectStore() override;
+
+  using ObjectStore::Call;
+  void Start(GetObjectRequest request, Callback<ObjectMetadata> done) override;
+  void Start(HeadObjectRequest request, Callback<ObjectMetadata> done) override;
+  void Start(PutObjectRequest request, Callback<PutObjectResponse> done) override;
+  void Start(DeleteObjectRequest request, Callback<NoResponse> done) override;
+  void Start(DeleteObjectsRequest request, Callback<DeleteObjectsResponse> done) override;
+  void Start(CopyObjectRequest request, Callback<CopyObjectResponse> done) override;
+  void Start(ListObjectsRequest request, Callback<ListObjectsResponse> done) override;
+  void Start(CreateMultipartUploadRequest request, Callback<CreateMultipartUploadResponse> done) override;
+  void Start(UploadPartRequest request, Callback<CompletedPart> done) override;
+  void Start(UploadPartCopyRequest request, Callback<CompletedPart> done) override;
+  void Start(CompleteMultipartUploadRequest request, Callback<PutObjectResponse> done) override;
+  void Start(AbortMultipartUploadRequest request, Callback<NoResponse> done) override;
+  void Start(ListPartsRequest request, Callback<ListPartsResponse> done) override;
+  void Start(ListMultipartUploadsRequest request, Callback<ListMultipartUploadsResponse> done) override;
+  void Start(CreateBucketRequest request, Callback<NoResponse> done) override;
+  void Start(HeadBucketRequest request, Callback<HeadBucketResponse> done) override;
+  void Start(DeleteBucketRequest request, Callback<NoResponse> done) override;
+  void Start(ListBucketsRequest request, Callback<ListBucketsResponse> done) override;
+
+  // Calls started so far, per operation name.
+  std::uint64_t count(const std::string& operation) const;
+
+ private:
+  struct Impl;
+  std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace penstock::testing
+
+#endif  // PENSTOCK_TESTING_FAULTY_OBJECT_STORE_H_

@@ -1,0 +1,60 @@
+// An S3 in memory: the second ObjectStore, for tests of everything that speaks ObjectStore.
+//
+// It follows S3's rules where transfer and torch depend on them (MD5 ETags, ranges, If-Match, multipart, listing pages;
+// spec/protocol.md §2) and keeps no versions, no ACLs and no checksums. It is not an HTTP server: that is the emulator.
+#ifndef PENSTOCK_TESTING_MEMORY_OBJECT_STORE_H_
+#define PENSTOCK_TESTING_MEMORY_OBJECT_STORE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "penstock/base/clock.h"
+#include "penstock/object_store.h"
+
+namespace penstock::testing {
+
+struct MemoryObjectStoreOptions {
+  // kThreaded: completions run on the store's own threads. kInline: before Start returns.
+  enum class Completion { kInline, kThreaded };
+  Completion completion = Completion::kThreaded;
+  int threads = 2;                                  // of kThreaded; at least 1
+  std::uint64_t min_part_size_bytes = 5ull << 20;   // of every part but the last (EntityTooSmall); 0 switches it off
+  std::size_t chunk_size_bytes = 256u << 10;        // bodies move in pieces of this size; cancellation is seen between
+  const Clock* clock = &SystemClock();              // Last-Modified and deadlines; outlives the store
+};
+
+// Thread safety: safe from any thread. Destruction finishes the calls already started.
+class MemoryObjectStore final : public ObjectStore {
+ public:
+  explicit MemoryObjectStore(MemoryObjectStoreOptions options = {});
+  ~MemoryObjectStore() override;
+
+  using ObjectStore::Call;
+  void Start(GetObjectRequest request, Callback<ObjectMetadata> done) override;
+  void Start(HeadObjectRequest request, Callback<ObjectMetadata> done) override;
+  void Start(PutObjectRequest request, Callback<PutObjectResponse> done) override;
+  void Start(DeleteObjectRequest request, Callback<NoResponse> done) override;
+  void Start(DeleteObjectsRequest request, Callback<DeleteObjectsResponse> done) override;
+  void Start(CopyObjectRequest request, Callback<CopyObjectResponse> done) override;
+  void Start(ListObjectsRequest request, Callback<ListObjectsResponse> done) override;
+  void Start(CreateMultipartUploadRequest request, Callback<CreateMultipartUploadResponse> done) override;
+  void Start(UploadPartRequest request, Callback<CompletedPart> done) override;
+  void Start(UploadPartCopyRequest request, Callback<CompletedPart> done) override;
+  void Start(CompleteMultipartUploadRequest request, Callback<PutObjectResponse> done) override;
+  void Start(AbortMultipartUploadRequest request, Callback<NoResponse> done) override;
+  void Start(ListPartsRequest request, Callback<ListPartsResponse> done) override;
+  void Start(ListMultipartUploadsRequest request, Callback<ListMultipartUploadsResponse> done) override;
+  void Start(CreateBucketRequest request, Callback<NoResponse> done) override;
+  void Start(HeadBucketRequest request, Callback<HeadBucketResponse> done) override;
+  void Start(DeleteBucketRequest request, Callback<NoResponse> done) override;
+  void Start(ListBucketsRequest request, Callback<ListBucketsResponse> done) override;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace penstock::testing
+
+#endif  // PENSTOCK_TESTING_MEMORY_OBJECT_STORE_H_

@@ -1,0 +1,57 @@
+// Pages of a listing with prefix, delimiter and continuation (spec/protocol.md §2.4).
+#include <string_view>
+
+#include "client/testing/memory_state.h"
+
+namespace penstock::testing {
+namespace {
+
+// The token is the last entry of the page behind a mark, so that a made-up token is refused.
+constexpr std::string_view kTokenMark = "after:";
+
+}  // namespace
+
+Result<ListObjectsResponse> ListBucket(const StoredBucket& bucket, const ListObjectsRequest& request) {
+  if (request.max_keys < 1 || request.max_keys > 1000) {
+    return S3Error(ErrorKind::kInvalidArgument, 400, "InvalidArgument",
+                   "max_keys is " + std::to_string(request.max_keys) + "; it takes 1 to 1000");
+  }
+  std::string after = request.start_after;
+  if (!request.continuation_token.empty()) {
+    if (!request.continuation_token.starts_with(kTokenMark)) {
+      return S3Error(ErrorKind::kInvalidArgument, 400, "InvalidArgument", "The continuation token provided is incorrect");
+    }
+    after = request.continuation_token.substr(kTokenMark.size());
+  }
+  ListObjectsResponse response;
+  std::string last;
+  int count = 0;
+  auto entry = after < request.prefix ? bucket.objects.lower_bound(request.prefix) : bucket.objects.upper_bound(after);
+  while (entry != bucket.objects.end() && entry->first.starts_with(request.prefix)) {
+    const std::string& key = entry->first;
+    const std::size_t cut =
+        request.delimiter.empty() ? std::string::npos : key.find(request.delimiter, request.prefix.size());
+    const std::string group = cut == std::string::npos ? "" : key.substr(0, cut + request.delimiter.size());
+    // A resume point inside a group skips the whole group.
+    const bool skipped = !group.empty() && (after.starts_with(group) || last == group);
+    if (!skipped) {
+      if (count == request.max_keys) {
+        response.next_token = std::string(kTokenMark) + last;
+        return response;
+      }
+      ++count;
+      last = group.empty() ? key : group;
+      if (group.empty()) {
+        const ObjectMetadata& metadata = entry->second.metadata;
+        response.objects.push_back(
+            {ObjectKey(key), metadata.size, metadata.etag, metadata.last_modified, metadata.storage_class});
+      } else {
+        response.common_prefixes.push_back(group);
+      }
+    }
+    ++entry;
+  }
+  return response;
+}
+
+}  // namespace penstock::testing

@@ -1,0 +1,87 @@
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "client/testing/memory_state.h"
+
+namespace penstock::testing {
+namespace {
+
+StoredBucket BucketWith(const std::vector<std::string>& keys) {
+  StoredBucket bucket;
+  for (const std::string& key : keys) bucket.objects[key];
+  return bucket;
+}
+
+// Keys and prefixes of all pages, pages apart by "|".
+std::string Walk(const StoredBucket& bucket, ListObjectsRequest request) {
+  std::string walked;
+  for (int page = 0; page < 20; ++page) {
+    const auto listed = ListBucket(bucket, request);
+    if (!listed.ok()) return listed.error().code;
+    for (const auto& object : listed->objects) walked += object.key.value + " ";
+    for (const auto& prefix : listed->common_prefixes) walked += "[" + prefix + "] ";
+    if (listed->next_token.empty()) return walked;
+    walked += "| ";
+    request.continuation_token = listed->next_token;
+  }
+  return walked + "(endless)";
+}
+
+TEST(MemoryListing, OrdersByUnsignedBytes) {
+  EXPECT_EQ(Walk(BucketWith({"b", "\xc3\xa4", "a", "B"}), {}), "B a b \xc3\xa4 ");
+}
+
+TEST(MemoryListing, PagesAreFullAndDisjoint) {
+  ListObjectsRequest request;
+  request.max_keys = 2;
+  EXPECT_EQ(Walk(BucketWith({"a", "b", "c", "d", "e"}), request), "a b | c d | e ");
+}
+
+TEST(MemoryListing, LastFullPageHasNoToken) {
+  ListObjectsRequest request;
+  request.max_keys = 2;
+  EXPECT_EQ(Walk(BucketWith({"a", "b"}), request), "a b ");
+}
+
+TEST(MemoryListing, CollapsesGroupsAndCountsThem) {
+  ListObjectsRequest request;
+  request.delimiter = "/";
+  request.max_keys = 2;
+  EXPECT_EQ(Walk(BucketWith({"a", "d/1", "d/2", "d/3", "e", "f/1"}), request), "a [d/] | e [f/] ");
+}
+
+TEST(MemoryListing, PrefixLimitsAndDelimiterLooksBehindIt) {
+  ListObjectsRequest request;
+  request.prefix = "d/";
+  request.delimiter = "/";
+  EXPECT_EQ(Walk(BucketWith({"a", "d/", "d/1", "d/x/1", "d/x/2", "e"}), request), "d/ d/1 [d/x/] ");
+}
+
+TEST(MemoryListing, StartAfterInsideAGroupSkipsTheGroup) {
+  // The example recorded from S3, spec/protocol.md §2.4.
+  ListObjectsRequest request;
+  request.prefix = "folder/";
+  request.delimiter = "/";
+  request.start_after = "folder/aSubfolder/subFile1";
+  EXPECT_EQ(Walk(BucketWith({"folder/aSubfolder/subFile1", "folder/aSubfolder/subFile2", "folder/file1"}), request),
+            "folder/file1 ");
+}
+
+TEST(MemoryListing, RefusesAMadeUpToken) {
+  ListObjectsRequest request;
+  request.continuation_token = "zzz";
+  EXPECT_EQ(Walk(BucketWith({"a"}), request), "InvalidArgument");
+}
+
+TEST(MemoryListing, RefusesPagesOfZeroOrTooManyKeys) {
+  ListObjectsRequest request;
+  request.max_keys = 0;
+  EXPECT_EQ(Walk(BucketWith({"a"}), request), "InvalidArgument");
+  request.max_keys = 1001;
+  EXPECT_EQ(Walk(BucketWith({"a"}), request), "InvalidArgument");
+}
+
+}  // namespace
+}  // namespace penstock::testing

@@ -1,0 +1,239 @@
+// Buckets and whole objects of the store in memory.
+#include "client/testing/memory_state.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/digest.h"
+#include "base/encoding.h"
+
+namespace penstock::testing {
+namespace {
+
+constexpr std::uint64_t kMaxObjectOrPartBytes = 5ull << 30;
+
+Error NoSuchKey(const ObjectKey& key) {
+  Error error = S3Error(ErrorKind::kNotFound, 404, "NoSuchKey", "The specified key does not exist.");
+  error.details.emplace_back("Key", key.value);
+  return error;
+}
+
+Error PreconditionFailed(std::string condition) {
+  Error error = S3Error(ErrorKind::kPreconditionFailed, 412, "PreconditionFailed",
+                        "At least one of the pre-conditions you specified did not hold");
+  error.details.emplace_back("Condition", std::move(condition));
+  return error;
+}
+
+// The bytes a GET delivers; unsatisfiable ranges are S3's InvalidRange (spec §2.6).
+Result<ByteRange> ResolveRange(const std::optional<RangeRequest>& range, std::uint64_t size) {
+  if (!range) return ByteRange{0, size};
+  const auto invalid = [size] {
+    Error error = S3Error(ErrorKind::kInvalidArgument, 416, "InvalidRange", "The requested range is not satisfiable");
+    error.details.emplace_back("ActualObjectSize", std::to_string(size));
+    return error;
+  };
+  if (range->suffix) {
+    if (*range->suffix == 0 || size == 0) return invalid();
+    return ByteRange{size - std::min(size, *range->suffix), size};
+  }
+  const std::uint64_t begin = range->begin.value_or(0);
+  const std::uint64_t end = std::min(size, range->end.value_or(size));
+  if (begin >= size) return invalid();
+  if (end <= begin) return ByteRange{0, size};  // b < a: S3 ignores the header and sends everything
+  return ByteRange{begin, end};
+}
+
+}  // namespace
+
+Error S3Error(ErrorKind kind, int http_status, std::string code, std::string message) {
+  Error error = Error::Make(kind, std::move(message));
+  error.http_status = http_status;
+  error.code = std::move(code);
+  error.attempts = 1;
+  return error;
+}
+
+ETag Md5ETag(ByteView bytes) {
+  const Md5Digest digest = Md5(bytes);
+  return ETag(HexEncode(digest));
+}
+
+Result<void> MemoryState::CheckAlive(const CallOptions& call) const {
+  if (call.cancel.stop_requested()) return Error::Make(ErrorKind::kCancelled, "the call was cancelled");
+  if (call.deadline.Passed(*options_.clock)) return Error::Make(ErrorKind::kTimeout, "the call's deadline has passed");
+  return Ok();
+}
+
+Result<StoredBucket*> MemoryState::FindBucket(const BucketName& name) {
+  const auto found = buckets_.find(name.value);
+  if (found == buckets_.end()) {
+    return S3Error(ErrorKind::kNotFound, 404, "NoSuchBucket", "The specified bucket does not exist");
+  }
+  return &found->second;
+}
+
+Result<StoredObject> MemoryState::FindObject(const BucketName& bucket, const ObjectKey& key, const VersionId& version) {
+  const MutexLock lock(mutex_);
+  PENSTOCK_ASSIGN(StoredBucket * stored, FindBucket(bucket));
+  if (!version.empty()) {
+    return S3Error(ErrorKind::kNotFound, 404, "NoSuchVersion", "The store in memory keeps no versions");
+  }
+  const auto found = stored->objects.find(key.value);
+  if (found == stored->objects.end()) return NoSuchKey(key);
+  return found->second;
+}
+
+ObjectMetadata MemoryState::MakeMetadata(const Blob& blob, ETag etag, const ObjectAttributes& attributes) const {
+  ObjectMetadata metadata;
+  metadata.size = blob.size;
+  metadata.etag = std::move(etag);
+  metadata.last_modified = options_.clock->Now();
+  metadata.content_type = attributes.content_type.empty() ? "binary/octet-stream" : attributes.content_type;
+  metadata.storage_class = attributes.storage_class;
+  metadata.user_metadata = attributes.user_metadata;
+  return metadata;
+}
+
+Result<std::shared_ptr<const Blob>> MemoryState::ReadAll(BodySource* body, const CallOptions& call) const {
+  if (body == nullptr) return Error::Make(ErrorKind::kInvalidArgument, "the request has no body: set `body`");
+  auto blob = std::make_shared<Blob>();
+  blob->size = body->size();
+  if (blob->size > kMaxObjectOrPartBytes) {
+    return S3Error(ErrorKind::kInvalidArgument, 400, "EntityTooLarge",
+                   "Your proposed upload exceeds the maximum allowed size");
+  }
+  blob->data = std::make_unique_for_overwrite<std::byte[]>(blob->size);
+  body->Rewind();
+  std::uint64_t filled = 0;
+  for (;;) {
+    PENSTOCK_TRY(CheckAlive(call));
+    const ByteView piece = body->Next(options_.chunk_size_bytes);
+    if (piece.empty()) break;
+    if (piece.size() > blob->size - filled) {
+      return Error::Make(ErrorKind::kDataLoss, "the body source gave more bytes than its size()");
+    }
+    std::memcpy(blob->data.get() + filled, piece.data(), piece.size());
+    filled += piece.size();
+  }
+  if (filled != blob->size) {
+    return S3Error(ErrorKind::kDataLoss, 400, "IncompleteBody",
+                   "You did not provide the number of bytes specified by the Content-Length HTTP header");
+  }
+  return std::shared_ptr<const Blob>(std::move(blob));
+}
+
+Result<ObjectMetadata> MemoryState::Apply(const GetObjectRequest& request) {
+  PENSTOCK_ASSIGN(const StoredObject object, FindObject(request.bucket, request.key, request.version_id));
+  if (request.if_match && *request.if_match != object.metadata.etag) return PreconditionFailed("If-Match");
+  PENSTOCK_ASSIGN(const ByteRange range, ResolveRange(request.range, object.metadata.size));
+  if (request.sink == nullptr) return Error::Make(ErrorKind::kInvalidArgument, "GetObject needs a sink");
+  PENSTOCK_TRY(request.sink->Begin(object.metadata, range.size()));
+  ByteView rest = object.blob->view().subspan(range.begin, range.size());
+  while (!rest.empty()) {
+    PENSTOCK_TRY(CheckAlive(request.options));
+    const MutableByteView window = request.sink->Window();
+    if (window.empty()) return Error::Make(ErrorKind::kDataLoss, "more bytes than the sink takes");
+    const std::size_t count = std::min({window.size(), rest.size(), options_.chunk_size_bytes});
+    std::memcpy(window.data(), rest.data(), count);
+    PENSTOCK_TRY(request.sink->Commit(count));
+    rest = rest.subspan(count);
+  }
+  return object.metadata;
+}
+
+Result<ObjectMetadata> MemoryState::Apply(const HeadObjectRequest& request) {
+  PENSTOCK_ASSIGN(StoredObject object, FindObject(request.bucket, request.key, request.version_id));
+  return std::move(object.metadata);
+}
+
+Result<PutObjectResponse> MemoryState::Apply(const PutObjectRequest& request) {
+  PENSTOCK_ASSIGN(std::shared_ptr<const Blob> blob, ReadAll(request.body, request.options));
+  StoredObject object{blob, MakeMetadata(*blob, Md5ETag(blob->view()), request.attributes)};
+  const PutObjectResponse response{object.metadata.etag, {}};
+  const MutexLock lock(mutex_);
+  PENSTOCK_ASSIGN(StoredBucket * bucket, FindBucket(request.bucket));
+  const auto found = bucket->objects.find(request.key.value);
+  if (request.if_none_match_any && found != bucket->objects.end()) return PreconditionFailed("If-None-Match");
+  if (request.if_match) {
+    if (found == bucket->objects.end()) return NoSuchKey(request.key);
+    if (found->second.metadata.etag != *request.if_match) return PreconditionFailed("If-Match");
+  }
+  bucket->objects[request.key.value] = std::move(object);
+  return response;
+}
+
+Result<NoResponse> MemoryState::Apply(const DeleteObjectRequest& request) {
+  const MutexLock lock(mutex_);
+  PENSTOCK_ASSIGN(StoredBucket * bucket, FindBucket(request.bucket));
+  bucket->objects.erase(request.key.value);
+  return NoResponse{};
+}
+
+Result<DeleteObjectsResponse> MemoryState::Apply(const DeleteObjectsRequest& request) {
+  const MutexLock lock(mutex_);
+  PENSTOCK_ASSIGN(StoredBucket * bucket, FindBucket(request.bucket));
+  if (request.keys.empty() || request.keys.size() > 1000) {
+    return S3Error(ErrorKind::kInvalidArgument, 400, "MalformedXML", "DeleteObjects takes 1 to 1000 keys, not " +
+                                                                         std::to_string(request.keys.size()));
+  }
+  for (const ObjectKey& key : request.keys) bucket->objects.erase(key.value);
+  return DeleteObjectsResponse{};
+}
+
+Result<CopyObjectResponse> MemoryState::Apply(const CopyObjectRequest& request) {
+  PENSTOCK_ASSIGN(StoredObject object, FindObject(request.source_bucket, request.source_key, {}));
+  if (request.source_if_match && *request.source_if_match != object.metadata.etag) {
+    return PreconditionFailed("x-amz-copy-source-If-Match");
+  }
+  object.metadata.etag = Md5ETag(object.blob->view());  // plain MD5, also of a multipart source (spec §2.10)
+  object.metadata.last_modified = options_.clock->Now();
+  const CopyObjectResponse response{object.metadata.etag, object.metadata.last_modified};
+  const MutexLock lock(mutex_);
+  PENSTOCK_ASSIGN(StoredBucket * bucket, FindBucket(request.bucket));
+  bucket->objects[request.key.value] = std::move(object);
+  return response;
+}
+
+Result<ListObjectsResponse> MemoryState::Apply(const ListObjectsRequest& request) {
+  const MutexLock lock(mutex_);
+  PENSTOCK_ASSIGN(StoredBucket * bucket, FindBucket(request.bucket));
+  return ListBucket(*bucket, request);
+}
+
+Result<NoResponse> MemoryState::Apply(const CreateBucketRequest& request) {
+  const MutexLock lock(mutex_);
+  const auto [bucket, created] = buckets_.try_emplace(request.bucket.value);
+  if (!created) {
+    return S3Error(ErrorKind::kAlreadyExists, 409, "BucketAlreadyOwnedByYou",
+                   "Your previous request to create the named bucket succeeded and you already own it.");
+  }
+  bucket->second.created = options_.clock->Now();
+  return NoResponse{};
+}
+
+Result<HeadBucketResponse> MemoryState::Apply(const HeadBucketRequest& request) {
+  const MutexLock lock(mutex_);
+  PENSTOCK_TRY(FindBucket(request.bucket));
+  return HeadBucketResponse{"us-east-1"};
+}
+
+Result<NoResponse> MemoryState::Apply(const DeleteBucketRequest& request) {
+  const MutexLock lock(mutex_);
+  PENSTOCK_ASSIGN(const StoredBucket* bucket, FindBucket(request.bucket));
+  if (!bucket->objects.empty()) {
+    return S3Error(ErrorKind::kConflict, 409, "BucketNotEmpty", "The bucket you tried to delete is not empty");
+  }
+  buckets_.erase(request.bucket.value);
+  return NoResponse{};
+}
+
+Result<ListBucketsResponse> MemoryState::Apply(const ListBucketsRequest&) {
+  const MutexLock lock(mutex_);
+  ListBucketsResponse response;
+  for (const auto& [name, bucket] : buckets_) response.buckets.push_back({BucketName(name), bucket.created});
+  return response;
+}
+
+}  // namespace penstock::testing

@@ -1,0 +1,180 @@
+#include "client/testing/memory_state.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "client/testing/test_bodies.h"
+
+namespace penstock::testing {
+namespace {
+
+const BucketName kBucket("b");
+const ObjectKey kKey("k");
+
+class MemoryStateTest : public ::testing::Test {
+ protected:
+  MemoryStateTest() { EXPECT_TRUE(state_.Apply(CreateBucketRequest{kBucket, {}}).ok()); }
+
+  Result<PutObjectResponse> Put(const std::string& content, PutObjectRequest request = {}) {
+    TextSource source(content);
+    request.bucket = kBucket;
+    request.key = kKey;
+    request.body = &source;
+    return state_.Apply(request);
+  }
+
+  Result<std::string> Get(std::optional<RangeRequest> range = {}, std::optional<ETag> if_match = {}) {
+    TextSink sink;
+    GetObjectRequest request;
+    request.bucket = kBucket;
+    request.key = kKey;
+    request.range = range;
+    request.if_match = if_match;
+    request.sink = &sink;
+    PENSTOCK_TRY(state_.Apply(request));
+    return sink.text();
+  }
+
+  MemoryState state_{MemoryObjectStoreOptions{}};
+};
+
+TEST_F(MemoryStateTest, ETagOfASinglePutIsItsMd5) {
+  const auto put = Put("hello world");
+  ASSERT_TRUE(put.ok());
+  EXPECT_EQ(put->etag.value, "5eb63bbbe01eeed093cb22bb8f5acdc3");  // md5sum
+}
+
+TEST_F(MemoryStateTest, GivesBackWhatWasPut) {
+  ASSERT_TRUE(Put("hello").ok());
+  EXPECT_EQ(Get().value(), "hello");
+}
+
+TEST_F(MemoryStateTest, ClipsARangeToTheObject) {
+  ASSERT_TRUE(Put("hello").ok());
+  EXPECT_EQ(Get(RangeRequest{3, 100, {}}).value(), "lo");
+}
+
+TEST_F(MemoryStateTest, SuffixLongerThanTheObjectIsTheWholeObject) {
+  ASSERT_TRUE(Put("hello").ok());
+  EXPECT_EQ(Get(RangeRequest{{}, {}, 2}).value(), "lo");
+  EXPECT_EQ(Get(RangeRequest{{}, {}, 99}).value(), "hello");
+}
+
+TEST_F(MemoryStateTest, RangeBeyondTheEndIsInvalidRangeWithTheActualSize) {
+  ASSERT_TRUE(Put("hello").ok());
+  const auto got = Get(RangeRequest{5, 6, {}});
+  ASSERT_FALSE(got.ok());
+  EXPECT_EQ(got.error().code, "InvalidRange");
+  EXPECT_EQ(got.error().http_status, 416);
+  ASSERT_EQ(got.error().details.size(), 1u);
+  EXPECT_EQ(got.error().details[0].second, "5");
+}
+
+TEST_F(MemoryStateTest, AnyRangeOfAnEmptyObjectIsInvalid) {
+  ASSERT_TRUE(Put("").ok());
+  EXPECT_EQ(Get(RangeRequest{0, {}, {}}).error().code, "InvalidRange");
+  EXPECT_EQ(Get().value(), "");
+}
+
+TEST_F(MemoryStateTest, IfMatchRefusesAnotherVersion) {
+  const auto put = Put("hello");
+  ASSERT_TRUE(put.ok());
+  EXPECT_TRUE(Get({}, put->etag).ok());
+  EXPECT_EQ(Get({}, ETag("other")).error().kind, ErrorKind::kPreconditionFailed);
+}
+
+TEST_F(MemoryStateTest, IfNoneMatchProtectsAnExistingObject) {
+  PutObjectRequest only_new;
+  only_new.if_none_match_any = true;
+  ASSERT_TRUE(Put("first", only_new).ok());
+  EXPECT_EQ(Put("second", only_new).error().kind, ErrorKind::kPreconditionFailed);
+  EXPECT_EQ(Get().value(), "first");
+}
+
+TEST_F(MemoryStateTest, ConditionalPutNeedsTheObject) {
+  PutObjectRequest conditional;
+  conditional.if_match = ETag("x");
+  EXPECT_EQ(Put("a", conditional).error().code, "NoSuchKey");
+}
+
+TEST_F(MemoryStateTest, MissingBucketAndKeyAreToldApart) {
+  EXPECT_EQ(Get().error().code, "NoSuchKey");
+  HeadObjectRequest head;
+  head.bucket = BucketName("nowhere");
+  head.key = kKey;
+  EXPECT_EQ(state_.Apply(head).error().code, "NoSuchBucket");
+}
+
+TEST_F(MemoryStateTest, DeletingWhatIsNotThereSucceeds) {
+  DeleteObjectRequest request;
+  request.bucket = kBucket;
+  request.key = kKey;
+  EXPECT_TRUE(state_.Apply(request).ok());
+}
+
+TEST_F(MemoryStateTest, DeleteObjectsTakesAThousandKeys) {
+  ASSERT_TRUE(Put("x").ok());
+  DeleteObjectsRequest request;
+  request.bucket = kBucket;
+  request.keys.assign(1001, kKey);
+  EXPECT_EQ(state_.Apply(request).error().code, "MalformedXML");
+  request.keys.resize(1000);
+  EXPECT_TRUE(state_.Apply(request).ok());
+  EXPECT_FALSE(Get().ok());
+}
+
+TEST_F(MemoryStateTest, CopyKeepsContentAndMetadata) {
+  PutObjectRequest put;
+  put.attributes.content_type = "text/plain";
+  ASSERT_TRUE(Put("hello", put).ok());
+  CopyObjectRequest copy;
+  copy.source_bucket = copy.bucket = kBucket;
+  copy.source_key = kKey;
+  copy.key = ObjectKey("copy");
+  ASSERT_TRUE(state_.Apply(copy).ok());
+  HeadObjectRequest head;
+  head.bucket = kBucket;
+  head.key = ObjectKey("copy");
+  const auto metadata = state_.Apply(head);
+  ASSERT_TRUE(metadata.ok());
+  EXPECT_EQ(metadata->content_type, "text/plain");
+  EXPECT_EQ(metadata->size, 5u);
+}
+
+TEST_F(MemoryStateTest, BucketWithObjectsIsNotDeleted) {
+  ASSERT_TRUE(Put("x").ok());
+  DeleteBucketRequest request;
+  request.bucket = kBucket;
+  EXPECT_EQ(state_.Apply(request).error().code, "BucketNotEmpty");
+}
+
+TEST_F(MemoryStateTest, BucketIsMadeOnce) {
+  EXPECT_EQ(state_.Apply(CreateBucketRequest{kBucket, {}}).error().kind, ErrorKind::kAlreadyExists);
+  EXPECT_EQ(state_.Apply(ListBucketsRequest{}).value().buckets.size(), 1u);
+}
+
+TEST_F(MemoryStateTest, ShortBodyStoresNothing) {
+  TextSource source("abc", 5);
+  PutObjectRequest request;
+  request.bucket = kBucket;
+  request.key = kKey;
+  request.body = &source;
+  EXPECT_EQ(state_.Apply(request).error().code, "IncompleteBody");
+  EXPECT_FALSE(Get().ok());
+}
+
+TEST_F(MemoryStateTest, DeadCallsEnd) {
+  std::stop_source stop;
+  CallOptions call;
+  call.cancel = stop.get_token();
+  EXPECT_TRUE(state_.CheckAlive(call).ok());
+  stop.request_stop();
+  EXPECT_EQ(state_.CheckAlive(call).error().kind, ErrorKind::kCancelled);
+  call = {};
+  call.deadline = Deadline::After(SystemClock(), std::chrono::nanoseconds(0));
+  EXPECT_EQ(state_.CheckAlive(call).error().kind, ErrorKind::kTimeout);
+}
+
+}  // namespace
+}  // namespace penstock::testing
