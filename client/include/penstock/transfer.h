@@ -91,7 +91,11 @@ class ObjectStream {
 
 struct UploadOptions {
   std::uint64_t single_put_limit_bytes = 8ull << 20;  // up to this size: one PutObject
-  std::uint64_t part_size_bytes = 8ull << 20;         // first parts; grows so that 10,000 parts reach 48.8 TiB
+  // The first 1000 parts of a stream; later ones grow, so that from 8 MiB the 10,000 parts S3 takes hold 17 TiB. Where
+  // the size is known (Upload, size_hint_bytes) parts are sized for it from the start, up to S3's 48.8 TiB.
+  std::uint64_t part_size_bytes = 8ull << 20;
+  std::uint64_t min_part_size_bytes = 5ull << 20;     // S3's; lower only for a store that takes smaller parts
+  std::optional<std::uint64_t> size_hint_bytes;       // of ObjectWriter: roughly what will be written, if known
   int max_parallel_parts = 4;
   ObjectAttributes attributes;
   bool if_none_match_any = false;

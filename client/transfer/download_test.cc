@@ -1,0 +1,226 @@
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <memory>
+
+#include "client/transfer/transfer_test_support.h"
+#include "penstock/waiter.h"
+
+namespace penstock::transfer {
+namespace {
+
+using penstock::testing::CallPoint;
+using penstock::testing::Fault;
+using penstock::testing::FaultyObjectStore;
+
+struct Downloaded {
+  Result<DownloadResponse> result;
+  Bytes bytes;
+  int destinations = 0;
+};
+
+DownloadRequest Request(std::uint64_t part_size = 10) {
+  DownloadRequest request;
+  request.bucket = kBucket;
+  request.key = kKey;
+  request.options.part_size_bytes = part_size;
+  request.options.max_parallel_parts = 3;
+  return request;
+}
+
+Downloaded DownloadFrom(ObjectStore& store, DownloadRequest request, const Interrupt& interrupt = {}) {
+  Bytes memory;
+  std::atomic<int> destinations = 0;
+  request.destination = [&](std::uint64_t size) -> Result<MutableByteView> {
+    ++destinations;
+    memory.resize(size);
+    return MutableByteView(memory);
+  };
+  auto result = Download(store, std::move(request), interrupt);
+  return {std::move(result), std::move(memory), destinations};
+}
+
+class DownloadTest : public ::testing::TestWithParam<Completion> {
+ protected:
+  std::shared_ptr<ObjectStore> inner_ = MakeStore(GetParam());
+};
+
+TEST_P(DownloadTest, BringsTheWholeObjectInParts) {
+  const Bytes content = MakeContent(95);
+  const ETag etag = Put(*inner_, content);
+  FaultyObjectStore store(inner_, nullptr);
+  const Downloaded got = DownloadFrom(store, Request());
+  ASSERT_TRUE(got.result.ok()) << got.result.error().ToString();
+  EXPECT_EQ(got.bytes, content);
+  EXPECT_EQ(got.result->bytes, 95u);
+  EXPECT_EQ(got.result->metadata.etag, etag);
+  EXPECT_EQ(got.destinations, 1);
+  EXPECT_EQ(store.count("GetObject"), 10u);
+  EXPECT_EQ(store.count("HeadObject"), 0u);
+}
+
+TEST_P(DownloadTest, SmallObjectIsOneRequest) {
+  const Bytes content = MakeContent(10);
+  Put(*inner_, content);
+  FaultyObjectStore store(inner_, nullptr);
+  EXPECT_EQ(DownloadFrom(store, Request()).bytes, content);
+  EXPECT_EQ(store.count("GetObject"), 1u);
+}
+
+TEST_P(DownloadTest, EmptyObjectIsZeroBytes) {
+  Put(*inner_, {});
+  const Downloaded got = DownloadFrom(*inner_, Request());
+  ASSERT_TRUE(got.result.ok());
+  EXPECT_EQ(got.result->bytes, 0u);
+  EXPECT_EQ(got.destinations, 1);
+}
+
+TEST_P(DownloadTest, RangesAreClippedToTheObject) {
+  const Bytes content = MakeContent(95);
+  Put(*inner_, content);
+  DownloadRequest request = Request();
+  request.begin = 33;
+  request.end = 1000;
+  EXPECT_EQ(DownloadFrom(*inner_, request).bytes, Bytes(content.begin() + 33, content.end()));
+  request.end = 47;
+  EXPECT_EQ(DownloadFrom(*inner_, request).bytes, Bytes(content.begin() + 33, content.begin() + 47));
+}
+
+TEST_P(DownloadTest, BeginBeyondTheEndIsZeroBytes) {
+  Put(*inner_, MakeContent(5));
+  DownloadRequest request = Request();
+  request.begin = 6;
+  const Downloaded got = DownloadFrom(*inner_, std::move(request));
+  ASSERT_TRUE(got.result.ok());
+  EXPECT_EQ(got.result->bytes, 0u);
+  EXPECT_EQ(got.result->metadata.size, 5u);
+}
+
+TEST_P(DownloadTest, KnownSizeAndETagStartAllPartsAtOnce) {
+  const Bytes content = MakeContent(30);
+  const ETag etag = Put(*inner_, content);
+  FaultyObjectStore store(inner_, nullptr);
+  DownloadRequest request = Request();
+  request.known_size = 30;
+  request.known_etag = etag;
+  EXPECT_EQ(DownloadFrom(store, std::move(request)).bytes, content);
+  EXPECT_EQ(store.count("GetObject"), 3u);
+}
+
+TEST_P(DownloadTest, KnownETagOfAnotherVersionFails) {
+  Put(*inner_, MakeContent(30));
+  DownloadRequest request = Request();
+  request.known_size = 30;
+  request.known_etag = ETag("other");
+  EXPECT_EQ(DownloadFrom(*inner_, std::move(request)).result.error().kind, ErrorKind::kPreconditionFailed);
+}
+
+TEST_P(DownloadTest, WrongKnownSizeFails) {
+  const ETag etag = Put(*inner_, MakeContent(30));
+  DownloadRequest request = Request();
+  request.known_size = 29;
+  EXPECT_EQ(DownloadFrom(*inner_, request).result.error().kind, ErrorKind::kPreconditionFailed);
+  request.known_etag = etag;
+  EXPECT_EQ(DownloadFrom(*inner_, request).result.error().kind, ErrorKind::kPreconditionFailed);
+  Put(*inner_, {});
+  request.known_etag.reset();
+  EXPECT_EQ(DownloadFrom(*inner_, request).result.error().kind, ErrorKind::kPreconditionFailed);
+}
+
+TEST_P(DownloadTest, ObjectReplacedBetweenPartsFails) {
+  Put(*inner_, MakeContent(100));
+  FaultyObjectStore store(inner_, [&](const CallPoint& point) -> std::optional<Fault> {
+    if (point.ordinal == 5) Put(*inner_, MakeContent(100, 2));
+    return std::nullopt;
+  });
+  EXPECT_EQ(DownloadFrom(store, Request()).result.error().kind, ErrorKind::kPreconditionFailed);
+}
+
+TEST_P(DownloadTest, OneFailedPartFailsTheDownloadAfterAllEnded) {
+  Put(*inner_, MakeContent(200));
+  FaultyObjectStore store(inner_, [](const CallPoint& point) -> std::optional<Fault> {
+    if (point.ordinal == 4) return MakeFault(ErrorKind::kAccessDenied);
+    return std::nullopt;
+  });
+  const Downloaded got = DownloadFrom(store, Request());
+  ASSERT_FALSE(got.result.ok());
+  EXPECT_EQ(got.result.error().kind, ErrorKind::kAccessDenied);
+  EXPECT_EQ(got.result.error().key, kKey.value);
+  EXPECT_LT(store.count("GetObject"), 20u);
+}
+
+TEST_P(DownloadTest, BrokenPartsAreResumed) {
+  const Bytes content = MakeContent(95);
+  Put(*inner_, content);
+  FaultyObjectStore store(inner_, [](const CallPoint& point) -> std::optional<Fault> {
+    if (point.ordinal % 2 == 0) return MakeFault(ErrorKind::kUnavailable, Fault::Moment::kMidBody, 3);
+    return std::nullopt;
+  });
+  const Downloaded got = DownloadFrom(store, Request());
+  ASSERT_TRUE(got.result.ok()) << got.result.error().ToString();
+  EXPECT_EQ(got.bytes, content);
+}
+
+TEST_P(DownloadTest, MissingKeyIsNotFoundAndTakesNoMemory) {
+  const Downloaded got = DownloadFrom(*inner_, Request());
+  EXPECT_EQ(got.result.error().code, "NoSuchKey");
+  EXPECT_EQ(got.destinations, 0);
+}
+
+TEST_P(DownloadTest, ErrorOfTheDestinationIsTheResult) {
+  Put(*inner_, MakeContent(30));
+  DownloadRequest request = Request();
+  request.destination = [](std::uint64_t) -> Result<MutableByteView> {
+    return Error::Make(ErrorKind::kResourceExhausted, "no memory");
+  };
+  EXPECT_EQ(Download(*inner_, std::move(request)).error().kind, ErrorKind::kResourceExhausted);
+}
+
+TEST_P(DownloadTest, BadOptionsAreNamed) {
+  DownloadRequest request = Request(0);
+  EXPECT_EQ(DownloadFrom(*inner_, request).result.error().kind, ErrorKind::kInvalidArgument);
+  request = Request();
+  request.begin = 5;
+  request.end = 4;
+  EXPECT_EQ(DownloadFrom(*inner_, request).result.error().kind, ErrorKind::kInvalidArgument);
+}
+
+TEST_P(DownloadTest, CancelledBeforehandAsksForNothing) {
+  Put(*inner_, MakeContent(30));
+  std::stop_source stop;
+  stop.request_stop();
+  DownloadRequest request = Request();
+  request.options.call.cancel = stop.get_token();
+  EXPECT_EQ(DownloadFrom(*inner_, std::move(request)).result.error().kind, ErrorKind::kCancelled);
+}
+
+INSTANTIATE_TEST_SUITE_P(Completions, DownloadTest, ::testing::Values(Completion::kInline, Completion::kThreaded));
+
+// Holds every GET until it is cancelled.
+class StuckStore final : public FaultyObjectStore {
+ public:
+  StuckStore() : FaultyObjectStore(MakeStore(), nullptr) {}
+  void Start(GetObjectRequest request, Callback<ObjectMetadata> done) override {
+    auto held = std::make_shared<Held>();
+    held->done = std::move(done);
+    held_ = held;
+    held->on_stop.emplace(request.options.cancel, std::function<void()>([held = held.get()] {
+                            held->done(Error::Make(ErrorKind::kCancelled, "stopped"));
+                          }));
+  }
+
+ private:
+  struct Held {
+    Callback<ObjectMetadata> done;
+    std::optional<std::stop_callback<std::function<void()>>> on_stop;
+  };
+  std::shared_ptr<Held> held_;
+};
+
+TEST(DownloadInterrupt, EndsAStuckDownload) {
+  StuckStore store;
+  EXPECT_EQ(DownloadFrom(store, Request(), [] { return true; }).result.error().kind, ErrorKind::kCancelled);
+}
+
+}  // namespace
+}  // namespace penstock::transfer

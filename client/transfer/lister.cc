@@ -1,0 +1,71 @@
+// Pages of a listing, the next one requested while the reader works on the last.
+#include <memory>
+#include <utility>
+
+#include "penstock/transfer.h"
+#include "penstock/waiter.h"
+
+namespace penstock {
+namespace {
+
+// A page on its way.
+struct PendingPage {
+  explicit PendingPage(const std::stop_token& caller)
+      : chain(caller, [source = stop]() mutable noexcept { source.request_stop(); }) {}
+  std::stop_source stop;
+  std::stop_callback<std::function<void()>> chain;
+  Waiter<ListObjectsResponse> waiter;
+};
+
+class ListerImpl final : public Lister {
+ public:
+  ListerImpl(std::shared_ptr<ObjectStore> store, ListObjectsRequest first)
+      : store_(std::move(store)), request_(std::move(first)) {}
+
+  ~ListerImpl() override {
+    if (!pending_) return;
+    pending_->stop.request_stop();
+    const auto ignored = pending_->waiter.Wait({}, pending_->stop);
+    static_cast<void>(ignored);
+  }
+
+  Result<std::optional<ListObjectsResponse>> Next(const Interrupt& interrupt) override {
+    if (ended_) return std::optional<ListObjectsResponse>();
+    if (!pending_) Ask();
+    Result<ListObjectsResponse> page = pending_->waiter.Wait(interrupt, pending_->stop);
+    pending_.reset();
+    // request_ still names this page, so the next call asks for it again: no page is lost to an error.
+    if (!page.ok()) return std::move(page).error();
+    if (page->next_token.empty()) {
+      ended_ = true;
+    } else if (page->next_token == request_.continuation_token) {
+      return Error::Make(ErrorKind::kDataLoss, "the listing does not advance: the same continuation token came twice")
+          .At("ListObjectsV2", request_.bucket.value);
+    } else {
+      request_.continuation_token = page->next_token;
+      Ask();
+    }
+    return std::optional<ListObjectsResponse>(std::move(page).value());
+  }
+
+ private:
+  void Ask() {
+    pending_ = std::make_unique<PendingPage>(request_.options.cancel);
+    ListObjectsRequest request = request_;
+    request.options.cancel = pending_->stop.get_token();
+    store_->Start(std::move(request), pending_->waiter.Done());
+  }
+
+  const std::shared_ptr<ObjectStore> store_;  // shared with the creator: the page in flight needs it
+  ListObjectsRequest request_;                // of the page in flight or next
+  std::unique_ptr<PendingPage> pending_;
+  bool ended_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Lister> Lister::Create(std::shared_ptr<ObjectStore> store, ListObjectsRequest first) {
+  return std::make_unique<ListerImpl>(std::move(store), std::move(first));
+}
+
+}  // namespace penstock

@@ -1,0 +1,197 @@
+#include "client/transfer/multipart_upload.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "client/transfer/transfer_test_support.h"
+
+namespace penstock::transfer {
+namespace {
+
+using penstock::testing::CallPoint;
+using penstock::testing::Fault;
+using penstock::testing::FaultHook;
+using penstock::testing::FaultyObjectStore;
+
+class MultipartUploadTest : public ::testing::TestWithParam<Completion> {
+ protected:
+  std::shared_ptr<FaultyObjectStore> WithHook(FaultHook hook) {
+    return std::make_shared<FaultyObjectStore>(inner_, std::move(hook));
+  }
+
+  // The operation fails that way the first `times` times.
+  std::shared_ptr<FaultyObjectStore> Failing(const std::string& operation, Fault fault, std::uint64_t times = 1000) {
+    return WithHook([=](const CallPoint& point) -> std::optional<Fault> {
+      if (point.operation == operation && point.ordinal < times) return fault;
+      return std::nullopt;
+    });
+  }
+
+  // Three parts, then Complete.
+  Result<UploadResponse> UploadAll(std::shared_ptr<ObjectStore> store, UploadOptions options = {}) {
+    MultipartUpload upload(std::move(store), kBucket, kKey, std::move(options), UINT64_MAX);
+    PENSTOCK_TRY(upload.Create({}));
+    for (std::size_t at = 0; at < content_.size(); at += 10) {
+      PENSTOCK_TRY(upload.Send(ByteView(content_).subspan(at, 10), [this] { ++released_; }, {}));
+    }
+    return upload.Complete({});
+  }
+
+  std::shared_ptr<ObjectStore> inner_ = MakeStore(GetParam());
+  const Bytes content_ = MakeContent(30);
+  std::atomic<int> released_ = 0;
+};
+
+TEST_P(MultipartUploadTest, PublishesThePartsInOrder) {
+  const auto done = UploadAll(inner_);
+  ASSERT_TRUE(done.ok());
+  EXPECT_EQ(done->bytes, 30u);
+  EXPECT_TRUE(done->etag.value.ends_with("-3"));
+  EXPECT_EQ(Stored(*inner_), content_);
+  EXPECT_EQ(released_, 3);
+}
+
+TEST_P(MultipartUploadTest, DestructionLeavesNothing) {
+  {
+    MultipartUpload upload(inner_, kBucket, kKey, {}, UINT64_MAX);
+    ASSERT_TRUE(upload.Create({}).ok());
+    ASSERT_TRUE(upload.Send(content_, [] {}, {}).ok());
+  }
+  EXPECT_EQ(OpenUploads(*inner_), 0u);
+  EXPECT_FALSE(Stored(*inner_).has_value());
+}
+
+TEST_P(MultipartUploadTest, FailedPartAbortsTheUpload) {
+  const auto done = UploadAll(Failing("UploadPart", MakeFault(ErrorKind::kAccessDenied)));
+  EXPECT_EQ(done.error().kind, ErrorKind::kAccessDenied);
+  EXPECT_EQ(OpenUploads(*inner_), 0u);
+  EXPECT_FALSE(Stored(*inner_).has_value());
+}
+
+TEST_P(MultipartUploadTest, MemoryIsReleasedOncePerPartAlsoOnFailure) {
+  ASSERT_FALSE(UploadAll(Failing("UploadPart", MakeFault(ErrorKind::kAccessDenied), 1)).ok());
+  EXPECT_GE(released_, 1);
+  EXPECT_LE(released_, 3);
+}
+
+TEST_P(MultipartUploadTest, AbortIsRetried) {
+  const auto store = WithHook([](const CallPoint& point) -> std::optional<Fault> {
+    if (point.operation == "UploadPart") return MakeFault(ErrorKind::kAccessDenied);
+    if (point.operation == "AbortMultipartUpload" && point.ordinal < 2) return MakeFault(ErrorKind::kUnavailable);
+    return std::nullopt;
+  });
+  EXPECT_FALSE(UploadAll(store).ok());
+  EXPECT_EQ(OpenUploads(*inner_), 0u);
+}
+
+TEST_P(MultipartUploadTest, LostAnswerOfCompleteIsSuccess) {
+  const auto done =
+      UploadAll(Failing("CompleteMultipartUpload", MakeFault(ErrorKind::kUnavailable, Fault::Moment::kAfter), 1));
+  ASSERT_TRUE(done.ok());
+  EXPECT_EQ(Stored(*inner_), content_);
+}
+
+TEST_P(MultipartUploadTest, CompleteWhoseAnswersAreAllLostIsSuccess) {
+  const auto done = UploadAll(Failing("CompleteMultipartUpload", MakeFault(ErrorKind::kTimeout, Fault::Moment::kAfter)));
+  ASSERT_TRUE(done.ok()) << done.error().ToString();
+  EXPECT_EQ(Stored(*inner_), content_);
+  VectorSink sink;
+  HeadObjectRequest head;
+  head.bucket = kBucket;
+  head.key = kKey;
+  EXPECT_EQ(inner_->Call(std::move(head)).value().etag, done->etag);
+}
+
+TEST_P(MultipartUploadTest, CompleteThatNeverArrivedIsAnErrorAndLeavesNothing) {
+  const auto done = UploadAll(Failing("CompleteMultipartUpload", MakeFault(ErrorKind::kTimeout)));
+  EXPECT_EQ(done.error().kind, ErrorKind::kTimeout);
+  EXPECT_EQ(OpenUploads(*inner_), 0u);
+  EXPECT_FALSE(Stored(*inner_).has_value());
+}
+
+TEST_P(MultipartUploadTest, RefusedConditionLeavesTheOtherObject) {
+  const Bytes other = MakeContent(5, 9);
+  Put(*inner_, other);
+  UploadOptions options;
+  options.if_none_match_any = true;
+  EXPECT_EQ(UploadAll(inner_, options).error().kind, ErrorKind::kPreconditionFailed);
+  EXPECT_EQ(Stored(*inner_), other);
+  EXPECT_EQ(OpenUploads(*inner_), 0u);
+}
+
+TEST_P(MultipartUploadTest, ErrorsStay) {
+  MultipartUpload upload(Failing("CreateMultipartUpload", MakeFault(ErrorKind::kAccessDenied)), kBucket, kKey, {}, 100);
+  EXPECT_FALSE(upload.Create({}).ok());
+  EXPECT_EQ(upload.Send(content_, [] {}, {}).error().kind, ErrorKind::kAccessDenied);
+  EXPECT_EQ(upload.Complete({}).error().kind, ErrorKind::kAccessDenied);
+}
+
+INSTANTIATE_TEST_SUITE_P(Completions, MultipartUploadTest,
+                         ::testing::Values(Completion::kInline, Completion::kThreaded));
+
+// Holds every part until it is cancelled, and counts them.
+class StuckParts final : public FaultyObjectStore {
+ public:
+  explicit StuckParts(std::shared_ptr<ObjectStore> inner) : FaultyObjectStore(std::move(inner), nullptr) {}
+  void Start(UploadPartRequest request, Callback<CompletedPart> done) override {
+    held_.push_back(std::make_unique<Held>());
+    Held* held = held_.back().get();
+    held->done = std::move(done);
+    held->on_stop.emplace(request.options.cancel, std::function<void()>([held] {
+                            held->done(Error::Make(ErrorKind::kCancelled, "stopped"));
+                          }));
+  }
+  std::size_t held() const { return held_.size(); }
+
+ private:
+  struct Held {
+    Callback<CompletedPart> done;
+    std::optional<std::stop_callback<std::function<void()>>> on_stop;
+  };
+  std::vector<std::unique_ptr<Held>> held_;
+};
+
+TEST(MultipartUploadLimits, PartsInFlightAreBoundedByCountAndInterruptible) {
+  const auto inner = MakeStore();
+  const auto store = std::make_shared<StuckParts>(inner);
+  UploadOptions options;
+  options.max_parallel_parts = 2;
+  MultipartUpload upload(store, kBucket, kKey, options, UINT64_MAX);
+  const Bytes content = MakeContent(10);
+  ASSERT_TRUE(upload.Create({}).ok());
+  ASSERT_TRUE(upload.Send(content, [] {}, {}).ok());
+  ASSERT_TRUE(upload.Send(content, [] {}, {}).ok());
+  bool released = false;
+  EXPECT_EQ(upload.Send(content, [&] { released = true; }, [] { return true; }).error().kind, ErrorKind::kCancelled);
+  EXPECT_TRUE(released);
+  EXPECT_EQ(store->held(), 2u);
+  EXPECT_EQ(OpenUploads(*inner), 0u);
+}
+
+TEST(MultipartUploadLimits, PartsInFlightAreBoundedByBytes) {
+  const auto inner = MakeStore();
+  const auto store = std::make_shared<StuckParts>(inner);
+  UploadOptions options;
+  options.max_parallel_parts = 9;
+  MultipartUpload upload(store, kBucket, kKey, options, 15);
+  const Bytes content = MakeContent(10);
+  ASSERT_TRUE(upload.Create({}).ok());
+  ASSERT_TRUE(upload.Send(content, [] {}, {}).ok());
+  EXPECT_FALSE(upload.Send(content, [] {}, [] { return true; }).ok());
+  EXPECT_EQ(store->held(), 1u);
+}
+
+TEST(MultipartUploadLimits, CompleteIsInterruptible) {
+  const auto inner = MakeStore();
+  MultipartUpload upload(std::make_shared<StuckParts>(inner), kBucket, kKey, {}, UINT64_MAX);
+  const Bytes content = MakeContent(10);
+  ASSERT_TRUE(upload.Create({}).ok());
+  ASSERT_TRUE(upload.Send(content, [] {}, {}).ok());
+  EXPECT_EQ(upload.Complete([] { return true; }).error().kind, ErrorKind::kCancelled);
+  EXPECT_FALSE(Stored(*inner).has_value());
+}
+
+}  // namespace
+}  // namespace penstock::transfer

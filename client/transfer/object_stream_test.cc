@@ -1,0 +1,178 @@
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "client/transfer/transfer_test_support.h"
+
+namespace penstock::transfer {
+namespace {
+
+using penstock::testing::CallPoint;
+using penstock::testing::Fault;
+using penstock::testing::FaultyObjectStore;
+
+StreamOptions Options(int read_ahead = 3) {
+  StreamOptions options;
+  options.part_size_bytes = 10;
+  options.read_ahead_parts = read_ahead;
+  return options;
+}
+
+ObjectStream::Source Whole() {
+  ObjectStream::Source source;
+  source.bucket = kBucket;
+  source.key = kKey;
+  return source;
+}
+
+Result<Bytes> ReadAll(ObjectStream& stream) {
+  Bytes all;
+  std::uint64_t expected_offset = 0;
+  bool first = true;
+  for (;;) {
+    PENSTOCK_ASSIGN(const std::optional<StreamBlock> block, stream.Next());
+    if (!block) return all;
+    if (!first && block->offset != expected_offset) return Error::Make(ErrorKind::kInternal, "blocks out of order");
+    first = false;
+    expected_offset = block->offset + block->size;
+    all.insert(all.end(), block->data.get(), block->data.get() + block->size);
+  }
+}
+
+class ObjectStreamTest : public ::testing::TestWithParam<Completion> {
+ protected:
+  std::shared_ptr<ObjectStore> inner_ = MakeStore(GetParam());
+};
+
+TEST_P(ObjectStreamTest, DeliversBlocksInOrder) {
+  const Bytes content = MakeContent(95);
+  const ETag etag = Put(*inner_, content);
+  const auto stream = ObjectStream::Open(inner_, Whole(), Options());
+  EXPECT_FALSE(stream->metadata().has_value());
+  EXPECT_EQ(ReadAll(*stream).value(), content);
+  ASSERT_TRUE(stream->metadata().has_value());
+  EXPECT_EQ(stream->metadata()->etag, etag);
+}
+
+TEST_P(ObjectStreamTest, EndIsRepeatable) {
+  Put(*inner_, MakeContent(5));
+  const auto stream = ObjectStream::Open(inner_, Whole(), Options());
+  ASSERT_TRUE(ReadAll(*stream).ok());
+  EXPECT_FALSE(stream->Next().value().has_value());
+}
+
+TEST_P(ObjectStreamTest, EmptyObjectHasNoBlocks) {
+  Put(*inner_, {});
+  const auto stream = ObjectStream::Open(inner_, Whole(), Options());
+  EXPECT_FALSE(stream->Next().value().has_value());
+  ASSERT_TRUE(stream->metadata().has_value());
+  EXPECT_EQ(stream->metadata()->size, 0u);
+}
+
+TEST_P(ObjectStreamTest, ReadsARangeOfAKnownObject) {
+  const Bytes content = MakeContent(95);
+  ObjectStream::Source source = Whole();
+  source.known_etag = Put(*inner_, content);
+  source.known_size = 95;
+  source.begin = 12;
+  source.end = 90;
+  const auto stream = ObjectStream::Open(inner_, source, Options());
+  EXPECT_EQ(ReadAll(*stream).value(), Bytes(content.begin() + 12, content.begin() + 90));
+}
+
+TEST_P(ObjectStreamTest, ReadAheadIsBounded) {
+  const Bytes content = MakeContent(200);
+  ObjectStream::Source source = Whole();
+  source.known_etag = Put(*inner_, content);
+  source.known_size = 200;
+  const auto store = std::make_shared<FaultyObjectStore>(inner_, nullptr);
+  const auto stream = ObjectStream::Open(store, source, Options(3));
+  EXPECT_EQ(store->count("GetObject"), 0u);  // opening costs no request
+  ASSERT_TRUE(stream->Next().ok());
+  EXPECT_LE(store->count("GetObject"), 4u);  // one handed out, three ahead
+  ASSERT_TRUE(stream->Next().ok());
+  EXPECT_LE(store->count("GetObject"), 5u);
+}
+
+TEST_P(ObjectStreamTest, WorksWithoutReadAhead) {
+  const Bytes content = MakeContent(95);
+  Put(*inner_, content);
+  const auto stream = ObjectStream::Open(inner_, Whole(), Options(0));
+  EXPECT_EQ(ReadAll(*stream).value(), content);
+}
+
+TEST_P(ObjectStreamTest, ErrorsStay) {
+  Put(*inner_, MakeContent(95));
+  const auto store = std::make_shared<FaultyObjectStore>(inner_, [](const CallPoint& point) -> std::optional<Fault> {
+    if (point.ordinal == 2) return MakeFault(ErrorKind::kAccessDenied);
+    return std::nullopt;
+  });
+  const auto stream = ObjectStream::Open(store, Whole(), Options());
+  EXPECT_EQ(ReadAll(*stream).error().kind, ErrorKind::kAccessDenied);
+  EXPECT_EQ(stream->Next().error().kind, ErrorKind::kAccessDenied);
+}
+
+TEST_P(ObjectStreamTest, ReplacedObjectFails) {
+  Put(*inner_, MakeContent(95));
+  const auto stream = ObjectStream::Open(inner_, Whole(), Options(1));
+  ASSERT_TRUE(stream->Next().ok());
+  Put(*inner_, MakeContent(95, 2));
+  Result<void> ended = Ok();
+  for (int i = 0; i < 12 && ended.ok(); ++i) {
+    if (auto next = stream->Next(); !next.ok()) ended = next.error();
+  }
+  ASSERT_FALSE(ended.ok());
+  EXPECT_EQ(ended.error().kind, ErrorKind::kPreconditionFailed);
+}
+
+TEST_P(ObjectStreamTest, BlocksOutliveTheStream) {
+  const Bytes content = MakeContent(10);
+  Put(*inner_, content);
+  auto stream = ObjectStream::Open(inner_, Whole(), Options());
+  const StreamBlock block = stream->Next().value().value();
+  stream.reset();
+  EXPECT_EQ(Bytes(block.data.get(), block.data.get() + block.size), content);
+}
+
+TEST_P(ObjectStreamTest, DroppedMidwayWaitsForWhatIsInFlight) {
+  Put(*inner_, MakeContent(5000));
+  for (int i = 0; i < 50; ++i) {
+    auto stream = ObjectStream::Open(inner_, Whole(), Options(8));
+    ASSERT_TRUE(stream->Next().ok());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Completions, ObjectStreamTest, ::testing::Values(Completion::kInline, Completion::kThreaded));
+
+// Keeps GETs back until Release.
+class GateStore final : public FaultyObjectStore {
+ public:
+  explicit GateStore(std::shared_ptr<ObjectStore> inner) : FaultyObjectStore(std::move(inner), nullptr) {}
+  void Start(GetObjectRequest request, Callback<ObjectMetadata> done) override {
+    if (open_) return FaultyObjectStore::Start(std::move(request), std::move(done));
+    held_ = [this, request, done] { FaultyObjectStore::Start(request, done); };
+  }
+  void Release() {
+    open_ = true;
+    held_();
+  }
+
+ private:
+  bool open_ = false;
+  std::function<void()> held_;
+};
+
+TEST(ObjectStreamInterrupt, LosesNoBlock) {
+  const auto inner = MakeStore(Completion::kInline);
+  const Bytes content = MakeContent(25);
+  Put(*inner, content);
+  const auto store = std::make_shared<GateStore>(inner);
+  const auto stream = ObjectStream::Open(store, Whole(), Options());
+  EXPECT_EQ(stream->Next([] { return true; }).error().kind, ErrorKind::kCancelled);
+  store->Release();
+  EXPECT_EQ(ReadAll(*stream).value(), content);
+}
+
+}  // namespace
+}  // namespace penstock::transfer

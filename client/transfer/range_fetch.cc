@@ -1,0 +1,148 @@
+#include "client/transfer/range_fetch.h"
+
+#include <algorithm>
+#include <charconv>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "client/transfer/part_plan.h"
+
+namespace penstock::transfer {
+namespace {
+
+// The client has retried each request by itself; this bounds how often a range that makes progress is asked again.
+constexpr int kMaxResumes = 5;
+
+bool IsTransient(ErrorKind kind) {
+  return kind == ErrorKind::kUnavailable || kind == ErrorKind::kThrottled || kind == ErrorKind::kTimeout;
+}
+
+Error Changed(std::string what) {
+  return Error::Make(ErrorKind::kPreconditionFailed, "the object changed while it was read: " + std::move(what) +
+                                                         "; read it again from the start");
+}
+
+// Sink and state of one fetch. Its calls follow one another, so no two threads are in it at once; the store's
+// completion orders them.
+class RangeFetch final : public BodySink, public std::enable_shared_from_this<RangeFetch> {
+ public:
+  RangeFetch(ObjectStore& store, RangeFetchSpec spec, Callback<RangeFetched> done)
+      : store_(store), spec_(std::move(spec)), done_(std::move(done)), pinned_(spec_.etag) {}
+
+  void Ask() {
+    GetObjectRequest request;
+    request.bucket = spec_.bucket;
+    request.key = spec_.key;
+    request.range = RangeRequest{spec_.range.begin + base_, placed_ ? spec_.range.begin + length_ : spec_.range.end, {}};
+    request.if_match = pinned_;
+    request.sink = this;
+    request.options = spec_.call;
+    store_.Start(std::move(request), [self = shared_from_this()](Result<ObjectMetadata> result) {
+      self->Ended(std::move(result));
+    });
+  }
+
+  Result<void> Begin(const ObjectMetadata& metadata, std::optional<std::uint64_t> body_length) override {
+    position_ = base_;
+    if (pinned_ && metadata.etag != *pinned_) {
+      return Changed("ETag " + metadata.etag.value + " instead of " + pinned_->value);
+    }
+    if (!placed_) {
+      PENSTOCK_TRY(Place(metadata));
+    } else if (metadata.size != metadata_.size) {
+      return Changed(std::to_string(metadata.size) + " bytes instead of " + std::to_string(metadata_.size));
+    }
+    if (body_length && *body_length != length_ - base_) {
+      return Error::Make(ErrorKind::kDataLoss, "a range of " + std::to_string(length_ - base_) +
+                                                   " bytes was answered with " + std::to_string(*body_length) +
+                                                   " bytes");
+    }
+    return Ok();
+  }
+
+  MutableByteView Window() override { return target_.subspan(position_); }
+
+  Result<void> Commit(std::size_t count) override {
+    PENSTOCK_CHECK(count <= target_.size() - position_);
+    position_ += count;
+    return Ok();
+  }
+
+ private:
+  Result<void> Place(const ObjectMetadata& metadata) {
+    const ByteRange clipped = ClipRange(spec_.range.begin, spec_.range.end, metadata.size);
+    length_ = clipped.size();
+    metadata_ = metadata;
+    if (!pinned_ && !metadata.etag.empty()) pinned_ = metadata.etag;
+    placed_ = true;
+    PENSTOCK_ASSIGN(target_, spec_.place(metadata, length_));
+    if (target_.size() != length_) {
+      return Error::Make(ErrorKind::kInvalidArgument,
+                         "the destination has " + std::to_string(target_.size()) + " bytes, but " +
+                             std::to_string(length_) + " will arrive: return memory of exactly that size");
+    }
+    return Ok();
+  }
+
+  void Ended(Result<ObjectMetadata> result) {
+    if (result.ok()) {
+      // A store may answer an empty body without touching the sink.
+      Result<void> begun = placed_ ? Ok() : Begin(*result, std::nullopt);
+      if (!begun.ok()) return Fail(std::move(begun).error());
+      if (position_ == length_) return Succeed();
+      return Fail(Error::Make(ErrorKind::kDataLoss, "only " + std::to_string(position_) + " of " +
+                                                        std::to_string(length_) + " bytes arrived"));
+    }
+    if (!MayResume(result.error())) return Fail(std::move(result).error());
+    ++resumes_;
+    // All bytes here, and yet an error: what was wrong is unknown, so none of them counts.
+    base_ = position_ == length_ ? 0 : position_;
+    Ask();
+  }
+
+  bool MayResume(const Error& error) const {
+    return IsTransient(error.kind) && placed_ && pinned_ && position_ > base_ && resumes_ < kMaxResumes &&
+           !spec_.call.cancel.stop_requested() && !spec_.call.deadline.Passed(SystemClock());
+  }
+
+  void Succeed() {
+    RangeFetched fetched{length_, std::move(metadata_)};
+    std::exchange(done_, nullptr)(std::move(fetched));
+  }
+
+  void Fail(Error error) {
+    error.At("GetObject", spec_.bucket.value, spec_.key.value);
+    std::exchange(done_, nullptr)(std::move(error));
+  }
+
+  ObjectStore& store_;  // outlives the completion
+  const RangeFetchSpec spec_;
+  Callback<RangeFetched> done_;
+  std::optional<ETag> pinned_;
+  bool placed_ = false;
+  MutableByteView target_;
+  std::uint64_t length_ = 0;
+  std::uint64_t base_ = 0;      // where the current request starts, within the range
+  std::uint64_t position_ = 0;  // bytes in place, within the range
+  int resumes_ = 0;
+  ObjectMetadata metadata_;
+};
+
+}  // namespace
+
+void StartRangeFetch(ObjectStore& store, RangeFetchSpec spec, Callback<RangeFetched> done) {
+  std::make_shared<RangeFetch>(store, std::move(spec), std::move(done))->Ask();
+}
+
+std::optional<ObjectMetadata> BeyondTheEnd(const Error& error) {
+  if (error.code != "InvalidRange" && error.http_status != 416) return std::nullopt;
+  ObjectMetadata metadata;
+  for (const auto& [name, text] : error.details) {
+    if (name != "ActualObjectSize") continue;
+    std::from_chars(text.data(), text.data() + text.size(), metadata.size);
+  }
+  return metadata;
+}
+
+}  // namespace penstock::transfer

@@ -1,0 +1,43 @@
+// One byte range of one object into memory, pinned to one ETag, resumed where a response broke off.
+//
+// The building stone of Download and ObjectStream. It knows one range; who plans the ranges and owns the memory is
+// theirs.
+#ifndef PENSTOCK_CLIENT_TRANSFER_RANGE_FETCH_H_
+#define PENSTOCK_CLIENT_TRANSFER_RANGE_FETCH_H_
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include "penstock/object_store.h"
+
+namespace penstock::transfer {
+
+struct RangeFetchSpec {
+  BucketName bucket;
+  ObjectKey key;
+  ByteRange range;           // not empty; may reach beyond the object's end
+  std::optional<ETag> etag;  // sent as If-Match; unset: the first response pins its own
+  CallOptions call;
+  // Memory for the range, asked for once, when the first response says how long it is (clipped to the object). Returns
+  // exactly `length_bytes`, alive until the completion. On the thread that delivers the response; may start other calls.
+  std::function<Result<MutableByteView>(const ObjectMetadata& metadata, std::uint64_t length_bytes)> place;
+};
+
+struct RangeFetched {
+  std::uint64_t bytes = 0;
+  ObjectMetadata metadata;  // of the first response
+};
+
+// Asynchronous. Succeeds only when every byte of the clipped range arrived from one version of the object:
+// kPreconditionFailed when it changed, kDataLoss when a response is shorter or longer than the range. After a transient
+// failure that had delivered bytes it asks again from the byte reached, a few times. `store` outlives the completion.
+void StartRangeFetch(ObjectStore& store, RangeFetchSpec spec, Callback<RangeFetched> done);
+
+// S3 answers a range that starts at or beyond the end, as any range of an empty object, with 416. Then the metadata
+// that is known: the size. nullopt for every other error.
+std::optional<ObjectMetadata> BeyondTheEnd(const Error& error);
+
+}  // namespace penstock::transfer
+
+#endif  // PENSTOCK_CLIENT_TRANSFER_RANGE_FETCH_H_

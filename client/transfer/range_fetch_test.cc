@@ -1,0 +1,203 @@
+#include "client/transfer/range_fetch.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "client/transfer/transfer_test_support.h"
+#include "penstock/waiter.h"
+
+namespace penstock::transfer {
+namespace {
+
+using penstock::testing::CallPoint;
+using penstock::testing::Fault;
+using penstock::testing::FaultyObjectStore;
+
+struct Fetch {
+  Result<RangeFetched> result;
+  Bytes bytes;
+  int placements = 0;
+};
+
+Fetch FetchFrom(ObjectStore& store, RangeFetchSpec spec) {
+  Bytes memory;
+  int placements = 0;
+  spec.bucket = kBucket;
+  spec.key = kKey;
+  spec.place = [&](const ObjectMetadata&, std::uint64_t length) -> Result<MutableByteView> {
+    ++placements;
+    memory.resize(length);
+    return MutableByteView(memory);
+  };
+  Waiter<RangeFetched> waiter;
+  StartRangeFetch(store, std::move(spec), waiter.Done());
+  auto result = waiter.Wait({}, {});
+  return {std::move(result), std::move(memory), placements};
+}
+
+RangeFetchSpec Range(std::uint64_t begin, std::uint64_t end) {
+  RangeFetchSpec spec;
+  spec.range = {begin, end};
+  return spec;
+}
+
+Bytes Slice(const Bytes& bytes, std::size_t begin, std::size_t end) {
+  return Bytes(bytes.begin() + static_cast<std::ptrdiff_t>(begin), bytes.begin() + static_cast<std::ptrdiff_t>(end));
+}
+
+class RangeFetchTest : public ::testing::Test {
+ protected:
+  std::shared_ptr<ObjectStore> inner_ = MakeStore(Completion::kInline);
+  const Bytes content_ = MakeContent(100);
+  const ETag etag_ = Put(*inner_, content_);
+};
+
+TEST_F(RangeFetchTest, BringsTheRangeClippedToTheObject) {
+  const Fetch fetch = FetchFrom(*inner_, Range(90, 200));
+  ASSERT_TRUE(fetch.result.ok());
+  EXPECT_EQ(fetch.bytes, Slice(content_, 90, 100));
+  EXPECT_EQ(fetch.result->metadata.size, 100u);
+}
+
+TEST_F(RangeFetchTest, ResumesFromTheByteReachedUnderTheSameETag) {
+  std::vector<RangeRequest> ranges;
+  FaultyObjectStore store(inner_, [&](const CallPoint& point) -> std::optional<Fault> {
+    ranges.push_back(*point.range);
+    if (point.ordinal < 2) return MakeFault(ErrorKind::kUnavailable, Fault::Moment::kMidBody, 20);
+    return std::nullopt;
+  });
+  const Fetch fetch = FetchFrom(store, Range(10, 90));
+  ASSERT_TRUE(fetch.result.ok());
+  EXPECT_EQ(fetch.bytes, Slice(content_, 10, 90));
+  EXPECT_EQ(fetch.placements, 1);
+  ASSERT_EQ(ranges.size(), 3u);
+  EXPECT_EQ(ranges[1].begin, 30u);
+  EXPECT_EQ(ranges[2].begin, 50u);
+  EXPECT_EQ(ranges[2].end, 90u);
+}
+
+TEST_F(RangeFetchTest, GivesUpWithoutProgress) {
+  FaultyObjectStore store(inner_, [](const CallPoint&) { return MakeFault(ErrorKind::kUnavailable); });
+  EXPECT_EQ(FetchFrom(store, Range(0, 50)).result.error().kind, ErrorKind::kUnavailable);
+  EXPECT_EQ(store.count("GetObject"), 1u);
+}
+
+TEST_F(RangeFetchTest, ResumesABoundedNumberOfTimes) {
+  FaultyObjectStore store(inner_, [](const CallPoint&) {
+    return MakeFault(ErrorKind::kUnavailable, Fault::Moment::kMidBody, 1);
+  });
+  EXPECT_FALSE(FetchFrom(store, Range(0, 50)).result.ok());
+  EXPECT_EQ(store.count("GetObject"), 6u);
+}
+
+TEST_F(RangeFetchTest, DoesNotResumeWhatWillNotGetBetter) {
+  FaultyObjectStore store(inner_, [](const CallPoint&) {
+    return MakeFault(ErrorKind::kAccessDenied, Fault::Moment::kMidBody, 10);
+  });
+  EXPECT_EQ(FetchFrom(store, Range(0, 50)).result.error().kind, ErrorKind::kAccessDenied);
+  EXPECT_EQ(store.count("GetObject"), 1u);
+}
+
+TEST_F(RangeFetchTest, ErrorAfterTheLastByteFetchesAllAgain) {
+  std::vector<RangeRequest> ranges;
+  FaultyObjectStore store(inner_, [&](const CallPoint& point) -> std::optional<Fault> {
+    ranges.push_back(*point.range);
+    if (point.ordinal == 0) return MakeFault(ErrorKind::kUnavailable, Fault::Moment::kMidBody, 50);
+    return std::nullopt;
+  });
+  const Fetch fetch = FetchFrom(store, Range(0, 50));
+  ASSERT_TRUE(fetch.result.ok());
+  ASSERT_EQ(ranges.size(), 2u);
+  EXPECT_EQ(ranges[1].begin, 0u);
+  EXPECT_EQ(fetch.bytes, Slice(content_, 0, 50));
+}
+
+TEST_F(RangeFetchTest, ARetryBelowStartsTheBodyAgain) {
+  FaultyObjectStore store(inner_, [](const CallPoint&) {
+    return MakeFault(ErrorKind::kUnavailable, Fault::Moment::kRetried, 33);
+  });
+  const Fetch fetch = FetchFrom(store, Range(0, 100));
+  ASSERT_TRUE(fetch.result.ok());
+  EXPECT_EQ(fetch.bytes, content_);
+  EXPECT_EQ(fetch.placements, 1);
+}
+
+TEST_F(RangeFetchTest, NeverMixesTwoVersions) {
+  // The object is replaced between the broken response and the resumption.
+  const Bytes other = MakeContent(100, 2);
+  FaultyObjectStore store(inner_, [&](const CallPoint& point) -> std::optional<Fault> {
+    if (point.ordinal == 0) return MakeFault(ErrorKind::kUnavailable, Fault::Moment::kMidBody, 20);
+    Put(*inner_, other);
+    return std::nullopt;
+  });
+  EXPECT_EQ(FetchFrom(store, Range(0, 100)).result.error().kind, ErrorKind::kPreconditionFailed);
+}
+
+TEST_F(RangeFetchTest, PinnedETagIsSent) {
+  RangeFetchSpec spec = Range(0, 10);
+  spec.etag = ETag("other");
+  EXPECT_EQ(FetchFrom(*inner_, std::move(spec)).result.error().kind, ErrorKind::kPreconditionFailed);
+}
+
+TEST_F(RangeFetchTest, MemoryOfTheWrongSizeIsRefused) {
+  RangeFetchSpec spec = Range(0, 10);
+  spec.bucket = kBucket;
+  spec.key = kKey;
+  Bytes memory(9);
+  spec.place = [&](const ObjectMetadata&, std::uint64_t) -> Result<MutableByteView> { return MutableByteView(memory); };
+  Waiter<RangeFetched> waiter;
+  StartRangeFetch(*inner_, std::move(spec), waiter.Done());
+  EXPECT_EQ(waiter.Wait({}, {}).error().kind, ErrorKind::kInvalidArgument);
+}
+
+// A store whose GET claims success but delivers `bytes` bytes under a given declared length.
+class LyingSinkFeeder {
+ public:
+  static Result<RangeFetched> Feed(std::uint64_t delivered, std::optional<std::uint64_t> declared) {
+    class Store final : public penstock::testing::FaultyObjectStore {
+     public:
+      Store(std::shared_ptr<ObjectStore> inner, std::uint64_t delivered_bytes, std::optional<std::uint64_t> length)
+          : FaultyObjectStore(std::move(inner), nullptr), delivered_(delivered_bytes), declared_(length) {}
+      void Start(GetObjectRequest request, Callback<ObjectMetadata> done) override {
+        ObjectMetadata metadata;
+        metadata.size = 100;
+        metadata.etag = ETag("e");
+        if (auto begun = request.sink->Begin(metadata, declared_); !begun.ok()) return done(begun.error());
+        if (auto taken = request.sink->Commit(std::min<std::uint64_t>(delivered_, request.sink->Window().size()));
+            !taken.ok()) {
+          return done(taken.error());
+        }
+        done(metadata);
+      }
+
+     private:
+      std::uint64_t delivered_;
+      std::optional<std::uint64_t> declared_;
+    };
+    Store store(MakeStore(Completion::kInline), delivered, declared);
+    return FetchFrom(store, Range(0, 50)).result;
+  }
+};
+
+TEST(RangeFetchLength, ShortBodyIsDataLossEvenWhenTheStoreSaysSuccess) {
+  EXPECT_EQ(LyingSinkFeeder::Feed(49, std::nullopt).error().kind, ErrorKind::kDataLoss);
+  EXPECT_TRUE(LyingSinkFeeder::Feed(50, std::nullopt).ok());
+}
+
+TEST(RangeFetchLength, AnswerOfAnotherLengthIsDataLoss) {
+  // As from a server that ignores Range and sends the whole object.
+  EXPECT_EQ(LyingSinkFeeder::Feed(50, 100).error().kind, ErrorKind::kDataLoss);
+}
+
+TEST(BeyondTheEnd, TellsTheSizeS3Named) {
+  Error error = Error::Make(ErrorKind::kInvalidArgument, "range");
+  EXPECT_FALSE(BeyondTheEnd(error).has_value());
+  error.code = "InvalidRange";
+  error.details.emplace_back("ActualObjectSize", "17");
+  ASSERT_TRUE(BeyondTheEnd(error).has_value());
+  EXPECT_EQ(BeyondTheEnd(error)->size, 17u);
+}
+
+}  // namespace
+}  // namespace penstock::transfer

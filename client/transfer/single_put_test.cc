@@ -1,0 +1,69 @@
+#include "client/transfer/single_put.h"
+
+#include <gtest/gtest.h>
+
+#include "client/transfer/transfer_test_support.h"
+
+namespace penstock::transfer {
+namespace {
+
+using penstock::testing::CallPoint;
+using penstock::testing::Fault;
+using penstock::testing::FaultyObjectStore;
+
+TEST(CheckUploadOptions, NamesValueAndLimit) {
+  UploadOptions options;
+  EXPECT_TRUE(CheckUploadOptions(options).ok());
+  options.part_size_bytes = (5ull << 20) - 1;
+  const auto checked = CheckUploadOptions(options);
+  ASSERT_FALSE(checked.ok());
+  EXPECT_NE(checked.error().message.find("5242879"), std::string::npos);
+  options.part_size_bytes = (5ull << 30) + 1;
+  EXPECT_FALSE(CheckUploadOptions(options).ok());
+  options = {};
+  options.single_put_limit_bytes = (5ull << 30) + 1;
+  EXPECT_FALSE(CheckUploadOptions(options).ok());
+  options = {};
+  options.max_parallel_parts = 0;
+  EXPECT_FALSE(CheckUploadOptions(options).ok());
+}
+
+TEST(PutWhole, PublishesTheBytes) {
+  const auto store = MakeStore(Completion::kInline);
+  const Bytes content = MakeContent(10);
+  const auto put = PutWhole(*store, kBucket, kKey, content, {}, {});
+  ASSERT_TRUE(put.ok());
+  EXPECT_EQ(put->bytes, 10u);
+  EXPECT_EQ(Stored(*store), content);
+}
+
+TEST(PutWhole, LostAnswerIsStillSuccess) {
+  const auto inner = MakeStore(Completion::kInline);
+  FaultyObjectStore store(inner, [](const CallPoint& point) -> std::optional<Fault> {
+    if (point.operation == "PutObject") return MakeFault(ErrorKind::kTimeout, Fault::Moment::kAfter);
+    return std::nullopt;
+  });
+  EXPECT_TRUE(PutWhole(store, kBucket, kKey, MakeContent(10), {}, {}).ok());
+}
+
+TEST(PutWhole, FailureWithoutEffectIsAnError) {
+  const auto inner = MakeStore(Completion::kInline);
+  Put(*inner, MakeContent(10, 7));
+  FaultyObjectStore store(inner, [](const CallPoint& point) -> std::optional<Fault> {
+    if (point.operation == "PutObject") return MakeFault(ErrorKind::kTimeout);
+    return std::nullopt;
+  });
+  EXPECT_EQ(PutWhole(store, kBucket, kKey, MakeContent(10), {}, {}).error().kind, ErrorKind::kTimeout);
+}
+
+TEST(PutWhole, RefusedConditionIsNotSettledAsSuccess) {
+  const auto store = MakeStore(Completion::kInline);
+  const Bytes content = MakeContent(10);
+  Put(*store, content);
+  UploadOptions options;
+  options.if_none_match_any = true;
+  EXPECT_EQ(PutWhole(*store, kBucket, kKey, content, options, {}).error().kind, ErrorKind::kPreconditionFailed);
+}
+
+}  // namespace
+}  // namespace penstock::transfer
