@@ -21,7 +21,6 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr int kRetireAfterMs = 2'000;      // an idle thread beyond the minimum ends
 constexpr milliseconds kTick{2};           // how often the load is looked at while all threads are busy
 constexpr int kCalmTicks = 50;             // ticks with an idle thread before the supervisor looks away
 constexpr milliseconds kMaxSweep{1'000};   // how often waits are checked for their time limit, at least
@@ -110,10 +109,11 @@ std::size_t Engine::connections() const {
 
 void Engine::Work(Worker& self) {
   ServingTools tools;
+  const int retire_after_ms = static_cast<int>(options_.retire_after.count());
   for (;;) {
     idle_.fetch_add(1, std::memory_order_relaxed);
     epoll_event event{};
-    const int count = ::epoll_wait(epoll_, &event, 1, kRetireAfterMs);
+    const int count = ::epoll_wait(epoll_, &event, 1, retire_after_ms);
     const bool none_idle = idle_.fetch_sub(1, std::memory_order_relaxed) == 1;
     if (count == 0 && Retire()) break;
     if (count <= 0) continue;

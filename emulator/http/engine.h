@@ -25,6 +25,7 @@ struct EngineOptions {
   std::unique_ptr<TlsContext> tls;  // null: plain HTTP
   int min_threads = 4;
   int max_threads = 256;
+  std::chrono::milliseconds retire_after{2'000};  // an idle thread beyond the minimum ends
 };
 
 // Thread safety: every method from any thread. Not to be used or destroyed in a forked child (server.cc sees to it).

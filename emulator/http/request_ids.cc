@@ -25,8 +25,7 @@ RequestIds RequestIdSource::Next() {
   RequestIds ids;
   ids.request_id.resize(kRequestIdLength);
   std::uint64_t digits = mixed;
-  for (char& c : ids.request_id) {  // 36^13 > 2^64: the first 13 characters alone tell ids apart
-    c = kBase36[digits % 36];
+  for (char& c : ids.request_id) {    c = kBase36[digits % 36];
     digits = digits >= 36 ? digits / 36 : Mix(mixed + digits + kGolden);
   }
   ids.host_id.resize(kHostIdLength, '=');

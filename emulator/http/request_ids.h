@@ -13,7 +13,7 @@ struct RequestIds {
   std::string host_id;     // 76 characters, base64 alphabet with one '=' at the end
 };
 
-// No request id repeats within 2^64 requests of one source. Not a secret, not for security.
+// Ids of one source do not repeat in practice (a mixed 64-bit counter). Not secret, not for security.
 // Thread safety: Next from any thread.
 class RequestIdSource {
  public:

@@ -1,0 +1,187 @@
+#include "emulator/http/engine.h"
+
+#include <condition_variable>
+#include <future>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "emulator/http/test_support.h"
+#include "gtest/gtest.h"
+
+namespace penstock::emulator::http {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr char kGet[] = "GET / HTTP/1.1\r\nHost: h\r\n\r\n";
+
+// Holds its callers until it is opened.
+class Gate {
+ public:
+  void Pass() {
+    std::unique_lock lock(mutex_);
+    ++inside_;
+    changed_.notify_all();
+    changed_.wait(lock, [&] { return open_; });
+  }
+  // False when fewer than `count` callers came in time.
+  bool AwaitInside(int count) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, kTestPatience, [&] { return inside_ >= count; });
+  }
+  void Open() {
+    const std::lock_guard lock(mutex_);
+    open_ = true;
+    changed_.notify_all();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int inside_ = 0;
+  bool open_ = false;
+};
+
+TEST(Engine, FiveHundredIdleConnectionsCostNoThread) {
+  FunctionHandler handler([](api::Exchange& exchange) { AnswerWith(exchange, "x"); });
+  ServerOptions options;
+  options.min_threads = 2;
+  options.max_threads = 2;
+  const auto server = StartServer(handler, options);
+  std::vector<TestClient> idle;
+  for (int i = 0; i < 500; ++i) {
+    idle.emplace_back(server->port());
+    const bool used_before = i % 2 == 0;
+    if (used_before) {
+      ASSERT_EQ(idle.back().Ask(kGet).status, 200);
+    }
+  }
+  TestClient active(server->port());
+  for (int i = 0; i < 200; ++i) ASSERT_EQ(active.Ask(kGet).status, 200);
+  for (TestClient& client : idle) ASSERT_EQ(client.Ask(kGet).status, 200);
+}
+
+TEST(Engine, GrowsWhileRequestsStallAndServesTheOthers) {
+  Gate gate;
+  FunctionHandler handler([&](api::Exchange& exchange) {
+    if (exchange.request.target == "/stall") gate.Pass();
+  });
+  ServerOptions options;
+  options.min_threads = 1;
+  options.max_threads = 64;
+  const auto server = StartServer(handler, options);
+  std::vector<TestClient> stalled;
+  for (int i = 0; i < 20; ++i) {
+    stalled.emplace_back(server->port());
+    stalled.back().Send("GET /stall HTTP/1.1\r\nHost: h\r\n\r\n");
+  }
+  EXPECT_TRUE(gate.AwaitInside(20));
+  EXPECT_EQ(TestClient(server->port()).Ask(kGet).status, 200);
+  gate.Open();
+  for (TestClient& client : stalled) EXPECT_EQ(client.Read().status, 200);
+}
+
+TEST(Engine, NeverExceedsItsThreads) {
+  Gate gate;
+  std::atomic<int> inside{0};
+  std::atomic<int> most{0};
+  FunctionHandler handler([&](api::Exchange&) {
+    const int now = ++inside;
+    int seen = most.load();
+    while (now > seen && !most.compare_exchange_weak(seen, now)) {
+    }
+    gate.Pass();
+    --inside;
+  });
+  ServerOptions options;
+  options.min_threads = 1;
+  options.max_threads = 3;
+  const auto server = StartServer(handler, options);
+  std::vector<TestClient> clients;
+  for (int i = 0; i < 10; ++i) {
+    clients.emplace_back(server->port());
+    clients.back().Send(kGet);
+  }
+  EXPECT_TRUE(gate.AwaitInside(3));
+  gate.Open();
+  for (TestClient& client : clients) EXPECT_EQ(client.Read().status, 200);
+  EXPECT_EQ(most.load(), 3);
+}
+
+TEST(Engine, StopLetsARequestInProgressFinish) {
+  Gate gate;
+  FunctionHandler handler([&](api::Exchange& exchange) {
+    gate.Pass();
+    AnswerWith(exchange, "done");
+  });
+  const auto server = StartServer(handler);
+  TestClient client(server->port());
+  client.Send(kGet);
+  ASSERT_TRUE(gate.AwaitInside(1));
+  std::jthread stopper([&] { server->Stop(kTestPatience); });
+  gate.Open();
+  const TestResponse response = client.Read();
+  EXPECT_EQ(response.body, "done");
+  EXPECT_TRUE(client.EndsOrderly());
+}
+
+TEST(Engine, StopEndsStalledPeersAfterTheGrace) {
+  std::promise<void> reading;
+  std::promise<std::string> outcome;
+  FunctionHandler handler([&](api::Exchange& exchange) {
+    if (exchange.request.method != "PUT") return AnswerWith(exchange, std::string(64 << 20, 'x'));
+    reading.set_value();
+    outcome.set_value(ReadBody(*exchange.body));
+  });
+  const auto server = StartServer(handler);
+  TestClient idle(server->port());
+  TestClient half_a_head(server->port());
+  half_a_head.Send("GET / HT");
+  TestClient half_a_body(server->port());
+  half_a_body.Send("PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\nabc");
+  TestClient deaf(server->port());
+  deaf.Send(kGet);
+  pollfd answered{deaf.fd(), POLLIN, 0};
+  ASSERT_EQ(::poll(&answered, 1, static_cast<int>(kTestPatience.count())), 1);
+  reading.get_future().wait();
+  const auto begin = std::chrono::steady_clock::now();
+  server->Stop(milliseconds(50));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, milliseconds(10'000));  // far below the 20 s progress time-out
+  EXPECT_EQ(outcome.get_future().get(), "error IncompleteBody");
+  EXPECT_TRUE(idle.EndsOrderly());
+  server->Stop(milliseconds(0));  // again: nothing happens
+}
+
+TEST(Engine, RetiresThreadsItNoLongerNeeds) {
+  Gate gate;
+  FunctionHandler handler([&](api::Exchange&) { gate.Pass(); });
+  RequestIdSource ids(1);
+  EngineOptions options;
+  options.connection.handler = &handler;
+  options.connection.clock = &SystemClock();
+  options.connection.ids = &ids;
+  options.min_threads = 1;
+  options.retire_after = milliseconds(20);
+  auto engine = Engine::Start(std::move(options));
+  ASSERT_TRUE(engine.ok());
+  std::vector<Pipe> pipes(8);
+  for (Pipe& pipe : pipes) {
+    (*engine)->Add(::dup(pipe.stream->fd()));
+    pipe.peer->Send(kGet);
+  }
+  EXPECT_TRUE(gate.AwaitInside(8));
+  EXPECT_GE((*engine)->threads(), 8);
+  gate.Open();
+  for (Pipe& pipe : pipes) EXPECT_EQ(pipe.peer->Read().status, 200);
+  const auto end = std::chrono::steady_clock::now() + kTestPatience;
+  while ((*engine)->threads() > 1 && std::chrono::steady_clock::now() < end) ::poll(nullptr, 0, 2);
+  EXPECT_EQ((*engine)->threads(), 1);
+  EXPECT_EQ((*engine)->connections(), 8u);
+  (*engine)->Stop(milliseconds(0));
+  EXPECT_EQ((*engine)->connections(), 0u);
+}
+
+}  // namespace
+}  // namespace penstock::emulator::http

@@ -1,0 +1,91 @@
+// What must hold for any bytes at all: shared by the fuzz targets and the seeded mutation test.
+#ifndef PENSTOCK_EMULATOR_HTTP_FUZZ_PROPERTIES_H_
+#define PENSTOCK_EMULATOR_HTTP_FUZZ_PROPERTIES_H_
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include "emulator/http/chunked_decoder.h"
+#include "emulator/http/framing.h"
+#include "emulator/http/head_parser.h"
+#include "penstock/base/check.h"
+
+namespace penstock::emulator::http {
+
+inline bool LiesWithin(std::string_view part, std::string_view whole) {
+  return part.data() >= whole.data() && part.data() + part.size() <= whole.data() + whole.size();
+}
+
+// A head is found at the same place in one piece and byte by byte; what parses has only clean parts that point into it.
+inline void CheckHead(std::string_view input) {
+  std::size_t scanned = 0;
+  const std::size_t end = FindHeadEnd(input, scanned);
+  std::size_t resumed = 0;
+  std::size_t found = 0;
+  for (std::size_t shown = 1; shown <= input.size() && found == 0; ++shown) found = FindHeadEnd(input.substr(0, shown), resumed);
+  PENSTOCK_CHECK(found == end);
+  if (end == 0) return;
+  const std::string_view head_bytes = input.substr(0, end);
+  api::RequestHead head;
+  const Result<void> parsed = ParseHead(head_bytes, HeadLimits{.max_head_bytes = 4096, .max_target_bytes = 1024, .max_headers = 32}, head);
+  if (!parsed.ok()) {
+    PENSTOCK_CHECK(parsed.error().http_status >= 400 && !parsed.error().code.empty());
+    return;
+  }
+  PENSTOCK_CHECK(IsToken(head.method) && LiesWithin(head.method, head_bytes));
+  PENSTOCK_CHECK(head.target.front() == '/' || head.target == "*");
+  PENSTOCK_CHECK(head.headers.size() <= 32);
+  for (const api::HeaderView& header : head.headers) {
+    PENSTOCK_CHECK(IsToken(header.name) && LiesWithin(header.name, head_bytes));
+    PENSTOCK_CHECK(IsFieldValue(header.value) && TrimBlanks(header.value) == header.value);
+    PENSTOCK_CHECK(header.value.empty() || LiesWithin(header.value, head_bytes));
+  }
+  const Result<Framing> framing = ReadFraming(head);
+  PENSTOCK_CHECK(!framing.ok() || framing->body == BodyFraming::kLength || framing->length == 0);
+}
+
+struct ChunkOutcome {
+  std::string body;
+  std::size_t used = 0;
+  bool done = false;
+  bool failed = false;
+  bool operator==(const ChunkOutcome&) const = default;
+};
+
+inline ChunkOutcome DecodeInSteps(std::string_view input, std::size_t step) {
+  ChunkedDecoder decoder;
+  ChunkOutcome outcome;
+  std::size_t shown = 0;
+  while (shown < input.size() && !decoder.done()) {
+    shown = std::min(shown + step, input.size());
+    while (outcome.used < shown && !decoder.done()) {
+      const std::string_view rest = input.substr(outcome.used, shown - outcome.used);
+      if (decoder.data_left() > 0) {
+        const std::size_t count = std::min<std::uint64_t>(rest.size(), decoder.data_left());
+        outcome.body.append(rest.substr(0, count));
+        decoder.TakeData(count);
+        outcome.used += count;
+        continue;
+      }
+      const Result<std::size_t> used = decoder.Advance(rest);
+      if (!used.ok()) return {outcome.body, 0, false, true};  // where it noticed depends on the pieces
+      PENSTOCK_CHECK(*used > 0 && *used <= rest.size());
+      outcome.used += *used;
+    }
+  }
+  outcome.done = decoder.done();
+  PENSTOCK_CHECK(decoder.trailers().size() <= ChunkedDecoder::kMaxTrailers);
+  return outcome;
+}
+
+// The pieces in which bytes arrive change nothing.
+inline void CheckChunks(std::string_view input) {
+  const ChunkOutcome whole = DecodeInSteps(input, std::max<std::size_t>(input.size(), 1));
+  PENSTOCK_CHECK(DecodeInSteps(input, 1) == whole);
+  PENSTOCK_CHECK(DecodeInSteps(input, 7) == whole);
+}
+
+}  // namespace penstock::emulator::http
+
+#endif  // PENSTOCK_EMULATOR_HTTP_FUZZ_PROPERTIES_H_

@@ -1,0 +1,102 @@
+#include "emulator/http/listener.h"
+
+#include <netinet/tcp.h>
+#include <signal.h>
+
+#include <atomic>
+#include <future>
+#include <string>
+#include <vector>
+
+#include "emulator/http/test_support.h"
+#include "gtest/gtest.h"
+
+namespace penstock::emulator::http {
+namespace {
+
+TEST(Listener, HandsOverSocketsAndNamesItsPort) {
+  std::promise<int> accepted;
+  auto listener = Listener::Start("127.0.0.1", 0, [&](int fd) { accepted.set_value(fd); });
+  ASSERT_TRUE(listener.ok());
+  EXPECT_GT((*listener)->port(), 0);
+  TestClient client((*listener)->port());
+  EXPECT_TRUE(client.connected());
+  const int fd = accepted.get_future().get();
+  char name[32] = {};
+  socklen_t size = sizeof name;
+  ASSERT_EQ(::getsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name, &size), 0);
+  EXPECT_STREQ(name, "cubic");
+  ::close(fd);
+}
+
+TEST(Listener, RefusesATakenPort) {
+  auto first = Listener::Start("127.0.0.1", 0, [](int fd) { ::close(fd); });
+  ASSERT_TRUE(first.ok());
+  auto second = Listener::Start("127.0.0.1", (*first)->port(), [](int fd) { ::close(fd); });
+  ASSERT_FALSE(second.ok());
+  EXPECT_EQ(second.error().kind, ErrorKind::kUnavailable);
+  EXPECT_NE(second.error().message.find(std::to_string((*first)->port())), std::string::npos);
+}
+
+TEST(Listener, RefusesAForeignAddress) {
+  auto listener = Listener::Start("192.0.2.1", 0, [](int fd) { ::close(fd); });
+  ASSERT_FALSE(listener.ok());
+  EXPECT_EQ(listener.error().kind, ErrorKind::kUnavailable);
+}
+
+TEST(Listener, QueuesABurstFarBeyondTheBacklogOfCppHttplib) {
+  std::promise<void> go;
+  std::shared_future<void> may_go = go.get_future().share();
+  std::atomic<int> handed_over{0};
+  auto listener = Listener::Start("127.0.0.1", 0, [&](int fd) {
+    may_go.wait();  // the accept thread is kept busy: everybody else must fit the backlog
+    ::close(fd);
+    ++handed_over;
+  });
+  ASSERT_TRUE(listener.ok());
+  std::vector<int> sockets;
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<std::uint16_t>((*listener)->port()));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  for (int i = 0; i < 100; ++i) {
+    sockets.push_back(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0));
+    ::connect(sockets.back(), reinterpret_cast<sockaddr*>(&address), sizeof address);
+    pollfd entry{sockets.back(), POLLOUT, 0};
+    // Beyond the backlog the kernel drops the last step of the handshake and this takes a second's retransmission.
+    ASSERT_EQ(::poll(&entry, 1, 500), 1) << "connection " << i;
+    int error = -1;
+    socklen_t size = sizeof error;
+    ::getsockopt(sockets.back(), SOL_SOCKET, SO_ERROR, &error, &size);
+    ASSERT_EQ(error, 0);
+  }
+  tcp_info info{};
+  socklen_t size = sizeof info;
+  ASSERT_EQ(::getsockopt(sockets[99], IPPROTO_TCP, TCP_INFO, &info, &size), 0);
+  EXPECT_EQ(info.tcpi_state, TCP_ESTABLISHED);
+  go.set_value();
+  for (const int fd : sockets) ::close(fd);
+}
+
+TEST(Listener, StopsAtOnceAndTwice) {
+  auto listener = Listener::Start("127.0.0.1", 0, [](int fd) { ::close(fd); });
+  ASSERT_TRUE(listener.ok());
+  const int port = (*listener)->port();
+  (*listener)->Stop();
+  (*listener)->Stop();
+  EXPECT_FALSE(TestClient(port).connected());
+}
+
+TEST(Listener, LeavesSigpipeToTheProgram) {
+  struct sigaction before {};
+  ::sigaction(SIGPIPE, nullptr, &before);
+  auto listener = Listener::Start("127.0.0.1", 0, [](int fd) { ::close(fd); });
+  ASSERT_TRUE(listener.ok());
+  struct sigaction after {};
+  ::sigaction(SIGPIPE, nullptr, &after);
+  EXPECT_EQ(after.sa_handler, before.sa_handler);
+  EXPECT_NE(after.sa_handler, SIG_IGN);
+}
+
+}  // namespace
+}  // namespace penstock::emulator::http

@@ -1,0 +1,128 @@
+#include "emulator/http/server.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <string>
+#include <thread>
+
+#include "base/fake_clock.h"
+#include "emulator/http/test_support.h"
+#include "gtest/gtest.h"
+
+namespace penstock::emulator::http {
+namespace {
+
+constexpr char kGet[] = "GET / HTTP/1.1\r\nHost: h\r\n\r\n";
+constexpr std::size_t kLargeBytes = 64 << 20;
+
+TEST(Server, RefusesOptionsItCannotServe) {
+  FunctionHandler handler([](api::Exchange&) {});
+  const auto kind_of = [&](auto change) {
+    ServerOptions options;
+    change(options);
+    const auto server = Server::Start(options, handler);
+    return server.ok() ? ErrorKind::kInternal : server.error().kind;
+  };
+  EXPECT_EQ(kind_of([](ServerOptions& o) { o.port = 65'536; }), ErrorKind::kInvalidArgument);
+  EXPECT_EQ(kind_of([](ServerOptions& o) { o.tls_key_path = "key.pem"; }), ErrorKind::kInvalidArgument);
+  EXPECT_EQ(kind_of([](ServerOptions& o) { o.tls_key_path = o.tls_certificate_path = "/nonexistent"; }), ErrorKind::kInvalidArgument);
+  EXPECT_EQ(kind_of([](ServerOptions& o) { o.min_threads = 0; }), ErrorKind::kInvalidArgument);
+  EXPECT_EQ(kind_of([](ServerOptions& o) { o.max_threads = 1; }), ErrorKind::kInvalidArgument);
+  EXPECT_EQ(kind_of([](ServerOptions& o) { o.max_head_bytes = 10; }), ErrorKind::kInvalidArgument);
+  EXPECT_EQ(kind_of([](ServerOptions& o) { o.idle_timeout = std::chrono::milliseconds(0); }), ErrorKind::kInvalidArgument);
+}
+
+TEST(Server, RefusesATakenPort) {
+  FunctionHandler handler([](api::Exchange&) {});
+  const auto first = StartServer(handler);
+  ServerOptions options;
+  options.port = first->port();
+  const auto second = Server::Start(options, handler);
+  ASSERT_FALSE(second.ok());
+  EXPECT_EQ(second.error().kind, ErrorKind::kUnavailable);
+}
+
+TEST(Server, DatesItsAnswersByItsClock) {
+  FakeClock clock(WallTime{std::chrono::seconds(1369353600)});
+  FunctionHandler handler([](api::Exchange&) {});
+  ServerOptions options;
+  options.clock = &clock;
+  const auto server = StartServer(handler, options);
+  EXPECT_EQ(TestClient(server->port()).Ask(kGet).Find("Date"), "Fri, 24 May 2013 00:00:00 GMT");
+}
+
+TEST(Server, MovesLargeBodiesBothWays) {
+  const std::string text = PatternText(kLargeBytes);
+  const auto memory = std::make_shared<MemoryBlob>(text);
+  const auto file = std::make_shared<FileBlob>(text);
+  FunctionHandler handler([&](api::Exchange& exchange) {
+    if (exchange.request.method == "PUT") {
+      AnswerWith(exchange, ReadBody(*exchange.body, 1 << 20) == text ? "same" : "different");
+    } else {
+      exchange.response.body = ContentOf(exchange.request.target == "/file" ? store::BlobPtr(file) : store::BlobPtr(memory));
+    }
+  });
+  const auto server = StartServer(handler);
+  TestClient client(server->port());
+  client.Send("PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: " + std::to_string(text.size()) + "\r\n\r\n");
+  EXPECT_EQ(client.Ask(text).body, "same");
+  EXPECT_TRUE(client.Ask("GET /memory HTTP/1.1\r\nHost: h\r\n\r\n").body == text);
+  EXPECT_TRUE(client.Ask("GET /file HTTP/1.1\r\nHost: h\r\n\r\n").body == text);
+}
+
+TEST(Server, AForkedChildDisturbsNothing) {
+  FunctionHandler handler([](api::Exchange& exchange) { AnswerWith(exchange, "x"); });
+  auto server = StartServer(handler);
+  TestClient client(server->port());
+  ASSERT_EQ(client.Ask(kGet).status, 200);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    server->Stop(std::chrono::milliseconds(0));
+    server.reset();
+    ::_exit(0);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(client.Ask(kGet).status, 200);
+  EXPECT_EQ(TestClient(server->port()).Ask(kGet).status, 200);
+}
+
+TEST(Server, ClosesItsConnectionsThoughAForkedChildHoldsThem) {
+  FunctionHandler handler([](api::Exchange& exchange) { AnswerWith(exchange, "x"); });
+  const auto server = StartServer(handler);
+  TestClient kept(server->port());
+  ASSERT_EQ(kept.Ask(kGet).status, 200);
+  int hold[2];
+  ASSERT_EQ(::pipe(hold), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {  // lives, with copies of every descriptor, until the parent closes the pipe
+    ::close(hold[1]);
+    char byte;
+    [[maybe_unused]] const ssize_t got = ::read(hold[0], &byte, 1);
+    ::_exit(0);
+  }
+  ::close(hold[0]);
+  const TestResponse response = kept.Ask("GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
+  EXPECT_EQ(response.status, 200);
+  EXPECT_TRUE(kept.EndsOrderly());
+  for (int i = 0; i < 50; ++i) ASSERT_EQ(TestClient(server->port()).Ask(kGet).status, 200);  // no stale event of the old socket
+  server->Stop(std::chrono::milliseconds(0));
+  EXPECT_FALSE(TestClient(server->port()).connected());
+  ::close(hold[1]);
+  ::waitpid(child, nullptr, 0);
+}
+
+TEST(Server, StoppingTwiceAndDestroyingIsFine) {
+  FunctionHandler handler([](api::Exchange&) {});
+  auto server = StartServer(handler);
+  std::jthread other([&] { server->Stop(std::chrono::milliseconds(10)); });
+  server->Stop(std::chrono::milliseconds(10));
+  other.join();
+  server.reset();
+  SUCCEED();
+}
+
+}  // namespace
+}  // namespace penstock::emulator::http
