@@ -1,0 +1,83 @@
+#include "emulator/server/command_line.h"
+
+#include <utility>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "emulator/server/options.h"
+
+namespace penstock::emulator::server {
+namespace {
+
+struct Flags {
+  EmulatorOptions options;
+  bool memory = false;
+  std::string durability = "relaxed";
+  std::vector<std::string> access_keys;
+  std::vector<std::string> secret_keys;
+};
+
+void Declare(CLI::App& app, Flags& flags) {
+  EmulatorOptions& options = flags.options;
+  app.set_version_flag("--version", std::string("penstock-emulator ") + PENSTOCK_VERSION);
+  app.add_option("--host", options.host, "address to listen on")->capture_default_str();
+  app.add_option("--port", options.port, "port for S3; 0: any free one")->capture_default_str();
+  app.add_option("--admin-port", options.admin_port, "port for /_penstock; 0: any free one, -1: none")->capture_default_str();
+  auto* data = app.add_option("--data", options.data_directory, "directory to keep buckets in");
+  app.add_flag("--memory", flags.memory, "keep buckets in memory only (the default without --data)")->excludes(data);
+  app.add_option("--durability", flags.durability, "strict: acknowledged means on disk; relaxed: survives the process")
+      ->check(CLI::IsMember({"strict", "relaxed"}))
+      ->capture_default_str();
+  app.add_option("--access-key", flags.access_keys, "access key id; repeatable, each with a --secret-key");
+  app.add_option("--secret-key", flags.secret_keys, "secret of the access key at the same place");
+  app.add_option("--region", options.region, "region of every bucket")->capture_default_str();
+  app.add_option("--fail-rate", options.fail_rate, "share of requests answered 503 SlowDown, 0 to 1")->capture_default_str();
+  app.add_option("--fail-seed", options.fail_seed, "decides which requests fail")->capture_default_str();
+  app.add_option("--tls-cert", options.tls_certificate_path, "PEM certificate chain: serve https");
+  app.add_option("--tls-key", options.tls_key_path, "PEM private key");
+  app.add_option("--log", options.log_path, "append one JSON line per request to FILE; '-': standard error");
+}
+
+Error Usage(std::string message) { return Error::Make(ErrorKind::kInvalidArgument, std::move(message)); }
+
+// Names the flags but not their values: behind a mistyped --secret-key stands a secret.
+Error UnknownFlags(const std::vector<std::string>& extras) {
+  std::string names;
+  for (const std::string& extra : extras) {
+    if (extra.starts_with('-')) names += " " + extra.substr(0, extra.find('='));
+  }
+  return Usage(names.empty() ? std::string("unexpected argument; everything is given as --flag value, see --help")
+                             : "unknown flag:" + names + "; see --help");
+}
+
+}  // namespace
+
+Result<CommandLine> ParseCommandLine(int argc, const char* const* argv) {
+  CLI::App app("An S3 emulator that is stricter than S3.", "penstock-emulator");
+  Flags flags;
+  Declare(app, flags);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    return CommandLine{.options = {}, .text = app.help()};
+  } catch (const CLI::CallForVersion& version) {
+    return CommandLine{.options = {}, .text = std::string(version.what()) + "\n"};
+  } catch (const CLI::ExtrasError&) {
+    return UnknownFlags(app.remaining());
+  } catch (const CLI::ParseError& error) {
+    return Usage(error.what());
+  }
+  if (flags.access_keys.size() != flags.secret_keys.size()) {
+    return Usage(std::to_string(flags.access_keys.size()) + " --access-key but " + std::to_string(flags.secret_keys.size()) +
+                 " --secret-key; give one secret with each key");
+  }
+  for (std::size_t i = 0; i < flags.access_keys.size(); ++i) {
+    flags.options.access_keys.push_back({flags.access_keys[i], flags.secret_keys[i]});
+  }
+  flags.options.durability = flags.durability == "strict" ? DurabilityMode::kStrict : DurabilityMode::kRelaxed;
+  PENSTOCK_ASSIGN(EmulatorOptions checked, CheckedOptions(std::move(flags.options)));
+  return CommandLine{.options = std::move(checked), .text = std::nullopt};
+}
+
+}  // namespace penstock::emulator::server

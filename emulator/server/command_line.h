@@ -1,0 +1,23 @@
+// The flags of penstock-emulator.
+#ifndef PENSTOCK_EMULATOR_SERVER_COMMAND_LINE_H_
+#define PENSTOCK_EMULATOR_SERVER_COMMAND_LINE_H_
+
+#include <optional>
+#include <string>
+
+#include "penstock/emulator.h"
+
+namespace penstock::emulator::server {
+
+// What the flags ask for: to serve, or to print a text and exit.
+struct CommandLine {
+  EmulatorOptions options;
+  std::optional<std::string> text;  // --help, --version: printed to standard output, exit status 0
+};
+
+// kInvalidArgument, one line, for wrong usage.
+Result<CommandLine> ParseCommandLine(int argc, const char* const* argv);
+
+}  // namespace penstock::emulator::server
+
+#endif  // PENSTOCK_EMULATOR_SERVER_COMMAND_LINE_H_

@@ -1,0 +1,41 @@
+#include "emulator/server/front.h"
+
+#include <utility>
+
+#include "emulator/api/router.h"
+
+namespace penstock::emulator::server {
+namespace {
+
+class Front final : public api::Handler {
+ public:
+  Front(api::HostRules hosts, const auth::Directory& directory, Counters& counters, api::Handler& next)
+      : hosts_(std::move(hosts)), directory_(directory), counters_(counters), next_(next) {}
+
+  void Handle(api::Exchange& exchange) override {
+    exchange.space = directory_.NamespaceFor({});
+    const std::string_view host = exchange.request.Find("host").value_or(std::string_view());
+    if (auto target = api::ParseTarget(exchange.request.target, host, hosts_); target.ok()) {
+      exchange.target = std::move(target).value();
+      exchange.operation = api::OperationName(exchange.request, exchange.target);
+    }
+    next_.Handle(exchange);
+    // Before the answer leaves: whoever has it finds it counted.
+    counters_.CountRequest(exchange.operation, exchange.response.status);
+  }
+
+ private:
+  const api::HostRules hosts_;
+  const auth::Directory& directory_;
+  Counters& counters_;
+  api::Handler& next_;
+};
+
+}  // namespace
+
+std::unique_ptr<api::Handler> MakeFront(api::HostRules hosts, const auth::Directory& directory, Counters& counters,
+                                        api::Handler& next) {
+  return std::make_unique<Front>(std::move(hosts), directory, counters, next);
+}
+
+}  // namespace penstock::emulator::server

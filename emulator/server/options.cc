@@ -1,0 +1,56 @@
+#include "emulator/server/options.h"
+
+#include <set>
+#include <utility>
+
+namespace penstock::emulator::server {
+namespace {
+
+Error Wrong(std::string message) { return Error::Make(ErrorKind::kInvalidArgument, std::move(message)); }
+
+Result<void> CheckPort(const char* name, int port, int least) {
+  if (port >= least && port <= 65535) return Ok();
+  return Wrong(std::string(name) + " is " + std::to_string(port) + "; it takes " + std::to_string(least) +
+               " to 65535, 0 for any free port");
+}
+
+Result<void> CheckKeys(const std::vector<AccessKey>& keys) {
+  std::set<std::string> seen;
+  for (const AccessKey& key : keys) {
+    if (key.id.empty()) return Wrong("an access key id is empty; give every key a name");
+    if (key.id.find_first_of("/,; \t") != std::string::npos) {
+      return Wrong("access key id '" + key.id + "' has a character that breaks the Authorization header; leave out / , ; and spaces");
+    }
+    if (key.secret.empty()) return Wrong("access key '" + key.id + "' has an empty secret; give it one");
+    if (!seen.insert(key.id).second) return Wrong("access key '" + key.id + "' is given twice; name each once");
+  }
+  return Ok();
+}
+
+}  // namespace
+
+Result<EmulatorOptions> CheckedOptions(EmulatorOptions options) {
+  if (options.access_keys.empty()) options.access_keys.push_back({"penstock", "penstock-secret"});
+  PENSTOCK_TRY(CheckKeys(options.access_keys));
+  PENSTOCK_TRY(CheckPort("port", options.port, 0));
+  PENSTOCK_TRY(CheckPort("admin port", options.admin_port, -1));
+  if (options.host.empty()) return Wrong("host is empty; use 127.0.0.1, 0.0.0.0 or another address of this machine");
+  if (options.region.empty()) return Wrong("region is empty; use for example us-east-1");
+  if (!(options.fail_rate >= 0 && options.fail_rate <= 1)) {
+    return Wrong("fail rate is " + std::to_string(options.fail_rate) + "; it is a share of requests from 0 to 1");
+  }
+  if (options.tls_certificate_path.empty() != options.tls_key_path.empty()) {
+    return Wrong("TLS needs both a certificate and a key file; only one of them is given");
+  }
+  return options;
+}
+
+std::string EndpointUrl(const std::string& scheme, const std::string& host, int port) {
+  std::string name = host;
+  if (name == "0.0.0.0") name = "127.0.0.1";
+  if (name == "::") name = "::1";
+  if (name.find(':') != std::string::npos) name = "[" + name + "]";
+  return scheme + "://" + name + ":" + std::to_string(port);
+}
+
+}  // namespace penstock::emulator::server

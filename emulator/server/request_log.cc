@@ -1,0 +1,98 @@
+#include "emulator/server/request_log.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <string_view>
+
+#include <nlohmann/json.hpp>
+
+#include "base/dates.h"
+#include "base/log.h"
+
+namespace penstock::emulator::server {
+namespace {
+
+// Header values a client chose freely: cut to a sane length, secrets redacted.
+std::string FreeText(std::optional<std::string_view> value) {
+  static constexpr std::size_t kLimit = 512;
+  return Redact(value.value_or(std::string_view()).substr(0, kLimit));
+}
+
+// The code of S3's error document; empty for anything else (a HEAD error has none).
+std::string ErrorCode(const api::Response& response) {
+  const auto* document = std::get_if<std::string>(&response.body);
+  if (!document) return {};
+  static constexpr std::string_view kOpen = "<Error><Code>";
+  const std::size_t open = document->find(kOpen);
+  if (open == std::string::npos) return {};
+  const std::size_t begin = open + kOpen.size();
+  const std::size_t end = document->find('<', begin);
+  return end == std::string::npos ? std::string() : document->substr(begin, end - begin);
+}
+
+// "attempt=2; max=3" of amz-sdk-request -> 2; 0 when the client does not say.
+int Attempt(const api::RequestHead& request) {
+  const std::string_view text = request.Find("amz-sdk-request").value_or(std::string_view());
+  static constexpr std::string_view kName = "attempt=";
+  const std::size_t place = text.find(kName);
+  int attempt = 0;
+  if (place != std::string_view::npos) {
+    std::from_chars(text.data() + place + kName.size(), text.data() + text.size(), attempt);
+  }
+  return attempt;
+}
+
+}  // namespace
+
+std::string LogLine(const api::Exchange& exchange, WallTime finished) {
+  nlohmann::ordered_json line;
+  line["time"] = FormatIso8601(exchange.received);
+  line["connection"] = exchange.connection.id;
+  line["peer"] = exchange.connection.peer;
+  line["request_id"] = exchange.request_id;
+  line["method"] = std::string(exchange.request.method);
+  line["operation"] = exchange.operation;
+  line["bucket"] = exchange.target.bucket.value;
+  line["key"] = exchange.target.key.value;
+  line["range"] = FreeText(exchange.request.Find("range"));
+  line["status"] = exchange.response.status;
+  line["error"] = exchange.response.status >= 300 || exchange.operation == "CompleteMultipartUpload"
+                      ? ErrorCode(exchange.response)
+                      : std::string();
+  line["bytes_in"] = exchange.bytes_in;
+  line["bytes_out"] = exchange.bytes_out;
+  line["duration_us"] = std::chrono::duration_cast<std::chrono::microseconds>(finished - exchange.received).count();
+  line["access_key_id"] = exchange.identity.access_key_id;
+  line["user_agent"] = FreeText(exchange.request.Find("user-agent"));
+  line["attempt"] = Attempt(exchange.request);
+  // Keys are any bytes; what is not UTF-8 becomes U+FFFD.
+  return line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+}
+
+Result<std::unique_ptr<RequestLog>> RequestLog::Open(const std::string& path) {
+  if (path == "-") {
+    const int copy = ::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+    if (copy >= 0) return std::unique_ptr<RequestLog>(new RequestLog(copy));
+  }
+  const int descriptor = path == "-" ? -1 : ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  if (descriptor < 0) {
+    return Error::Make(ErrorKind::kInvalidArgument, "log file '" + path + "' cannot be written: " + std::strerror(errno) +
+                                                        "; choose a path this user may write");
+  }
+  return std::unique_ptr<RequestLog>(new RequestLog(descriptor));
+}
+
+RequestLog::~RequestLog() { ::close(descriptor_); }
+
+void RequestLog::Write(const api::Exchange& exchange, WallTime finished) {
+  const std::string line = LogLine(exchange, finished);
+  // One write of an O_APPEND file per line: the kernel keeps lines whole, also between processes.
+  while (::write(descriptor_, line.data(), line.size()) < 0 && errno == EINTR) {
+  }
+}
+
+}  // namespace penstock::emulator::server

@@ -1,0 +1,58 @@
+// A namespace that can be replaced by an empty one while requests run.
+#ifndef PENSTOCK_EMULATOR_SERVER_UNIVERSE_H_
+#define PENSTOCK_EMULATOR_SERVER_UNIVERSE_H_
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "emulator/api/exchange.h"
+#include "emulator/server/data_directory.h"
+#include "penstock/base/mutex.h"
+#include "penstock/base/result.h"
+
+namespace penstock::emulator::server {
+
+struct UniverseOptions {
+  std::string name = "default";
+  std::string directory;  // empty: in memory
+  store::Durability durability = store::Durability::kRelaxed;
+  const Clock* clock = nullptr;  // never null
+};
+
+// Thread safety: safe from any thread.
+class Universe {
+ public:
+  // Store::Open's errors, and DataDirectory's.
+  static Result<std::unique_ptr<Universe>> Open(UniverseOptions options);
+  ~Universe();
+  Universe(const Universe&) = delete;
+  Universe& operator=(const Universe&) = delete;
+
+  // A request keeps the namespace it began with, also across a reset.
+  std::shared_ptr<api::Namespace> Current() const;
+  // Puts an empty store in place of the current one. O(1): the old store is taken apart on another thread once the last
+  // request left it. On an error everything stays as it was.
+  Result<void> Reset();
+
+ private:
+  struct Generation;
+  explicit Universe(UniverseOptions options);
+  Result<std::shared_ptr<Generation>> OpenGeneration(const std::string& path) const;
+  void DismantleRetired();
+
+  const UniverseOptions options_;
+  std::unique_ptr<DataDirectory> data_;  // null in memory mode
+  Mutex reset_mutex_;                    // one reset at a time
+  mutable Mutex mutex_;
+  std::shared_ptr<Generation> current_ PENSTOCK_GUARDED_BY(mutex_);
+  std::deque<std::shared_ptr<Generation>> retired_ PENSTOCK_GUARDED_BY(mutex_);
+  bool stopping_ PENSTOCK_GUARDED_BY(mutex_) = false;
+  CondVar retired_or_stopping_;
+  std::jthread dismantler_;
+};
+
+}  // namespace penstock::emulator::server
+
+#endif  // PENSTOCK_EMULATOR_SERVER_UNIVERSE_H_
