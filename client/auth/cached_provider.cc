@@ -1,0 +1,98 @@
+// MakeCachedProvider of credentials.h.
+#include <unistd.h>
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "base/dates.h"
+#include "client/auth/credentials.h"
+#include "penstock/base/mutex.h"
+
+namespace penstock::auth {
+namespace {
+
+constexpr std::chrono::minutes kRefreshEarly{5};
+// Between two attempts while the old credentials still work, so that a source that fails is not asked for each request.
+constexpr std::chrono::seconds kAttemptPause{30};
+
+using Done = std::function<void(Result<CredentialsPtr>)>;
+
+class CachedProvider final : public CredentialsProvider, public std::enable_shared_from_this<CachedProvider> {
+ public:
+  CachedProvider(ProviderPtr inner, const Clock& clock) : inner_(std::move(inner)), clock_(clock) {}
+
+  void Start(Done done) override {
+    std::optional<CredentialsPtr> usable;
+    bool refresh = false;
+    {
+      const MutexLock lock(mutex_);
+      usable = Usable();
+      if (!usable) waiters_.push_back(std::move(done));
+      refresh = (!usable || DueForRefresh()) && !Refreshing();
+      if (refresh) refreshing_in_ = ::getpid();
+    }
+    if (usable) done(std::move(*usable));
+    if (refresh) {
+      // Keeps itself alive: the provider may be let go while the answer is on its way.
+      inner_->Start([self = shared_from_this()](Result<CredentialsPtr> result) { self->Take(std::move(result)); });
+    }
+  }
+
+ private:
+  // A refresh that was under way at a fork is the parent's; its answer never comes here.
+  bool Refreshing() const PENSTOCK_REQUIRES(mutex_) { return refreshing_in_ == ::getpid(); }
+
+  // What may be handed out now.
+  std::optional<CredentialsPtr> Usable() const PENSTOCK_REQUIRES(mutex_) {
+    if (!known_ || Expired(*known_)) return std::nullopt;
+    return known_;
+  }
+
+  bool Expired(const CredentialsPtr& credentials) const {
+    return credentials != nullptr && credentials->expires_at && clock_.Now() >= *credentials->expires_at;
+  }
+
+  bool DueForRefresh() const PENSTOCK_REQUIRES(mutex_) {
+    const CredentialsPtr& known = *known_;
+    return known != nullptr && known->expires_at && clock_.Now() >= *known->expires_at - kRefreshEarly &&
+           clock_.Monotonic() >= next_attempt_;
+  }
+
+  void Take(Result<CredentialsPtr> result) {
+    if (result.ok() && Expired(*result)) {
+      result = Error::Make(ErrorKind::kUnauthenticated,
+                           "the credentials found expired at " + FormatIso8601(*(*result)->expires_at));
+    }
+    std::vector<Done> waiters;
+    {
+      const MutexLock lock(mutex_);
+      refreshing_in_ = 0;
+      next_attempt_ = clock_.Monotonic() + kAttemptPause;
+      if (result.ok()) known_ = *result;
+      waiters.swap(waiters_);
+      if (!result.ok()) {
+        if (const auto old = Usable()) result = *old;
+      }
+    }
+    for (const Done& done : waiters) done(result);
+  }
+
+  const ProviderPtr inner_;
+  const Clock& clock_;
+  Mutex mutex_;
+  std::optional<CredentialsPtr> known_ PENSTOCK_GUARDED_BY(mutex_);
+  std::vector<Done> waiters_ PENSTOCK_GUARDED_BY(mutex_);
+  ::pid_t refreshing_in_ PENSTOCK_GUARDED_BY(mutex_) = 0;  // the process that refreshes; 0: none
+  MonotonicTime next_attempt_ PENSTOCK_GUARDED_BY(mutex_){};
+};
+
+}  // namespace
+
+ProviderPtr MakeCachedProvider(ProviderPtr inner, const Clock& clock) {
+  return std::make_shared<CachedProvider>(std::move(inner), clock);
+}
+
+}  // namespace penstock::auth

@@ -1,0 +1,142 @@
+#include "client/auth/profile.h"
+
+#include <gtest/gtest.h>
+
+#include "client/auth/environment_for_test.h"
+
+namespace penstock::auth {
+namespace {
+
+ProfileSet Config(std::string_view text) {
+  ProfileSet set;
+  const Result<void> parsed = ParseProfileFile(text, "config", ProfileFileKind::kConfig, set);
+  EXPECT_TRUE(parsed.ok()) << (parsed.ok() ? "" : parsed.error().message);
+  return set;
+}
+
+std::string ConfigError(std::string_view text) {
+  ProfileSet set;
+  const Result<void> parsed = ParseProfileFile(text, "config", ProfileFileKind::kConfig, set);
+  return parsed.ok() ? "" : parsed.error().message;
+}
+
+std::optional<std::string> Setting(const ProfileSet& set, std::string_view profile, std::string_view name) {
+  const Section* section = set.FindProfile(profile);
+  return section == nullptr ? std::nullopt : section->Find(name);
+}
+
+TEST(Profile, ReadsSettingsOfNamedAndDefaultProfiles) {
+  const ProfileSet set = Config("[default]\nregion = eu-west-1\n[profile dev]\nRegion=us-west-2\n");
+  EXPECT_EQ(Setting(set, "default", "region"), "eu-west-1");
+  EXPECT_EQ(Setting(set, "dev", "region"), "us-west-2");
+}
+
+TEST(Profile, UnprefixedSectionOfConfigIsIgnored) {
+  const ProfileSet set = Config("[dev]\nregion = x\n");
+  EXPECT_EQ(set.FindProfile("dev"), nullptr);
+  EXPECT_EQ(set.warnings.size(), 1u);
+}
+
+TEST(Profile, PrefixedDefaultBeatsTheBareOneInEitherOrder) {
+  EXPECT_EQ(Setting(Config("[profile default]\nregion = a\n[default]\nregion = b\noutput = t\n"), "default", "region"), "a");
+  const ProfileSet bare_first = Config("[default]\nregion = b\noutput = t\n[profile default]\nregion = a\n");
+  EXPECT_EQ(Setting(bare_first, "default", "region"), "a");
+  EXPECT_FALSE(Setting(bare_first, "default", "output").has_value());
+}
+
+TEST(Profile, CommentsNeedABlankBeforeThemInsideAValue) {
+  const ProfileSet set = Config("# c\n; c\n[default] ; c\na = x ;c\nb = x;c\nc = x #c\nd = #c\n");
+  EXPECT_EQ(Setting(set, "default", "a"), "x");
+  EXPECT_EQ(Setting(set, "default", "b"), "x;c");
+  EXPECT_EQ(Setting(set, "default", "c"), "x");
+  EXPECT_EQ(Setting(set, "default", "d"), "");
+}
+
+TEST(Profile, OnlyTheFirstEqualsSplits) { EXPECT_EQ(Setting(Config("[default]\nk = a=b=\n"), "default", "k"), "a=b="); }
+
+TEST(Profile, IndentedLineContinuesANonEmptyValue) {
+  const ProfileSet set = Config("[default]\nk = one\n\n  two ; kept\nl = 3\n");
+  EXPECT_EQ(Setting(set, "default", "k"), "one\ntwo ; kept");
+  EXPECT_EQ(Setting(set, "default", "l"), "3");
+}
+
+TEST(Profile, IndentedLinesUnderAnEmptyValueAreSubProperties) {
+  const ProfileSet set =
+      Config("[default]\ns3 =\n  addressing_style = path\n  # note\n\tMAX_queue = 2 ; c\nregion = r\n");
+  EXPECT_EQ(Setting(set, "default", "s3.addressing_style"), "path");
+  EXPECT_EQ(Setting(set, "default", "s3.max_queue"), "2");
+  EXPECT_EQ(Setting(set, "default", "region"), "r");
+}
+
+TEST(Profile, RepeatedSectionsMergeAndTheLaterSettingWins) {
+  const ProfileSet set = Config("[profile a]\nx = 1\ny = 1\n[profile b]\nx = 9\n[profile a]\nX = 2\n");
+  EXPECT_EQ(Setting(set, "a", "x"), "2");
+  EXPECT_EQ(Setting(set, "a", "y"), "1");
+}
+
+TEST(Profile, ServicesSectionGivesServiceSettings) {
+  const ProfileSet set =
+      Config("[profile p]\nservices = dev\n[services dev]\ns3 =\n  endpoint_url = http://localhost:9000\n");
+  const Section* profile = set.FindProfile("p");
+  ASSERT_NE(profile, nullptr);
+  EXPECT_EQ(set.FindServiceSetting(*profile, "s3", "endpoint_url"), "http://localhost:9000");
+  EXPECT_FALSE(set.FindServiceSetting(*profile, "sts", "endpoint_url").has_value());
+}
+
+TEST(Profile, ByteOrderMarkAndWindowsLineEndsAreTolerated) {
+  EXPECT_EQ(Setting(Config("\xEF\xBB\xBF[default]\r\nregion = r\r\n"), "default", "region"), "r");
+}
+
+TEST(Profile, BadNamesAreSkippedWithAWarning) {
+  const ProfileSet set = Config("[profile a b]\nx = 1\n[default]\nb!d = 1\n  sub\ngood = 2\n");
+  EXPECT_EQ(set.profiles.size(), 1u);
+  EXPECT_EQ(Setting(set, "default", "good"), "2");
+  EXPECT_GE(set.warnings.size(), 2u);
+}
+
+TEST(Profile, BrokenLinesNameFileAndLineButNoValue) {
+  EXPECT_EQ(ConfigError("[default\n"), "config line 1: ']' is missing after the section name");
+  EXPECT_EQ(ConfigError("\nsecret = s3cr3t\n"), "config line 2: a setting stands before the first section");
+  EXPECT_EQ(ConfigError("[default]\ns3cr3t\n"), "config line 2: expected 'name = value'");
+  EXPECT_EQ(ConfigError("[default] x\n"), "config line 1: only a comment may follow ']'");
+}
+
+TEST(Profile, CredentialsOverrideConfigPropertyByProperty) {
+  const Environment environment = FakeEnvironment(
+      {}, {{"/home/u/.aws/config", "[profile p]\nregion = r\naws_access_key_id = OLD\n"},
+           {"/home/u/.aws/credentials", "[p]\naws_access_key_id = NEW\n[profile q]\nx = 1\n"}});
+  const Result<ProfileSet> set = LoadProfiles(environment);
+  ASSERT_TRUE(set.ok());
+  EXPECT_EQ(Setting(*set, "p", "aws_access_key_id"), "NEW");
+  EXPECT_EQ(Setting(*set, "p", "region"), "r");
+  EXPECT_EQ(set->FindProfile("p")->from_credentials_file.size(), 1u);
+  EXPECT_EQ(set->FindProfile("q"), nullptr);
+}
+
+TEST(Profile, VariablesMoveTheFiles) {
+  const Environment environment =
+      FakeEnvironment({{"AWS_CONFIG_FILE", "~/c"}, {"AWS_SHARED_CREDENTIALS_FILE", "/etc/k"}},
+                      {{"/home/u/c", "[default]\nregion = r\n"}, {"/etc/k", "[default]\naws_access_key_id = K\n"}});
+  const Result<ProfileSet> set = LoadProfiles(environment);
+  ASSERT_TRUE(set.ok());
+  EXPECT_EQ(Setting(*set, "default", "region"), "r");
+  EXPECT_EQ(Setting(*set, "default", "aws_access_key_id"), "K");
+}
+
+TEST(Profile, MissingFilesAreEmptyAndListed) {
+  const Result<ProfileSet> set = LoadProfiles(FakeEnvironment({}));
+  ASSERT_TRUE(set.ok());
+  EXPECT_TRUE(set->profiles.empty());
+  EXPECT_EQ(set->files_missing.size(), 2u);
+}
+
+TEST(Profile, NameComesFromTheArgumentThenTheEnvironment) {
+  const TextMap both = {{"AWS_PROFILE", "a"}, {"AWS_DEFAULT_PROFILE", "b"}};
+  EXPECT_EQ(SelectProfileName(FakeEnvironment(both), "x"), "x");
+  EXPECT_EQ(SelectProfileName(FakeEnvironment(both), ""), "a");
+  EXPECT_EQ(SelectProfileName(FakeEnvironment({{"AWS_DEFAULT_PROFILE", "b"}}), ""), "b");
+  EXPECT_EQ(SelectProfileName(FakeEnvironment({{"AWS_PROFILE", ""}}), ""), "default");
+}
+
+}  // namespace
+}  // namespace penstock::auth
