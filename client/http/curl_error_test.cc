@@ -1,0 +1,73 @@
+#include "client/http/curl_error.h"
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+
+namespace penstock::http {
+namespace {
+
+Request To(std::string host, int port) {
+  Request request;
+  request.endpoint = {"https", std::move(host), port};
+  request.target = "/k?X-Amz-Signature=secret";
+  request.connect_timeout = std::chrono::milliseconds(1500);
+  request.ca_bundle_path = "/etc/my.pem";
+  return request;
+}
+
+Error From(CurlFailure failure) { return ErrorFromCurl(To("s3.local", 9000), failure); }
+
+bool Has(const Error& error, std::string_view text) { return error.message.find(text) != std::string::npos; }
+
+TEST(CurlError, EveryCodeNamesThePeerOrHostAndNeverTheTarget) {
+  for (int code = 1; code < CURL_LAST; ++code) {
+    if (code == CURLE_SSL_CACERT_BADFILE) continue;  // names the file
+    const Error error = From({.code = static_cast<CURLcode>(code)});
+    EXPECT_TRUE(Has(error, "s3.local")) << code << ": " << error.message;
+    EXPECT_FALSE(Has(error, "secret")) << error.message;
+  }
+}
+
+TEST(CurlError, RefusedAndFullTablesAreTold) {
+  EXPECT_TRUE(Has(From({.code = CURLE_COULDNT_CONNECT, .os_error = ECONNREFUSED}), "refused by s3.local:9000"));
+  EXPECT_EQ(From({.code = CURLE_COULDNT_CONNECT, .os_error = EMFILE}).kind, ErrorKind::kResourceExhausted);
+  EXPECT_TRUE(Has(From({.code = CURLE_COULDNT_CONNECT, .os_error = EHOSTUNREACH}), "No route to host"));
+}
+
+TEST(CurlError, ConnectTimeoutIsATimeoutWithItsLimit) {
+  const Error error = From({.code = CURLE_OPERATION_TIMEDOUT});
+  EXPECT_EQ(error.kind, ErrorKind::kTimeout);
+  EXPECT_TRUE(Has(error, "1500 ms"));
+}
+
+TEST(CurlError, CertificateThatIsNotTrustedIsUnauthenticated) {
+  const Error error = From({.code = CURLE_PEER_FAILED_VERIFICATION, .detail = "self-signed certificate"});
+  EXPECT_EQ(error.kind, ErrorKind::kUnauthenticated);
+  EXPECT_TRUE(Has(error, "self-signed certificate"));
+}
+
+TEST(CurlError, CaBundleThatCannotBeReadIsNamed) {
+  const Error error = From({.code = CURLE_SSL_CACERT_BADFILE});
+  EXPECT_EQ(error.kind, ErrorKind::kInvalidArgument);
+  EXPECT_TRUE(Has(error, "/etc/my.pem"));
+}
+
+TEST(CurlError, CutBodyTellsExpectedAndReceived) {
+  const Error error = From({.code = CURLE_PARTIAL_FILE, .head_received = true, .received_bytes = 3, .expected_bytes = 9});
+  EXPECT_EQ(error.kind, ErrorKind::kUnavailable);
+  EXPECT_TRUE(Has(error, "expected 9 bytes of body, received 3"));
+}
+
+TEST(CurlError, LossBeforeTheHeadTellsHowMuchWasSent) {
+  const Error error = From({.code = CURLE_SEND_ERROR, .sent_bytes = 77});
+  EXPECT_EQ(error.kind, ErrorKind::kUnavailable);
+  EXPECT_TRUE(Has(error, "before a response, after 77 bytes"));
+}
+
+TEST(CurlError, UnknownHostIsNamedWithoutPort) {
+  EXPECT_TRUE(Has(From({.code = CURLE_COULDNT_RESOLVE_HOST}), "cannot resolve host 's3.local'"));
+}
+
+}  // namespace
+}  // namespace penstock::http
