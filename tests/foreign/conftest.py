@@ -1,0 +1,94 @@
+"""Foreign clients against our emulator, and our client against a foreign server: what makes agreement evidence."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+
+import boto3
+import pytest
+from botocore.config import Config
+from penstock.testing import Emulator
+
+_numbers = itertools.count()
+START_TIMEOUT_S = 30
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_ambient_aws() -> Iterator[None]:
+    """Nothing of the developer's own AWS set-up reaches a test."""
+    kept = {name: os.environ.pop(name) for name in list(os.environ) if name.startswith("AWS_")}
+    os.environ.update(AWS_EC2_METADATA_DISABLED="true", AWS_CONFIG_FILE="/dev/null", AWS_SHARED_CREDENTIALS_FILE="/dev/null")
+    yield
+    os.environ.update(kept)
+
+
+@pytest.fixture(scope="session")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A self-signed certificate for 127.0.0.1 and localhost, and its key."""
+    folder = tmp_path_factory.mktemp("tls")
+    pem, key = folder / "cert.pem", folder / "key.pem"
+    command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"]
+    command += ["-keyout", str(key), "-out", str(pem), "-subj", "/CN=localhost"]
+    command += ["-addext", "subjectAltName=DNS:localhost,DNS:*.localhost,IP:127.0.0.1"]
+    subprocess.run(command, check=True, capture_output=True)
+    return pem, key
+
+
+@pytest.fixture(scope="session", params=["http", "https"])
+def s3(request: pytest.FixtureRequest, certificate: tuple[Path, Path]) -> Iterator[SimpleNamespace]:
+    """The emulator, over plain HTTP and over TLS, with what a client needs to reach it."""
+    pem, key = certificate
+    tls = (str(pem), str(key)) if request.param == "https" else None
+    with Emulator(tls=tls) as emulator:
+        yield SimpleNamespace(
+            emulator=emulator,
+            endpoint=emulator.endpoint,
+            ca=str(pem) if tls else None,
+            credentials={
+                "aws_access_key_id": emulator.access_key_id,
+                "aws_secret_access_key": emulator.secret_access_key,
+                "region_name": emulator.region,
+            },
+        )
+
+
+@pytest.fixture
+def boto(s3: SimpleNamespace):
+    config = Config(s3={"addressing_style": "path"}, retries={"max_attempts": 1})
+    return boto3.client("s3", endpoint_url=s3.endpoint, verify=s3.ca, config=config, **s3.credentials)
+
+
+@pytest.fixture
+def bucket(boto) -> str:
+    name = f"foreign-{next(_numbers)}"
+    boto.create_bucket(Bucket=name)
+    return name
+
+
+@pytest.fixture(scope="session")
+def moto_endpoint() -> Iterator[str]:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + START_TIMEOUT_S
+    try:
+        while True:
+            try:
+                socket.create_connection(("127.0.0.1", port), timeout=1).close()
+                break
+            except OSError:
+                assert process.poll() is None, "moto ended before it listened"
+                assert time.monotonic() < deadline, f"moto did not listen within {START_TIMEOUT_S} s"
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        process.terminate()
+        process.wait(START_TIMEOUT_S)

@@ -1,0 +1,51 @@
+"""The AWS CLI against the emulator, as a user types it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+
+@pytest.fixture
+def aws(s3, tmp_path):
+    environment = {
+        **os.environ,
+        "AWS_ACCESS_KEY_ID": s3.emulator.access_key_id,
+        "AWS_SECRET_ACCESS_KEY": s3.emulator.secret_access_key,
+        "AWS_DEFAULT_REGION": s3.emulator.region,
+        "AWS_ENDPOINT_URL": s3.endpoint,
+        **({"AWS_CA_BUNDLE": s3.ca} if s3.ca else {}),
+    }
+
+    def run(*words: str) -> str:
+        command = [sys.executable, "-m", "awscli", *words]
+        done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+        assert done.returncode == 0, done.stderr + done.stdout
+        return done.stdout
+
+    return run
+
+
+def test_a_day_with_the_cli(aws, tmp_path, s3):
+    bucket = f"s3://cli-{'tls' if s3.ca else 'plain'}"
+    (tmp_path / "tree/sub").mkdir(parents=True)
+    (tmp_path / "tree/one.txt").write_text("one")
+    (tmp_path / "tree/sub/two words.txt").write_text("two")
+    (tmp_path / "big").write_bytes(os.urandom(20 * 1024**2))
+    aws("s3", "mb", bucket)
+    aws("s3", "cp", "big", f"{bucket}/big")  # multipart
+    aws("s3", "cp", f"{bucket}/big", "back")
+    assert (tmp_path / "back").read_bytes() == (tmp_path / "big").read_bytes()
+    aws("s3", "sync", "tree", f"{bucket}/tree")
+    assert aws("s3", "sync", "tree", f"{bucket}/tree") == ""  # nothing left to do
+    assert "PRE tree/" in aws("s3", "ls", bucket)
+    assert "two words.txt" in aws("s3", "ls", f"{bucket}/tree/sub/")
+    aws("s3", "mv", f"{bucket}/tree/one.txt", f"{bucket}/moved.txt")
+    aws("s3", "cp", f"{bucket}/moved.txt", "moved.txt")
+    assert (tmp_path / "moved.txt").read_text() == "one"
+    aws("s3", "rm", bucket, "--recursive")
+    aws("s3", "rb", bucket)
+    assert "cli-" not in aws("s3", "ls")

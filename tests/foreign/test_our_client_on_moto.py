@@ -1,0 +1,82 @@
+"""Our client against moto, a server that shares no code with us."""
+
+from __future__ import annotations
+
+import os
+
+import penstock
+import pytest
+
+MIB = 1024**2
+
+
+@pytest.fixture
+def client(moto_endpoint):
+    config = penstock.S3ClientConfig(force_path_style=True, access_key_id="testing", secret_access_key="testing", max_attempts=2)
+    return penstock.S3Client("us-east-1", endpoint=moto_endpoint, s3client_config=config)
+
+
+@pytest.fixture
+def bucket(client, request):
+    name = f"moto-{abs(hash(request.node.name)) % 10**8}"
+    client.create_bucket(name)
+    return name
+
+
+@pytest.mark.parametrize("size", [0, 1, 8 * MIB, 8 * MIB + 1, 21 * MIB])
+def test_round_trip(client, bucket, size):
+    data = os.urandom(size)
+    with client.put_object(bucket, "k") as writer:
+        writer.write(data)
+    assert client.get_object(bucket, "k").read() == data
+    ranged = penstock.S3ReaderConstructor.range_based(buffer_size=0)
+    if size > 10:
+        reader = client.get_object(bucket, "k", reader_constructor=ranged)
+        reader.seek(size - 7)
+        assert reader.read() == data[-7:]
+
+
+@pytest.mark.parametrize("key", ["plain", "a b+c", "ä ö", "100%", "q?x=1&y", "a/b//c"])
+def test_keys_listing_copy_delete(client, bucket, key):
+    with client.put_object(bucket, key) as writer:
+        writer.write(b"x")
+    listed = [info for page in client.list_objects(bucket) for info in page.object_info]
+    assert [(info.key, info.size) for info in listed] == [(key, 1)]
+    client.copy_object(bucket, key, bucket, "copied")
+    assert client.get_object(bucket, "copied").read() == b"x"
+    client.delete_object(bucket, key)
+    assert [info.key for page in client.list_objects(bucket) for info in page.object_info] == ["copied"]
+
+
+def test_pages_and_prefixes(client, bucket):
+    for i in range(7):
+        with client.put_object(bucket, f"p/{i}/x") as writer:
+            writer.write(b"")
+    pages = list(client.list_objects(bucket, "p/", "/", 3))
+    assert [p for page in pages for p in page.common_prefixes] == [f"p/{i}/" for i in range(7)]
+    assert len(pages) == 3
+
+
+def test_abort_leaves_no_upload(client, bucket):
+    writer = client.put_object(bucket, "k")
+    writer.write(b"x" * (17 * MIB))
+    writer.abort()
+    assert client._client.list_multipart_uploads(bucket) == []
+    assert [info for page in client.list_objects(bucket) for info in page.object_info] == []
+
+
+def test_errors(client, bucket):
+    with pytest.raises(penstock.S3NotFoundError, match="The key does not exist"):
+        client.get_object(bucket, "missing").read()
+    with pytest.raises(penstock.S3NotFoundError, match="The bucket does not exist"):
+        list(client.list_objects("no-such-bucket-here"))
+    with pytest.raises(penstock.S3NotFoundError, match="The object was not found"):
+        client.head_object(bucket, "missing")
+
+
+def test_delete_objects(client, bucket):
+    for key in ("a", "b", "c"):
+        with client.put_object(bucket, key) as writer:
+            writer.write(b"x")
+    assert client._client.delete_objects(bucket, ["a", "c", "missing"]) == []
+    assert [info.key for page in client.list_objects(bucket) for info in page.object_info] == ["b"]
