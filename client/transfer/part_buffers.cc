@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "client/transfer/part_plan.h"
+
 namespace penstock::transfer {
 
 std::size_t PartBuffer::Append(ByteView bytes) {
@@ -30,12 +32,13 @@ Result<PartBuffer> PartBuffers::Take(std::size_t capacity) {
     }
   }
   outgrown.clear();
-  try {
-    return PartBuffer{std::make_unique_for_overwrite<std::byte[]>(capacity), capacity, 0};
-  } catch (const std::bad_alloc&) {
-    return Error::Make(ErrorKind::kResourceExhausted, "no memory for a part of " + std::to_string(capacity) +
-                                                          " bytes: use smaller or fewer parallel parts");
+  if (capacity <= kMaxPartBytes) {  // more is no part of S3's, and more than an allocator should be asked for
+    if (std::unique_ptr<std::byte[]> data(new (std::nothrow) std::byte[capacity]); data) {
+      return PartBuffer{std::move(data), capacity, 0};
+    }
   }
+  return Error::Make(ErrorKind::kResourceExhausted, "no memory for a part of " + std::to_string(capacity) +
+                                                        " bytes: use smaller or fewer parallel parts");
 }
 
 void PartBuffers::Return(PartBuffer buffer) {
