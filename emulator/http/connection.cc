@@ -82,7 +82,11 @@ WireConnection::Next WireConnection::ServeWaiting(ServingTools& tools) {
     }
     const IoResult result = buffer_.Fill(*stream_, milliseconds(0));
     if (result.status == IoStatus::kWouldBlock) {
-      if (!buffer_.empty() && head_began_ == MonotonicTime{}) head_began_ = std::chrono::steady_clock::now();
+      if (buffer_.empty()) {
+        head_began_ = {};
+      } else if (head_began_ == MonotonicTime{}) {
+        head_began_ = std::chrono::steady_clock::now();
+      }
       return Next::kWait;
     }
     if (result.status != IoStatus::kOk) return Next::kClose;
@@ -91,7 +95,10 @@ WireConnection::Next WireConnection::ServeWaiting(ServingTools& tools) {
 
 std::size_t WireConnection::FindHead() {
   // RFC 9112 §2.2: empty lines before a request line are ignored.
-  while (scanned_ == 0 && buffer_.text().starts_with("\r\n")) buffer_.Consume(2);
+  while (buffer_.text().starts_with("\r\n")) {
+    buffer_.Consume(2);
+    scanned_ = 0;
+  }
   if (buffer_.empty()) return 0;
   return FindHeadEnd(buffer_.text(), scanned_);
 }

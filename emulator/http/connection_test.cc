@@ -73,6 +73,28 @@ TEST_F(ConnectionTest, TakesARequestByteByByte) {
   EXPECT_EQ(client.Read().body, "PUT /k body");
 }
 
+// A lone CR seen first once left the empty line in front of the request line.
+TEST_F(ConnectionTest, AnEmptyLineThatArrivesInTwoPiecesIsIgnored) {
+  Pipe pipe;
+  FunctionHandler handler(Echo);
+  RequestIdSource ids(1);
+  std::atomic<bool> stopping{false};
+  ConnectionSettings settings{.handler = &handler, .clock = &SystemClock(), .ids = &ids, .stopping = &stopping};
+  WireConnection connection(1, std::move(pipe.stream), nullptr, settings);
+  ServingTools tools;
+  for (const std::string piece : {"\r", "\n", "\r\nGET / HTTP/1.1\r\nHo"}) {
+    pipe.peer->Send(piece);
+    pollfd arrived{connection.fd(), POLLIN, 0};
+    ASSERT_EQ(::poll(&arrived, 1, static_cast<int>(kTestPatience.count())), 1);
+    ASSERT_EQ(connection.Serve(tools), WireConnection::Next::kWait);
+  }
+  pipe.peer->Send("st: h\r\nConnection: close\r\n\r\n");
+  pollfd arrived{connection.fd(), POLLIN, 0};
+  ASSERT_EQ(::poll(&arrived, 1, static_cast<int>(kTestPatience.count())), 1);
+  EXPECT_EQ(connection.Serve(tools), WireConnection::Next::kClose);
+  EXPECT_EQ(pipe.peer->Read().status, 200);
+}
+
 TEST_F(ConnectionTest, GivesTheHandlerIdsPeerAndTime) {
   std::string request_id, host_id, peer;
   WallTime received{};
