@@ -108,17 +108,18 @@ class FileBlobWriter final : public BlobWriter {
       return SystemError(ErrorKind::kInternal, "sync", temporary_, errno);
     }
     const std::string path = registry_->PathOf(id_);
-    if (::rename(temporary_.c_str(), path.c_str()) != 0) {
-      return SystemError(ErrorKind::kInternal, "rename", temporary_, errno);
+    const std::string folder = fs::path(path).parent_path();
+    int moved = ::rename(temporary_.c_str(), path.c_str());
+    if (moved != 0 && errno == ENOENT) {  // the first file of this folder
+      if (::mkdir(folder.c_str(), 0755) == 0 && strict) PENSTOCK_TRY(SyncDirectory(registry_->directory() + "/blobs"));
+      moved = ::rename(temporary_.c_str(), path.c_str());
     }
+    if (moved != 0) return SystemError(ErrorKind::kInternal, "rename", temporary_, errno);
     temporary_.clear();
-    if (strict) {
-      if (auto synced = SyncDirectory(fs::path(path).parent_path()); !synced.ok()) {
-        ::unlink(path.c_str());
-        return synced;
-      }
-    }
-    return Ok();
+    if (!strict) return Ok();
+    Result<void> synced = SyncDirectory(folder);
+    if (!synced.ok()) ::unlink(path.c_str());
+    return synced;
   }
 
   const std::shared_ptr<BlobRegistry> registry_;
@@ -132,10 +133,10 @@ class FileBlobWriter final : public BlobWriter {
 };
 
 // Empties one folder of everything that `keep` refuses.
-Result<void> Sweep(const fs::path& folder, const std::function<Result<bool>(const std::string& name)>& keep) {
+Result<void> Sweep(const fs::path& folder, const std::function<Result<bool>(const fs::path& path)>& keep) {
   std::error_code error;
   for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
-    PENSTOCK_ASSIGN(const bool wanted, keep(at->path().filename().string()));
+    PENSTOCK_ASSIGN(const bool wanted, keep(at->path()));
     if (!wanted) ::unlink(at->path().c_str());
   }
   if (error) return SystemError(ErrorKind::kInvalidArgument, "list", folder.string(), error.value());
@@ -200,18 +201,21 @@ bool FileBlob::IsLinked() const {
 Result<void> PrepareBlobDirectory(const std::string& directory, Durability durability,
                                   const std::function<Result<bool>(std::int64_t id)>& is_known) {
   PENSTOCK_TRY(MakeDirectory(directory + "/tmp"));
-  PENSTOCK_TRY(Sweep(directory + "/tmp", [](const std::string&) { return Result<bool>(false); }));
-  for (int folder = 0; folder < 256; ++folder) {
-    char name[16];
-    std::snprintf(name, sizeof(name), "/blobs/%02x", static_cast<unsigned>(folder));
-    PENSTOCK_TRY(MakeDirectory(directory + name));
-    PENSTOCK_TRY(Sweep(directory + name, [&](const std::string& file) -> Result<bool> {
-      std::int64_t id = 0;
-      const auto parsed = std::from_chars(file.data(), file.data() + file.size(), id, 16);
-      if (parsed.ec != std::errc() || parsed.ptr != file.data() + file.size()) return true;  // not ours to remove
-      return is_known(id);
-    }));
-  }
+  PENSTOCK_TRY(MakeDirectory(directory + "/blobs"));
+  PENSTOCK_TRY(Sweep(directory + "/tmp", [](const fs::path&) { return Result<bool>(false); }));
+  const auto keep_known = [&](const fs::path& path) -> Result<bool> {
+    const std::string name = path.filename().string();
+    std::int64_t id = 0;
+    const auto parsed = std::from_chars(name.data(), name.data() + name.size(), id, 16);
+    if (parsed.ec != std::errc() || parsed.ptr != name.data() + name.size()) return true;  // not ours to remove
+    return is_known(id);
+  };
+  const auto sweep_folder = [&](const fs::path& folder) -> Result<bool> {
+    std::error_code ignored;
+    if (fs::is_directory(folder, ignored)) PENSTOCK_TRY(Sweep(folder, keep_known));
+    return true;
+  };
+  PENSTOCK_TRY(Sweep(directory + "/blobs", sweep_folder));
   if (durability != Durability::kStrict) return Ok();
   PENSTOCK_TRY(SyncDirectory(directory + "/blobs"));
   return SyncDirectory(directory);

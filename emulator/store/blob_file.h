@@ -36,8 +36,8 @@ class FileBlob final : public StoredBlob {
   const std::byte* mapped_ = nullptr;
 };
 
-// Creates blobs/ with its sub-folders and an empty tmp/ under `directory`. Blob files for which `is_known` answers false
-// are removed: a crash left them behind. kInvalidArgument when the directory cannot be used.
+// Creates blobs/ and an empty tmp/ under `directory`. Blob files for which `is_known` answers false are removed: a crash
+// left them behind. kInvalidArgument when the directory cannot be used.
 Result<void> PrepareBlobDirectory(const std::string& directory, Durability durability,
                                   const std::function<Result<bool>(std::int64_t id)>& is_known);
 

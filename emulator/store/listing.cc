@@ -25,11 +25,21 @@ class VersionWalk {
       : connection_(connection), bucket_(bucket), current_(connection, bucket), archived_(connection, bucket) {}
 
   // To the newest version of the first key >= `key`.
-  Result<void> Seek(std::string key) { return SeekBoth(key, std::move(key), kNewest); }
+  Result<void> Seek(std::string key) {
+    from_ = std::move(key);
+    PENSTOCK_TRY(current_.Seek(from_));
+    return archived_.Seek(from_, kNewest);
+  }
 
   // To the first version of `key` that is older than `newest_first`, or the first of the next key.
   Result<void> SeekBehind(const std::string& key, std::int64_t newest_first) {
-    return SeekBoth(key + '\0', key, newest_first);
+    from_ = key;
+    PENSTOCK_TRY(current_.Seek(from_));
+    // The current version may be older than the marker: it took the place of one deleted since.
+    if (!current_.AtEnd() && current_.key() == key && current_.Summary().newest_first <= newest_first) {
+      PENSTOCK_TRY(current_.Next());
+    }
+    return archived_.Seek(from_, newest_first);
   }
 
   bool AtEnd() const { return current_.AtEnd() && archived_.AtEnd(); }
@@ -58,13 +68,6 @@ class VersionWalk {
     return !current_.AtEnd() && (archived_.AtEnd() || current_.key() <= archived_.key());
   }
 
-  Result<void> SeekBoth(std::string current_key, std::string archived_key, std::int64_t newest_first) {
-    current_from_ = std::move(current_key);
-    archived_from_ = std::move(archived_key);
-    PENSTOCK_TRY(current_.Seek(current_from_));
-    return archived_.Seek(archived_from_, newest_first);
-  }
-
   Result<bool> IsNewest(const ObjectRow& row) {
     Query query(connection_,
                 "SELECT EXISTS(SELECT 1 FROM current WHERE bucket=?1 AND key=?2) OR"
@@ -76,8 +79,7 @@ class VersionWalk {
 
   Connection& connection_;
   const std::int64_t bucket_;
-  std::string current_from_;   // bound by the cursors
-  std::string archived_from_;
+  std::string from_;  // bound by the cursors
   CurrentCursor current_;
   ArchivedCursor archived_;
   std::optional<std::string> latest_key_;  // whose latest version was decided

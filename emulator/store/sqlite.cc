@@ -65,6 +65,7 @@ Connection::~Connection() {
 }
 
 Result<void> Connection::Execute(const std::string& sql) {
+  errno = 0;
   if (sqlite3_exec(db_, sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) return LastError();
   return Ok();
 }
@@ -72,10 +73,14 @@ Result<void> Connection::Execute(const std::string& sql) {
 bool Connection::InTransaction() const { return sqlite3_get_autocommit(db_) == 0; }
 
 Error Connection::LastError() const {
+  const int errno_now = errno;
   const int code = sqlite3_extended_errcode(db_);
-  // The system's error number is stale unless this failure came from the system.
+  // The system's error number is stale unless this failure came from the system. A failing commit does not record it;
+  // then errno, cleared before each call, still has it.
   const bool from_system = (code & 0xFF) == SQLITE_IOERR || (code & 0xFF) == SQLITE_CANTOPEN;
-  return MakeError(code, from_system ? sqlite3_system_errno(db_) : 0, path_, sqlite3_errmsg(db_));
+  const int recorded = sqlite3_system_errno(db_);
+  const int system_error = !from_system ? 0 : recorded != 0 ? recorded : errno_now;
+  return MakeError(code, system_error, path_, sqlite3_errmsg(db_));
 }
 
 sqlite3_stmt* Connection::Prepared(const char* sql) {
@@ -118,6 +123,7 @@ Query& Query::BindNull() {
 
 Result<bool> Query::Step() {
   if (statement_ == nullptr) return connection_.LastError();
+  errno = 0;
   const int code = sqlite3_step(statement_);
   if (code == SQLITE_ROW) return true;
   if (code == SQLITE_DONE) return false;

@@ -1,0 +1,76 @@
+#include <gtest/gtest.h>
+
+#include "emulator/store/store_testing.h"
+
+namespace penstock::emulator::store {
+namespace {
+
+using namespace testing;  // NOLINT: the helpers of this folder's tests
+
+class BucketsTest : public ::testing::Test {
+ protected:
+  TemporaryDirectory directory_;
+  StoreOptions options_{.directory = directory_.path()};
+  std::unique_ptr<Store> store_ = OpenStore(options_);
+};
+
+TEST_F(BucketsTest, SurviveReopeningWithEverything) {
+  MakeBucket(*store_, kBucket, Versioning::kSuspended);
+  ASSERT_TRUE(store_->SetConfiguration(kBucket, "policy", "{}").ok());
+  ASSERT_TRUE(store_->SetConfiguration(kBucket, "cors", "<c/>").ok());
+  ASSERT_TRUE(store_->SetConfiguration(kBucket, "cors", std::nullopt).ok());
+  const WallTime created = (*store_->FindBucket(kBucket))->created;
+  store_.reset();
+  store_ = OpenStore(options_);
+  const auto found = store_->FindBucket(kBucket);
+  ASSERT_TRUE(found.ok());
+  EXPECT_EQ((*found)->owner_id, "owner");
+  EXPECT_EQ((*found)->region, "us-east-1");
+  EXPECT_EQ((*found)->created, created);
+  EXPECT_EQ((*found)->versioning, Versioning::kSuspended);
+  EXPECT_EQ((*found)->configuration, (Attributes{{"policy", "{}"}}));
+}
+
+TEST_F(BucketsTest, RefusesASecondOfTheSameName) {
+  MakeBucket(*store_);
+  BucketRecord again{.name = kBucket, .owner_id = "owner"};
+  EXPECT_EQ(store_->CreateBucket(again).error().code, "BucketAlreadyOwnedByYou");
+  again.owner_id = "somebody else";
+  EXPECT_EQ(store_->CreateBucket(again).error().code, "BucketAlreadyExists");
+}
+
+TEST_F(BucketsTest, ListsByName) {
+  for (const char* name : {"b", "c", "a"}) MakeBucket(*store_, BucketName(name));
+  const auto all = store_->ListBuckets();
+  ASSERT_TRUE(all.ok());
+  ASSERT_EQ(all->size(), 3u);
+  EXPECT_EQ((*all)[0]->name.value, "a");
+  EXPECT_EQ((*all)[2]->name.value, "c");
+}
+
+TEST_F(BucketsTest, DeletesOnlyEmptyOnes) {
+  MakeBucket(*store_);
+  ASSERT_TRUE(PutText(*store_, "key", "x").ok());
+  EXPECT_EQ(store_->DeleteBucket(kBucket).error().code, "BucketNotEmpty");
+  ASSERT_TRUE(Remove(*store_, "key").ok());
+  EXPECT_TRUE(store_->DeleteBucket(kBucket).ok());
+  EXPECT_EQ(store_->FindBucket(kBucket).error().code, "NoSuchBucket");
+  EXPECT_EQ(store_->DeleteBucket(kBucket).error().code, "NoSuchBucket");
+}
+
+TEST_F(BucketsTest, DeleteMarkersKeepABucketFromDeletion) {
+  MakeBucket(*store_, kBucket, Versioning::kEnabled);
+  const auto marker = Remove(*store_, "key");
+  EXPECT_EQ(store_->DeleteBucket(kBucket).error().code, "BucketNotEmpty");
+  ASSERT_TRUE(Remove(*store_, "key", marker->version_id).ok());
+  EXPECT_TRUE(store_->DeleteBucket(kBucket).ok());
+}
+
+TEST_F(BucketsTest, AreNeverUnversionedAgain) {
+  MakeBucket(*store_, kBucket, Versioning::kEnabled);
+  EXPECT_EQ(store_->SetVersioning(kBucket, Versioning::kNever).error().kind, ErrorKind::kInvalidArgument);
+  EXPECT_TRUE(store_->SetVersioning(kBucket, Versioning::kSuspended).ok());
+}
+
+}  // namespace
+}  // namespace penstock::emulator::store
