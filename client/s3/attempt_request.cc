@@ -1,0 +1,53 @@
+#include "client/s3/attempt_request.h"
+
+#include <algorithm>
+
+#include "client/http/uri.h"
+
+#ifndef PENSTOCK_VERSION
+#error "the build defines PENSTOCK_VERSION"
+#endif
+
+namespace penstock::s3 {
+
+std::string MakeTarget(const WireRequest& request, const ResolvedEndpoint& endpoint) {
+  std::string target = endpoint.path_prefix;
+  if (endpoint.bucket_in_path) target += "/" + http::EncodeQuery(request.bucket);
+  if (!request.key.empty()) target += "/" + http::EncodePath(request.key);
+  if (target.empty()) target = "/";
+  if (!request.query.empty()) target += "?" + http::BuildQuery(request.query);
+  return target;
+}
+
+http::Request MakeAttempt(const WireRequest& request, const ResolvedEndpoint& endpoint, const ClientConfig& config,
+                          const AttemptFacts& facts) {
+  http::Request out;
+  out.method = Info(request.operation).method;
+  out.endpoint = endpoint.endpoint;
+  out.target = MakeTarget(request, endpoint);
+  out.headers.reserve(request.headers.size() + 8);
+  out.headers.push_back({"Host", endpoint.authority});
+  out.headers.insert(out.headers.end(), request.headers.begin(), request.headers.end());
+  out.headers.push_back({"amz-sdk-invocation-id", std::string(facts.invocation_id)});
+  out.headers.push_back({"amz-sdk-request", "attempt=" + std::to_string(facts.attempt) +
+                                                "; max=" + std::to_string(config.max_attempts)});
+  out.headers.push_back({"User-Agent", std::string(facts.user_agent)});
+  out.ca_bundle_path = config.ca_bundle_path;
+  out.connect_timeout = config.connect_timeout;
+  out.idle_timeout = config.idle_timeout;
+  return out;
+}
+
+std::string MakeUserAgent(std::string_view prefix) {
+  std::string agent(prefix);
+  if (!agent.empty()) agent += ' ';
+  return agent + "penstock/" PENSTOCK_VERSION " ua/2.1 os/linux lang/c++";
+}
+
+ByteView TextBody::Next(std::size_t limit) {
+  const std::string_view piece = text_.substr(sent_, limit);
+  sent_ += piece.size();
+  return AsBytes(piece);
+}
+
+}  // namespace penstock::s3

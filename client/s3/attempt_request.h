@@ -1,0 +1,57 @@
+// From a verb's request and an endpoint to the HTTP request of one attempt, before signing.
+#ifndef PENSTOCK_CLIENT_S3_ATTEMPT_REQUEST_H_
+#define PENSTOCK_CLIENT_S3_ATTEMPT_REQUEST_H_
+
+#include <string>
+#include <string_view>
+
+#include "client/http/transport.h"
+#include "client/s3/endpoint.h"
+#include "client/s3/wire.h"
+#include "penstock/client.h"
+
+namespace penstock::s3 {
+
+struct AttemptFacts {
+  std::string_view invocation_id;  // the same for all attempts of a call
+  int attempt = 1;
+  std::string_view user_agent;
+};
+
+// Path and query on the wire, percent-encoded: "/prefix/bucket/key?list-type=2".
+std::string MakeTarget(const WireRequest& request, const ResolvedEndpoint& endpoint);
+
+http::Request MakeAttempt(const WireRequest& request, const ResolvedEndpoint& endpoint, const ClientConfig& config,
+                          const AttemptFacts& facts);
+
+// "<prefix> penstock/<version> ua/2.1 os/linux lang/c++".
+std::string MakeUserAgent(std::string_view prefix);
+
+// Bytes of a document, or none at all (a PUT or POST without a body still says Content-Length: 0).
+class TextBody final : public http::RequestBody {
+ public:
+  explicit TextBody(std::string_view text) : text_(text) {}  // not owned
+  std::uint64_t size() const override { return text_.size(); }
+  void Rewind() override { sent_ = 0; }
+  ByteView Next(std::size_t limit) override;
+
+ private:
+  const std::string_view text_;
+  std::size_t sent_ = 0;
+};
+
+// The caller's source as the transport's.
+class SourceBody final : public http::RequestBody {
+ public:
+  explicit SourceBody(BodySource& source) : source_(source) {}
+  std::uint64_t size() const override { return source_.size(); }
+  void Rewind() override { source_.Rewind(); }
+  ByteView Next(std::size_t limit) override { return source_.Next(limit); }
+
+ private:
+  BodySource& source_;
+};
+
+}  // namespace penstock::s3
+
+#endif  // PENSTOCK_CLIENT_S3_ATTEMPT_REQUEST_H_

@@ -1,0 +1,86 @@
+#include "client/s3/attempt_request.h"
+
+#include <gtest/gtest.h>
+
+#include "client/s3/wire_for_test.h"
+
+namespace penstock::s3 {
+namespace {
+
+WireRequest Request(std::string bucket, std::string key) {
+  WireRequest request;
+  request.operation = Operation::kGetObject;
+  request.bucket = std::move(bucket);
+  request.key = std::move(key);
+  return request;
+}
+
+ResolvedEndpoint PathStyle(std::string prefix = "") {
+  ResolvedEndpoint endpoint;
+  endpoint.path_prefix = std::move(prefix);
+  endpoint.bucket_in_path = true;
+  endpoint.authority = "h:1";
+  return endpoint;
+}
+
+TEST(AttemptRequestTest, PathStyleTargetsBeginWithTheBucket) {
+  EXPECT_EQ(MakeTarget(Request("b", "k"), PathStyle()), "/b/k");
+  EXPECT_EQ(MakeTarget(Request("b", ""), PathStyle()), "/b");
+  EXPECT_EQ(MakeTarget(Request("b", "k"), PathStyle("/pre")), "/pre/b/k");
+}
+
+TEST(AttemptRequestTest, VirtualHostedTargetsBeginWithTheKey) {
+  EXPECT_EQ(MakeTarget(Request("b", "k"), {}), "/k");
+  EXPECT_EQ(MakeTarget(Request("b", ""), {}), "/");
+  ResolvedEndpoint prefixed;
+  prefixed.path_prefix = "/pre";
+  EXPECT_EQ(MakeTarget(Request("b", ""), prefixed), "/pre");
+}
+
+TEST(AttemptRequestTest, KeysAreNotFilePaths) {
+  EXPECT_EQ(MakeTarget(Request("b", "/a//../b/."), PathStyle()), "/b//a//../b/.");
+  EXPECT_EQ(MakeTarget(Request("b", "a b?c#d%e+f"), PathStyle()), "/b/a%20b%3Fc%23d%25e%2Bf");
+}
+
+TEST(AttemptRequestTest, CarriesIdentityOfCallAndAttempt) {
+  ClientConfig config;
+  config.max_attempts = 4;
+  config.ca_bundle_path = "ca.pem";
+  WireRequest wire = Request("b", "k");
+  wire.headers.push_back({"Range", "bytes=0-1"});
+  const http::Request request = MakeAttempt(wire, PathStyle(), config, {"id", 2, "agent"});
+  EXPECT_EQ(request.method, "GET");
+  EXPECT_EQ(http::FindHeader(request.headers, "Host"), "h:1");
+  EXPECT_EQ(http::FindHeader(request.headers, "Range"), "bytes=0-1");
+  EXPECT_EQ(http::FindHeader(request.headers, "amz-sdk-invocation-id"), "id");
+  EXPECT_EQ(http::FindHeader(request.headers, "amz-sdk-request"), "attempt=2; max=4");
+  EXPECT_EQ(http::FindHeader(request.headers, "user-agent"), "agent");
+  EXPECT_EQ(request.ca_bundle_path, "ca.pem");
+}
+
+TEST(AttemptRequestTest, TheUserAgentBeginsWithTheCallersPart) {
+  EXPECT_EQ(MakeUserAgent("mine/1").find("mine/1 penstock/"), 0u);
+  EXPECT_EQ(MakeUserAgent("").find("penstock/"), 0u);
+}
+
+TEST(AttemptRequestTest, TextBodiesRewind) {
+  TextBody body("abcde");
+  EXPECT_EQ(body.size(), 5u);
+  EXPECT_EQ(AsText(body.Next(3)), "abc");
+  EXPECT_EQ(AsText(body.Next(3)), "de");
+  EXPECT_TRUE(body.Next(3).empty());
+  body.Rewind();
+  EXPECT_EQ(AsText(body.Next(9)), "abcde");
+}
+
+TEST(AttemptRequestTest, SourceBodiesAreTheCallersSource) {
+  StringSource source("abcde");
+  SourceBody body(source);
+  EXPECT_EQ(body.size(), 5u);
+  EXPECT_EQ(AsText(body.Next(9)), "abc");
+  body.Rewind();
+  EXPECT_EQ(source.rewinds, 1);
+}
+
+}  // namespace
+}  // namespace penstock::s3

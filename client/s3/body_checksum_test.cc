@@ -1,0 +1,66 @@
+#include "client/s3/body_checksum.h"
+
+#include <gtest/gtest.h>
+
+#include "client/s3/wire_for_test.h"
+
+namespace penstock::s3 {
+namespace {
+
+// Check values of "123456789" (spec/protocol.md §6.3): CRC64NVME ae8b14860a799888, CRC32C e3069283, CRC32 cbf43926.
+constexpr std::string_view kText = "123456789";
+
+ObjectMetadata With(std::vector<std::pair<std::string, std::string>> checksums) {
+  ObjectMetadata metadata;
+  metadata.checksums = std::move(checksums);
+  return metadata;
+}
+
+TEST(BodyChecksumTest, ValuesAreBase64OfTheBigEndianCrc) {
+  EXPECT_EQ(Crc64NvmeText(AsBytes(kText)), "rosUhgp5mIg=");
+  EXPECT_EQ(Crc64NvmeText(AsBytes("")), "AAAAAAAAAAA=");
+}
+
+TEST(BodyChecksumTest, ASourceIsReadInPiecesAndRewound) {
+  StringSource source{std::string(kText)};
+  EXPECT_EQ(Crc64NvmeText(source).value(), "rosUhgp5mIg=");
+  EXPECT_EQ(AsText(source.Next(1)), "1");
+}
+
+TEST(BodyChecksumTest, ASourceThatLiesAboutItsSizeIsRefused) {
+  StringSource source{std::string(kText)};
+  source.claimed_size = 8;
+  EXPECT_EQ(Crc64NvmeText(source).error().kind, ErrorKind::kInvalidArgument);
+}
+
+TEST(BodyChecksumTest, AcceptsBytesThatMatch) {
+  for (const auto& [algorithm, value] : {std::pair{"crc64nvme", "rosUhgp5mIg="}, std::pair{"crc32c", "4waSgw=="},
+                                         std::pair{"crc32", "y/Q5Jg=="}}) {
+    auto verifier = ChecksumVerifier::For(With({{algorithm, value}}));
+    ASSERT_TRUE(verifier) << algorithm;
+    verifier->Update(AsBytes(kText.substr(0, 4)));
+    verifier->Update(AsBytes(kText.substr(4)));
+    EXPECT_TRUE(verifier->Finish().ok()) << algorithm;
+  }
+}
+
+TEST(BodyChecksumTest, RefusesBytesThatDiffer) {
+  auto verifier = ChecksumVerifier::For(With({{"crc32c", "4waSgw=="}}));
+  ASSERT_TRUE(verifier);
+  verifier->Update(AsBytes("123456780"));
+  const auto result = verifier->Finish();
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.error().kind, ErrorKind::kDataLoss);
+  EXPECT_NE(result.error().message.find("4waSgw=="), std::string::npos);
+}
+
+TEST(BodyChecksumTest, PrefersTheStrongestAndIgnoresTheUnknown) {
+  auto verifier = ChecksumVerifier::For(With({{"crc32", "AAAAAA=="}, {"crc64nvme", "rosUhgp5mIg="}}));
+  ASSERT_TRUE(verifier);
+  verifier->Update(AsBytes(kText));
+  EXPECT_TRUE(verifier->Finish().ok());
+  EXPECT_FALSE(ChecksumVerifier::For(With({{"sha256", "x"}})));
+}
+
+}  // namespace
+}  // namespace penstock::s3

@@ -1,0 +1,43 @@
+#include "client/s3/bucket_regions.h"
+
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "client/s3/wire_for_test.h"
+
+namespace penstock::s3 {
+namespace {
+
+TEST(BucketRegionsTest, RemembersTheLastLesson) {
+  BucketRegions regions;
+  EXPECT_EQ(regions.Find("b"), "");
+  regions.Learn("b", "eu-west-1");
+  regions.Learn("c", "us-west-2");
+  EXPECT_EQ(regions.Find("b"), "eu-west-1");
+  regions.Learn("b", "ap-south-1");
+  EXPECT_EQ(regions.Find("b"), "ap-south-1");
+}
+
+TEST(BucketRegionsTest, StopsLearningAtItsLimit) {
+  BucketRegions regions;
+  for (int i = 0; i < 1100; ++i) regions.Learn("bucket-" + std::to_string(i), "r");
+  EXPECT_EQ(regions.Find("bucket-1023"), "r");
+  EXPECT_EQ(regions.Find("bucket-1024"), "");
+}
+
+TEST(BucketRegionsTest, LearnsFromManyThreads) {
+  BucketRegions regions;
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 4; ++t) {
+      threads.emplace_back([&regions, t] {
+        for (int i = 0; i < 100; ++i) regions.Learn(std::to_string(t) + "-" + std::to_string(i), "r");
+      });
+    }
+  }
+  for (int t = 0; t < 4; ++t) EXPECT_EQ(regions.Find(std::to_string(t) + "-99"), "r");
+}
+
+}  // namespace
+}  // namespace penstock::s3

@@ -1,0 +1,162 @@
+#include <memory>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include "client/s3/client_impl.h"
+#include "client/s3/verbs/abort_multipart_upload.h"
+#include "client/s3/verbs/complete_multipart_upload.h"
+#include "client/s3/verbs/copy_object.h"
+#include "client/s3/verbs/create_bucket.h"
+#include "client/s3/verbs/create_multipart_upload.h"
+#include "client/s3/verbs/delete_bucket.h"
+#include "client/s3/verbs/delete_object.h"
+#include "client/s3/verbs/delete_objects.h"
+#include "client/s3/verbs/get_object.h"
+#include "client/s3/verbs/head_bucket.h"
+#include "client/s3/verbs/head_object.h"
+#include "client/s3/verbs/list_buckets.h"
+#include "client/s3/verbs/list_multipart_uploads.h"
+#include "client/s3/verbs/list_objects.h"
+#include "client/s3/verbs/list_parts.h"
+#include "client/s3/verbs/put_object.h"
+#include "client/s3/verbs/upload_part.h"
+#include "client/s3/verbs/upload_part_copy.h"
+
+namespace penstock {
+namespace {
+
+using s3::Operation;
+
+// The typed ends of a call: its request, which sinks refer to, and the answer on its way to the callback.
+template <class Request>
+struct TypedCall {
+  using Response = typename Request::Response;
+
+  Request request;
+  Callback<Response> done;
+  std::optional<Response> response;
+  std::optional<s3::ObjectBody> object_body;  // GetObject only
+
+  Result<void> Accept(const s3::WireResponse& wire) {
+    if constexpr (std::is_same_v<Request, GetObjectRequest>) {
+      PENSTOCK_ASSIGN(response, object_body->Finish());
+    } else {
+      PENSTOCK_ASSIGN(response, s3::ParseResponse(request, wire));
+    }
+    return Ok();
+  }
+
+  // A call that succeeded by its echo (operations.h) has no answer to read; its response has no members.
+  void Done(Result<void> result) {
+    if (!result.ok()) return done(std::move(result).error());
+    done(response ? *std::move(response) : Response{});
+  }
+};
+
+template <class Request>
+void Run(const std::shared_ptr<s3::ClientState>& state, Operation operation, Request request,
+         Callback<typename Request::Response> done) {
+  auto wire = s3::BuildRequest(request, state->build_context);
+  if (!wire.ok()) {
+    Error error = std::move(wire).error();
+    if constexpr (requires { request.key; }) {
+      error.At(s3::Info(operation).name, request.bucket.value, request.key.value);
+    } else if constexpr (requires { request.bucket; }) {
+      error.At(s3::Info(operation).name, request.bucket.value);
+    }
+    state->counters.OnFailure();
+    return done(std::move(error));
+  }
+  // Shared by the two functions below, which live as long as the call.
+  auto typed = std::make_shared<TypedCall<Request>>(TypedCall<Request>{std::move(request), std::move(done), {}, {}});
+  s3::PreparedCall call;
+  call.request = std::move(wire).value();
+  call.options = typed->request.options;
+  if constexpr (std::is_same_v<Request, GetObjectRequest>) {
+    typed->object_body.emplace(typed->request, state->build_context.verify_downloads);
+    call.success_body = &*typed->object_body;
+  }
+  call.accept = [typed](const s3::WireResponse& response) { return typed->Accept(response); };
+  call.done = [typed](Result<void> result) { typed->Done(std::move(result)); };
+  s3::Dispatch(state, std::move(call));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Client>> Client::Impl::Make(ClientConfig config, s3::Surroundings surroundings) {
+  PENSTOCK_ASSIGN(s3::ResolvedConfig resolved, s3::ResolveConfig(std::move(config), surroundings.environment));
+  auto impl = std::make_shared<Impl>();
+  impl->state = std::make_shared<s3::ClientState>(std::move(resolved), std::move(surroundings));
+  return std::unique_ptr<Client>(new Client(std::move(impl)));
+}
+
+Result<std::unique_ptr<Client>> Client::Create(ClientConfig config) {
+  return Impl::Make(std::move(config), s3::Surroundings::OfProcess());
+}
+
+Client::Client(std::shared_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Client::~Client() = default;
+
+const ClientConfig& Client::config() const { return impl_->state->config.client; }
+ClientStats Client::stats() const { return impl_->state->counters.Snapshot(); }
+void Client::SetObserver(std::function<void(const RequestEvent&)> observer) {
+  impl_->state->counters.SetObserver(std::move(observer));
+}
+
+void Client::Start(GetObjectRequest request, Callback<ObjectMetadata> done) {
+  Run(impl_->state, Operation::kGetObject, std::move(request), std::move(done));
+}
+void Client::Start(HeadObjectRequest request, Callback<ObjectMetadata> done) {
+  Run(impl_->state, Operation::kHeadObject, std::move(request), std::move(done));
+}
+void Client::Start(PutObjectRequest request, Callback<PutObjectResponse> done) {
+  Run(impl_->state, Operation::kPutObject, std::move(request), std::move(done));
+}
+void Client::Start(DeleteObjectRequest request, Callback<NoResponse> done) {
+  Run(impl_->state, Operation::kDeleteObject, std::move(request), std::move(done));
+}
+void Client::Start(DeleteObjectsRequest request, Callback<DeleteObjectsResponse> done) {
+  Run(impl_->state, Operation::kDeleteObjects, std::move(request), std::move(done));
+}
+void Client::Start(CopyObjectRequest request, Callback<CopyObjectResponse> done) {
+  Run(impl_->state, Operation::kCopyObject, std::move(request), std::move(done));
+}
+void Client::Start(ListObjectsRequest request, Callback<ListObjectsResponse> done) {
+  Run(impl_->state, Operation::kListObjectsV2, std::move(request), std::move(done));
+}
+void Client::Start(CreateMultipartUploadRequest request, Callback<CreateMultipartUploadResponse> done) {
+  Run(impl_->state, Operation::kCreateMultipartUpload, std::move(request), std::move(done));
+}
+void Client::Start(UploadPartRequest request, Callback<CompletedPart> done) {
+  Run(impl_->state, Operation::kUploadPart, std::move(request), std::move(done));
+}
+void Client::Start(UploadPartCopyRequest request, Callback<CompletedPart> done) {
+  Run(impl_->state, Operation::kUploadPartCopy, std::move(request), std::move(done));
+}
+void Client::Start(CompleteMultipartUploadRequest request, Callback<PutObjectResponse> done) {
+  Run(impl_->state, Operation::kCompleteMultipartUpload, std::move(request), std::move(done));
+}
+void Client::Start(AbortMultipartUploadRequest request, Callback<NoResponse> done) {
+  Run(impl_->state, Operation::kAbortMultipartUpload, std::move(request), std::move(done));
+}
+void Client::Start(ListPartsRequest request, Callback<ListPartsResponse> done) {
+  Run(impl_->state, Operation::kListParts, std::move(request), std::move(done));
+}
+void Client::Start(ListMultipartUploadsRequest request, Callback<ListMultipartUploadsResponse> done) {
+  Run(impl_->state, Operation::kListMultipartUploads, std::move(request), std::move(done));
+}
+void Client::Start(CreateBucketRequest request, Callback<NoResponse> done) {
+  Run(impl_->state, Operation::kCreateBucket, std::move(request), std::move(done));
+}
+void Client::Start(HeadBucketRequest request, Callback<HeadBucketResponse> done) {
+  Run(impl_->state, Operation::kHeadBucket, std::move(request), std::move(done));
+}
+void Client::Start(DeleteBucketRequest request, Callback<NoResponse> done) {
+  Run(impl_->state, Operation::kDeleteBucket, std::move(request), std::move(done));
+}
+void Client::Start(ListBucketsRequest request, Callback<ListBucketsResponse> done) {
+  Run(impl_->state, Operation::kListBuckets, std::move(request), std::move(done));
+}
+
+}  // namespace penstock

@@ -1,0 +1,78 @@
+// A Client on a scripted transport, with a fixed identity, a fake clock, no environment and predictable jitter.
+#ifndef PENSTOCK_CLIENT_S3_CLIENT_FOR_TEST_H_
+#define PENSTOCK_CLIENT_S3_CLIENT_FOR_TEST_H_
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "client/auth/credentials.h"
+#include "client/http/fake_transport.h"
+#include "client/s3/client_impl.h"
+#include "client/s3/wire_for_test.h"
+
+namespace penstock::s3 {
+
+using http::FakeReply;
+
+inline auth::Environment EmptyEnvironment() {
+  return {[](const std::string&) { return std::optional<std::string>(); },
+          [](const std::string& path) -> Result<std::string> { return Error::Make(ErrorKind::kNotFound, path); }};
+}
+
+inline std::string ErrorXml(const std::string& code, const std::string& extra = "") {
+  return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Error><Code>" + code + "</Code><Message>m</Message>" + extra +
+         "<RequestId>R</RequestId></Error>";
+}
+
+inline FakeReply Refuse(int status, const std::string& code, std::vector<http::Header> headers = {}) {
+  return FakeReply::Respond(status, std::move(headers), ErrorXml(code));
+}
+
+inline FakeReply Object(std::string text, std::vector<http::Header> headers = {}) {
+  headers.push_back({"Content-Length", std::to_string(text.size())});
+  headers.push_back({"ETag", "\"e\""});
+  return FakeReply::Respond(200, std::move(headers), std::move(text));
+}
+
+// The pieces of one test. `transport` outlives the client.
+struct ClientUnderTest {
+  explicit ClientUnderTest(ClientConfig config = {}) {
+    if (config.endpoint_url.empty() && config.region.empty()) config.endpoint_url = "http://127.0.0.1:9000";
+    if (config.credentials == nullptr) config.credentials = auth::MakeStaticProvider({"AKID", "secret", "", {}});
+    // Not owned: the transport is the test's.
+    auto shared = std::shared_ptr<http::Transport>(&transport, [](http::Transport*) {});
+    Surroundings surroundings{[shared] { return shared; }, &transport.clock(), [] { return std::uint64_t{1} << 63; },
+                              EmptyEnvironment()};
+    client = Client::Impl::Make(std::move(config), std::move(surroundings)).value();
+  }
+
+  Result<ObjectMetadata> Get(CallOptions options = {}) {
+    return Run(GetObjectRequest{
+        .bucket = BucketName("bucket"), .key = ObjectKey("key"), .sink = &sink, .options = std::move(options)});
+  }
+
+  // The result, if it came before Start returned.
+  template <class Request>
+  Result<typename Request::Response> Run(Request request) {
+    std::optional<Result<typename Request::Response>> result;
+    client->Start(std::move(request), [&result](auto r) { result.emplace(std::move(r)); });
+    if (!result) return Error::Make(ErrorKind::kInternal, "the call did not complete");
+    return *std::move(result);
+  }
+
+  std::size_t sent() const { return transport.requests().size(); }
+  std::string Header(std::size_t index, std::string_view name) const {
+    return transport.requests().at(index).Header(name).value_or("(none)");
+  }
+
+  StringSink sink;
+  http::FakeTransport transport;
+  std::unique_ptr<Client> client;
+};
+
+}  // namespace penstock::s3
+
+#endif  // PENSTOCK_CLIENT_S3_CLIENT_FOR_TEST_H_

@@ -1,0 +1,21 @@
+// What stands behind a Client, for client.cc and for tests that bring their own transport, clock and environment.
+#ifndef PENSTOCK_CLIENT_S3_CLIENT_IMPL_H_
+#define PENSTOCK_CLIENT_S3_CLIENT_IMPL_H_
+
+#include <memory>
+
+#include "client/s3/dispatcher.h"
+#include "penstock/client.h"
+
+namespace penstock {
+
+struct Client::Impl {
+  std::shared_ptr<s3::ClientState> state;  // shared with the calls in flight
+
+  // Client::Create with injected surroundings.
+  static Result<std::unique_ptr<Client>> Make(ClientConfig config, s3::Surroundings surroundings);
+};
+
+}  // namespace penstock
+
+#endif  // PENSTOCK_CLIENT_S3_CLIENT_IMPL_H_

@@ -1,0 +1,199 @@
+#include "client/s3/config.h"
+
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+#include <utility>
+
+namespace penstock::s3 {
+namespace {
+
+constexpr int kMaxAttemptsLimit = 64;
+constexpr int kDefaultMaxAttempts = 10;
+
+Error Invalid(std::string message) { return Error::Make(ErrorKind::kInvalidArgument, std::move(message)); }
+
+// A setting and where it was found, for messages.
+struct Setting {
+  std::string value;
+  std::string origin;
+};
+
+// Looks up settings by environment variable, then by profile key.
+class Settings {
+ public:
+  Settings(const auth::Environment& environment, const auth::ProfileSet& profiles, std::string profile_name)
+      : environment_(environment), profiles_(profiles), profile_name_(std::move(profile_name)),
+        profile_(profiles.FindProfile(profile_name_)) {}
+
+  std::optional<Setting> Variable(const std::string& name) const {
+    auto value = environment_.Get(name);
+    if (!value) return std::nullopt;
+    return Setting{*std::move(value), name};
+  }
+
+  std::optional<Setting> Profile(const std::string& key) const {
+    if (profile_ == nullptr) return std::nullopt;
+    auto value = profile_->Find(key);
+    if (!value || value->empty()) return std::nullopt;
+    return Setting{*std::move(value), key + " of profile " + profile_name_};
+  }
+
+  std::optional<Setting> S3Service(const std::string& key) const {
+    if (profile_ == nullptr) return std::nullopt;
+    auto value = profiles_.FindServiceSetting(*profile_, "s3", key);
+    if (!value || value->empty()) return std::nullopt;
+    return Setting{*std::move(value), "s3." + key + " in the services of profile " + profile_name_};
+  }
+
+  std::optional<Setting> Either(const std::string& variable, const std::string& key) const {
+    auto found = Variable(variable);
+    return found ? found : Profile(key);
+  }
+
+ private:
+  const auth::Environment& environment_;
+  const auth::ProfileSet& profiles_;
+  std::string profile_name_;
+  const auth::Section* profile_;
+};
+
+std::string LowerCase(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  return text;
+}
+
+Result<bool> ReadFlag(const std::optional<Setting>& setting) {
+  if (!setting) return false;
+  const std::string value = LowerCase(setting->value);
+  if (value == "true") return true;
+  if (value == "false") return false;
+  return Invalid(setting->origin + " is `" + setting->value + "`; use true or false");
+}
+
+Result<bool> ReadChecksumPolicy(ChecksumPolicy configured, const std::optional<Setting>& setting) {
+  if (configured != ChecksumPolicy::kDefault) return configured == ChecksumPolicy::kWhenSupported;
+  if (!setting) return true;
+  const std::string value = LowerCase(setting->value);
+  if (value == "when_supported") return true;
+  if (value == "when_required") return false;
+  return Invalid(setting->origin + " is `" + setting->value + "`; use when_supported or when_required");
+}
+
+Result<int> ReadMaxAttempts(int configured, const Settings& settings) {
+  auto setting = settings.Variable("AWS_MAX_ATTEMPTS");
+  if (!setting && configured == kDefaultMaxAttempts) setting = settings.Profile("max_attempts");
+  std::string origin = "max_attempts";
+  if (setting) {
+    origin = setting->origin;
+    const std::string& text = setting->value;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), configured);
+    if (error != std::errc{} || end != text.data() + text.size()) {
+      return Invalid(origin + " is `" + text + "`, not a number; use 1 to 64");
+    }
+  }
+  if (configured < 1 || configured > kMaxAttemptsLimit) {
+    return Invalid(origin + " is " + std::to_string(configured) + "; use 1 to 64 (1 means no retries)");
+  }
+  return configured;
+}
+
+Result<std::string> FindEndpointUrl(const std::string& configured, const Settings& settings) {
+  if (!configured.empty()) return configured;
+  PENSTOCK_ASSIGN(const bool ignore, ReadFlag(settings.Either("AWS_IGNORE_CONFIGURED_ENDPOINT_URLS",
+                                                              "ignore_configured_endpoint_urls")));
+  if (ignore) return std::string();
+  for (const auto& found : {settings.Variable("AWS_ENDPOINT_URL_S3"), settings.Variable("AWS_ENDPOINT_URL"),
+                            settings.S3Service("endpoint_url"), settings.Profile("endpoint_url")}) {
+    if (found) return found->value;
+  }
+  return std::string();
+}
+
+Result<AddressingStyle> FindAddressing(AddressingStyle configured, const Settings& settings) {
+  const auto setting = settings.Profile("s3.addressing_style");
+  if (configured != AddressingStyle::kAuto || !setting) return configured;
+  const std::string value = LowerCase(setting->value);
+  if (value == "auto") return AddressingStyle::kAuto;
+  if (value == "path") return AddressingStyle::kPath;
+  // The profile's word is a wish, as botocore has it: it falls back where the bucket cannot be in the host.
+  if (value == "virtual") return AddressingStyle::kAuto;
+  return Invalid(setting->origin + " is `" + setting->value + "`; use auto, virtual or path");
+}
+
+std::string FindRegion(const ClientConfig& config, const Settings& settings) {
+  if (!config.region.empty()) return config.region;
+  for (const auto& found :
+       {settings.Variable("AWS_REGION"), settings.Variable("AWS_DEFAULT_REGION"), settings.Profile("region")}) {
+    if (found) return found->value;
+  }
+  return config.endpoint_url.empty() ? std::string() : "us-east-1";
+}
+
+Result<void> CheckClient(const ClientConfig& config) {
+  if (config.requester_pays && config.signing == Signing::kUnsigned) {
+    return Invalid("requester_pays requires authenticated requests and cannot be combined with unsigned; drop one");
+  }
+  const auto is_control = [](char c) { return c < ' ' || c == 0x7f; };
+  if (std::any_of(config.user_agent.begin(), config.user_agent.end(), is_control)) {
+    return Invalid("user_agent has a control or non-ASCII character; use printable ASCII");
+  }
+  for (const auto& [name, timeout] : {std::pair{"connect_timeout", config.connect_timeout},
+                                      std::pair{"idle_timeout", config.idle_timeout}}) {
+    if (timeout.count() <= 0) {
+      return Invalid(std::string(name) + " is " + std::to_string(timeout.count()) + " ms; use a positive time");
+    }
+  }
+  return Ok();
+}
+
+Result<void> ReadFlags(const Settings& settings, ResolvedConfig& out) {
+  PENSTOCK_ASSIGN(out.fips, ReadFlag(settings.Either("AWS_USE_FIPS_ENDPOINT", "use_fips_endpoint")));
+  PENSTOCK_ASSIGN(out.dualstack, ReadFlag(settings.Either("AWS_USE_DUALSTACK_ENDPOINT", "use_dualstack_endpoint")));
+  const auto us_east_1 = settings.Either("AWS_S3_US_EAST_1_REGIONAL_ENDPOINT", "s3_us_east_1_regional_endpoint");
+  if (us_east_1) {
+    const std::string value = LowerCase(us_east_1->value);
+    if (value != "legacy" && value != "regional") {
+      return Invalid(us_east_1->origin + " is `" + us_east_1->value + "`; use legacy or regional");
+    }
+    out.global_us_east_1 = value == "legacy";
+  }
+  PENSTOCK_ASSIGN(out.upload_checksums,
+                  ReadChecksumPolicy(out.client.upload_checksums, settings.Either("AWS_REQUEST_CHECKSUM_CALCULATION",
+                                                                                  "request_checksum_calculation")));
+  PENSTOCK_ASSIGN(out.verify_downloads,
+                  ReadChecksumPolicy(out.client.download_checksums, settings.Either("AWS_RESPONSE_CHECKSUM_VALIDATION",
+                                                                                    "response_checksum_validation")));
+  return Ok();
+}
+
+}  // namespace
+
+EndpointInputs ResolvedConfig::EndpointFor(const std::string& bucket, const std::string& region) const {
+  return {bucket, region, endpoint, client.addressing, fips, dualstack, global_us_east_1};
+}
+
+Result<ResolvedConfig> ResolveConfig(ClientConfig config, const auth::Environment& environment) {
+  PENSTOCK_TRY(CheckClient(config));
+  PENSTOCK_ASSIGN(const auth::ProfileSet profiles, auth::LoadProfiles(environment));
+  const Settings settings(environment, profiles, auth::SelectProfileName(environment, config.profile));
+  ResolvedConfig out;
+  out.client = std::move(config);
+  PENSTOCK_ASSIGN(out.client.endpoint_url, FindEndpointUrl(out.client.endpoint_url, settings));
+  if (!out.client.endpoint_url.empty()) {
+    PENSTOCK_ASSIGN(out.endpoint, ParseEndpointUrl(out.client.endpoint_url));
+  }
+  PENSTOCK_ASSIGN(out.client.addressing, FindAddressing(out.client.addressing, settings));
+  PENSTOCK_ASSIGN(out.client.max_attempts, ReadMaxAttempts(out.client.max_attempts, settings));
+  out.client.region = FindRegion(out.client, settings);
+  if (out.client.ca_bundle_path.empty()) {
+    if (const auto bundle = settings.Either("AWS_CA_BUNDLE", "ca_bundle")) out.client.ca_bundle_path = bundle->value;
+  }
+  PENSTOCK_TRY(ReadFlags(settings, out));
+  // What no bucket could make right is said now, not at the first request.
+  PENSTOCK_TRY(ResolveEndpoint(out.EndpointFor("", out.client.region)));
+  return out;
+}
+
+}  // namespace penstock::s3

@@ -1,0 +1,36 @@
+// ClientConfig completed from the environment and the profile, and checked (spec/protocol.md §3.2, §3.3, §4).
+#ifndef PENSTOCK_CLIENT_S3_CONFIG_H_
+#define PENSTOCK_CLIENT_S3_CONFIG_H_
+
+#include <optional>
+#include <string>
+
+#include "client/auth/profile.h"
+#include "client/s3/endpoint.h"
+#include "client/s3/endpoint_url.h"
+#include "penstock/base/result.h"
+#include "penstock/client.h"
+
+namespace penstock::s3 {
+
+struct ResolvedConfig {
+  ClientConfig client;                  // region, endpoint_url, max_attempts, ca_bundle_path, profile as they apply
+  std::optional<EndpointUrl> endpoint;  // of client.endpoint_url
+  bool fips = false;
+  bool dualstack = false;
+  bool global_us_east_1 = false;
+  bool upload_checksums = true;
+  bool verify_downloads = true;
+
+  // The resolver's inputs for one bucket, signed for `region`.
+  EndpointInputs EndpointFor(const std::string& bucket, const std::string& region) const;
+};
+
+// Precedence: `config` (where set), environment, profile, default; AWS_MAX_ATTEMPTS wins over `config`. Without a region
+// anywhere: us-east-1 with a custom endpoint, else an error. kInvalidArgument naming the value, where it came from, the
+// limit and the fix.
+Result<ResolvedConfig> ResolveConfig(ClientConfig config, const auth::Environment& environment);
+
+}  // namespace penstock::s3
+
+#endif  // PENSTOCK_CLIENT_S3_CONFIG_H_

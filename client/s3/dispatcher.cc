@@ -1,0 +1,381 @@
+#include "client/s3/dispatcher.h"
+
+#include <optional>
+#include <stop_token>
+#include <utility>
+
+#include "base/log.h"
+#include "client/http/curl_transport.h"
+#include "client/s3/attempt_request.h"
+#include "client/s3/error_document.h"
+#include "client/s3/redirect.h"
+
+namespace penstock::s3 {
+namespace {
+
+// One call in progress. Owned by whatever will wake it next: a transport's completion, a timer, a provider.
+//
+// Its phases follow one another, each on the thread that ends the former, so its members need no lock. Only waking has
+// rivals (timer against cancellation): the one that takes the ticket goes on.
+class Flight : public std::enable_shared_from_this<Flight> {
+ public:
+  Flight(std::shared_ptr<ClientState> state, PreparedCall call)
+      : state_(std::move(state)), call_(std::move(call)), info_(Info(call_.request.operation)),
+        transport_(state_->surroundings.transport()), body_(info_, call_.success_body),
+        invocation_id_(MakeUuid(state_->surroundings.random)), document_(call_.request.document) {
+    if (call_.request.source != nullptr) source_.emplace(*call_.request.source);
+  }
+
+  void Start();
+
+ private:
+  const Clock& clock() const { return *state_->surroundings.clock; }
+  WallTime CorrectedNow() const {
+    return clock().Now() + std::chrono::seconds(state_->clock_skew_seconds.load(std::memory_order_relaxed));
+  }
+
+  // Waiting: whoever gets true from Claim goes on.
+  std::uint64_t BeginWait();
+  bool Claim(std::uint64_t ticket) { return waiting_.compare_exchange_strong(ticket, 0, std::memory_order_acq_rel); }
+  void GiveUpIfStoppedWhileWaiting(std::uint64_t ticket);
+  void OnStop();
+
+  // The phases.
+  void Attempt();
+  void FetchCredentials();
+  void OnCredentials(Result<CredentialsPtr> credentials);
+  void Send();
+  void OnOutcome(const Result<http::Outcome>& outcome);
+  void OnFailure(Error error);
+  void WaitAndRetry(RetryDecision decision, Error error);
+  void Finish(Result<void> result);
+
+  Result<void> ResolveHere();
+  Result<void> Sign(http::Request& request) const;
+  http::RequestBody* Body();
+  Result<void> Read(const Result<http::Outcome>& outcome);
+  void Report(const Result<http::Outcome>& outcome, const Result<void>& result);
+  bool FollowRedirect(const Error& error);
+  bool CorrectClock(const Error& error);
+  bool AwaitNewCredentials(const Error& error);
+  void NoteAmbiguity(Error& error) const;
+  std::optional<Error> StoppedOrLate() const;
+
+  const std::shared_ptr<ClientState> state_;  // shared: the call may outlive the Client
+  PreparedCall call_;
+  const OperationInfo& info_;
+  const std::shared_ptr<http::Transport> transport_;  // shared: kept for the length of the call
+  AttemptBody body_;
+  const std::string invocation_id_;
+  TextBody document_;
+  std::optional<SourceBody> source_;
+  std::optional<std::stop_callback<std::function<void()>>> on_stop_;
+  std::atomic<std::uint64_t> waiting_{0};  // ticket of the wait in progress; 0: none
+  std::uint64_t tickets_ = 0;
+
+  int attempts_ = 0;
+  int tokens_taken_ = 0;
+  bool redirected_ = false;
+  bool clock_corrected_ = false;
+  bool may_have_happened_ = false;  // an unanswered attempt may have been carried out
+  ResolvedEndpoint endpoint_;
+  std::optional<ResolvedEndpoint> temporary_endpoint_;
+  std::string region_;  // of a redirect; empty: learned or configured
+  CredentialsPtr credentials_;
+  std::optional<Error> expired_;  // waits for other credentials than credentials_
+  WallTime attempt_started_{};
+  MonotonicTime attempt_began_{};
+};
+
+Error Cancelled() { return Error::Make(ErrorKind::kCancelled, "the caller cancelled the call"); }
+
+std::uint64_t Flight::BeginWait() {
+  const std::uint64_t ticket = ++tickets_;
+  waiting_.store(ticket, std::memory_order_release);
+  return ticket;
+}
+
+void Flight::OnStop() {
+  // Not here: this is the thread that asked to stop, and completions belong to I/O threads.
+  transport_->RunAt(clock().Monotonic(), [self = shared_from_this()] {
+    if (self->waiting_.exchange(0, std::memory_order_acq_rel) != 0) self->Finish(Cancelled());
+  });
+}
+
+void Flight::GiveUpIfStoppedWhileWaiting(std::uint64_t ticket) {
+  if (call_.options.cancel.stop_requested() && Claim(ticket)) Finish(Cancelled());
+}
+
+std::optional<Error> Flight::StoppedOrLate() const {
+  if (call_.options.cancel.stop_requested()) return Cancelled();
+  if (call_.options.deadline.Passed(clock())) {
+    return Error::Make(ErrorKind::kTimeout, "the deadline passed before the request could be sent");
+  }
+  return std::nullopt;
+}
+
+void Flight::Start() {
+  if (auto over = StoppedOrLate()) return Finish(*std::move(over));
+  on_stop_.emplace(call_.options.cancel, [weak = weak_from_this()] {
+    if (const auto self = weak.lock()) self->OnStop();
+  });
+  Attempt();
+}
+
+void Flight::Attempt() {
+  if (auto over = StoppedOrLate()) return Finish(*std::move(over));
+  if (auto resolved = ResolveHere(); !resolved.ok()) return Finish(std::move(resolved));
+  FetchCredentials();
+}
+
+Result<void> Flight::ResolveHere() {
+  if (temporary_endpoint_) {
+    endpoint_ = *temporary_endpoint_;
+    return Ok();
+  }
+  const std::string& bucket = call_.request.bucket;
+  std::string region = region_.empty() ? state_->regions.Find(bucket) : region_;
+  if (region.empty()) region = state_->config.client.region;
+  PENSTOCK_ASSIGN(endpoint_, ResolveEndpoint(state_->config.EndpointFor(bucket, region)));
+  return Ok();
+}
+
+void Flight::FetchCredentials() {
+  const auth::ProviderPtr provider = state_->process.provider();
+  const std::uint64_t ticket = BeginWait();
+  provider->Start([self = shared_from_this(), ticket](Result<CredentialsPtr> credentials) {
+    if (self->Claim(ticket)) self->OnCredentials(std::move(credentials));
+  });
+  if (waiting_.load(std::memory_order_acquire) != ticket) return;
+  if (!call_.options.deadline.IsNever()) {
+    transport_->RunAt(call_.options.deadline.when(), [self = shared_from_this(), ticket] {
+      if (!self->Claim(ticket)) return;
+      self->Finish(Error::Make(ErrorKind::kTimeout, "the deadline passed while credentials were being fetched"));
+    });
+  }
+  GiveUpIfStoppedWhileWaiting(ticket);
+}
+
+void Flight::OnCredentials(Result<CredentialsPtr> credentials) {
+  if (!credentials.ok()) return Finish(std::move(credentials).error());
+  CredentialsPtr fresh = std::move(credentials).value();
+  if (expired_) {
+    const bool changed = fresh != nullptr && credentials_ != nullptr &&
+                         (fresh->access_key_id != credentials_->access_key_id ||
+                          fresh->session_token != credentials_->session_token);
+    if (!changed) return Finish(*std::exchange(expired_, std::nullopt));
+  }
+  credentials_ = std::move(fresh);
+  Send();
+}
+
+http::RequestBody* Flight::Body() {
+  if (source_) return &*source_;
+  const bool says_length = info_.method == "PUT" || info_.method == "POST";
+  return says_length ? &document_ : nullptr;
+}
+
+Result<void> Flight::Sign(http::Request& request) const {
+  if (credentials_ == nullptr) return Ok();
+  const std::string& document = call_.request.document;
+  std::string hash(source_ ? auth::kUnsignedPayload : auth::kEmptyPayloadSha256);
+  if (!document.empty()) hash = auth::PayloadSha256(AsBytes(document));
+  return state_->process.SignerFor(endpoint_.signing_region)
+      .Sign(request, *credentials_, {.now = CorrectedNow(), .payload_hash = hash});
+}
+
+void Flight::Send() {
+  if (auto over = StoppedOrLate()) return Finish(*std::move(over));
+  http::Request request = MakeAttempt(call_.request, endpoint_, state_->config.client,
+                                      {invocation_id_, attempts_ + 1, state_->user_agent});
+  if (auto is_signed = Sign(request); !is_signed.ok()) return Finish(std::move(is_signed));
+  ++attempts_;
+  body_.Reset();
+  attempt_started_ = clock().Now();
+  attempt_began_ = clock().Monotonic();
+  transport_->Start(std::move(request), Body(), &body_, {call_.options.deadline, call_.options.cancel},
+                    [self = shared_from_this()](const Result<http::Outcome>& outcome) { self->OnOutcome(outcome); });
+}
+
+// One attempt's end as a success or a classified error.
+Result<void> Flight::Read(const Result<http::Outcome>& outcome) {
+  const auto& head = body_.head();
+  const bool refused = head && !IsSuccess(info_, head->status);
+  if (!outcome.ok()) {
+    const ErrorKind kind = outcome.error().kind;
+    // A refusal whose body broke off is still that refusal.
+    if (refused && kind != ErrorKind::kCancelled && kind != ErrorKind::kTimeout) {
+      return ReadErrorResponse(*head, body_.TakeText());
+    }
+    Error error = outcome.error();
+    if (head) {
+      error.http_status = head->status;
+      error.request_id = std::string(head->Find("x-amz-request-id").value_or(std::string_view{}));
+      error.host_id = std::string(head->Find("x-amz-id-2").value_or(std::string_view{}));
+    }
+    return error;
+  }
+  if (!IsSuccess(info_, outcome->head.status)) return ReadErrorResponse(outcome->head, body_.TakeText());
+  auto accepted = call_.accept({outcome->head, body_.TakeText()});
+  if (!accepted.ok()) {
+    Error& error = accepted.error();
+    error.http_status = outcome->head.status;
+    if (error.request_id.empty()) {
+      error.request_id = std::string(outcome->head.Find("x-amz-request-id").value_or(std::string_view{}));
+    }
+  }
+  return accepted;
+}
+
+void Flight::Report(const Result<http::Outcome>& outcome, const Result<void>& result) {
+  RequestEvent event;
+  event.operation = info_.name;
+  event.bucket = call_.request.bucket;
+  event.key = call_.request.key;
+  event.attempt = attempts_;
+  event.started = attempt_started_;
+  event.duration = clock().Monotonic() - attempt_began_;
+  if (outcome.ok()) {
+    event.http_status = outcome->head.status;
+    event.first_byte = outcome->first_byte;
+    event.bytes_sent = outcome->sent_bytes;
+    event.bytes_received = outcome->body_bytes;
+  } else if (body_.head()) {
+    event.http_status = body_.head()->status;
+  }
+  bool throttled = false;
+  if (!result.ok()) {
+    const Error& error = result.error();
+    event.error_code = error.code.empty() ? std::string(ErrorKindName(error.kind)) : error.code;
+    throttled = error.kind == ErrorKind::kThrottled;
+  }
+  state_->counters.OnAttempt(info_.operation, event, throttled);
+}
+
+void Flight::OnOutcome(const Result<http::Outcome>& outcome) {
+  Result<void> result = Read(outcome);
+  Report(outcome, result);
+  if (!result.ok()) return OnFailure(std::move(result).error());
+  state_->quotas.For(endpoint_.endpoint.host).OnSuccess(tokens_taken_);
+  Finish(Ok());
+}
+
+bool Flight::FollowRedirect(const Error& error) {
+  if (redirected_ || !body_.head()) return false;
+  auto redirect = ReadRedirect(info_, error, *body_.head(), endpoint_, call_.request.bucket);
+  if (!redirect) return false;
+  redirected_ = true;
+  region_ = redirect->region;
+  temporary_endpoint_ = std::move(redirect->endpoint);
+  if (!region_.empty()) state_->regions.Learn(call_.request.bucket, region_);
+  return true;
+}
+
+bool Flight::CorrectClock(const Error& error) {
+  if (clock_corrected_ || !body_.head()) return false;
+  const auto date = body_.head()->Find("date");
+  if (!date) return false;
+  const auto skew = ClockSkew(error, info_.method, *date, clock().Now(), CorrectedNow());
+  if (!skew) return false;
+  clock_corrected_ = true;
+  state_->clock_skew_seconds.store(skew->count(), std::memory_order_relaxed);
+  Log({LogLevel::kWarning, "client.clock_skew", {{"seconds", std::to_string(skew->count())}}});
+  return true;
+}
+
+bool Flight::AwaitNewCredentials(const Error& error) {
+  if (error.code != "ExpiredToken" || expired_) return false;
+  expired_ = error;
+  return true;
+}
+
+void Flight::NoteAmbiguity(Error& error) const {
+  const bool looks_like_own_work = error.kind == ErrorKind::kPreconditionFailed || error.code == "NoSuchUpload" ||
+                                   info_.retry_class == RetryClass::kAmbiguous;
+  if (may_have_happened_ && attempts_ > 1 && info_.retry_class != RetryClass::kRead && looks_like_own_work) {
+    error.message += " (an earlier attempt of this call got no clear answer and may have been carried out)";
+  }
+}
+
+void Flight::OnFailure(Error error) {
+  const bool echo = info_.retry_class == RetryClass::kEcho && may_have_happened_ && error.code == info_.echo_code;
+  if (echo) return Finish(Ok());
+  if (body_.refused_by_caller() || error.kind == ErrorKind::kCancelled) return Finish(std::move(error));
+  // Cured at once, beside the retries: each at most once per call.
+  if (FollowRedirect(error) || CorrectClock(error) || AwaitNewCredentials(error)) return Attempt();
+  const bool answered = body_.head() && error.http_status < 500 && !IsSuccess(info_, error.http_status);
+  if (!answered) may_have_happened_ = true;
+  const RetryDecision decision = DecideRetry(error);
+  const bool late = call_.options.deadline.Passed(clock());
+  if (decision == RetryDecision::kNo || late || attempts_ >= state_->config.client.max_attempts) {
+    return Finish(std::move(error));
+  }
+  tokens_taken_ = state_->quotas.For(endpoint_.endpoint.host).Take(decision);
+  if (tokens_taken_ == 0) {
+    error.message += " (not tried again: too many retries of late, the retry quota for this host is used up)";
+    return Finish(std::move(error));
+  }
+  WaitAndRetry(decision, std::move(error));
+}
+
+void Flight::WaitAndRetry(RetryDecision decision, Error error) {
+  const double random = ToUnitInterval(state_->surroundings.random());
+  const auto delay = BackOff(decision, attempts_, random, error.retry_after);
+  const MonotonicTime when = clock().Monotonic() + delay;
+  if (!call_.options.deadline.IsNever() && when >= call_.options.deadline.when()) {
+    error.kind = ErrorKind::kTimeout;
+    error.message = "the deadline leaves no time for another attempt; the last one failed: " + error.message;
+    return Finish(std::move(error));
+  }
+  state_->counters.OnRetry();
+  if (LogEnabled(LogLevel::kDebug)) {
+    const std::string attempt = std::to_string(attempts_);
+    Log({LogLevel::kDebug, "request.retry", {{"operation", info_.name}, {"bucket", call_.request.bucket},
+                                              {"key", call_.request.key}, {"attempt", attempt}, {"code", error.code}}});
+  }
+  const std::uint64_t ticket = BeginWait();
+  transport_->RunAt(when, [self = shared_from_this(), ticket] {
+    if (self->Claim(ticket)) self->Attempt();
+  });
+  GiveUpIfStoppedWhileWaiting(ticket);
+}
+
+void Flight::Finish(Result<void> result) {
+  if (!result.ok()) {
+    Error& error = result.error();
+    error.At(info_.name, call_.request.bucket, call_.request.key);
+    error.attempts = attempts_;
+    NoteAmbiguity(error);
+    state_->counters.OnFailure();
+  }
+  const auto done = std::exchange(call_.done, nullptr);
+  done(std::move(result));
+}
+
+BuildContext MakeBuildContext(const ResolvedConfig& config) {
+  return {config.client.region, config.client.requester_pays, config.upload_checksums, config.verify_downloads};
+}
+
+ProcessState::MakeProvider MakeProviderMaker(const ResolvedConfig& config, const Surroundings& surroundings) {
+  if (config.client.signing == Signing::kUnsigned) return [] { return auth::MakeAnonymousProvider(); };
+  if (config.client.credentials != nullptr) return [given = config.client.credentials] { return given; };
+  return [environment = surroundings.environment, profile = config.client.profile, clock = surroundings.clock] {
+    return auth::MakeDefaultProvider(environment, profile, *clock);
+  };
+}
+
+}  // namespace
+
+Surroundings Surroundings::OfProcess() {
+  return {[] { return http::SharedTransport(); }, &SystemClock(), MakeRandomBits(), auth::Environment::OfProcess()};
+}
+
+ClientState::ClientState(ResolvedConfig resolved, Surroundings outside)
+    : config(std::move(resolved)), surroundings(std::move(outside)), build_context(MakeBuildContext(config)),
+      user_agent(MakeUserAgent(config.client.user_agent)), process(MakeProviderMaker(config, surroundings)) {}
+
+void Dispatch(std::shared_ptr<ClientState> state, PreparedCall call) {
+  std::make_shared<Flight>(std::move(state), std::move(call))->Start();
+}
+
+}  // namespace penstock::s3

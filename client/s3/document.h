@@ -1,0 +1,44 @@
+// Reading S3's success documents: the root checked, listed names decoded, numbers and dates taken out.
+#ifndef PENSTOCK_CLIENT_S3_DOCUMENT_H_
+#define PENSTOCK_CLIENT_S3_DOCUMENT_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/xml.h"
+#include "client/s3/wire.h"
+#include "penstock/base/clock.h"
+#include "penstock/base/result.h"
+
+namespace penstock::s3 {
+
+inline constexpr std::string_view kXmlNamespace = "xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"";
+
+// The document of a success. A root <Error> is that error (a failure after the 200 went out); an empty or unreadable
+// body, or another root, is kUnavailable: S3 did not mean it, ask again (spec/protocol.md §5).
+Result<XmlDocument> ReadDocument(const WireResponse& response, std::string_view root);
+
+// A child's text as a number; kUnavailable naming the element when it is missing or not one.
+Result<std::uint64_t> ReadNumber(const XmlElement& parent, std::string_view name);
+
+// "true" of a child; anything else is false.
+bool ReadFlag(const XmlElement& parent, std::string_view name);
+
+// A child's ISO 8601 time; the epoch when missing or unreadable (no caller depends on it for correctness).
+WallTime ReadTime(const XmlElement& parent, std::string_view name);
+
+// Decodes names of a listing when it says <EncodingType>url</EncodingType>: '+' and %20 are spaces.
+class NameDecoder {
+ public:
+  explicit NameDecoder(const XmlElement& root);
+  // kUnavailable when the text is not what the document declares.
+  Result<std::string> Decode(const std::string& text) const;
+
+ private:
+  bool url_encoded_;
+};
+
+}  // namespace penstock::s3
+
+#endif  // PENSTOCK_CLIENT_S3_DOCUMENT_H_

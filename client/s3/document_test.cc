@@ -1,0 +1,49 @@
+#include "client/s3/document.h"
+
+#include <gtest/gtest.h>
+
+#include "client/s3/wire_for_test.h"
+
+namespace penstock::s3 {
+namespace {
+
+TEST(DocumentTest, AcceptsTheExpectedRootOnly) {
+  EXPECT_TRUE(ReadDocument(Answer("<Root/>"), "Root").ok());
+  EXPECT_EQ(ReadDocument(Answer("<Other/>"), "Root").error().kind, ErrorKind::kUnavailable);
+  EXPECT_EQ(ReadDocument(Answer(""), "Root").error().kind, ErrorKind::kUnavailable);
+  EXPECT_EQ(ReadDocument(Answer("<Root>"), "Root").error().kind, ErrorKind::kUnavailable);
+}
+
+TEST(DocumentTest, AnErrorRootIsThatError) {
+  const auto document = ReadDocument(
+      Answer("<Error><Code>NoSuchBucket</Code><Message>m</Message><BucketName>b</BucketName></Error>"), "Root");
+  ASSERT_FALSE(document.ok());
+  EXPECT_EQ(document.error().code, "NoSuchBucket");
+  EXPECT_EQ(document.error().kind, ErrorKind::kNotFound);
+}
+
+TEST(DocumentTest, NumbersAreWholeAndPresent) {
+  const auto document = ReadDocument(Answer("<R><A>12</A><B>12x</B><C></C><D>-1</D></R>"), "R");
+  ASSERT_TRUE(document.ok());
+  EXPECT_EQ(ReadNumber(document->root(), "A").value(), 12u);
+  for (const char* name : {"B", "C", "D", "E"}) EXPECT_FALSE(ReadNumber(document->root(), name).ok()) << name;
+}
+
+TEST(DocumentTest, FlagsAndTimesHaveDefaults) {
+  const auto document = ReadDocument(Answer("<R><A>true</A><B>yes</B><T>junk</T></R>"), "R");
+  ASSERT_TRUE(document.ok());
+  EXPECT_TRUE(ReadFlag(document->root(), "A"));
+  EXPECT_FALSE(ReadFlag(document->root(), "B"));
+  EXPECT_EQ(ReadTime(document->root(), "T"), WallTime{});
+}
+
+TEST(DocumentTest, DecodesBothFormsOfASpaceOnlyWhenDeclared) {
+  const auto encoded = ReadDocument(Answer("<R><EncodingType>url</EncodingType></R>"), "R");
+  const auto plain = ReadDocument(Answer("<R/>"), "R");
+  EXPECT_EQ(NameDecoder(encoded->root()).Decode("a+b%20c%2Bd%7E*").value(), "a b c+d~*");
+  EXPECT_EQ(NameDecoder(plain->root()).Decode("a+b%20c").value(), "a+b%20c");
+  EXPECT_FALSE(NameDecoder(encoded->root()).Decode("%4").ok());
+}
+
+}  // namespace
+}  // namespace penstock::s3

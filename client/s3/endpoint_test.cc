@@ -1,0 +1,137 @@
+#include "client/s3/endpoint.h"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace penstock::s3 {
+namespace {
+
+EndpointInputs Aws(std::string bucket, std::string region = "us-west-2") {
+  EndpointInputs in;
+  in.bucket = std::move(bucket);
+  in.region = std::move(region);
+  return in;
+}
+
+EndpointInputs Custom(std::string bucket, const std::string& url) {
+  EndpointInputs in = Aws(std::move(bucket), "us-east-1");
+  in.custom = ParseEndpointUrl(url).value();
+  return in;
+}
+
+// "scheme://authority/prefix[/{bucket}]" of the resolved endpoint, in the notation of spec/protocol.md §4.3.
+std::string Url(const EndpointInputs& in) {
+  const auto out = ResolveEndpoint(in);
+  if (!out.ok()) return "error: " + out.error().message;
+  return out->endpoint.scheme + "://" + out->authority + out->path_prefix + (out->bucket_in_path ? "/" + in.bucket : "");
+}
+
+TEST(EndpointTest, PutsTheBucketInTheHostOfItsRegion) {
+  EXPECT_EQ(Url(Aws("bucket")), "https://bucket.s3.us-west-2.amazonaws.com");
+  EXPECT_EQ(Url(Aws("bucket", "us-east-1")), "https://bucket.s3.us-east-1.amazonaws.com");
+  EXPECT_EQ(Url(Aws("")), "https://s3.us-west-2.amazonaws.com");
+}
+
+TEST(EndpointTest, FollowsThePartitionOfTheRegion) {
+  EXPECT_EQ(Url(Aws("bucket", "cn-north-1")), "https://bucket.s3.cn-north-1.amazonaws.com.cn");
+  EXPECT_EQ(Url(Aws("bucket", "us-gov-west-1")), "https://bucket.s3.us-gov-west-1.amazonaws.com");
+  EXPECT_EQ(Url(Aws("bucket", "eusc-de-east-1")), "https://bucket.s3.eusc-de-east-1.amazonaws.eu");
+  EXPECT_EQ(Url(Aws("bucket", "us-iso-east-1")), "https://bucket.s3.us-iso-east-1.c2s.ic.gov");
+  EXPECT_EQ(Url(Aws("bucket", "us-isob-east-1")), "https://bucket.s3.us-isob-east-1.sc2s.sgov.gov");
+  EXPECT_EQ(Url(Aws("bucket", "eu-isoe-west-1")), "https://bucket.s3.eu-isoe-west-1.cloud.adc-e.uk");
+  EXPECT_EQ(Url(Aws("bucket", "us-isof-south-1")), "https://bucket.s3.us-isof-south-1.csp.hci.ic.gov");
+  EXPECT_EQ(Url(Aws("bucket", "xx-new-1")), "https://bucket.s3.xx-new-1.amazonaws.com");
+}
+
+TEST(EndpointTest, GlobalRegionUsesTheGlobalHostSignedForUsEast1) {
+  EXPECT_EQ(Url(Aws("bucket", "aws-global")), "https://bucket.s3.amazonaws.com");
+  EXPECT_EQ(ResolveEndpoint(Aws("bucket", "aws-global"))->signing_region, "us-east-1");
+  EndpointInputs legacy = Aws("bucket", "us-east-1");
+  legacy.global_us_east_1 = true;
+  EXPECT_EQ(Url(legacy), "https://bucket.s3.amazonaws.com");
+  legacy.region = "us-west-2";
+  EXPECT_EQ(Url(legacy), "https://bucket.s3.us-west-2.amazonaws.com");
+}
+
+TEST(EndpointTest, FipsAndDualstackChangeTheHost) {
+  EndpointInputs in = Aws("bucket");
+  in.dualstack = true;
+  EXPECT_EQ(Url(in), "https://bucket.s3.dualstack.us-west-2.amazonaws.com");
+  in.fips = true;
+  EXPECT_EQ(Url(in), "https://bucket.s3-fips.dualstack.us-west-2.amazonaws.com");
+  in.dualstack = false;
+  EXPECT_EQ(Url(in), "https://bucket.s3-fips.us-west-2.amazonaws.com");
+}
+
+TEST(EndpointTest, NamesThatAreNoDnsLabelGoIntoThePath) {
+  EXPECT_EQ(Url(Aws("a.dotted.name")), "https://s3.us-west-2.amazonaws.com/a.dotted.name");
+  EXPECT_EQ(Url(Aws("Upper")), "https://s3.us-west-2.amazonaws.com/Upper");
+  EXPECT_EQ(Url(Aws("under_score")), "https://s3.us-west-2.amazonaws.com/under_score");
+  EXPECT_EQ(Url(Aws("ab")), "https://s3.us-west-2.amazonaws.com/ab");
+}
+
+TEST(EndpointTest, PathStyleIsForcedWhenAskedFor) {
+  EndpointInputs in = Aws("bucket");
+  in.addressing = AddressingStyle::kPath;
+  EXPECT_EQ(Url(in), "https://s3.us-west-2.amazonaws.com/bucket");
+}
+
+TEST(EndpointTest, CustomHostNamesTakeTheBucketInFront) {
+  EXPECT_EQ(Url(Custom("bucket", "http://localhost:9000")), "http://bucket.localhost:9000");
+  EXPECT_EQ(Url(Custom("bucket", "https://store.example/pre/fix/")), "https://bucket.store.example/pre/fix");
+  EXPECT_EQ(Url(Custom("", "https://store.example/pre")), "https://store.example/pre");
+}
+
+TEST(EndpointTest, CustomAddressesTakeTheBucketInThePath) {
+  EXPECT_EQ(Url(Custom("bucket", "http://127.0.0.1:9000")), "http://127.0.0.1:9000/bucket");
+  EXPECT_EQ(Url(Custom("bucket", "http://[::1]:9000/p")), "http://[::1]:9000/p/bucket");
+}
+
+TEST(EndpointTest, DottedNamesAreHostsOverPlainHttpOnly) {
+  EXPECT_EQ(Url(Custom("a.b.c", "http://store.example")), "http://a.b.c.store.example");
+  EXPECT_EQ(Url(Custom("a.b.c", "https://store.example")), "https://store.example/a.b.c");
+  EXPECT_EQ(Url(Custom("a..c", "http://store.example")), "http://store.example/a..c");
+  EXPECT_EQ(Url(Custom("10.0.0.1", "http://store.example")), "http://store.example/10.0.0.1");
+}
+
+TEST(EndpointTest, VirtualStyleRefusesToFallBack) {
+  EndpointInputs in = Custom("bucket", "http://127.0.0.1:9000");
+  in.addressing = AddressingStyle::kVirtual;
+  EXPECT_NE(Url(in).find("error: virtual-hosted addressing was asked for, but the endpoint's host `127.0.0.1`"),
+            std::string::npos);
+  EndpointInputs dotted = Aws("a.b.c");
+  dotted.addressing = AddressingStyle::kVirtual;
+  EXPECT_NE(Url(dotted).find("bucket `a.b.c` cannot be one DNS label"), std::string::npos);
+}
+
+TEST(EndpointTest, RefusesWhatTheRuleSetRefuses) {
+  EXPECT_EQ(Url(Aws("b12", "")).find("error: A region must be set when sending requests to S3."), 0u);
+  EXPECT_EQ(Url(Aws("b12", "no_label")).find("error: Invalid region: region was not a valid DNS name."), 0u);
+  EXPECT_EQ(Url(Aws("arn:nonsense")), "error: Invalid ARN: `arn:nonsense` was not a valid ARN");
+  EndpointInputs in = Custom("bucket", "http://store.example");
+  in.dualstack = true;
+  EXPECT_EQ(Url(in), "error: Cannot set dual-stack in combination with a custom endpoint.");
+  in.dualstack = false;
+  in.fips = true;
+  EXPECT_EQ(Url(in), "error: A custom endpoint cannot be combined with FIPS");
+  EndpointInputs china = Aws("bucket", "cn-north-1");
+  china.fips = true;
+  EXPECT_EQ(Url(china), "error: Partition does not support FIPS");
+  EndpointInputs arn = Aws("arn:aws:s3:us-west-2:123456789012:accesspoint/x");
+  arn.addressing = AddressingStyle::kPath;
+  EXPECT_EQ(Url(arn), "error: Path-style addressing cannot be used with ARN buckets");
+}
+
+TEST(EndpointTest, SaysWhichKindsOfBucketAreNotSupported) {
+  for (const char* bucket : {"data--usw2-az1--x-s3", "ap--usw2-az1--xa-s3", "alias--op-s3",
+                             "arn:aws:s3:us-west-2:123456789012:accesspoint/x"}) {
+    const auto out = ResolveEndpoint(Aws(bucket));
+    ASSERT_FALSE(out.ok()) << bucket;
+    EXPECT_EQ(out.error().kind, ErrorKind::kUnsupported) << bucket;
+    EXPECT_NE(out.error().message.find(bucket), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace penstock::s3

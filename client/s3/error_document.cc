@@ -1,0 +1,227 @@
+#include "client/s3/error_document.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <string>
+#include <utility>
+
+#include "base/dates.h"
+
+namespace penstock::s3 {
+namespace {
+
+using enum ErrorKind;
+
+struct CodeKind {
+  std::string_view code;
+  ErrorKind kind;
+};
+
+// Codes whose status does not already say it (KindOfStatus). Throttling codes: spec/protocol.md §5.
+constexpr std::array kKinds = {
+    CodeKind{"AuthorizationHeaderMalformed", kUnauthenticated},
+    CodeKind{"AuthorizationQueryParametersError", kUnauthenticated},
+    CodeKind{"ExpiredToken", kUnauthenticated},
+    CodeKind{"InvalidAccessKeyId", kUnauthenticated},
+    CodeKind{"InvalidToken", kUnauthenticated},
+    CodeKind{"RequestExpired", kUnauthenticated},
+    CodeKind{"RequestTimeTooSkewed", kUnauthenticated},
+    CodeKind{"SignatureDoesNotMatch", kUnauthenticated},
+    CodeKind{"TokenRefreshRequired", kUnauthenticated},
+    CodeKind{"AccessDenied", kAccessDenied},
+    CodeKind{"AllAccessDisabled", kAccessDenied},
+    CodeKind{"AccountProblem", kAccessDenied},
+    CodeKind{"InvalidObjectState", kConflict},
+    CodeKind{"NoSuchBucket", kNotFound},
+    CodeKind{"NoSuchKey", kNotFound},
+    CodeKind{"NoSuchUpload", kNotFound},
+    CodeKind{"NoSuchVersion", kNotFound},
+    CodeKind{"BucketAlreadyExists", kAlreadyExists},
+    CodeKind{"BucketAlreadyOwnedByYou", kAlreadyExists},
+    CodeKind{"BucketNotEmpty", kConflict},
+    CodeKind{"ConditionalRequestConflict", kConflict},
+    CodeKind{"OperationAborted", kConflict},
+    CodeKind{"PreconditionFailed", kPreconditionFailed},
+    CodeKind{"NotModified", kNotModified},
+    CodeKind{"IllegalLocationConstraintException", kWrongRegion},
+    CodeKind{"PermanentRedirect", kWrongRegion},
+    CodeKind{"Redirect", kWrongRegion},
+    CodeKind{"TemporaryRedirect", kWrongRegion},
+    CodeKind{"BadDigest", kDataLoss},
+    CodeKind{"IncompleteBody", kDataLoss},
+    CodeKind{"XAmzContentSHA256Mismatch", kDataLoss},
+    CodeKind{"InternalError", kUnavailable},
+    CodeKind{"PriorRequestNotComplete", kUnavailable},
+    CodeKind{"RequestTimeout", kUnavailable},
+    CodeKind{"RequestTimeoutException", kUnavailable},
+    CodeKind{"ServiceUnavailable", kUnavailable},
+    CodeKind{"NotImplemented", kUnsupported},
+    CodeKind{"EntityTooLarge", kInvalidArgument},
+    CodeKind{"EntityTooSmall", kInvalidArgument},
+    CodeKind{"InvalidArgument", kInvalidArgument},
+    CodeKind{"InvalidBucketName", kInvalidArgument},
+    CodeKind{"InvalidPart", kInvalidArgument},
+    CodeKind{"InvalidPartOrder", kInvalidArgument},
+    CodeKind{"InvalidRange", kInvalidArgument},
+    CodeKind{"InvalidRequest", kInvalidArgument},
+    CodeKind{"KeyTooLongError", kInvalidArgument},
+    CodeKind{"MalformedXML", kInvalidArgument},
+    CodeKind{"MethodNotAllowed", kInvalidArgument},
+    CodeKind{"BandwidthLimitExceeded", kThrottled},
+    CodeKind{"EC2ThrottledException", kThrottled},
+    CodeKind{"LimitExceededException", kThrottled},
+    CodeKind{"ProvisionedThroughputExceededException", kThrottled},
+    CodeKind{"RequestLimitExceeded", kThrottled},
+    CodeKind{"RequestThrottled", kThrottled},
+    CodeKind{"RequestThrottledException", kThrottled},
+    CodeKind{"SlowDown", kThrottled},
+    CodeKind{"ThrottledException", kThrottled},
+    CodeKind{"Throttling", kThrottled},
+    CodeKind{"ThrottlingException", kThrottled},
+    CodeKind{"TooManyRequestsException", kThrottled},
+    CodeKind{"TransactionInProgressException", kThrottled},
+};
+
+std::string_view StatusText(int status) {
+  switch (status) {
+    case 301: return "the bucket is in another region";
+    case 304: return "not modified";
+    case 307: return "redirected";
+    case 400: return "bad request";
+    case 403: return "access denied";
+    case 404: return "not found";
+    case 405: return "method not allowed";
+    case 412: return "a precondition failed";
+    case 416: return "the range lies beyond the end of the object";
+    case 429: return "too many requests";
+    case 500: return "internal error";
+    case 501: return "not implemented";
+    case 502: return "bad gateway";
+    case 503: return "service unavailable or request rate too high";
+    case 504: return "gateway timeout";
+    default: return "unexpected status";
+  }
+}
+
+std::string HeaderText(const http::ResponseHead& head, std::string_view name) {
+  return std::string(head.Find(name).value_or(std::string_view{}));
+}
+
+std::optional<std::chrono::milliseconds> ReadRetryAfter(const http::ResponseHead& head) {
+  long long number = 0;
+  const auto parse = [&number](std::string_view text) {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    return error == std::errc{} && end == text.data() + text.size() && number >= 0 && number < 1'000'000'000;
+  };
+  if (const auto text = head.Find("x-amz-retry-after"); text && parse(*text)) return std::chrono::milliseconds(number);
+  const auto text = head.Find("retry-after");
+  if (!text) return std::nullopt;
+  if (parse(*text)) return std::chrono::seconds(number);
+  // The date form, measured against the server's own clock.
+  const auto until = ParseHttpDate(*text);
+  const auto now = ParseHttpDate(HeaderText(head, "date"));
+  if (!until || !now || *until < *now) return std::nullopt;
+  return std::chrono::duration_cast<std::chrono::milliseconds>(*until - *now);
+}
+
+Error FromHead(const http::ResponseHead& head) {
+  Error error;
+  error.http_status = head.status;
+  error.request_id = HeaderText(head, "x-amz-request-id");
+  error.host_id = HeaderText(head, "x-amz-id-2");
+  error.region = HeaderText(head, "x-amz-bucket-region");
+  error.retry_after = ReadRetryAfter(head);
+  return error;
+}
+
+void FillFromDocument(const XmlElement& root, Error& error) {
+  for (const XmlElement& child : root.Children()) {
+    const std::string_view name = child.name();
+    const std::string text = child.text();
+    if (name == "Code") {
+      error.code = text;
+    } else if (name == "Message") {
+      error.message = text;
+    } else if (name == "RequestId") {
+      if (error.request_id.empty()) error.request_id = text;
+    } else if (name == "HostId") {
+      if (error.host_id.empty()) error.host_id = text;
+    } else {
+      // Signature material and token echoes help nobody who may read a log.
+      const bool secret = name.starts_with("Token-") || name.starts_with("Signature") || name.starts_with("StringToSign") ||
+                          name.starts_with("CanonicalRequest");
+      if (!secret) error.details.emplace_back(std::string(name), text);
+    }
+    if (name == "Region" && error.region.empty()) error.region = text;
+  }
+}
+
+void Classify(Error& error) {
+  const auto by_code = KindOfCode(error.code);
+  // S3 names the right region with AuthorizationHeaderMalformed: then it is not the credentials that are wrong.
+  const bool other_region = error.code == "AuthorizationHeaderMalformed" && !error.region.empty();
+  error.kind = other_region ? kWrongRegion : by_code.value_or(KindOfStatus(error.http_status));
+  if (error.code.empty()) error.code = std::to_string(error.http_status);
+  if (error.message.empty()) error.message = StatusText(error.http_status);
+  if (error.kind == kWrongRegion && !error.region.empty()) {
+    error.message += " (the bucket is in region " + error.region + "; configure that region)";
+  }
+}
+
+}  // namespace
+
+std::optional<ErrorKind> KindOfCode(std::string_view code) {
+  const auto* found = std::find_if(kKinds.begin(), kKinds.end(), [code](const CodeKind& row) { return row.code == code; });
+  if (found == kKinds.end()) return std::nullopt;
+  return found->kind;
+}
+
+ErrorKind KindOfStatus(int status) {
+  switch (status) {
+    case 301: case 302: case 307: case 308: return kWrongRegion;
+    case 304: return kNotModified;
+    case 401: return kUnauthenticated;
+    case 403: return kAccessDenied;
+    case 404: return kNotFound;
+    case 408: return kUnavailable;
+    case 409: return kConflict;
+    case 412: return kPreconditionFailed;
+    case 429: return kThrottled;
+    case 501: return kUnsupported;
+    case 503: return kThrottled;  // a HEAD's 503 has no body: it may well be SlowDown (§7)
+    case 507: return kResourceExhausted;
+    default: break;
+  }
+  if (status >= 500 && status < 600) return kUnavailable;
+  if (status >= 400 && status < 500) return kInvalidArgument;
+  return kInternal;
+}
+
+Error ReadErrorElement(const http::ResponseHead& head, const XmlElement& root) {
+  Error error = FromHead(head);
+  FillFromDocument(root, error);
+  Classify(error);
+  // A failure after the 200 went out: unknown codes count as the 500 that S3 could no longer send (§5).
+  if (head.status < 300 && !KindOfCode(error.code)) error.kind = kUnavailable;
+  return error;
+}
+
+Error ReadErrorResponse(const http::ResponseHead& head, std::string_view body) {
+  Error error = FromHead(head);
+  if (!body.empty()) {
+    const auto document = XmlDocument::Parse(body);
+    if (document.ok() && document->root().name() == "Error") FillFromDocument(document->root(), error);
+  }
+  if (head.status == 416) {
+    const bool known = std::any_of(error.details.begin(), error.details.end(),
+                                   [](const auto& detail) { return detail.first == "ActualObjectSize"; });
+    const std::string range = HeaderText(head, "content-range");  // "bytes */size"
+    if (!known && range.starts_with("bytes */")) error.details.emplace_back("ActualObjectSize", range.substr(8));
+    if (error.code.empty()) error.code = "InvalidRange";
+  }
+  Classify(error);
+  return error;
+}
+
+}  // namespace penstock::s3

@@ -1,0 +1,43 @@
+#include "client/s3/operations.h"
+
+#include <set>
+#include <string_view>
+
+#include <gtest/gtest.h>
+
+namespace penstock::s3 {
+namespace {
+
+TEST(OperationsTest, EveryRowSitsAtItsOwnIndex) {
+  for (std::size_t i = 0; i < kOperations.size(); ++i) {
+    EXPECT_EQ(static_cast<std::size_t>(kOperations[i].operation), i) << kOperations[i].name;
+  }
+}
+
+TEST(OperationsTest, NamesAreUnique) {
+  std::set<std::string_view> names;
+  for (const OperationInfo& info : kOperations) names.insert(info.name);
+  EXPECT_EQ(names.size(), kOperationCount);
+}
+
+TEST(OperationsTest, OnlyEchoClassesNameAnEchoCode) {
+  for (const OperationInfo& info : kOperations) {
+    EXPECT_EQ(info.retry_class == RetryClass::kEcho, !info.echo_code.empty()) << info.name;
+  }
+}
+
+TEST(OperationsTest, ReadsUseReadingMethodsAndWritesDoNot) {
+  for (const OperationInfo& info : kOperations) {
+    const bool reading_method = info.method == "GET" || info.method == "HEAD";
+    EXPECT_EQ(info.retry_class == RetryClass::kRead, reading_method) << info.name;
+  }
+}
+
+TEST(OperationsTest, PartialContentIsSuccessForGetObjectOnly) {
+  for (const OperationInfo& info : kOperations) {
+    EXPECT_EQ(IsSuccess(info, 206), info.operation == Operation::kGetObject) << info.name;
+  }
+}
+
+}  // namespace
+}  // namespace penstock::s3

@@ -1,0 +1,32 @@
+#include "client/s3/process_state.h"
+
+#include <unistd.h>
+
+#include <utility>
+
+namespace penstock::s3 {
+
+ProcessState::~ProcessState() {
+  State* state = current_.load(std::memory_order_acquire);
+  // Destroying the parent's copy could wait for a thread that does not exist here.
+  if (state != nullptr && state->pid == ::getpid()) delete state;
+}
+
+ProcessState::State& ProcessState::Mine() {
+  const pid_t pid = ::getpid();
+  State* seen = current_.load(std::memory_order_acquire);
+  if (seen != nullptr && seen->pid == pid) return *seen;
+  auto* made = new State{pid, make_provider_(), {}, seen};
+  if (current_.compare_exchange_strong(seen, made, std::memory_order_acq_rel)) return *made;
+  delete made;  // another thread of this process was first
+  return *seen;
+}
+
+const auth::Signer& ProcessState::SignerFor(const std::string& region) {
+  auto& signers = Mine().signers;
+  const auto matches = [&region](const auto& signer) { return signer->scope().region == region; };
+  if (const auto* known = signers.FindNewest(matches)) return **known;
+  return *signers.Push(std::make_unique<auth::Signer>(auth::SigningScope{.region = region}));
+}
+
+}  // namespace penstock::s3

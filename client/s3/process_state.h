@@ -1,0 +1,52 @@
+// The parts of a Client that hold locks (signers, the default credential chain), made anew in a forked child.
+//
+// A fork copies a lock another thread holds, and nobody in the child would ever release it. So whatever locks is kept
+// here under the pid of its maker; a child makes its own at its first request and leaves the copy alone.
+#ifndef PENSTOCK_CLIENT_S3_PROCESS_STATE_H_
+#define PENSTOCK_CLIENT_S3_PROCESS_STATE_H_
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "client/auth/credentials.h"
+#include "client/auth/signer.h"
+#include "client/s3/append_only_list.h"
+
+namespace penstock::s3 {
+
+// Thread safety: safe from any thread, also in a forked child.
+class ProcessState {
+ public:
+  using MakeProvider = std::function<auth::ProviderPtr()>;
+
+  // `make_provider` is called once per process.
+  explicit ProcessState(MakeProvider make_provider) : make_provider_(std::move(make_provider)) {}
+  ProcessState(const ProcessState&) = delete;
+  ProcessState& operator=(const ProcessState&) = delete;
+  ~ProcessState();
+
+  // This process's. Shared: a call in flight keeps it.
+  auth::ProviderPtr provider() { return Mine().provider; }
+  // The signer of a region; lives as long as this object.
+  const auth::Signer& SignerFor(const std::string& region);
+
+ private:
+  struct State {
+    pid_t pid;
+    auth::ProviderPtr provider;
+    AppendOnlyList<std::unique_ptr<auth::Signer>> signers;
+    State* of_parent;  // the copy of the parent's, never touched again: its locks may be taken
+  };
+  State& Mine();
+
+  const MakeProvider make_provider_;
+  std::atomic<State*> current_{nullptr};
+};
+
+}  // namespace penstock::s3
+
+#endif  // PENSTOCK_CLIENT_S3_PROCESS_STATE_H_

@@ -1,0 +1,51 @@
+#include "client/s3/process_state.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <gtest/gtest.h>
+
+#include "client/s3/wire_for_test.h"
+
+namespace penstock::s3 {
+namespace {
+
+auth::ProviderPtr Fresh() { return auth::MakeAnonymousProvider(); }
+
+TEST(ProcessStateTest, MakesItsProviderOnce) {
+  int made = 0;
+  ProcessState state([&made] {
+    ++made;
+    return Fresh();
+  });
+  EXPECT_EQ(state.provider(), state.provider());
+  EXPECT_EQ(made, 1);
+}
+
+TEST(ProcessStateTest, KeepsOneSignerPerRegion) {
+  ProcessState state(Fresh);
+  const auth::Signer& west = state.SignerFor("us-west-2");
+  const auth::Signer& east = state.SignerFor("us-east-1");
+  EXPECT_EQ(&state.SignerFor("us-west-2"), &west);
+  EXPECT_NE(&east, &west);
+  EXPECT_EQ(east.scope().region, "us-east-1");
+}
+
+TEST(ProcessStateTest, AForkedChildMakesItsOwn) {
+  ProcessState state(Fresh);
+  const auth::ProviderPtr parents = state.provider();
+  const auth::Signer* parents_signer = &state.SignerFor("r");
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const bool own = state.provider() != parents && &state.SignerFor("r") != parents_signer &&
+                     state.provider() == state.provider();
+    ::_exit(own ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(state.provider(), parents);
+}
+
+}  // namespace
+}  // namespace penstock::s3

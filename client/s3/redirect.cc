@@ -1,0 +1,49 @@
+#include "client/s3/redirect.h"
+
+#include "client/http/uri.h"
+
+namespace penstock::s3 {
+namespace {
+
+bool SpeaksOfAnotherRegion(const OperationInfo& info, const Error& error) {
+  const int status = error.http_status;
+  if (status == 301 || status == 302 || status == 307) return true;
+  if (info.method == "HEAD" && status == 400) return true;
+  if (error.code == "IllegalLocationConstraintException") return info.operation != Operation::kCreateBucket;
+  return error.code == "AuthorizationHeaderMalformed" || error.code == "PermanentRedirect";
+}
+
+bool IsBelow(std::string_view host, std::string_view parent) {
+  if (host == parent) return true;
+  return host.size() > parent.size() && host.ends_with(parent) && host[host.size() - parent.size() - 1] == '.';
+}
+
+// The part of the asked host that every host of the same owner ends with.
+std::string_view OwnerOf(const ResolvedEndpoint& asked, std::string_view bucket) {
+  std::string_view host = asked.endpoint.host;
+  if (!asked.bucket_in_path && !bucket.empty()) host.remove_prefix(bucket.size() + 1);
+  const std::string_view aws = DnsSuffix(asked.signing_region);
+  return IsBelow(host, aws) ? aws : host;
+}
+
+}  // namespace
+
+std::optional<Redirect> ReadRedirect(const OperationInfo& info, const Error& error, const http::ResponseHead& head,
+                                     const ResolvedEndpoint& asked, std::string_view bucket) {
+  if (bucket.empty() || !SpeaksOfAnotherRegion(info, error)) return std::nullopt;
+  if (!error.region.empty() && error.region != asked.signing_region) return Redirect{error.region, std::nullopt};
+  const auto location = head.Find("location");
+  if (!location || error.http_status != 307) return std::nullopt;
+  const auto url = http::ParseUrl(*location);
+  if (!url.ok() || url->endpoint.scheme != asked.endpoint.scheme ||
+      !IsBelow(url->endpoint.host, OwnerOf(asked, bucket))) {
+    return std::nullopt;
+  }
+  ResolvedEndpoint target = asked;
+  target.endpoint = url->endpoint;
+  target.authority = http::HostHeader(url->endpoint);
+  target.bucket_in_path = !url->endpoint.host.starts_with(std::string(bucket) + ".");
+  return Redirect{{}, target};
+}
+
+}  // namespace penstock::s3

@@ -1,0 +1,29 @@
+// Where S3 says a request belongs instead (spec/protocol.md §2.16).
+#ifndef PENSTOCK_CLIENT_S3_REDIRECT_H_
+#define PENSTOCK_CLIENT_S3_REDIRECT_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "client/http/transport.h"
+#include "client/s3/endpoint.h"
+#include "client/s3/operations.h"
+#include "penstock/base/error.h"
+
+namespace penstock::s3 {
+
+// Exactly one is set.
+struct Redirect {
+  std::string region;                       // resolve and sign for it
+  std::optional<ResolvedEndpoint> endpoint;  // a temporary host, this call only
+};
+
+// The redirect in a refusal, or nullopt when there is none or it may not be followed: a Location is followed only to a
+// host below the one that was asked (or its AWS partition) with the same scheme, since it would get a signed request.
+std::optional<Redirect> ReadRedirect(const OperationInfo& info, const Error& error, const http::ResponseHead& head,
+                                     const ResolvedEndpoint& asked, std::string_view bucket);
+
+}  // namespace penstock::s3
+
+#endif  // PENSTOCK_CLIENT_S3_REDIRECT_H_

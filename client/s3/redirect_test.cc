@@ -1,0 +1,70 @@
+#include "client/s3/redirect.h"
+
+#include <gtest/gtest.h>
+
+#include "client/s3/wire_for_test.h"
+
+namespace penstock::s3 {
+namespace {
+
+ResolvedEndpoint Asked(std::string host, bool bucket_in_path = false) {
+  ResolvedEndpoint asked;
+  asked.endpoint = {"https", std::move(host), 443};
+  asked.bucket_in_path = bucket_in_path;
+  asked.signing_region = "us-east-1";
+  return asked;
+}
+
+Error Refusal(int status, std::string code, std::string region = "") {
+  Error error;
+  error.http_status = status;
+  error.code = std::move(code);
+  error.region = std::move(region);
+  return error;
+}
+
+std::optional<Redirect> Read(Operation operation, const Error& error, const std::string& location = "") {
+  http::ResponseHead head{error.http_status, {}};
+  if (!location.empty()) head.headers.push_back({"Location", location});
+  return ReadRedirect(Info(operation), error, head, Asked("b.s3.us-east-1.amazonaws.com"), "b");
+}
+
+TEST(RedirectTest, FollowsTheRegionS3Names) {
+  EXPECT_EQ(Read(Operation::kGetObject, Refusal(301, "PermanentRedirect", "eu-west-1"))->region, "eu-west-1");
+  EXPECT_EQ(Read(Operation::kGetObject, Refusal(400, "AuthorizationHeaderMalformed", "eu-west-1"))->region, "eu-west-1");
+  EXPECT_EQ(Read(Operation::kHeadBucket, Refusal(400, "400", "eu-west-1"))->region, "eu-west-1");
+  EXPECT_EQ(Read(Operation::kPutObject, Refusal(400, "IllegalLocationConstraintException", "eu-west-1"))->region,
+            "eu-west-1");
+}
+
+TEST(RedirectTest, OtherRefusalsAreNoRedirect) {
+  EXPECT_FALSE(Read(Operation::kGetObject, Refusal(400, "InvalidArgument", "eu-west-1")));
+  EXPECT_FALSE(Read(Operation::kGetObject, Refusal(403, "AccessDenied", "eu-west-1")));
+  EXPECT_FALSE(Read(Operation::kGetObject, Refusal(301, "PermanentRedirect")));
+  EXPECT_FALSE(Read(Operation::kGetObject, Refusal(301, "PermanentRedirect", "us-east-1")));
+  EXPECT_FALSE(Read(Operation::kCreateBucket, Refusal(400, "IllegalLocationConstraintException", "eu-west-1")));
+}
+
+TEST(RedirectTest, ATemporaryHostOfTheSameOwnerIsFollowed) {
+  const auto redirect =
+      Read(Operation::kGetObject, Refusal(307, "TemporaryRedirect"), "https://b.s3-us-west-2.amazonaws.com/k");
+  ASSERT_TRUE(redirect);
+  ASSERT_TRUE(redirect->endpoint);
+  EXPECT_EQ(redirect->endpoint->authority, "b.s3-us-west-2.amazonaws.com");
+  EXPECT_FALSE(redirect->endpoint->bucket_in_path);
+  EXPECT_TRUE(Read(Operation::kGetObject, Refusal(307, "TemporaryRedirect"), "https://s3.amazonaws.com/b/k")
+                  ->endpoint->bucket_in_path);
+}
+
+TEST(RedirectTest, ASignedRequestIsNeverSentElsewhere) {
+  for (const char* location : {"https://evil.example/k", "https://evilamazonaws.com/k", "http://b.s3.amazonaws.com/k",
+                               "https://amazonaws.com.evil.example/", "nonsense"}) {
+    EXPECT_FALSE(Read(Operation::kGetObject, Refusal(307, "TemporaryRedirect"), location)) << location;
+  }
+  http::ResponseHead head{307, {{"Location", "https://other.example/b/k"}}};
+  EXPECT_FALSE(ReadRedirect(Info(Operation::kGetObject), Refusal(307, "TemporaryRedirect"), head,
+                            Asked("store.example", true), "b"));
+}
+
+}  // namespace
+}  // namespace penstock::s3

@@ -1,0 +1,75 @@
+// Where the bytes of an answer go: an object into the caller's sink, a document or error into memory.
+#ifndef PENSTOCK_CLIENT_S3_RESPONSE_BODIES_H_
+#define PENSTOCK_CLIENT_S3_RESPONSE_BODIES_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "client/http/transport.h"
+#include "client/s3/body_checksum.h"
+#include "client/s3/verbs/get_object.h"
+
+namespace penstock::s3 {
+
+// The body of a success that does not go into memory. Begin starts it anew.
+class SuccessBody : public http::ResponseBody {
+ public:
+  // The caller's sink gave an error: no retry can help.
+  virtual bool refused_by_caller() const = 0;
+};
+
+// Passes an object on to the request's sink without a copy, after ReadObjectHead; follows its checksum when the whole
+// object comes.
+class ObjectBody final : public SuccessBody {
+ public:
+  // `request` outlives this.
+  explicit ObjectBody(const GetObjectRequest& request, bool verify) : request_(request), verify_(verify) {}
+
+  Result<void> Begin(const http::ResponseHead& head) override;
+  MutableByteView Window() override;
+  Result<void> Commit(std::size_t count) override;
+  bool refused_by_caller() const override { return refused_by_caller_; }
+
+  // After the last byte: the metadata, or kDataLoss when bytes are missing or the checksum differs.
+  Result<ObjectMetadata> Finish();
+
+ private:
+  const GetObjectRequest& request_;
+  const bool verify_;
+  ObjectAnswer answer_;
+  std::optional<ChecksumVerifier> verifier_;
+  MutableByteView window_;
+  std::uint64_t received_ = 0;
+  bool refused_by_caller_ = false;
+};
+
+// What one attempt hands to the transport: decides by status and keeps head and text.
+class AttemptBody final : public http::ResponseBody {
+ public:
+  // `success_body` may be null: successes are documents.
+  AttemptBody(const OperationInfo& info, SuccessBody* success_body) : info_(info), success_body_(success_body) {}
+
+  // Before each sending.
+  void Reset();
+  Result<void> Begin(const http::ResponseHead& head) override;
+  MutableByteView Window() override;
+  Result<void> Commit(std::size_t count) override;
+
+  const std::optional<http::ResponseHead>& head() const { return head_; }
+  // The document of a success, or the start of an error's body; call once.
+  std::string TakeText();
+  bool refused_by_caller() const { return success_body_ != nullptr && success_body_->refused_by_caller(); }
+
+ private:
+  const OperationInfo& info_;
+  SuccessBody* const success_body_;
+  bool to_success_body_ = false;
+  std::optional<http::ResponseHead> head_;
+  std::string text_;        // grown ahead of what is filled
+  std::size_t filled_ = 0;
+};
+
+}  // namespace penstock::s3
+
+#endif  // PENSTOCK_CLIENT_S3_RESPONSE_BODIES_H_

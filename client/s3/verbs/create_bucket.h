@@ -1,0 +1,16 @@
+// CreateBucket: PUT /{bucket}, in the client's region.
+#ifndef PENSTOCK_CLIENT_S3_VERBS_CREATE_BUCKET_H_
+#define PENSTOCK_CLIENT_S3_VERBS_CREATE_BUCKET_H_
+
+#include "client/s3/wire.h"
+#include "penstock/base/result.h"
+#include "penstock/object_store.h"
+
+namespace penstock::s3 {
+
+Result<WireRequest> BuildRequest(const CreateBucketRequest& request, const BuildContext& context);
+Result<NoResponse> ParseResponse(const CreateBucketRequest& request, const WireResponse& response);
+
+}  // namespace penstock::s3
+
+#endif  // PENSTOCK_CLIENT_S3_VERBS_CREATE_BUCKET_H_

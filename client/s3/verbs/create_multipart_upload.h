@@ -1,0 +1,16 @@
+// CreateMultipartUpload: POST /{bucket}/{key}?uploads, declaring a FULL_OBJECT CRC64NVME where uploads carry checksums.
+#ifndef PENSTOCK_CLIENT_S3_VERBS_CREATE_MULTIPART_UPLOAD_H_
+#define PENSTOCK_CLIENT_S3_VERBS_CREATE_MULTIPART_UPLOAD_H_
+
+#include "client/s3/wire.h"
+#include "penstock/base/result.h"
+#include "penstock/object_store.h"
+
+namespace penstock::s3 {
+
+Result<WireRequest> BuildRequest(const CreateMultipartUploadRequest& request, const BuildContext& context);
+Result<CreateMultipartUploadResponse> ParseResponse(const CreateMultipartUploadRequest& request, const WireResponse& response);
+
+}  // namespace penstock::s3
+
+#endif  // PENSTOCK_CLIENT_S3_VERBS_CREATE_MULTIPART_UPLOAD_H_

@@ -1,0 +1,13 @@
+#include "client/s3/verbs/delete_bucket.h"
+
+#include "client/s3/request_start.h"
+
+namespace penstock::s3 {
+
+Result<WireRequest> BuildRequest(const DeleteBucketRequest& request, const BuildContext& context) {
+  return StartBucketRequest(Operation::kDeleteBucket, request.bucket, context);
+}
+
+Result<NoResponse> ParseResponse(const DeleteBucketRequest&, const WireResponse&) { return NoResponse{}; }
+
+}  // namespace penstock::s3

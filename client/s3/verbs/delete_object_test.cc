@@ -1,0 +1,27 @@
+#include "client/s3/verbs/delete_object.h"
+
+#include <gtest/gtest.h>
+
+#include "client/s3/wire_for_test.h"
+
+namespace penstock::s3 {
+namespace {
+
+TEST(DeleteObjectTest, NamesKeyAndVersion) {
+  DeleteObjectRequest request{.bucket = BucketName("b"), .key = ObjectKey("a/b")};
+  EXPECT_EQ(Golden(BuildRequest(request, Context())), "DELETE /b/a/b\n\n");
+  request.version_id = VersionId("v");
+  EXPECT_EQ(Golden(BuildRequest(request, Context())), "DELETE /b/a/b?versionId=v\n\n");
+}
+
+TEST(DeleteObjectTest, AnEmptyKeyNeverBecomesDeleteBucket) {
+  const DeleteObjectRequest request{.bucket = BucketName("b")};
+  EXPECT_EQ(BuildRequest(request, Context()).error().kind, ErrorKind::kInvalidArgument);
+}
+
+TEST(DeleteObjectTest, AnyAnswerOfSuccessIsEnough) {
+  EXPECT_TRUE(ParseResponse(DeleteObjectRequest{}, Answer("", {}, 204)).ok());
+}
+
+}  // namespace
+}  // namespace penstock::s3

@@ -1,0 +1,64 @@
+#include "client/s3/verbs/delete_objects.h"
+
+#include <string>
+#include <utility>
+
+#include "base/digest.h"
+#include "base/encoding.h"
+#include "base/xml.h"
+#include "client/s3/body_checksum.h"
+#include "client/s3/document.h"
+#include "client/s3/request_start.h"
+
+namespace penstock::s3 {
+namespace {
+
+constexpr std::size_t kMaxKeys = 1000;
+
+std::string DeleteDocument(const std::vector<ObjectKey>& keys) {
+  XmlWriter xml;
+  xml.Open("Delete", kXmlNamespace);
+  for (const ObjectKey& key : keys) {
+    xml.Open("Object");
+    xml.Element("Key", key.value);
+    xml.Close("Object");
+  }
+  xml.Element("Quiet", "true");
+  xml.Close("Delete");
+  return xml.Take();
+}
+
+}  // namespace
+
+Result<WireRequest> BuildRequest(const DeleteObjectsRequest& request, const BuildContext& context) {
+  if (request.keys.empty() || request.keys.size() > kMaxKeys) {
+    return InvalidRequest("DeleteObjects takes 1 to 1000 keys, not " + std::to_string(request.keys.size()) +
+                          "; split the list");
+  }
+  for (const ObjectKey& key : request.keys) {
+    if (key.empty()) return InvalidRequest("DeleteObjects was given an empty key; S3 keys have 1 to 1024 bytes");
+  }
+  PENSTOCK_ASSIGN(WireRequest wire, StartBucketRequest(Operation::kDeleteObjects, request.bucket, context));
+  wire.query.emplace_back("delete", "");
+  wire.document = DeleteDocument(request.keys);
+  wire.headers.push_back({"Content-Type", "application/xml"});
+  // The one verb here that S3 refuses without a digest of its body.
+  if (context.upload_checksums) {
+    wire.headers.push_back({kCrc64NvmeHeader, Crc64NvmeText(AsBytes(wire.document))});
+  } else {
+    wire.headers.push_back({"Content-MD5", Base64Encode(Md5(AsBytes(wire.document)))});
+  }
+  return wire;
+}
+
+Result<DeleteObjectsResponse> ParseResponse(const DeleteObjectsRequest&, const WireResponse& response) {
+  PENSTOCK_ASSIGN(const XmlDocument document, ReadDocument(response, "DeleteResult"));
+  DeleteObjectsResponse out;
+  for (const XmlElement& error : document.root().Children("Error")) {
+    out.failures.push_back(
+        {ObjectKey(error.Child("Key").text()), error.Child("Code").text(), error.Child("Message").text()});
+  }
+  return out;
+}
+
+}  // namespace penstock::s3

@@ -1,0 +1,65 @@
+#include "client/s3/verbs/delete_objects.h"
+
+#include <gtest/gtest.h>
+
+#include "client/s3/wire_for_test.h"
+
+namespace penstock::s3 {
+namespace {
+
+DeleteObjectsRequest Request(std::vector<ObjectKey> keys) {
+  return {.bucket = BucketName("b"), .keys = std::move(keys)};
+}
+
+constexpr const char* kDocument =
+    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Delete xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">"
+    "<Object><Key>a&amp;b</Key></Object><Object><Key>c</Key></Object><Quiet>true</Quiet></Delete>";
+
+TEST(DeleteObjectsTest, ListsTheKeysQuietlyWithTheRequiredDigest) {
+  const auto wire = BuildRequest(Request({ObjectKey("a&b"), ObjectKey("c")}), Context());
+  ASSERT_TRUE(wire.ok());
+  EXPECT_EQ(wire->document, kDocument);
+  EXPECT_EQ(Golden(wire).substr(0, 16), "POST /b?delete=\n");
+  ASSERT_NE(wire->FindHeader("x-amz-checksum-crc64nvme"), nullptr);
+  EXPECT_EQ(wire->FindHeader("Content-MD5"), nullptr);
+}
+
+TEST(DeleteObjectsTest, FallsBackToContentMd5WithoutChecksums) {
+  const auto wire = BuildRequest(Request({ObjectKey("a&b"), ObjectKey("c")}), WithoutChecksums());
+  ASSERT_TRUE(wire.ok());
+  EXPECT_EQ(wire->FindHeader("x-amz-checksum-crc64nvme"), nullptr);
+  // printf of kDocument | openssl md5 -binary | base64
+  ASSERT_NE(wire->FindHeader("Content-MD5"), nullptr);
+  EXPECT_EQ(*wire->FindHeader("Content-MD5"), "hyJ7b680Yo+ZRwPAk07xeQ==");
+}
+
+TEST(DeleteObjectsTest, RefusesListsS3WouldRefuse) {
+  EXPECT_FALSE(BuildRequest(Request({}), Context()).ok());
+  EXPECT_FALSE(BuildRequest(Request({ObjectKey("")}), Context()).ok());
+  EXPECT_TRUE(BuildRequest(Request(std::vector<ObjectKey>(1000, ObjectKey("k"))), Context()).ok());
+  EXPECT_NE(Golden(BuildRequest(Request(std::vector<ObjectKey>(1001, ObjectKey("k"))), Context())).find("1001"),
+            std::string::npos);
+}
+
+TEST(DeleteObjectsTest, ReportsTheKeysThatStayed) {
+  const auto response = ParseResponse(
+      Request({ObjectKey("x")}),
+      Answer("<DeleteResult xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><Deleted><Key>y</Key></Deleted>"
+             "<Error><Key>x</Key><Code>AccessDenied</Code><Message>Access Denied</Message></Error></DeleteResult>"));
+  ASSERT_TRUE(response.ok());
+  ASSERT_EQ(response->failures.size(), 1u);
+  EXPECT_EQ(response->failures[0].key.value, "x");
+  EXPECT_EQ(response->failures[0].code, "AccessDenied");
+  EXPECT_EQ(response->failures[0].message, "Access Denied");
+}
+
+TEST(DeleteObjectsTest, AnErrorDocumentInA200IsAnError) {
+  const auto response = ParseResponse(
+      Request({ObjectKey("x")}), Answer("<Error><Code>InternalError</Code><Message>We encountered</Message></Error>"));
+  ASSERT_FALSE(response.ok());
+  EXPECT_EQ(response.error().kind, ErrorKind::kUnavailable);
+  EXPECT_EQ(response.error().code, "InternalError");
+}
+
+}  // namespace
+}  // namespace penstock::s3

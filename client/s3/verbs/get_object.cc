@@ -1,0 +1,87 @@
+#include "client/s3/verbs/get_object.h"
+
+#include <string>
+#include <utility>
+
+#include "client/s3/object_headers.h"
+#include "client/s3/request_start.h"
+
+namespace penstock::s3 {
+namespace {
+
+Error NotWhatWasAsked(std::string message) { return Error::Make(ErrorKind::kDataLoss, std::move(message)); }
+
+std::string Show(const ByteRange& range) {
+  return "[" + std::to_string(range.begin) + ", " + std::to_string(range.end) + ")";
+}
+
+// A 206: the range S3 says it sends must be the one asked for, clipped to the object.
+Result<ByteRange> CheckPartial(const GetObjectRequest& request, const http::ResponseHead& head, ObjectAnswer& answer) {
+  const auto text = head.Find("content-range");
+  const auto sent = text ? ParseContentRange(*text) : std::nullopt;
+  if (!sent) {
+    return NotWhatWasAsked("the 206 answer has " + (text ? "Content-Range `" + std::string(*text) + "`, which is no range"
+                                                         : std::string("no Content-Range")));
+  }
+  if (!request.range) return NotWhatWasAsked("the whole object was asked for, but bytes " + Show(sent->range) + " came");
+  const ByteRange asked = Select(*request.range, sent->object_size);
+  if (sent->range != asked) {
+    return NotWhatWasAsked("bytes " + Show(asked) + " were asked for, but bytes " + Show(sent->range) + " came");
+  }
+  answer.metadata.size = sent->object_size;
+  return asked;
+}
+
+// A 200: the whole object. Right for a range too when that selects everything.
+Result<ByteRange> CheckWhole(const GetObjectRequest& request, const http::ResponseHead& head, ObjectAnswer& answer) {
+  const auto length = ReadContentLength(head);
+  if (!length) return NotWhatWasAsked("the answer has no Content-Length, so its completeness cannot be checked");
+  answer.metadata.size = *length;
+  const ByteRange all{0, *length};
+  if (request.range && Select(*request.range, *length) != all) {
+    return NotWhatWasAsked("bytes " + Show(Select(*request.range, *length)) +
+                           " were asked for, but the server ignored the range and sent all " + std::to_string(*length));
+  }
+  return all;
+}
+
+}  // namespace
+
+Result<ObjectAnswer> ReadObjectHead(const GetObjectRequest& request, const http::ResponseHead& head) {
+  ObjectAnswer answer;
+  answer.metadata = ReadMetadata(head);
+  if (request.if_match && request.if_match->value != "*" && answer.metadata.etag != *request.if_match) {
+    return NotWhatWasAsked("the object with ETag " + request.if_match->value + " was asked for, but one with ETag " +
+                           answer.metadata.etag.value + " came");
+  }
+  PENSTOCK_ASSIGN(const ByteRange range,
+                  head.status == 206 ? CheckPartial(request, head, answer) : CheckWhole(request, head, answer));
+  answer.body_length = range.size();
+  answer.whole_object = range.size() == answer.metadata.size;
+  const auto length = ReadContentLength(head);
+  if (length && *length != answer.body_length) {
+    return NotWhatWasAsked("Content-Length is " + std::to_string(*length) + ", but the Content-Range has " +
+                           std::to_string(answer.body_length) + " bytes");
+  }
+  return answer;
+}
+
+Result<WireRequest> BuildRequest(const GetObjectRequest& request, const BuildContext& context) {
+  if (request.sink == nullptr) return InvalidRequest("GetObject needs a sink for the bytes");
+  PENSTOCK_ASSIGN(WireRequest wire, StartObjectRequest(Operation::kGetObject, request.bucket, request.key, context));
+  if (!request.version_id.empty()) wire.query.emplace_back("versionId", request.version_id.value);
+  if (request.range) {
+    PENSTOCK_ASSIGN(std::string range, FormatRange(*request.range));
+    wire.headers.push_back({"Range", std::move(range)});
+  }
+  if (request.if_match) wire.headers.push_back({"If-Match", QuoteETag(*request.if_match)});
+  if (context.verify_downloads) wire.headers.push_back({"x-amz-checksum-mode", "ENABLED"});
+  return wire;
+}
+
+Result<ObjectMetadata> ParseResponse(const GetObjectRequest& request, const WireResponse& response) {
+  PENSTOCK_ASSIGN(ObjectAnswer answer, ReadObjectHead(request, response.head));
+  return std::move(answer.metadata);
+}
+
+}  // namespace penstock::s3

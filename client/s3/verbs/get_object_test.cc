@@ -1,0 +1,121 @@
+#include "client/s3/verbs/get_object.h"
+
+#include <gtest/gtest.h>
+
+#include "client/s3/wire_for_test.h"
+
+namespace penstock::s3 {
+namespace {
+
+StringSink& Sink() {
+  static StringSink sink;
+  return sink;
+}
+
+GetObjectRequest Request(std::optional<RangeRequest> range = std::nullopt) {
+  return {.bucket = BucketName("b"), .key = ObjectKey("dir/a b+c"), .range = range, .sink = &Sink()};
+}
+
+Result<ObjectAnswer> Read(const GetObjectRequest& request, int status, std::vector<http::Header> headers) {
+  return ReadObjectHead(request, {status, std::move(headers)});
+}
+
+TEST(GetObjectTest, AsksForTheWholeObjectAndItsChecksum) {
+  EXPECT_EQ(Golden(BuildRequest(Request(), Context())), "GET /b/dir/a%20b%2Bc\nx-amz-checksum-mode: ENABLED\n\n");
+}
+
+TEST(GetObjectTest, SendsRangePinVersionAndPayer) {
+  GetObjectRequest request = Request(RangeRequest{.begin = 5, .end = 10});
+  request.if_match = ETag("e1");
+  request.version_id = VersionId("v/1");
+  BuildContext context = WithoutChecksums();
+  context.requester_pays = true;
+  EXPECT_EQ(Golden(BuildRequest(request, context)),
+            "GET /b/dir/a%20b%2Bc?versionId=v%2F1\nx-amz-request-payer: requester\nRange: bytes=5-9\n"
+            "If-Match: \"e1\"\n\n");
+}
+
+TEST(GetObjectTest, RefusesRequestsThatWouldMeanSomethingElse) {
+  GetObjectRequest request = Request();
+  request.key = ObjectKey("");
+  EXPECT_EQ(Golden(BuildRequest(request, Context())), "error: the object key is empty; S3 keys have 1 to 1024 bytes");
+  request = Request(RangeRequest{.begin = 5, .end = 5});
+  EXPECT_EQ(BuildRequest(request, Context()).error().kind, ErrorKind::kInvalidArgument);
+  request = Request();
+  request.sink = nullptr;
+  EXPECT_EQ(BuildRequest(request, Context()).error().kind, ErrorKind::kInvalidArgument);
+}
+
+TEST(GetObjectTest, ReadsAWholeObject) {
+  const auto answer = Read(Request(), 200, {{"Content-Length", "7"}, {"ETag", "\"e1\""}});
+  ASSERT_TRUE(answer.ok());
+  EXPECT_EQ(answer->metadata.size, 7u);
+  EXPECT_EQ(answer->metadata.etag.value, "e1");
+  EXPECT_EQ(answer->body_length, 7u);
+  EXPECT_TRUE(answer->whole_object);
+}
+
+TEST(GetObjectTest, TakesTheSizeOfAPartFromContentRange) {
+  const auto answer = Read(Request(RangeRequest{.begin = 5, .end = 10}), 206,
+                           {{"Content-Length", "5"}, {"Content-Range", "bytes 5-9/100"}});
+  ASSERT_TRUE(answer.ok());
+  EXPECT_EQ(answer->metadata.size, 100u);
+  EXPECT_EQ(answer->body_length, 5u);
+  EXPECT_FALSE(answer->whole_object);
+}
+
+TEST(GetObjectTest, AcceptsARangeClippedToTheObject) {
+  EXPECT_TRUE(Read(Request(RangeRequest{.begin = 5, .end = 1000}), 206, {{"Content-Range", "bytes 5-99/100"}}).ok());
+  EXPECT_TRUE(Read(Request(RangeRequest{.suffix = 1000}), 206, {{"Content-Range", "bytes 0-99/100"}}).ok());
+  EXPECT_TRUE(Read(Request(RangeRequest{.suffix = 10}), 206, {{"Content-Range", "bytes 90-99/100"}}).ok());
+}
+
+TEST(GetObjectTest, RefusesARangeThatWasNotAskedFor) {
+  const auto request = Request(RangeRequest{.begin = 5, .end = 10});
+  for (const char* range : {"bytes 5-8/100", "bytes 4-9/100", "bytes 5-10/100", "bytes 5-9/6", "bytes */100", "5-9/100",
+                            "bytes 9-5/100", "bytes 5-9/*"}) {
+    const auto answer = Read(request, 206, {{"Content-Range", range}});
+    ASSERT_FALSE(answer.ok()) << range;
+    EXPECT_EQ(answer.error().kind, ErrorKind::kDataLoss) << range;
+  }
+  EXPECT_FALSE(Read(request, 206, {}).ok());
+  EXPECT_FALSE(Read(Request(), 206, {{"Content-Range", "bytes 0-9/100"}}).ok());
+}
+
+TEST(GetObjectTest, RefusesAWholeObjectInPlaceOfAPart) {
+  const auto answer = Read(Request(RangeRequest{.begin = 5, .end = 10}), 200, {{"Content-Length", "100"}});
+  ASSERT_FALSE(answer.ok());
+  EXPECT_EQ(answer.error().kind, ErrorKind::kDataLoss);
+}
+
+TEST(GetObjectTest, AcceptsAWholeObjectWhenTheRangeSelectsIt) {
+  EXPECT_TRUE(Read(Request(RangeRequest{.begin = 0}), 200, {{"Content-Length", "100"}}).ok());
+  EXPECT_TRUE(Read(Request(RangeRequest{.suffix = 5}), 200, {{"Content-Length", "0"}}).ok());
+}
+
+TEST(GetObjectTest, RefusesAnotherVersionThanTheOnePinned) {
+  GetObjectRequest request = Request();
+  request.if_match = ETag("e1");
+  EXPECT_TRUE(Read(request, 200, {{"Content-Length", "1"}, {"ETag", "\"e1\""}}).ok());
+  EXPECT_EQ(Read(request, 200, {{"Content-Length", "1"}, {"ETag", "\"e2\""}}).error().kind, ErrorKind::kDataLoss);
+}
+
+TEST(GetObjectTest, RefusesLengthsThatContradictEachOtherOrAreMissing) {
+  EXPECT_EQ(Read(Request(RangeRequest{.begin = 5, .end = 10}), 206,
+                 {{"Content-Length", "4"}, {"Content-Range", "bytes 5-9/100"}})
+                .error()
+                .kind,
+            ErrorKind::kDataLoss);
+  EXPECT_EQ(Read(Request(), 200, {}).error().kind, ErrorKind::kDataLoss);
+}
+
+TEST(GetObjectTest, ParsesMetadataFromTheHeadAlone) {
+  const auto metadata = ParseResponse(Request(), Answer("", {{"Content-Length", "3"}, {"x-amz-meta-A", "1"}}));
+  ASSERT_TRUE(metadata.ok());
+  EXPECT_EQ(metadata->size, 3u);
+  ASSERT_EQ(metadata->user_metadata.size(), 1u);
+  EXPECT_EQ(metadata->user_metadata[0].first, "a");
+}
+
+}  // namespace
+}  // namespace penstock::s3

@@ -1,0 +1,79 @@
+#include "client/s3/verbs/list_objects.h"
+
+#include <gtest/gtest.h>
+
+#include "client/s3/wire_for_test.h"
+
+namespace penstock::s3 {
+namespace {
+
+const ListObjectsRequest kRequest{.bucket = BucketName("b")};
+
+TEST(ListObjectsTest, AsksForUrlEncodedNames) {
+  EXPECT_EQ(Golden(BuildRequest(kRequest, Context())), "GET /b?list-type=2&encoding-type=url&max-keys=1000\n\n");
+}
+
+TEST(ListObjectsTest, SendsPrefixDelimiterAndStart) {
+  ListObjectsRequest request = kRequest;
+  request.prefix = "a b/";
+  request.delimiter = "/";
+  request.start_after = "a b/c";
+  request.max_keys = 7;
+  EXPECT_EQ(Golden(BuildRequest(request, Context())),
+            "GET /b?list-type=2&encoding-type=url&max-keys=7&prefix=a%20b%2F&delimiter=%2F&start-after=a%20b%2Fc\n\n");
+  request.continuation_token = "t+1=";
+  EXPECT_EQ(Golden(BuildRequest(request, Context())),
+            "GET /b?list-type=2&encoding-type=url&max-keys=7&prefix=a%20b%2F&delimiter=%2F"
+            "&continuation-token=t%2B1%3D\n\n");
+}
+
+TEST(ListObjectsTest, RefusesPageSizesBeyondTheLimit) {
+  ListObjectsRequest request = kRequest;
+  for (const int max_keys : {0, -1, 1001}) {
+    request.max_keys = max_keys;
+    EXPECT_EQ(BuildRequest(request, Context()).error().kind, ErrorKind::kInvalidArgument) << max_keys;
+  }
+}
+
+TEST(ListObjectsTest, DecodesNamesOfAPage) {
+  const auto page = ParseResponse(
+      kRequest,
+      Answer("<ListBucketResult xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><Name>b</Name><Prefix></Prefix>"
+             "<NextContinuationToken>t+%2B</NextContinuationToken><KeyCount>2</KeyCount><MaxKeys>2</MaxKeys>"
+             "<EncodingType>url</EncodingType><IsTruncated>true</IsTruncated>"
+             "<Contents><Key>a+b%2Bc%20d/%E2%82%AC%01</Key><LastModified>2026-01-02T03:04:05.000Z</LastModified>"
+             "<ETag>&quot;e1&quot;</ETag><Size>5368709120</Size><StorageClass>STANDARD</StorageClass></Contents>"
+             "<Contents><Key>z</Key><ETag>e2</ETag><Size>0</Size><StorageClass>GLACIER</StorageClass></Contents>"
+             "<CommonPrefixes><Prefix>p+q/</Prefix></CommonPrefixes></ListBucketResult>"));
+  ASSERT_TRUE(page.ok()) << page.error().message;
+  ASSERT_EQ(page->objects.size(), 2u);
+  EXPECT_EQ(page->objects[0].key.value, "a b+c d/\xE2\x82\xAC\x01");
+  EXPECT_EQ(page->objects[0].size, 5368709120u);
+  EXPECT_EQ(page->objects[0].etag.value, "e1");
+  EXPECT_EQ(page->objects[0].storage_class, "");
+  EXPECT_EQ(page->objects[0].last_modified, WallTime(std::chrono::seconds(1767323045)));
+  EXPECT_EQ(page->objects[1].storage_class, "GLACIER");
+  EXPECT_EQ(page->common_prefixes, std::vector<std::string>{"p q/"});
+  EXPECT_EQ(page->next_token, "t+%2B");  // tokens are never encoded
+}
+
+TEST(ListObjectsTest, TakesNamesLiterallyWithoutAnEncodingType) {
+  const auto page = ParseResponse(kRequest, Answer("<ListBucketResult><IsTruncated>false</IsTruncated><Contents>"
+                                                   "<Key>a+b%20</Key><Size>1</Size></Contents></ListBucketResult>"));
+  ASSERT_TRUE(page.ok());
+  EXPECT_EQ(page->objects[0].key.value, "a+b%20");
+  EXPECT_EQ(page->next_token, "");
+}
+
+TEST(ListObjectsTest, WhatCannotBeReadIsWorthARetry) {
+  for (const char* body :
+       {"", "<ListBucketResult>", "<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>",
+        "<ListBucketResult><Contents><Key>k</Key><Size>x</Size></Contents></ListBucketResult>",
+        "<ListBucketResult><EncodingType>url</EncodingType><Contents><Key>%zz</Key><Size>1</Size></Contents>"
+        "</ListBucketResult>"}) {
+    EXPECT_EQ(ParseResponse(kRequest, Answer(body)).error().kind, ErrorKind::kUnavailable) << body;
+  }
+}
+
+}  // namespace
+}  // namespace penstock::s3

@@ -1,0 +1,71 @@
+#include "client/s3/verbs/put_object.h"
+
+#include <gtest/gtest.h>
+
+#include "client/s3/wire_for_test.h"
+
+namespace penstock::s3 {
+namespace {
+
+PutObjectRequest Request(BodySource& body) {
+  return {.bucket = BucketName("b"), .key = ObjectKey("k"), .body = &body};
+}
+
+TEST(PutObjectTest, SendsTheChecksumOfTheBodyAndLeavesItRewound) {
+  StringSource body("123456789");
+  const auto wire = BuildRequest(Request(body), Context());
+  // CRC-64/NVME of "123456789" is ae8b14860a799888 (spec/protocol.md §6.3).
+  EXPECT_EQ(Golden(wire), "PUT /b/k\nx-amz-checksum-crc64nvme: rosUhgp5mIg=\n\n");
+  EXPECT_EQ(wire->source, &body);
+  EXPECT_EQ(AsText(body.Next(3)), "123");
+}
+
+TEST(PutObjectTest, SendsAttributesAndConditions) {
+  StringSource body("x");
+  PutObjectRequest request = Request(body);
+  request.attributes = {.content_type = "text/plain", .storage_class = "GLACIER_IR", .user_metadata = {{"Owner", "me"}}};
+  request.if_none_match_any = true;
+  EXPECT_EQ(Golden(BuildRequest(request, WithoutChecksums())),
+            "PUT /b/k\nContent-Type: text/plain\nx-amz-storage-class: GLACIER_IR\nx-amz-meta-owner: me\n"
+            "If-None-Match: *\n\n");
+  request.attributes = {};
+  request.if_none_match_any = false;
+  request.if_match = ETag("e");
+  EXPECT_EQ(Golden(BuildRequest(request, WithoutChecksums())), "PUT /b/k\nIf-Match: \"e\"\n\n");
+}
+
+TEST(PutObjectTest, RefusesBothConditionsAtOnce) {
+  StringSource body("x");
+  PutObjectRequest request = Request(body);
+  request.if_match = ETag("e");
+  request.if_none_match_any = true;
+  EXPECT_EQ(BuildRequest(request, Context()).error().kind, ErrorKind::kInvalidArgument);
+}
+
+TEST(PutObjectTest, RefusesABodyThatLiesAboutItsSize) {
+  StringSource body("12345");
+  body.claimed_size = 6;
+  EXPECT_EQ(Golden(BuildRequest(Request(body), Context())), "error: the body gave 5 bytes, but its size is 6");
+}
+
+TEST(PutObjectTest, RefusesMetadataThatNoHeaderCarries) {
+  StringSource body("x");
+  PutObjectRequest request = Request(body);
+  request.attributes.user_metadata = {{"a", "line\nbreak"}};
+  EXPECT_EQ(BuildRequest(request, Context()).error().kind, ErrorKind::kInvalidArgument);
+  request.attributes.user_metadata = {{"bad name", "v"}};
+  EXPECT_EQ(BuildRequest(request, Context()).error().kind, ErrorKind::kInvalidArgument);
+  request.attributes.user_metadata = {{"a", std::string(2048, 'x')}};
+  EXPECT_NE(BuildRequest(request, Context()).error().message.find("2049"), std::string::npos);
+}
+
+TEST(PutObjectTest, ReadsETagAndVersion) {
+  StringSource body("x");
+  const auto response = ParseResponse(Request(body), Answer("", {{"ETag", "\"e1\""}, {"x-amz-version-id", "v1"}}));
+  ASSERT_TRUE(response.ok());
+  EXPECT_EQ(response->etag.value, "e1");
+  EXPECT_EQ(response->version_id.value, "v1");
+}
+
+}  // namespace
+}  // namespace penstock::s3
