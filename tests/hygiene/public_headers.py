@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+"""Fails when a public header does not compile alone, or drags a third-party header into its includer.
+
+    public_headers.py [--compiler g++] [--map layers.toml] INCLUDE_FOLDER...
+
+Each header is compiled as the only line of a program, with the public include folders and nothing else. What it reaches
+is read from the compiler's own list (-H), so a leak through three other headers counts too. torch.h may reach torch, and
+whatever torch itself includes: of it only the includes that it names are judged; client/torch compiles it first in a .cc.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+try:
+    import tomllib
+except ModuleNotFoundError:  # Python 3.10, where pytest brings it
+    import tomli as tomllib
+
+ROOT = Path(__file__).resolve().parents[2]
+# Beside every third-party header of tools/layers.toml.
+ALSO_FOREIGN = ("gtest/", "gmock/", "benchmark/", "spdlog/", "fmt/", "ATen/", "c10/", "Python.h")
+STANDARD = ("immintrin.h", "nmmintrin.h", "wmmintrin.h", "cpuid.h")  # listed by the map, but the compiler's own
+# Headers whose purpose is a foreign library.
+MAY_REACH = {"penstock/torch.h": ("torch/",)}
+REACHED = re.compile(r"^(\.+) (.*)$", re.M)
+
+
+def foreign_prefixes(layers: Path) -> tuple[str, ...]:
+    rows = tomllib.loads(layers.read_text()).values()
+    listed = {prefix for row in rows for prefix in row.get("third_party", [])}
+    return tuple(sorted((listed | set(ALSO_FOREIGN)) - set(STANDARD)))
+
+
+def is_foreign(path: str, prefixes: tuple[str, ...]) -> bool:
+    return any(f"/{prefix}" in path if prefix.endswith("/") else path.endswith(f"/{prefix}") for prefix in prefixes)
+
+
+def check(header: str, compiler: str, folders: list[str], foreign: tuple[str, ...]) -> list[str]:
+    """What is wrong with one header, e.g. "penstock/client.h"."""
+    command = [
+        compiler,
+        "-std=c++20",
+        "-fsyntax-only",
+        "-Wall",
+        "-Wextra",
+        "-Wpedantic",
+        "-Wshadow",
+        "-Werror",
+        "-H",
+        "-x",
+        "c++",
+        "-",
+    ]
+    command += [f"-I{folder}" for folder in folders]
+    done = subprocess.run(command, input=f'#include "{header}"\n', capture_output=True, text=True, check=False)
+    bad = [f"{header} reaches {path}" for _, path in REACHED.findall(done.stderr) if is_foreign(path, foreign)]
+    if done.returncode != 0:
+        messages = "\n".join(line for line in done.stderr.splitlines() if not line.startswith(".") and line.strip())
+        bad.append(f"{header} does not compile alone:\n{messages}")
+    return bad
+
+
+def check_text(header: str, path: Path, allowed: tuple[str, ...]) -> list[str]:
+    """For a header of MAY_REACH: what it names itself is penstock's, the standard library's or what it may reach."""
+    named = re.findall(r'^\s*#\s*include\s+[<"]([^>"]+)[>"]', path.read_text(), re.M)
+    fine = ("penstock/", *allowed)
+    return [f"{header} names {name}" for name in named if not name.startswith(fine) and ("/" in name or "." in name)]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--compiler", default="g++")
+    parser.add_argument("--map", type=Path, default=ROOT / "tools/layers.toml")
+    parser.add_argument("folders", nargs="+")
+    options = parser.parse_args()
+    foreign = foreign_prefixes(options.map)
+    found = {str(path.relative_to(folder)): path for folder in options.folders for path in sorted(Path(folder).rglob("*.h"))}
+    bad = [row for header in found.keys() & MAY_REACH.keys() for row in check_text(header, found[header], MAY_REACH[header])]
+    alone = sorted(found.keys() - MAY_REACH.keys())
+    with ThreadPoolExecutor(2) as pool:
+        bad += [row for rows in pool.map(lambda h: check(h, options.compiler, options.folders, foreign), alone) for row in rows]
+    print("\n".join(bad) if bad else f"public headers: {len(found)} stand alone and leak nothing")
+    if not found:
+        print(f"no headers below {', '.join(options.folders)}")
+    return 1 if bad or not found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,130 @@
+"""tools/check_layers.py lets a clean tree pass and catches each violation that is planted in it."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+CLEAN = {
+    "base/text.h": "#include <string>\n",
+    "base/text.cc": '#include "base/text.h"\n\n#include <stdlib.h>\n',
+    "base/text_test.cc": '#include "base/text.h"\n\n#include <gtest/gtest.h>\n',
+    "client/include/penstock/client.h": '#include "penstock/object_store.h"\n',
+    "client/include/penstock/object_store.h": "#include <vector>\n",
+    "client/http/wire.h": "#include <curl/curl.h>\n",
+    "client/http/request.h": '#include "base/text.h"\n',
+    "client/s3/client.cc": '#include "penstock/client.h"\n\n#include "client/http/request.h"\n',
+    "client/s3/client_test.cc": "#include <gtest/gtest.h>\n",
+    "emulator/include/penstock/emulator.h": "#include <string>\n",
+    "emulator/http/listener.cc": "#include <httplib.h>\n",
+    "emulator/http/listener_test.cc": '#include "emulator/api/router.h"\n',
+    "emulator/api/router.h": "#include <string_view>\n",
+    "emulator/server/main.cc": "#include <CLI/CLI.hpp>\n",
+    "bindings/core/module.cc": '#include <pybind11/pybind11.h>\n#include "penstock/emulator.h"\n#include "penstock/client.h"\n',
+    "tests/meeting.cc": '#include "client/http/wire.h"\n#include "emulator/api/router.h"\n',
+}
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    (tmp_path / "tools").mkdir()
+    shutil.copy(ROOT / "tools/layers.toml", tmp_path / "tools")
+    for name, text in CLEAN.items():
+        plant(tmp_path, name, text)
+    subprocess.run(["git", "init", "-q", tmp_path], check=True)
+    return tmp_path
+
+
+def plant(tree: Path, name: str, text: str) -> None:
+    path = tree / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def run(tree: Path) -> tuple[int, str]:
+    command = [sys.executable, str(ROOT / "tools/check_layers.py"), str(tree)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_a_clean_tree_passes(tree: Path) -> None:
+    assert run(tree) == (0, f"layers: {len(CLEAN) - 1} files keep the map\n")
+
+
+VIOLATIONS = {
+    "the client includes the emulator": (
+        "client/http/request.h",
+        '#include "emulator/api/router.h"\n',
+        "never include each other",
+    ),
+    "the client includes the public emulator": (
+        "client/http/request.h",
+        "#include <penstock/emulator.h>\n",
+        "never include each",
+    ),
+    "a test of the client includes the emulator": (
+        "client/s3/client_test.cc",
+        '#include "penstock/emulator.h"\n',
+        "not even in a test",
+    ),
+    "the emulator includes the client": (
+        "emulator/http/listener_test.cc",
+        '#include "penstock/client.h"\n',
+        "not even in a test",
+    ),
+    "a lower module includes a higher one": ("client/http/request.h", '#include "client/s3/x.h"\n', "may not include"),
+    "base includes the client": ("base/text.h", '#include "client/http/request.h"\n', "base may not include"),
+    "a third-party header in a public header": (
+        "client/include/penstock/client.h",
+        "#include <curl/curl.h>\n",
+        "a public header may not include <curl/curl.h>",
+    ),
+    "a third-party header of another module": ("client/s3/client.cc", "#include <curl/curl.h>\n", "client/s3 may not include"),
+    "a test uses a library that its module has not": (
+        "client/s3/client_test.cc",
+        "#include <httplib.h>\n",
+        "may not include <httplib.h>",
+    ),
+    "a header that carries curl leaves its module": (
+        "client/s3/client.cc",
+        '#include "client/http/wire.h"\n',
+        "private to client/http",
+    ),
+    "a second user of httplib": ("emulator/http/main.cc", "#include <httplib.h>\n", "exactly one .cc"),
+    "httplib in a header": ("emulator/http/listener.h", "#include <httplib.h>\n", "exactly one .cc"),
+    "httplib nowhere": ("emulator/http/listener.cc", "#include <vector>\n", "included by none"),
+    "a source without its test": ("client/http/lonely.cc", "#include <vector>\n", "has no lonely_test.cc beside it"),
+    "product code includes support of tests": ("base/text.cc", '#include "base/text_test_support.h"\n', "exists for tests only"),
+    "a source file is included": ("base/text_test.cc", '#include "base/text.cc"\n', "includes a source file"),
+    "a path that is not from the root": ("client/s3/client.cc", '#include "../http/request.h"\n', "belongs to no module"),
+    "bindings include a private header": (
+        "bindings/core/module.cc",
+        '#include "client/http/request.h"\n',
+        "bindings may not include",
+    ),
+    "a file outside the map": ("emulator/elsewhere/x.h", "#include <vector>\n", "belongs to no module of tools/layers.toml"),
+    "a source with another ending": ("client/s3/client.cpp", "#include <vector>\n", "end in .cc"),
+}
+
+
+@pytest.mark.parametrize("name", VIOLATIONS)
+def test_a_planted_violation_is_caught(tree: Path, name: str) -> None:
+    path, text, message = VIOLATIONS[name]
+    plant(tree, path, text)
+    status, output = run(tree)
+    assert status == 1
+    assert path.split("/")[0] in output
+    assert message in output
+
+
+def test_a_cycle_in_the_map_is_caught(tree: Path) -> None:
+    layers = tree / "tools/layers.toml"
+    layers.write_text(layers.read_text().replace("[base]\ninclude = []", '[base]\ninclude = ["emulator/api"]'))
+    status, output = run(tree)
+    assert status == 1
+    assert "a cycle among" in output

@@ -1,0 +1,71 @@
+// Starts an emulator, puts an object and gets it back, through installed headers and libraries only. Prints OK.
+#include <cstddef>
+#include <functional>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "penstock/client.h"
+#include "penstock/emulator.h"
+#include "penstock/transfer.h"
+
+namespace {
+
+class FixedCredentials final : public penstock::CredentialsProvider {
+ public:
+  explicit FixedCredentials(const penstock::emulator::AccessKey& key)
+      : credentials_(std::make_shared<const penstock::Credentials>(penstock::Credentials{key.id, key.secret, "", std::nullopt})) {}
+  void Start(std::function<void(penstock::Result<penstock::CredentialsPtr>)> done) override { done(credentials_); }
+
+ private:
+  penstock::CredentialsPtr credentials_;
+};
+
+penstock::Result<std::string> PutAndGet(const std::string& text) {
+  const penstock::emulator::AccessKey key{"consumer", "consumer-secret"};
+  penstock::emulator::EmulatorOptions options;
+  options.access_keys = {key};
+  PENSTOCK_ASSIGN(auto emulator, penstock::emulator::Emulator::Start(std::move(options)));
+
+  penstock::ClientConfig config;
+  config.region = "us-east-1";
+  config.endpoint_url = emulator->endpoint();
+  config.credentials = std::make_shared<FixedCredentials>(key);
+  config.max_attempts = 2;
+  PENSTOCK_ASSIGN(std::shared_ptr<penstock::Client> client, penstock::Client::Create(std::move(config)));
+
+  const penstock::BucketName bucket("consumer-bucket");
+  const penstock::ObjectKey object("folder/greeting.txt");
+  PENSTOCK_TRY(client->Call(penstock::CreateBucketRequest{.bucket = bucket, .options = {}}));
+  PENSTOCK_TRY(penstock::Upload(client, bucket, object, penstock::AsBytes(text), {}));
+
+  std::vector<std::byte> memory;
+  penstock::DownloadRequest request;
+  request.bucket = bucket;
+  request.key = object;
+  request.destination = [&memory](std::uint64_t size_bytes) -> penstock::Result<penstock::MutableByteView> {
+    memory.resize(size_bytes);
+    return penstock::MutableByteView(memory);
+  };
+  PENSTOCK_TRY(penstock::Download(*client, std::move(request)));
+  return std::string(penstock::AsText(memory));
+}
+
+}  // namespace
+
+int main() {
+  const std::string text = "what went in";
+  const auto back = PutAndGet(text);
+  if (!back.ok()) {
+    std::cerr << "consumer: " << back.error().ToString() << '\n';
+    return 1;
+  }
+  if (*back != text) {
+    std::cerr << "consumer: put '" << text << "' and got '" << *back << "'\n";
+    return 1;
+  }
+  std::cout << "OK\n";
+  return 0;
+}
