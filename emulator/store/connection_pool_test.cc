@@ -1,0 +1,47 @@
+#include "emulator/store/connection_pool.h"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <thread>
+
+namespace penstock::emulator::store {
+namespace {
+
+TEST(ConnectionPool, OpensWhenNeededAndReuses) {
+  int opened = 0;
+  ConnectionPool pool(2, [&] {
+    ++opened;
+    return Connection::Open(":memory:");
+  });
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(pool.Take().ok());
+  EXPECT_EQ(opened, 1);
+  const auto first = pool.Take();
+  const auto second = pool.Take();
+  EXPECT_EQ(opened, 2);
+}
+
+TEST(ConnectionPool, WaitsForAReturnedOne) {
+  auto only = Connection::Open(":memory:");
+  ASSERT_TRUE(only.ok());
+  ConnectionPool pool(std::move(only).value());
+  auto held = std::make_optional(pool.Take());
+  bool got = false;
+  std::thread waiter([&] { got = pool.Take().ok(); });
+  held.reset();
+  waiter.join();
+  EXPECT_TRUE(got);
+}
+
+TEST(ConnectionPool, AFailedOpenCostsNoPlace) {
+  int calls = 0;
+  ConnectionPool pool(1, [&]() -> Result<std::unique_ptr<Connection>> {
+    if (++calls == 1) return Error::Make(ErrorKind::kResourceExhausted, "no");
+    return Connection::Open(":memory:");
+  });
+  EXPECT_FALSE(pool.Take().ok());
+  EXPECT_TRUE(pool.Take().ok());
+}
+
+}  // namespace
+}  // namespace penstock::emulator::store

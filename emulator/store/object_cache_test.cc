@@ -1,0 +1,66 @@
+#include "emulator/store/object_cache.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+namespace penstock::emulator::store {
+namespace {
+
+ObjectPtr Object(const std::string& key, const std::string& etag = "") {
+  auto record = std::make_shared<ObjectRecord>();
+  record->key = ObjectKey(key);
+  record->etag = ETag(etag);
+  return record;
+}
+
+TEST(ObjectCache, FindsWhatWasOffered) {
+  ObjectCache cache({});
+  const ObjectPtr object = Object("key");
+  EXPECT_EQ(cache.Find("bucket", "key"), nullptr);
+  cache.Offer("bucket", object, cache.TakeTicket("bucket", "key"));
+  EXPECT_EQ(cache.Find("bucket", "key"), object);
+  EXPECT_EQ(cache.Find("other", "key"), nullptr);
+}
+
+TEST(ObjectCache, AnOfferFromBeforeAWriteIsRefused) {
+  ObjectCache cache({});
+  const auto ticket = cache.TakeTicket("bucket", "key");
+  cache.Erase("bucket", "key");  // the write that the reader's snapshot did not see
+  cache.Offer("bucket", Object("key", "old"), ticket);
+  EXPECT_EQ(cache.Find("bucket", "key"), nullptr);
+}
+
+TEST(ObjectCache, TheWritersValueReplaces) {
+  ObjectCache cache({});
+  cache.Offer("bucket", Object("key", "old"), cache.TakeTicket("bucket", "key"));
+  cache.Set("bucket", Object("key", "new"));
+  EXPECT_EQ(cache.Find("bucket", "key")->etag.value, "new");
+  cache.Erase("bucket", "key");
+  EXPECT_EQ(cache.Find("bucket", "key"), nullptr);
+}
+
+TEST(ObjectCache, ForgetsTheLeastRecentlyUsed) {
+  ObjectCache cache({.bytes = 64 * 2048});  // about three records for each of the 64 shards
+  cache.Set("bucket", Object("hot"));
+  int kept = 0;
+  for (int i = 0; i < 10'000; ++i) {
+    cache.Set("bucket", Object("cold" + std::to_string(i)));
+    ASSERT_NE(cache.Find("bucket", "hot"), nullptr) << i;
+  }
+  for (int i = 0; i < 10'000; ++i) kept += cache.Find("bucket", "cold" + std::to_string(i)) != nullptr ? 1 : 0;
+  EXPECT_GT(kept, 0);
+  EXPECT_LE(kept, 64 * 4);
+}
+
+TEST(ObjectCache, RefusesWhatWouldPushEverythingElseOut) {
+  ObjectCache cache({.bytes = 64 * 2048});
+  auto giant = std::make_shared<ObjectRecord>();
+  giant->key = ObjectKey("giant");
+  giant->attributes = {{"name", std::string(10'000, 'x')}};
+  cache.Set("bucket", giant);
+  EXPECT_EQ(cache.Find("bucket", "giant"), nullptr);
+}
+
+}  // namespace
+}  // namespace penstock::emulator::store

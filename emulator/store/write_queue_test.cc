@@ -1,0 +1,108 @@
+#include "emulator/store/write_queue.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <string>
+#include <thread>
+
+namespace penstock::emulator::store {
+namespace {
+
+class WriteQueueTest : public ::testing::Test {
+ protected:
+  static std::unique_ptr<Connection> OpenTable() {
+    auto opened = Connection::Open(":memory:");
+    EXPECT_TRUE(opened.ok());
+    EXPECT_TRUE((*opened)->Execute("CREATE TABLE t(a INTEGER PRIMARY KEY)").ok());
+    return std::move(opened).value();
+  }
+  static Result<void> Insert(WriteTransaction& transaction, std::int64_t value) {
+    return Query(transaction.connection(), "INSERT INTO t VALUES(?)").Bind(value).Run();
+  }
+  std::int64_t Count() {
+    const auto lease = pool_.Take();
+    Query query(**lease, "SELECT count(*) FROM t");
+    EXPECT_TRUE(*query.Step());
+    return query.Int(0);
+  }
+
+  ConnectionPool pool_{OpenTable()};
+  WriteQueue queue_{pool_};
+};
+
+TEST_F(WriteQueueTest, CommitsAndThenRunsTheEffects) {
+  bool told = false;
+  ASSERT_TRUE(queue_.Run([&](WriteTransaction& transaction) {
+    transaction.AfterCommit([&] { told = true; });
+    EXPECT_FALSE(told);
+    return Insert(transaction, 1);
+  }).ok());
+  EXPECT_TRUE(told);
+  EXPECT_EQ(Count(), 1);
+}
+
+TEST_F(WriteQueueTest, AFailureUndoesItsOwnWorkAndEffects) {
+  bool told = false;
+  const auto failed = queue_.Run([&](WriteTransaction& transaction) -> Result<void> {
+    transaction.AfterCommit([&] { told = true; });
+    PENSTOCK_TRY(Insert(transaction, 1));
+    return Error::Make(ErrorKind::kConflict, "no");
+  });
+  ASSERT_FALSE(failed.ok());
+  EXPECT_EQ(failed.error().kind, ErrorKind::kConflict);
+  EXPECT_FALSE(told);
+  EXPECT_EQ(Count(), 0);
+}
+
+TEST_F(WriteQueueTest, EveryCallerOfABatchGetsItsOwnResult) {
+  constexpr int kThreads = 8;
+  constexpr int kWrites = 50;
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < kThreads; ++thread) {
+    threads.emplace_back([&, thread] {
+      for (int i = 0; i < kWrites; ++i) {
+        const bool fail = i % 3 == 0;
+        const auto company = i % 10 == 0 ? WriteQueue::Company::kAlone : WriteQueue::Company::kWelcome;
+        const auto work = [&](WriteTransaction& transaction) -> Result<void> {
+          PENSTOCK_TRY(Insert(transaction, thread * kWrites + i));
+          if (fail) return Error::Make(ErrorKind::kConflict, std::to_string(thread));
+          return Ok();
+        };
+        const auto result = queue_.Run(work, company);
+        if (result.ok() == fail) ++wrong;
+        if (!result.ok() && result.error().message != std::to_string(thread)) ++wrong;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(Count(), kThreads * (kWrites - 17));  // 17 of 50 fail: 0, 3, ... 48
+}
+
+TEST_F(WriteQueueTest, AnEndedTransactionFailsOnlyWhoEndedIt) {
+  const auto rude = [](WriteTransaction& transaction) -> Result<void> {
+    PENSTOCK_TRY(transaction.connection().Execute("ROLLBACK"));  // what SQLite does by itself on a full disk
+    return Error::Make(ErrorKind::kResourceExhausted, "full");
+  };
+  std::atomic<int> lost{0};
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 4; ++thread) {
+    threads.emplace_back([&, thread] {
+      for (int i = 0; i < 50; ++i) {
+        if (thread == 0) {
+          if (queue_.Run(rude).ok()) ++lost;
+        } else if (!queue_.Run([&](WriteTransaction& t) { return Insert(t, thread * 100 + i); }).ok()) {
+          ++lost;
+        }
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(lost, 0);
+  EXPECT_EQ(Count(), 150);
+}
+
+}  // namespace
+}  // namespace penstock::emulator::store
