@@ -114,7 +114,7 @@ struct ListObjects {
 };
 // Keys in unsigned byte order, merged with common prefixes.
 struct ListEntry {
-  ObjectPtr object;           // null: a common prefix. Content is not loaded.
+  ObjectPtr object;           // null: a common prefix. Content, parts, attributes and tags are not loaded.
   std::string common_prefix;
 };
 struct ListPage {
@@ -228,6 +228,7 @@ class Store {
                                                     int marker, int limit) = 0;
   virtual Result<PutOutcome> Complete(CompleteUpload request) = 0;
   // The object an earlier Complete of this upload made, if that is remembered: S3 answers a repeated Complete with it.
+  // Without its content; else kNotFound (NoSuchUpload).
   virtual Result<ObjectPtr> FindCompleted(const BucketName& bucket, const ObjectKey& key, const UploadId& id) = 0;
   virtual Result<void> AbortUpload(const BucketName& bucket, const ObjectKey& key, const UploadId& id) = 0;
   virtual Result<UploadPage> List(const ListUploads& query) = 0;
