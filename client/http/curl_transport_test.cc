@@ -1,8 +1,6 @@
 #include "client/http/curl_transport.h"
 
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <memory>
@@ -342,62 +340,20 @@ TEST(CurlTransport, MayBeDestroyedByItsOwnCompletion) {
   EXPECT_TRUE(finished.get_future().get());
 }
 
-// Exit status of a child that runs `body`; its exit handlers run.
-template <class Body>
-int InChild(Body body) {
-  const pid_t child = ::fork();
-  if (child == 0) std::_Exit(body() ? 0 : 1);
-  int status = -1;
-  ::waitpid(child, &status, 0);
-  return status;
-}
-
-TEST(CurlTransport, WorksInAForkedChildAndStillInTheParent) {
-  RawServer server(RawServer::Ok);
-  const auto transport = MakeCurlTransport({});
-  const auto one_request = [&] {
-    Call call;
-    return call.Start(*transport, server.Get()).Wait().ok() && call.body.text == "ok";
-  };
-  ASSERT_TRUE(one_request());
-  EXPECT_EQ(InChild(one_request), 0);
-  EXPECT_TRUE(one_request());
-  EXPECT_EQ(server.connections(), 2);  // the parent's connection survived, the child made its own
-}
-
-TEST(CurlTransport, ForkDuringTransfersLeavesBothSidesWorking) {
-  RawServer server(RawServer::Ok);
-  const auto transport = SharedTransport();
-  std::vector<std::unique_ptr<Call>> calls;
-  for (int i = 0; i < 100; ++i) {
-    calls.push_back(std::make_unique<Call>());
-    calls.back()->Start(*transport, server.Get());
-  }
-  const int status = InChild([&] {
-    Call call;
-    const bool good = call.Start(*SharedTransport(), server.Get()).Wait().ok();
-    for (const auto& inherited : calls) inherited->stop.request_stop();  // the parent's: must do nothing here
-    return good;
-  });
-  EXPECT_EQ(status, 0);
-  for (const auto& call : calls) EXPECT_TRUE(call->Wait().ok());
-}
-
 TEST(SharedTransport, IsOneForTheProcess) { EXPECT_EQ(SharedTransport(), SharedTransport()); }
 
-TEST(SharedTransport, ProcessWithIdleConnectionsExitsCleanly) {
-  RawServer server(RawServer::Ok);
-  const pid_t child = ::fork();
-  if (child == 0) {
-    Call call;
-    const bool good = call.Start(*SharedTransport(), server.Get()).Wait().ok();
-    ::testing::UnitTest::GetInstance()->listeners().Release(
-        ::testing::UnitTest::GetInstance()->listeners().default_result_printer());
+TEST(SharedTransport, ProcessWithConnectionsOpenExitsCleanly) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // a process of its own, not a fork of this one
+  const auto exit_with_connections = [] {
+    RawServer idle(RawServer::Ok);
+    RawServer silent([](RawConnection& connection) { connection.WaitForClose(); });
+    Call done;
+    Call in_flight;
+    in_flight.Start(*SharedTransport(), silent.Get());
+    const bool good = done.Start(*SharedTransport(), idle.Get()).Wait().ok();
     std::exit(good ? 0 : 1);  // with exit handlers and static destructors
-  }
-  int status = -1;
-  ::waitpid(child, &status, 0);
-  EXPECT_EQ(status, 0);
+  };
+  EXPECT_EXIT(exit_with_connections(), ::testing::ExitedWithCode(0), "");
 }
 
 }  // namespace
