@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/digest.h"
+#include "base/encoding.h"
 #include "base/fake_clock.h"
 #include "emulator/api/exchange.h"
 #include "emulator/api/router.h"
@@ -147,6 +149,16 @@ class Harness {
   }
   Reply Send(std::string_view request, std::string_view body) { return Send(request, Body{std::string(body)}); }
   Reply Send(std::string_view request, const char* body) { return Send(request, Body{body}); }
+
+  // With the Content-MD5 that documents must carry (spec appendix A, column R).
+  Reply SendDocument(std::string_view request, std::string_view document) {
+    const Md5Digest md5 = Md5(AsBytes(document));
+    return Send(std::string(request) + "\nContent-MD5: " + Base64Encode(md5), Body{std::string(document)});
+  }
+  Reply SetVersioning(std::string_view bucket, std::string_view status) {
+    return SendDocument("PUT /" + std::string(bucket) + "?versioning",
+                        "<VersioningConfiguration><Status>" + std::string(status) + "</Status></VersioningConfiguration>");
+  }
 
   FakeClock& clock() { return clock_; }
   store::Store& store() { return *space_->store; }

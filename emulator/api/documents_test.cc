@@ -1,0 +1,34 @@
+#include "emulator/api/documents.h"
+
+#include <gtest/gtest.h>
+
+namespace penstock::emulator::api {
+namespace {
+
+constexpr std::string_view kProlog = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
+
+// Spec §0 "Timestamps": second resolution, ".000".
+TEST(DocumentsTest, DatesAreWholeSeconds) {
+  EXPECT_EQ(XmlDate(WallTime(std::chrono::milliseconds(1767323045999))), "2026-01-02T03:04:05.000Z");
+}
+
+TEST(DocumentsTest, OwnerIsAnIdAlone) {
+  XmlWriter xml;
+  WriteOwner(xml, "Owner", "abc");
+  EXPECT_EQ(xml.Take(), std::string(kProlog) + "<Owner><ID>abc</ID></Owner>");
+}
+
+TEST(DocumentsTest, ChecksumElementIsNamedByItsAlgorithm) {
+  XmlWriter xml;
+  WriteChecksum(xml, "CRC64NVME", "AA==");
+  WriteChecksum(xml, "", "x");
+  WriteChecksum(xml, "CRC32", "");
+  WriteFlag(xml, "F", true);
+  WriteNumber(xml, "N", 7);
+  EXPECT_EQ(xml.Take(), std::string(kProlog) + "<ChecksumCRC64NVME>AA==</ChecksumCRC64NVME><F>true</F><N>7</N>");
+}
+
+TEST(DocumentsTest, QuotesETags) { EXPECT_EQ(Quoted("abc-2"), "\"abc-2\""); }
+
+}  // namespace
+}  // namespace penstock::emulator::api

@@ -1,0 +1,90 @@
+#include <gtest/gtest.h>
+
+#include "emulator/api/errors.h"
+#include "emulator/api/testing.h"
+
+namespace penstock::emulator::api {
+namespace {
+
+using testing::Harness;
+using testing::Reply;
+
+// Spec §0 "Error body": no xmlns, specific elements between Message and RequestId.
+TEST(ErrorResponseTest, DocumentHasS3sShape) {
+  Harness s3;
+  const Reply reply = s3.Send("GET /bucket/key");
+  EXPECT_EQ(reply.status, 404);
+  EXPECT_EQ(reply.body,
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<Error><Code>NoSuchBucket</Code><Message>The specified bucket "
+            "does not exist</Message><BucketName>bucket</BucketName><RequestId>0123456789ABCDEF</RequestId><HostId>"
+            "aG9zdA==</HostId></Error>");
+  EXPECT_EQ(reply.Header("Content-Type"), "application/xml");
+  EXPECT_TRUE(reply.chunked);
+  EXPECT_EQ(reply.Header("x-amz-request-id"), "0123456789ABCDEF");
+  EXPECT_EQ(reply.Header("x-amz-id-2"), "aG9zdA==");
+}
+
+// Spec §0 "HEAD errors".
+TEST(ErrorResponseTest, HeadHasHeadersOnly) {
+  Harness s3;
+  const Reply reply = s3.Send("HEAD /bucket/key");
+  EXPECT_EQ(reply.status, 404);
+  EXPECT_EQ(reply.body, "");
+  EXPECT_EQ(reply.Header("Content-Type"), "application/xml");
+}
+
+TEST(ErrorResponseTest, TextIsEscaped) {
+  Harness s3;
+  s3.Send("PUT /bucket");
+  const Reply reply = s3.Send("GET /bucket/a%3Cb%26");
+  EXPECT_EQ(reply.Element("Key"), "a&lt;b&amp;");
+}
+
+Response Respond(const Error& error, std::vector<HeaderView> headers = {}, std::string_view method = "GET") {
+  RequestHead head;
+  head.method = method;
+  head.headers = std::move(headers);
+  testing::TextBody body("", 0, {});
+  Connection connection;
+  Exchange exchange{.request = head, .body = &body, .connection = connection};
+  RespondWithError(exchange, error);
+  return std::move(exchange.response);
+}
+
+// Spec §7, recorded: "HTTP/1.1 503 Slow Down", connection: close.
+TEST(ErrorResponseTest, SlowDownHasItsReasonAndCloses) {
+  const Response response = Respond(MakeError("SlowDown"));
+  EXPECT_EQ(response.status, 503);
+  EXPECT_EQ(response.reason, "Slow Down");
+  EXPECT_TRUE(response.close);
+}
+
+TEST(ErrorResponseTest, FailedUploadsCloseAndReadsDoNot) {
+  EXPECT_TRUE(Respond(MakeError("BadDigest"), {{"Content-Length", "5"}}, "PUT").close);
+  EXPECT_TRUE(Respond(MakeError("BadDigest"), {{"Transfer-Encoding", "chunked"}}, "PUT").close);
+  EXPECT_FALSE(Respond(MakeError("BadDigest"), {{"Content-Length", "0"}}, "PUT").close);
+  EXPECT_FALSE(Respond(NoSuchKey("k")).close);
+}
+
+TEST(ErrorResponseTest, RegionOfAnErrorIsAHeader) {
+  Error error = MakeError("PermanentRedirect");
+  error.region = "eu-west-1";
+  EXPECT_EQ(Respond(error).Find("x-amz-bucket-region"), "eu-west-1");
+}
+
+TEST(ErrorResponseTest, ErrorsWithoutACodeGetOne) {
+  const Error full = Error::Make(ErrorKind::kResourceExhausted, "disk full: /data");
+  EXPECT_EQ(Respond(full).status, 507);
+  EXPECT_NE(std::get<std::string>(Respond(full).body).find("disk full: /data"), std::string::npos);
+  EXPECT_EQ(Respond(Error::Make(ErrorKind::kInternal, "x")).status, 500);
+}
+
+TEST(ErrorResponseTest, NotModifiedHasNoBody) {
+  const Response response = Respond(MakeError("NotModified"));
+  EXPECT_EQ(response.status, 304);
+  EXPECT_TRUE(std::holds_alternative<std::monostate>(response.body));
+  EXPECT_FALSE(response.Find("Content-Type").has_value());
+}
+
+}  // namespace
+}  // namespace penstock::emulator::api

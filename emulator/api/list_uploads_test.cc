@@ -1,0 +1,81 @@
+#include <gtest/gtest.h>
+
+#include "emulator/api/testing.h"
+
+namespace penstock::emulator::api {
+namespace {
+
+using testing::Harness;
+using testing::Reply;
+using Names = std::vector<std::string>;
+
+class ListUploadsTest : public ::testing::Test {
+ protected:
+  ListUploadsTest() { s3_.Send("PUT /bucket"); }
+  std::string Create(const std::string& key, const std::string& headers = "") {
+    return s3_.Send("POST /bucket/" + key + "?uploads" + headers).Element("UploadId");
+  }
+  Harness s3_;
+};
+
+// Spec §2.4 "ListMultipartUploads".
+TEST_F(ListUploadsTest, NextMarkersAreAlwaysThere) {
+  const Reply none = s3_.Send("GET /bucket?uploads");
+  EXPECT_EQ(none.Element("NextKeyMarker"), "");
+  EXPECT_EQ(none.Element("NextUploadIdMarker"), "");
+  Create("a");
+  const std::string last = Create("b", "\nx-amz-checksum-algorithm: CRC32");
+  const Reply two = s3_.Send("GET /bucket?uploads");
+  EXPECT_EQ(two.Elements("Key"), (Names{"a", "b"}));
+  EXPECT_EQ(two.Element("NextKeyMarker"), "b");
+  EXPECT_EQ(two.Element("NextUploadIdMarker"), last);
+  EXPECT_EQ(two.Element("IsTruncated"), "false");
+  EXPECT_EQ(two.Elements("ChecksumAlgorithm"), Names{"CRC32"});
+  EXPECT_EQ(two.Elements("ChecksumType"), Names{"COMPOSITE"});
+  EXPECT_EQ(two.Element("Initiated"), "2026-01-02T03:04:05.000Z");
+}
+
+TEST_F(ListUploadsTest, PagesByMarkers) {
+  const std::string a = Create("a");
+  Create("b");
+  Create("d/1");
+  const Reply page = s3_.Send("GET /bucket?uploads&max-uploads=1");
+  EXPECT_EQ(page.Elements("Key"), Names{"a"});
+  EXPECT_EQ(page.Element("IsTruncated"), "true");
+  EXPECT_EQ(s3_.Send("GET /bucket?uploads&key-marker=a&upload-id-marker=" + a).Elements("Key"), (Names{"b", "d/1"}));
+  EXPECT_EQ(s3_.Send("GET /bucket?uploads&delimiter=/").Elements("Prefix"), Names{"d/"});
+  EXPECT_EQ(s3_.Send("GET /bucket?uploads&upload-id-marker=ignored").Elements("Key").size(), 3u);
+  EXPECT_EQ(s3_.Send("GET /bucket?uploads&key-marker=a&upload-id-marker=nope").Element("Message"),
+            "Invalid uploadId marker");
+}
+
+// Spec §2.4 "ListParts".
+TEST_F(ListUploadsTest, PartsPageByNumber) {
+  const std::string id = Create("a", "\nx-amz-checksum-algorithm: CRC32");
+  const std::string target = "/bucket/a?uploadId=" + id;
+  EXPECT_EQ(s3_.Send("GET " + target).Element("NextPartNumberMarker"), "0");
+  for (const char* number : {"3", "1", "7"}) s3_.Send("PUT " + target + "&partNumber=" + number, "hello");
+  const Reply page = s3_.Send("GET " + target + "&max-parts=2");
+  EXPECT_EQ(page.Elements("PartNumber"), (Names{"1", "3"}));
+  EXPECT_EQ(page.Element("PartNumberMarker"), "0");
+  EXPECT_EQ(page.Element("NextPartNumberMarker"), "3");
+  EXPECT_EQ(page.Element("IsTruncated"), "true");
+  EXPECT_EQ(page.Element("ChecksumAlgorithm"), "CRC32");
+  EXPECT_EQ(page.Elements("ChecksumCRC32"), (Names{"NhCmhg==", "NhCmhg=="}));
+  const Reply rest = s3_.Send("GET " + target + "&part-number-marker=3");
+  EXPECT_EQ(rest.Elements("PartNumber"), Names{"7"});
+  EXPECT_EQ(rest.Element("IsTruncated"), "false");
+  EXPECT_EQ(s3_.Send("GET " + target + "&part-number-marker=x").Outcome(), "400 InvalidArgument");
+}
+
+TEST_F(ListUploadsTest, PartsOfAnUndeclaredUploadShowNoChecksum) {
+  const std::string target = "/bucket/a?uploadId=" + Create("a");
+  s3_.Send("PUT " + target + "&partNumber=1", "hello");
+  const Reply reply = s3_.Send("GET " + target);
+  EXPECT_EQ(reply.Elements("PartNumber"), Names{"1"});
+  EXPECT_EQ(reply.body.find("Checksum"), std::string::npos);
+  EXPECT_EQ(s3_.Send("GET /bucket/a?uploadId=nope").Outcome(), "404 NoSuchUpload");
+}
+
+}  // namespace
+}  // namespace penstock::emulator::api

@@ -1,0 +1,82 @@
+#include "emulator/api/metadata.h"
+
+#include <gtest/gtest.h>
+
+#include "emulator/api/testing.h"
+
+namespace penstock::emulator::api {
+namespace {
+
+using testing::Harness;
+using testing::Reply;
+
+class MetadataTest : public ::testing::Test {
+ protected:
+  MetadataTest() { s3_.Send("PUT /bucket"); }
+  Reply Put(const std::string& headers) { return s3_.Send("PUT /bucket/k\n" + headers, "x"); }
+  Reply Head() { return s3_.Send("HEAD /bucket/k"); }
+  Harness s3_;
+};
+
+TEST_F(MetadataTest, SystemHeadersAreEchoed) {
+  Put("Content-Type: a/b\nContent-Disposition: attachment; x=\"\xE9\"\nContent-Language: de\nExpires: later\n"
+      "x-amz-website-redirect-location: /there");
+  const Reply head = Head();
+  EXPECT_EQ(head.Header("Content-Type"), "a/b");
+  EXPECT_EQ(head.Header("Content-Disposition"), "attachment; x=\"\xE9\"");  // raw bytes, spec §0
+  EXPECT_EQ(head.Header("Content-Language"), "de");
+  EXPECT_EQ(head.Header("Expires"), "later");
+  EXPECT_EQ(head.Header("x-amz-website-redirect-location"), "/there");
+}
+
+// Spec §2.5, last sentence of "Success".
+TEST_F(MetadataTest, AwsChunkedIsNotStored) {
+  Put("Content-Encoding: aws-chunked,gzip");
+  EXPECT_EQ(Head().Header("Content-Encoding"), "gzip");
+  Put("Content-Encoding: aws-chunked");
+  EXPECT_EQ(Head().Header("Content-Encoding"), "<absent>");
+}
+
+// Spec §0 "Header charset".
+TEST_F(MetadataTest, UserMetadataIsLowerCasedAndRfc2047) {
+  Put("X-AMZ-Meta-Name: Plain\nx-amz-meta-word: =?UTF-8?B?aGVsbG8=?=\nx-amz-meta-q: =?UTF-8?Q?a=20b_c?=\n"
+      "x-amz-meta-utf: \xC3\xA9\nx-amz-meta-dup: 1\nx-amz-meta-dup: 2");
+  const Reply head = Head();
+  EXPECT_EQ(head.Header("x-amz-meta-name"), "Plain");
+  EXPECT_EQ(head.Header("x-amz-meta-word"), "hello");
+  EXPECT_EQ(head.Header("x-amz-meta-q"), "a b c");
+  EXPECT_EQ(head.Header("x-amz-meta-utf"), "=?UTF-8?B?w6k=?=");
+  EXPECT_EQ(head.Header("x-amz-meta-dup"), "1,2");
+}
+
+TEST(NormaliseMetadataValueTest, LineBreaksNeverComeOutOfAnEncodedWord) {
+  EXPECT_EQ(NormaliseMetadataValue("=?UTF-8?B?YQ0KYjog?="), "=?UTF-8?B?YQ0KYjog?=");  // "a\r\nb: "
+  EXPECT_EQ(NormaliseMetadataValue("=?UTF-8?B?w6k=?="), "=?UTF-8?B?w6k=?=");          // not ASCII: stays encoded
+  EXPECT_EQ(NormaliseMetadataValue("\xE9"), "=?UTF-8?B?w6k=?=");                        // Latin-1
+  EXPECT_EQ(NormaliseMetadataValue("=?x?="), "=?x?=");
+}
+
+// Spec §0 "Limits": 2 KB, sum of name and value bytes.
+TEST_F(MetadataTest, UserMetadataIsLimited) {
+  EXPECT_EQ(Put("x-amz-meta-a: " + std::string(2047, 'v')).Outcome(), "200");
+  const Reply reply = Put("x-amz-meta-a: " + std::string(2048, 'v'));
+  EXPECT_EQ(reply.Outcome(), "400 MetadataTooLarge");
+  EXPECT_EQ(reply.Element("Size"), "2049");
+  EXPECT_EQ(reply.Element("MaxSizeAllowed"), "2048");
+}
+
+TEST_F(MetadataTest, StorageClassAclAndEncryptionAreChecked) {
+  EXPECT_EQ(Put("x-amz-storage-class: STANDARD_IA").Outcome(), "200");
+  EXPECT_EQ(Head().Header("x-amz-storage-class"), "STANDARD_IA");
+  const Reply unknown = Put("x-amz-storage-class: COLD");
+  EXPECT_EQ(unknown.Outcome(), "400 InvalidStorageClass");
+  EXPECT_EQ(unknown.Element("StorageClassRequested"), "COLD");
+  EXPECT_EQ(Put("x-amz-acl: bucket-owner-full-control").Outcome(), "200");
+  EXPECT_EQ(Put("x-amz-acl: public-read").Outcome(), "400 AccessControlListNotSupported");
+  EXPECT_EQ(Put("x-amz-server-side-encryption: AES256").Outcome(), "200");
+  EXPECT_EQ(Put("x-amz-server-side-encryption: aws:kms").Outcome(), "501 NotImplemented");
+  EXPECT_EQ(Put("x-amz-server-side-encryption: rot13").Outcome(), "400 InvalidEncryptionAlgorithmError");
+}
+
+}  // namespace
+}  // namespace penstock::emulator::api

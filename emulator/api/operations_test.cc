@@ -1,0 +1,128 @@
+#include "emulator/api/operations.h"
+
+#include <gtest/gtest.h>
+
+#include "emulator/api/testing.h"
+
+namespace penstock::emulator::api {
+namespace {
+
+using testing::Harness;
+using testing::Reply;
+
+struct Case {
+  const char* method;
+  const char* target;
+  const char* name;
+};
+
+std::string NameOf(const Case& c, std::vector<HeaderView> headers = {}) {
+  RequestHead head;
+  head.method = c.method;
+  head.target = c.target;
+  head.headers = std::move(headers);
+  const auto target = ParseTarget(c.target, "h", {});
+  return target.ok() ? OperationName(head, *target) : "<broken>";
+}
+
+// Spec appendix A.
+TEST(OperationsTest, NamesFollowMethodLevelAndSelector) {
+  const Case cases[] = {
+      {"GET", "/", "ListBuckets"},
+      {"PUT", "/b", "CreateBucket"},
+      {"PUT", "/b/", "CreateBucket"},
+      {"HEAD", "/b", "HeadBucket"},
+      {"DELETE", "/b", "DeleteBucket"},
+      {"GET", "/b", "ListObjects"},
+      {"GET", "/b?list-type=2&prefix=x", "ListObjectsV2"},
+      {"GET", "/b?location", "GetBucketLocation"},
+      {"GET", "/b?versions", "ListObjectVersions"},
+      {"GET", "/b?uploads", "ListMultipartUploads"},
+      {"POST", "/b/?delete", "DeleteObjects"},
+      {"PUT", "/b?versioning", "PutBucketVersioning"},
+      {"PUT", "/b?lifecycle", "PutBucketLifecycleConfiguration"},
+      {"GET", "/b?metrics&id=1", "GetBucketMetricsConfiguration"},
+      {"GET", "/b?metrics", "ListBucketMetricsConfigurations"},
+      {"GET", "/b/k", "GetObject"},
+      {"GET", "/b/k?x-id=GetObject", "GetObject"},
+      {"GET", "/b/k?versionId=null&partNumber=1", "GetObject"},
+      {"HEAD", "/b/k", "HeadObject"},
+      {"PUT", "/b/k", "PutObject"},
+      {"DELETE", "/b/k", "DeleteObject"},
+      {"POST", "/b/k?uploads", "CreateMultipartUpload"},
+      {"PUT", "/b/k?partNumber=1&uploadId=u", "UploadPart"},
+      {"POST", "/b/k?uploadId=u", "CompleteMultipartUpload"},
+      {"DELETE", "/b/k?uploadId=u", "AbortMultipartUpload"},
+      {"GET", "/b/k?uploadId=u", "ListParts"},
+      {"GET", "/b/k?attributes", "GetObjectAttributes"},
+      {"PUT", "/b/k?tagging=", "PutObjectTagging"},
+      {"POST", "/b/k?select&select-type=2", "SelectObjectContent"},
+      {"PATCH", "/b/k", ""},
+      {"POST", "/b/k", ""},
+  };
+  for (const Case& c : cases) EXPECT_EQ(NameOf(c), c.name) << c.method << " " << c.target;
+}
+
+TEST(OperationsTest, CopySourceMakesCopies) {
+  const std::vector<HeaderView> copy{{"X-Amz-Copy-Source", "/b/s"}};
+  EXPECT_EQ(NameOf({"PUT", "/b/k", ""}, copy), "CopyObject");
+  EXPECT_EQ(NameOf({"PUT", "/b/k?partNumber=1&uploadId=u", ""}, copy), "UploadPartCopy");
+}
+
+// Spec §0 "Query routing", recorded.
+TEST(OperationsTest, HeadOfASubResourceIsRefusedWithItsMethods) {
+  Harness s3;
+  const Case cases[] = {{"HEAD", "/bucket?location", "GET"},
+                        {"HEAD", "/bucket/k?uploads", "POST"},
+                        {"HEAD", "/bucket?versioning", "GET, PUT"},
+                        {"HEAD", "/bucket?acl", "GET, PUT"},
+                        {"HEAD", "/bucket?tagging", "DELETE, GET, PUT"},
+                        {"HEAD", "/bucket?policy", "DELETE, GET, PUT"},
+                        {"HEAD", "/bucket/k?uploadId=u", "DELETE, POST, GET"}};
+  for (const Case& c : cases) {
+    const Reply reply = s3.Send(std::string(c.method) + " " + c.target);
+    EXPECT_EQ(reply.status, 405) << c.target;
+    EXPECT_EQ(reply.Header("Allow"), c.name) << c.target;
+    EXPECT_EQ(reply.body, "") << c.target;
+  }
+}
+
+TEST(OperationsTest, ConflictingSelectorsAreRefused) {
+  Harness s3;
+  const Reply reply = s3.Send("GET /bucket?versioning&acl");
+  EXPECT_EQ(reply.Outcome(), "400 InvalidArgument");
+  EXPECT_EQ(reply.Element("Message"), "Conflicting query string parameters: acl, versioning");
+  EXPECT_EQ(reply.Element("ArgumentName"), "ResourceType");
+  EXPECT_EQ(s3.Send("GET /bucket?acl&acl").Outcome(), "404 NoSuchBucket");
+}
+
+TEST(OperationsTest, UnknownMethodsAreNotAllowed) {
+  Harness s3;
+  const Reply reply = s3.Send("PATCH /bucket/key");
+  EXPECT_EQ(reply.Outcome(), "405 MethodNotAllowed");
+  EXPECT_EQ(reply.Element("Method"), "PATCH");
+  EXPECT_EQ(reply.Element("ResourceType"), "OBJECT");
+}
+
+// Spec §2.5 "?partNumber without uploadId".
+TEST(OperationsTest, PartNumberNeedsAnUpload) {
+  Harness s3;
+  const Reply reply = s3.Send("PUT /bucket/key?partNumber=1", "x");
+  EXPECT_EQ(reply.Outcome(), "400 InvalidArgument");
+  EXPECT_EQ(reply.Element("Message"), "This operation does not accept partNumber without uploadId");
+  EXPECT_EQ(reply.Element("ArgumentName"), "partNumber");
+}
+
+TEST(OperationsTest, TheRestOfS3IsNotImplemented) {
+  Harness s3;
+  s3.Send("PUT /bucket");
+  for (const char* request : {"PUT /bucket?cors", "PUT /bucket?lifecycle", "DELETE /bucket?policy", "POST /bucket/k?restore",
+                              "POST /bucket/k?select&select-type=2", "PUT /bucket/k?renameObject", "GET /bucket?session",
+                              "POST /bucket", "PUT /bucket/k?retention", "GET /bucket/k?torrent"}) {
+    const Reply reply = s3.Send(request);
+    EXPECT_EQ(reply.Outcome(), "501 NotImplemented") << request;
+  }
+}
+
+}  // namespace
+}  // namespace penstock::emulator::api

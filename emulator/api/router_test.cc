@@ -1,0 +1,37 @@
+#include "emulator/api/router.h"
+
+#include <gtest/gtest.h>
+
+#include "emulator/api/testing.h"
+
+namespace penstock::emulator::api {
+namespace {
+
+using testing::Harness;
+using testing::Reply;
+
+TEST(RouterTest, EverySuccessCarriesTheRequestIds) {
+  Harness s3;
+  const Reply reply = s3.Send("PUT /bucket");
+  EXPECT_EQ(reply.Header("x-amz-request-id"), "0123456789ABCDEF");
+  EXPECT_EQ(reply.Header("x-amz-id-2"), "aG9zdA==");
+  EXPECT_EQ(reply.operation, "CreateBucket");
+}
+
+// Spec §2.1: "Applies to every op addressing such a name".
+TEST(RouterTest, BadNamesAndKeysAreRefusedBeforeTheOperation) {
+  Harness s3;
+  EXPECT_EQ(s3.Send("GET /UPPER/key").Outcome(), "400 InvalidBucketName");
+  EXPECT_EQ(s3.Send("PUT /bucket/" + std::string(1025, 'k'), "x").Outcome(), "400 KeyTooLongError");
+  EXPECT_EQ(s3.Send("PUT /bucket/a/../../b", "x").Outcome(), "400 400");
+}
+
+TEST(RouterTest, VirtualHostedRequestsReachTheSameBucket) {
+  Harness s3;
+  s3.Send("PUT /\nHost: bucket.localhost:9000");
+  s3.Send("PUT /key\nHost: bucket.localhost:9000", "x");
+  EXPECT_EQ(s3.Send("GET /bucket/key").body, "x");
+}
+
+}  // namespace
+}  // namespace penstock::emulator::api

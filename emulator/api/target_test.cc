@@ -1,0 +1,81 @@
+#include "emulator/api/target.h"
+
+#include <gtest/gtest.h>
+
+namespace penstock::emulator::api {
+namespace {
+
+struct Case {
+  const char* target;
+  const char* host;
+  const char* bucket;
+  const char* key;
+};
+
+Result<Target> Parse(std::string_view target, std::string_view host) {
+  return ParseTarget(target, host, HostRules::Default("eu-west-1"));
+}
+
+// Spec §0 "Path routing", §2.18 no. 4, 8, 9.
+TEST(TargetTest, RoutesPathAndHost) {
+  const Case cases[] = {
+      {"/", "127.0.0.1:9000", "", ""},
+      {"/bucket", "127.0.0.1:9000", "bucket", ""},
+      {"/bucket/", "127.0.0.1:9000", "bucket", ""},
+      {"/bucket/a/b", "127.0.0.1:9000", "bucket", "a/b"},
+      {"/bucket//a//b/", "localhost", "bucket", "/a//b/"},
+      {"/bucket/a/../b/./c", "localhost:80", "bucket", "a/../b/./c"},
+      {"/bucket/a%2Fb%20c%2B%C3%A9", "x", "bucket", "a/b c+\xC3\xA9"},
+      {"/bucket/a+b", "x", "bucket", "a b"},
+      {"/key/x", "bucket.localhost:9000", "bucket", "key/x"},
+      {"/", "my.bucket.localhost", "my.bucket", ""},
+      {"//k", "b.localhost", "b", "/k"},
+      {"/k", "b.s3.amazonaws.com", "b", "k"},
+      {"/k", "b.s3.eu-west-1.amazonaws.com:443", "b", "k"},
+      {"/k", "b.S3.localhost.LOCALSTACK.cloud", "b", "k"},
+      {"/b/k", "s3.localhost.localstack.cloud", "b", "k"},
+      {"/b/k", "[::1]:9000", "b", "k"},
+      {"http://b.localhost:9000/k?x", "ignored", "b", "k"},
+      {"http://127.0.0.1", "ignored", "", ""},
+  };
+  for (const Case& c : cases) {
+    const auto target = Parse(c.target, c.host);
+    ASSERT_TRUE(target.ok()) << c.target;
+    EXPECT_EQ(target->bucket.value, c.bucket) << c.target << " at " << c.host;
+    EXPECT_EQ(target->key.value, c.key) << c.target << " at " << c.host;
+  }
+}
+
+TEST(TargetTest, KeepsRawPathAndQuery) {
+  const auto target = Parse("/b/a%2fb?prefix=a/b&x", "h");
+  ASSERT_TRUE(target.ok());
+  EXPECT_EQ(target->raw_path, "/b/a%2fb");
+  EXPECT_EQ(target->raw_query, "prefix=a/b&x");
+  EXPECT_FALSE(target->virtual_hosted);
+}
+
+TEST(TargetTest, DecodesTheQueryInOrderAndKeepsPlus) {
+  const auto target = Parse("/b?uploads&a=1%2B2+3&&a=b=c&%41=", "h");
+  ASSERT_TRUE(target.ok());
+  ASSERT_EQ(target->query.size(), 4u);
+  EXPECT_EQ(target->Get("uploads"), "");
+  EXPECT_EQ(target->Get("a"), "1+2+3");
+  EXPECT_EQ(target->query[2].value, "b=c");
+  EXPECT_TRUE(target->Has("A"));
+  EXPECT_FALSE(target->Has("missing"));
+}
+
+TEST(TargetTest, BrokenTargetsAreInvalidUriAndNeverShowTheQuery) {
+  for (const char* bad : {"/b/%", "/b/%zz", "/%2", "/b?x=%", "/b?%G1", "*", "b/k", "//k"}) {
+    const auto target = Parse(bad, "h");
+    ASSERT_FALSE(target.ok()) << bad;
+    EXPECT_EQ(target.error().code, "InvalidURI") << bad;
+    EXPECT_EQ(target.error().http_status, 400) << bad;
+  }
+  const auto target = Parse("/b/%?X-Amz-Signature=secret", "h");
+  ASSERT_FALSE(target.ok());
+  EXPECT_EQ(target.error().details[0].second, "/b/%");
+}
+
+}  // namespace
+}  // namespace penstock::emulator::api

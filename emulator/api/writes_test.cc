@@ -1,0 +1,22 @@
+#include <gtest/gtest.h>
+
+#include "emulator/api/testing.h"
+
+namespace penstock::emulator::api {
+namespace {
+
+using testing::Harness;
+
+// Spec §2.5 "x-amz-copy-source on non-copy".
+TEST(WritesTest, CopySourceOnAnythingElseIsRefused) {
+  Harness s3;
+  s3.Send("PUT /bucket");
+  for (const char* target : {"/bucket/k?uploads", "/bucket/k?uploadId=u"}) {
+    const auto reply = s3.Send(std::string("POST ") + target + "\nx-amz-copy-source: /bucket/a");
+    EXPECT_EQ(reply.Outcome(), "400 InvalidArgument") << target;
+    EXPECT_EQ(reply.Element("Message"), "You can only specify a copy source header for copy requests.");
+  }
+}
+
+}  // namespace
+}  // namespace penstock::emulator::api
