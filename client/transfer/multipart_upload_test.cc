@@ -131,6 +131,34 @@ TEST_P(MultipartUploadTest, ErrorsStay) {
 INSTANTIATE_TEST_SUITE_P(Completions, MultipartUploadTest,
                          ::testing::Values(Completion::kInline, Completion::kThreaded));
 
+// Stores parts in the reverse of their order, once `count` of them are there.
+class ReversedParts final : public FaultyObjectStore {
+ public:
+  ReversedParts(std::shared_ptr<ObjectStore> inner, std::size_t count)
+      : FaultyObjectStore(std::move(inner), nullptr), count_(count) {}
+  void Start(UploadPartRequest request, Callback<CompletedPart> done) override {
+    held_.push_back([this, request, done] { FaultyObjectStore::Start(request, done); });
+    if (held_.size() < count_) return;
+    for (auto part = held_.rbegin(); part != held_.rend(); ++part) (*part)();
+  }
+
+ private:
+  const std::size_t count_;
+  std::vector<std::function<void()>> held_;
+};
+
+TEST(MultipartUploadOrder, PartsThatEndOutOfOrderArePublishedInOrder) {
+  const auto inner = MakeStore(Completion::kInline);
+  const Bytes content = MakeContent(30);
+  MultipartUpload upload(std::make_shared<ReversedParts>(inner, 3), kBucket, kKey, {}, UINT64_MAX);
+  ASSERT_TRUE(upload.Create({}).ok());
+  for (std::size_t at = 0; at < 30; at += 10) {
+    ASSERT_TRUE(upload.Send(ByteView(content).subspan(at, 10), [] {}, {}).ok());
+  }
+  ASSERT_TRUE(upload.Complete({}).ok());
+  EXPECT_EQ(Stored(*inner), content);
+}
+
 // Holds every part until it is cancelled, and counts them.
 class StuckParts final : public FaultyObjectStore {
  public:

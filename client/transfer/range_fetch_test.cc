@@ -134,7 +134,29 @@ TEST_F(RangeFetchTest, NeverMixesTwoVersions) {
   EXPECT_EQ(FetchFrom(store, Range(0, 100)).result.error().kind, ErrorKind::kPreconditionFailed);
 }
 
-TEST_F(RangeFetchTest, PinnedETagIsSent) {
+// Remembers the If-Match of every GET.
+class IfMatchSpy final : public FaultyObjectStore {
+ public:
+  using FaultyObjectStore::FaultyObjectStore;
+  void Start(GetObjectRequest request, Callback<ObjectMetadata> done) override {
+    sent.push_back(request.if_match);
+    FaultyObjectStore::Start(std::move(request), std::move(done));
+  }
+  std::vector<std::optional<ETag>> sent;
+};
+
+TEST_F(RangeFetchTest, ResumptionsCarryTheETagAsIfMatch) {
+  IfMatchSpy store(inner_, [](const CallPoint& point) -> std::optional<Fault> {
+    if (point.ordinal == 0) return MakeFault(ErrorKind::kUnavailable, Fault::Moment::kMidBody, 20);
+    return std::nullopt;
+  });
+  ASSERT_TRUE(FetchFrom(store, Range(0, 100)).result.ok());
+  ASSERT_EQ(store.sent.size(), 2u);
+  EXPECT_FALSE(store.sent[0].has_value());
+  EXPECT_EQ(store.sent[1], etag_);
+}
+
+TEST_F(RangeFetchTest, AnotherVersionThanThePinnedFails) {
   RangeFetchSpec spec = Range(0, 10);
   spec.etag = ETag("other");
   EXPECT_EQ(FetchFrom(*inner_, std::move(spec)).result.error().kind, ErrorKind::kPreconditionFailed);
