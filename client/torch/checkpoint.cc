@@ -1,0 +1,89 @@
+// Archives of torch::serialize to and from s3:// addresses.
+#include <exception>
+#include <memory>
+#include <new>
+#include <string>
+#include <utility>
+
+#include "client/torch/s3_uri.h"
+#include "penstock/torch.h"
+
+namespace penstock::torch {
+namespace {
+
+Error Failed(const char* what, const S3Uri& place, const std::exception& failure) {
+  return Error::Make(ErrorKind::kInternal, std::string(what) + ": " + failure.what())
+      .At("SaveCheckpoint", place.bucket.value, place.path);
+}
+
+Result<S3Uri> ParseObjectUri(std::string_view uri) {
+  PENSTOCK_ASSIGN(S3Uri place, ParseS3Uri(uri));
+  if (!place.path.empty()) return place;
+  return Error::Make(ErrorKind::kInvalidArgument,
+                     "'" + std::string(uri) + "' names no object; a checkpoint needs s3://bucket/key");
+}
+
+}  // namespace
+
+Result<UploadResponse> SaveCheckpoint(std::shared_ptr<ObjectStore> store, std::string_view uri,
+                                      const std::function<void(::torch::serialize::OutputArchive&)>& fill,
+                                      UploadOptions options, const Interrupt& interrupt) {
+  PENSTOCK_ASSIGN(const S3Uri place, ParseObjectUri(uri));
+  ::torch::serialize::OutputArchive archive;
+  try {
+    fill(archive);
+  } catch (const std::exception& failure) {
+    return Failed("the checkpoint could not be put together", place, failure);
+  }
+  return SaveCheckpoint(std::move(store), uri, archive, std::move(options), interrupt);
+}
+
+Result<UploadResponse> SaveCheckpoint(std::shared_ptr<ObjectStore> store, std::string_view uri,
+                                      ::torch::serialize::OutputArchive& archive, UploadOptions options,
+                                      const Interrupt& interrupt) {
+  PENSTOCK_ASSIGN(const S3Uri place, ParseObjectUri(uri));
+  // Destroyed without Finish, as on every error below, it aborts: a half-written checkpoint never appears.
+  const std::unique_ptr<ObjectWriter> writer =
+      ObjectWriter::Create(std::move(store), place.bucket, ObjectKey(place.path), std::move(options));
+  std::optional<Error> failed;
+  try {
+    archive.save_to([&](const void* data, std::size_t size) -> std::size_t {
+      // libtorch ends its archive from a destructor too, where a refusal would terminate the process. So after an error
+      // the rest is swallowed, and the error reported below.
+      if (failed) return size;
+      Result<void> written = writer->Write({static_cast<const std::byte*>(data), size}, interrupt);
+      if (!written.ok()) failed = std::move(written).error();
+      return size;
+    });
+  } catch (const std::exception& failure) {
+    return Failed("the checkpoint could not be serialized", place, failure);
+  }
+  if (failed) return std::move(*failed);
+  return writer->Finish(interrupt);
+}
+
+Result<::torch::serialize::InputArchive> LoadCheckpoint(ObjectStore& store, std::string_view uri, LoadOptions options,
+                                                        const Interrupt& interrupt) {
+  PENSTOCK_ASSIGN(const S3Uri place, ParseObjectUri(uri));
+  std::unique_ptr<std::byte[]> buffer;
+  DownloadRequest request;
+  request.bucket = place.bucket;
+  request.key = ObjectKey(place.path);
+  request.options = std::move(options.download);
+  request.destination = [&buffer](std::uint64_t size) -> Result<MutableByteView> {
+    buffer.reset(new (std::nothrow) std::byte[size]);
+    if (buffer) return MutableByteView(buffer.get(), size);
+    return Error::Make(ErrorKind::kResourceExhausted, "no memory for a checkpoint of " + std::to_string(size) + " bytes");
+  };
+  PENSTOCK_ASSIGN(const DownloadResponse downloaded, Download(store, std::move(request), interrupt));
+  try {
+    ::torch::serialize::InputArchive archive;
+    archive.load_from(reinterpret_cast<const char*>(buffer.get()), downloaded.bytes, options.device);
+    return archive;
+  } catch (const std::exception& failure) {
+    return Error::Make(ErrorKind::kDataLoss, std::string("the object is not a checkpoint of libtorch: ") + failure.what())
+        .At("LoadCheckpoint", place.bucket.value, place.path);
+  }
+}
+
+}  // namespace penstock::torch

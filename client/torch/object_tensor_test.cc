@@ -1,0 +1,45 @@
+#include "client/torch/object_tensor.h"
+
+#include <gtest/gtest.h>
+
+#include "client/torch/torch_test_support.h"
+
+namespace penstock::torch {
+namespace {
+
+TEST(ObjectTensor, HoldsTheBytesOnCpuAsUint8) {
+  const auto store = MakeStore();
+  Put(store, "k", "hello");
+  ObjectTensor object(*store, kBucket, ObjectKey("k"), {});
+  const auto example = object.Take();
+  ASSERT_TRUE(example.ok());
+  EXPECT_EQ(Text(example->data), "hello");
+  EXPECT_EQ(example->data.dtype(), at::kByte);
+  EXPECT_TRUE(example->data.device().is_cpu());
+  EXPECT_EQ(example->data.dim(), 1);
+  EXPECT_EQ(example->target, "k");
+}
+
+TEST(ObjectTensor, EmptyObjectIsAnEmptyTensor) {
+  const auto store = MakeStore();
+  Put(store, "k", "");
+  ObjectTensor object(*store, kBucket, ObjectKey("k"), {});
+  EXPECT_EQ(object.Take().value().data.numel(), 0);
+}
+
+TEST(ObjectTensor, MissingObjectIsAnError) {
+  const auto store = MakeStore();
+  ObjectTensor object(*store, kBucket, ObjectKey("k"), {});
+  EXPECT_EQ(object.Take().error().code, "NoSuchKey");
+}
+
+TEST(ObjectTensor, DroppedUnreadIsCancelledAndAwaited) {
+  const auto store = MakeStore();
+  Put(store, "k", std::string(1 << 20, 'x'));
+  for (int i = 0; i < 20; ++i) ObjectTensor(*store, kBucket, ObjectKey("k"), {});
+  ObjectTensor object(*store, kBucket, ObjectKey("k"), {});
+  EXPECT_TRUE(object.Take().ok());
+}
+
+}  // namespace
+}  // namespace penstock::torch

@@ -1,0 +1,164 @@
+// The stream dataset: objects under a prefix in order, fetched ahead.
+#include <algorithm>
+#include <deque>
+#include <string>
+#include <utility>
+
+#include "client/torch/object_tensor.h"
+#include "client/torch/s3_uri.h"
+#include "penstock/base/mutex.h"
+#include "penstock/torch.h"
+
+#include <torch/types.h>
+
+namespace penstock::torch {
+namespace {
+
+struct Ahead {
+  Ahead(ObjectStore& store, const BucketName& bucket, const ObjectSummary& summary, const DownloadOptions& options)
+      : size(summary.size), object(store, bucket, summary.key, options) {}
+  std::uint64_t size;
+  ObjectTensor object;
+};
+
+}  // namespace
+
+// One reader at a time works on the epoch: get_batch holds the mutex while it waits, since the next batch cannot be
+// known before. What it waits for completes on I/O threads that never take this mutex.
+struct PrefixStreamDataset::Impl {
+  Impl(std::shared_ptr<ObjectStore> given, S3Uri uri, Shard shard_, DatasetOptions options_)
+      : store(std::move(given)), place(std::move(uri)), shard(shard_), options(std::move(options_)) {}
+
+  void Reset() PENSTOCK_REQUIRES(mutex) {
+    ahead.clear();
+    ahead_bytes = 0;
+    listed.clear();
+    ListObjectsRequest request;
+    request.bucket = place.bucket;
+    request.prefix = place.path;
+    request.options = options.download.call;
+    lister = Lister::Create(store, std::move(request));
+    next_index = 0;
+    skip = std::exchange(resume_at, 0);
+    position = skip;
+    failed.reset();
+  }
+
+  // The next object of this shard; nullopt at the end of the listing.
+  Result<std::optional<ObjectSummary>> NextListed() PENSTOCK_REQUIRES(mutex) {
+    while (lister) {
+      while (!listed.empty()) {
+        ObjectSummary summary = std::move(listed.front());
+        listed.pop_front();
+        if (!shard.Owns(next_index++)) continue;
+        if (skip == 0) return std::optional<ObjectSummary>(std::move(summary));
+        --skip;
+      }
+      PENSTOCK_ASSIGN(std::optional<ListObjectsResponse> page, lister->Next());
+      if (page) {
+        listed.assign(std::make_move_iterator(page->objects.begin()), std::make_move_iterator(page->objects.end()));
+      } else {
+        lister.reset();
+      }
+    }
+    return std::optional<ObjectSummary>();
+  }
+
+  Result<void> FetchAhead() PENSTOCK_REQUIRES(mutex) {
+    const auto most = static_cast<std::size_t>(std::max(1, options.max_parallel_objects));
+    while (lister && ahead.size() < most && (ahead.empty() || ahead_bytes < options.look_ahead_bytes)) {
+      PENSTOCK_ASSIGN(const std::optional<ObjectSummary> summary, NextListed());
+      if (!summary) break;
+      ahead.emplace_back(*store, place.bucket, *summary, options.download);
+      ahead_bytes += summary->size;
+    }
+    return Ok();
+  }
+
+  Result<std::vector<ObjectExample>> Batch(std::size_t count) PENSTOCK_REQUIRES(mutex) {
+    std::vector<ObjectExample> batch;
+    while (batch.size() < count) {
+      PENSTOCK_TRY(FetchAhead());
+      if (ahead.empty()) break;
+      PENSTOCK_ASSIGN(ObjectExample example, ahead.front().object.Take());
+      ahead_bytes -= ahead.front().size;
+      ahead.pop_front();
+      batch.push_back(std::move(example));
+    }
+    // So that the next batch travels while the reader works on this one. A failed page is asked for again by then, and
+    // this batch is not lost to it.
+    const Result<void> ignored = FetchAhead();
+    static_cast<void>(ignored);
+    return batch;
+  }
+
+  const std::shared_ptr<ObjectStore> store;  // shared with the creator
+  const S3Uri place;
+  const Shard shard;
+  const DatasetOptions options;
+
+  mutable Mutex mutex;
+  std::unique_ptr<Lister> lister PENSTOCK_GUARDED_BY(mutex);      // null: not begun, or all listed
+  std::deque<ObjectSummary> listed PENSTOCK_GUARDED_BY(mutex);    // of the current page, not yet looked at
+  std::deque<Ahead> ahead PENSTOCK_GUARDED_BY(mutex);             // in the listing's order
+  std::uint64_t ahead_bytes PENSTOCK_GUARDED_BY(mutex) = 0;
+  std::uint64_t next_index PENSTOCK_GUARDED_BY(mutex) = 0;        // in the listing
+  std::uint64_t skip PENSTOCK_GUARDED_BY(mutex) = 0;              // objects of this shard before the resume point
+  std::uint64_t position PENSTOCK_GUARDED_BY(mutex) = 0;          // objects of this shard handed out
+  std::uint64_t resume_at PENSTOCK_GUARDED_BY(mutex) = 0;         // for the next reset
+  bool begun PENSTOCK_GUARDED_BY(mutex) = false;
+  std::optional<Error> failed PENSTOCK_GUARDED_BY(mutex);
+};
+
+Result<PrefixStreamDataset> PrefixStreamDataset::Create(std::shared_ptr<ObjectStore> store, std::string_view uri,
+                                                        Shard shard, DatasetOptions options) {
+  PENSTOCK_ASSIGN(S3Uri place, ParseS3Uri(uri));
+  if (shard.rank >= shard.world_size || shard.worker >= shard.workers) {
+    return Error::Make(ErrorKind::kInvalidArgument,
+                       "rank " + std::to_string(shard.rank) + " of " + std::to_string(shard.world_size) + ", worker " +
+                           std::to_string(shard.worker) + " of " + std::to_string(shard.workers) +
+                           ": rank and worker count from 0 and stay below their totals");
+  }
+  return PrefixStreamDataset(std::make_unique<Impl>(std::move(store), std::move(place), shard, std::move(options)));
+}
+
+PrefixStreamDataset::PrefixStreamDataset(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+PrefixStreamDataset::PrefixStreamDataset(PrefixStreamDataset&&) noexcept = default;
+PrefixStreamDataset& PrefixStreamDataset::operator=(PrefixStreamDataset&&) noexcept = default;
+PrefixStreamDataset::~PrefixStreamDataset() = default;
+
+std::optional<std::vector<ObjectExample>> PrefixStreamDataset::get_batch(std::size_t count) {
+  const MutexLock lock(impl_->mutex);
+  if (!std::exchange(impl_->begun, true)) impl_->Reset();
+  if (impl_->failed) throw DatasetError(*impl_->failed);
+  Result<std::vector<ObjectExample>> batch = impl_->Batch(count);
+  if (!batch.ok()) {
+    impl_->failed = batch.error();
+    throw DatasetError(std::move(batch).error());
+  }
+  if (batch->empty()) return std::nullopt;
+  impl_->position += batch->size();
+  return std::move(batch).value();
+}
+
+void PrefixStreamDataset::reset() {
+  const MutexLock lock(impl_->mutex);
+  impl_->begun = true;
+  impl_->Reset();
+}
+
+void PrefixStreamDataset::save(::torch::serialize::OutputArchive& archive) const {
+  const MutexLock lock(impl_->mutex);
+  archive.write("position", at::scalar_tensor(static_cast<std::int64_t>(impl_->position),
+                                              at::TensorOptions().dtype(at::kLong)));
+}
+
+void PrefixStreamDataset::load(::torch::serialize::InputArchive& archive) {
+  ::torch::Tensor position;
+  archive.read("position", position);
+  const MutexLock lock(impl_->mutex);
+  impl_->resume_at = static_cast<std::uint64_t>(position.item<std::int64_t>());
+  impl_->begun = false;
+}
+
+}  // namespace penstock::torch
