@@ -48,8 +48,12 @@ TEST(ChecksumsTest, PartsJoinAsRecorded) {
     const ChecksumInfo& info = InfoOf(c.algorithm);
     EXPECT_EQ(info.composite, c.composite != nullptr) << info.name;
     EXPECT_EQ(info.full_object, c.full != nullptr) << info.name;
-    if (c.composite) EXPECT_EQ(CompositeChecksum(c.algorithm, parts), c.composite) << info.name;
-    if (c.full) EXPECT_EQ(FullObjectChecksum(c.algorithm, parts), c.full) << info.name;
+    if (c.composite) {
+      EXPECT_EQ(CompositeChecksum(c.algorithm, parts), c.composite) << info.name;
+    }
+    if (c.full) {
+      EXPECT_EQ(FullObjectChecksum(c.algorithm, parts), c.full) << info.name;
+    }
   }
 }
 
