@@ -52,6 +52,7 @@ struct ObjectMetadata {
 //
 // Begin, then any number of (Window, Commit), in order, from one thread at a time. A retry of the request calls Begin
 // again: forget what came before. The sink outlives the call's completion. Errors end the call with that error.
+// Begin may start other calls on the same store: a download asks for its other parts as soon as the first names the size.
 class BodySink {
  public:
   virtual ~BodySink() = default;
