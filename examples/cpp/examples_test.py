@@ -1,0 +1,107 @@
+"""Runs every C++ example against the emulator, as a user would: real processes, real requests, a real SIGKILL."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+ARGUMENTS = argparse.Namespace()
+KEY, SECRET = "examplekey", "examplesecret"
+
+
+class ExamplesTest(unittest.TestCase):
+    def setUp(self) -> None:
+        self.emulator = subprocess.Popen(
+            [ARGUMENTS.emulator, "--memory", "--port", "0", "--access-key", KEY, "--secret-key", SECRET],
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        assert self.emulator.stdout is not None
+        self.endpoint = json.loads(self.emulator.stdout.readline())["endpoint"]
+        self.run_example("make_bucket", "s3://examples")
+
+    def tearDown(self) -> None:
+        self.emulator.terminate()
+        self.assertEqual(self.emulator.wait(timeout=20), 0)
+        assert self.emulator.stdout is not None
+        self.emulator.stdout.close()
+
+    def command(self, name: str, *arguments: str) -> list[str]:
+        return [str(ARGUMENTS.programs / name), *arguments, "--endpoint", self.endpoint, "--region", "us-east-1"]
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return {**os.environ, "OMP_NUM_THREADS": "1", "AWS_ACCESS_KEY_ID": KEY, "AWS_SECRET_ACCESS_KEY": SECRET}
+
+    def run_example(self, name: str, *arguments: str, stdin: bytes = b"") -> bytes:
+        done = subprocess.run(
+            self.command(name, *arguments), input=stdin, capture_output=True, timeout=120, env=self.environment
+        )
+        self.assertEqual(done.returncode, 0, done.stderr.decode())
+        return done.stdout
+
+    def test_what_was_put_is_got_and_listed(self) -> None:
+        content = random.Random(1).randbytes(20_000_001)  # several parts and an odd end
+        self.run_example("put", "s3://examples/large", stdin=content)
+        self.run_example("put", "s3://examples/empty")
+        self.assertEqual(self.run_example("get", "s3://examples/large"), content)
+        self.assertEqual(self.run_example("get", "s3://examples/empty"), b"")
+        listed = [line.split(maxsplit=1) for line in self.run_example("list", "s3://examples").decode().splitlines()]
+        self.assertEqual(listed, [["0", "empty"], ["20000001", "large"]])
+
+    def test_failures_name_operation_and_key_on_standard_error(self) -> None:
+        done = subprocess.run(
+            self.command("get", "s3://examples/missing"), capture_output=True, timeout=60, env=self.environment
+        )
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.stdout, b"")
+        self.assertIn("GetObject s3://examples/missing", done.stderr.decode())
+        self.assertNotIn(SECRET, done.stderr.decode())
+
+    def test_training_killed_midway_resumes_from_its_newest_checkpoint(self) -> None:
+        for number in range(8):
+            text = f"def function_{number}(argument):\n    return argument + {number}\n" * 20
+            self.run_example("put", f"s3://examples/data/{number}.py", stdin=text.encode())
+        places = ["--data", "s3://examples/data/", "--checkpoints", "s3://examples/checkpoints", "--save-every", "10"]
+        training = subprocess.Popen(
+            self.command("train", *places, "--steps", "100000"), stdout=subprocess.PIPE, text=True, env=self.environment
+        )
+        assert training.stdout is not None
+        saved_step = 0
+        for line in training.stdout:
+            if match := re.match(r"saved .*/step-0*(\d+)\.pt", line):
+                saved_step = int(match[1])
+                if saved_step >= 30:
+                    break
+        training.send_signal(signal.SIGKILL)
+        training.stdout.close()
+        self.assertEqual(training.wait(timeout=20), -signal.SIGKILL)
+
+        # Steps may have been saved between the line read and the kill.
+        output = self.run_example("train", *places, "--steps", str(saved_step + 200)).decode()
+        resumed = re.search(r"resumed .* at step (\d+), loss ([\d.]+)", output)
+        assert resumed is not None, output
+        self.assertGreaterEqual(int(resumed[1]), saved_step)
+        losses = [float(loss) for loss in re.findall(r"^step \d+ loss ([\d.]+)", output, re.MULTILINE)]
+        self.assertLess(abs(losses[0] - float(resumed[2])), 1.0, "the loss does not continue from the checkpoint")
+        self.assertLess(losses[-1], losses[0])
+        self.assertIn(f"done at step {saved_step + 200}", output)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--emulator", required=True)
+    parser.add_argument("--programs", type=Path, required=True)
+    parser.add_argument("--train", action="store_true")
+    ARGUMENTS = parser.parse_args()
+    if not ARGUMENTS.train:  # built without libtorch: there is no such program to test
+        del ExamplesTest.test_training_killed_midway_resumes_from_its_newest_checkpoint
+    unittest.main(argv=sys.argv[:1], verbosity=2)
