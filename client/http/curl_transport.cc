@@ -108,7 +108,9 @@ std::shared_ptr<Transport> MakeCurlTransport(CurlTransportOptions options) {
 std::shared_ptr<Transport> SharedTransport() {
   SharedPtr* existing = shared_transport.load(std::memory_order_acquire);
   if (existing != nullptr) return *existing;
-  InitCurl();  // before our exit handler is registered, so that OpenSSL's clean-up runs after it, with our threads parked
+  // What our threads use must outlive them: both are set up before our exit handler, so they go after it has parked us.
+  InitCurl();
+  SystemClock();
   auto fresh = std::make_unique<SharedPtr>(std::make_shared<CurlTransport>(CurlTransportOptions{}));
   if (!shared_transport.compare_exchange_strong(existing, fresh.get(), std::memory_order_acq_rel)) return *existing;
   std::atexit(ParkShared);

@@ -122,11 +122,11 @@ TEST(FakeTransport, HeldTasksRunInOrderOfTime) {
 }
 
 TEST(FakeTransport, HeldRequestsWaitForRelease) {
+  Call first;
+  Call second;  // completed by the transport's destruction
   FakeTransport transport;
   transport.SetHandler([](const RecordedRequest&) { return FakeReply::Respond(200); });
   transport.Hold();
-  Call first;
-  Call second;
   first.Start(transport, Get());
   second.Start(transport, Get());
   EXPECT_EQ(transport.waiting(), 2u);
