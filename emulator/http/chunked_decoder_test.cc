@@ -66,7 +66,7 @@ TEST(ChunkedDecoder, DecodesAnEmptyBody) {
 }
 
 TEST(ChunkedDecoder, RefusesBrokenFraming) {
-  for (const std::string input : {"\r\n", "x\r\n", "-1\r\n", "0x5\r\n", "5 5\r\n", "5\nhello", "5\r\nhelloX\r\n", "5\r\nhello\n0\r\n\r\n", "5;\x01\r\n",
+  for (const std::string input : {"\r\n", "x\r\n", "-1\r\n", "0x5\r\n", "5 5\r\n", "5\nhello", "5 \nhello\r\n0\r\n\r\n", "0\r\na: bc\n\r\n", "5\r\nhelloX\r\n", "5\r\nhello\n0\r\n\r\n", "5;\x01\r\n",
                                   "10000000000000000\r\n", "4000000000000000\r\n", "fffffffffffffffff\r\n", "0\r\nno colon\r\n\r\n", "0\r\n folded: x\r\n\r\n",
                                   "0\r\na: \x02\r\n\r\n", "0\r\nContent-Length: 3\r\n\r\n", "0\r\nhost: x\r\n\r\n", "0\r\n\n"}) {
     EXPECT_TRUE(Decode(input, 1).failed) << input;

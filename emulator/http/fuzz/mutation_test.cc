@@ -15,7 +15,8 @@ constexpr int kRounds = 20'000;
 
 // Bytes that mean something to the parsers come up far more often than chance would have them.
 char InterestingByte(std::mt19937& random) {
-  static constexpr std::string_view kBytes("\r\n\r\n :;0fF/?#%\t\0\x7f\xff,=*", 24);
+  using std::string_view_literals::operator""sv;  // keeps the NUL
+  static constexpr std::string_view kBytes = "\r\n\r\n :;0fF/?#%\t\0\x7f\xff,=*"sv;
   return kBytes[random() % kBytes.size()];
 }
 
