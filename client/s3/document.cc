@@ -15,7 +15,7 @@ Error Unreadable(std::string message) { return Error::Make(ErrorKind::kUnavailab
 
 }  // namespace
 
-Result<XmlDocument> ReadDocument(const WireResponse& response, std::string_view root) {
+Result<XmlDocument> ReadDocument(const WireResponse& response, std::string_view root, std::string_view also) {
   const std::string status = std::to_string(response.head.status);
   auto document = XmlDocument::Parse(response.body);
   if (!document.ok()) {
@@ -24,7 +24,7 @@ Result<XmlDocument> ReadDocument(const WireResponse& response, std::string_view 
   }
   const std::string_view found = document->root().name();
   if (found == "Error") return ReadErrorElement(response.head, document->root());
-  if (found != root) {
+  if (found != root && (also.empty() || found != also)) {
     return Unreadable("the " + status + " answer should hold a <" + std::string(root) + "> document, but its root is <" +
                       std::string(found) + ">");
   }

@@ -16,8 +16,9 @@ namespace penstock::s3 {
 inline constexpr std::string_view kXmlNamespace = "xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"";
 
 // The document of a success. A root <Error> is that error (a failure after the 200 went out); an empty or unreadable
-// body, or another root, is kUnavailable: S3 did not mean it, ask again (spec/protocol.md §5).
-Result<XmlDocument> ReadDocument(const WireResponse& response, std::string_view root);
+// body, or another root, is kUnavailable: S3 did not mean it, ask again (spec/protocol.md §5). `also` is a name of the
+// root that compatible servers use instead.
+Result<XmlDocument> ReadDocument(const WireResponse& response, std::string_view root, std::string_view also = {});
 
 // A child's text as a number; kUnavailable naming the element when it is missing or not one.
 Result<std::uint64_t> ReadNumber(const XmlElement& parent, std::string_view name);

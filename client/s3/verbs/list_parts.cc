@@ -32,7 +32,8 @@ Result<WireRequest> BuildRequest(const ListPartsRequest& request, const BuildCon
 }
 
 Result<ListPartsResponse> ParseResponse(const ListPartsRequest&, const WireResponse& response) {
-  PENSTOCK_ASSIGN(const XmlDocument document, ReadDocument(response, "ListPartsResult"));
+  // moto 5 answers with <ListPartsResponse>.
+  PENSTOCK_ASSIGN(const XmlDocument document, ReadDocument(response, "ListPartsResult", "ListPartsResponse"));
   const XmlElement root = document.root();
   ListPartsResponse out;
   for (const XmlElement& element : root.Children("Part")) {

@@ -41,6 +41,11 @@ TEST(ListPartsTest, TheLastPageHasNoMarker) {
   EXPECT_EQ(ParseResponse(Request(), Answer(Page("false")))->next_part_number_marker, 0);
 }
 
+TEST(ListPartsTest, ReadsTheRootThatMotoSends) {
+  // ListParts against moto 5.2 ended in "its root is <ListPartsResponse>".
+  EXPECT_TRUE(ParseResponse(Request(), Answer("<ListPartsResponse><IsTruncated>false</IsTruncated></ListPartsResponse>")).ok());
+}
+
 TEST(ListPartsTest, APartNumberBeyondTheLimitIsWorthARetry) {
   EXPECT_EQ(ParseResponse(Request(), Answer("<ListPartsResult><Part><PartNumber>99999999999</PartNumber><Size>1</Size>"
                                             "</Part></ListPartsResult>"))
