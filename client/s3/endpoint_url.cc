@@ -42,6 +42,8 @@ Result<EndpointUrl> ParseEndpointUrl(std::string_view url) {
   auto parsed = http::ParseUrl(url);
   if (!parsed.ok()) return BadUrl(url, parsed.error().message);
   if (url.find('?') != std::string_view::npos) return BadUrl(url, "a query is not allowed");
+  const std::string& host = parsed->endpoint.host;
+  if (host.starts_with('.') || host.find("..") != std::string::npos) return BadUrl(url, "the host has an empty label");
   EndpointUrl out;
   out.scheme = parsed->endpoint.scheme;
   out.host = parsed->endpoint.host;
