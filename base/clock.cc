@@ -14,7 +14,8 @@ class MachineClock final : public Clock {
 }  // namespace
 
 const Clock& SystemClock() {
-  static const MachineClock clock;
+  // Never destroyed: I/O threads may still ask for the time while the process ends.
+  static const Clock& clock = *new MachineClock;
   return clock;
 }
 

@@ -40,7 +40,9 @@ class ListObjectStream:
         objects, prefixes, token = next(self._lister)
         self.continuation_token = token or None
         self.complete = not token
-        infos = [ObjectInfo(key, f'"{etag}"', size, modified, storage or None) for key, etag, size, modified, storage in objects]
+        infos = [
+            ObjectInfo(key, f'"{etag}"', size, modified, storage or "STANDARD") for key, etag, size, modified, storage in objects
+        ]
         return ListObjectResult(infos, prefixes)
 
 

@@ -12,6 +12,7 @@ import warnings
 import penstock
 import pytest
 from conftest import get, keys, put
+from penstock._streams import PutObjectStream
 
 PART = 8 * 1024**2
 
@@ -111,7 +112,7 @@ def test_failed_close_says_so_once(client):
 
 
 def test_stream_rules(client, bucket):
-    stream = client.put_object(bucket, "k").stream
+    stream = PutObjectStream(client._client, bucket, "k", None, PART)
     stream.close()
     with pytest.raises(penstock.S3Exception, match="Cannot close object more than once"):
         stream.close()

@@ -62,7 +62,7 @@ def s3(request: pytest.FixtureRequest, certificate: tuple[Path, Path]) -> Iterat
 
 @pytest.fixture
 def boto(s3: SimpleNamespace):
-    config = Config(s3={"addressing_style": "path"}, retries={"max_attempts": 1})
+    config = Config(s3={"addressing_style": "path"}, signature_version="s3v4", retries={"max_attempts": 1})
     return boto3.client("s3", endpoint_url=s3.endpoint, verify=s3.ca, config=config, **s3.credentials)
 
 
