@@ -2,7 +2,9 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <random>
+#include <thread>
 #include <utility>
 
 #include "emulator/http/engine.h"
@@ -21,9 +23,9 @@ Result<void> Check(const ServerOptions& options) {
   if (options.tls_certificate_path.empty() != options.tls_key_path.empty()) {
     return invalid("TLS needs both a certificate and a key file; only one was given");
   }
-  if (options.min_threads < 1 || options.max_threads < options.min_threads) {
+  if (options.min_threads < 0 || options.max_threads < std::max(options.min_threads, 1)) {
     return invalid("min_threads is " + std::to_string(options.min_threads) + " and max_threads " +
-                   std::to_string(options.max_threads) + "; they take 1 <= min_threads <= max_threads");
+                   std::to_string(options.max_threads) + "; they take 0 <= min_threads <= max_threads and 1 <= max_threads");
   }
   if (options.max_head_bytes < 1024 || options.max_head_bytes > 16 << 20) {
     return invalid("max_head_bytes is " + std::to_string(options.max_head_bytes) + "; it takes 1024 to 16777216");
@@ -33,6 +35,9 @@ Result<void> Check(const ServerOptions& options) {
   }
   return Ok();
 }
+
+// Each thread that waits while others serve costs a switch per request: on 2 processors 4 threads serve half of what 2 do.
+int ThreadsForProcessors() { return std::max(static_cast<int>(std::thread::hardware_concurrency()), 2); }
 
 class WireServer final : public Server {
  public:
@@ -54,7 +59,7 @@ class WireServer final : public Server {
     if (!options.tls_certificate_path.empty()) {
       PENSTOCK_ASSIGN(engine.tls, TlsContext::Create(options.tls_certificate_path, options.tls_key_path));
     }
-    engine.min_threads = options.min_threads;
+    engine.min_threads = std::min(options.min_threads > 0 ? options.min_threads : ThreadsForProcessors(), options.max_threads);
     engine.max_threads = options.max_threads;
     engine.connection.handler = &handler;
     engine.connection.clock = options.clock != nullptr ? options.clock : &SystemClock();

@@ -21,7 +21,7 @@ struct ServerOptions {
   int port = 0;  // 0: any free port
   std::string tls_certificate_path;  // PEM; both set or both empty
   std::string tls_key_path;
-  int min_threads = 4;
+  int min_threads = 0;  // 0: one per processor, at least 2; more start when requests stall, and end when idle
   int max_threads = 256;
   std::size_t max_head_bytes = 64 << 10;
   std::chrono::milliseconds idle_timeout{60'000};      // between requests

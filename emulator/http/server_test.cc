@@ -27,8 +27,8 @@ TEST(Server, RefusesOptionsItCannotServe) {
   EXPECT_EQ(kind_of([](ServerOptions& o) { o.port = 65'536; }), ErrorKind::kInvalidArgument);
   EXPECT_EQ(kind_of([](ServerOptions& o) { o.tls_key_path = "key.pem"; }), ErrorKind::kInvalidArgument);
   EXPECT_EQ(kind_of([](ServerOptions& o) { o.tls_key_path = o.tls_certificate_path = "/nonexistent"; }), ErrorKind::kInvalidArgument);
-  EXPECT_EQ(kind_of([](ServerOptions& o) { o.min_threads = 0; }), ErrorKind::kInvalidArgument);
-  EXPECT_EQ(kind_of([](ServerOptions& o) { o.max_threads = 1; }), ErrorKind::kInvalidArgument);
+  EXPECT_EQ(kind_of([](ServerOptions& o) { o.min_threads = -1; }), ErrorKind::kInvalidArgument);
+  EXPECT_EQ(kind_of([](ServerOptions& o) { o.max_threads = 0; }), ErrorKind::kInvalidArgument);
   EXPECT_EQ(kind_of([](ServerOptions& o) { o.max_head_bytes = 10; }), ErrorKind::kInvalidArgument);
   EXPECT_EQ(kind_of([](ServerOptions& o) { o.idle_timeout = std::chrono::milliseconds(0); }), ErrorKind::kInvalidArgument);
 }
