@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <stop_token>
+#include <utility>
 #include <vector>
 
 #include "client/s3/client_for_test.h"
@@ -199,7 +200,7 @@ TEST(CancellationTest, WhileCredentialsAreFetchedEndsTheCall) {
   get.stop.request_stop();
   ASSERT_TRUE(get.result);
   EXPECT_EQ(get.result->error().kind, ErrorKind::kCancelled);
-  provider->held(CredentialsPtr());  // too late, and harmless
+  std::exchange(provider->held, nullptr)(CredentialsPtr());  // too late, and harmless
   EXPECT_EQ(test.sent(), 0u);
 }
 
@@ -242,6 +243,7 @@ TEST(DeadlineTest, EndsAWaitForCredentials) {
   HeldGet get(test, Deadline::After(test.transport.clock(), seconds(3)));
   ASSERT_FALSE(get.result);
   test.transport.Advance(seconds(3));
+  provider->held = nullptr;  // it keeps the call, which keeps the provider
   ASSERT_TRUE(get.result);
   EXPECT_EQ(get.result->error().kind, ErrorKind::kTimeout);
 }
