@@ -14,6 +14,7 @@
 #include "emulator/server/options.h"
 #include "emulator/server/request_log.h"
 #include "emulator/server/universe.h"
+#include "penstock/base/mutex.h"
 
 namespace penstock::emulator {
 namespace server {
@@ -62,6 +63,8 @@ class RunningEmulator final : public Emulator {
   }
 
   Result<void> Reset() override {
+    const MutexLock lock(universe_mutex_);
+    if (!universe_) return Error::Make(ErrorKind::kInvalidArgument, "the emulator is stopped and has nothing to reset");
     PENSTOCK_TRY(universe_->Reset());
     counters_.Reset();
     fail_rate_->Reset();
@@ -71,6 +74,9 @@ class RunningEmulator final : public Emulator {
   void Stop() override {
     if (server_) server_->Stop(kGrace);
     if (admin_server_) admin_server_->Stop(kGrace);
+    // Nobody asks any more: the data directory is closed and free for another emulator.
+    const MutexLock lock(universe_mutex_);
+    universe_.reset();
   }
 
  private:
@@ -102,6 +108,7 @@ class RunningEmulator final : public Emulator {
   EmulatorOptions options_;
   Counters counters_;
   std::unique_ptr<RequestLog> log_;
+  Mutex universe_mutex_;  // Reset and Stop may meet; requests need no lock, they are gone when Stop takes it
   std::unique_ptr<Universe> universe_;
   std::unique_ptr<Identities> identities_;
   std::unique_ptr<api::Handler> router_;
