@@ -28,16 +28,3 @@ def bucket(client: penstock.S3Client) -> str:
     name = f"test-{next(_numbers)}"
     client.create_bucket(name)
     return name
-
-
-def put(client: penstock.S3Client, bucket: str, key: str, data: bytes) -> None:
-    with client.put_object(bucket, key) as writer:
-        writer.write(data)
-
-
-def get(client: penstock.S3Client, bucket: str, key: str) -> bytes:
-    return client.get_object(bucket, key).read()
-
-
-def keys(client: penstock.S3Client, bucket: str, prefix: str = "") -> list[str]:
-    return [info.key for page in client.list_objects(bucket, prefix) for info in page.object_info]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import penstock
 import pytest
 import torch
-from conftest import keys
+from bucket_io import keys
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ import time
 
 import penstock
 import pytest
-from conftest import get, keys, put
+from bucket_io import get, keys, put
 from penstock import S3Client, S3ClientConfig
 
 ODD_KEYS = ["a b+c", "a/../b", "./x", "//double", "ä ö/ü", "100%", "q?x=1&y#z", "tab\there", "emoji-\U0001f600", "a" * 1024]

@@ -7,7 +7,7 @@ from collections import Counter
 
 import penstock
 import pytest
-from conftest import put
+from bucket_io import put
 from penstock import S3IterableDataset, S3MapDataset
 from penstock._objects import identity
 from torch.utils.data import DataLoader

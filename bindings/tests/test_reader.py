@@ -8,7 +8,7 @@ from io import SEEK_CUR, SEEK_END, SEEK_SET
 
 import penstock
 import pytest
-from conftest import put
+from bucket_io import put
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from penstock import S3ReaderConstructor

@@ -8,7 +8,7 @@ import urllib.request
 
 import penstock
 import pytest
-from conftest import get, put
+from bucket_io import get, put
 from penstock.testing import Emulator
 
 

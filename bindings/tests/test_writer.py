@@ -11,7 +11,7 @@ import warnings
 
 import penstock
 import pytest
-from conftest import get, keys, put
+from bucket_io import get, keys, put
 from penstock._streams import PutObjectStream
 
 PART = 8 * 1024**2
