@@ -1,0 +1,129 @@
+// The handler around the router: what passes on, what is answered, how query parameters become headers.
+#include "emulator/auth/auth.h"
+
+#include <gtest/gtest.h>
+
+#include "base/xml.h"
+#include "emulator/auth/auth_fixture.h"
+#include "emulator/auth/canonical.h"
+#include "emulator/auth/signing_key.h"
+
+namespace penstock::emulator::auth {
+namespace {
+
+class AuthTest : public testing::Test {
+ protected:
+  const api::Response& Handle(TestRequest request) {
+    auth_ = MakeAuth(options_, directory_, router_);
+    test_ = std::make_unique<TestExchange>(std::move(request));
+    auth_->Handle(test_->exchange);
+    return test_->exchange.response;
+  }
+  static std::string CodeOf(const api::Response& response) {
+    const auto* text = std::get_if<std::string>(&response.body);
+    if (!text) return "";
+    const auto document = XmlDocument::Parse(*text);
+    return document.ok() ? document->root().Child("Code").text() : *text;
+  }
+  // A URL presigned here, for parameters that no published example has.
+  static TestRequest Presign(const std::string& method, const std::string& path, const std::string& more) {
+    const std::string query = "X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=" + std::string(kExampleKey) +
+                              "%2F20130524%2Fus-east-1%2Fs3%2Faws4_request&X-Amz-Date=20130524T000000Z&X-Amz-Expires=60"
+                              "&X-Amz-SignedHeaders=host&" + more;
+    TestRequest request{.method = method, .target = path, .headers = {{"Host", "localhost"}}, .body = {}};
+    const TestExchange test(request);
+    const std::string canonical = CanonicalRequest({.head = test.exchange.request,
+                                                    .raw_path = path,
+                                                    .raw_query = query,
+                                                    .query_leave_out = "",
+                                                    .signed_headers = {"host"},
+                                                    .payload_hash = "UNSIGNED-PAYLOAD"});
+    const Sha256Digest key =
+        DeriveSigningKey({.secret = kExampleSecret, .day = "20130524", .region = "us-east-1", .service = "s3"});
+    request.target = path + "?" + query +
+                     "&X-Amz-Signature=" + Signature(key, StringToSign(kExampleDate, kExampleScope, canonical));
+    return request;
+  }
+
+  AuthOptions options_ = ExampleOptions();
+  OneUser directory_;
+  RecordingRouter router_;
+  std::unique_ptr<api::Handler> auth_;
+  std::unique_ptr<TestExchange> test_;
+};
+
+TEST_F(AuthTest, FillsWhatTheRouterNeeds) {
+  Handle(ExampleGet());
+  EXPECT_EQ(router_.calls, 1);
+  EXPECT_EQ(router_.operation, "GetObject");
+  EXPECT_EQ(router_.identity.owner_id, std::string(64, 'a'));
+  EXPECT_EQ(router_.space, directory_.space);
+  EXPECT_EQ(test_->exchange.target.bucket.value, "examplebucket");
+}
+
+TEST_F(AuthTest, AnswersARefusalWithoutTheRouter) {
+  TestRequest request = ExampleGet();
+  *request.Header("Range") = "bytes=0-8";
+  const api::Response& response = Handle(request);
+  EXPECT_EQ(router_.calls, 0);
+  EXPECT_EQ(response.status, 403);
+  EXPECT_EQ(CodeOf(response), "SignatureDoesNotMatch");
+  EXPECT_TRUE(test_->exchange.identity.anonymous()) << "an unverified name is no identity";
+}
+
+TEST_F(AuthTest, NamesTheRegionInAHeaderToo) {
+  options_.region = "eu-west-1";
+  const api::Response& response = Handle(ExampleGet());
+  EXPECT_EQ(response.status, 400);
+  EXPECT_EQ(response.Find("x-amz-bucket-region"), "eu-west-1");
+}
+
+TEST_F(AuthTest, AnswersAHeadWithoutADocument) {
+  TestRequest request = ExampleGet();
+  request.method = "HEAD";
+  const api::Response& response = Handle(request);
+  EXPECT_EQ(response.status, 403);
+  EXPECT_EQ(CodeOf(response), "");
+}
+
+TEST_F(AuthTest, RefusesABrokenTarget) {
+  TestRequest request = ExampleGet();
+  request.target = "/a%zz";
+  EXPECT_EQ(CodeOf(Handle(request)), "InvalidURI");
+  EXPECT_EQ(router_.calls, 0);
+}
+
+TEST_F(AuthTest, TurnsQueryParametersIntoHeaders) {
+  Handle(Presign("PUT", "/b/k", "x-amz-acl=private&X-Amz-Meta-A=one%20two&x-id=PutObject"));
+  ASSERT_EQ(router_.calls, 1) << CodeOf(test_->exchange.response);
+  using Header = std::pair<std::string, std::string>;
+  const std::vector<Header> expected = {{"Host", "localhost"}, {"x-amz-acl", "private"}, {"X-Amz-Meta-A", "one two"}};
+  EXPECT_EQ(router_.headers, expected);
+  EXPECT_EQ(test_->exchange.operation, "PutObject");
+  EXPECT_EQ(test_->exchange.target.key.value, "k") << "the exchange is whole again afterwards";
+}
+
+TEST_F(AuthTest, ACopySourceInTheQueryMakesACopy) {
+  Handle(Presign("PUT", "/b/k", "x-amz-copy-source=%2Fb%2Fother"));
+  ASSERT_EQ(router_.calls, 1) << CodeOf(test_->exchange.response);
+  EXPECT_EQ(router_.operation, "CopyObject");
+}
+
+TEST_F(AuthTest, DoesNotTurnParametersOfAHeaderSignedRequestIntoHeaders) {
+  TestRequest request = ExampleGet();
+  request.target += "?x-amz-acl=private";
+  Handle(request);
+  EXPECT_EQ(router_.calls, 0) << "the parameter was not signed";
+}
+
+TEST_F(AuthTest, GivesTheWiresBodyBack) {
+  TestRequest request = ExampleGet();
+  auth_ = MakeAuth(options_, directory_, router_);
+  TestExchange test(request);
+  const api::BodyReader* const wire = test.exchange.body;
+  auth_->Handle(test.exchange);
+  EXPECT_EQ(test.exchange.body, wire);
+}
+
+}  // namespace
+}  // namespace penstock::emulator::auth

@@ -1,0 +1,196 @@
+// What a signature cannot say: who, when and with which headers. Signatures themselves are in vectors_test.cc.
+#include "emulator/auth/verifier.h"
+
+#include <gtest/gtest.h>
+
+#include "emulator/auth/auth_fixture.h"
+#include "emulator/auth/canonical.h"
+
+namespace penstock::emulator::auth {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+constexpr char kPresigned[] =
+    "/test.txt?X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=AKIAIOSFODNN7EXAMPLE%2F20130524%2Fus-east-1%2Fs3%2F"
+    "aws4_request&X-Amz-Date=20130524T000000Z&X-Amz-Expires=86400&X-Amz-SignedHeaders=host&X-Amz-Signature="
+    "aeeed9bbccd4d02ee5c0109b86d86835f995330da4c265957d157751f604d404";
+
+class VerifierTest : public testing::Test {
+ protected:
+  Result<Admission> Verify(TestRequest request) {
+    test_ = std::make_unique<TestExchange>(std::move(request));
+    api::Exchange& exchange = test_->exchange;
+    auto target = api::ParseTarget(exchange.request.target, *exchange.request.Find("host"), options_.hosts);
+    exchange.target = std::move(target).value();
+    return verifier_.Verify(exchange);
+  }
+  // The code of the refusal; empty when it was admitted.
+  std::string Code(TestRequest request) {
+    const auto admission = Verify(std::move(request));
+    return admission.ok() ? "" : admission.error().code;
+  }
+  static TestRequest Presigned() {
+    return {.method = "GET", .target = kPresigned, .headers = {{"Host", "examplebucket.s3.amazonaws.com"}}, .body = {}};
+  }
+
+  AuthOptions options_ = ExampleOptions();
+  OneUser directory_;
+  Verifier verifier_{options_, directory_};
+  std::unique_ptr<TestExchange> test_;
+};
+
+TEST_F(VerifierTest, AdmitsASignedRequest) {
+  const auto admission = Verify(ExampleGet());
+  ASSERT_TRUE(admission.ok());
+  EXPECT_EQ(admission->identity.access_key_id, kExampleKey);
+  EXPECT_EQ(test_->exchange.space, directory_.space);
+}
+
+TEST_F(VerifierTest, AllowsFifteenMinutesOfSkewEitherWay) {
+  const WallTime date = directory_.clock.Now();
+  for (const minutes skew : {minutes(15), minutes(-15)}) {
+    directory_.clock.SetNow(date + skew);
+    EXPECT_EQ(Code(ExampleGet()), "");
+  }
+  for (const seconds skew : {seconds(901), seconds(-901)}) {
+    directory_.clock.SetNow(date + skew);
+    EXPECT_EQ(Code(ExampleGet()), "RequestTimeTooSkewed");
+  }
+}
+
+TEST_F(VerifierTest, SkewNamesBothTimes) {
+  directory_.clock.Advance(hours(1));
+  const auto admission = Verify(ExampleGet());
+  ASSERT_FALSE(admission.ok());
+  const auto& details = admission.error().details;
+  ASSERT_EQ(details.size(), 3u);
+  EXPECT_EQ(details[0], (std::pair<std::string, std::string>("RequestTime", "20130524T000000Z")));
+  EXPECT_EQ(details[1], (std::pair<std::string, std::string>("ServerTime", "2013-05-24T01:00:00.000Z")));
+  EXPECT_EQ(details[2], (std::pair<std::string, std::string>("MaxAllowedSkewMilliseconds", "900000")));
+}
+
+TEST_F(VerifierTest, APresignedUrlLivesUntilItExpires) {
+  directory_.clock.Advance(seconds(86400));
+  EXPECT_EQ(Code(Presigned()), "");
+  directory_.clock.Advance(seconds(1));
+  const auto admission = Verify(Presigned());
+  ASSERT_FALSE(admission.ok());
+  EXPECT_EQ(admission.error().code, "AccessDenied");
+  EXPECT_EQ(admission.error().message, "Request has expired");
+  EXPECT_EQ(admission.error().details.at(0), (std::pair<std::string, std::string>("X-Amz-Expires", "86400")));
+  EXPECT_EQ(admission.error().details.at(1), (std::pair<std::string, std::string>("Expires", "2013-05-25T00:00:00.000Z")));
+}
+
+TEST_F(VerifierTest, APresignedUrlFromTheFutureIsNotValidYet) {
+  directory_.clock.SetNow(directory_.clock.Now() - minutes(15));
+  EXPECT_EQ(Code(Presigned()), "");
+  directory_.clock.SetNow(directory_.clock.Now() - seconds(1));
+  EXPECT_EQ(Verify(Presigned()).error().message, "Request is not valid yet");
+}
+
+TEST_F(VerifierTest, NamesAnUnknownKey) {
+  directory_.user.access_key_id = "SOMEBODYELSE";
+  const auto admission = Verify(ExampleGet());
+  ASSERT_FALSE(admission.ok());
+  EXPECT_EQ(admission.error().code, "InvalidAccessKeyId");
+  EXPECT_EQ(admission.error().http_status, 403);
+  EXPECT_EQ(admission.error().details.at(0).second, kExampleKey);
+}
+
+TEST_F(VerifierTest, ASkewedRequestOfAnUnknownKeyIsSkewedFirst) {
+  directory_.user.access_key_id = "SOMEBODYELSE";
+  directory_.clock.Advance(hours(1));
+  EXPECT_EQ(Code(ExampleGet()), "RequestTimeTooSkewed");
+}
+
+TEST_F(VerifierTest, AnotherRegionIsRefusedBeforeTheKey) {
+  options_.region = "eu-west-1";
+  directory_.user.access_key_id = "SOMEBODYELSE";
+  EXPECT_EQ(Code(ExampleGet()), "AuthorizationHeaderMalformed");
+}
+
+TEST_F(VerifierTest, NeedsTheTokenOfATemporaryKey) {
+  directory_.user.session_token = "TOKEN";
+  EXPECT_EQ(Code(ExampleGet()), "InvalidAccessKeyId");
+}
+
+TEST_F(VerifierTest, RefusesATokenNobodyIssued) {
+  TestRequest request = ExampleGet();
+  request.headers.emplace_back("x-amz-security-token", "TOKEN");
+  EXPECT_EQ(Code(request), "InvalidToken");
+  directory_.user.session_token = "ANOTHER";
+  EXPECT_EQ(Code(request), "InvalidToken");
+}
+
+TEST_F(VerifierTest, WantsThePayloadHash) {
+  TestRequest request = ExampleGet();
+  std::erase_if(request.headers, [](const auto& header) { return header.first == "x-amz-content-sha256"; });
+  const auto admission = Verify(request);
+  ASSERT_FALSE(admission.ok());
+  EXPECT_EQ(admission.error().code, "InvalidRequest");
+  EXPECT_EQ(admission.error().message, "Missing required header for this request: x-amz-content-sha256");
+}
+
+TEST_F(VerifierTest, NamesHeadersThatWereNotSigned) {
+  TestRequest request = ExampleGet();
+  request.headers.emplace_back("X-Amz-Acl", "private");
+  request.headers.emplace_back("x-amz-meta-b", "1");
+  request.headers.emplace_back("x-amzn-trace-id", "1");  // not x-amz-
+  const auto admission = Verify(request);
+  ASSERT_FALSE(admission.ok());
+  EXPECT_EQ(admission.error().message, "There were headers present in the request which were not signed");
+  EXPECT_EQ(admission.error().details.at(0),
+            (std::pair<std::string, std::string>("HeadersNotSigned", "x-amz-acl, x-amz-meta-b")));
+}
+
+TEST_F(VerifierTest, NamesAnUnsignedHost) {
+  TestRequest request = ExampleGet();
+  *request.Header("Authorization") = AuthorizationHeader(kExampleScope, "x-amz-content-sha256;x-amz-date", std::string(64, '0'));
+  EXPECT_EQ(Verify(request).error().details.at(0).second, "host");
+}
+
+TEST_F(VerifierTest, ShowsWhatItWouldHaveSigned) {
+  TestRequest request = ExampleGet();
+  *request.Header("Range") = "bytes=0-8";
+  const auto admission = Verify(request);
+  ASSERT_FALSE(admission.ok());
+  EXPECT_EQ(admission.error().code, "SignatureDoesNotMatch");
+  const auto& details = admission.error().details;
+  EXPECT_EQ(details.at(0), (std::pair<std::string, std::string>("AWSAccessKeyId", kExampleKey)));
+  EXPECT_TRUE(details.at(1).second.starts_with("AWS4-HMAC-SHA256\n20130524T000000Z\n")) << details.at(1).second;
+  EXPECT_EQ(details.at(4).first, "CanonicalRequest");
+  EXPECT_NE(details.at(4).second.find("range:bytes=0-8\n"), std::string::npos);
+}
+
+TEST_F(VerifierTest, NoRefusalShowsTheSecret) {
+  TestRequest request = ExampleGet();
+  *request.Header("Range") = "bytes=0-8";
+  const auto admission = Verify(request);
+  ASSERT_FALSE(admission.ok());
+  for (const auto& detail : admission.error().details) {
+    EXPECT_EQ(detail.second.find(kExampleSecret), std::string::npos) << detail.first;
+  }
+  EXPECT_EQ(admission.error().ToString().find(kExampleSecret), std::string::npos);
+}
+
+TEST_F(VerifierTest, RefusesAnonymousRequestsUnlessAllowed) {
+  const TestRequest request{.method = "GET", .target = "/test.txt", .headers = {{"Host", "localhost"}}, .body = {}};
+  EXPECT_EQ(Code(request), "AccessDenied");
+  options_.allow_anonymous = true;
+  const auto admission = Verify(request);
+  ASSERT_TRUE(admission.ok());
+  EXPECT_TRUE(admission->identity.anonymous());
+}
+
+TEST_F(VerifierTest, AnAnonymousBodyCannotClaimSignedChunks) {
+  options_.allow_anonymous = true;
+  TestRequest request{.method = "PUT", .target = "/b/k", .headers = {{"Host", "localhost"}}, .body = {}};
+  request.headers.emplace_back("x-amz-content-sha256", "STREAMING-AWS4-HMAC-SHA256-PAYLOAD");
+  EXPECT_EQ(Code(request), "InvalidRequest");
+}
+
+}  // namespace
+}  // namespace penstock::emulator::auth
