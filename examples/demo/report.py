@@ -122,7 +122,9 @@ def timeline_picture(run: Run) -> str:
             axes.axvline(m["time"] - run.started, color=colour, linewidth=1, linestyle="--", label=event)
     axes.set(xlabel="seconds since start", ylabel="duration of the request (ms)", yscale="log")
     axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False, ncols=3, fontsize=8, loc="upper right")
+    legend = axes.legend(frameon=False, ncols=7, fontsize=8, markerscale=2, loc="lower center", bbox_to_anchor=(0.5, 1.0))
+    for handle in legend.legend_handles:
+        handle.set_alpha(1)
     return _png(figure)
 
 
