@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import abc
 import io
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from io import SEEK_CUR, SEEK_END, SEEK_SET
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -79,14 +79,23 @@ def check_size(size: object) -> int | None:
     return None if size is None or size < 0 else size
 
 
-def check_seek(offset: object, whence: object) -> tuple[int, int]:
-    if not isinstance(offset, int):
-        raise TypeError(f"integer argument expected, got {type(offset)!r}")
-    if not isinstance(whence, int):
-        raise TypeError(f"integer argument expected, got {type(whence)!r}")
-    if whence not in (SEEK_SET, SEEK_CUR, SEEK_END):
+def seek_target(position: int, offset: object, whence: object, get_size: Callable[[], int]) -> int:
+    """Where a seek from `position` leads, not yet clamped to the object's size. Asks for the size only for SEEK_END."""
+    for value in (offset, whence):
+        if not isinstance(value, int):
+            raise TypeError(f"integer argument expected, got {type(value)!r}")
+    assert isinstance(offset, int)
+    if whence == SEEK_SET:
+        target = offset
+    elif whence == SEEK_CUR:
+        target = position + offset
+    elif whence == SEEK_END:
+        target = get_size() + min(offset, 0)
+    else:
         raise ValueError("Seek must be passed SEEK_CUR, SEEK_SET, or SEEK_END integers")
-    return offset, whence
+    if target < 0:
+        raise ValueError(f"negative seek value {target}")
+    return target
 
 
 def writable_bytes(buf: Any) -> memoryview:

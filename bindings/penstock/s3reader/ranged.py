@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from io import SEEK_CUR, SEEK_END, SEEK_SET
+from io import SEEK_SET
 from typing import Any
 
 from .protocol import (
     GetObjectInfoCallable,
     GetStreamCallable,
     S3Reader,
-    check_seek,
     check_size,
     readline_from_blocks,
+    seek_target,
     writable_bytes,
 )
 
@@ -130,15 +130,7 @@ class RangedS3Reader(S3Reader):
         return readline_from_blocks(self, size)
 
     def seek(self, offset: int, whence: int = SEEK_SET, /) -> int:
-        offset, whence = check_seek(offset, whence)
-        if whence == SEEK_END:
-            target = self._get_size() + min(offset, 0)
-        elif whence == SEEK_CUR:
-            target = self._position + offset
-        else:
-            target = offset
-        if target < 0:
-            raise ValueError(f"negative seek value {target}")
+        target = seek_target(self._position, offset, whence, self._get_size)
         self._position = min(target, self._get_size())
         return self._position
 
