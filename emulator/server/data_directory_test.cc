@@ -1,0 +1,61 @@
+#include "emulator/server/data_directory.h"
+
+#include <gtest/gtest.h>
+
+#include "emulator/server/server_fixture.h"
+
+namespace penstock::emulator::server {
+namespace {
+
+namespace fs = std::filesystem;
+
+TEST(DataDirectoryTest, StartsAtTheFirstGeneration) {
+  const TemporaryFolder folder;
+  const auto directory = DataDirectory::Open(folder.path() + "/new/one");
+  ASSERT_TRUE(directory.ok());
+  EXPECT_EQ((*directory)->CurrentPath(), folder.path() + "/new/one/generation-1");
+}
+
+TEST(DataDirectoryTest, ContinuesWithTheHighestGeneration) {
+  const TemporaryFolder folder;
+  for (const char* name : {"generation-2", "generation-10", "generation-x", "other"}) fs::create_directory(folder.path() + "/" + name);
+  const auto directory = DataDirectory::Open(folder.path());
+  ASSERT_TRUE(directory.ok());
+  EXPECT_EQ((*directory)->CurrentPath(), folder.path() + "/generation-10");
+  (*directory)->RemoveOthers();
+  EXPECT_FALSE(fs::exists(folder.path() + "/generation-2"));
+  EXPECT_TRUE(fs::exists(folder.path() + "/generation-10"));
+  EXPECT_TRUE(fs::exists(folder.path() + "/other")) << "what is not ours stays";
+}
+
+TEST(DataDirectoryTest, AdoptsTheNextGeneration) {
+  const TemporaryFolder folder;
+  const auto directory = DataDirectory::Open(folder.path());
+  ASSERT_TRUE(directory.ok());
+  const std::string next = (*directory)->NextPath();
+  (*directory)->AdoptNext();
+  EXPECT_EQ((*directory)->CurrentPath(), next);
+}
+
+TEST(DataDirectoryTest, IsUsedByOneAtATime) {
+  const TemporaryFolder folder;
+  {
+    const auto first = DataDirectory::Open(folder.path());
+    ASSERT_TRUE(first.ok());
+    const auto second = DataDirectory::Open(folder.path());
+    ASSERT_FALSE(second.ok());
+    EXPECT_EQ(second.error().kind, ErrorKind::kInvalidArgument);
+  }
+  EXPECT_TRUE(DataDirectory::Open(folder.path()).ok());
+}
+
+TEST(DataDirectoryTest, NamesAPathThatIsAFile) {
+  const TemporaryFolder folder;
+  std::ofstream(folder.path() + "/file") << "x";
+  const auto directory = DataDirectory::Open(folder.path() + "/file");
+  ASSERT_FALSE(directory.ok());
+  EXPECT_NE(directory.error().message.find(folder.path() + "/file"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace penstock::emulator::server

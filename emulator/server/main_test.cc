@@ -1,0 +1,133 @@
+// The executable as a process: ready line, signals, exit status, what it writes where.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "emulator/server/server_fixture.h"
+
+extern char** environ;
+
+namespace penstock::emulator::server {
+namespace {
+
+// penstock-emulator with its output on two pipes.
+class Process {
+ public:
+  explicit Process(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), PENSTOCK_EMULATOR_BINARY);
+    std::vector<char*> argv;
+    for (std::string& argument : arguments) argv.push_back(argument.data());
+    argv.push_back(nullptr);
+    int out[2];
+    int err[2];
+    EXPECT_EQ(pipe2(out, O_CLOEXEC), 0);
+    EXPECT_EQ(pipe2(err, O_CLOEXEC), 0);
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, out[1], STDOUT_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, err[1], STDERR_FILENO);
+    EXPECT_EQ(posix_spawn(&pid_, argv[0], &actions, nullptr, argv.data(), environ), 0);
+    posix_spawn_file_actions_destroy(&actions);
+    close(out[1]);
+    close(err[1]);
+    out_ = out[0];
+    err_ = err[0];
+  }
+  ~Process() {
+    if (pid_ > 0) Wait(SIGKILL);
+    close(out_);
+    close(err_);
+  }
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+
+  // The first line of standard output; waits until it is there or the process ended.
+  std::string ReadyLine() const {
+    std::string line;
+    for (char c; read(out_, &c, 1) == 1 && c != '\n';) line += c;
+    return line;
+  }
+  std::string Rest(bool of_errors) const {
+    std::string text;
+    char buffer[512];
+    for (ssize_t count; (count = read(of_errors ? err_ : out_, buffer, sizeof buffer)) > 0;) {
+      text.append(buffer, static_cast<std::size_t>(count));
+    }
+    return text;
+  }
+  std::string Errors() const { return Rest(true); }
+  // Sends `signal` (0: none) and returns the exit status, or minus the signal that ended it.
+  int Wait(int signal = 0) {
+    if (signal != 0) kill(pid_, signal);
+    int status = 0;
+    waitpid(pid_, &status, 0);
+    pid_ = -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+  }
+
+ private:
+  pid_t pid_ = -1;
+  int out_ = -1;
+  int err_ = -1;
+};
+
+TEST(MainTest, SaysWhereItListensAndStopsOnASignal) {
+  for (const int signal : {SIGTERM, SIGINT}) {
+    Process process({"--port", "0", "--memory"});
+    const auto ready = nlohmann::json::parse(process.ReadyLine());
+    EXPECT_EQ(ready.at("event"), "ready");
+    EXPECT_EQ(Send(ready.at("endpoint"), {}).status, 200);
+    EXPECT_EQ(Plain(ready.at("admin"), "GET", "/_penstock/health").status, 200);
+    EXPECT_EQ(process.Wait(signal), 0);
+    EXPECT_EQ(process.Errors(), "");
+  }
+}
+
+TEST(MainTest, KeepsDataAcrossASignal) {
+  const TemporaryFolder folder;
+  for (int run = 0; run < 2; ++run) {
+    Process process({"--data", folder.path(), "--durability", "strict"});
+    const auto ready = nlohmann::json::parse(process.ReadyLine());
+    if (run == 0) {
+      EXPECT_EQ(Send(ready.at("endpoint"), {.method = "PUT", .target = "/bucket"}).status, 200);
+      EXPECT_EQ(Send(ready.at("endpoint"), {.method = "PUT", .target = "/bucket/key", .body = "kept"}).status, 200);
+    } else {
+      EXPECT_TRUE(Send(ready.at("endpoint"), {.target = "/bucket/key"}).text.ends_with("kept"));
+    }
+    EXPECT_EQ(process.Wait(SIGTERM), 0);
+  }
+}
+
+TEST(MainTest, WrongUsageIsStatusTwoAndOneLine) {
+  Process process({"--prot", "0"});
+  EXPECT_EQ(process.Wait(), 2);
+  EXPECT_EQ(process.Errors(), "penstock-emulator: unknown flag: --prot; see --help\n");
+}
+
+TEST(MainTest, AnEnvironmentItCannotUseIsStatusOneAndOneLine) {
+  Process first({"--port", "0"});
+  const auto ready = nlohmann::json::parse(first.ReadyLine());
+  const std::string endpoint = ready.at("endpoint");
+  Process second({"--port", endpoint.substr(endpoint.rfind(':') + 1)});
+  EXPECT_EQ(second.Wait(), 1);
+  const std::string errors = second.Errors();
+  EXPECT_TRUE(errors.starts_with("penstock-emulator: ")) << errors;
+  EXPECT_EQ(errors.find('\n'), errors.size() - 1) << errors;
+}
+
+TEST(MainTest, PrintsItsVersion) {
+  Process process({"--version"});
+  EXPECT_EQ(process.Wait(), 0);
+  EXPECT_EQ(process.Rest(false), std::string("penstock-emulator ") + PENSTOCK_VERSION + "\n");
+}
+
+}  // namespace
+}  // namespace penstock::emulator::server

@@ -1,0 +1,48 @@
+#include "emulator/server/options.h"
+
+#include <gtest/gtest.h>
+
+namespace penstock::emulator::server {
+namespace {
+
+std::string Complaint(EmulatorOptions options) {
+  const auto checked = CheckedOptions(std::move(options));
+  return checked.ok() ? "" : checked.error().message;
+}
+
+TEST(OptionsTest, FillsInTheDefaultKey) {
+  const auto checked = CheckedOptions({});
+  ASSERT_TRUE(checked.ok());
+  ASSERT_EQ(checked->access_keys.size(), 1u);
+  EXPECT_EQ(checked->access_keys[0].id, "penstock");
+}
+
+TEST(OptionsTest, RefusesWhatCannotWork) {
+  EXPECT_NE(Complaint({.port = 65536}).find("65536"), std::string::npos);
+  EXPECT_NE(Complaint({.port = -1}).find("port is -1"), std::string::npos);
+  EXPECT_NE(Complaint({.admin_port = -2}).find("admin port is -2"), std::string::npos);
+  EXPECT_NE(Complaint({.fail_rate = 1.5}).find("from 0 to 1"), std::string::npos);
+  EXPECT_NE(Complaint({.fail_rate = -0.1}).find("from 0 to 1"), std::string::npos);
+  EXPECT_NE(Complaint({.region = ""}).find("region"), std::string::npos);
+  EXPECT_NE(Complaint({.host = ""}).find("host"), std::string::npos);
+  EXPECT_NE(Complaint({.tls_certificate_path = "x"}).find("both"), std::string::npos);
+}
+
+TEST(OptionsTest, RefusesKeysWithoutShowingASecret) {
+  for (const AccessKey& key : {AccessKey{"", "hush"}, AccessKey{"a/b", "hush"}, AccessKey{"a b", "hush"}}) {
+    const std::string complaint = Complaint({.access_keys = {key}});
+    EXPECT_FALSE(complaint.empty());
+    EXPECT_EQ(complaint.find("hush"), std::string::npos);
+  }
+  EXPECT_NE(Complaint({.access_keys = {{"a", ""}}}).find("empty secret"), std::string::npos);
+  EXPECT_NE(Complaint({.access_keys = {{"a", "1"}, {"a", "2"}}}).find("twice"), std::string::npos);
+}
+
+TEST(EndpointUrlTest, NamesAnAddressAClientCanReach) {
+  EXPECT_EQ(EndpointUrl("http", "127.0.0.1", 80), "http://127.0.0.1:80");
+  EXPECT_EQ(EndpointUrl("https", "0.0.0.0", 443), "https://127.0.0.1:443");
+  EXPECT_EQ(EndpointUrl("http", "::", 80), "http://[::1]:80");
+}
+
+}  // namespace
+}  // namespace penstock::emulator::server

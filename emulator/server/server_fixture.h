@@ -1,0 +1,130 @@
+// What the emulator's own tests share: a folder that goes away, and a tiny HTTP client that signs.
+//
+// Test support only. The signature is made with the server's own functions: it shows that the parts fit, not that they
+// agree with S3 (the published vectors and the foreign clients do).
+#ifndef PENSTOCK_EMULATOR_SERVER_SERVER_FIXTURE_H_
+#define PENSTOCK_EMULATOR_SERVER_SERVER_FIXTURE_H_
+
+#include <netinet/in.h>
+#include <arpa/inet.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <string_view>
+
+#include "base/dates.h"
+#include "base/digest.h"
+#include "base/encoding.h"
+#include "emulator/auth/canonical.h"
+#include "emulator/auth/signing_key.h"
+
+namespace penstock::emulator::server {
+
+// A new folder below the system's temporary one, removed at the end.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "penstock-XXXXXX").string();
+    path_ = mkdtemp(name.data());
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+inline std::string ReadFile(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+struct HttpAnswer {
+  int status = 0;      // 0: no answer
+  std::string text;    // head and body as received
+};
+
+// Connects to `endpoint` ("http://127.0.0.1:1234"), sends, reads to the end. Gives up after 10 s without a byte.
+inline HttpAnswer Exchange(const std::string& endpoint, const std::string& request) {
+  const std::size_t colon = endpoint.rfind(':');
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<std::uint16_t>(std::atoi(endpoint.c_str() + colon + 1)));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  const int descriptor = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const timeval limit{.tv_sec = 10, .tv_usec = 0};
+  ::setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+  HttpAnswer answer;
+  if (::connect(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) {
+    std::size_t sent = 0;
+    while (sent < request.size()) {
+      const ssize_t count = ::send(descriptor, request.data() + sent, request.size() - sent, MSG_NOSIGNAL);
+      if (count <= 0) break;
+      sent += static_cast<std::size_t>(count);
+    }
+    char buffer[4096];
+    for (ssize_t count; (count = ::recv(descriptor, buffer, sizeof buffer, 0)) > 0;) {
+      answer.text.append(buffer, static_cast<std::size_t>(count));
+    }
+    if (answer.text.starts_with("HTTP/1.1 ")) answer.status = std::atoi(answer.text.c_str() + 9);
+  }
+  ::close(descriptor);
+  return answer;
+}
+
+inline HttpAnswer Plain(const std::string& endpoint, const std::string& method, const std::string& target) {
+  return Exchange(endpoint, method + " " + target + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
+}
+
+struct SignedRequest {
+  std::string method = "GET";
+  std::string target = "/";  // path and query in canonical form
+  std::string body;
+  std::string access_key = "penstock";
+  std::string secret = "penstock-secret";
+  std::string more_headers;  // unsigned, each with CRLF
+};
+
+inline HttpAnswer Send(const std::string& endpoint, const SignedRequest& request) {
+  const WallTime now = SystemClock().Now();
+  const std::string date = FormatAmzDate(now);
+  const std::string scope = FormatAmzDay(now) + "/us-east-1/s3/aws4_request";
+  const std::string hash = HexEncode(Sha256(AsBytes(request.body)));
+  const std::string host = endpoint.substr(endpoint.find("://") + 3);
+  api::RequestHead head;
+  head.method = request.method;
+  head.headers = {{"host", host}, {"x-amz-content-sha256", hash}, {"x-amz-date", date}};
+  const std::size_t question = request.target.find('?');
+  const std::string canonical = auth::CanonicalRequest(
+      {.head = head,
+       .raw_path = std::string_view(request.target).substr(0, question),
+       .raw_query = question == std::string::npos ? std::string_view() : std::string_view(request.target).substr(question + 1),
+       .query_leave_out = "",
+       .signed_headers = {"host", "x-amz-content-sha256", "x-amz-date"},
+       .payload_hash = hash});
+  const std::string day = FormatAmzDay(now);
+  const Sha256Digest key =
+      auth::DeriveSigningKey({.secret = request.secret, .day = day, .region = "us-east-1", .service = "s3"});
+  const std::string signature = auth::Signature(key, auth::StringToSign(date, scope, canonical));
+  return Exchange(endpoint, request.method + " " + request.target + " HTTP/1.1\r\nHost: " + host +
+                                "\r\nx-amz-content-sha256: " + hash + "\r\nx-amz-date: " + date +
+                                "\r\nAuthorization: AWS4-HMAC-SHA256 Credential=" + request.access_key + "/" + scope +
+                                ", SignedHeaders=host;x-amz-content-sha256;x-amz-date, Signature=" + signature +
+                                "\r\nContent-Length: " + std::to_string(request.body.size()) +
+                                "\r\nConnection: close\r\n" + request.more_headers + "\r\n" + request.body);
+}
+
+}  // namespace penstock::emulator::server
+
+#endif  // PENSTOCK_EMULATOR_SERVER_SERVER_FIXTURE_H_
