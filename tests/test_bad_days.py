@@ -1,0 +1,133 @@
+"""What goes wrong around the emulator and the client: one clear error, nothing half-written, nothing hangs."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import threading
+from pathlib import Path
+
+import penstock
+import pytest
+
+PROGRAM = Path(os.environ["PENSTOCK_BUILD_DIR"], "emulator/server/penstock-emulator")
+MIB = 1024**2
+
+
+def start(*options: str, file_limit_kib: int | None = None) -> tuple[subprocess.Popen[str], penstock.S3Client]:
+    command = [str(PROGRAM), "--port", "0", *options]
+    if file_limit_kib is not None:  # writes beyond it fail as on a full disk
+        command = ["bash", "-c", f'trap "" XFSZ; ulimit -f {file_limit_kib}; exec "$0" "$@"', *command]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    line = process.stdout.readline()
+    assert line, process.stderr.read() if process.stderr else ""
+    config = penstock.S3ClientConfig(
+        force_path_style=True, access_key_id="penstock", secret_access_key="penstock-secret", max_attempts=2
+    )
+    return process, penstock.S3Client("us-east-1", endpoint=json.loads(line)["endpoint"], s3client_config=config)
+
+
+def put(client: penstock.S3Client, key: str, data: bytes) -> None:
+    with client.put_object("bucket", key) as writer:
+        writer.write(data)
+
+
+def get(client: penstock.S3Client, key: str) -> bytes:
+    return client.get_object("bucket", key).read()
+
+
+def test_killed_emulator_keeps_what_it_acknowledged(tmp_path):
+    process, client = start("--data", str(tmp_path / "s3"))
+    client.create_bucket("bucket")
+    kept = {f"k{i}": os.urandom(i * 20_000) for i in range(20)}
+    for key, data in kept.items():
+        put(client, key, data)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    process, client = start("--data", str(tmp_path / "s3"))
+    assert {key: get(client, key) for key in kept} == kept
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=15) == 0
+
+
+def test_full_disk_is_told_and_the_rest_goes_on(tmp_path):
+    process, client = start("--data", str(tmp_path / "s3"), file_limit_kib=3 * 1024)
+    client.create_bucket("bucket")
+    put(client, "small", b"x" * 1000)
+    with pytest.raises(penstock.S3Exception, match=r"PutObject s3://bucket/big.*HTTP 507"):
+        put(client, "big", b"x" * (6 * MIB))
+    assert get(client, "small") == b"x" * 1000
+    assert [o.key for page in client.list_objects("bucket") for o in page.object_info] == ["small"]
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=15) == 0
+
+
+def test_corrupt_database_is_named(tmp_path):
+    process, client = start("--data", str(tmp_path / "s3"))
+    client.create_bucket("bucket")
+    put(client, "k", b"x")
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=15) == 0
+    database = next(p for p in (tmp_path / "s3").rglob("*") if p.is_file() and p.read_bytes()[:15] == b"SQLite format 3")
+    database.write_bytes(b"this is no database" * 1000)
+    done = subprocess.run(
+        [str(PROGRAM), "--port", "0", "--data", str(tmp_path / "s3")], capture_output=True, text=True, timeout=30, check=False
+    )
+    assert done.returncode == 1
+    assert database.name in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+class CannedServer:
+    """Answers every connection with the same bytes and then ends it."""
+
+    def __init__(self, answer: bytes, reset: bool = False) -> None:
+        self._answer, self._reset = answer, reset
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.connections = 0
+        threading.Thread(target=self._serve, daemon=True).start()
+
+    def _serve(self) -> None:
+        while True:
+            try:
+                connection, _ = self._listener.accept()
+            except OSError:
+                return
+            self.connections += 1
+            with connection:
+                connection.recv(65536)
+                connection.sendall(self._answer)
+                if self._reset:
+                    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\x00\x00\x00\x00\x00\x00\x00")
+
+    def __enter__(self) -> penstock.S3Client:
+        config = penstock.S3ClientConfig(force_path_style=True, access_key_id="a", secret_access_key="s3cr3t", max_attempts=2)
+        endpoint = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
+        return penstock.S3Client("us-east-1", endpoint=endpoint, s3client_config=config)
+
+    def __exit__(self, *_: object) -> None:
+        self._listener.close()
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b'HTTP/1.1 206 Partial Content\r\nETag: "e"\r\nContent-Range: bytes 0-99/100\r\nContent-Length: 100\r\n\r\nonly this',
+        b'HTTP/1.1 200 OK\r\nETag: "e"\r\nContent-Length: 100\r\n\r\nonly this',
+        b"HTTP/1.1 200 OK\r\nContent-Le",
+        b"",
+        b"\x00\x01\x02 this is not HTTP\r\n\r\n",
+    ],
+    ids=["short range", "short body", "cut head", "nothing", "junk"],
+)
+@pytest.mark.parametrize("reset", [False, True])
+def test_a_cut_answer_is_an_error_and_never_data(answer, reset):
+    with CannedServer(answer, reset) as client, pytest.raises(penstock.S3Exception) as caught:
+        get(client, "k")
+    text = str(caught.value)
+    assert "GetObject s3://bucket/k" in text
+    assert "s3cr3t" not in text
