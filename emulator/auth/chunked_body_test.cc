@@ -80,6 +80,7 @@ TEST(UnsignedChunksTest, RefusesBrokenFraming) {
         "5 \r\nhello\r\n0\r\n\r\n", "0x5\r\nhello\r\n0\r\n\r\n", "5\nhello\r\n0\r\n\r\n", "5\r\nhelloXX0\r\n\r\n",
         "5\r\nhello\r\n0\r\n\r\nmore", "5;chunk-signature=00\r\nhello\r\n0\r\n\r\n", "10000000000000005\r\nhello\r\n0\r\n\r\n"}) {
     EXPECT_EQ(Decode(wire, Unsigned(5)).code(), "IncompleteBody") << wire;
+    EXPECT_EQ(Decode(wire, Unsigned(5), 1).code(), "IncompleteBody") << wire << " byte by byte";
   }
 }
 
