@@ -38,7 +38,7 @@ def test_demo_resumes_and_reports(tmp_path, fail_rate):
     ("arguments", "message"),
     [
         (["--fail-rate", "2"], "--fail-rate is 2.0"),
-        (["--steps", "3"], "--steps is 3"),
+        (["--steps", "80"], "--steps is 80"),
         (["--fail-rate", "0.1", "--endpoint", "http://127.0.0.1:1"], "cannot be used with --endpoint"),
     ],
 )

@@ -22,7 +22,7 @@ inline std::int64_t EpochSeconds(WallTime time) {
   return std::chrono::duration_cast<std::chrono::seconds>(time.time_since_epoch()).count();
 }
 
-// Object keys are UTF-8 on S3; a key that is not survives as surrogate escapes, in both directions.
+// Object keys are UTF-8 on S3; one that is not is shown with surrogate escapes.
 inline pybind11::str KeyToPython(const std::string& key) {
   return pybind11::reinterpret_steal<pybind11::str>(
       PyUnicode_DecodeUTF8(key.data(), static_cast<Py_ssize_t>(key.size()), "surrogateescape"));

@@ -3,7 +3,9 @@
 
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
+#include <sys/mman.h>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
@@ -98,6 +100,14 @@ DownloadRequest MakeDownload(ReadArguments arguments) {
   return request;
 }
 
+// Fresh memory costs most of a large read in page faults; huge pages make them 512 times fewer.
+void AdviseHugePages(char* begin, std::size_t size) {
+  constexpr std::uintptr_t kHugePage = 2u << 20;
+  const auto first = (reinterpret_cast<std::uintptr_t>(begin) + kHugePage - 1) & ~(kHugePage - 1);
+  const auto last = (reinterpret_cast<std::uintptr_t>(begin) + size) & ~(kHugePage - 1);
+  if (first < last) madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);  // advice: failing is fine
+}
+
 // Reads into a new `bytes`, filled in place.
 py::tuple Read(const PyClient& self, ReadArguments arguments) {
   DownloadRequest request = MakeDownload(std::move(arguments));
@@ -110,6 +120,7 @@ py::tuple Read(const PyClient& self, ReadArguments arguments) {
       return Error::Make(ErrorKind::kResourceExhausted, "no memory for an object of " + std::to_string(size) + " bytes");
     }
     bytes = py::reinterpret_steal<py::object>(object);
+    AdviseHugePages(PyBytes_AS_STRING(object), size);
     return MutableByteView(reinterpret_cast<std::byte*>(PyBytes_AS_STRING(object)), size);
   };
   auto result = [&] {

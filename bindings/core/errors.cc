@@ -5,7 +5,6 @@ namespace penstock::python {
 namespace py = pybind11;
 
 void Raise(const Error& error) {
-  if (PyErr_Occurred() != nullptr) throw py::error_already_set();
   py::dict fields;
   fields["kind"] = py::str(std::string(ErrorKindName(error.kind)));
   fields["message"] = py::bytes(error.message).attr("decode")("utf-8", "replace");

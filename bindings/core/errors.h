@@ -10,13 +10,14 @@
 
 namespace penstock::python {
 
-// Throws the exception that penstock._exceptions makes of `error`; a Python exception that a signal handler has already
-// set (KeyboardInterrupt) goes first. Needs the GIL.
+// Throws the exception that penstock._exceptions makes of `error`. Needs the GIL, and no exception set.
 [[noreturn]] void Raise(const Error& error);
 
-// The value, or the exception. Needs the GIL.
+// The value, or the exception; one that a signal handler has already set (KeyboardInterrupt) goes first. Needs the GIL.
 template <class T>
 T Unwrap(Result<T> result) {
+  // A signal handler may have raised while the operation still succeeded: Ctrl-C is not lost.
+  if (PyErr_Occurred() != nullptr) throw pybind11::error_already_set();
   if (!result.ok()) Raise(result.error());
   if constexpr (!std::is_void_v<T>) return std::move(result).value();
 }

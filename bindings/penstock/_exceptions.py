@@ -57,6 +57,10 @@ class S3ConflictError(S3Exception):
     """Another operation is in the way, or the bucket already exists."""
 
 
+class S3InvalidArgumentError(S3Exception, ValueError):
+    """The request or the configuration cannot work as it is; nothing was sent."""
+
+
 class S3WrongRegionError(S3Exception):
     """The bucket lies in another region, named by ``region``."""
 
@@ -78,6 +82,7 @@ class S3DataLossError(S3Exception):
 
 
 _BY_KIND: dict[str, type[S3Exception]] = {
+    "invalid_argument": S3InvalidArgumentError,
     "not_found": S3NotFoundError,
     "access_denied": S3AccessDeniedError,
     "unauthenticated": S3UnauthenticatedError,
@@ -109,6 +114,8 @@ def _headline(kind: str, code: str, operation: str, region: str, message: str) -
         return f"Client error: Wrong region (expecting {region})"
     if kind == "throttled":
         return "Client error: Request throttled"
+    if kind == "invalid_argument":
+        return message
     if kind == "cancelled":
         return "Client error: Request canceled"
     return f"Client error: {message}"
@@ -140,8 +147,6 @@ def from_error(
     details = ", ".join(filter(None, facts))
     headline = _headline(kind, code, operation, region, message)
     text = f"{headline} ({details})" if details else headline
-    if kind == "invalid_argument" and not status:
-        return ValueError(f"{message} ({details})" if details else message)
     exception = _BY_KIND.get(kind, S3Exception)(text)
     exception.code, exception.status, exception.operation = code, status, operation
     exception.bucket, exception.key, exception.region = bucket, key, region

@@ -126,10 +126,11 @@ class PutObjectStream:
         self._closed = False
         self._writer = _core.Writer(client, bucket, key, storage_class or "", part_size=part_size, single_put_limit=part_size)
 
-    def write(self, data: Buffer) -> None:
+    def write(self, data: Buffer) -> int:
+        """Takes all bytes of a buffer and returns their number."""
         if self._closed:
             raise S3Exception("Cannot write to closed object")
-        self._writer.write(data)
+        return self._writer.write(data)
 
     def close(self) -> None:
         if self._closed:

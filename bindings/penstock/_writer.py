@@ -45,10 +45,11 @@ class S3Writer(io.BufferedIOBase):
         if exc_type is None:
             self.close()
             return
+        log.info("Exception occurred before closing stream: %s: %s", exc_type.__name__, exc_val)
         try:
-            log.info("Exception occurred before closing stream: %s: %s", exc_type.__name__, exc_val)
-        finally:
             self.abort()
+        except Exception:
+            log.exception("giving up an upload failed")  # the block's own exception is the one to raise
 
     def __del__(self) -> None:
         # io.IOBase would close, that is publish, a writer that nobody finished.
@@ -71,8 +72,8 @@ class S3Writer(io.BufferedIOBase):
             S3Exception: the upload failed; it has been given up.
         """
         self._checkClosed()
-        self.stream.write(data)
-        size = data.nbytes if isinstance(data, memoryview) else len(data)
+        written = self.stream.write(data)
+        size = written if isinstance(written, int) else len(data)
         self._position += size
         return size
 

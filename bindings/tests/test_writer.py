@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import array
 import gc
+import signal
 import subprocess
 import sys
 import textwrap
@@ -13,6 +15,7 @@ import penstock
 import pytest
 from bucket_io import get, keys, put
 from penstock._streams import PutObjectStream
+from penstock.testing import Emulator
 
 PART = 8 * 1024**2
 
@@ -124,3 +127,57 @@ def test_capabilities(client, bucket):
     with client.put_object(bucket, "k") as writer:
         assert (writer.readable(), writer.seekable(), writer.writable()) == (False, False, True)
         writer.flush()
+
+
+def test_an_exception_is_not_replaced_by_a_failing_abort():
+    """The block's own exception was lost when giving the upload up failed too."""
+    with Emulator() as own:
+        client = own.client(penstock.S3ClientConfig(max_attempts=1))
+        client.create_bucket("bucket")
+        with pytest.raises(ValueError, match="mine"), client.put_object("bucket", "k") as writer:
+            writer.write(b"x" * (2 * PART + 1))
+            own.stop()
+            raise ValueError("mine")
+
+
+def test_counts_bytes_of_any_buffer(client, bucket):
+    """An array of ten 8-byte numbers was told as 10 bytes."""
+    with client.put_object(bucket, "k") as writer:
+        assert writer.write(array.array("d", [0.0] * 10)) == 80
+        assert writer.tell() == 80
+    assert get(client, bucket, "k") == bytes(80)
+
+
+def test_ctrl_c_while_closing_is_a_keyboard_interrupt():
+    """It was a SystemError where the object turned out to be published after all."""
+    program = """
+        import hashlib, signal, socket, sys, threading, penstock
+        listener = socket.create_server(("127.0.0.1", 0))
+        tag = hashlib.md5(b"hello").hexdigest()
+        def serve(connection):
+            data = connection.recv(65536)
+            while data:
+                if data.startswith(b"PUT"):
+                    print("waiting", flush=True)
+                elif data.startswith(b"HEAD"):
+                    head = f'HTTP/1.1 200 OK\\r\\nETag: "{tag}"\\r\\nContent-Length: 5\\r\\n\\r\\n'
+                    connection.sendall(head.encode())
+                data = connection.recv(65536)
+        def accept():
+            while True:
+                threading.Thread(target=serve, args=(listener.accept()[0],), daemon=True).start()
+        threading.Thread(target=accept, daemon=True).start()
+        config = penstock.S3ClientConfig(force_path_style=True, access_key_id="a", secret_access_key="b")
+        endpoint = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        writer = penstock.S3Client("us-east-1", endpoint=endpoint, s3client_config=config).put_object("bucket", "key")
+        writer.write(b"hello")
+        try:
+            writer.close()
+        except KeyboardInterrupt:
+            sys.exit(42)
+    """
+    process = subprocess.Popen([sys.executable, "-c", textwrap.dedent(program)], stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "waiting\n"
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=30) == 42
+    process.stdout.close()

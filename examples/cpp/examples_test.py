@@ -42,7 +42,9 @@ class ExamplesTest(unittest.TestCase):
         return {**os.environ, "OMP_NUM_THREADS": "1", "AWS_ACCESS_KEY_ID": KEY, "AWS_SECRET_ACCESS_KEY": SECRET}
 
     def run_example(self, name: str, *arguments: str, stdin: bytes = b"") -> bytes:
-        done = subprocess.run(self.command(name, *arguments), input=stdin, capture_output=True, timeout=120, env=self.environment)
+        done = subprocess.run(
+            self.command(name, *arguments), input=stdin, capture_output=True, timeout=120, env=self.environment, check=False
+        )
         self.assertEqual(done.returncode, 0, done.stderr.decode())
         return done.stdout
 
@@ -56,7 +58,9 @@ class ExamplesTest(unittest.TestCase):
         self.assertEqual(listed, [["0", "empty"], ["20000001", "large"]])
 
     def test_failures_name_operation_and_key_on_standard_error(self) -> None:
-        done = subprocess.run(self.command("get", "s3://examples/missing"), capture_output=True, timeout=60, env=self.environment)
+        done = subprocess.run(
+            self.command("get", "s3://examples/missing"), capture_output=True, timeout=60, env=self.environment, check=False
+        )
         self.assertEqual(done.returncode, 1)
         self.assertEqual(done.stdout, b"")
         self.assertIn("GetObject s3://examples/missing", done.stderr.decode())

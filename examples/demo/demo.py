@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import itertools
 import json
 import os
 import shutil
@@ -28,6 +29,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 HERE = Path(__file__).resolve().parent
 ACCESS_KEY, SECRET_KEY = "penstock", "penstock-secret"  # what the emulator accepts when told nothing else
 START_TIMEOUT_S = 15
+ENOUGH_OBJECTS = 1500
 TRAIN_TIMEOUT_S = 600
 LOSS_TOLERANCE = 1e-4  # a restored model gives the saved one's loss but for the order of additions
 
@@ -56,18 +58,27 @@ def emulator(fail_rate: float, out: Path) -> Iterator[str]:
         process.wait(START_TIMEOUT_S)
 
 
-def standard_library_sources() -> list[Path]:
-    root = Path(sysconfig.get_path("stdlib"))
-    return sorted(p for p in root.rglob("*.py") if "site-packages" not in p.parts and "dist-packages" not in p.parts)
+def sources() -> list[tuple[str, Path]]:
+    """Key and path of every source file of the standard library.
+
+    Debian packages it without its tests; there, the environment's own packages fill up to a data set of the same size.
+    """
+    library, packages = Path(sysconfig.get_path("stdlib")), Path(sysconfig.get_path("purelib"))
+    outside = ("site-packages", "dist-packages")
+    found = [
+        (f"data/{p.relative_to(library).as_posix()}", p) for p in sorted(library.rglob("*.py")) if not set(outside) & set(p.parts)
+    ]
+    extra = itertools.islice(packages.rglob("*.py"), max(0, ENOUGH_OBJECTS - len(found)))
+    return found + [(f"data/site-packages/{p.relative_to(packages).as_posix()}", p) for p in extra]
 
 
 def upload(args: argparse.Namespace, client: penstock.S3Client, bucket: str) -> tuple[int, int, float]:
-    """Puts every standard library source below data/; returns objects, bytes and seconds."""
-    root, paths = Path(sysconfig.get_path("stdlib")), standard_library_sources()
+    """Puts the sources below data/; returns objects, bytes and seconds."""
+    files = sources()
 
-    def put(path: Path) -> int:
-        data = path.read_bytes()
-        with client.put_object(bucket, f"data/{path.relative_to(root).as_posix()}") as writer:
+    def put(file: tuple[str, Path]) -> int:
+        key, data = file[0], file[1].read_bytes()
+        with client.put_object(bucket, key) as writer:
             writer.write(data)
         return len(data)
 
@@ -80,15 +91,17 @@ def upload(args: argparse.Namespace, client: penstock.S3Client, bucket: str) -> 
         TimeElapsedColumn(),
     )
     with Progress(*columns, console=console) as progress, ThreadPoolExecutor(args.upload_threads) as pool:
-        bar = progress.add_task("", total=len(paths), rate="")
-        for size in pool.map(put, paths):
+        bar = progress.add_task("", total=len(files), rate="")
+        for size in pool.map(put, files):
             total += size
             rate = f"{total / (time.perf_counter() - start) / 1e6:.1f} MB/s"
             progress.update(bar, advance=1, rate=rate)
-    return len(paths), total, time.perf_counter() - start
+    return len(files), total, time.perf_counter() - start
 
 
-def start_training(args: argparse.Namespace, bucket: str, out: Path) -> subprocess.Popen[bytes]:
+@contextlib.contextmanager
+def training(args: argparse.Namespace, bucket: str, out: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """Runs train.py in a process group of its own, and leaves nothing of it running, whatever happens."""
     command = [
         sys.executable, str(HERE / "train.py"), "--data", f"s3://{bucket}/data/", "--checkpoints", f"s3://{bucket}/checkpoints",
         "--metrics", str(out / "metrics.jsonl"), "--region", args.region, "--steps", str(args.steps),
@@ -96,7 +109,13 @@ def start_training(args: argparse.Namespace, bucket: str, out: Path) -> subproce
     ]  # fmt: skip
     if args.endpoint:
         command += ["--endpoint", args.endpoint]
-    return subprocess.Popen(command, start_new_session=True)
+    process = subprocess.Popen(command, start_new_session=True)
+    try:
+        yield process
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
 
 
 def read_metrics(out: Path) -> list[dict[str, Any]]:
@@ -106,30 +125,29 @@ def read_metrics(out: Path) -> list[dict[str, Any]]:
 
 def train_and_kill(args: argparse.Namespace, bucket: str, out: Path) -> int:
     """Runs training until it is in the middle of a save past half-way, then SIGKILLs the whole process group."""
-    process = start_training(args, bucket, out)
     deadline = time.monotonic() + TRAIN_TIMEOUT_S
-    while time.monotonic() < deadline:
-        if process.poll() is not None:
-            fail(f"training ended with exit code {process.returncode} before it could be killed")
-        begun = [m["step"] for m in read_metrics(out) if m["event"] == "save-begins" and m["step"] >= args.steps // 2]
-        if begun:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-            step = max(m["step"] for m in read_metrics(out) if m["event"] == "step")
-            console.print(f"[yellow]killed the training process (SIGKILL) at step {step}, while it was saving")
-            return step
-        time.sleep(0.01)
-    os.killpg(process.pid, signal.SIGKILL)
+    with training(args, bucket, out) as process:
+        while time.monotonic() < deadline:
+            if process.poll() is not None:
+                fail(f"training ended with exit code {process.returncode} before it could be killed")
+            metrics = read_metrics(out)
+            saved = any(m["event"] == "saved" for m in metrics)
+            if saved and any(m["event"] == "save-begins" and m["step"] >= args.steps // 2 for m in metrics):
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+                step = max(m["step"] for m in read_metrics(out) if m["event"] == "step")
+                console.print(f"[yellow]killed the training process (SIGKILL) at step {step}, as it was saving")
+                return step
+            time.sleep(0.01)
     return fail(f"training did not reach step {args.steps // 2} in {TRAIN_TIMEOUT_S} s")
 
 
 def train_to_end(args: argparse.Namespace, bucket: str, out: Path) -> None:
-    process = start_training(args, bucket, out)
-    try:
-        code = process.wait(TRAIN_TIMEOUT_S)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        fail(f"the resumed training did not finish in {TRAIN_TIMEOUT_S} s")
+    with training(args, bucket, out) as process:
+        try:
+            code = process.wait(TRAIN_TIMEOUT_S)
+        except subprocess.TimeoutExpired:
+            fail(f"the resumed training did not finish in {TRAIN_TIMEOUT_S} s")
     if code != 0:
         fail(f"the resumed training ended with exit code {code}; its message is above")
 
@@ -169,8 +187,8 @@ def parse(argv: list[str] | None) -> argparse.Namespace:
         parser.error(f"--fail-rate is {args.fail_rate}; it takes a share from 0 up to, not including, 1")
     if args.fail_rate and args.endpoint:
         parser.error("--fail-rate is the emulator's; it cannot be used with --endpoint")
-    if args.steps < 2 * args.save_every:
-        parser.error(f"--steps is {args.steps}; the demo needs at least two saves, so at least {2 * args.save_every}")
+    if args.steps < 3 * args.save_every:
+        parser.error(f"--steps is {args.steps}; the demo needs at least three saves, so at least {3 * args.save_every}")
     return args
 
 

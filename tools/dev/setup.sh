@@ -13,8 +13,8 @@ missing_packages() {
 }
 
 ensure_packages() {
-  command -v dpkg-query >/dev/null || die "this machine has no dpkg: ./dev sets up Debian 12. Elsewhere install the packages of tools/apt-packages.txt by hand and set PENSTOCK_SKIP_APT=1."
   [ -n "${PENSTOCK_SKIP_APT:-}" ] && return
+  command -v dpkg-query >/dev/null || die "this machine has no dpkg: ./dev sets up Debian 12. Elsewhere install the packages of tools/apt-packages.txt by hand and set PENSTOCK_SKIP_APT=1."
   local missing
   missing=$(missing_packages | tr '\n' ' ')
   missing=${missing% }
@@ -22,7 +22,7 @@ ensure_packages() {
   local as_root=()
   if [ "$(id -u)" -ne 0 ]; then
     if command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
-      as_root=(sudo)
+      as_root=(sudo env DEBIAN_FRONTEND=noninteractive)
     else
       printf 'dev: these Debian packages are missing and installing needs root. Run this, then start again:\n\n  sudo apt-get update && sudo apt-get install -y --no-install-recommends %s\n\n' "$missing" >&2
       exit 3
@@ -45,10 +45,10 @@ ensure_venv() {
   venv=$cache_root/venv-$key
   if [ ! -e "$venv/ready" ]; then
     mkdir -p "$cache_root"
+    say "making the Python environment (once, some minutes; torch is about 200 MB)"
     (
       flock 9
       [ -e "$venv/ready" ] && exit 0
-      say "making the Python environment (once; torch is about 200 MB)"
       rm -rf "$venv"
       "$python" -m venv "$venv" || exit 1
       "$venv/bin/python" -m pip install --quiet --disable-pip-version-check "$(grep -E '^torch==' requirements-dev.txt)" || exit 1
@@ -90,5 +90,5 @@ full_options() {
 }
 
 build() {
-  ninja -C "$build_dir" --quiet "$@" || die "the build failed; the first error is above"
+  ninja -C "$build_dir" --quiet ${PENSTOCK_JOBS:+-j "$PENSTOCK_JOBS"} "$@" || die "the build failed; the first error is above"
 }

@@ -22,7 +22,7 @@ EOF
 
 run_ctest() {
   rm -f "$build_dir/ctest.xml"
-  ctest --test-dir "$build_dir" -j2 --output-on-failure --no-tests=error --output-junit ctest.xml "$@" \
+  ctest --test-dir "$build_dir" -j "${PENSTOCK_JOBS:-2}" --output-on-failure --no-tests=error --output-junit ctest.xml "$@" \
     >"$build_dir/ctest.log" 2>&1 || { grep -Ev ' (Start|Passed) ' "$build_dir/ctest.log" | tail -n 200; result=1; }
   count_junit "$build_dir/ctest.xml"
 }
