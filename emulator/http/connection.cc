@@ -71,6 +71,7 @@ WireConnection::Next WireConnection::ServeWaiting(ServingTools& tools) {
     const std::size_t head_bytes = FindHead();
     if (head_bytes > 0) {
       if (!ServeRequest(head_bytes, tools)) return Next::kClose;
+      ForgetRequest();
       buffer_.Unpin();
       scanned_ = 0;
       head_began_ = {};
@@ -125,6 +126,13 @@ bool WireConnection::ServeRequest(std::size_t head_bytes, ServingTools& tools) {
   const bool keep = Answer(exchange, *framing, body, tools);
   ++facts_.requests_before;
   return keep;
+}
+
+void WireConnection::ForgetRequest() {
+  request_.method = {};
+  request_.target = {};
+  request_.minor_version = api::RequestHead().minor_version;
+  request_.headers.clear();  // its memory stays for the next head
 }
 
 void WireConnection::CallHandler(api::Exchange& exchange) {

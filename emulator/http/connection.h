@@ -69,6 +69,8 @@ class WireConnection {
   Next ServeWaiting(ServingTools& tools);
   std::size_t FindHead();
   bool ServeRequest(std::size_t head_bytes, ServingTools& tools);
+  // The views of a served request die with its pinned head; a refusal of the next one must not find them.
+  void ForgetRequest();
   void CallHandler(api::Exchange& exchange);
   bool Answer(api::Exchange& exchange, const Framing& framing, WireBodyReader& body, ServingTools& tools);
   SendResult Send(const api::Exchange& exchange, bool can_keep, ServingTools& tools);

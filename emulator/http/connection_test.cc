@@ -289,6 +289,33 @@ TEST_F(ConnectionTest, AHeadThatNeverEndsIsTimedOut) {
   EXPECT_TRUE(client.EndsOrderly());
 }
 
+// A refused head was once reported with the method and target of the request before it, read from memory freed meanwhile.
+TEST_F(ConnectionTest, AHeadRefusedAfterAServedRequestHasNothingOfThatRequest) {
+  std::promise<std::string> refused;
+  ServerOptions options;
+  options.progress_timeout = milliseconds(50);
+  options.on_finished = [&](const api::Exchange& exchange) {
+    if (exchange.response.status == 200) return;
+    const api::RequestHead& head = exchange.request;
+    std::string all = std::string(head.method) + "," + std::string(head.target);
+    for (const api::HeaderView& header : head.headers) all += "," + std::string(header.name) + std::string(header.value);
+    refused.set_value(std::move(all));
+  };
+  const std::string served = "HEAD /before HTTP/1.1\r\nHost: h\r\nA: b\r\n\r\n";
+  for (const std::string& head : {"GET / HTTP/1.1\r\nHost: h\r\nA: " + std::string(100'000, 'a'),  // the buffer grows
+                                 "GET / HTTP/1.1\r\nHost: h\r\nA: " + std::string(9'000, 'a')}) {  // and never ends
+    server_.reset();  // its threads use the promise
+    refused = {};
+    Serve(Echo, options);
+    TestClient client = Connect();
+    ASSERT_EQ(client.Ask(served, true).status, 200);
+    const TestResponse response = client.Ask(head);
+    EXPECT_EQ(response.status, 400);
+    EXPECT_NE(response.body.find("<Error>"), std::string::npos) << "answered as if it were HEAD";
+    EXPECT_EQ(refused.get_future().get(), ",");
+  }
+}
+
 TEST_F(ConnectionTest, ADripOfHeadBytesDoesNotExtendTheTimeOut) {
   ServerOptions options;
   options.progress_timeout = milliseconds(100);
