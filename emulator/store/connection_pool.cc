@@ -13,7 +13,13 @@ Result<ConnectionPool::Lease> ConnectionPool::Take() {
     }
     ++open_;
   }
-  auto opened = opener_();
+  auto opened = [this]() -> Result<std::unique_ptr<Connection>> {
+    try {
+      return opener_();
+    } catch (...) {  // the place taken above is given back either way
+      return Error::Make(ErrorKind::kResourceExhausted, "out of memory");
+    }
+  }();
   if (!opened.ok()) {
     const MutexLock lock(mutex_);
     --open_;

@@ -15,26 +15,45 @@ void Abandon(Connection& connection) {
   if (connection.InTransaction()) static_cast<void>(Step(connection, "ROLLBACK").ok());
 }
 
+// Built where memory has run out: every text is short enough to need none.
+Error OutOfMemory() noexcept { return Error::Make(ErrorKind::kResourceExhausted, "out of memory"); }
+
+// Exceptions stop here: what one work throws fails this work like an Error of its own.
+Result<void> Perform(const WriteQueue::Work& work, WriteTransaction& transaction) noexcept {
+  try {
+    return work(transaction);
+  } catch (...) {
+    return OutOfMemory();
+  }
+}
+
+// All of them, also behind one that throws: what they keep must follow what is committed. False: one threw.
+bool RunEffects(const std::vector<std::function<void()>>& effects) noexcept {
+  bool whole = true;
+  for (const auto& effect : effects) {
+    try {
+      effect();
+    } catch (...) {
+      whole = false;
+    }
+  }
+  return whole;
+}
+
 }  // namespace
 
 Result<void> WriteQueue::Run(const Work& work, Company company) {
   Ticket mine{&work, company, {}, {}, false, {}};
   Batch batch;
+  batch.reserve(kLargestBatch);  // nothing between joining the queue and leaving it may throw
   {
     const MutexLock lock(mutex_);
     waiting_.push_back(&mine);
     while (!mine.done && waiting_.front() != &mine) mine.finished.WaitIdle(mutex_);
     if (mine.done) return std::move(mine.result);
-    batch = NextBatch();
+    FillBatch(batch);
   }
-  {
-    auto lease = pool_.Take();
-    if (lease.ok()) {
-      Execute(**lease, batch);
-    } else {
-      for (Ticket* ticket : batch) ticket->result = lease.error();
-    }
-  }
+  Serve(batch);
   const MutexLock lock(mutex_);
   for (Ticket* ticket : batch) {
     waiting_.pop_front();
@@ -45,15 +64,31 @@ Result<void> WriteQueue::Run(const Work& work, Company company) {
   return std::move(mine.result);
 }
 
-WriteQueue::Batch WriteQueue::NextBatch() {
-  Batch batch;
+void WriteQueue::FillBatch(Batch& batch) {
   for (Ticket* ticket : waiting_) {
     const bool alone = ticket->company == Company::kAlone;
     if (!batch.empty() && (alone || batch.size() == kLargestBatch)) break;
     batch.push_back(ticket);
     if (alone) break;
   }
-  return batch;
+}
+
+void WriteQueue::Serve(const Batch& batch) noexcept {
+  try {
+    auto lease = pool_.Take();
+    if (!lease.ok()) {
+      for (Ticket* ticket : batch) ticket->result = lease.error();
+      return;
+    }
+    try {
+      Execute(**lease, batch);
+    } catch (...) {
+      Abandon(**lease);  // the next borrower must not find a transaction open
+      throw;
+    }
+  } catch (...) {
+    for (Ticket* ticket : batch) ticket->result = OutOfMemory();
+  }
 }
 
 void WriteQueue::Execute(Connection& connection, const Batch& batch) {
@@ -67,7 +102,7 @@ bool WriteQueue::TryTogether(Connection& connection, const Batch& batch) {
   for (Ticket* ticket : batch) {
     if (!Step(connection, "SAVEPOINT work").ok()) break;
     WriteTransaction transaction(connection);
-    ticket->result = (*ticket->work)(transaction);
+    ticket->result = Perform(*ticket->work, transaction);
     ticket->effects = std::move(transaction.effects_);
     if (!connection.InTransaction()) return false;
     if (!ticket->result.ok()) {
@@ -78,7 +113,7 @@ bool WriteQueue::TryTogether(Connection& connection, const Batch& batch) {
     if (ticket != batch.back()) continue;
     if (!Step(connection, "COMMIT").ok()) break;
     for (Ticket* committed : batch) {
-      for (const auto& effect : committed->effects) effect();
+      if (!RunEffects(committed->effects)) committed->result = OutOfMemory();
     }
     return true;
   }
@@ -90,10 +125,10 @@ void WriteQueue::RunAlone(Connection& connection, Ticket& ticket) {
   ticket.result = Step(connection, "BEGIN IMMEDIATE");
   if (!ticket.result.ok()) return;
   WriteTransaction transaction(connection);
-  ticket.result = (*ticket.work)(transaction);
+  ticket.result = Perform(*ticket.work, transaction);
   if (ticket.result.ok()) ticket.result = Step(connection, "COMMIT");
   if (!ticket.result.ok()) return Abandon(connection);
-  for (const auto& effect : transaction.effects_) effect();
+  if (!RunEffects(transaction.effects_)) ticket.result = OutOfMemory();
 }
 
 }  // namespace penstock::emulator::store

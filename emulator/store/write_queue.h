@@ -37,7 +37,8 @@ class WriteQueue {
   enum class Company { kWelcome, kAlone };  // kAlone: no other work in the same transaction
   // Runs `work` inside a transaction and returns when it is committed (durable as the connection is set) or undone. An
   // Error of the work undoes this work only. It may be run again after a failure of others, so it must not consume what
-  // it captured, and it may run on another thread while the caller waits.
+  // it captured, and it may run on another thread while the caller waits. Work that throws has failed:
+  // kResourceExhausted.
   using Work = std::function<Result<void>(WriteTransaction&)>;
   Result<void> Run(const Work& work, Company company = Company::kWelcome);
 
@@ -52,7 +53,9 @@ class WriteQueue {
   };
   using Batch = std::vector<Ticket*>;
 
-  Batch NextBatch() PENSTOCK_REQUIRES(mutex_);
+  void FillBatch(Batch& batch) PENSTOCK_REQUIRES(mutex_);
+  // Gives every ticket of the batch a result, whatever is thrown: their owners wait for it.
+  void Serve(const Batch& batch) noexcept;
   static void Execute(Connection& connection, const Batch& batch);
   static bool TryTogether(Connection& connection, const Batch& batch);
   static void RunAlone(Connection& connection, Ticket& ticket);

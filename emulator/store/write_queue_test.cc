@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <new>
 #include <string>
 #include <thread>
 
@@ -102,6 +103,53 @@ TEST_F(WriteQueueTest, AnEndedTransactionFailsOnlyWhoEndedIt) {
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(lost, 0);
   EXPECT_EQ(Count(), 150);
+}
+
+// After work had thrown, every later write hung behind its ticket, or read it from a stack frame that was gone.
+TEST_F(WriteQueueTest, WorkThatThrowsFailsAloneAndTheQueueGoesOn) {
+  const auto broken = [](WriteTransaction& transaction) -> Result<void> {
+    PENSTOCK_TRY(Insert(transaction, 1'000'000));
+    throw std::bad_alloc();
+  };
+  const auto failed = queue_.Run(broken);
+  ASSERT_FALSE(failed.ok());
+  EXPECT_EQ(failed.error().kind, ErrorKind::kResourceExhausted);
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 4; ++thread) {
+    threads.emplace_back([&, thread] {
+      for (int i = 0; i < 50; ++i) {
+        if (thread == 0) {
+          if (queue_.Run(broken).ok()) ++wrong;
+        } else if (!queue_.Run([&](WriteTransaction& t) { return Insert(t, thread * 100 + i); }).ok()) {
+          ++wrong;
+        }
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(Count(), 150);
+}
+
+// An exception outside any work (an effect, the pool) once left the whole batch in the queue.
+TEST_F(WriteQueueTest, WhatIsThrownAroundTheWorkFailsTheBatchAndLeavesNoTransactionOpen) {
+  bool told = false;
+  const auto failed = queue_.Run([&](WriteTransaction& transaction) -> Result<void> {
+    transaction.AfterCommit([] { throw std::bad_alloc(); });
+    transaction.AfterCommit([&] { told = true; });
+    return Insert(transaction, 1);
+  });
+  ASSERT_FALSE(failed.ok());
+  EXPECT_EQ(failed.error().kind, ErrorKind::kResourceExhausted);
+  EXPECT_TRUE(told) << "the other effects keep memory and disk alike";
+  ConnectionPool closed(1, []() -> Result<std::unique_ptr<Connection>> { throw std::bad_alloc(); });
+  WriteQueue without(closed);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(without.Run([](WriteTransaction&) { return Ok(); }).error().kind, ErrorKind::kResourceExhausted);
+  }
+  EXPECT_TRUE(queue_.Run([](WriteTransaction& t) { return Insert(t, 2); }).ok());
+  EXPECT_EQ(Count(), 2);  // the effect threw after its commit: the caller cannot know, as with a lost answer
 }
 
 }  // namespace
