@@ -82,7 +82,8 @@ class Flight : public std::enable_shared_from_this<Flight> {
   std::optional<ResolvedEndpoint> temporary_endpoint_;
   std::string region_;  // of a redirect; empty: learned or configured
   CredentialsPtr credentials_;
-  std::optional<Error> expired_;  // waits for other credentials than credentials_
+  std::optional<Error> expired_;     // waits for other credentials than credentials_
+  bool credentials_renewed_ = false;  // or tried to
   WallTime attempt_started_{};
   MonotonicTime attempt_began_{};
 };
@@ -164,6 +165,7 @@ void Flight::OnCredentials(Result<CredentialsPtr> credentials) {
                          (fresh->access_key_id != credentials_->access_key_id ||
                           fresh->session_token != credentials_->session_token);
     if (!changed) return Finish(*std::exchange(expired_, std::nullopt));
+    expired_.reset();  // a later retry may well find these unchanged
   }
   credentials_ = std::move(fresh);
   Send();
@@ -284,7 +286,8 @@ bool Flight::CorrectClock(const Error& error) {
 }
 
 bool Flight::AwaitNewCredentials(const Error& error) {
-  if (error.code != "ExpiredToken" || expired_) return false;
+  if (error.code != "ExpiredToken" || credentials_renewed_) return false;
+  credentials_renewed_ = true;
   expired_ = error;
   return true;
 }

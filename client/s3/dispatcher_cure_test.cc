@@ -128,6 +128,29 @@ TEST(ExpiredTokenTest, IsRetriedWithOtherCredentials) {
   EXPECT_NE(test.Header(1, "Authorization").find("Credential=NEW/"), std::string::npos);
 }
 
+TEST(ExpiredTokenTest, ARetryAfterNewCredentialsDoesNotBringTheOldErrorBack) {
+  // Symptom: ExpiredToken, new credentials, a passing 503: the call ended with the ExpiredToken cured long before.
+  for (const bool reset : {false, true}) {
+    ClientUnderTest test(With(std::make_shared<ScriptedProvider>(std::vector<std::string>{"OLD", "NEW"})));
+    test.transport.Expect(Refuse(400, "ExpiredToken"));
+    test.transport.Expect(reset ? FakeReply::Fail(Error::Make(ErrorKind::kUnavailable, "connection reset"))
+                                : Refuse(503, "SlowDown"));
+    test.transport.Expect(Object("abc"));
+    const auto result = test.Get();
+    ASSERT_TRUE(result.ok()) << result.error().ToString();
+    ASSERT_EQ(test.sent(), 3u);
+    EXPECT_NE(test.Header(2, "Authorization").find("Credential=NEW/"), std::string::npos);
+  }
+}
+
+TEST(ExpiredTokenTest, IsCuredOncePerCall) {
+  ClientUnderTest test(With(std::make_shared<ScriptedProvider>(std::vector<std::string>{"OLD", "NEW", "NEWER"})));
+  test.transport.Expect(Refuse(400, "ExpiredToken"));
+  test.transport.Expect(Refuse(400, "ExpiredToken"));
+  EXPECT_EQ(test.Get().error().code, "ExpiredToken");
+  EXPECT_EQ(test.sent(), 2u);
+}
+
 TEST(ExpiredTokenTest, IsReportedWhenThereAreNoOthers) {
   ClientUnderTest test(With(std::make_shared<ScriptedProvider>(std::vector<std::string>{"OLD"})));
   test.transport.Expect(Refuse(400, "ExpiredToken"));
