@@ -15,6 +15,8 @@ namespace {
 constexpr std::chrono::milliseconds kPoll{100};
 constexpr int kCompleteTries = 2;  // each with the client's own retries inside
 constexpr int kAbortTries = 4;
+constexpr int kRemovalsUnasked = 1;
+constexpr int kRemovalsByAbort = 2;
 
 }  // namespace
 
@@ -28,7 +30,7 @@ MultipartUpload::MultipartUpload(std::shared_ptr<ObjectStore> store, BucketName 
       stop_(options_.call.cancel) {}
 
 MultipartUpload::~MultipartUpload() {
-  const Result<void> ignored = Abort();  // nobody is left to tell
+  const Result<void> ignored = GiveUp(kRemovalsUnasked);  // nobody is left to tell
   static_cast<void>(ignored);
 }
 
@@ -175,7 +177,9 @@ Result<UploadResponse> MultipartUpload::Complete(const Interrupt& interrupt) {
   Error error = Fail(std::move(result).error());
   if (!unknown) return error;
   const std::optional<ETag> etag = MultipartETag(parts);
-  if (etag && IsPublished(*store_, bucket_, key_, *etag, sent_bytes_)) {
+  // Whoever interrupted waits for one limit, not for two.
+  const CallOptions cleanup = interrupted_ ? cleanup_ : CleanupOptions(false);
+  if (etag && IsPublished(*store_, bucket_, key_, *etag, sent_bytes_, cleanup)) {
     failed_.reset();
     upload_id_.reset();
     return UploadResponse{*etag, sent_bytes_};
@@ -184,13 +188,16 @@ Result<UploadResponse> MultipartUpload::Complete(const Interrupt& interrupt) {
 }
 
 Error MultipartUpload::Fail(Error error) {
+  interrupted_ = error.kind == ErrorKind::kCancelled;
   failed_ = std::move(error);
-  const Result<void> ignored = Abort();  // the first error is the one to report
+  const Result<void> ignored = GiveUp(kRemovalsUnasked);  // the first error is the one to report
   static_cast<void>(ignored);
   return *failed_;
 }
 
-Result<void> MultipartUpload::Abort() {
+Result<void> MultipartUpload::Abort() { return GiveUp(kRemovalsByAbort); }
+
+Result<void> MultipartUpload::GiveUp(int removals_allowed) {
   stop_.RequestStop();
   {
     const MutexLock lock(mutex_);
@@ -200,13 +207,16 @@ Result<void> MultipartUpload::Abort() {
   if (!failed_) {
     failed_ = Error::Make(ErrorKind::kCancelled, "the upload was aborted").At("UploadPart", bucket_.value, key_.value);
   }
-  Result<void> removed = RemoveParts();
-  if (removed.ok()) upload_id_.reset();
-  return removed;
+  if (removals_ >= removals_allowed) return removed_;
+  ++removals_;
+  cleanup_ = CleanupOptions(interrupted_);
+  removed_ = RemoveParts(cleanup_);
+  if (removed_.ok()) upload_id_.reset();
+  return removed_;
 }
 
-Result<void> MultipartUpload::RemoveParts() {
-  const CallOptions cleanup = CleanupOptions();  // one time limit over all tries
+// `cleanup`: one time limit over all tries.
+Result<void> MultipartUpload::RemoveParts(const CallOptions& cleanup) {
   Result<void> last = Ok();
   for (int tried = 0; tried < kAbortTries; ++tried) {
     AbortMultipartUploadRequest abort;

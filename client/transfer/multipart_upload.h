@@ -19,6 +19,9 @@ namespace penstock::transfer {
 // Every member blocks; an interrupt ends it with kCancelled. After any error the upload has been aborted, no part is in
 // flight any more, and every further call returns that error. Destruction aborts what was not completed.
 //
+// Removing the parts is tried once, within settle.h's limits: where the network hangs, whoever lets go of a failed
+// upload does not wait again. Only Abort tries once more.
+//
 // Thread safety: one caller at a time.
 class MultipartUpload {
  public:
@@ -35,7 +38,8 @@ class MultipartUpload {
   Result<void> Send(ByteView data, std::function<void()> released, const Interrupt& interrupt);
   // Waits for the parts, then publishes. What was published is reported as such, even when S3's answer was lost.
   Result<UploadResponse> Complete(const Interrupt& interrupt);
-  // Gives up: cancels and awaits the parts, removes them at S3. Nothing to do: success.
+  // Gives up: cancels and awaits the parts, removes them at S3. Nothing to do: success. Where that failed twice it
+  // returns the last error without asking again.
   Result<void> Abort();
 
  private:
@@ -44,7 +48,8 @@ class MultipartUpload {
   Result<void> WaitForParts(const Interrupt& interrupt);
   Error Fail(Error error);
   Result<PutObjectResponse> TryComplete(const std::vector<CompletedPart>& parts, const Interrupt& interrupt);
-  Result<void> RemoveParts();
+  Result<void> GiveUp(int removals_allowed);
+  Result<void> RemoveParts(const CallOptions& cleanup);
 
   const std::shared_ptr<ObjectStore> store_;  // shared with the creator: parts in flight need it
   const BucketName bucket_;
@@ -54,6 +59,10 @@ class MultipartUpload {
   ChainedStop stop_;
   std::optional<UploadId> upload_id_;  // unset: not created, completed or aborted
   std::optional<Error> failed_;
+  bool interrupted_ = false;  // failed_ says so, and somebody waits for the end
+  int removals_ = 0;          // times RemoveParts ran
+  Result<void> removed_ = Ok();  // of the last one
+  CallOptions cleanup_;          // of the last one
   int last_part_number_ = 0;
   std::uint64_t sent_bytes_ = 0;
 

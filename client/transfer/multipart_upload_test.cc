@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "client/transfer/settle.h"
 #include "client/transfer/transfer_test_support.h"
 
 namespace penstock::transfer {
@@ -196,6 +197,76 @@ TEST(MultipartUploadLimits, PartsInFlightAreBoundedByCountAndInterruptible) {
   EXPECT_TRUE(released);
   EXPECT_EQ(store->held(), 2u);
   EXPECT_EQ(OpenUploads(*inner), 0u);
+}
+
+// Notes how long each request that cleans up may take.
+class CleanupWatch final : public FaultyObjectStore {
+ public:
+  CleanupWatch(std::shared_ptr<ObjectStore> inner, FaultHook hook) : FaultyObjectStore(std::move(inner), std::move(hook)) {}
+  void Start(AbortMultipartUploadRequest request, Callback<NoResponse> done) override {
+    aborts.push_back(request.options.deadline);
+    FaultyObjectStore::Start(std::move(request), std::move(done));
+  }
+  void Start(HeadObjectRequest request, Callback<ObjectMetadata> done) override {
+    heads.push_back(request.options.deadline);
+    FaultyObjectStore::Start(std::move(request), std::move(done));
+  }
+  std::vector<Deadline> aborts;
+  std::vector<Deadline> heads;
+};
+
+// Complete and every abort fail.
+std::shared_ptr<CleanupWatch> MakeDeadEnd(const std::shared_ptr<ObjectStore>& inner, ErrorKind of_complete) {
+  return std::make_shared<CleanupWatch>(inner, [of_complete](const CallPoint& point) -> std::optional<Fault> {
+    if (point.operation == "CompleteMultipartUpload") return MakeFault(of_complete);
+    if (point.operation == "AbortMultipartUpload") return MakeFault(ErrorKind::kTimeout);
+    return std::nullopt;
+  });
+}
+
+constexpr std::uint64_t kTriesPerRemoval = 4;
+
+TEST(MultipartUploadCleanup, AFailedRemovalIsNotRepeatedUnasked) {
+  // Symptom: on a hanging network a failed write blocked for 30 s, and its writer's destruction for 30 s more.
+  const auto store = MakeDeadEnd(MakeStore(Completion::kInline), ErrorKind::kAccessDenied);
+  {
+    MultipartUpload upload(store, kBucket, kKey, {}, UINT64_MAX);
+    ASSERT_TRUE(upload.Create({}).ok());
+    EXPECT_EQ(upload.Complete({}).error().kind, ErrorKind::kAccessDenied);
+    EXPECT_EQ(upload.Complete({}).error().kind, ErrorKind::kAccessDenied);
+  }
+  EXPECT_EQ(store->count("AbortMultipartUpload"), kTriesPerRemoval);
+}
+
+TEST(MultipartUploadCleanup, AnExplicitAbortRepeatsItOnce) {
+  // Symptom: every Abort of a failed upload asked a service that does not answer again, 30 s each.
+  const auto store = MakeDeadEnd(MakeStore(Completion::kInline), ErrorKind::kAccessDenied);
+  {
+    MultipartUpload upload(store, kBucket, kKey, {}, UINT64_MAX);
+    ASSERT_TRUE(upload.Create({}).ok());
+    ASSERT_FALSE(upload.Complete({}).ok());
+    EXPECT_EQ(upload.Abort().error().kind, ErrorKind::kTimeout);
+    EXPECT_EQ(store->count("AbortMultipartUpload"), 2 * kTriesPerRemoval);
+    EXPECT_EQ(upload.Abort().error().kind, ErrorKind::kTimeout);
+  }
+  EXPECT_EQ(store->count("AbortMultipartUpload"), 2 * kTriesPerRemoval);
+  EXPECT_GT(store->aborts.back().Left(SystemClock()), kInterruptedCleanupLimit);
+}
+
+TEST(MultipartUploadCleanup, AfterAnInterruptItTakesFiveSecondsInAll) {
+  // Symptom: after Ctrl-C on a hanging network the abort and the check for a published object took 30 s each.
+  const auto store = MakeDeadEnd(MakeStore(Completion::kInline), ErrorKind::kCancelled);
+  MultipartUpload upload(store, kBucket, kKey, {}, UINT64_MAX);
+  const Bytes content = MakeContent(10);
+  ASSERT_TRUE(upload.Create({}).ok());
+  ASSERT_TRUE(upload.Send(content, [] {}, {}).ok());
+  EXPECT_EQ(upload.Complete({}).error().kind, ErrorKind::kCancelled);
+  ASSERT_EQ(store->aborts.size(), kTriesPerRemoval);
+  ASSERT_EQ(store->heads.size(), 1u);
+  for (const Deadline& abort : store->aborts) EXPECT_EQ(abort.when(), store->heads[0].when());
+  EXPECT_LE(store->heads[0].Left(SystemClock()), kInterruptedCleanupLimit);
+  EXPECT_FALSE(upload.Abort().ok());
+  EXPECT_LE(store->aborts.back().Left(SystemClock()), kInterruptedCleanupLimit);
 }
 
 TEST(MultipartUploadLimits, PartsInFlightAreBoundedByBytes) {

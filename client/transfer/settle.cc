@@ -1,6 +1,5 @@
 #include "client/transfer/settle.h"
 
-#include <chrono>
 #include <string>
 #include <utility>
 
@@ -35,18 +34,18 @@ std::optional<ETag> MultipartETag(const std::vector<CompletedPart>& parts) {
 ETag ContentETag(ByteView content) { return ETag(HexEncode(Md5(content))); }
 
 bool IsPublished(ObjectStore& store, const BucketName& bucket, const ObjectKey& key, const ETag& etag,
-                 std::uint64_t size_bytes) {
+                 std::uint64_t size_bytes, CallOptions cleanup) {
   HeadObjectRequest request;
   request.bucket = bucket;
   request.key = key;
-  request.options = CleanupOptions();
+  request.options = std::move(cleanup);
   const Result<ObjectMetadata> head = store.Call(std::move(request));
   return head.ok() && head->etag == etag && head->size == size_bytes;
 }
 
-CallOptions CleanupOptions() {
+CallOptions CleanupOptions(bool interrupted) {
   CallOptions options;
-  options.deadline = Deadline::After(SystemClock(), std::chrono::seconds(30));
+  options.deadline = Deadline::After(SystemClock(), interrupted ? kInterruptedCleanupLimit : kCleanupLimit);
   return options;
 }
 

@@ -5,6 +5,7 @@
 #ifndef PENSTOCK_CLIENT_TRANSFER_SETTLE_H_
 #define PENSTOCK_CLIENT_TRANSFER_SETTLE_H_
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -23,13 +24,17 @@ std::optional<ETag> MultipartETag(const std::vector<CompletedPart>& parts);
 // Hex MD5 of the content: the ETag of a single PUT, unless encrypted with a customer's key.
 ETag ContentETag(ByteView content);
 
-// True when the object now has exactly this ETag and size. Blocks, at most half a minute, with neither the caller's
-// deadline nor its cancellation: those may be why there is something to settle.
+// True when the object now has exactly this ETag and size. Blocks, within `cleanup`.
 bool IsPublished(ObjectStore& store, const BucketName& bucket, const ObjectKey& key, const ETag& etag,
-                 std::uint64_t size_bytes);
+                 std::uint64_t size_bytes, CallOptions cleanup);
 
-// What cleaning up may take, whatever became of the caller's own deadline.
-CallOptions CleanupOptions();
+// What cleaning up and settling may take. Someone who interrupted an upload waits for its end.
+inline constexpr std::chrono::seconds kCleanupLimit{30};
+inline constexpr std::chrono::seconds kInterruptedCleanupLimit{5};
+
+// One such limit from now on, with neither the caller's deadline nor its cancellation: those may be why there is
+// something to clean up.
+CallOptions CleanupOptions(bool interrupted);
 
 }  // namespace penstock::transfer
 

@@ -36,10 +36,18 @@ TEST(IsPublished, NeedsETagAndSize) {
   const Bytes content = MakeContent(10);
   const ETag etag = Put(*store, content);
   EXPECT_EQ(ContentETag(content), etag);
-  EXPECT_TRUE(IsPublished(*store, kBucket, kKey, etag, 10));
-  EXPECT_FALSE(IsPublished(*store, kBucket, kKey, etag, 11));
-  EXPECT_FALSE(IsPublished(*store, kBucket, kKey, ETag("x"), 10));
-  EXPECT_FALSE(IsPublished(*store, kBucket, ObjectKey("none"), etag, 10));
+  EXPECT_TRUE(IsPublished(*store, kBucket, kKey, etag, 10, {}));
+  EXPECT_FALSE(IsPublished(*store, kBucket, kKey, etag, 11, {}));
+  EXPECT_FALSE(IsPublished(*store, kBucket, kKey, ETag("x"), 10, {}));
+  EXPECT_FALSE(IsPublished(*store, kBucket, ObjectKey("none"), etag, 10, {}));
+}
+
+TEST(CleanupOptions, AreShortForWhoeverInterrupted) {
+  const auto left = [](bool interrupted) { return CleanupOptions(interrupted).deadline.Left(SystemClock()); };
+  EXPECT_LE(left(true), kInterruptedCleanupLimit);
+  EXPECT_LE(left(false), kCleanupLimit);
+  EXPECT_GT(left(false), kInterruptedCleanupLimit);
+  EXPECT_FALSE(CleanupOptions(true).cancel.stop_possible());
 }
 
 }  // namespace

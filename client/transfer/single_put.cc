@@ -41,7 +41,8 @@ Result<UploadResponse> PutWhole(ObjectStore& store, const BucketName& bucket, co
   if (put.ok()) return UploadResponse{put->etag, data.size()};
   if (OutcomeUnknown(put.error())) {
     const ETag etag = ContentETag(data);
-    if (IsPublished(store, bucket, key, etag, data.size())) return UploadResponse{etag, data.size()};
+    const bool interrupted = put.error().kind == ErrorKind::kCancelled;
+    if (IsPublished(store, bucket, key, etag, data.size(), CleanupOptions(interrupted))) return UploadResponse{etag, data.size()};
   }
   return std::move(put).error();
 }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "client/transfer/settle.h"
 #include "client/transfer/transfer_test_support.h"
 
 namespace penstock::transfer {
@@ -44,6 +45,26 @@ TEST(PutWhole, LostAnswerIsStillSuccess) {
     return std::nullopt;
   });
   EXPECT_TRUE(PutWhole(store, kBucket, kKey, MakeContent(10), {}, {}).ok());
+}
+
+class HeadDeadline final : public FaultyObjectStore {
+ public:
+  using FaultyObjectStore::FaultyObjectStore;
+  void Start(HeadObjectRequest request, Callback<ObjectMetadata> done) override {
+    head = request.options.deadline;
+    FaultyObjectStore::Start(std::move(request), std::move(done));
+  }
+  Deadline head = Deadline::Never();
+};
+
+TEST(PutWhole, AfterAnInterruptTheCheckIsShort) {
+  // Symptom: after Ctrl-C on a hanging network the check for a published object took 30 s.
+  HeadDeadline store(MakeStore(Completion::kInline), [](const CallPoint& point) -> std::optional<Fault> {
+    if (point.operation == "PutObject") return MakeFault(ErrorKind::kCancelled);
+    return std::nullopt;
+  });
+  EXPECT_EQ(PutWhole(store, kBucket, kKey, MakeContent(10), {}, {}).error().kind, ErrorKind::kCancelled);
+  EXPECT_LE(store.head.Left(SystemClock()), kInterruptedCleanupLimit);
 }
 
 TEST(PutWhole, FailureWithoutEffectIsAnError) {
