@@ -135,7 +135,9 @@ Result<void> Flight::ResolveHere() {
     return Ok();
   }
   const std::string& bucket = call_.request.bucket;
-  std::string region = region_.empty() ? state_->regions.Find(bucket) : region_;
+  std::string region = region_;
+  // A new bucket belongs where the client is configured, wherever one of that name was before.
+  if (region.empty() && info_.operation != Operation::kCreateBucket) region = state_->regions.Find(bucket);
   if (region.empty()) region = state_->config.client.region;
   PENSTOCK_ASSIGN(endpoint_, ResolveEndpoint(state_->config.EndpointFor(bucket, region)));
   return Ok();
@@ -306,6 +308,7 @@ void Flight::OnFailure(Error error) {
   if (body_.refused_by_caller() || error.kind == ErrorKind::kCancelled) return Finish(std::move(error));
   // Cured at once, beside the retries: each at most once per call.
   if (FollowRedirect(error) || CorrectClock(error) || AwaitNewCredentials(error)) return Attempt();
+  ExplainRegionOfNewBucket(info_, endpoint_, error);
   const bool answered = body_.head() && error.http_status < 500 && !IsSuccess(info_, error.http_status);
   if (!answered) may_have_happened_ = true;
   const RetryDecision decision = DecideRetry(error);

@@ -50,6 +50,30 @@ TEST(RegionRedirectTest, ASecondOneIsAnErrorThatNamesTheRegion) {
   EXPECT_EQ(result.error().attempts, 2);
 }
 
+TEST(RegionRedirectTest, CreateBucketIsNotMadeInARegionNobodyAskedFor) {
+  // Symptom: configured for eu-west-1, a service in us-east-1: CreateBucket succeeded there, without a word.
+  ClientUnderTest test({.region = "eu-west-1", .endpoint_url = "http://127.0.0.1:9000"});
+  test.transport.Expect(FakeReply::Respond(400, {}, ErrorXml("AuthorizationHeaderMalformed", "<Region>us-east-1</Region>")));
+  const auto result = test.Run(CreateBucketRequest{.bucket = BucketName("bucket")});
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.error().kind, ErrorKind::kWrongRegion);
+  EXPECT_EQ(result.error().region, "us-east-1");
+  EXPECT_EQ(result.error().message,
+            "the service is in us-east-1, the client is configured for eu-west-1; set region=us-east-1");
+  EXPECT_EQ(test.sent(), 1u);
+}
+
+TEST(RegionRedirectTest, CreateBucketForgetsWhereABucketOfThatNameWas) {
+  // Symptom: a bucket read in eu-west-2, deleted and made again was asked of eu-west-2, not of the configured region.
+  ClientUnderTest test(Aws());
+  test.transport.Expect(Refuse(301, "PermanentRedirect", {{"x-amz-bucket-region", "eu-west-2"}}));
+  test.transport.Expect(Object("abc"));
+  test.transport.Expect(FakeReply::Respond(200));
+  ASSERT_TRUE(test.Get().ok());
+  ASSERT_TRUE(test.Run(CreateBucketRequest{.bucket = BucketName("bucket")}).ok());
+  EXPECT_EQ(test.Header(2, "Host"), "bucket.s3.us-east-1.amazonaws.com");
+}
+
 TEST(RegionRedirectTest, ATemporaryHostServesThisCallOnly) {
   ClientUnderTest test(Aws());
   test.transport.Expect(Refuse(307, "TemporaryRedirect", {{"Location", "https://bucket.s3-eu-west-1.amazonaws.com/key"}}));

@@ -9,8 +9,8 @@ bool SpeaksOfAnotherRegion(const OperationInfo& info, const Error& error) {
   const int status = error.http_status;
   if (status == 301 || status == 302 || status == 307) return true;
   if (info.method == "HEAD" && status == 400) return true;
-  if (error.code == "IllegalLocationConstraintException") return info.operation != Operation::kCreateBucket;
-  return error.code == "AuthorizationHeaderMalformed" || error.code == "PermanentRedirect";
+  return error.code == "AuthorizationHeaderMalformed" || error.code == "PermanentRedirect" ||
+         error.code == "IllegalLocationConstraintException";
 }
 
 bool IsBelow(std::string_view host, std::string_view parent) {
@@ -31,7 +31,10 @@ std::string_view OwnerOf(const ResolvedEndpoint& asked, std::string_view bucket)
 std::optional<Redirect> ReadRedirect(const OperationInfo& info, const Error& error, const http::ResponseHead& head,
                                      const ResolvedEndpoint& asked, std::string_view bucket) {
   if (bucket.empty() || !SpeaksOfAnotherRegion(info, error)) return std::nullopt;
-  if (!error.region.empty() && error.region != asked.signing_region) return Redirect{error.region, std::nullopt};
+  if (!error.region.empty() && error.region != asked.signing_region) {
+    if (info.operation == Operation::kCreateBucket) return std::nullopt;  // its body names the region it was built for
+    return Redirect{error.region, std::nullopt};
+  }
   const auto location = head.Find("location");
   if (!location || error.http_status != 307) return std::nullopt;
   const auto url = http::ParseUrl(*location);
@@ -44,6 +47,13 @@ std::optional<Redirect> ReadRedirect(const OperationInfo& info, const Error& err
   target.authority = http::HostHeader(url->endpoint);
   target.bucket_in_path = !url->endpoint.host.starts_with(std::string(bucket) + ".");
   return Redirect{{}, target};
+}
+
+void ExplainRegionOfNewBucket(const OperationInfo& info, const ResolvedEndpoint& asked, Error& error) {
+  if (info.operation != Operation::kCreateBucket || error.kind != ErrorKind::kWrongRegion) return;
+  if (error.region.empty() || error.region == asked.signing_region) return;
+  error.message = "the service is in " + error.region + ", the client is configured for " + asked.signing_region +
+                  "; set region=" + error.region;
 }
 
 }  // namespace penstock::s3

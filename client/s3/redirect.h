@@ -21,8 +21,12 @@ struct Redirect {
 
 // The redirect in a refusal, or nullopt when there is none or it may not be followed: a Location is followed only to a
 // host below the one that was asked (or its AWS partition) with the same scheme, since it would get a signed request.
+// CreateBucket never follows to another region: the bucket would be made where nobody asked for it.
 std::optional<Redirect> ReadRedirect(const OperationInfo& info, const Error& error, const http::ResponseHead& head,
                                      const ResolvedEndpoint& asked, std::string_view bucket);
+
+// Where CreateBucket met the wrong region: a message that names both and the fix. Leaves every other error as it is.
+void ExplainRegionOfNewBucket(const OperationInfo& info, const ResolvedEndpoint& asked, Error& error);
 
 }  // namespace penstock::s3
 

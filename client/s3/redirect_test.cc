@@ -45,6 +45,32 @@ TEST(RedirectTest, OtherRefusalsAreNoRedirect) {
   EXPECT_FALSE(Read(Operation::kCreateBucket, Refusal(400, "IllegalLocationConstraintException", "eu-west-1")));
 }
 
+TEST(RedirectTest, CreateBucketNeverGoesToAnotherRegion) {
+  // Symptom: CreateBucket, sent again for the region the service named, made the bucket where nobody asked for it.
+  for (const char* code : {"AuthorizationHeaderMalformed", "IllegalLocationConstraintException", "PermanentRedirect"}) {
+    EXPECT_FALSE(Read(Operation::kCreateBucket, Refusal(400, code, "eu-west-1"))) << code;
+  }
+  EXPECT_FALSE(Read(Operation::kCreateBucket, Refusal(301, "PermanentRedirect", "eu-west-1")));
+  EXPECT_FALSE(Read(Operation::kCreateBucket, Refusal(307, "TemporaryRedirect", "eu-west-1"),
+                    "https://b.s3.eu-west-1.amazonaws.com/"));
+  EXPECT_TRUE(Read(Operation::kCreateBucket, Refusal(307, "TemporaryRedirect"), "https://b.s3-1.amazonaws.com/"));
+}
+
+TEST(RedirectTest, OnlyCreateBucketsWrongRegionIsExplained) {
+  const auto explained = [](Operation operation, ErrorKind kind, std::string region) {
+    Error error = Error::Make(kind, "as it was");
+    error.region = std::move(region);
+    ExplainRegionOfNewBucket(Info(operation), Asked("store.example"), error);
+    return error.message;
+  };
+  EXPECT_EQ(explained(Operation::kCreateBucket, ErrorKind::kWrongRegion, "eu-west-1"),
+            "the service is in eu-west-1, the client is configured for us-east-1; set region=eu-west-1");
+  EXPECT_EQ(explained(Operation::kCreateBucket, ErrorKind::kWrongRegion, ""), "as it was");
+  EXPECT_EQ(explained(Operation::kCreateBucket, ErrorKind::kWrongRegion, "us-east-1"), "as it was");
+  EXPECT_EQ(explained(Operation::kCreateBucket, ErrorKind::kAccessDenied, "eu-west-1"), "as it was");
+  EXPECT_EQ(explained(Operation::kGetObject, ErrorKind::kWrongRegion, "eu-west-1"), "as it was");
+}
+
 TEST(RedirectTest, ATemporaryHostOfTheSameOwnerIsFollowed) {
   const auto redirect =
       Read(Operation::kGetObject, Refusal(307, "TemporaryRedirect"), "https://b.s3-us-west-2.amazonaws.com/k");
