@@ -169,13 +169,15 @@ Result<void> CompleteMultipartUpload(Call& call) {
   complete.bucket = call.bucket();
   complete.key = call.key();
   complete.upload_id = upload.id;
-  for (const store::PartRecord& part : parts) complete.part_numbers.push_back(part.number);
+  for (const store::PartRecord& part : parts) complete.parts.push_back({part.number, part.etag});
   PENSTOCK_ASSIGN(complete.record, MakeRecord(call, upload, std::move(parts)));
   complete.precondition = CompletePrecondition(condition, upload);
   auto outcome = call.store.Complete(std::move(complete));
   if (!outcome.ok()) {
     // Another Complete of the same upload was faster.
     if (outcome.error().code == "NoSuchUpload") return RespondRepeated(call, *bucket, requested);
+    // A part was put again since it was matched.
+    if (outcome.error().code == "InvalidPart") return MakeError("InvalidPart", outcome.error().details);
     return std::move(outcome).error();
   }
   AddNewVersionHeader(call, *outcome);

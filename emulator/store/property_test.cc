@@ -189,7 +189,7 @@ class Run {
     std::string body;
     for (const auto& [number, part] : upload.parts) {
       if (Pick(4) == 0) continue;
-      complete.part_numbers.push_back(number);
+      complete.parts.push_back({number, {}});
       body += part;
     }
     const auto done = store_->Complete(complete);

@@ -164,12 +164,17 @@ struct StoredPart {
   Content content;
 };
 
+// A part as the caller saw it when it made the record of the whole.
+struct JoinedPart {
+  int number = 0;
+  ETag etag;
+};
 struct CompleteUpload {
   BucketName bucket;
   ObjectKey key;
   UploadId upload_id;
-  ObjectRecord record;     // as for PutObject; parts and content are taken from `part_numbers`
-  std::vector<int> part_numbers;
+  ObjectRecord record;     // as for PutObject; its parts and content are taken from `parts`
+  std::vector<JoinedPart> parts;  // ascending; InvalidPart when one is gone or no longer has that ETag
   Precondition precondition;
 };
 

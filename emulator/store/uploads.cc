@@ -27,6 +27,12 @@ Error PartError(std::string code, std::string message, const CompleteUpload& req
   return std::move(error).At("", request.bucket.value, request.key.value);
 }
 
+Error InvalidPart(int number, const ETag& etag, const std::string& what, const CompleteUpload& request) {
+  Error error = PartError("InvalidPart", "part " + std::to_string(number) + " " + what, request);
+  error.details = {{"UploadId", request.upload_id.value}, {"PartNumber", std::to_string(number)}, {"ETag", etag.value}};
+  return error;
+}
+
 // Takes the listed parts out of `rows` and joins them; the rest stays for the caller to release.
 Result<ObjectRow> JoinParts(std::vector<PartRow>& rows, const CompleteUpload& request) {
   ObjectRow object;
@@ -37,7 +43,7 @@ Result<ObjectRow> JoinParts(std::vector<PartRow>& rows, const CompleteUpload& re
   object.record.content = {};
   std::size_t at = 0;
   int previous = 0;
-  for (const int number : request.part_numbers) {
+  for (const auto& [number, etag] : request.parts) {
     if (number <= previous) {
       return PartError("InvalidPartOrder",
                        "The list of parts was not in ascending order. Parts must be ordered by part number.", request);
@@ -45,7 +51,11 @@ Result<ObjectRow> JoinParts(std::vector<PartRow>& rows, const CompleteUpload& re
     previous = number;
     while (at < rows.size() && rows[at].record.number < number) ++at;
     if (at == rows.size() || rows[at].record.number != number) {
-      return PartError("InvalidPart", "part " + std::to_string(number) + " was not uploaded", request);
+      return InvalidPart(number, etag, "was not uploaded", request);
+    }
+    // The record's size, ETag and checksum were made of that part: bytes put since then would not match them.
+    if (rows[at].record.etag != etag) {
+      return InvalidPart(number, etag, "was replaced meanwhile by one of ETag " + rows[at].record.etag.value, request);
     }
     PartRow& part = rows[at];
     object.record.size += part.record.size;

@@ -30,24 +30,24 @@ class UploadsTest : public ::testing::TestWithParam<bool> {
     EXPECT_TRUE(created.ok());
     return (*created)->id;
   }
-  Result<void> PutPartOf(const UploadId& id, int number, std::string_view body) {
+  Result<void> PutPartOf(const UploadId& id, int number, std::string_view body, const std::string& etag = "") {
     PutPart part;
     part.bucket = kBucket;
     part.key = kKey;
     part.upload_id = id;
     part.part.number = number;
     part.part.size = body.size();
-    part.part.etag = ETag("part-" + std::to_string(number));
+    part.part.etag = ETag(etag.empty() ? "part-" + std::to_string(number) : etag);
     part.content = MakeContent(*store_, body);
     return store_->Put(std::move(part));
   }
-  Result<PutOutcome> Complete(const UploadId& id, std::vector<int> numbers) {
+  Result<PutOutcome> Complete(const UploadId& id, const std::vector<int>& numbers) {
     CompleteUpload complete;
     complete.bucket = kBucket;
     complete.key = kKey;
     complete.upload_id = id;
     complete.record.etag = ETag("whole-2");
-    complete.part_numbers = std::move(numbers);
+    for (const int number : numbers) complete.parts.push_back({number, ETag("part-" + std::to_string(number))});
     return store_->Complete(std::move(complete));
   }
   int FilesOfBlobs() const {
@@ -114,6 +114,27 @@ TEST_P(UploadsTest, RefusesUnknownAndDisorderedParts) {
   EXPECT_EQ(Complete(id, {1, 1}).error().code, "InvalidPartOrder");
   EXPECT_EQ(Complete(UploadId("unknown"), {1}).error().code, "NoSuchUpload");
   EXPECT_TRUE(Complete(id, {1, 2}).ok());
+}
+
+// A part put again between ListParts and Complete was once joined under the ETag, checksum and size of the one before.
+TEST_P(UploadsTest, RefusesToJoinAPartThatWasReplacedSinceItWasListed) {
+  const UploadId id = Create();
+  ASSERT_TRUE(PutPartOf(id, 1, "x").ok());
+  ASSERT_TRUE(PutPartOf(id, 2, "y").ok());
+  const auto listed = store_->ListParts(kBucket, kKey, id, 0, 10);
+  ASSERT_TRUE(listed.ok());
+  CompleteUpload complete;
+  complete.bucket = kBucket;
+  complete.key = kKey;
+  complete.upload_id = id;
+  for (const StoredPart& stored : *listed) complete.parts.push_back({stored.part.number, stored.part.etag});
+  ASSERT_TRUE(PutPartOf(id, 2, "other", "other").ok());
+  EXPECT_EQ(store_->Complete(complete).error().code, "InvalidPart");
+  EXPECT_EQ(store_->FindObject(kBucket, kKey).error().code, "NoSuchKey");
+  EXPECT_TRUE(store_->FindUpload(kBucket, kKey, id).ok());
+  complete.parts[1].etag = ETag("other");
+  ASSERT_TRUE(store_->Complete(complete).ok());
+  EXPECT_EQ(Get(*store_, "key"), "xother");
 }
 
 TEST_P(UploadsTest, ListsPartsBehindTheMarker) {
