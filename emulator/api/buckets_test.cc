@@ -24,8 +24,8 @@ struct RegionCase {
 TEST(BucketsTest, CreateFollowsTheRegionMatrix) {
   const RegionCase cases[] = {
       {"us-east-1", "", "200", "/bucket"},
-      {"us-east-1", "eu-west-1", "200", "http://bucket.s3.amazonaws.com/"},
-      {"us-east-1", "EU", "200", "http://bucket.s3.amazonaws.com/"},
+      {"us-east-1", "eu-west-1", "400 InvalidLocationConstraint", "<absent>"},
+      {"us-east-1", "EU", "400 InvalidLocationConstraint", "<absent>"},
       {"us-east-1", "us-east-1", "400 InvalidLocationConstraint", "<absent>"},
       {"us-east-1", "aws-global", "400 InvalidLocationConstraint", "<absent>"},
       {"us-east-1", "mars-1", "400 InvalidLocationConstraint", "<absent>"},
@@ -43,6 +43,19 @@ TEST(BucketsTest, CreateFollowsTheRegionMatrix) {
   EXPECT_EQ(s3.Send("PUT /bucket").Element("Message"),
             "The unspecified location constraint is incompatible for the region specific endpoint this request was sent "
             "to.");
+}
+
+// A bucket made in another region was dead: its requests were redirected, and that region's signature was refused.
+TEST(BucketsTest, CreateRefusesARegionTheEmulatorDoesNotPlay) {
+  Harness s3;
+  const Reply refused = s3.Send("PUT /bucket", Constraint("eu-west-1"));
+  EXPECT_EQ(refused.Outcome(), "400 InvalidLocationConstraint");
+  EXPECT_EQ(refused.Element("Message"), "The specified location-constraint is not valid");
+  EXPECT_EQ(refused.Element("LocationConstraint"), "eu-west-1");
+  EXPECT_EQ(s3.Send("HEAD /bucket").status, 404);
+  Harness eu({.region = "eu-west-1"});
+  EXPECT_EQ(eu.Send("PUT /bucket", Constraint("us-west-2")).Outcome(), "400 IllegalLocationConstraintException");
+  EXPECT_EQ(eu.Send("HEAD /bucket").status, 404);
 }
 
 // Spec §2.1 "Re-create".

@@ -25,7 +25,11 @@ TEST(CallTest, ExpectedOwnerMustBeTheOwner) {
 // Spec §2.16, first row: no Location header.
 TEST(CallTest, BucketOfAnotherRegionIsRedirected) {
   Harness s3;
-  s3.Send("PUT /bucket", "<CreateBucketConfiguration><LocationConstraint>eu-west-1</LocationConstraint></CreateBucketConfiguration>");
+  store::BucketRecord elsewhere;  // of a directory that an emulator of another region served before
+  elsewhere.name = BucketName("bucket");
+  elsewhere.region = "eu-west-1";
+  elsewhere.owner_id = s3.identity().owner_id;
+  ASSERT_TRUE(s3.store().CreateBucket(elsewhere).ok());
   const Reply reply = s3.Send("GET /bucket/key");
   EXPECT_EQ(reply.Outcome(), "301 PermanentRedirect");
   EXPECT_EQ(reply.Element("Endpoint"), "bucket.s3.eu-west-1.amazonaws.com");
