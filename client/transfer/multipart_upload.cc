@@ -85,14 +85,16 @@ Result<void> MultipartUpload::Send(ByteView data, std::function<void()> released
 }
 
 void MultipartUpload::PartEnded(std::uint64_t size, Result<CompletedPart> result) {
-  if (!result.ok()) stop_.RequestStop();  // the others are of no use any more
-  const MutexLock lock(mutex_);
-  if (result.ok()) {
-    parts_.push_back(std::move(result).value());
-  } else {
+  const bool failed = !result.ok();
+  if (failed) {
+    const MutexLock lock(mutex_);
     stray_part_possible_ = stray_part_possible_ || OutcomeUnknown(result.error());
     if (!part_error_) part_error_ = std::move(result).error();
   }
+  // The others are of no use any more. Only now: the cancellations they end with are not what went wrong.
+  if (failed) stop_.RequestStop();
+  const MutexLock lock(mutex_);
+  if (!failed) parts_.push_back(std::move(result).value());
   // Under the lock to the end: once in_flight_ is zero and the lock free, the upload may be gone.
   --in_flight_;
   in_flight_bytes_ -= size;

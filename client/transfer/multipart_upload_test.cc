@@ -282,6 +282,28 @@ TEST(MultipartUploadLimits, PartsInFlightAreBoundedByBytes) {
   EXPECT_EQ(store->held(), 1u);
 }
 
+TEST(MultipartUploadLimits, APartsErrorIsNotHiddenByTheCancellationOfTheOthers) {
+  // Symptom: a refused part cancelled its siblings, and the upload reported "cancelled" instead of the refusal.
+  class SecondRefused final : public FaultyObjectStore {
+   public:
+    explicit SecondRefused(std::shared_ptr<ObjectStore> inner)
+        : FaultyObjectStore(inner, nullptr), stuck_(std::move(inner)) {}
+    void Start(UploadPartRequest request, Callback<CompletedPart> done) override {
+      if (request.part_number == 1) return stuck_.Start(std::move(request), std::move(done));
+      done(Error::Make(ErrorKind::kAccessDenied, "planted"));
+    }
+
+   private:
+    StuckParts stuck_;
+  };
+  MultipartUpload upload(std::make_shared<SecondRefused>(MakeStore()), kBucket, kKey, {}, UINT64_MAX);
+  const Bytes content = MakeContent(10);
+  ASSERT_TRUE(upload.Create({}).ok());
+  ASSERT_TRUE(upload.Send(content, [] {}, {}).ok());
+  ASSERT_TRUE(upload.Send(content, [] {}, {}).ok());
+  EXPECT_EQ(upload.Complete({}).error().kind, ErrorKind::kAccessDenied);
+}
+
 TEST(MultipartUploadLimits, CompleteIsInterruptible) {
   const auto inner = MakeStore();
   MultipartUpload upload(std::make_shared<StuckParts>(inner), kBucket, kKey, {}, UINT64_MAX);
