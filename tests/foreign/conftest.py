@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import os
 import socket
 import subprocess
 import sys
@@ -19,15 +18,6 @@ from penstock.testing import Emulator
 
 _numbers = itertools.count()
 START_TIMEOUT_S = 30
-
-
-@pytest.fixture(scope="session", autouse=True)
-def no_ambient_aws() -> Iterator[None]:
-    """Nothing of the developer's own AWS set-up reaches a test."""
-    kept = {name: os.environ.pop(name) for name in list(os.environ) if name.startswith("AWS_")}
-    os.environ.update(AWS_EC2_METADATA_DISABLED="true", AWS_CONFIG_FILE="/dev/null", AWS_SHARED_CREDENTIALS_FILE="/dev/null")
-    yield
-    os.environ.update(kept)
 
 
 @pytest.fixture(scope="session")

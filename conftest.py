@@ -1,0 +1,17 @@
+"""For every test: nothing of the developer's own AWS set-up reaches it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_ambient_aws() -> Iterator[None]:
+    """Nothing of the developer's own AWS set-up reaches a test."""
+    kept = {name: os.environ.pop(name) for name in list(os.environ) if name.startswith("AWS_")}
+    os.environ.update(AWS_EC2_METADATA_DISABLED="true", AWS_CONFIG_FILE="/dev/null", AWS_SHARED_CREDENTIALS_FILE="/dev/null")
+    yield
+    os.environ.update(kept)
