@@ -18,7 +18,7 @@ thread_safety() {
   local files
   mapfile -t files < <(git ls-files 'base/*.cc' 'client/http/*.cc' 'client/auth/*.cc' 'client/s3/*.cc' 'client/transfer/*.cc' \
     'client/testing/*.cc' 'emulator/*.cc' | grep -v -e _test.cc -e /fuzz/)
-  printf '%s\0' "${files[@]}" | xargs -0 -n 8 -P 2 clang++-14 -std=c++20 -fsyntax-only -Wthread-safety -Werror=thread-safety \
+  printf '%s\0' "${files[@]}" | xargs -0 -n 8 -P 2 clang++-14 -std=c++20 -fsyntax-only -Wthread-safety -Werror=thread-safety '-DPENSTOCK_VERSION="lint"' \
     -I. -Ibase/include -Iclient/include -Iemulator/include
 }
 
