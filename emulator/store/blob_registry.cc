@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <utility>
+#include <vector>
 
 namespace penstock::emulator::store {
 
@@ -66,6 +68,14 @@ void BlobRegistry::Released(std::int64_t id, bool has_file) {
     entries_[id].removing = true;
   }
   RemoveFile(id);
+}
+
+void BlobRegistry::LetGo() {
+  std::vector<StoredBlobPtr> last;  // die outside the lock
+  const MutexLock lock(mutex_);
+  for (auto& [id, entry] : entries_) {
+    if (entry.keep != nullptr) last.push_back(std::move(entry.keep));
+  }
 }
 
 void BlobRegistry::Gone(const StoredBlob* blob) {

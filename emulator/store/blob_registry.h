@@ -65,6 +65,9 @@ class BlobRegistry {
   void Referenced(const StoredBlobPtr& blob);
   // After the commit that removed the last reference. `has_file`: its bytes are in a file of its own.
   void Released(std::int64_t id, bool has_file);
+  // When the store goes: memory mode no longer keeps blobs alive, which would keep this registry alive in turn. Blobs
+  // that readers still hold go with their last pointer.
+  void LetGo();
 
  private:
   friend class StoredBlob;

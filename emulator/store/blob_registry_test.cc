@@ -92,5 +92,18 @@ TEST_F(BlobRegistryTest, MemoryModeKeepsReferencedBlobsAlive) {
   EXPECT_EQ(memory_->Find(5), nullptr);
 }
 
+TEST_F(BlobRegistryTest, NothingLivesOnInAMemoryRegistryThatLetGo) {
+  // Symptom: a reset or a stopped emulator kept every byte it had held, because registry and blobs held each other.
+  StoredBlobPtr blob = std::make_shared<HeapBlob>(memory_, 5, HeapBuffer(0));
+  memory_->AddPending(blob);
+  memory_->Referenced(blob);
+  const std::weak_ptr<const StoredBlob> watched = blob;
+  memory_->LetGo();
+  EXPECT_EQ(memory_->Find(5), blob);  // a reader still holds it
+  blob.reset();
+  EXPECT_TRUE(watched.expired());
+  EXPECT_EQ(memory_.use_count(), 1);
+}
+
 }  // namespace
 }  // namespace penstock::emulator::store

@@ -90,6 +90,7 @@ SqliteStore::SqliteStore(StoreOptions options, Descriptor lock, std::unique_ptr<
 SqliteStore::~SqliteStore() {
   // Explicitly: a forked child may hold a copy of the descriptor, which would keep the lock.
   if (lock_) ::flock(lock_.get(), LOCK_UN);
+  registry_->LetGo();
 }
 
 Result<std::unique_ptr<BlobWriter>> SqliteStore::NewBlob(std::uint64_t size_hint) {
