@@ -18,6 +18,22 @@ void BindWriter(pybind11::module_& module);
 void BindLister(pybind11::module_& module);
 void BindEmulator(pybind11::module_& module);
 
+// Runs something that may block, while other Python threads go on. Needs the GIL.
+template <class Function>
+auto WithoutGil(Function function) {
+  const pybind11::gil_scoped_release unlocked;
+  return function();
+}
+
+// Destroys a handle without the GIL: a stream or writer waits for its requests in flight to be cancelled.
+template <class T>
+struct DeleteWithoutGil {
+  void operator()(T* handle) const {
+    const pybind11::gil_scoped_release unlocked;
+    delete handle;
+  }
+};
+
 inline std::int64_t EpochSeconds(WallTime time) {
   return std::chrono::duration_cast<std::chrono::seconds>(time.time_since_epoch()).count();
 }

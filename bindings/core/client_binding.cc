@@ -69,10 +69,7 @@ PyClient MakeClient(Options options) {
 // Runs a verb without the GIL, listening to Ctrl-C.
 template <class Request>
 typename Request::Response Call(const PyClient& self, Request request) {
-  auto result = [&] {
-    const py::gil_scoped_release unlocked;
-    return self.client->Call(std::move(request), SignalPending);
-  }();
+  auto result = WithoutGil([&] { return self.client->Call(std::move(request), SignalPending); });
   return Unwrap(std::move(result));
 }
 
@@ -123,10 +120,7 @@ py::tuple Read(const PyClient& self, ReadArguments arguments) {
     AdviseHugePages(PyBytes_AS_STRING(object), size);
     return MutableByteView(reinterpret_cast<std::byte*>(PyBytes_AS_STRING(object)), size);
   };
-  auto result = [&] {
-    const py::gil_scoped_release unlocked;
-    return Download(*self.client, std::move(request), SignalPending);
-  }();
+  auto result = WithoutGil([&] { return Download(*self.client, std::move(request), SignalPending); });
   const DownloadResponse response = Unwrap(std::move(result));
   if (!bytes) bytes = py::bytes("");
   return py::make_tuple(bytes, response.metadata);
@@ -139,10 +133,7 @@ py::tuple ReadInto(const PyClient& self, const py::object& buffer, ReadArguments
   arguments.end = arguments.start + memory.size();
   DownloadRequest request = MakeDownload(std::move(arguments));
   request.destination = [memory](std::uint64_t size) -> Result<MutableByteView> { return memory.first(size); };
-  auto result = [&] {
-    const py::gil_scoped_release unlocked;
-    return Download(*self.client, std::move(request), SignalPending);
-  }();
+  auto result = WithoutGil([&] { return Download(*self.client, std::move(request), SignalPending); });
   const DownloadResponse response = Unwrap(std::move(result));
   return py::make_tuple(response.bytes, response.metadata);
 }

@@ -27,19 +27,9 @@ class PyEmulator {
   ProcessBound<emulator::Emulator> instance_;
 };
 
-struct WithoutGil {
-  void operator()(PyEmulator* instance) const {
-    const py::gil_scoped_release unlocked;
-    delete instance;
-  }
-};
-
-std::unique_ptr<PyEmulator, WithoutGil> Start(emulator::EmulatorOptions options) {
-  auto started = [&] {
-    const py::gil_scoped_release unlocked;
-    return emulator::Emulator::Start(std::move(options));
-  }();
-  return std::unique_ptr<PyEmulator, WithoutGil>(new PyEmulator(Unwrap(std::move(started))));
+std::unique_ptr<PyEmulator, DeleteWithoutGil<PyEmulator>> Start(emulator::EmulatorOptions options) {
+  auto started = WithoutGil([&] { return emulator::Emulator::Start(std::move(options)); });
+  return std::unique_ptr<PyEmulator, DeleteWithoutGil<PyEmulator>>(new PyEmulator(Unwrap(std::move(started))));
 }
 
 py::dict Stats(const PyEmulator& self) {
@@ -51,7 +41,7 @@ py::dict Stats(const PyEmulator& self) {
 }  // namespace
 
 void BindEmulator(py::module_& module) {
-  py::class_<PyEmulator, std::unique_ptr<PyEmulator, WithoutGil>>(module, "Emulator", "An S3 emulator inside this process.")
+  py::class_<PyEmulator, std::unique_ptr<PyEmulator, DeleteWithoutGil<PyEmulator>>>(module, "Emulator", "An S3 emulator inside this process.")
       .def(py::init([](std::string host, int port, int admin_port, std::string data_directory, bool strict_durability,
                        const std::vector<std::pair<std::string, std::string>>& access_keys, std::string region, double fail_rate,
                        std::uint64_t fail_seed, std::string tls_certificate, std::string tls_key, std::string log_path) {
@@ -78,10 +68,7 @@ void BindEmulator(py::module_& module) {
       .def_property_readonly("admin_endpoint", [](const PyEmulator& self) { return self.Get().admin_endpoint(); })
       .def("stats", &Stats)
       .def("reset", [](const PyEmulator& self) {
-        auto result = [&] {
-          const py::gil_scoped_release unlocked;
-          return self.Get().Reset();
-        }();
+        auto result = WithoutGil([&] { return self.Get().Reset(); });
         Unwrap(std::move(result));
       })
       .def("stop", [](const PyEmulator& self) {

@@ -23,10 +23,7 @@ class PyLister {
 
   // (objects, common prefixes, next token); an object is (key, etag, size, last modified in epoch seconds, class).
   py::tuple Next() {
-    auto result = [&] {
-      const py::gil_scoped_release unlocked;
-      return lister_.Get().Next(SignalPending);
-    }();
+    auto result = WithoutGil([&] { return lister_.Get().Next(SignalPending); });
     const std::optional<ListObjectsResponse> page = Unwrap(std::move(result));
     if (!page) throw py::stop_iteration();
     py::list objects(page->objects.size());
@@ -43,17 +40,10 @@ class PyLister {
   ProcessBound<Lister> lister_;
 };
 
-struct WithoutGil {
-  void operator()(PyLister* lister) const {
-    const py::gil_scoped_release unlocked;
-    delete lister;
-  }
-};
-
 }  // namespace
 
 void BindLister(py::module_& module) {
-  py::class_<PyLister, std::unique_ptr<PyLister, WithoutGil>>(module, "Lister", "Iterator over the pages of a listing.")
+  py::class_<PyLister, std::unique_ptr<PyLister, DeleteWithoutGil<PyLister>>>(module, "Lister", "Iterator over the pages of a listing.")
       .def(py::init([](const PyClient& client, std::string bucket, std::string prefix, std::string delimiter, int max_keys,
                        std::string continuation_token, std::string start_after) {
              ListObjectsRequest request;
@@ -63,7 +53,7 @@ void BindLister(py::module_& module) {
              request.max_keys = max_keys;
              request.continuation_token = std::move(continuation_token);
              request.start_after = std::move(start_after);
-             return std::unique_ptr<PyLister, WithoutGil>(new PyLister(Lister::Create(client.client, std::move(request))));
+             return std::unique_ptr<PyLister, DeleteWithoutGil<PyLister>>(new PyLister(Lister::Create(client.client, std::move(request))));
            }),
            "client"_a, "bucket"_a, "prefix"_a = "", "delimiter"_a = "", "max_keys"_a = 1000, "continuation_token"_a = "",
            "start_after"_a = "")

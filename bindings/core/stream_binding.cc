@@ -24,10 +24,7 @@ class PyStream {
 
   // The next block as bytes; raises StopIteration at the end, again and again.
   py::bytes Next() {
-    auto result = [&] {
-      const py::gil_scoped_release unlocked;
-      return stream_.Get().Next(SignalPending);
-    }();
+    auto result = WithoutGil([&] { return stream_.Get().Next(SignalPending); });
     const std::optional<StreamBlock> block = Unwrap(std::move(result));
     if (!block) throw py::stop_iteration();
     offset_ = block->offset + block->size;
@@ -42,18 +39,10 @@ class PyStream {
   std::uint64_t offset_;
 };
 
-// Destroying a stream waits for requests in flight to be cancelled; other Python threads go on meanwhile.
-struct WithoutGil {
-  void operator()(PyStream* stream) const {
-    const py::gil_scoped_release unlocked;
-    delete stream;
-  }
-};
-
 }  // namespace
 
 void BindStream(py::module_& module) {
-  py::class_<PyStream, std::unique_ptr<PyStream, WithoutGil>>(module, "Stream", "Iterator over an object's bytes in order.")
+  py::class_<PyStream, std::unique_ptr<PyStream, DeleteWithoutGil<PyStream>>>(module, "Stream", "Iterator over an object's bytes in order.")
       .def(py::init([](const PyClient& client, std::string bucket, std::string key, std::uint64_t start, std::optional<std::uint64_t> end,
                        std::optional<std::uint64_t> size, std::optional<std::string> etag, std::uint64_t part_size, int read_ahead) {
              ObjectStream::Source source;
@@ -66,7 +55,7 @@ void BindStream(py::module_& module) {
              StreamOptions options;
              options.part_size_bytes = part_size;
              options.read_ahead_parts = read_ahead;
-             return std::unique_ptr<PyStream, WithoutGil>(
+             return std::unique_ptr<PyStream, DeleteWithoutGil<PyStream>>(
                  new PyStream(ObjectStream::Open(client.client, std::move(source), options), start));
            }),
            "client"_a, "bucket"_a, "key"_a, "start"_a = 0, "end"_a = py::none(), "size"_a = py::none(), "etag"_a = py::none(),

@@ -23,28 +23,19 @@ class PyWriter {
 
   std::size_t Write(const py::object& data) {
     const BufferView view(data, BufferView::Access::kRead);
-    auto result = [&] {
-      const py::gil_scoped_release unlocked;
-      return writer_.Get().Write(view.bytes(), SignalPending);
-    }();
+    auto result = WithoutGil([&] { return writer_.Get().Write(view.bytes(), SignalPending); });
     Unwrap(std::move(result));
     return view.bytes().size();
   }
 
   std::string Finish() {
-    auto result = [&] {
-      const py::gil_scoped_release unlocked;
-      return writer_.Get().Finish(SignalPending);
-    }();
+    auto result = WithoutGil([&] { return writer_.Get().Finish(SignalPending); });
     return Unwrap(std::move(result)).etag.value;
   }
 
   void Abort() {
     if (!writer_.mine()) return;  // the parent's upload is the parent's
-    auto result = [&] {
-      const py::gil_scoped_release unlocked;
-      return writer_.Get().Abort();
-    }();
+    auto result = WithoutGil([&] { return writer_.Get().Abort(); });
     Unwrap(std::move(result));
   }
 
@@ -54,17 +45,10 @@ class PyWriter {
   ProcessBound<ObjectWriter> writer_;
 };
 
-struct WithoutGil {
-  void operator()(PyWriter* writer) const {
-    const py::gil_scoped_release unlocked;
-    delete writer;
-  }
-};
-
 }  // namespace
 
 void BindWriter(py::module_& module) {
-  py::class_<PyWriter, std::unique_ptr<PyWriter, WithoutGil>>(module, "Writer", "Writes one object; nothing is visible before finish().")
+  py::class_<PyWriter, std::unique_ptr<PyWriter, DeleteWithoutGil<PyWriter>>>(module, "Writer", "Writes one object; nothing is visible before finish().")
       .def(py::init([](const PyClient& client, std::string bucket, std::string key, std::string storage_class, std::string content_type,
                        std::vector<std::pair<std::string, std::string>> metadata, std::uint64_t part_size,
                        std::uint64_t single_put_limit, int parallel) {
@@ -75,7 +59,7 @@ void BindWriter(py::module_& module) {
              options.attributes.storage_class = std::move(storage_class);
              options.attributes.content_type = std::move(content_type);
              options.attributes.user_metadata = std::move(metadata);
-             return std::unique_ptr<PyWriter, WithoutGil>(new PyWriter(ObjectWriter::Create(
+             return std::unique_ptr<PyWriter, DeleteWithoutGil<PyWriter>>(new PyWriter(ObjectWriter::Create(
                  client.client, BucketName(std::move(bucket)), ObjectKey(std::move(key)), std::move(options))));
            }),
            "client"_a, "bucket"_a, "key"_a, "storage_class"_a = "", "content_type"_a = "",
