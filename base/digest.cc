@@ -43,6 +43,11 @@ const EVP_MD* Sha1Algorithm() {
   return algorithm;
 }
 
+const EVP_MD* Sha512Algorithm() {
+  static const EVP_MD* const algorithm = Fetch("SHA512");
+  return algorithm;
+}
+
 const EVP_MD* Md5Algorithm() {
   static const EVP_MD* const algorithm = Fetch("MD5");
   return algorithm;
@@ -53,6 +58,7 @@ const EVP_MD* AlgorithmOf(DigestAlgorithm algorithm) {
     case DigestAlgorithm::kSha256: return Sha256Algorithm();
     case DigestAlgorithm::kSha1: return Sha1Algorithm();
     case DigestAlgorithm::kMd5: return Md5Algorithm();
+    case DigestAlgorithm::kSha512: return Sha512Algorithm();
   }
   PENSTOCK_CHECK(false);
   return nullptr;

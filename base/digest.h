@@ -1,4 +1,4 @@
-// SHA-256, SHA-1, MD5 and HMAC-SHA-256 over OpenSSL. Digests only; what is hashed and why is each protocol's own.
+// SHA-256, SHA-512, SHA-1, MD5 and HMAC-SHA-256 over OpenSSL. Digests only; what is hashed and why is each protocol's own.
 #ifndef PENSTOCK_BASE_DIGEST_H_
 #define PENSTOCK_BASE_DIGEST_H_
 
@@ -15,7 +15,7 @@ using Sha256Digest = std::array<std::byte, 32>;
 using Sha1Digest = std::array<std::byte, 20>;
 using Md5Digest = std::array<std::byte, 16>;
 
-enum class DigestAlgorithm { kSha256, kSha1, kMd5 };
+enum class DigestAlgorithm { kSha256, kSha1, kMd5, kSha512 };
 
 // Digests bytes as they pass. Reusable: Finish resets. Thread safety: one thread at a time.
 class Digester {
@@ -26,7 +26,7 @@ class Digester {
   Digester& operator=(Digester&&) noexcept;
 
   void Update(ByteView bytes);
-  // The digest of everything since construction or the last Finish, as raw bytes (16, 20 or 32).
+  // The digest of everything since construction or the last Finish, as raw bytes (16, 20, 32 or 64).
   std::string Finish();
 
  private:

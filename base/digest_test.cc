@@ -29,6 +29,15 @@ TEST(DigestTest, Sha1MatchesFips180) {
   EXPECT_EQ(Sha1Hex(kTwoBlocks), "84983e441c3bd26ebaae4aa1f95129e5e54670f1");
 }
 
+// FIPS 180-4 example (NIST "SHA512.pdf").
+TEST(DigestTest, Sha512MatchesFips180) {
+  Digester digester(DigestAlgorithm::kSha512);
+  digester.Update(AsBytes("abc"));
+  EXPECT_EQ(HexEncode(AsBytes(digester.Finish())),
+            "ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a"
+            "2192992a274fc1a836ba3c23a3feebbd454d4423643ce80e2a9ac94fa54ca49f");
+}
+
 // RFC 1321 section A.5.
 TEST(DigestTest, Md5MatchesRfc1321) {
   EXPECT_EQ(Md5Hex(""), "d41d8cd98f00b204e9800998ecf8427e");
@@ -83,7 +92,7 @@ TEST(DigesterTest, PiecesGiveTheDigestOfTheWhole) {
 }
 
 TEST(DigesterTest, FinishStartsOver) {
-  for (const auto algorithm : {DigestAlgorithm::kSha256, DigestAlgorithm::kSha1, DigestAlgorithm::kMd5}) {
+  for (const auto algorithm : {DigestAlgorithm::kSha256, DigestAlgorithm::kSha1, DigestAlgorithm::kMd5, DigestAlgorithm::kSha512}) {
     Digester digester(algorithm);
     digester.Update(AsBytes("abc"));
     const std::string first = digester.Finish();

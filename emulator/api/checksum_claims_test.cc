@@ -20,13 +20,19 @@ class ChecksumClaimsTest : public ::testing::Test {
 
 struct Claim {
   const char* name;
-  const char* value;  // of "hello", spec §6.3
+  const char* value;  // of "hello", spec §6.3; SHA512 made with hashlib, the xxHash family with awscrt 0.38.1
 };
 constexpr Claim kClaims[] = {{"crc32", "NhCmhg=="},
                              {"crc32c", "mnG7TA=="},
                              {"crc64nvme", "M3eFcAZSQlc="},
                              {"sha1", "qvTGHdzF6KLavt4PO0gs2a6pQ00="},
-                             {"sha256", "LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ="}};
+                             {"sha256", "LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ="},
+                             {"sha512",
+                              "m3HSJL1i83hdltRq0+o9czGb+8KJDKra4t/3JRlnPKcjI8PZm6XBHXx6zG4UuMXaDEZjR1wuXDre9G9zvN7AQw=="},
+                             {"md5", "XUFAKrxLKna5cZ2REBfFkg=="},
+                             {"xxhash64", "JseCfYifbaM="},
+                             {"xxhash3", "lVXoVVxi3P0="},
+                             {"xxhash128", "tenBrQcbPn/Hec+qXlI4GA=="}};
 
 TEST_F(ChecksumClaimsTest, HeadersOfAllAlgorithmsAreVerifiedAndEchoed) {
   for (const Claim& claim : kClaims) {
@@ -64,7 +70,12 @@ TEST_F(ChecksumClaimsTest, TrailersMustBeWhatWasAnnounced) {
             "400 MalformedTrailerError");
   EXPECT_EQ(Put("x-amz-trailer: x-amz-checksum-crc32", {.text = "hello", .trailers = {{"x-amz-checksum-crc32", "x"}}})
                 .Element("Message"),
-            "Value for x-amz-checksum-crc32 header is invalid.");
+            "Value for x-amz-checksum-crc32 trailing header is invalid.");
+  EXPECT_EQ(Put("x-amz-trailer: ").Outcome(), "400 MalformedTrailerError");
+  for (const char* name : {"x-amz-checksum-foo", "x-amz-meta-a", "x-amz-checksum-type"}) {
+    EXPECT_EQ(Put(std::string("x-amz-trailer: ") + name).Element("Message"),
+              "The value specified in the x-amz-trailer header is not supported");
+  }
 }
 
 // Spec §2.12, texts.
@@ -95,9 +106,12 @@ TEST_F(ChecksumClaimsTest, MalformedClaimsAreInvalidRequests) {
   }
 }
 
-TEST_F(ChecksumClaimsTest, AlgorithmsTheEmulatorLacksAreRefused) {
-  for (const char* name : {"sha512", "md5", "xxhash64", "xxhash3", "xxhash128"}) {
-    EXPECT_EQ(Put(std::string("x-amz-checksum-") + name + ": AAAA").Outcome(), "501 NotImplemented") << name;
+TEST_F(ChecksumClaimsTest, EveryAlgorithmHasItsLength) {
+  for (const Claim& claim : kClaims) {
+    const std::string header = std::string("x-amz-checksum-") + claim.name;
+    const Reply reply = Put(header + ": AAAA");  // three bytes
+    EXPECT_EQ(reply.Outcome(), "400 InvalidRequest") << claim.name;
+    EXPECT_EQ(reply.Element("Message"), "Value for " + header + " header is invalid.");
   }
 }
 

@@ -19,6 +19,11 @@ constexpr ChecksumInfo kAlgorithms[] = {
     {kCrc64Nvme, "CRC64NVME", "crc64nvme", "x-amz-checksum-crc64nvme", "ChecksumCRC64NVME", 8, true, false},
     {kSha1, "SHA1", "sha1", "x-amz-checksum-sha1", "ChecksumSHA1", 20, false, true},
     {kSha256, "SHA256", "sha256", "x-amz-checksum-sha256", "ChecksumSHA256", 32, false, true},
+    {kSha512, "SHA512", "sha512", "x-amz-checksum-sha512", "ChecksumSHA512", 64, false, true},
+    {kMd5, "MD5", "md5", "x-amz-checksum-md5", "ChecksumMD5", 16, false, true},
+    {kXxhash64, "XXHASH64", "xxhash64", "x-amz-checksum-xxhash64", "ChecksumXXHASH64", 8, false, true},
+    {kXxhash3, "XXHASH3", "xxhash3", "x-amz-checksum-xxhash3", "ChecksumXXHASH3", 8, false, true},
+    {kXxhash128, "XXHASH128", "xxhash128", "x-amz-checksum-xxhash128", "ChecksumXXHASH128", 16, false, true},
 };
 
 constexpr std::string_view kHiddenMark = "hidden:";
@@ -63,9 +68,26 @@ const ChecksumInfo* FindChecksumHeader(std::string_view header_name) {
   return nullptr;
 }
 
+const ChecksumInfo* FindChecksumElement(std::string_view element) {
+  for (const ChecksumInfo& info : kAlgorithms) {
+    if (info.element == element) return &info;
+  }
+  return nullptr;
+}
+
 ChecksumDigester::ChecksumDigester(ChecksumAlgorithm algorithm) : algorithm_(algorithm) {
-  if (algorithm == kSha1) digester_.emplace(DigestAlgorithm::kSha1);
-  if (algorithm == kSha256) digester_.emplace(DigestAlgorithm::kSha256);
+  switch (algorithm) {
+    case kCrc32:
+    case kCrc32c:
+    case kCrc64Nvme: break;
+    case kSha1: digester_.emplace(DigestAlgorithm::kSha1); break;
+    case kSha256: digester_.emplace(DigestAlgorithm::kSha256); break;
+    case kSha512: digester_.emplace(DigestAlgorithm::kSha512); break;
+    case kMd5: digester_.emplace(DigestAlgorithm::kMd5); break;
+    case kXxhash64: xxhash_.emplace(XxhashKind::kXxh64); break;
+    case kXxhash3: xxhash_.emplace(XxhashKind::kXxh3); break;
+    case kXxhash128: xxhash_.emplace(XxhashKind::kXxh128); break;
+  }
 }
 
 void ChecksumDigester::Update(ByteView bytes) {
@@ -74,12 +96,18 @@ void ChecksumDigester::Update(ByteView bytes) {
     case kCrc32c: crc_ = Crc32c(bytes, static_cast<std::uint32_t>(crc_)); break;
     case kCrc64Nvme: crc_ = Crc64Nvme(bytes, crc_); break;
     case kSha1:
-    case kSha256: digester_->Update(bytes); break;
+    case kSha256:
+    case kSha512:
+    case kMd5: digester_->Update(bytes); break;
+    case kXxhash64:
+    case kXxhash3:
+    case kXxhash128: xxhash_->Update(bytes); break;
   }
 }
 
 std::string ChecksumDigester::Finish() {
   if (digester_) return Base64Encode(AsBytes(digester_->Finish()));
+  if (xxhash_) return Base64Encode(AsBytes(xxhash_->Finish()));
   const std::string raw = BigEndian(crc_, InfoOf(algorithm_).digest_bytes);
   crc_ = 0;
   return Base64Encode(AsBytes(raw));

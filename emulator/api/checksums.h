@@ -12,12 +12,15 @@
 
 #include "base/digest.h"
 #include "emulator/api/call.h"
+#include "emulator/api/xxhash_digester.h"
 #include "penstock/base/bytes.h"
 #include "penstock/base/result.h"
 
 namespace penstock::emulator::api {
 
-enum class ChecksumAlgorithm { kCrc32, kCrc32c, kCrc64Nvme, kSha1, kSha256 };
+enum class ChecksumAlgorithm {
+  kCrc32, kCrc32c, kCrc64Nvme, kSha1, kSha256, kSha512, kMd5, kXxhash64, kXxhash3, kXxhash128
+};
 
 struct ChecksumInfo {
   ChecksumAlgorithm algorithm;
@@ -34,6 +37,8 @@ const ChecksumInfo& InfoOf(ChecksumAlgorithm algorithm);
 // By upper-case name ("CRC32C"); nullptr when unknown.
 const ChecksumInfo* FindChecksum(std::string_view name);
 const ChecksumInfo* FindChecksumHeader(std::string_view header_name);
+// By the name of its XML element ("ChecksumCRC32C").
+const ChecksumInfo* FindChecksumElement(std::string_view element);
 
 inline constexpr std::string_view kFullObject = "FULL_OBJECT";
 inline constexpr std::string_view kComposite = "COMPOSITE";
@@ -49,6 +54,7 @@ class ChecksumDigester {
   ChecksumAlgorithm algorithm_;
   std::uint64_t crc_ = 0;
   std::optional<Digester> digester_;
+  std::optional<XxhashDigester> xxhash_;
 };
 
 // What the request says about its body's checksum.

@@ -25,14 +25,6 @@ std::string WithoutQuotes(std::string etag) {
   return etag;
 }
 
-const ChecksumInfo* ChecksumOfElement(std::string_view element) {
-  for (const auto algorithm : {ChecksumAlgorithm::kCrc32, ChecksumAlgorithm::kCrc32c, ChecksumAlgorithm::kCrc64Nvme,
-                               ChecksumAlgorithm::kSha1, ChecksumAlgorithm::kSha256}) {
-    if (InfoOf(algorithm).element == element) return &InfoOf(algorithm);
-  }
-  return nullptr;
-}
-
 Result<RequestedPart> ParsePart(const XmlElement& element) {
   if (!element.Child("PartNumber") || !element.Child("ETag")) return MalformedXml();
   const std::string number = TrimmedText(element.Child("PartNumber"));
@@ -46,7 +38,7 @@ Result<RequestedPart> ParsePart(const XmlElement& element) {
   part.number = static_cast<int>(*value);
   for (const XmlElement& child : element.Children()) {
     if (!child.name().starts_with("Checksum")) continue;
-    part.checksum_info = ChecksumOfElement(child.name());
+    part.checksum_info = FindChecksumElement(child.name());
     part.checksum = TrimmedText(child);
     if (part.checksum_info == nullptr || part.checksum.empty()) return MalformedXml();
   }

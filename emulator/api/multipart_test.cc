@@ -24,7 +24,9 @@ TEST_F(MultipartTest, CreateAnswersIdAndChecksumPlan) {
   EXPECT_EQ(plain.Header("x-amz-checksum-algorithm"), "<absent>");
   EXPECT_EQ(plain.Header("x-amz-server-side-encryption"), "AES256");
   const std::pair<const char*, const char*> defaults[] = {
-      {"CRC32", "COMPOSITE"}, {"CRC32C", "COMPOSITE"}, {"CRC64NVME", "FULL_OBJECT"}, {"SHA1", "COMPOSITE"}, {"SHA256", "COMPOSITE"}};
+      {"CRC32", "COMPOSITE"}, {"CRC32C", "COMPOSITE"}, {"CRC64NVME", "FULL_OBJECT"}, {"SHA1", "COMPOSITE"}, {"SHA256", "COMPOSITE"},
+      {"SHA512", "COMPOSITE"}, {"MD5", "COMPOSITE"}, {"XXHASH64", "COMPOSITE"}, {"XXHASH3", "COMPOSITE"},
+      {"XXHASH128", "COMPOSITE"}};
   for (const auto& [algorithm, type] : defaults) {
     const Reply reply = Create(std::string("x-amz-checksum-algorithm: ") + algorithm);
     EXPECT_EQ(reply.Header("x-amz-checksum-algorithm"), algorithm);
@@ -36,7 +38,7 @@ TEST_F(MultipartTest, CreateRefusesPairsThatDoNotExist) {
   const std::pair<const char*, const char*> cases[] = {
       {"x-amz-checksum-algorithm: FOO",
        "Checksum algorithm provided is unsupported. Please try again with any of the valid types: [CRC32, CRC32C, "
-       "CRC64NVME, SHA1, SHA256]"},
+       "CRC64NVME, MD5, SHA1, SHA256, SHA512, XXHASH128, XXHASH3, XXHASH64]"},
       {"x-amz-checksum-type: COMPOSITE",
        "The x-amz-checksum-type header can only be used with the x-amz-checksum-algorithm header."},
       {"x-amz-checksum-algorithm: CRC64NVME\nx-amz-checksum-type: COMPOSITE",

@@ -14,7 +14,7 @@ constexpr std::string_view kPrefix = "x-amz-";
 // Without their "x-amz-". Those every request may carry first.
 constexpr std::string_view kHeaders[] = {
     "date", "content-sha256", "security-token", "user-agent", "checksum-mode",
-    // Integrity. The algorithms the emulator lacks are refused by checksums.cc, which knows their names.
+    // Integrity. Every checksum-* passes here: checksum_claims.cc knows their names.
     "sdk-checksum-algorithm", "checksum-algorithm", "checksum-type", "trailer", "decoded-content-length",
     // Who asks and who pays.
     "expected-bucket-owner", "source-expected-bucket-owner", "request-payer", "api-version",
