@@ -19,6 +19,15 @@ Error PermanentRedirect(const store::BucketRecord& bucket, std::string_view regi
   return error;
 }
 
+// The account id behind a canonical id; empty where nobody knows it.
+std::string AccountOf(const Call& call, std::string_view owner_id) {
+  const Identity& identity = call.exchange.identity;
+  if (identity.owner_id == owner_id) return identity.account_id;
+  const OwnerDirectory* const owners = call.exchange.space->owners;
+  const auto owner = owners != nullptr ? owners->FindOwner(owner_id) : std::nullopt;
+  return owner ? owner->account_id : std::string();
+}
+
 Result<void> CheckExpectedOwner(const Call& call, const store::BucketRecord& bucket, std::string_view header) {
   const auto expected = call.Header(header);
   if (!expected) return Ok();
@@ -28,8 +37,7 @@ Result<void> CheckExpectedOwner(const Call& call, const store::BucketRecord& buc
                      "The value of the expected bucket owner parameter must be an AWS Account ID... [" +
                          std::string(*expected) + "]");
   }
-  const Identity& identity = call.exchange.identity;
-  if (bucket.owner_id != identity.owner_id || identity.account_id != *expected) return MakeError("AccessDenied");
+  if (AccountOf(call, bucket.owner_id) != *expected) return MakeError("AccessDenied");
   return Ok();
 }
 

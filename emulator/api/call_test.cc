@@ -22,6 +22,25 @@ TEST(CallTest, ExpectedOwnerMustBeTheOwner) {
             "The value of the expected bucket owner parameter must be an AWS Account ID... [me]");
 }
 
+class OneOwner final : public OwnerDirectory {
+ public:
+  std::optional<Owner> FindOwner(std::string_view canonical_id) const override {
+    if (canonical_id != std::string(64, 'b')) return std::nullopt;
+    return Owner{std::string(canonical_id), "other", "222222222222"};
+  }
+};
+
+TEST(CallTest, ExpectedOwnerMayBeAnotherAccount) {
+  const OneOwner owners;
+  Harness s3;
+  s3.space().owners = &owners;
+  s3.identity().owner_id = std::string(64, 'b');
+  s3.Send("PUT /theirs");
+  s3.identity().owner_id = std::string(64, 'a');
+  EXPECT_EQ(s3.Send("GET /theirs\nx-amz-expected-bucket-owner: 222222222222").Outcome(), "200");
+  EXPECT_EQ(s3.Send("GET /theirs\nx-amz-expected-bucket-owner: 123456789012").Outcome(), "403 AccessDenied");
+}
+
 // Spec §2.16, first row: no Location header.
 TEST(CallTest, BucketOfAnotherRegionIsRedirected) {
   Harness s3;

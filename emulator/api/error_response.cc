@@ -48,6 +48,7 @@ void RespondWithError(Exchange& exchange, const Error& error) {
   const ErrorInfo* info = FindErrorInfo(code);
   Response response;
   response.status = error.http_status != 0 ? error.http_status : info ? info->status : 500;
+  response.error_code = code;
   if (code == "SlowDown") response.reason = "Slow Down";
   response.headers.reserve(6);
   response.Add("x-amz-request-id", exchange.request_id);

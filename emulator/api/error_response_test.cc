@@ -79,6 +79,11 @@ TEST(ErrorResponseTest, ErrorsWithoutACodeGetOne) {
   EXPECT_EQ(Respond(Error::Make(ErrorKind::kInternal, "x")).status, 500);
 }
 
+TEST(ErrorResponseTest, CodeIsKeptForTheLog) {
+  EXPECT_EQ(Respond(NoSuchKey("k"), {}, "HEAD").error_code, "NoSuchKey");
+  EXPECT_EQ(Respond(Error::Make(ErrorKind::kInternal, "x")).error_code, "InternalError");
+}
+
 TEST(ErrorResponseTest, NotModifiedHasNoBody) {
   const Response response = Respond(MakeError("NotModified"));
   EXPECT_EQ(response.status, 304);

@@ -73,25 +73,44 @@ struct Response {
   bool chunked = false;                         // send `body` with Transfer-Encoding: chunked (S3's error documents)
   bool close = false;                           // close the connection after this response
   WireAction action = WireAction::kSend;
+  std::string error_code;  // "NoSuchKey" where this is a refusal, also without a document (HEAD, 304); never sent
 
   // Appends; does not look for duplicates.
   void Add(std::string name, std::string value);
   std::optional<std::string_view> Find(std::string_view name) const;
 };
 
+// An account as S3 shows it. All users of an account own things in its name.
+struct Owner {
+  std::string id;  // canonical id, 64 hex digits
+  std::string display_name;
+  std::string account_id;  // 12 digits
+};
+
+// Thread safety: safe from any thread.
+class OwnerDirectory {
+ public:
+  virtual ~OwnerDirectory() = default;
+  // nullopt: no account has that canonical id (any more).
+  virtual std::optional<Owner> FindOwner(std::string_view canonical_id) const = 0;
+};
+
 // One universe: what an access key selects.
 struct Namespace {
   std::string name;
   std::shared_ptr<store::Store> store;
-  const Clock* clock = nullptr;  // never null once in use
+  const Clock* clock = nullptr;            // never null once in use
+  const OwnerDirectory* owners = nullptr;  // null: nobody but the requester is known
 };
 
-// Who asks. Anonymous: empty access key.
+// Who asks: a user, or an account's root. Anonymous: empty access key.
 struct Identity {
   std::string access_key_id;
-  std::string owner_id;      // canonical id, 64 hex digits
-  std::string display_name;
+  std::string owner_id;      // canonical id of the account, 64 hex digits
+  std::string display_name;  // of the account
   std::string account_id;    // 12 digits
+  std::string arn = {};      // "arn:aws:iam::111122223333:user/ann", or ":root"
+  std::string user_name = {};  // empty: the account's root
   bool anonymous() const { return access_key_id.empty(); }
 };
 

@@ -163,6 +163,7 @@ class Harness {
   FakeClock& clock() { return clock_; }
   store::Store& store() { return *space_->store; }
   Identity& identity() { return identity_; }
+  Namespace& space() { return *space_; }
 
  private:
   static std::string_view NextLine(std::string_view& rest) {

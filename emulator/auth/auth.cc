@@ -63,7 +63,7 @@ class Auth final : public api::Handler {
       const std::string_view host = exchange.request.Find("host").value_or(std::string_view());
       auto target = api::ParseTarget(exchange.request.target, host, options_.hosts);
       if (!target.ok()) {
-        exchange.space = directory_.NamespaceFor({});
+        if (!exchange.space) exchange.space = directory_.NamespaceOf(nullptr);
         return std::move(target).error();
       }
       exchange.target = std::move(target).value();

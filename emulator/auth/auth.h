@@ -4,7 +4,6 @@
 #ifndef PENSTOCK_EMULATOR_AUTH_AUTH_H_
 #define PENSTOCK_EMULATOR_AUTH_AUTH_H_
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -18,7 +17,9 @@ namespace penstock::emulator::auth {
 struct User {
   std::string access_key_id;
   std::string secret_access_key;
-  std::string session_token;  // required on requests when set
+  std::string session_token;        // required on requests when set: a temporary key
+  std::optional<WallTime> expires;  // of the token
+  bool active = true;               // an inactive key is refused as if it did not exist
   api::Identity identity;
 };
 
@@ -26,12 +27,24 @@ struct User {
 class Directory {
  public:
   virtual ~Directory() = default;
-  virtual std::optional<User> FindUser(std::string_view access_key_id) const = 0;
-  // The universe of an identity (anonymous requests use the default one). Never null.
-  virtual std::shared_ptr<api::Namespace> NamespaceFor(const api::Identity& identity) const = 0;
+  // Null when nobody has that key. What is returned does not change; a changed user is another object.
+  virtual std::shared_ptr<const User> FindUser(std::string_view access_key_id) const = 0;
+  // The universe of a user that FindUser returned; of the default one for null. Never null.
+  virtual std::shared_ptr<api::Namespace> NamespaceOf(const User* user) const = 0;
+  // Whom a key that FindUser does not know stands for where no secret is asked for (Mode::kParse).
+  virtual api::Identity IdentityOf(std::string_view access_key_id) const = 0;
+  // Whose requests all are under Mode::kOff. Fixed.
+  virtual const api::Identity& DefaultIdentity() const = 0;
+};
+
+enum class Mode {
+  kVerify,  // every claim is checked
+  kParse,   // the form of claims and the scope are checked, the identity is taken as claimed: no secret is needed
+  kOff,     // claims are not looked at; everybody is the default identity
 };
 
 struct AuthOptions {
+  Mode mode = Mode::kVerify;
   std::string region = "us-east-1";
   api::HostRules hosts;
   bool allow_anonymous = false;  // an emulator without access keys checks nothing

@@ -67,11 +67,17 @@ class OneUser final : public Directory {
     user.identity.owner_id = std::string(64, 'a');
     space->clock = &clock;
   }
-  std::optional<User> FindUser(std::string_view access_key_id) const override {
-    if (access_key_id != user.access_key_id) return std::nullopt;
-    return user;
+  std::shared_ptr<const User> FindUser(std::string_view access_key_id) const override {
+    if (access_key_id != user.access_key_id) return nullptr;
+    return std::make_shared<User>(user);
   }
-  std::shared_ptr<api::Namespace> NamespaceFor(const api::Identity&) const override { return space; }
+  std::shared_ptr<api::Namespace> NamespaceOf(const User*) const override { return space; }
+  api::Identity IdentityOf(std::string_view access_key_id) const override {
+    api::Identity identity;
+    identity.access_key_id = access_key_id;
+    return identity;
+  }
+  const api::Identity& DefaultIdentity() const override { return user.identity; }
 
   User user;
   FakeClock clock;

@@ -102,15 +102,15 @@ Error Expired(const Claim& claim, WallTime now) {
 Verifier::Verifier(const AuthOptions& options, const Directory& directory) : options_(options), directory_(directory) {}
 
 Result<Admission> Verifier::Verify(api::Exchange& exchange) {
-  exchange.space = directory_.NamespaceFor({});
+  if (!exchange.space) exchange.space = directory_.NamespaceOf(nullptr);
   PENSTOCK_ASSIGN(const Mechanism mechanism, FindMechanism(exchange.request, exchange.target));
   if (mechanism == Mechanism::kAnonymous) return AdmitAnonymous(exchange);
 
   PENSTOCK_ASSIGN(const Claim claim, mechanism == Mechanism::kQuery ? ParseQueryClaim(exchange.target)
                                                                     : ParseHeaderClaim(exchange.request));
   // The user is looked up early because the clock is the universe's; refused in its place below.
-  std::optional<User> user = directory_.FindUser(claim.access_key_id);
-  if (user) exchange.space = directory_.NamespaceFor(user->identity);
+  const std::shared_ptr<const User> user = directory_.FindUser(claim.access_key_id);
+  if (user) exchange.space = directory_.NamespaceOf(user.get());
   const WallTime now = exchange.space->clock->Now();
 
   PENSTOCK_TRY(CheckScope(claim, options_.region, ServiceOf(exchange.target)));
@@ -127,7 +127,7 @@ Result<Admission> Verifier::Verify(api::Exchange& exchange) {
       {.secret = user->secret_access_key, .day = claim.day, .region = claim.region, .service = claim.service});
   PENSTOCK_TRY(CheckSignature(exchange, claim, admission.payload_claim, key));
 
-  admission.identity = std::move(user->identity);
+  admission.identity = user->identity;
   if (IsStreaming(admission.payload_kind) && admission.payload_kind != PayloadKind::kStreamingUnsignedTrailer) {
     admission.signing = ChunkSigning{.key = key,
                                      .access_key_id = std::string(claim.access_key_id),

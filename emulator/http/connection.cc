@@ -175,7 +175,9 @@ SendResult WireConnection::Send(const api::Exchange& exchange, bool can_keep, Se
   context.head_request = exchange.request.method == "HEAD";
   context.minor_version = exchange.request.minor_version;
   context.keep_alive = can_keep && !AsksToClose(response) && !stopping();
-  context.date = tools.dates.At(settings_.clock->Now());
+  // The date of the universe that answers: clients that mend their clocks mend them by it.
+  const Clock* const clock = exchange.space ? exchange.space->clock : nullptr;
+  context.date = tools.dates.At((clock != nullptr ? clock : settings_.clock)->Now());
   context.request_id = exchange.request_id;
   context.host_id = exchange.host_id;
   return tools.writer.Send(*stream_, response, context, settings_.progress_timeout);

@@ -52,6 +52,16 @@ TEST(Server, DatesItsAnswersByItsClock) {
   EXPECT_EQ(TestClient(server->port()).Ask(kGet).Find("Date"), "Fri, 24 May 2013 00:00:00 GMT");
 }
 
+TEST(Server, DatesAnAnswerByTheClockOfItsUniverse) {
+  FakeClock clock(WallTime{std::chrono::seconds(1369353600)});
+  FunctionHandler handler([&clock](api::Exchange& exchange) {
+    exchange.space = std::make_shared<api::Namespace>();
+    exchange.space->clock = &clock;
+  });
+  const auto server = StartServer(handler, {});
+  EXPECT_EQ(TestClient(server->port()).Ask(kGet).Find("Date"), "Fri, 24 May 2013 00:00:00 GMT");
+}
+
 TEST(Server, MovesLargeBodiesBothWays) {
   const std::string text = PatternText(kLargeBytes);
   const auto memory = std::make_shared<MemoryBlob>(text);

@@ -84,6 +84,7 @@ void FillErrorResponse(const Error& error, std::string_view request_id, std::str
   xml.Close("Error");
   response = api::Response{};
   response.status = error.http_status;
+  response.error_code = error.code;
   response.headers.emplace_back("Content-Type", "application/xml");
   response.body = xml.Take();
   response.chunked = true;

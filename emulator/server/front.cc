@@ -13,7 +13,7 @@ class Front final : public api::Handler {
       : hosts_(std::move(hosts)), directory_(directory), counters_(counters), next_(next) {}
 
   void Handle(api::Exchange& exchange) override {
-    exchange.space = directory_.NamespaceFor({});
+    exchange.space = directory_.NamespaceOf(nullptr);
     const std::string_view host = exchange.request.Find("host").value_or(std::string_view());
     if (auto target = api::ParseTarget(exchange.request.target, host, hosts_); target.ok()) {
       exchange.target = std::move(target).value();

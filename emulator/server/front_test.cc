@@ -7,8 +7,11 @@ namespace {
 
 class NobodyDirectory final : public auth::Directory {
  public:
-  std::optional<auth::User> FindUser(std::string_view) const override { return std::nullopt; }
-  std::shared_ptr<api::Namespace> NamespaceFor(const api::Identity&) const override { return space; }
+  std::shared_ptr<const auth::User> FindUser(std::string_view) const override { return nullptr; }
+  std::shared_ptr<api::Namespace> NamespaceOf(const auth::User*) const override { return space; }
+  api::Identity IdentityOf(std::string_view) const override { return {}; }
+  const api::Identity& DefaultIdentity() const override { return nobody; }
+  api::Identity nobody;
   std::shared_ptr<api::Namespace> space = std::make_shared<api::Namespace>();
 };
 

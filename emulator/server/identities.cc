@@ -17,35 +17,35 @@ std::string AccountId(const Sha256Digest& digest) {
 
 }  // namespace
 
-api::Identity IdentityOf(const std::string& access_key_id) {
-  const Sha256Digest digest = Sha256(AsBytes("penstock owner of " + access_key_id));
+api::Identity MakeIdentity(std::string_view access_key_id) {
+  const Sha256Digest digest = Sha256(AsBytes("penstock owner of " + std::string(access_key_id)));
   api::Identity identity;
   identity.access_key_id = access_key_id;
   identity.owner_id = HexEncode(digest);
   identity.display_name = access_key_id;
   identity.account_id = AccountId(digest);
+  identity.arn = "arn:aws:iam::" + identity.account_id + ":root";
   return identity;
 }
 
 Identities::Identities(const std::vector<AccessKey>& keys, Universe& shared) : shared_(shared) {
   for (const AccessKey& key : keys) {
-    auth::User user;
-    user.access_key_id = key.id;
-    user.secret_access_key = key.secret;
-    user.identity = IdentityOf(key.id);
-    entries_.insert_or_assign(key.id, Entry{std::move(user), &shared_});
+    auto user = std::make_shared<auth::User>();
+    user->access_key_id = key.id;
+    user->secret_access_key = key.secret;
+    user->identity = MakeIdentity(key.id);
+    if (users_.empty()) default_identity_ = user->identity;
+    users_.insert_or_assign(key.id, std::move(user));
   }
 }
 
-std::optional<auth::User> Identities::FindUser(std::string_view access_key_id) const {
-  const auto found = entries_.find(access_key_id);
-  if (found == entries_.end()) return std::nullopt;
-  return found->second.user;
+std::shared_ptr<const auth::User> Identities::FindUser(std::string_view access_key_id) const {
+  const auto found = users_.find(access_key_id);
+  return found == users_.end() ? nullptr : found->second;
 }
 
-std::shared_ptr<api::Namespace> Identities::NamespaceFor(const api::Identity& identity) const {
-  const auto found = entries_.find(identity.access_key_id);
-  return (found == entries_.end() ? shared_ : *found->second.universe).Current();
-}
+std::shared_ptr<api::Namespace> Identities::NamespaceOf(const auth::User*) const { return shared_.Current(); }
+
+api::Identity Identities::IdentityOf(std::string_view access_key_id) const { return MakeIdentity(access_key_id); }
 
 }  // namespace penstock::emulator::server

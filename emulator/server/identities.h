@@ -18,7 +18,7 @@ namespace penstock::emulator::server {
 
 // The identity of an access key, the same on every run: owner id (64 hex digits) and account id (12 digits) come from
 // the key's name alone.
-api::Identity IdentityOf(const std::string& access_key_id);
+api::Identity MakeIdentity(std::string_view access_key_id);
 
 // Thread safety: safe from any thread; keys and universes are fixed after construction.
 class Identities final : public auth::Directory {
@@ -26,15 +26,14 @@ class Identities final : public auth::Directory {
   // Every key lives in `shared`, which outlives this.
   Identities(const std::vector<AccessKey>& keys, Universe& shared);
 
-  std::optional<auth::User> FindUser(std::string_view access_key_id) const override;
-  std::shared_ptr<api::Namespace> NamespaceFor(const api::Identity& identity) const override;
+  std::shared_ptr<const auth::User> FindUser(std::string_view access_key_id) const override;
+  std::shared_ptr<api::Namespace> NamespaceOf(const auth::User* user) const override;
+  api::Identity IdentityOf(std::string_view access_key_id) const override;
+  const api::Identity& DefaultIdentity() const override { return default_identity_; }
 
  private:
-  struct Entry {
-    auth::User user;
-    Universe* universe;
-  };
-  std::map<std::string, Entry, std::less<>> entries_;
+  std::map<std::string, std::shared_ptr<const auth::User>, std::less<>> users_;
+  api::Identity default_identity_;
   Universe& shared_;
 };
 

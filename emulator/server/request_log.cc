@@ -22,8 +22,9 @@ std::string FreeText(std::optional<std::string_view> value) {
   return Redact(value.value_or(std::string_view()).substr(0, kLimit));
 }
 
-// The code of S3's error document; empty for anything else (a HEAD error has none).
+// The code of a refusal, or of the error document behind a 200 (CompleteMultipartUpload); else empty.
 std::string ErrorCode(const api::Response& response) {
+  if (!response.error_code.empty()) return response.error_code;
   const auto* document = std::get_if<std::string>(&response.body);
   if (!document) return {};
   static constexpr std::string_view kOpen = "<Error><Code>";

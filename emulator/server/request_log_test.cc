@@ -48,6 +48,12 @@ TEST_F(RequestLogTest, NamesTheErrorCode) {
   EXPECT_EQ(Line().at("error"), "NoSuchKey");
 }
 
+TEST_F(RequestLogTest, NamesTheErrorCodeOfAnAnswerWithoutADocument) {
+  exchange_.response.status = 404;
+  exchange_.response.error_code = "NoSuchKey";
+  EXPECT_EQ(Line().at("error"), "NoSuchKey");
+}
+
 TEST_F(RequestLogTest, AnErrorCodeInAnObjectIsNoError) {
   exchange_.response.body = std::string("<Error><Code>NoSuchKey</Code></Error>");
   EXPECT_EQ(Line().at("error"), "");
