@@ -1,8 +1,11 @@
 // ListObjects and ListObjectsV2 (spec/protocol.md §2.4).
+#include <utility>
+
 #include "base/encoding.h"
 #include "emulator/api/documents.h"
 #include "emulator/api/errors.h"
 #include "emulator/api/handlers.h"
+#include "emulator/api/list_entries.h"
 #include "emulator/api/list_query.h"
 
 namespace penstock::emulator::api {
@@ -27,30 +30,12 @@ Result<store::ListPage> ListPage(Call& call, const ListQuery& query, std::string
       store::ListObjects{call.bucket(), query.prefix, query.delimiter, std::move(start_after), query.max_keys});
 }
 
-void WriteContents(XmlWriter& xml, const ListQuery& query, const store::ObjectRecord& object, bool with_owner) {
-  xml.Open("Contents");
-  xml.Element("Key", query.Encode(object.key.value));
-  xml.Element("LastModified", XmlDate(object.last_modified));
-  xml.Element("ETag", Quoted(object.etag.value));
-  WriteChecksumKind(xml, object);
-  WriteNumber(xml, "Size", object.size);
-  if (with_owner) WriteOwner(xml, "Owner", object.owner_id);
-  xml.Element("StorageClass", object.storage_class);
-  xml.Close("Contents");
-}
-
-// MaxKeys to the end, the same in both versions.
-void WritePage(XmlWriter& xml, const ListQuery& query, const store::ListPage& page, bool with_owner) {
+// MaxKeys to IsTruncated, the same in both versions.
+void WritePageKind(XmlWriter& xml, const ListQuery& query, const store::ListPage& page) {
   WriteNumber(xml, "MaxKeys", static_cast<std::uint64_t>(query.max_keys));
   if (!query.delimiter.empty()) xml.Element("Delimiter", query.Encode(query.delimiter));
   if (query.url_encoding) xml.Element("EncodingType", "url");
   WriteFlag(xml, "IsTruncated", page.truncated);
-  for (const store::ListEntry& entry : page.entries) {
-    if (entry.object) WriteContents(xml, query, *entry.object, with_owner);
-  }
-  for (const store::ListEntry& entry : page.entries) {
-    if (!entry.object) WriteCommonPrefix(xml, query, entry.common_prefix);
-  }
 }
 
 // "RestoreStatus" is the one value there is; nothing here is ever being restored, so it adds nothing.
@@ -60,10 +45,20 @@ Result<void> CheckOptionalAttributes(const Call& call) {
   return InvalidArgument("Invalid attribute name specified.", "x-amz-optional-object-attributes", *value);
 }
 
-void Respond(Call& call, XmlWriter& xml, const store::BucketRecord& bucket) {
-  xml.Close("ListBucketResult");
-  call.response().Add("x-amz-bucket-region", bucket.region == "EU" ? std::string("eu-west-1") : bucket.region);
-  call.RespondXml(xml.Take());
+struct Listing {
+  const store::BucketRecord& bucket;
+  const store::ListPage& page;
+  EntryForm form;
+};
+
+// The entries, behind what `xml` has, and the end.
+void Respond(Call& call, XmlWriter& xml, const Listing& listing) {
+  std::string document = xml.Take();
+  EntryWriter(document, listing.form).WriteContents(listing.page.entries);
+  document += "</ListBucketResult>";
+  const std::string& region = listing.bucket.region;
+  call.response().Add("x-amz-bucket-region", region == "EU" ? std::string("eu-west-1") : region);
+  call.RespondXml(std::move(document));
 }
 
 }  // namespace
@@ -80,8 +75,8 @@ Result<void> ListObjectsV1(Call& call) {
   xml.Element("Prefix", query.Encode(query.prefix));
   xml.Element("Marker", query.Encode(marker));
   if (page.truncated && !query.delimiter.empty()) xml.Element("NextMarker", query.Encode(page.next));
-  WritePage(xml, query, page, true);
-  Respond(call, xml, *bucket);
+  WritePageKind(xml, query, page);
+  Respond(call, xml, {*bucket, page, {query.url_encoding, true}});
   return Ok();
 }
 
@@ -107,8 +102,8 @@ Result<void> ListObjectsV2(Call& call) {
   if (token) xml.Element("ContinuationToken", *token);
   if (page.truncated) xml.Element("NextContinuationToken", MakeToken(page.next));
   WriteNumber(xml, "KeyCount", page.entries.size());
-  WritePage(xml, query, page, call.Query("fetch-owner") == "true");
-  Respond(call, xml, *bucket);
+  WritePageKind(xml, query, page);
+  Respond(call, xml, {*bucket, page, {query.url_encoding, call.Query("fetch-owner") == "true"}});
   return Ok();
 }
 

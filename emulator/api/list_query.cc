@@ -50,10 +50,4 @@ void WriteCommonPrefix(XmlWriter& xml, const ListQuery& query, std::string_view 
   xml.Close("CommonPrefixes");
 }
 
-void WriteChecksumKind(XmlWriter& xml, const store::ObjectRecord& object) {
-  if (object.checksum_algorithm.empty()) return;
-  xml.Element("ChecksumAlgorithm", object.checksum_algorithm);
-  xml.Element("ChecksumType", object.checksum_type);
-}
-
 }  // namespace penstock::emulator::api

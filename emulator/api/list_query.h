@@ -27,8 +27,6 @@ Result<ListQuery> ReadListQuery(const Call& call, std::string_view limit_paramet
 Result<int> ReadLimit(const Call& call, std::string_view parameter);
 
 void WriteCommonPrefix(XmlWriter& xml, const ListQuery& query, std::string_view prefix);
-// ChecksumAlgorithm and ChecksumType of an entry.
-void WriteChecksumKind(XmlWriter& xml, const store::ObjectRecord& object);
 
 }  // namespace penstock::emulator::api
 

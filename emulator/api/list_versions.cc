@@ -1,7 +1,10 @@
 // ListObjectVersions (spec/protocol.md §2.4).
+#include <utility>
+
 #include "emulator/api/documents.h"
 #include "emulator/api/errors.h"
 #include "emulator/api/handlers.h"
+#include "emulator/api/list_entries.h"
 #include "emulator/api/list_query.h"
 #include "emulator/api/names.h"
 
@@ -16,23 +19,6 @@ Result<std::optional<VersionId>> ReadVersionMarker(const Call& call) {
   }
   if (!IsVersionId(*text)) return InvalidArgument("Invalid version id specified", "version-id-marker", *text);
   return std::optional<VersionId>(VersionId(std::string(*text)));
-}
-
-void WriteVersion(XmlWriter& xml, const ListQuery& query, const store::ObjectRecord& object) {
-  const std::string_view element = object.is_delete_marker ? "DeleteMarker" : "Version";
-  xml.Open(element);
-  xml.Element("Key", query.Encode(object.key.value));
-  xml.Element("VersionId", object.version_id.value);
-  WriteFlag(xml, "IsLatest", object.is_latest);
-  xml.Element("LastModified", XmlDate(object.last_modified));
-  if (!object.is_delete_marker) {
-    xml.Element("ETag", Quoted(object.etag.value));
-    WriteChecksumKind(xml, object);
-    WriteNumber(xml, "Size", object.size);
-  }
-  WriteOwner(xml, "Owner", object.owner_id);
-  if (!object.is_delete_marker) xml.Element("StorageClass", object.storage_class);
-  xml.Close(element);
 }
 
 }  // namespace
@@ -64,14 +50,10 @@ Result<void> ListObjectVersions(Call& call) {
   if (!query.delimiter.empty()) xml.Element("Delimiter", query.Encode(query.delimiter));
   if (query.url_encoding) xml.Element("EncodingType", "url");
   WriteFlag(xml, "IsTruncated", page.truncated);
-  for (const store::ListEntry& entry : page.entries) {
-    if (entry.object) WriteVersion(xml, query, *entry.object);
-  }
-  for (const store::ListEntry& entry : page.entries) {
-    if (!entry.object) WriteCommonPrefix(xml, query, entry.common_prefix);
-  }
-  xml.Close("ListVersionsResult");
-  call.RespondXml(xml.Take());
+  std::string document = xml.Take();
+  EntryWriter(document, {.url_encoding = query.url_encoding, .with_owner = true}).WriteVersions(page.entries);
+  document += "</ListVersionsResult>";
+  call.RespondXml(std::move(document));
   return Ok();
 }
 

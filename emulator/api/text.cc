@@ -103,16 +103,24 @@ std::optional<std::string> PercentDecode(std::string_view text, DecodeOptions op
 std::string ListingEncode(std::string_view text) {
   std::string out;
   out.reserve(text.size() + 8);
-  for (const char c : text) {
+  AppendListingEncoded(out, text);
+  return out;
+}
+
+void AppendListingEncoded(std::string& out, std::string_view text) {
+  std::size_t run = 0;  // start of what is not appended yet
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (IsAlphanumeric(c) || c == '*' || c == '-' || c == '.' || c == '_' || c == '/') continue;
+    out.append(text, run, i - run);
+    run = i + 1;
     if (c == ' ') {
       out += '+';
-    } else if (IsAlphanumeric(c) || c == '*' || c == '-' || c == '.' || c == '_' || c == '/') {
-      out += c;
     } else {
       AppendPercent(out, c);
     }
   }
-  return out;
+  out.append(text, run, text.size() - run);
 }
 
 std::string PathEncode(std::string_view text) {

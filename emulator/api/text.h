@@ -30,6 +30,7 @@ std::optional<std::string> PercentDecode(std::string_view text, DecodeOptions op
 
 // The encoding of `encoding-type=url` (spec §2.3, measured): space is '+', A-Z a-z 0-9 * - . _ / stay, the rest %XX.
 std::string ListingEncode(std::string_view text);
+void AppendListingEncoded(std::string& out, std::string_view text);
 
 // RFC 3986 unreserved and '/' stay, the rest %XX: for Location URLs.
 std::string PathEncode(std::string_view text);

@@ -16,7 +16,30 @@ namespace {
 
 constexpr std::int64_t kNewest = std::numeric_limits<std::int64_t>::min();
 
-ListEntry ObjectEntry(ObjectRecord record) { return {std::make_shared<const ObjectRecord>(std::move(record)), {}}; }
+// The page as it grows.
+template <class Page>
+class PageBuilder {
+ public:
+  PageBuilder(Page& page, int limit) : page_(page), limit_(static_cast<std::size_t>(limit)) {}
+  bool full() const { return page_.entries.size() == limit_; }
+  // The entry before, whose texts the next one may share.
+  const ListEntry& last() const { return page_.entries.empty() ? none_ : page_.entries.back(); }
+  TextArena& text() { return page_.text; }
+  void Add(const ListEntry& entry) { page_.entries.push_back(entry); }
+  // Returns the prefix, which lives as long as the page.
+  std::string_view AddPrefix(std::string_view prefix) {
+    ListEntry entry;
+    entry.key = page_.text.Copy(prefix);
+    entry.is_common_prefix = true;
+    page_.entries.push_back(entry);
+    return entry.key;
+  }
+
+ private:
+  Page& page_;
+  const std::size_t limit_;
+  const ListEntry none_{};
+};
 
 // `current` and `versions` as one sequence: key ascending, newest first. A key's current row is its newest version.
 class VersionWalk {
@@ -36,7 +59,7 @@ class VersionWalk {
     from_ = key;
     PENSTOCK_TRY(current_.Seek(from_));
     // The current version may be older than the marker: it took the place of one deleted since.
-    if (!current_.AtEnd() && current_.key() == key && current_.Summary().newest_first <= newest_first) {
+    if (!current_.AtEnd() && current_.key() == key && current_.newest_first() <= newest_first) {
       PENSTOCK_TRY(current_.Next());
     }
     return archived_.Seek(from_, newest_first);
@@ -46,21 +69,19 @@ class VersionWalk {
   std::string_view key() const { return OnCurrent() ? current_.key() : archived_.key(); }
   Result<void> Next() { return OnCurrent() ? current_.Next() : archived_.Next(); }
 
-  Result<ObjectRecord> Record() {
+  Result<ListEntry> Entry(TextArena& text, const ListEntry& last) {
+    ListEntry entry = OnCurrent() ? current_.Entry(text, last) : archived_.Entry(text, last);
     if (OnCurrent()) {
-      ObjectRow row = current_.Summary();
-      latest_key_ = row.record.key.value;
-      row.record.is_latest = true;
-      return std::move(row.record);
+      latest_key_ = entry.key;
+      return entry;
     }
-    ObjectRow row = archived_.Summary();
-    row.record.is_latest = false;
-    if (!latest_key_.has_value() || *latest_key_ != row.record.key.value) {
+    entry.is_latest = false;
+    if (!latest_key_.has_value() || *latest_key_ != entry.key) {
       // First archived row of a key on this walk: the latest if nothing newer exists (not even before the page).
-      PENSTOCK_ASSIGN(row.record.is_latest, IsNewest(row));
-      latest_key_ = row.record.key.value;
+      PENSTOCK_ASSIGN(entry.is_latest, IsNewest(entry.key, archived_.newest_first()));
+      latest_key_ = entry.key;
     }
-    return std::move(row.record);
+    return entry;
   }
 
  private:
@@ -68,11 +89,11 @@ class VersionWalk {
     return !current_.AtEnd() && (archived_.AtEnd() || current_.key() <= archived_.key());
   }
 
-  Result<bool> IsNewest(const ObjectRow& row) {
+  Result<bool> IsNewest(std::string_view key, std::int64_t newest_first) {
     Query query(connection_,
                 "SELECT EXISTS(SELECT 1 FROM current WHERE bucket=?1 AND key=?2) OR"
                 " EXISTS(SELECT 1 FROM versions WHERE bucket=?1 AND key=?2 AND newest_first<?3)");
-    query.Bind(bucket_).BindBytes(row.record.key.value).Bind(row.newest_first);
+    query.Bind(bucket_).BindBytes(key).Bind(newest_first);
     PENSTOCK_ASSIGN(const bool found, query.Step());
     return found && query.Int(0) == 0;
   }
@@ -82,7 +103,7 @@ class VersionWalk {
   std::string from_;  // bound by the cursors
   CurrentCursor current_;
   ArchivedCursor archived_;
-  std::optional<std::string> latest_key_;  // whose latest version was decided
+  std::optional<std::string_view> latest_key_;  // whose latest version was decided; in the page's text
 };
 
 Result<ListPage> ListCurrent(Connection& connection, std::int64_t bucket, const ListObjects& query) {
@@ -90,28 +111,25 @@ Result<ListPage> ListCurrent(Connection& connection, std::int64_t bucket, const 
   const KeyFold fold(query.prefix, query.delimiter);
   std::optional<std::string> from = fold.LowerBound(query.start_after);
   if (query.max_keys <= 0 || !from.has_value()) return page;
+  PageBuilder builder(page, query.max_keys);
   CurrentCursor cursor(connection, bucket);
   PENSTOCK_TRY(cursor.Seek(*from));
   while (!cursor.AtEnd() && fold.Matches(cursor.key())) {
-    if (page.entries.size() == static_cast<std::size_t>(query.max_keys)) {
+    if (builder.full()) {
       page.truncated = true;
+      page.next = builder.last().key;
       break;
     }
-    const std::string group(fold.GroupOf(cursor.key()));
+    const std::string_view group = fold.GroupOf(cursor.key());
     if (group.empty()) {
-      ObjectRow row = cursor.Summary();
-      page.next = row.record.key.value;
-      page.entries.push_back(ObjectEntry(std::move(row.record)));
+      builder.Add(cursor.Entry(builder.text(), builder.last()));
       PENSTOCK_TRY(cursor.Next());
       continue;
     }
-    page.next = group;
-    page.entries.push_back({nullptr, group});
-    from = Successor(group);
+    from = Successor(builder.AddPrefix(group));
     if (!from.has_value()) break;
     PENSTOCK_TRY(cursor.Seek(*from));
   }
-  if (!page.truncated) page.next.clear();
   return page;
 }
 
@@ -144,32 +162,26 @@ Result<VersionPage> ListAll(Connection& connection, const Bucket& bucket, const 
   VersionPage page;
   const KeyFold fold(query.prefix, query.delimiter);
   if (query.max_keys <= 0) return page;
+  PageBuilder builder(page, query.max_keys);
   VersionWalk walk(connection, bucket.id);
   PENSTOCK_ASSIGN(const bool anything, SeekToPage(connection, bucket, query, fold, walk));
   while (anything && !walk.AtEnd() && fold.Matches(walk.key())) {
-    if (page.entries.size() == static_cast<std::size_t>(query.max_keys)) {
+    if (builder.full()) {
       page.truncated = true;
+      page.next_key_marker = builder.last().key;
+      if (!builder.last().is_common_prefix) page.next_version_id_marker.emplace(std::string(builder.last().version_id));
       break;
     }
-    const std::string group(fold.GroupOf(walk.key()));
+    const std::string_view group = fold.GroupOf(walk.key());
     if (group.empty()) {
-      PENSTOCK_ASSIGN(ObjectRecord record, walk.Record());
-      page.next_key_marker = record.key.value;
-      page.next_version_id_marker = record.version_id;
-      page.entries.push_back(ObjectEntry(std::move(record)));
+      PENSTOCK_ASSIGN(const ListEntry entry, walk.Entry(builder.text(), builder.last()));
+      builder.Add(entry);
       PENSTOCK_TRY(walk.Next());
       continue;
     }
-    page.next_key_marker = group;
-    page.next_version_id_marker.reset();
-    page.entries.push_back({nullptr, group});
-    std::optional<std::string> from = Successor(group);
+    std::optional<std::string> from = Successor(builder.AddPrefix(group));
     if (!from.has_value()) break;
     PENSTOCK_TRY(walk.Seek(std::move(*from)));
-  }
-  if (!page.truncated) {
-    page.next_key_marker.clear();
-    page.next_version_id_marker.reset();
   }
   return page;
 }

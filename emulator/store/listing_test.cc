@@ -12,7 +12,7 @@ std::string Names(const std::vector<ListEntry>& entries) {
   std::string names;
   for (const ListEntry& entry : entries) {
     if (!names.empty()) names += ' ';
-    names += entry.object == nullptr ? entry.common_prefix : entry.object->key.value;
+    names += entry.key;
   }
   return names;
 }
@@ -110,14 +110,14 @@ TEST_F(ListingTest, ListsVersionsNewestFirst) {
   const auto marker = Remove(*store_, "a")->version_id;
   const VersionPage page = Versions();
   ASSERT_EQ(page.entries.size(), 4u);
-  EXPECT_EQ(page.entries[0].object->version_id, marker);
-  EXPECT_TRUE(page.entries[0].object->is_delete_marker);
-  EXPECT_TRUE(page.entries[0].object->is_latest);
-  EXPECT_EQ(page.entries[1].object->version_id, second);
-  EXPECT_FALSE(page.entries[1].object->is_latest);
-  EXPECT_EQ(page.entries[2].object->version_id, first);
-  EXPECT_EQ(page.entries[3].object->key.value, "b");
-  EXPECT_TRUE(page.entries[3].object->is_latest);
+  EXPECT_EQ(page.entries[0].version_id, marker.value);
+  EXPECT_TRUE(page.entries[0].is_delete_marker);
+  EXPECT_TRUE(page.entries[0].is_latest);
+  EXPECT_EQ(page.entries[1].version_id, second.value);
+  EXPECT_FALSE(page.entries[1].is_latest);
+  EXPECT_EQ(page.entries[2].version_id, first.value);
+  EXPECT_EQ(page.entries[3].key, "b");
+  EXPECT_TRUE(page.entries[3].is_latest);
 }
 
 TEST_F(ListingTest, ResumesVersionsBehindTheMarkers) {
@@ -129,15 +129,15 @@ TEST_F(ListingTest, ResumesVersionsBehindTheMarkers) {
   for (int page_number = 0; page_number < 4; ++page_number) {
     const VersionPage page = Versions(query);
     ASSERT_EQ(page.entries.size(), 1u);
-    seen.push_back(page.entries[0].object->version_id);
-    EXPECT_EQ(page.entries[0].object->is_latest, page_number == 0 || page_number == 3);
+    seen.emplace_back(std::string(page.entries[0].version_id));
+    EXPECT_EQ(page.entries[0].is_latest, page_number == 0 || page_number == 3);
     EXPECT_EQ(page.truncated, page_number < 3);
     query.key_marker = page.next_key_marker;
     query.version_id_marker = page.next_version_id_marker;
   }
   const VersionPage all = Versions();
   ASSERT_EQ(all.entries.size(), 4u);
-  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(all.entries[i].object->version_id, seen[i]);
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(all.entries[i].version_id, seen[i].value);
   EXPECT_EQ(Names(Versions({.key_marker = "a"}).entries), "b");
 }
 
@@ -145,12 +145,12 @@ TEST_F(ListingTest, ResumesBehindAVersionDeletedMeanwhile) {
   ASSERT_TRUE(store_->SetVersioning(kBucket, Versioning::kEnabled).ok());
   PutAll({"a", "a", "a"});
   const VersionPage first = Versions({.max_keys = 1});
-  ASSERT_TRUE(Remove(*store_, "a", first.entries[0].object->version_id).ok());
+  ASSERT_TRUE(Remove(*store_, "a", VersionId(std::string(first.entries[0].version_id))).ok());
   const VersionPage rest =
       Versions({.key_marker = first.next_key_marker, .version_id_marker = first.next_version_id_marker});
   ASSERT_EQ(rest.entries.size(), 2u);
-  EXPECT_TRUE(rest.entries[0].object->is_latest);
-  EXPECT_FALSE(rest.entries[1].object->is_latest);
+  EXPECT_TRUE(rest.entries[0].is_latest);
+  EXPECT_FALSE(rest.entries[1].is_latest);
 }
 
 TEST_F(ListingTest, FoldsVersionsToo) {

@@ -7,6 +7,9 @@
   "key, newest_first, version_id, is_marker, size, etag, last_modified, owner_id, storage_class, "               \
   "checksum_algorithm, checksum_type, checksum"
 #define ALL_COLUMNS SUMMARY_COLUMNS ", attributes, tags, content, parts"
+#define ENTRY_COLUMNS                                                                                            \
+  "key, newest_first, version_id, is_marker, size, etag, last_modified, owner_id, storage_class, "               \
+  "checksum_algorithm, checksum_type"
 #define ALL_PLACES "?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?"
 
 namespace penstock::emulator::store {
@@ -28,6 +31,26 @@ ObjectRow ReadSummary(const Query& query) {
   record.checksum_type = query.Text(10);
   record.checksum = query.Text(11);
   return row;
+}
+
+// Neighbours mostly have the same owner, storage class and checksum kind.
+std::string_view CopyUnlessSame(TextArena& text, std::string_view value, std::string_view last) {
+  return value == last ? last : text.Copy(value);
+}
+
+ListEntry ReadEntry(const Query& query, TextArena& text, const ListEntry& last) {
+  ListEntry entry;
+  entry.key = text.Copy(query.Bytes(0));
+  entry.version_id = CopyUnlessSame(text, query.Bytes(2), last.version_id);
+  entry.is_delete_marker = query.Int(3) != 0;
+  entry.size = static_cast<std::uint64_t>(query.Int(4));
+  entry.etag = text.Copy(query.Bytes(5));
+  entry.last_modified = FromNanoseconds(query.Int(6));
+  entry.owner_id = CopyUnlessSame(text, query.Bytes(7), last.owner_id);
+  entry.storage_class = CopyUnlessSame(text, query.Bytes(8), last.storage_class);
+  entry.checksum_algorithm = CopyUnlessSame(text, query.Bytes(9), last.checksum_algorithm);
+  entry.checksum_type = CopyUnlessSame(text, query.Bytes(10), last.checksum_type);
+  return entry;
 }
 
 // The row that `query` finds, in ALL_COLUMNS.
@@ -154,7 +177,7 @@ FoundRow FindRemembered(Connection& connection, std::int64_t bucket, std::string
 }
 
 CurrentCursor::CurrentCursor(Connection& connection, std::int64_t bucket)
-    : query_(connection, "SELECT " SUMMARY_COLUMNS " FROM current WHERE bucket=? AND key>=? ORDER BY key"),
+    : query_(connection, "SELECT " ENTRY_COLUMNS " FROM current WHERE bucket=? AND key>=? ORDER BY key"),
       bucket_(bucket) {}
 
 Result<void> CurrentCursor::Seek(std::string_view key) {
@@ -169,10 +192,10 @@ Result<void> CurrentCursor::Next() {
   return Ok();
 }
 
-ObjectRow CurrentCursor::Summary() const { return ReadSummary(query_); }
+ListEntry CurrentCursor::Entry(TextArena& text, const ListEntry& last) const { return ReadEntry(query_, text, last); }
 
 ArchivedCursor::ArchivedCursor(Connection& connection, std::int64_t bucket)
-    : query_(connection, "SELECT " SUMMARY_COLUMNS
+    : query_(connection, "SELECT " ENTRY_COLUMNS
                          " FROM versions WHERE bucket=? AND (key, newest_first) > (?, ?) ORDER BY key, newest_first"),
       bucket_(bucket) {}
 
@@ -188,6 +211,6 @@ Result<void> ArchivedCursor::Next() {
   return Ok();
 }
 
-ObjectRow ArchivedCursor::Summary() const { return ReadSummary(query_); }
+ListEntry ArchivedCursor::Entry(TextArena& text, const ListEntry& last) const { return ReadEntry(query_, text, last); }
 
 }  // namespace penstock::emulator::store

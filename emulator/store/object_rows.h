@@ -47,7 +47,7 @@ Result<void> RememberCompleted(Connection& connection, std::int64_t bucket, std:
                                const ObjectRow& row, std::int64_t limit);
 FoundRow FindRemembered(Connection& connection, std::int64_t bucket, std::string_view key, std::string_view upload_id);
 
-// Walks `current` in key order. Rows are summaries: no attributes, tags, parts or content.
+// Walks `current` in key order.
 class CurrentCursor {
  public:
   CurrentCursor(Connection& connection, std::int64_t bucket);
@@ -56,7 +56,10 @@ class CurrentCursor {
   Result<void> Next();
   bool AtEnd() const { return at_end_; }
   std::string_view key() const { return query_.Bytes(0); }
-  ObjectRow Summary() const;
+  std::int64_t newest_first() const { return query_.Int(1); }
+  // The row as a listing shows it, its texts copied into `text`. `last`: an entry of the same page or an empty one; what
+  // is equal there is not copied again. is_latest is the caller's to set.
+  ListEntry Entry(TextArena& text, const ListEntry& last) const;
 
  private:
   Query query_;
@@ -64,7 +67,7 @@ class CurrentCursor {
   bool at_end_ = true;
 };
 
-// Walks `versions` in the order key, newest first. Rows are summaries.
+// Walks `versions` in the order key, newest first.
 class ArchivedCursor {
  public:
   ArchivedCursor(Connection& connection, std::int64_t bucket);
@@ -73,7 +76,8 @@ class ArchivedCursor {
   Result<void> Next();
   bool AtEnd() const { return at_end_; }
   std::string_view key() const { return query_.Bytes(0); }
-  ObjectRow Summary() const;
+  std::int64_t newest_first() const { return query_.Int(1); }
+  ListEntry Entry(TextArena& text, const ListEntry& last) const;
 
  private:
   Query query_;

@@ -54,10 +54,11 @@ TEST_F(ObjectRowsTest, TheNewestArchivedComesFirst) {
   ASSERT_TRUE(PutArchived(db_, 1, Row("key", -9, "new")).ok());
   EXPECT_EQ((*FindNewestArchived(db_, 1, "key"))->record.version_id.value, "new");
   ArchivedCursor cursor(db_, 1);
+  TextArena text;
   ASSERT_TRUE(cursor.Seek("key", std::numeric_limits<std::int64_t>::min()).ok());
-  EXPECT_EQ(cursor.Summary().record.version_id.value, "new");
+  EXPECT_EQ(cursor.Entry(text, {}).version_id, "new");
   ASSERT_TRUE(cursor.Next().ok());
-  EXPECT_EQ(cursor.Summary().record.version_id.value, "old");
+  EXPECT_EQ(cursor.Entry(text, {}).version_id, "old");
   ASSERT_TRUE(cursor.Next().ok());
   EXPECT_TRUE(cursor.AtEnd());
 }

@@ -213,7 +213,7 @@ class Run {
       const auto page = store_->List(query);
       ASSERT_TRUE(page.ok());
       for (const ListEntry& entry : page->entries) {
-        seen.push_back(entry.object == nullptr ? entry.common_prefix : entry.object->key.value);
+        seen.emplace_back(entry.key);
       }
       if (!page->truncated) break;
       ASSERT_EQ(page->entries.size(), static_cast<std::size_t>(query.max_keys));
@@ -238,9 +238,8 @@ class Run {
       const auto page = store_->List(query);
       ASSERT_TRUE(page.ok());
       for (const ListEntry& entry : page->entries) {
-        const ObjectRecord& record = *entry.object;
-        seen.push_back(record.key.value + " " + record.version_id.value + (record.is_delete_marker ? " marker" : "") +
-                       (record.is_latest ? " latest" : ""));
+        seen.push_back(std::string(entry.key) + " " + std::string(entry.version_id) +
+                       (entry.is_delete_marker ? " marker" : "") + (entry.is_latest ? " latest" : ""));
       }
       if (!page->truncated) break;
       query.key_marker = page->next_key_marker;

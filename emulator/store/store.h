@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "emulator/store/content.h"
+#include "emulator/store/text_arena.h"
 #include "penstock/base/clock.h"
 #include "penstock/base/result.h"
 #include "penstock/base/types.h"
@@ -112,13 +113,25 @@ struct ListObjects {
   std::string start_after;  // exclusive; when it lies inside a common prefix that whole group is skipped
   int max_keys = 1000;      // 0 to 1000; keys and common prefixes count alike
 };
-// Keys in unsigned byte order, merged with common prefixes.
+// One line of a listing: what S3 shows of a version without reading it. Views live as long as the page.
 struct ListEntry {
-  ObjectPtr object;           // null: a common prefix. Content, parts, attributes and tags are not loaded.
-  std::string common_prefix;
+  std::string_view key;  // or the common prefix, which then is all there is
+  bool is_common_prefix = false;
+  bool is_latest = true;
+  bool is_delete_marker = false;
+  std::uint64_t size = 0;
+  WallTime last_modified{};
+  std::string_view version_id;
+  std::string_view etag;
+  std::string_view owner_id;
+  std::string_view storage_class;
+  std::string_view checksum_algorithm;
+  std::string_view checksum_type;
 };
+// Keys in unsigned byte order, merged with common prefixes.
 struct ListPage {
   std::vector<ListEntry> entries;
+  TextArena text;  // what the entries' views point into
   bool truncated = false;
   std::string next;  // start_after of the next page: last key or common prefix
 };
@@ -133,6 +146,7 @@ struct ListVersions {
 };
 struct VersionPage {
   std::vector<ListEntry> entries;
+  TextArena text;  // what the entries' views point into
   bool truncated = false;
   std::string next_key_marker;
   std::optional<VersionId> next_version_id_marker;  // unset after a common prefix
