@@ -1,0 +1,102 @@
+"""The body of a case's request as bytes: text, repeated bytes, base64, and signed aws-chunked framing."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+EMPTY_SHA256 = hashlib.sha256(b"").hexdigest()
+
+
+@dataclass(frozen=True)
+class ChunkSigner:
+    """What chunk signatures need from the signature of the head."""
+
+    key: bytes
+    timestamp: str
+    scope: str
+    seed: str
+
+
+def plain(spec: Any) -> bytes:
+    """The bytes of a body that needs no signature.
+
+    Args:
+        spec: A string, None, `{"base64": text}`, `{"repeat": text, "times": n, "then": text}`, or a list of these.
+    """
+    if spec is None:
+        return b""
+    if isinstance(spec, str):
+        return spec.encode()
+    if isinstance(spec, list):
+        return b"".join(map(plain, spec))
+    if "base64" in spec:
+        return base64.b64decode(spec["base64"])
+    if "repeat" in spec:
+        return spec["repeat"].encode() * spec["times"] + spec.get("then", "").encode()
+    raise ValueError(f"no body can be made of {spec}")
+
+
+def is_signed_chunks(spec: Any) -> bool:
+    """Whether the body's framing needs the signature of the head."""
+    return isinstance(spec, dict) and "signed_chunks" in spec
+
+
+def signed_chunks_size(spec: Mapping[str, Any]) -> int:
+    """The length of the framed body in bytes; signatures have a fixed width."""
+    return len(signed_chunks(spec, ChunkSigner(b"", "", "", "0" * 64)))
+
+
+def signed_chunks(spec: Mapping[str, Any], signer: ChunkSigner) -> bytes:
+    """aws-chunked with a signature per chunk.
+
+    Args:
+        spec: `signed_chunks`: the chunks' data; `trailer`: lines `name:value` after the last; `break`: what to spoil, "chunk N"
+            (counted from 1) or "trailer"; `sign_trailer`: false leaves the trailer's signature out.
+        signer: The head's signature and key.
+    """
+    broken = spec.get("break", "")
+    framed, previous = bytearray(), signer.seed
+    for number, data in enumerate([*map(plain, spec["signed_chunks"]), b""], 1):
+        text = [signer.timestamp, signer.scope, previous, EMPTY_SHA256, hashlib.sha256(data).hexdigest()]
+        previous = _mac(signer.key, "AWS4-HMAC-SHA256-PAYLOAD", text)
+        sent = _spoil(previous) if broken == f"chunk {number}" else previous
+        framed += f"{len(data):x};chunk-signature={sent}\r\n".encode() + data
+        if data or "trailer" not in spec:
+            framed += b"\r\n"
+    if "trailer" in spec:
+        lines = spec["trailer"]
+        block = "".join(f"{line}\n" for line in lines).encode()
+        text = [signer.timestamp, signer.scope, previous, hashlib.sha256(block).hexdigest()]
+        signature = _mac(signer.key, "AWS4-HMAC-SHA256-TRAILER", text)
+        framed += b"".join(f"{line}\r\n".encode() for line in lines)
+        if spec.get("sign_trailer", True):
+            framed += f"x-amz-trailer-signature:{_spoil(signature) if broken == 'trailer' else signature}\r\n".encode()
+        framed += b"\r\n"
+    return bytes(framed)
+
+
+def digests(body: bytes) -> dict[str, str]:
+    """Values a case may put into headers: `${body_md5}`, `${body_sha256}` (hex), `${body_sha256_base64}`, `${body_crc32}`, …."""
+    return {
+        "body_md5": base64.b64encode(hashlib.md5(body).digest()).decode(),
+        "body_md5_hex": hashlib.md5(body).hexdigest(),
+        "body_sha1": base64.b64encode(hashlib.sha1(body).digest()).decode(),
+        "body_sha256": hashlib.sha256(body).hexdigest(),
+        "body_sha256_base64": base64.b64encode(hashlib.sha256(body).digest()).decode(),
+        "body_crc32": base64.b64encode(zlib.crc32(body).to_bytes(4, "big")).decode(),
+        "body_length": str(len(body)),
+    }
+
+
+def _mac(key: bytes, algorithm: str, lines: list[str]) -> str:
+    return hmac.new(key, "\n".join([algorithm, *lines]).encode(), hashlib.sha256).hexdigest()
+
+
+def _spoil(signature: str) -> str:
+    return ("1" if signature[0] == "0" else "0") + signature[1:]

@@ -1,0 +1,205 @@
+"""Runs cases against an endpoint. Every case has buckets of its own and leaves nothing behind."""
+
+from __future__ import annotations
+
+import http.client
+import secrets
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from xml.etree import ElementTree
+
+from . import request as requests
+from .cases import Case
+from .expectation import differences, saved, texts
+from .laws import LAWS
+from .signing import Identity
+from .template import fill_all, names_in
+from .wire import Answer, Connection
+
+PROVIDED = {
+    *("bucket", "other_bucket", "new_bucket", "missing_bucket", "prefix", "region"),
+    *("host", "hostname", "port_suffix", "access_key", "secret_key"),
+}
+MAX_ROUNDS = 50  # pages of versions or uploads that cleaning up deletes
+
+
+@dataclass
+class Verdict:
+    """What became of a case: `problems` is empty where it passed; `not_run` says what the endpoint lacks."""
+
+    case: Case
+    problems: list[str] = field(default_factory=list)
+    not_run: str = ""
+
+
+@dataclass
+class Report:
+    """All verdicts, and for each law how many answers it was checked on and which broke it."""
+
+    verdicts: list[Verdict] = field(default_factory=list)
+    laws_checked: Counter[str] = field(default_factory=Counter)
+    laws_broken: dict[str, list[str]] = field(default_factory=dict)
+
+    @property
+    def failed(self) -> list[Verdict]:
+        """Cases that were run and did not pass."""
+        return [verdict for verdict in self.verdicts if verdict.problems]
+
+
+class Runner:
+    """Judges one endpoint. Not safe for several threads.
+
+    Args:
+        endpoint: `http://host:port` or `https://…`.
+        identity: Access key that may do everything.
+        region: The endpoint's region.
+        second: An access key of another account, for the cases that need one.
+        ca_file: Certificate to trust over https.
+    """
+
+    def __init__(
+        self,
+        endpoint: str,
+        identity: Identity,
+        region: str = "us-east-1",
+        second: Identity | None = None,
+        ca_file: str | None = None,
+    ) -> None:
+        self._connection = Connection(endpoint, ca_file)
+        self._target = requests.Target(endpoint.rstrip("/"), self._connection.host, region, identity, second)
+        self._prefix = f"conf-{secrets.token_hex(4)}"
+        self._number = 0
+
+    def close(self) -> None:
+        """Closes the connection."""
+        self._connection.close()
+
+    def run(self, cases: Iterable[Case], tell: Callable[[Verdict], None] = lambda verdict: None) -> Report:
+        """Runs cases one after another; `tell` hears of each."""
+        report = Report()
+        for case in cases:
+            verdict = self._judge(case, report)
+            report.verdicts.append(verdict)
+            tell(verdict)
+        return report
+
+    def _judge(self, case: Case, report: Report) -> Verdict:
+        lacking = self._lacking(case)
+        if lacking:
+            return Verdict(case, not_run=lacking)
+        self._number += 1
+        values = self._names()
+        verdict = Verdict(case)
+        try:
+            self._prepare(case, values)
+            for number, step in enumerate(case.setup, 1):
+                self._set_up(step, values, f"set-up step {number}")
+            method, answer = self._send(case.request, values)
+            verdict.problems = differences(answer, fill_all(case.expect, values))
+            self._check_laws(case, method, answer, report)
+        except (OSError, http.client.HTTPException, ValueError, KeyError, ElementTree.ParseError) as error:
+            self._connection.close()
+            verdict.problems.append(f"{type(error).__name__}: {error}")
+        for name in ("bucket", "other_bucket", "new_bucket"):
+            if name == "bucket" or name in names_in([case.request, case.setup, case.expect]):
+                self._clean_up(values[name])
+        return verdict
+
+    def _lacking(self, case: Case) -> str:
+        for need in case.needs:
+            name, _, value = need.partition(":")
+            if name == "second_account" and self._target.second is None:
+                return "needs a second account (--second-access-key)"
+            if name == "region" and self._target.region != value:
+                return f"needs region {value}"
+            if name == "not_region" and self._target.region == value:
+                return f"needs a region other than {value}"
+        return ""
+
+    def _names(self) -> dict[str, str]:
+        names = {word: f"{self._prefix}-{self._number}-{letter}" for word, letter in
+                 [("bucket", "a"), ("other_bucket", "b"), ("new_bucket", "n"), ("missing_bucket", "m")]}  # fmt: skip
+        target = self._target
+        return {
+            **names,
+            "prefix": f"{self._prefix}-{self._number}-",
+            "region": target.region,
+            "host": target.host,
+            "access_key": target.identity.access_key,
+            "secret_key": target.identity.secret_key,
+            "hostname": target.host.partition(":")[0],
+            "port_suffix": "".join(target.host.partition(":")[1:]),
+        }
+
+    def _prepare(self, case: Case, values: dict[str, str]) -> None:
+        if case.bucket == "none":
+            return
+        self._create(values["bucket"])
+        if "other_bucket" in names_in([case.request, case.setup, case.expect]):
+            self._create(values["other_bucket"])
+        if case.bucket in ("versioned", "suspended"):
+            self._set_up(versioning("Enabled"), values, "versioning")
+
+    def _create(self, bucket: str) -> None:
+        body = "" if self._target.region == "us-east-1" else location(self._target.region)
+        self._set_up({"method": "PUT", "path": f"/{bucket}", "body": body}, {}, "bucket")
+
+    def _set_up(self, step: Mapping[str, Any], values: dict[str, str], what: str) -> None:
+        step = dict(step)
+        keep, wanted = step.pop("save", {}), step.pop("status", None)
+        _, answer = self._send(step, values)
+        if answer.status != wanted if wanted else answer.status >= 300:
+            raise ValueError(f"{what} ({step['method']} {step['path']}) was answered {answer.status}: {answer.body[:300]!r}")
+        for name, where in keep.items():
+            values[name] = saved(answer, where)
+
+    def _send(self, spec: Mapping[str, Any], values: Mapping[str, str]) -> tuple[str, Answer]:
+        method, head, body = requests.build(spec, values, self._target)
+        return method, self._connection.send(method, head, body, half_close=spec.get("half_close", False))
+
+    @staticmethod
+    def _check_laws(case: Case, method: str, answer: Answer, report: Report) -> None:
+        for law in LAWS:
+            report.laws_checked[law.name] += 1
+            broken = law.broken_by(method, answer)
+            if broken:
+                report.laws_broken.setdefault(law.name, []).append(f"{case.name}: {broken}")
+
+    def _clean_up(self, bucket: str) -> None:
+        """Deletes a bucket with everything in it; what cannot be deleted stays, for the endpoint's owner to see."""
+        try:
+            if self._ask("DELETE", f"/{bucket}").status == 409:
+                self._empty(bucket)
+                self._ask("DELETE", f"/{bucket}")
+        except (OSError, http.client.HTTPException, ElementTree.ParseError):
+            self._connection.close()
+
+    def _empty(self, bucket: str) -> None:
+        for _ in range(MAX_ROUNDS):
+            listing = ElementTree.fromstring(self._ask("GET", f"/{bucket}", "versions").body)
+            found = [
+                pair
+                for kind in ("Version", "DeleteMarker")
+                for pair in zip(texts(listing, f"{kind}/Key"), texts(listing, f"{kind}/VersionId"), strict=True)
+            ]
+            for key, version in found:
+                self._ask("DELETE", "/${bucket}/${key|path}", "versionId=${version|url}", bucket=bucket, key=key, version=version)
+            if not found:
+                return
+
+    def _ask(self, method: str, path: str, query: str | None = None, **values: str) -> Answer:
+        spec = {"method": method, "path": path, **({"query": query} if query is not None else {})}
+        return self._send(spec, values)[1]
+
+
+def versioning(status: str) -> dict[str, Any]:
+    """The step that sets `${bucket}`'s versioning."""
+    body = f"<VersioningConfiguration><Status>{status}</Status></VersioningConfiguration>"
+    return {"method": "PUT", "path": "/${bucket}", "query": "versioning", "headers": {"Content-MD5": "${body_md5}"}, "body": body}
+
+
+def location(region: str) -> str:
+    """The body of CreateBucket outside us-east-1."""
+    return f"<CreateBucketConfiguration><LocationConstraint>{region}</LocationConstraint></CreateBucketConfiguration>"

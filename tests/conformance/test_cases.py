@@ -1,0 +1,47 @@
+"""The cases as data: they follow the published schema, and every reference in them resolves to something."""
+
+from __future__ import annotations
+
+import json
+
+import jsonschema
+import pytest
+
+from conformance import cases
+from conformance.runner import PROVIDED
+from conformance.template import names_in
+
+DIGESTS = {"body_md5", "body_md5_hex", "body_sha1", "body_sha256", "body_sha256_base64", "body_crc32", "body_length"}
+FILES = sorted(cases.FOLDER.glob("*.json"))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_follows_the_schema(path):
+    validator = jsonschema.Draft202012Validator(json.loads(cases.SCHEMA.read_text()))
+    assert [f"{error.json_path}: {error.message[:200]}" for error in validator.iter_errors(json.loads(path.read_text()))] == []
+
+
+def test_the_schema_refuses_a_slip():
+    validator = jsonschema.Draft202012Validator(json.loads(cases.SCHEMA.read_text()))
+    good = {"name": "n", "provenance": "recorded", "request": {"method": "GET", "path": "/"}, "expect": {"status": 200}}
+    misspelt = {"method": "GET", "path": "/", "heders": {}}
+    slips = [{"expekt": {}}, {"provenance": "guessed"}, {"request": misspelt}, {"expect": {"header": {}}}]
+    assert validator.is_valid({"title": "t", "source": "s", "cases": [good]})
+    for slip in slips:
+        assert not validator.is_valid({"title": "t", "source": "s", "cases": [{**good, **slip}]}), slip
+
+
+def test_every_reference_is_saved_or_provided():
+    for case in cases.load():
+        saved: set[str] = set()
+        for step in case.setup:
+            assert names_in(step) <= saved | PROVIDED | DIGESTS, case.name
+            saved |= set(step.get("save", {}))
+        assert names_in([case.request, case.expect]) <= saved | PROVIDED | DIGESTS, case.name
+
+
+def test_there_are_many_of_every_honest_kind():
+    found = [case.provenance for case in cases.load()]
+    assert len(found) > 900
+    assert set(found) <= set(cases.PROVENANCES)
+    assert found.count("assumed") < len(found) / 10
