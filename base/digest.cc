@@ -1,8 +1,13 @@
+// SHA-256 by OpenSSL's own functions: on the short messages that are signed, EVP's dispatch costs as much as the hash,
+// and its contexts cannot be kept by value. OpenSSL 3 discourages these functions; it does not plan to remove them.
+#define OPENSSL_SUPPRESS_DEPRECATED
+
 #include "base/digest.h"
 
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/rand.h>
+#include <openssl/sha.h>
 
 #include <algorithm>
 #include <span>
@@ -88,9 +93,31 @@ Digest OneShot(const Context& context, const EVP_MD* algorithm, ByteView bytes) 
   return digest;
 }
 
-const Context& Sha256Context() {
-  thread_local const Context context = NewContext();
-  return context;
+Sha256Digest CloseSha256(SHA256_CTX& context) {
+  Sha256Digest digest;
+  SHA256_Final(reinterpret_cast<unsigned char*>(digest.data()), &context);
+  return digest;
+}
+
+// The chaining value after one whole block.
+std::array<std::uint32_t, 8> AfterBlock(std::span<const std::byte, kSha256BlockBytes> block) {
+  SHA256_CTX context;
+  SHA256_Init(&context);
+  SHA256_Update(&context, block.data(), block.size());
+  std::array<std::uint32_t, 8> value;
+  std::copy_n(context.h, value.size(), value.begin());
+  OPENSSL_cleanse(&context, sizeof context);
+  return value;
+}
+
+// SHA-256 of the block that led to `value` and of `rest` behind it.
+Sha256Digest HashOnward(const std::array<std::uint32_t, 8>& value, ByteView rest) {
+  SHA256_CTX context;
+  SHA256_Init(&context);
+  std::copy(value.begin(), value.end(), context.h);
+  context.Nl = kSha256BlockBytes * 8;  // bits so far
+  SHA256_Update(&context, rest.data(), rest.size());
+  return CloseSha256(context);
 }
 
 using HmacBlock = std::array<std::byte, kSha256BlockBytes>;
@@ -126,7 +153,12 @@ std::string Digester::Finish() {
   return digest;
 }
 
-Sha256Digest Sha256(ByteView bytes) { return OneShot<Sha256Digest>(Sha256Context(), Sha256Algorithm(), bytes); }
+Sha256Digest Sha256(ByteView bytes) {
+  SHA256_CTX context;
+  SHA256_Init(&context);
+  SHA256_Update(&context, bytes.data(), bytes.size());
+  return CloseSha256(context);
+}
 
 Sha1Digest Sha1(ByteView bytes) {
   thread_local const Context context = NewContext();
@@ -138,9 +170,8 @@ Md5Digest Md5(ByteView bytes) {
   return OneShot<Md5Digest>(context, Md5Algorithm(), bytes);
 }
 
-// RFC 2104 spelled out over the reused context: OpenSSL's one-shot HMAC fetches and allocates on every call and takes
-// several times as long on the short messages that are signed.
-Sha256Digest HmacSha256(ByteView key, ByteView message) {
+// RFC 2104.
+HmacSha256Key::HmacSha256Key(ByteView key) {
   HmacBlock block{};
   if (key.size() > block.size()) {
     const Sha256Digest hashed = Sha256(key);
@@ -150,23 +181,16 @@ Sha256Digest HmacSha256(ByteView key, ByteView message) {
   }
   HmacBlock inner_pad = Mask(block, std::byte{0x36});
   HmacBlock outer_pad = Mask(block, std::byte{0x5C});
-
-  EVP_MD_CTX* const context = Sha256Context().get();
-  Sha256Digest digest;
-  Start(context, Sha256Algorithm());
-  Feed(context, inner_pad);
-  Feed(context, message);
-  Close(context, digest);
-  Start(context, Sha256Algorithm());
-  Feed(context, outer_pad);
-  Feed(context, digest);
-  Close(context, digest);
-
+  inner_ = AfterBlock(inner_pad);
+  outer_ = AfterBlock(outer_pad);
   OPENSSL_cleanse(block.data(), block.size());
   OPENSSL_cleanse(inner_pad.data(), inner_pad.size());
   OPENSSL_cleanse(outer_pad.data(), outer_pad.size());
-  return digest;
 }
+
+Sha256Digest HmacSha256Key::Sign(ByteView message) const { return HashOnward(outer_, HashOnward(inner_, message)); }
+
+Sha256Digest HmacSha256(ByteView key, ByteView message) { return HmacSha256Key(key).Sign(message); }
 
 bool ConstantTimeEqual(ByteView a, ByteView b) {
   if (a.size() != b.size()) return false;

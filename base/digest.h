@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -40,6 +41,20 @@ Md5Digest Md5(ByteView bytes);
 
 // HMAC-SHA-256 of `message`; `key` of any length.
 Sha256Digest HmacSha256(ByteView key, ByteView message);
+
+// A key prepared for many messages: the blocks that HMAC makes of it are hashed once. Holds what stands for the key, so
+// it is as secret. Thread safety: Sign from any thread.
+class HmacSha256Key {
+ public:
+  HmacSha256Key() : HmacSha256Key(ByteView()) {}  // of the empty key
+  explicit HmacSha256Key(ByteView key);
+  Sha256Digest Sign(ByteView message) const;
+  bool operator==(const HmacSha256Key&) const = default;
+
+ private:
+  std::array<std::uint32_t, 8> inner_;  // SHA-256's chaining value after the inner pad
+  std::array<std::uint32_t, 8> outer_;
+};
 
 // Equal, in time that depends on the length only. Different lengths are unequal.
 bool ConstantTimeEqual(ByteView a, ByteView b);

@@ -83,6 +83,17 @@ TEST(DigestTest, HmacTakesAnEmptyKeyAndMessage) {
   EXPECT_EQ(HexEncode(HmacSha256({}, {})), "b613679a0814d9ec772f95d778c35fc5ff1697c493715653c6c712144292c5ad");
 }
 
+TEST(DigestTest, APreparedKeySignsManyMessages) {
+  const std::string key(100, 'k');  // longer than a block: hashed first
+  const HmacSha256Key prepared(AsBytes(key));
+  for (const std::size_t size : {0, 1, 55, 56, 63, 64, 65, 1000}) {
+    const std::string message(size, 'm');
+    EXPECT_EQ(prepared.Sign(AsBytes(message)), HmacSha256(AsBytes(key), AsBytes(message))) << size;
+  }
+  EXPECT_EQ(prepared, HmacSha256Key(AsBytes(key)));
+  EXPECT_NE(prepared, HmacSha256Key());
+}
+
 TEST(DigesterTest, PiecesGiveTheDigestOfTheWhole) {
   Digester digester(DigestAlgorithm::kSha256);
   digester.Update(AsBytes("a"));

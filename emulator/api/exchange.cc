@@ -6,7 +6,7 @@ namespace penstock::emulator::api {
 
 std::optional<std::string_view> RequestHead::Find(std::string_view name) const {
   for (const HeaderView& header : headers) {
-    if (EqualsIgnoreCase(header.name, name)) return header.value;
+    if (header.name.size() == name.size() && EqualsIgnoreCase(header.name, name)) return header.value;
   }
   return std::nullopt;
 }

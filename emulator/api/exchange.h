@@ -62,8 +62,8 @@ struct Connection {
 // What the wire must do instead of a plain answer. Faults set it; more actions come with the fault engine.
 enum class WireAction { kSend, kReset, kClose };
 
-// The response. `headers` leave in this order. The wire adds Date, Server, Connection and the framing header; a HEAD
-// response sends `content_length` and no body.
+// The response. `headers` leave in this order. The wire adds x-amz-id-2, x-amz-request-id, Date and Server where they are
+// not among them, Connection and the framing header; a HEAD response sends `content_length` and no body.
 struct Response {
   int status = 200;
   std::string reason;  // empty: the standard phrase

@@ -36,8 +36,6 @@ class Router final : public Handler {
     Call call{exchange, options_, *exchange.space->store, target.Has("X-Amz-Signature") || target.Has("Signature"), {}};
     exchange.response = Response{};
     exchange.response.headers.reserve(16);
-    exchange.response.Add("x-amz-id-2", exchange.host_id);
-    exchange.response.Add("x-amz-request-id", exchange.request_id);
     auto result = Dispatch(call);
     if (result.ok()) return;
     RespondWithError(exchange, WithElements(call, std::move(result).error()));

@@ -34,7 +34,7 @@ constexpr std::string_view kPresign[] = {"algorithm", "credential", "expires", "
 template <std::size_t N>
 bool Contains(const std::string_view (&names)[N], std::string_view name) {
   for (const std::string_view known : names) {
-    if (EqualsIgnoreCase(known, name)) return true;
+    if (known.size() == name.size() && EqualsIgnoreCase(known, name)) return true;
   }
   return false;
 }
@@ -55,7 +55,7 @@ Result<void> RefuseUnknown(const RequestHead& request, const Target& target, boo
   for (const QueryParameter& parameter : target.query) {
     if (presigned && StartsWithIgnoreCase(parameter.name, kPrefix)) {
       const std::string_view rest = std::string_view(parameter.name).substr(kPrefix.size());
-      if (!IsKnownHeader(parameter.name) && !Contains(kPresign, rest)) return NotImplementedHeader(parameter.name);
+      if (!Contains(kPresign, rest) && !IsKnownHeader(parameter.name)) return NotImplementedHeader(parameter.name);
     } else if (parameter.value.empty() && !IsKnownParameter(parameter.name)) {
       return NotImplemented("The sub-resource '" + parameter.name +
                             "' is not implemented; remove it from the query string");

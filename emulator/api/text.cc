@@ -83,20 +83,25 @@ std::optional<std::uint64_t> ParseDecimal(std::string_view text, std::uint64_t l
 }
 
 std::optional<std::string> PercentDecode(std::string_view text, DecodeOptions options) {
-  std::string out;
-  out.reserve(text.size());
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] == '%') {
-      if (i + 2 >= text.size()) return std::nullopt;
-      const int high = HexValue(text[i + 1]);
-      const int low = HexValue(text[i + 2]);
+  std::string out(text);  // decoded in place: the result is never longer
+  std::size_t from = out.find('%');
+  if (options.plus_is_space) from = std::min(from, out.find('+'));
+  if (from == std::string::npos) return out;
+  char* to = out.data() + from;
+  const char* const end = out.data() + out.size();
+  for (const char* at = to; at != end; ++at) {
+    if (*at == '%') {
+      if (end - at < 3) return std::nullopt;
+      const int high = HexValue(at[1]);
+      const int low = HexValue(at[2]);
       if (high < 0 || low < 0) return std::nullopt;
-      out += static_cast<char>(high * 16 + low);
-      i += 2;
+      *to++ = static_cast<char>(high * 16 + low);
+      at += 2;
     } else {
-      out += text[i] == '+' && options.plus_is_space ? ' ' : text[i];
+      *to++ = *at == '+' && options.plus_is_space ? ' ' : *at;
     }
   }
+  out.resize(static_cast<std::size_t>(to - out.data()));
   return out;
 }
 

@@ -12,7 +12,7 @@ namespace penstock::emulator::auth {
 namespace {
 
 bool EqualsIgnoreCase(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) {
+  return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) {
     const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + ('a' - 'A')) : c; };
     return lower(x) == lower(y);
   });
@@ -21,8 +21,10 @@ bool EqualsIgnoreCase(std::string_view a, std::string_view b) {
 // X-Amz-* query parameters that mean something as a header; those of the signature itself were dealt with here.
 bool IsHeaderInQuery(std::string_view name) {
   static constexpr std::array<std::string_view, 9> kOfSignature = {
-      "x-amz-algorithm", "x-amz-credential",     "x-amz-date",           "x-amz-expires",        "x-amz-signedheaders",
-      "x-amz-signature", "x-amz-security-token", "x-amz-content-sha256", "x-amz-s3session-token"};
+      "X-Amz-Algorithm", "X-Amz-Credential",     "X-Amz-Date",           "X-Amz-Expires",        "X-Amz-SignedHeaders",
+      "X-Amz-Signature", "X-Amz-Security-Token", "X-Amz-Content-Sha256", "X-Amz-S3session-Token"};
+  // As clients spell them, which is nearly always; then in any case.
+  if (std::find(kOfSignature.begin(), kOfSignature.end(), name) != kOfSignature.end()) return false;
   if (name.size() <= 6 || !EqualsIgnoreCase(name.substr(0, 6), "x-amz-")) return false;
   return std::none_of(kOfSignature.begin(), kOfSignature.end(),
                       [name](std::string_view known) { return EqualsIgnoreCase(name, known); });

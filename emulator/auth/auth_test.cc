@@ -41,7 +41,7 @@ class AuthTest : public testing::Test {
     const Sha256Digest key =
         DeriveSigningKey({.secret = kExampleSecret, .day = "20130524", .region = "us-east-1", .service = "s3"});
     request.target = path + "?" + query +
-                     "&X-Amz-Signature=" + Signature(key, StringToSign(kExampleDate, kExampleScope, canonical));
+                     "&X-Amz-Signature=" + Signature(HmacSha256Key(key), StringToSign(kExampleDate, kExampleScope, canonical));
     return request;
   }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <utility>
 
 #include "base/digest.h"
 #include "base/encoding.h"
@@ -36,8 +35,15 @@ struct Recode {
 // Appends `raw` decoded and encoded again. A '%' without two hex digits stands for itself.
 void AppendRecoded(std::string& out, std::string_view raw, Recode rule) {
   static constexpr char kDigits[] = "0123456789ABCDEF";
+  const std::size_t before = out.size();
+  out.resize(before + 3 * raw.size());  // each byte becomes three at most
+  char* to = out.data() + before;
   for (std::size_t i = 0; i < raw.size(); ++i) {
     auto byte = static_cast<unsigned char>(raw[i]);
+    if (kUnreserved[byte]) {
+      *to++ = static_cast<char>(byte);
+      continue;
+    }
     if (byte == '%' && i + 2 < raw.size() && HexValue(raw[i + 1]) >= 0 && HexValue(raw[i + 2]) >= 0) {
       byte = static_cast<unsigned char>(HexValue(raw[i + 1]) * 16 + HexValue(raw[i + 2]));
       i += 2;
@@ -45,13 +51,14 @@ void AppendRecoded(std::string& out, std::string_view raw, Recode rule) {
       byte = ' ';
     }
     if (kUnreserved[byte] || (byte == '/' && rule.keep_slash)) {
-      out += static_cast<char>(byte);
+      *to++ = static_cast<char>(byte);
     } else {
-      out += '%';
-      out += kDigits[byte >> 4];
-      out += kDigits[byte & 15];
+      *to++ = '%';
+      *to++ = kDigits[byte >> 4];
+      *to++ = kDigits[byte & 15];
     }
   }
+  out.resize(static_cast<std::size_t>(to - out.data()));
 }
 
 bool IsBlank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
@@ -115,26 +122,39 @@ std::string CanonicalQuery(std::string_view raw_query, std::string_view leave_ou
   if (raw_query.empty()) return {};
   std::string encoded_leave_out;
   AppendRecoded(encoded_leave_out, leave_out, {});
-  std::vector<std::pair<std::string, std::string>> pairs;
+  struct Pair {
+    std::string_view name;
+    std::string_view value;
+    auto operator<=>(const Pair&) const = default;
+  };
+  std::vector<Pair> pairs;
+  pairs.reserve(8);
+  std::string encoded;  // what the pairs point into: never longer than this, so it never moves
+  encoded.reserve(3 * raw_query.size());
+  const auto recoded = [&encoded](std::string_view raw) {
+    const std::size_t begin = encoded.size();
+    AppendRecoded(encoded, raw, {});
+    return std::string_view(encoded).substr(begin);
+  };
   while (!raw_query.empty()) {
     const std::size_t end = raw_query.find('&');
     const std::string_view piece = raw_query.substr(0, end);
     raw_query = end == std::string_view::npos ? std::string_view() : raw_query.substr(end + 1);
     if (piece.empty()) continue;
     const std::size_t equals = piece.find('=');
-    std::pair<std::string, std::string> pair;
-    AppendRecoded(pair.first, piece.substr(0, equals), {});
-    if (equals != std::string_view::npos) AppendRecoded(pair.second, piece.substr(equals + 1), {});
-    if (!leave_out.empty() && pair.first == encoded_leave_out) continue;
-    pairs.push_back(std::move(pair));
+    Pair pair{recoded(piece.substr(0, equals)), {}};
+    if (!leave_out.empty() && pair.name == encoded_leave_out) continue;
+    if (equals != std::string_view::npos) pair.value = recoded(piece.substr(equals + 1));
+    pairs.push_back(pair);
   }
-  std::sort(pairs.begin(), pairs.end());
+  if (!std::is_sorted(pairs.begin(), pairs.end())) std::sort(pairs.begin(), pairs.end());
   std::string out;
-  for (const auto& [name, value] : pairs) {
+  out.reserve(encoded.size() + 2 * pairs.size());
+  for (const Pair& pair : pairs) {
     if (!out.empty()) out += '&';
-    out += name;
+    out.append(pair.name);
     out += '=';
-    out += value;
+    out.append(pair.value);
   }
   return out;
 }

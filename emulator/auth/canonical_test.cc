@@ -94,7 +94,7 @@ std::string SuiteSignature(const SuiteCase& suite_case) {
                                              .day = "20150830",
                                              .region = "us-east-1",
                                              .service = "service"});
-  return Signature(key, StringToSign("20150830T123600Z", "20150830/us-east-1/service/aws4_request", canonical));
+  return Signature(HmacSha256Key(key), StringToSign("20150830T123600Z", "20150830/us-east-1/service/aws4_request", canonical));
 }
 
 TEST(CanonicalRequestTest, AgreesWithTheGenericSuite) {

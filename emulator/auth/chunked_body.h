@@ -19,7 +19,7 @@ namespace penstock::emulator::auth {
 
 // What each chunk's signature continues from.
 struct ChunkSigning {
-  Sha256Digest key{};
+  HmacSha256Key key;
   std::string access_key_id;
   std::string amz_date;
   std::string scope;

@@ -116,7 +116,8 @@ TEST(UnsignedChunksTest, RepeatsItsError) {
 class SignedBody {
  public:
   SignedBody() {
-    signing_.key = DeriveSigningKey({.secret = kExampleSecret, .day = "20130524", .region = "us-east-1", .service = "s3"});
+    signing_.key = HmacSha256Key(
+        DeriveSigningKey({.secret = kExampleSecret, .day = "20130524", .region = "us-east-1", .service = "s3"}));
     signing_.access_key_id = kExampleKey;
     signing_.amz_date = kExampleDate;
     signing_.scope = kExampleScope;

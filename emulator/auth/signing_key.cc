@@ -16,11 +16,11 @@ Sha256Digest DeriveSigningKey(const SigningScope& scope) {
   return HmacSha256(key, AsBytes("aws4_request"));
 }
 
-std::string Signature(const Sha256Digest& key, std::string_view string_to_sign) {
-  return HexEncode(HmacSha256(key, AsBytes(string_to_sign)));
+std::string Signature(const HmacSha256Key& key, std::string_view string_to_sign) {
+  return HexEncode(key.Sign(AsBytes(string_to_sign)));
 }
 
-Sha256Digest SigningKeyCache::Get(const SigningScope& scope) {
+HmacSha256Key SigningKeyCache::Get(const SigningScope& scope) {
   std::string name;
   name.reserve(scope.secret.size() + scope.day.size() + scope.region.size() + scope.service.size() + 3);
   for (const std::string_view piece : {scope.day, scope.region, scope.service}) {
@@ -33,7 +33,7 @@ Sha256Digest SigningKeyCache::Get(const SigningScope& scope) {
     const auto found = keys_.find(name);
     if (found != keys_.end()) return found->second;
   }
-  const Sha256Digest key = DeriveSigningKey(scope);
+  const HmacSha256Key key(DeriveSigningKey(scope));
   const std::unique_lock lock(mutex_);
   if (keys_.size() >= kLimit) keys_.clear();
   keys_.emplace(std::move(name), key);

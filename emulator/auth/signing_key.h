@@ -22,17 +22,17 @@ struct SigningScope {
 Sha256Digest DeriveSigningKey(const SigningScope& scope);
 
 // hex(HMAC(key, string_to_sign))
-std::string Signature(const Sha256Digest& key, std::string_view string_to_sign);
+std::string Signature(const HmacSha256Key& key, std::string_view string_to_sign);
 
 // Thread safety: safe from any thread. Holds at most kLimit keys, then forgets all of them.
 class SigningKeyCache {
  public:
   static constexpr std::size_t kLimit = 1024;
-  Sha256Digest Get(const SigningScope& scope);
+  HmacSha256Key Get(const SigningScope& scope);
 
  private:
   std::shared_mutex mutex_;
-  std::unordered_map<std::string, Sha256Digest> keys_;  // guarded by mutex_
+  std::unordered_map<std::string, HmacSha256Key> keys_;  // guarded by mutex_
 };
 
 }  // namespace penstock::emulator::auth

@@ -16,7 +16,7 @@ TEST(SigningKeyTest, DerivesThePublishedKey) { EXPECT_EQ(HexEncode(DeriveSigning
 TEST(SigningKeyTest, CacheReturnsTheSameKeyAgain) {
   SigningKeyCache cache;
   cache.Get(kScope);
-  EXPECT_EQ(HexEncode(cache.Get(kScope)), kPublished);
+  EXPECT_EQ(cache.Get(kScope), HmacSha256Key(DeriveSigningKey(kScope)));
 }
 
 TEST(SigningKeyTest, CacheTellsScopesApart) {
@@ -24,10 +24,10 @@ TEST(SigningKeyTest, CacheTellsScopesApart) {
   cache.Get(kScope);
   SigningScope other = kScope;
   other.day = "20130525";
-  EXPECT_EQ(cache.Get(other), DeriveSigningKey(other));
+  EXPECT_EQ(cache.Get(other), HmacSha256Key(DeriveSigningKey(other)));
   other = kScope;
   other.secret = "another";
-  EXPECT_EQ(cache.Get(other), DeriveSigningKey(other));
+  EXPECT_EQ(cache.Get(other), HmacSha256Key(DeriveSigningKey(other)));
 }
 
 TEST(SigningKeyTest, CacheStaysRightBeyondItsLimit) {
@@ -38,7 +38,7 @@ TEST(SigningKeyTest, CacheStaysRightBeyondItsLimit) {
     scope.day = day;
     cache.Get(scope);
   }
-  EXPECT_EQ(HexEncode(cache.Get(kScope)), kPublished);
+  EXPECT_EQ(cache.Get(kScope), HmacSha256Key(DeriveSigningKey(kScope)));
 }
 
 }  // namespace

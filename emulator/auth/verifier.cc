@@ -123,7 +123,7 @@ Result<Admission> Verifier::Verify(api::Exchange& exchange) {
   PENSTOCK_ASSIGN(admission.payload_claim, PayloadClaim(exchange, mechanism));
   PENSTOCK_ASSIGN(admission.payload_kind, ClassifyPayload(admission.payload_claim));
   PENSTOCK_TRY(CheckCoverage(exchange.request, claim));
-  const Sha256Digest key = keys_.Get(
+  const HmacSha256Key key = keys_.Get(
       {.secret = user->secret_access_key, .day = claim.day, .region = claim.region, .service = claim.service});
   PENSTOCK_TRY(CheckSignature(exchange, claim, admission.payload_claim, key));
 
@@ -166,7 +166,7 @@ Result<void> Verifier::CheckTime(const Claim& claim, WallTime now) const {
 }
 
 Result<void> Verifier::CheckSignature(const api::Exchange& exchange, const Claim& claim, std::string_view payload_claim,
-                                      const Sha256Digest& key) const {
+                                      const HmacSha256Key& key) const {
   const bool query = claim.mechanism == Mechanism::kQuery;
   const std::string canonical =
       CanonicalRequest({.head = exchange.request,

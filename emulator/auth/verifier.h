@@ -38,7 +38,7 @@ class Verifier {
   Result<Admission> AdmitAnonymous(api::Exchange& exchange) const;
   Result<void> CheckTime(const Claim& claim, WallTime now) const;
   Result<void> CheckSignature(const api::Exchange& exchange, const Claim& claim, std::string_view payload_claim,
-                              const Sha256Digest& key) const;
+                              const HmacSha256Key& key) const;
 
   const AuthOptions& options_;
   const Directory& directory_;

@@ -1,5 +1,6 @@
 #include "emulator/http/request_ids.h"
 
+#include <algorithm>
 #include <string_view>
 
 namespace penstock::emulator::http {
@@ -25,15 +26,17 @@ RequestIds RequestIdSource::Next() {
   RequestIds ids;
   ids.request_id.resize(kRequestIdLength);
   std::uint64_t digits = mixed;
-  for (char& c : ids.request_id) {    c = kBase36[digits % 36];
+  for (char& c : ids.request_id) {
+    c = kBase36[digits % 36];
     digits = digits >= 36 ? digits / 36 : Mix(mixed + digits + kGolden);
   }
   ids.host_id.resize(kHostIdLength, '=');
-  std::uint64_t bits = 0;
-  for (std::size_t i = 0; i + 1 < kHostIdLength; ++i) {
-    if (i % 10 == 0) bits = Mix(mixed + (i + 1) * kGolden);
-    ids.host_id[i] = kBase64[bits & 63];
-    bits >>= 6;
+  char* to = ids.host_id.data();
+  char* const end = to + kHostIdLength - 1;
+  for (std::uint64_t word = mixed; to != end;) {
+    word += kGolden;
+    std::uint64_t bits = Mix(word);
+    for (char* const stop = std::min(to + 10, end); to != stop; bits >>= 6) *to++ = kBase64[bits & 63];
   }
   return ids;
 }

@@ -6,6 +6,7 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <cstring>
 
 #include "base/dates.h"
 #include "emulator/http/head_parser.h"
@@ -31,29 +32,60 @@ constexpr std::array<StatusText, 33> kReasons = {{
     {505, "HTTP Version Not Supported"},
 }};
 
-void AppendNumber(std::string& out, std::uint64_t value, int base = 10) {
+// The status line and the headers that the wire may add, without their values.
+constexpr std::size_t kFixedHeadBytes = 256;
+
+void AppendHex(std::string& out, std::uint64_t value) {
   std::array<char, 24> digits;
-  const std::to_chars_result end = std::to_chars(digits.data(), digits.data() + digits.size(), value, base);
+  const std::to_chars_result end = std::to_chars(digits.data(), digits.data() + digits.size(), value, 16);
   out.append(digits.data(), end.ptr);
 }
 
 bool BreaksLine(char c) { return c == '\r' || c == '\n' || c == '\0'; }
 
-void AppendClean(std::string& out, std::string_view text) {
-  const std::size_t from = out.size();
-  out.append(text);
-  std::replace_if(out.begin() + static_cast<std::ptrdiff_t>(from), out.end(), BreaksLine, ' ');
+// Eight bytes at a time; short texts, and the rest of long ones, byte by byte.
+bool HasControl(std::string_view text) {
+  constexpr std::uint64_t kOnes = 0x0101010101010101;
+  std::uint64_t found = 0;
+  std::size_t at = 0;
+  for (; at + 8 <= text.size(); at += 8) {
+    std::uint64_t word;
+    std::memcpy(&word, text.data() + at, sizeof word);
+    found |= (word - kOnes * 0x20) & ~word & (kOnes * 0x80);
+  }
+  for (; at < text.size(); ++at) found |= static_cast<unsigned char>(text[at]) < 0x20;
+  return found != 0;
 }
 
-void AppendHeader(std::string& out, std::string_view name, std::string_view value) {
-  AppendClean(out, name);
-  out.append(": ");
-  AppendClean(out, value);
-  out.append("\r\n");
-}
+// Writes a head into memory that was made large enough beforehand.
+class HeadText {
+ public:
+  explicit HeadText(char* to) : to_(to) {}
+  char* end() const { return to_; }
+
+  void Raw(std::string_view text) {
+    to_ += text.copy(to_, text.size());
+  }
+  void Clean(std::string_view text) {
+    Raw(text);
+    if (HasControl(text)) std::replace_if(to_ - text.size(), to_, BreaksLine, ' ');
+  }
+  void Number(std::uint64_t value) { to_ = std::to_chars(to_, to_ + kMaxDigits, value).ptr; }
+  void Header(std::string_view name, std::string_view value) {
+    Clean(name);
+    Raw(": ");
+    Clean(value);
+    Raw("\r\n");
+  }
+
+  static constexpr std::size_t kMaxDigits = 20;
+
+ private:
+  char* to_;
+};
 
 // Which of the headers that the wire cares about the handler has set.
-enum class KnownHeader { kOther, kDate, kServer, kRequestId, kHostId, kFraming };
+enum class KnownHeader : unsigned { kOther = 0, kDate = 1, kServer = 2, kRequestId = 4, kHostId = 8, kFraming = 16 };
 
 KnownHeader Classify(std::string_view name) {
   switch (name.size()) {
@@ -123,49 +155,43 @@ ResponsePlan PlanResponse(const api::Response& response, const ResponseContext& 
 }
 
 void AppendHead(const api::Response& response, const ResponsePlan& plan, const ResponseContext& context, std::string& out) {
-  out.append("HTTP/1.1 ");
-  AppendNumber(out, static_cast<std::uint64_t>(std::clamp(response.status, 100, 999)));
-  out.push_back(' ');
-  AppendClean(out, response.reason.empty() ? StandardReason(response.status) : std::string_view(response.reason));
-  out.append("\r\n");
-  bool has_date = false, has_server = false, has_request_id = false, has_host_id = false;
+  const std::string_view reason = response.reason.empty() ? StandardReason(response.status) : std::string_view(response.reason);
+  unsigned given = 0;
+  std::size_t room = kFixedHeadBytes + reason.size() + context.host_id.size() + context.request_id.size() + context.date.size();
   for (const auto& [name, value] : response.headers) {
-    switch (Classify(name)) {
-      case KnownHeader::kFraming:
-        continue;
-      case KnownHeader::kDate:
-        has_date = true;
-        break;
-      case KnownHeader::kServer:
-        has_server = true;
-        break;
-      case KnownHeader::kRequestId:
-        has_request_id = true;
-        break;
-      case KnownHeader::kHostId:
-        has_host_id = true;
-        break;
-      case KnownHeader::kOther:
-        break;
-    }
-    AppendHeader(out, name, value);
+    given |= static_cast<unsigned>(Classify(name));
+    room += name.size() + value.size() + std::string_view(": \r\n").size();
   }
-  if (!has_host_id) AppendHeader(out, "x-amz-id-2", context.host_id);
-  if (!has_request_id) AppendHeader(out, "x-amz-request-id", context.request_id);
-  if (!has_date) AppendHeader(out, "Date", context.date);
-  if (!has_server) out.append("Server: AmazonS3\r\n");
+  const auto missing = [given](KnownHeader header) { return (given & static_cast<unsigned>(header)) == 0; };
+
+  const std::size_t begin = out.size();
+  out.resize(begin + room);
+  HeadText head(out.data() + begin);
+  head.Raw("HTTP/1.1 ");
+  head.Number(static_cast<std::uint64_t>(std::clamp(response.status, 100, 999)));
+  head.Raw(" ");
+  head.Clean(reason);
+  head.Raw("\r\n");
+  if (missing(KnownHeader::kHostId)) head.Header("x-amz-id-2", context.host_id);
+  if (missing(KnownHeader::kRequestId)) head.Header("x-amz-request-id", context.request_id);
+  if (missing(KnownHeader::kDate)) head.Header("Date", context.date);
+  for (const auto& [name, value] : response.headers) {
+    if (missing(KnownHeader::kFraming) || Classify(name) != KnownHeader::kFraming) head.Header(name, value);
+  }
+  if (missing(KnownHeader::kServer)) head.Raw("Server: AmazonS3\r\n");
   if (plan.framing == ResponseFraming::kLength) {
-    out.append("Content-Length: ");
-    AppendNumber(out, plan.announced_bytes);
-    out.append("\r\n");
+    head.Raw("Content-Length: ");
+    head.Number(plan.announced_bytes);
+    head.Raw("\r\n");
   }
-  if (plan.framing == ResponseFraming::kChunked) out.append("Transfer-Encoding: chunked\r\n");
+  if (plan.framing == ResponseFraming::kChunked) head.Raw("Transfer-Encoding: chunked\r\n");
   if (!context.keep_alive) {
-    out.append("Connection: close\r\n");
+    head.Raw("Connection: close\r\n");
   } else if (context.minor_version == 0) {
-    out.append("Connection: keep-alive\r\n");
+    head.Raw("Connection: keep-alive\r\n");
   }
-  out.append("\r\n");
+  head.Raw("\r\n");
+  out.resize(static_cast<std::size_t>(head.end() - out.data()));
 }
 
 SendResult ResponseWriter::Send(Stream& stream, const api::Response& response, ResponseContext context,
@@ -189,7 +215,7 @@ SendResult ResponseWriter::Send(Stream& stream, const api::Response& response, R
   if (chunked && plan.send_body) {
     end = text.empty() ? "0\r\n\r\n" : "\r\n0\r\n\r\n";
     if (!text.empty()) {
-      AppendNumber(head_, text.size(), 16);
+      AppendHex(head_, text.size());
       head_.append("\r\n");
     }
   }
@@ -209,7 +235,7 @@ SendResult ResponseWriter::SendContent(Stream& stream, const store::Content& con
     if (slice_size == 0) continue;
     left -= slice_size;
     if (chunked) {
-      AppendNumber(head_, slice_size, 16);
+      AppendHex(head_, slice_size);
       head_.append("\r\n");
     }
     const More more = left > 0 || chunked ? More::kYes : More::kNo;

@@ -41,8 +41,8 @@ std::uint64_t BodySize(const api::Response& response);
 ResponsePlan PlanResponse(const api::Response& response, const ResponseContext& context);
 
 // Appends status line, headers and the empty line. Framing and Connection headers of the handler are left out: they are
-// the wire's. Date, Server, x-amz-request-id and x-amz-id-2 are added where the handler has none. Line breaks and NULs
-// in names and values become spaces: no value can forge a header.
+// the wire's. x-amz-id-2, x-amz-request-id and Date lead, Server follows the handler's headers, each where the handler
+// has none of its own. Line breaks and NULs in names and values become spaces: no value can forge a header.
 void AppendHead(const api::Response& response, const ResponsePlan& plan, const ResponseContext& context, std::string& out);
 
 std::string_view StandardReason(int status);  // "Unknown" for a status without one

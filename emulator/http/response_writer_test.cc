@@ -57,7 +57,9 @@ TEST(ResponseHead, NoValueForgesAHeader) {
   api::Response response;
   response.reason = "O\r\nK";
   response.headers = {{"A\r\nB", "x\r\nSet-Cookie: y\nz"}};
-  EXPECT_EQ(HeadOf(response).substr(0, 52), "HTTP/1.1 200 O  K\r\nA  B: x  Set-Cookie: y z\r\nx-amz-i");
+  const std::string head = HeadOf(response);
+  EXPECT_TRUE(head.starts_with("HTTP/1.1 200 O  K\r\nx-amz-id-2: ")) << head;
+  EXPECT_NE(head.find("\r\nA  B: x  Set-Cookie: y z\r\nServer: "), std::string::npos) << head;
 }
 
 TEST(ResponseHead, ReasonsAreStandardUnlessGiven) {

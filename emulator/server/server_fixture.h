@@ -116,7 +116,7 @@ inline HttpAnswer Send(const std::string& endpoint, const SignedRequest& request
   const std::string day = FormatAmzDay(now);
   const Sha256Digest key =
       auth::DeriveSigningKey({.secret = request.secret, .day = day, .region = "us-east-1", .service = "s3"});
-  const std::string signature = auth::Signature(key, auth::StringToSign(date, scope, canonical));
+  const std::string signature = auth::Signature(HmacSha256Key(key), auth::StringToSign(date, scope, canonical));
   return Exchange(endpoint, request.method + " " + request.target + " HTTP/1.1\r\nHost: " + host +
                                 "\r\nx-amz-content-sha256: " + hash + "\r\nx-amz-date: " + date +
                                 "\r\nAuthorization: AWS4-HMAC-SHA256 Credential=" + request.access_key + "/" + scope +
