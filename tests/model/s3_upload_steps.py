@@ -1,0 +1,173 @@
+"""Steps on multipart uploads: create, parts sent and copied, complete, abort, ListParts."""
+
+from __future__ import annotations
+
+from random import Random
+from urllib.parse import quote
+
+from s3_object_steps import conditions, describe, find_source, stored
+from s3_reference import MIN_PART, Refused, Upload, Version, md5
+from s3_world import World, text, texts, xml
+
+
+def create(world: World, random: Random) -> None:
+    key = world.key(random)
+    described, headers = describe(random, Version("null"))
+    answer = world.ask("POST", key, {"uploads": ""}, headers)
+    world.same("status", 200, answer.status)
+    upload_id = text(xml(answer.body), "UploadId") or ""
+    world.same(
+        "a new upload id", True, upload_id not in {upload.id for upload in world.bucket.uploads} | set(world.bucket.completed)
+    )
+    upload = Upload(upload_id, key, described.metadata, described.content_type, described.tags)
+    world.bucket.uploads.append(upload)
+
+
+def part(world: World, random: Random) -> None:
+    upload_part(world, random, _pick(world, random))
+
+
+def upload_part(world: World, random: Random, upload: Upload) -> None:
+    """UploadPart of a small part."""
+    number, body = random.randrange(1, 5), random.randbytes(random.choice([0, 1, 30]))
+    answer = world.ask("PUT", upload.key, {"uploadId": upload.id, "partNumber": str(number)}, body=body)
+    try:
+        world.bucket.upload(upload.key, upload.id)
+    except Refused as refusal:
+        world.refused(answer, refusal)
+        return
+    world.same("status", 200, answer.status)
+    world.same("header etag", f'"{md5(body)}"', answer.headers.get("etag"))
+    upload.parts[number] = body
+
+
+def copy_part(world: World, random: Random) -> None:
+    upload = _pick(world, random)
+    source = world.key(random)
+    version_id = world.version_id(source, random)
+    number = random.randrange(1, 5)
+    headers = {"x-amz-copy-source": f"/{world.name}/{quote(source)}" + (f"?versionId={version_id}" if version_id else "")}
+    first, last = random.randrange(0, 30), random.randrange(0, 30)
+    use_range = random.random() < 0.5
+    if use_range:
+        headers["x-amz-copy-source-range"] = f"bytes={first}-{last}"
+    answer = world.ask("PUT", upload.key, {"uploadId": upload.id, "partNumber": str(number)}, headers)
+    try:
+        world.bucket.upload(upload.key, upload.id)
+        body = find_source(world, source, version_id).body
+        if use_range:
+            if last < first:
+                raise Refused(400, "InvalidArgument")
+            if first >= len(body):
+                raise Refused(400, "InvalidRequest")
+            if last >= len(body):
+                raise Refused(400, "InvalidArgument")
+            body = body[first : last + 1]
+    except Refused as refusal:
+        world.same("status", refusal.status, answer.status)  # several things may be wrong: which is told first is not documented
+        return
+    world.same("status", 200, answer.status)
+    world.same("element ETag", f'"{md5(body)}"', text(xml(answer.body), "ETag"))
+    upload.parts[number] = body
+
+
+def big_part(world: World, random: Random) -> None:
+    """A part of the smallest size that may be followed by another, copied from a standing object."""
+    upload = _pick(world, random)
+    number = random.randrange(1, 4)
+    query = {"uploadId": upload.id, "partNumber": str(number)}
+    answer = world.ask("PUT", upload.key, query, {"x-amz-copy-source": world.big})
+    try:
+        world.bucket.upload(upload.key, upload.id)
+    except Refused as refusal:
+        world.refused(answer, refusal)
+        return
+    world.same("status", 200, answer.status)
+    upload.parts[number] = world.big_body
+
+
+def complete(world: World, random: Random) -> None:
+    upload = _pick(world, random)
+    if not upload.parts and upload in world.bucket.uploads and random.random() < 0.8:
+        upload_part(world, random, upload)
+    numbers = sorted(upload.parts)
+    chosen = [number for number in numbers if random.random() < 0.8] or numbers[:1]
+    parts = [(number, md5(upload.parts[number])) for number in chosen]
+    how = random.random()
+    if not parts and random.random() < 0.8:
+        parts = [(1, "0" * 32)]
+    if not parts and upload not in world.bucket.uploads:
+        return  # both the list and the upload would be refused: which is told first is not documented
+    if how < 0.05 and len(parts) > 1:
+        parts.reverse()
+    elif how < 0.1 and parts:
+        parts = [(parts[0][0], "0" * 32)]
+    elif how < 0.15:
+        parts = [(9, "0" * 32)]
+    elif how < 0.8 and not any(len(upload.parts.get(number, b"")) >= MIN_PART for number, _ in parts):
+        parts = parts[:1]  # what small parts can be completed with
+    headers: dict[str, str] = {}
+    match, none_match = conditions(world, upload.key, random, headers) if not upload.writes_seen else (None, None)
+    body = "".join(f"<Part><PartNumber>{number}</PartNumber><ETag>&quot;{etag}&quot;</ETag></Part>" for number, etag in parts)
+    document = f"<CompleteMultipartUpload>{body}</CompleteMultipartUpload>".encode()
+    answer = world.ask("POST", upload.key, {"uploadId": upload.id}, headers, document)
+    try:
+        found = world.bucket.upload(upload.key, upload.id)
+        made = world.bucket.assemble(found, parts)
+        world.bucket.check_write(upload.key, match, none_match)
+    except Refused as refusal:
+        if match or none_match or upload.id in world.bucket.completed:
+            world.same("refused", True, answer.status >= 400 or upload.id in world.bucket.completed)
+        else:
+            world.refused(answer, refusal)
+        return
+    stored(world, upload.key, made, answer)
+    world.bucket.uploads.remove(found)
+    world.bucket.completed[upload.id] = (upload.key, parts, made.etag)
+    world.same("element ETag", f'"{made.etag}"', text(xml(answer.body), "ETag"))
+
+
+def abort(world: World, random: Random) -> None:
+    upload = _pick(world, random)
+    answer = world.ask("DELETE", upload.key, {"uploadId": upload.id})
+    try:
+        world.bucket.uploads.remove(world.bucket.upload(upload.key, upload.id))
+    except Refused as refusal:
+        world.refused(answer, refusal)
+        return
+    world.same("status", 204, answer.status)
+
+
+def list_parts(world: World, random: Random) -> None:
+    upload = _pick(world, random)
+    marker, limit = random.choice([0, 0, 1, 2]), random.choice([1, 2, 1000])
+    query = {"uploadId": upload.id, "max-parts": str(limit), "part-number-marker": str(marker)}
+    answer = world.ask("GET", upload.key, query)
+    try:
+        world.bucket.upload(upload.key, upload.id)
+    except Refused as refusal:
+        world.refused(answer, refusal)
+        return
+    world.same("status", 200, answer.status)
+    document = xml(answer.body)
+    after = [number for number in sorted(upload.parts) if number > marker]
+    shown = after[:limit]
+    world.same("part numbers", [str(number) for number in shown], texts(document, "Part/PartNumber"))
+    world.same("part ETags", [f'"{md5(upload.parts[number])}"' for number in shown], texts(document, "Part/ETag"))
+    world.same("part sizes", [str(len(upload.parts[number])) for number in shown], texts(document, "Part/Size"))
+    world.same("IsTruncated", "true" if len(after) > limit else "false", text(document, "IsTruncated"))
+    if shown:
+        world.same("NextPartNumberMarker", str(shown[-1]), text(document, "NextPartNumberMarker"))
+
+
+def _pick(world: World, random: Random) -> Upload:
+    """An upload, mostly one in progress; where there is none, mostly a new one."""
+    if not world.bucket.uploads and random.random() < 0.9:
+        create(world, random)
+    if world.bucket.uploads and random.random() < 0.95:
+        return random.choice(world.bucket.uploads)
+    gone = [Upload(upload_id, key, {}, "", {}) for upload_id, (key, _, _) in world.bucket.completed.items()]
+    return random.choice([*gone, Upload("no-such-upload", "a", {}, "", {})])
+
+
+STEPS = {create: 4, part: 6, copy_part: 3, big_part: 0.2, complete: 4, abort: 1, list_parts: 2}
