@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "base/digest.h"
 #include "base/encoding.h"
@@ -60,7 +61,8 @@ Result<ReceivedBody> ReceiveBody(Call& call, ReceiveOptions options) {
   PENSTOCK_ASSIGN(const std::string expected_md5, ReadContentMd5(call));
 
   PENSTOCK_ASSIGN(auto writer, call.store.NewBlob(*length));
-  Digester md5(DigestAlgorithm::kMd5);
+  std::optional<Digester> md5;
+  if (options.md5 || !expected_md5.empty()) md5.emplace(DigestAlgorithm::kMd5);
   std::vector<ChecksumDigester> digesters;
   if (options.claim.info) digesters.emplace_back(options.claim.info->algorithm);
   for (const ChecksumAlgorithm algorithm : options.also_compute) digesters.emplace_back(algorithm);
@@ -68,12 +70,12 @@ Result<ReceivedBody> ReceiveBody(Call& call, ReceiveOptions options) {
   PENSTOCK_TRY(Drain(body, [&](ByteView bytes) -> Result<void> {
     received.size += bytes.size();
     if (received.size > kMaxBodyBytes) return EntityTooLarge(received.size);
-    md5.Update(bytes);
+    if (md5) md5->Update(bytes);
     for (ChecksumDigester& digester : digesters) digester.Update(bytes);
     return writer->Append(bytes);
   }));
 
-  received.md5 = md5.Finish();
+  if (md5) received.md5 = md5->Finish();
   PENSTOCK_TRY(VerifyMd5(expected_md5, received.md5, options.expected_digest));
   auto digester = digesters.begin();
   if (options.claim.info) received.claimed = (digester++)->Finish();
@@ -114,18 +116,19 @@ Result<std::string> ReadDocument(Call& call, DocumentOptions options) {
   return document;
 }
 
-Result<ContentDigests> DigestContent(const store::Content& content, ByteRange range, ChecksumAlgorithm algorithm) {
-  Digester md5(DigestAlgorithm::kMd5);
-  ChecksumDigester checksum(algorithm);
+Result<ContentDigests> DigestContent(const store::Content& content, ByteRange range, DigestOptions options) {
+  std::optional<Digester> md5;
+  if (options.md5) md5.emplace(DigestAlgorithm::kMd5);
+  ChecksumDigester checksum(options.algorithm);
   const MutableByteView block = Block();
   for (std::uint64_t at = range.begin; at < range.end;) {
     const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(block.size(), range.end - at));
     PENSTOCK_TRY(store::ReadContent(content, at, block.first(count)));
-    md5.Update(block.first(count));
+    if (md5) md5->Update(block.first(count));
     checksum.Update(block.first(count));
     at += count;
   }
-  return ContentDigests{md5.Finish(), checksum.Finish()};
+  return ContentDigests{md5 ? md5->Finish() : std::string(), checksum.Finish()};
 }
 
 }  // namespace penstock::emulator::api

@@ -22,12 +22,13 @@ struct ReceiveOptions {
   ChecksumClaim claim;                            // verified
   std::vector<ChecksumAlgorithm> also_compute;    // besides the claimed one
   Md5Style expected_digest = Md5Style::kHex;
+  bool md5 = true;  // false: the MD5 is not needed, and taken only to check a Content-MD5
 };
 
 struct ReceivedBody {
   store::Content content;
   std::uint64_t size = 0;
-  std::string md5;      // raw, 16 bytes
+  std::string md5;      // raw, 16 bytes; empty when it was not needed
   std::string claimed;  // base64 of the claimed algorithm; empty when nothing was claimed
   std::vector<std::string> computed;  // base64, as also_compute
 };
@@ -44,11 +45,15 @@ struct DocumentOptions {
 Result<std::string> ReadDocument(Call& call, DocumentOptions options);
 
 struct ContentDigests {
-  std::string md5;       // raw
+  std::string md5;       // raw; empty when it was not asked for
   std::string checksum;  // base64
 };
+struct DigestOptions {
+  ChecksumAlgorithm algorithm = ChecksumAlgorithm::kCrc64Nvme;
+  bool md5 = true;
+};
 // Reads the range once: what a copy needs when its source's digests do not fit.
-Result<ContentDigests> DigestContent(const store::Content& content, ByteRange range, ChecksumAlgorithm algorithm);
+Result<ContentDigests> DigestContent(const store::Content& content, ByteRange range, DigestOptions options);
 
 }  // namespace penstock::emulator::api
 

@@ -54,7 +54,7 @@ TEST_F(BodyTest, DigestsOfARangeAreThoseOfItsBytes) {
   s3_.Send("PUT /bucket/k", "xx" + std::string(66'560, 'a') + "yy");
   const auto object = s3_.store().FindObject(BucketName("bucket"), ObjectKey("k"));
   ASSERT_TRUE(object.ok());
-  const auto digests = DigestContent((*object)->content, {2, 66'562}, ChecksumAlgorithm::kCrc32c);
+  const auto digests = DigestContent((*object)->content, {2, 66'562}, {.algorithm = ChecksumAlgorithm::kCrc32c});
   ASSERT_TRUE(digests.ok());
   EXPECT_EQ(digests->checksum, "sOO8/Q==");
   EXPECT_EQ(Base64Encode(AsBytes(digests->md5)), "2g0uF81ajxRjPGtK661+Ag==");

@@ -22,9 +22,6 @@ constexpr UnsetAnswer kUnset[] = {
     {"accelerate", "", "AccelerateConfiguration", ""},
     {"analytics", "NoSuchConfiguration", "", ""},
     {"cors", "NoSuchCORSConfiguration", "", ""},
-    {"encryption", "", "ServerSideEncryptionConfiguration",
-     "<Rule><ApplyServerSideEncryptionByDefault><SSEAlgorithm>AES256</SSEAlgorithm>"
-     "</ApplyServerSideEncryptionByDefault><BucketKeyEnabled>false</BucketKeyEnabled></Rule>"},
     {"intelligent-tiering", "NoSuchConfiguration", "", ""},
     {"inventory", "NoSuchConfiguration", "", ""},
     {"lifecycle", "NoSuchLifecycleConfiguration", "", ""},

@@ -10,6 +10,7 @@
 
 #include "emulator/api/exchange.h"
 #include "emulator/api/router.h"
+#include "emulator/api/strict.h"
 #include "penstock/base/result.h"
 
 namespace penstock::emulator::api {
@@ -21,6 +22,7 @@ struct Call {
   bool presigned = false;  // query-authenticated: x-amz-* query parameters count as headers (spec §0)
   // Added to the error document's headers when the operation fails.
   std::vector<std::pair<std::string, std::string>> error_headers;
+  HeaderFamilies families = {};  // set before the operation runs
 
   const BucketName& bucket() const { return exchange.target.bucket; }
   const ObjectKey& key() const { return exchange.target.key; }

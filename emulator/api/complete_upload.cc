@@ -5,6 +5,7 @@
 #include "emulator/api/checksums.h"
 #include "emulator/api/complete_request.h"
 #include "emulator/api/conditions.h"
+#include "emulator/api/customer_key.h"
 #include "emulator/api/documents.h"
 #include "emulator/api/errors.h"
 #include "emulator/api/handlers.h"
@@ -19,7 +20,10 @@ namespace {
 constexpr std::uint64_t kMaxDocumentBytes = 8u << 20;  // 10,000 parts with checksums and indentation
 
 void Respond(Call& call, const store::ObjectRecord& object) {
-  AddEncryptionHeader(call);
+  // The customer's key is not echoed here (appendix B).
+  if (const Encryption encryption = StoredEncryption(object.attributes); encryption.kind != EncryptionKind::kCustomer) {
+    AddEncryptionHeaders(call, encryption);
+  }
   XmlWriter xml;
   xml.Open("CompleteMultipartUploadResult", kXmlNamespace);
   xml.Element("Location", "https://" + call.bucket().value + ".s3." + call.options.region + ".amazonaws.com/" +
@@ -55,6 +59,8 @@ Result<void> RespondRepeated(Call& call, const store::BucketRecord& bucket,
 Result<void> CheckObjectSize(const Call& call, std::uint64_t size) {
   const auto claimed = call.Header("x-amz-mp-object-size");
   if (!claimed || *claimed == std::to_string(size)) return Ok();
+  if (claimed->starts_with('-')) return InvalidRequest("Value for x-amz-mp-object-size header is less than zero");
+  if (!ParseDecimal(*claimed)) return InvalidRequest("Value for x-amz-mp-object-size header is invalid.");
   return InvalidRequest("The provided 'x-amz-mp-object-size' header value " + std::string(*claimed) +
                         " does not match what was computed: " + std::to_string(size));
 }
@@ -132,7 +138,7 @@ Result<store::ObjectRecord> MakeRecord(const Call& call, const store::UploadReco
   record.last_modified = upload.initiated;  // spec §2.11 "Object date"
   record.storage_class = upload.storage_class;
   for (const auto& attribute : upload.attributes) {
-    if (attribute.first.front() != kInternalAttributeMark) record.attributes.push_back(attribute);
+    if (attribute.first != kCurrentAtCreate) record.attributes.push_back(attribute);
   }
   record.tags = upload.tags;
   record.etag = CompositeETag(parts);
@@ -159,6 +165,10 @@ Result<void> CompleteMultipartUpload(Call& call) {
     return opened.error();
   }
   const store::UploadRecord& upload = *opened.value();
+  if (call.families.encryption) {
+    Encryption encryption = StoredEncryption(upload.attributes);
+    PENSTOCK_TRY(CheckOptionalUploadKey(call, encryption));
+  }
   PENSTOCK_ASSIGN(const std::vector<store::StoredPart> stored,
                   call.store.ListParts(call.bucket(), call.key(), upload.id, 0, kMaxParts));
   const PartRules rules{upload.id.value, upload.checksum_algorithm, upload.checksum_type,

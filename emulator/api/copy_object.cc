@@ -26,7 +26,7 @@ Result<bool> ReadDirective(const Call& call, std::string_view header, std::strin
 Result<void> RefusePointlessSelfCopy(const Call& call, const CopySource& source, bool replace) {
   const bool onto_itself = source.bucket == call.bucket() && source.key == call.key() && !source.version;
   const bool changes = replace || call.Header("x-amz-storage-class") || call.Header(kWebsiteRedirect) ||
-                       call.Header("x-amz-server-side-encryption");
+                       call.families.encryption;
   if (!onto_itself || changes) return Ok();
   return InvalidRequest(
       "This copy request is illegal because it is trying to copy an object to itself without changing the object's "
@@ -46,35 +46,39 @@ Result<const ChecksumInfo*> ChooseAlgorithm(const Call& call, const store::Objec
 store::Attributes CopiedAttributes(const Call& call, const store::ObjectRecord& source) {
   store::Attributes attributes;
   std::copy_if(source.attributes.begin(), source.attributes.end(), std::back_inserter(attributes),
-               [](const auto& entry) { return entry.first != kWebsiteRedirect; });
+               [](const auto& entry) { return entry.first != kWebsiteRedirect && !IsEncryptionAttribute(entry.first); });
   if (const auto redirect = call.Header(kWebsiteRedirect)) attributes.emplace_back(kWebsiteRedirect, *redirect);
   return attributes;
 }
 
 // ETag and checksum of a single object with the source's bytes: taken over where they fit, else read anew.
-Result<void> FillDigests(store::ObjectRecord& record, const store::ObjectRecord& source, const ChecksumInfo& info) {
+Result<void> FillDigests(store::ObjectRecord& record, const store::ObjectRecord& source, const ChecksumInfo& info,
+                         const Encryption& encryption) {
   record.checksum_algorithm = info.name;
   record.checksum_type = kFullObject;
   const bool same_checksum = source.checksum_algorithm == info.name && source.checksum_type == kFullObject;
-  if (source.parts.empty() && same_checksum) {
-    record.etag = source.etag;
+  const bool wants_md5 = encryption.etag_is_md5();
+  const bool has_md5 = source.parts.empty() && StoredEncryption(source.attributes).etag_is_md5();
+  record.etag = !wants_md5 ? OpaqueETag() : has_md5 ? source.etag : ETag();
+  if (same_checksum && !record.etag.empty()) {
     record.checksum = source.checksum;
     return Ok();
   }
-  PENSTOCK_ASSIGN(ContentDigests digests, DigestContent(source.content, {0, source.size}, info.algorithm));
-  record.etag = ETag(HexEncode(AsBytes(digests.md5)));
+  PENSTOCK_ASSIGN(ContentDigests digests, DigestContent(source.content, {0, source.size},
+                                                        {.algorithm = info.algorithm, .md5 = record.etag.empty()}));
+  if (record.etag.empty()) record.etag = ETag(HexEncode(AsBytes(digests.md5)));
   record.checksum = std::move(digests.checksum);
   return Ok();
 }
 
-Result<store::ObjectRecord> MakeRecord(const Call& call, const OpenedSource& opened, bool replace) {
+Result<store::ObjectRecord> MakeRecord(const Call& call, ObjectSettings& settings, const OpenedSource& opened,
+                                       bool replace) {
   const store::ObjectRecord& source = *opened.object;
   if (source.size > kMaxBodyBytes) {
     return InvalidRequest("The specified copy source is larger than the maximum allowable size for a copy source: " +
                           std::to_string(kMaxBodyBytes));
   }
   PENSTOCK_ASSIGN(const bool replace_tags, ReadDirective(call, "x-amz-tagging-directive", "tagging"));
-  PENSTOCK_ASSIGN(ObjectSettings settings, ReadObjectSettings(call));
   PENSTOCK_ASSIGN(const ChecksumInfo* info, ChooseAlgorithm(call, source));
   store::ObjectRecord record;
   record.key = call.key();
@@ -84,7 +88,8 @@ Result<store::ObjectRecord> MakeRecord(const Call& call, const OpenedSource& ope
   record.storage_class = std::move(settings.storage_class);
   record.attributes = replace ? std::move(settings.attributes) : CopiedAttributes(call, source);
   record.tags = replace_tags ? std::move(settings.tags) : source.tags;
-  PENSTOCK_TRY(FillDigests(record, source, *info));
+  StoreEncryption(settings.encryption, record.attributes);
+  PENSTOCK_TRY(FillDigests(record, source, *info, settings.encryption));
   return record;
 }
 
@@ -96,14 +101,16 @@ Result<void> CopyObject(Call& call) {
   PENSTOCK_ASSIGN(const bool replace, ReadDirective(call, "x-amz-metadata-directive", "metadata"));
   PENSTOCK_ASSIGN(const OpenedSource source, OpenCopySource(call));
   PENSTOCK_TRY(RefusePointlessSelfCopy(call, source.address, replace));
-  PENSTOCK_ASSIGN(store::ObjectRecord record, MakeRecord(call, source, replace));
+  PENSTOCK_ASSIGN(ObjectSettings settings, ReadObjectSettings(call, *bucket));
+  PENSTOCK_ASSIGN(store::ObjectRecord record, MakeRecord(call, settings, source, replace));
   PENSTOCK_ASSIGN(const store::PutOutcome outcome,
                   call.store.Put(store::PutObject{bucket->name, std::move(record),
                                                   MakePrecondition(condition, call.key())}));
   const store::ObjectRecord& object = *outcome.object;
   AddNewVersionHeader(call, outcome);
   AddSourceVersionHeader(call, source);
-  AddEncryptionHeader(call);
+  AddEncryptionHeaders(call, settings.encryption);
+  AddContextHeader(call, settings.encryption);
   XmlWriter xml;
   xml.Open("CopyObjectResult", kXmlNamespace);
   xml.Element("LastModified", XmlDate(object.last_modified));

@@ -1,7 +1,9 @@
 #include "emulator/api/copy_source.h"
 
 #include "emulator/api/conditions.h"
+#include "emulator/api/customer_key.h"
 #include "emulator/api/errors.h"
+#include "emulator/api/metadata.h"
 #include "emulator/api/names.h"
 #include "emulator/api/text.h"
 
@@ -69,6 +71,11 @@ Result<OpenedSource> OpenCopySource(Call& call) {
   if (object->is_delete_marker) {
     if (!address.version) return NoSuchKey(address.key.value);
     return InvalidRequest("The source of a copy request may not specifically refer to a delete marker by version id.");
+  }
+  PENSTOCK_TRY(CheckSourceKey(call, *object));
+  if (IsArchived(object->storage_class)) {
+    return MakeError("InvalidObjectState", {{"StorageClass", object->storage_class}},
+                     "Operation is not valid for the source object's storage class");
   }
   PENSTOCK_TRY(CheckCopySource(call, *object));
   return OpenedSource{std::move(address), std::move(bucket), std::move(object)};

@@ -5,6 +5,7 @@
 #include "base/dates.h"
 #include "emulator/api/checksums.h"
 #include "emulator/api/conditions.h"
+#include "emulator/api/customer_key.h"
 #include "emulator/api/documents.h"
 #include "emulator/api/errors.h"
 #include "emulator/api/handlers.h"
@@ -130,14 +131,20 @@ void AddAttributes(Response& response, const store::Attributes& stored, const st
     return std::any_of(overrides.begin(), overrides.end(), [&](const auto& entry) { return entry.first == name; });
   };
   bool has_type = false;
+  std::size_t missing = 0;
   for (const auto* attributes : {&overrides, &stored}) {
     for (const auto& [name, value] : *attributes) {
-      if (name.front() == kInternalAttributeMark || (attributes == &stored && overridden(name))) continue;
+      if (name.front() == kInternalAttributeMark) {
+        missing += name.starts_with(kUnprintablePrefix);
+        continue;
+      }
+      if (attributes == &stored && overridden(name)) continue;
       has_type = has_type || name == "Content-Type";
       response.Add(name, value);
     }
   }
   if (!has_type) response.Add("Content-Type", "binary/octet-stream");
+  if (missing > 0) response.Add("x-amz-missing-meta", std::to_string(missing));
 }
 
 // Headers that 200, 206 and 304 share.
@@ -148,10 +155,11 @@ void AddValidators(Call& call, const store::BucketRecord& bucket, const store::O
   AddVersionHeader(call, bucket, object);
 }
 
-void AddObjectHeaders(Call& call, const store::ObjectRecord& object, const Selection& selection) {
+void AddObjectHeaders(Call& call, const store::ObjectRecord& object, const Selection& selection,
+                      const Encryption& encryption) {
   Response& response = call.response();
   response.Add("Accept-Ranges", "bytes");
-  response.Add("x-amz-server-side-encryption", "AES256");
+  AddEncryptionHeaders(call, encryption);
   if (object.storage_class != "STANDARD") response.Add("x-amz-storage-class", object.storage_class);
   if (!object.tags.empty()) response.Add("x-amz-tagging-count", std::to_string(object.tags.size()));
   if (selection.part != nullptr) response.Add("x-amz-mp-parts-count", std::to_string(object.parts.size()));
@@ -159,8 +167,7 @@ void AddObjectHeaders(Call& call, const store::ObjectRecord& object, const Selec
 }
 
 Result<void> CheckReadable(const Call& call, const store::ObjectRecord& object) {
-  const bool archived = object.storage_class == "GLACIER" || object.storage_class == "DEEP_ARCHIVE";
-  if (!archived || call.is_head()) return Ok();
+  if (!IsArchived(object.storage_class) || call.is_head()) return Ok();
   return MakeError("InvalidObjectState", {{"StorageClass", object.storage_class}});
 }
 
@@ -187,6 +194,8 @@ Result<void> GetObject(Call& call) {
   PENSTOCK_ASSIGN(const auto version, VersionParameter(call));
   PENSTOCK_ASSIGN(const store::Attributes overrides, ReadOverrides(call));
   PENSTOCK_ASSIGN(const store::ObjectPtr object, OpenObject(call, version));
+  Encryption encryption = StoredEncryption(object->attributes);
+  PENSTOCK_TRY(CheckObjectKey(call, encryption));
   PENSTOCK_TRY(CheckReadable(call, *object));
   PENSTOCK_ASSIGN(const ReadDecision decision, DecideRead(call, *object));
   call.response().headers.reserve(16);
@@ -197,7 +206,7 @@ Result<void> GetObject(Call& call) {
   }
   PENSTOCK_ASSIGN(const Selection selection, Select(call, *object));
   AddValidators(call, *bucket, *object);
-  AddObjectHeaders(call, *object, selection);
+  AddObjectHeaders(call, *object, selection, encryption);
   AddAttributes(call.response(), object->attributes, overrides);
   AddBody(call, *object, selection);
   return Ok();

@@ -21,9 +21,14 @@ Result<void> GetBucketLocation(Call& call);
 Result<void> GetBucketConfiguration(Call& call);
 Result<void> GetAcl(Call& call);
 Result<void> PutAcl(Call& call);
-Result<void> GetObjectLockState(Call& call);
+Result<void> GetObjectLockState(Call& call);  // and its writes: S3's answer for buckets without Object Lock
 Result<void> GetBucketVersioning(Call& call);
 Result<void> PutBucketVersioning(Call& call);
+
+// bucket_encryption.cc
+Result<void> GetBucketEncryption(Call& call);
+Result<void> PutBucketEncryption(Call& call);
+Result<void> DeleteBucketEncryption(Call& call);
 
 // get_object.cc
 Result<void> GetObject(Call& call);  // and HeadObject

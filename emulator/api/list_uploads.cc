@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "emulator/api/checksums.h"
+#include "emulator/api/customer_key.h"
 #include "emulator/api/documents.h"
 #include "emulator/api/errors.h"
 #include "emulator/api/handlers.h"
@@ -104,6 +105,10 @@ Result<void> ListParts(Call& call) {
                            "part-number-marker", *call.Query("part-number-marker"));
   }
   PENSTOCK_ASSIGN(const store::UploadPtr upload, OpenUpload(call));
+  if (call.families.encryption) {
+    Encryption encryption = StoredEncryption(upload->attributes);
+    PENSTOCK_TRY(CheckOptionalUploadKey(call, encryption));
+  }
   // One more than asked for tells whether the page is the last.
   PENSTOCK_ASSIGN(std::vector<store::StoredPart> parts,
                   call.store.ListParts(call.bucket(), call.key(), upload->id, *marker, max_parts + 1));

@@ -13,6 +13,10 @@ namespace {
 
 constexpr std::size_t kMaxUserMetadataBytes = 2048;
 constexpr std::string_view kMetaPrefix = "x-amz-meta-";
+static_assert(kUnprintablePrefix.substr(1) == kMetaPrefix && kUnprintablePrefix.front() == kInternalAttributeMark);
+
+constexpr std::size_t kMaxRedirectBytes = 2048;
+constexpr std::string_view kRedirectPrefixes[] = {"/", "http://", "https://"};
 
 constexpr std::string_view kContentHeaders[] = {"Content-Type",     "Cache-Control",    "Content-Disposition",
                                                 "Content-Language", "Content-Encoding", "Expires"};
@@ -52,10 +56,7 @@ std::optional<std::string> DecodeAsciiWord(std::string_view value) {
     for (const char c : text) as_percent += c == '%' ? std::string("%25") : std::string(1, c == '=' ? '%' : c == '_' ? ' ' : c);
     decoded = PercentDecode(as_percent, {});
   }
-  if (!decoded || !IsAscii(*decoded)) return std::nullopt;
-  // A decoded line break would split the header it is answered in.
-  const bool printable = std::all_of(decoded->begin(), decoded->end(), [](char c) { return c >= 0x20 && c != 0x7F; });
-  return printable ? decoded : std::nullopt;
+  return decoded && IsAscii(*decoded) ? decoded : std::nullopt;
 }
 
 std::string Latin1ToUtf8(std::string_view latin1) {
@@ -72,21 +73,31 @@ std::string Latin1ToUtf8(std::string_view latin1) {
   return utf8;
 }
 
-void AddContentHeaders(const Call& call, store::Attributes& attributes) {
+Result<void> AddContentHeaders(const Call& call, store::Attributes& attributes) {
   for (const std::string_view name : kContentHeaders) {
     const auto value = call.Header(name);
     if (!value) continue;
     std::string stored = name == "Content-Encoding" ? WithoutAwsChunked(*value) : std::string(*value);
     if (!stored.empty()) attributes.emplace_back(name, std::move(stored));
   }
-  if (const auto redirect = call.Header(kWebsiteRedirect)) attributes.emplace_back(kWebsiteRedirect, *redirect);
+  const auto redirect = call.Header(kWebsiteRedirect);
+  if (!redirect) return Ok();
+  const bool starts = std::any_of(std::begin(kRedirectPrefixes), std::end(kRedirectPrefixes),
+                                  [&](std::string_view prefix) { return redirect->starts_with(prefix); });
+  if (!starts) return MakeError("InvalidRedirectLocation");
+  if (redirect->size() > kMaxRedirectBytes) {
+    return MakeError("InvalidRedirectLocation", {}, "The length of website redirect location cannot exceed 2,048 characters.");
+  }
+  attributes.emplace_back(kWebsiteRedirect, *redirect);
+  return Ok();
 }
 
 // Repeated headers are one value, joined by commas.
 void AddUserHeader(store::Attributes& attributes, std::string_view name, std::string_view value) {
   if (!StartsWithIgnoreCase(name, kMetaPrefix)) return;
   std::string lower = AsciiLower(name);
-  std::string normal = NormaliseMetadataValue(value);
+  auto [normal, printable] = NormaliseMetadataValue(value);
+  if (!printable) lower.insert(lower.begin(), kInternalAttributeMark);
   const auto same = std::find_if(attributes.begin(), attributes.end(), [&](const auto& entry) { return entry.first == lower; });
   if (same == attributes.end()) {
     attributes.emplace_back(std::move(lower), std::move(normal));
@@ -105,42 +116,43 @@ Result<void> AddUserMetadata(const Call& call, store::Attributes& attributes) {
   std::size_t bytes = 0;
   for (const auto& [name, value] : attributes) {
     if (name.starts_with(kMetaPrefix)) bytes += name.size() - kMetaPrefix.size() + value.size();
+    if (name.starts_with(kUnprintablePrefix)) bytes += name.size() - kUnprintablePrefix.size() + value.size();
   }
   if (bytes <= kMaxUserMetadataBytes) return Ok();
   return MakeError("MetadataTooLarge",
                    {{"Size", std::to_string(bytes)}, {"MaxSizeAllowed", std::to_string(kMaxUserMetadataBytes)}});
 }
 
-// ObjectOwnership is BucketOwnerEnforced: only ACLs that change nothing are accepted (spec §2.5).
-Result<void> CheckAcl(const Call& call) {
-  const auto acl = call.Header("x-amz-acl");
-  if (!acl || *acl == "private" || *acl == "bucket-owner-full-control") return Ok();
-  return MakeError("AccessControlListNotSupported");
-}
-
-// SSE-S3 is what every object has; KMS is refused rather than pretended.
-Result<void> CheckEncryption(const Call& call) {
-  const auto algorithm = call.Header("x-amz-server-side-encryption");
-  if (!algorithm || *algorithm == "AES256") return Ok();
-  if (algorithm->starts_with("aws:")) {
-    return NotImplementedHeader("x-amz-server-side-encryption", "The emulator encrypts with AES256 only");
+bool HasGrants(const Call& call) {
+  for (const std::string_view name : {std::string_view("x-amz-grant-full-control"), std::string_view("x-amz-grant-read"),
+                                      std::string_view("x-amz-grant-read-acp"), std::string_view("x-amz-grant-write"),
+                                      std::string_view("x-amz-grant-write-acp")}) {
+    if (call.Header(name)) return true;
   }
-  return MakeError("InvalidEncryptionAlgorithmError", {{"ArgumentName", "x-amz-server-side-encryption"},
-                                                       {"ArgumentValue", std::string(*algorithm)}});
+  return false;
 }
 
-}  // namespace
+// Spec §2.1 "New defaults": BucketOwnerEnforced unless the bucket says otherwise.
+bool AclsDisabled(const store::BucketRecord& bucket) {
+  for (const auto& [name, document] : bucket.configuration) {
+    if (name == "ownershipControls") return document.find("BucketOwnerEnforced") != std::string::npos;
+  }
+  return true;
+}
 
-std::string NormaliseMetadataValue(std::string_view value) {
-  if (auto decoded = DecodeAsciiWord(value)) return std::move(*decoded);
-  if (IsAscii(value)) return std::string(value);
-  const std::string utf8 = IsValidUtf8(value) ? std::string(value) : Latin1ToUtf8(value);
-  return "=?UTF-8?B?" + Base64Encode(AsBytes(utf8)) + "?=";
+// Only ACLs that change nothing are accepted (spec §2.5); where a bucket allows ACLs, the others are refused rather than
+// pretended.
+Result<void> CheckAcl(const Call& call, const store::BucketRecord& bucket) {
+  if (!call.families.acl) return Ok();
+  const auto acl = call.Header("x-amz-acl");
+  const bool grants = HasGrants(call);
+  if (acl && grants) return InvalidRequest("Specifying both Canned ACLs and Header Grants is not allowed");
+  if (acl && (*acl == "private" || *acl == "bucket-owner-full-control")) return Ok();
+  if (AclsDisabled(bucket)) return MakeError("AccessControlListNotSupported");
+  return NotImplementedHeader(grants ? "x-amz-grant-*" : "x-amz-acl", "The emulator keeps no ACLs other than the owner's");
 }
 
 Result<std::string> ReadStorageClass(const Call& call) {
-  PENSTOCK_TRY(CheckAcl(call));
-  PENSTOCK_TRY(CheckEncryption(call));
   const auto name = call.Header("x-amz-storage-class");
   if (!name) return std::string("STANDARD");
   if (std::find(std::begin(kStorageClasses), std::end(kStorageClasses), *name) == std::end(kStorageClasses)) {
@@ -149,10 +161,28 @@ Result<std::string> ReadStorageClass(const Call& call) {
   return std::string(*name);
 }
 
-Result<ObjectSettings> ReadObjectSettings(const Call& call) {
+}  // namespace
+
+MetadataValue NormaliseMetadataValue(std::string_view value) {
+  if (auto decoded = DecodeAsciiWord(value)) {
+    // A decoded line break would split the header it is answered in.
+    const bool printable = std::all_of(decoded->begin(), decoded->end(), [](char c) { return c >= 0x20 && c != 0x7F; });
+    return {std::move(*decoded), printable};
+  }
+  if (IsAscii(value)) return {std::string(value)};
+  return {"=?UTF-8?B?" + Base64Encode(AsBytes(Latin1ToUtf8(value))) + "?="};
+}
+
+bool IsArchived(std::string_view storage_class) {
+  return storage_class == "GLACIER" || storage_class == "DEEP_ARCHIVE";
+}
+
+Result<ObjectSettings> ReadObjectSettings(const Call& call, const store::BucketRecord& bucket) {
   ObjectSettings settings;
+  PENSTOCK_TRY(CheckAcl(call, bucket));
+  PENSTOCK_ASSIGN(settings.encryption, ReadEncryption(call, bucket));
   PENSTOCK_ASSIGN(settings.storage_class, ReadStorageClass(call));
-  AddContentHeaders(call, settings.attributes);
+  PENSTOCK_TRY(AddContentHeaders(call, settings.attributes));
   PENSTOCK_TRY(AddUserMetadata(call, settings.attributes));
   if (const auto tagging = call.Header("x-amz-tagging")) {
     PENSTOCK_ASSIGN(settings.tags, ParseTagHeader(*tagging));

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "emulator/api/call.h"
+#include "emulator/api/encryption.h"
 #include "penstock/base/result.h"
 
 namespace penstock::emulator::api {
@@ -16,20 +17,31 @@ struct ObjectSettings {
   store::Attributes attributes;               // named as reads answer them ("Content-Type", "x-amz-meta-a")
   std::string storage_class = "STANDARD";
   store::Attributes tags;
+  Encryption encryption;                      // stored with StoreEncryption once the attributes are final
 };
 
 // Reads them from the request. Refuses what S3 refuses (storage class, ACL, encryption, size of metadata, tags).
-Result<ObjectSettings> ReadObjectSettings(const Call& call);
-// The part of it that does not depend on the copy directives: class, ACL, encryption.
-Result<std::string> ReadStorageClass(const Call& call);
+Result<ObjectSettings> ReadObjectSettings(const Call& call, const store::BucketRecord& bucket);
+
+// GLACIER and DEEP_ARCHIVE: bytes that a read or a copy does not get without a restore.
+bool IsArchived(std::string_view storage_class);
 
 // Stored attributes that start with this are the emulator's own and never leave it.
 inline constexpr char kInternalAttributeMark = ':';
 inline constexpr std::string_view kWebsiteRedirect = "x-amz-website-redirect-location";
 
-// RFC 2047 both ways, at the time of writing: an encoded word whose text is ASCII is stored decoded, text beyond ASCII
-// is stored encoded ("=?UTF-8?B?...?=").
-std::string NormaliseMetadataValue(std::string_view value);
+// User metadata that cannot be printed is stored under this in front of its name, and reads only count it
+// (x-amz-missing-meta).
+inline constexpr std::string_view kUnprintablePrefix = ":x-amz-meta-";
+
+struct MetadataValue {
+  std::string text;
+  bool printable = true;
+};
+// RFC 2047 both ways, at the time of writing: an encoded word whose text is ASCII is stored decoded; other bytes beyond
+// ASCII are read as ISO-8859-1, whatever they were meant as, and stored encoded ("=?UTF-8?B?...?="), as AWS's user guide
+// shows.
+MetadataValue NormaliseMetadataValue(std::string_view value);
 
 }  // namespace penstock::emulator::api
 

@@ -45,15 +45,30 @@ TEST_F(MetadataTest, UserMetadataIsLowerCasedAndRfc2047) {
   EXPECT_EQ(head.Header("x-amz-meta-name"), "Plain");
   EXPECT_EQ(head.Header("x-amz-meta-word"), "hello");
   EXPECT_EQ(head.Header("x-amz-meta-q"), "a b c");
-  EXPECT_EQ(head.Header("x-amz-meta-utf"), "=?UTF-8?B?w6k=?=");
+  EXPECT_EQ(head.Header("x-amz-meta-utf"), "=?UTF-8?B?w4PCqQ==?=");  // the Latin-1 reading of U+00E9's two bytes
   EXPECT_EQ(head.Header("x-amz-meta-dup"), "1,2");
 }
 
-TEST(NormaliseMetadataValueTest, LineBreaksNeverComeOutOfAnEncodedWord) {
-  EXPECT_EQ(NormaliseMetadataValue("=?UTF-8?B?YQ0KYjog?="), "=?UTF-8?B?YQ0KYjog?=");  // "a\r\nb: "
-  EXPECT_EQ(NormaliseMetadataValue("=?UTF-8?B?w6k=?="), "=?UTF-8?B?w6k=?=");          // not ASCII: stays encoded
-  EXPECT_EQ(NormaliseMetadataValue("\xE9"), "=?UTF-8?B?w6k=?=");                        // Latin-1
-  EXPECT_EQ(NormaliseMetadataValue("=?x?="), "=?x?=");
+TEST(NormaliseMetadataValueTest, BytesBeyondAsciiAreReadAsLatin1) {
+  EXPECT_EQ(NormaliseMetadataValue("=?UTF-8?B?w6k=?=").text, "=?UTF-8?B?w6k=?=");  // not ASCII: stays encoded
+  EXPECT_EQ(NormaliseMetadataValue("\xE9").text, "=?UTF-8?B?w6k=?=");
+  EXPECT_EQ(NormaliseMetadataValue("=?x?=").text, "=?x?=");
+  // The example of AWS's user guide, "Working with object metadata": the bytes were UTF-8, S3 does not ask.
+  EXPECT_EQ(NormaliseMetadataValue("\xC3\x84M\xC3\x84Z\xC3\x95\xC3\x91 S3").text, "=?UTF-8?B?w4PChE3Dg8KEWsODwpXDg8KRIFMz?=");
+}
+
+// AWS's user guide: x-amz-missing-meta is the number of unprintable entries. "a\r\nb: " would split the header.
+TEST_F(MetadataTest, UnprintableValuesAreCountedNotReturned) {
+  EXPECT_FALSE(NormaliseMetadataValue("=?UTF-8?B?YQ0KYjog?=").printable);
+  Put("x-amz-meta-evil: =?UTF-8?B?YQ0KYjog?=\nx-amz-meta-bell: =?UTF-8?Q?=07?=\nx-amz-meta-fine: yes");
+  const Reply head = Head();
+  EXPECT_EQ(head.Header("x-amz-missing-meta"), "2");
+  EXPECT_EQ(head.Header("x-amz-meta-evil"), "<absent>");
+  EXPECT_EQ(head.Header("x-amz-meta-fine"), "yes");
+  s3_.Send("PUT /bucket/copy\nx-amz-copy-source: /bucket/k");
+  EXPECT_EQ(s3_.Send("HEAD /bucket/copy").Header("x-amz-missing-meta"), "2");
+  Put("x-amz-meta-fine: yes");
+  EXPECT_EQ(Head().Header("x-amz-missing-meta"), "<absent>");
 }
 
 // Spec §0 "Limits": 2 KB, sum of name and value bytes.
@@ -73,9 +88,24 @@ TEST_F(MetadataTest, StorageClassAclAndEncryptionAreChecked) {
   EXPECT_EQ(unknown.Element("StorageClassRequested"), "COLD");
   EXPECT_EQ(Put("x-amz-acl: bucket-owner-full-control").Outcome(), "200");
   EXPECT_EQ(Put("x-amz-acl: public-read").Outcome(), "400 AccessControlListNotSupported");
-  EXPECT_EQ(Put("x-amz-server-side-encryption: AES256").Outcome(), "200");
-  EXPECT_EQ(Put("x-amz-server-side-encryption: aws:kms").Outcome(), "501 NotImplemented");
-  EXPECT_EQ(Put("x-amz-server-side-encryption: rot13").Outcome(), "400 InvalidEncryptionAlgorithmError");
+}
+
+// Spec §2.17 "ACL": BucketOwnerEnforced is the default.
+TEST_F(MetadataTest, GrantsAreRefusedWhereAclsAreDisabled) {
+  const Reply grant = Put("x-amz-grant-read: id=\"a\"");
+  EXPECT_EQ(grant.Outcome(), "400 AccessControlListNotSupported");
+  EXPECT_EQ(grant.Element("Message"), "The bucket does not allow ACLs");
+  const Reply both = Put("x-amz-grant-read: id=\"a\"\nx-amz-acl: private");
+  EXPECT_EQ(both.Outcome(), "400 InvalidRequest");
+  EXPECT_EQ(both.Element("Message"), "Specifying both Canned ACLs and Header Grants is not allowed");
+}
+
+TEST_F(MetadataTest, RedirectsPointSomewhere) {
+  const Reply reply = Put("x-amz-website-redirect-location: there");
+  EXPECT_EQ(reply.Outcome(), "400 InvalidRedirectLocation");
+  EXPECT_EQ(reply.Element("Message"), "The website redirect location must have a prefix of 'http://' or 'https://' or '/'.");
+  EXPECT_EQ(Put("x-amz-website-redirect-location: https://host/x").Outcome(), "200");
+  EXPECT_EQ(Put("x-amz-website-redirect-location: /" + std::string(2048, 'x')).Outcome(), "400 InvalidRedirectLocation");
 }
 
 }  // namespace

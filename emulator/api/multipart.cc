@@ -66,7 +66,7 @@ Result<void> CreateMultipartUpload(Call& call) {
   PENSTOCK_ASSIGN(const store::BucketPtr bucket, OpenBucket(call));
   PENSTOCK_TRY(RefuseCopySource(call));
   PENSTOCK_ASSIGN(ChecksumPlan plan, ReadChecksumPlan(call));
-  PENSTOCK_ASSIGN(ObjectSettings settings, ReadObjectSettings(call));
+  PENSTOCK_ASSIGN(ObjectSettings settings, ReadObjectSettings(call, *bucket));
   PENSTOCK_ASSIGN(std::string current, CurrentFingerprint(call));
   store::UploadRecord record;
   record.bucket = bucket->name;
@@ -76,11 +76,13 @@ Result<void> CreateMultipartUpload(Call& call) {
   record.checksum_algorithm = std::move(plan.algorithm);
   record.checksum_type = std::move(plan.type);
   record.attributes = std::move(settings.attributes);
+  StoreEncryption(settings.encryption, record.attributes);
   record.attributes.emplace_back(kCurrentAtCreate, std::move(current));
   record.tags = std::move(settings.tags);
   PENSTOCK_ASSIGN(const store::UploadPtr upload, call.store.CreateUpload(std::move(record)));
 
-  AddEncryptionHeader(call);
+  AddEncryptionHeaders(call, settings.encryption);
+  AddContextHeader(call, settings.encryption);
   if (!upload->checksum_algorithm.empty()) {
     call.response().Add("x-amz-checksum-algorithm", upload->checksum_algorithm);
     call.response().Add("x-amz-checksum-type", upload->checksum_type);

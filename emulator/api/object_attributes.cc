@@ -3,6 +3,7 @@
 
 #include "base/dates.h"
 #include "emulator/api/checksums.h"
+#include "emulator/api/customer_key.h"
 #include "emulator/api/documents.h"
 #include "emulator/api/errors.h"
 #include "emulator/api/handlers.h"
@@ -120,6 +121,8 @@ Result<void> GetObjectAttributes(Call& call) {
   PENSTOCK_ASSIGN(const std::uint64_t max_parts, ReadNumber(call, "x-amz-max-parts", kMaxPartsPage));
   window.max = std::min(max_parts, kMaxPartsPage);
   PENSTOCK_ASSIGN(const store::ObjectPtr object, OpenObject(call, version));
+  Encryption encryption = StoredEncryption(object->attributes);
+  PENSTOCK_TRY(CheckObjectKey(call, encryption));
   call.response().Add("Last-Modified", FormatHttpDate(object->last_modified));
   AddVersionHeader(call, *bucket, *object);
   XmlWriter xml;

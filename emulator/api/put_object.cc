@@ -12,18 +12,19 @@ namespace penstock::emulator::api {
 namespace {
 
 // The client's algorithm, or CRC64NVME when it named none (spec §2.12).
-store::ObjectRecord MakeRecord(const Call& call, ObjectSettings settings, const ChecksumClaim& claim,
+store::ObjectRecord MakeRecord(const Call& call, ObjectSettings& settings, const ChecksumClaim& claim,
                                ReceivedBody body) {
   store::ObjectRecord record;
   record.key = call.key();
   record.owner_id = call.exchange.identity.owner_id;
   record.size = body.size;
-  record.etag = ETag(HexEncode(AsBytes(body.md5)));
+  record.etag = settings.encryption.etag_is_md5() ? ETag(HexEncode(AsBytes(body.md5))) : OpaqueETag();
   record.storage_class = std::move(settings.storage_class);
   record.checksum_algorithm = claim.info ? claim.info->name : InfoOf(ChecksumAlgorithm::kCrc64Nvme).name;
   record.checksum_type = kFullObject;
   record.checksum = claim.info ? std::move(body.claimed) : std::move(body.computed.front());
   record.attributes = std::move(settings.attributes);
+  StoreEncryption(settings.encryption, record.attributes);
   record.tags = std::move(settings.tags);
   record.content = std::move(body.content);
   return record;
@@ -35,20 +36,22 @@ Result<void> PutObject(Call& call) {
   PENSTOCK_ASSIGN(const store::BucketPtr bucket, OpenBucket(call));
   PENSTOCK_ASSIGN(const WriteCondition condition, ReadWriteCondition(call));
   PENSTOCK_ASSIGN(const ChecksumClaim claim, ReadChecksumClaim(call));
-  PENSTOCK_ASSIGN(ObjectSettings settings, ReadObjectSettings(call));
-  ReceiveOptions receive{.claim = claim, .also_compute = {}, .expected_digest = Md5Style::kHex};
+  PENSTOCK_ASSIGN(ObjectSettings settings, ReadObjectSettings(call, *bucket));
+  ReceiveOptions receive{.claim = claim, .also_compute = {}, .expected_digest = Md5Style::kHex,
+                         .md5 = settings.encryption.etag_is_md5()};
   if (claim.info == nullptr) receive.also_compute.push_back(ChecksumAlgorithm::kCrc64Nvme);
   PENSTOCK_ASSIGN(ReceivedBody body, ReceiveBody(call, std::move(receive)));
 
   PENSTOCK_ASSIGN(const store::PutOutcome outcome,
                   call.store.Put(store::PutObject{bucket->name,
-                                                  MakeRecord(call, std::move(settings), claim, std::move(body)),
+                                                  MakeRecord(call, settings, claim, std::move(body)),
                                                   MakePrecondition(condition, call.key())}));
   const store::ObjectRecord& object = *outcome.object;
   Response& response = call.response();
   response.headers.reserve(10);
   AddNewVersionHeader(call, outcome);
-  AddEncryptionHeader(call);
+  AddEncryptionHeaders(call, settings.encryption);
+  AddContextHeader(call, settings.encryption);
   response.Add("ETag", Quoted(object.etag.value));
   AddChecksumHeader(call, object.checksum_algorithm, object.checksum);
   response.Add("x-amz-checksum-type", object.checksum_type);

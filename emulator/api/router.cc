@@ -1,10 +1,12 @@
 #include "emulator/api/router.h"
 
 #include "emulator/api/call.h"
+#include "emulator/api/encryption.h"
 #include "emulator/api/errors.h"
 #include "emulator/api/names.h"
 #include "emulator/api/operations.h"
 #include "emulator/api/strict.h"
+#include "emulator/api/writes.h"
 
 namespace penstock::emulator::api {
 namespace {
@@ -52,12 +54,14 @@ class Router final : public Handler {
     }
     const Operation& operation = *resolution.operation;
     if (exchange.operation != operation.name) exchange.operation = operation.name;
-    PENSTOCK_TRY(RefuseUnknown(exchange.request, exchange.target, call.presigned));
+    PENSTOCK_ASSIGN(call.families, RefuseUnknown(exchange.request, exchange.target, call.presigned));
     if (operation.level != Level::kService) PENSTOCK_TRY(CheckBucketName(call.bucket().value));
     if (operation.level == Level::kObject) PENSTOCK_TRY(CheckKey(call.key().value));
     if (operation.handler == nullptr) {
       return NotImplemented(std::string(operation.name) + " is not implemented by this emulator");
     }
+    if (call.families.encryption) PENSTOCK_TRY(RefuseMisplacedEncryption(call, operation.name));
+    if (call.families.object_lock) PENSTOCK_TRY(RefuseObjectLock(call, operation.name));
     return operation.handler(call);
   }
 

@@ -11,22 +11,45 @@ namespace {
 
 constexpr std::string_view kPrefix = "x-amz-";
 
-// Without their "x-amz-". Those every request may carry first.
-constexpr std::string_view kHeaders[] = {
-    "date", "content-sha256", "security-token", "user-agent", "checksum-mode",
+enum class Family { kNone, kEncryption, kAcl, kObjectLock };
+using enum Family;
+
+struct KnownHeader {
+  std::string_view name;  // without its "x-amz-"
+  Family family = kNone;
+};
+
+// Those every request may carry first.
+constexpr KnownHeader kHeaders[] = {
+    {"date"}, {"content-sha256"}, {"security-token"}, {"user-agent"}, {"checksum-mode"},
     // Integrity. Every checksum-* passes here: checksum_claims.cc knows their names.
-    "sdk-checksum-algorithm", "checksum-algorithm", "checksum-type", "trailer", "decoded-content-length",
-    // Who asks and who pays.
-    "expected-bucket-owner", "source-expected-bucket-owner", "request-payer", "api-version",
+    {"sdk-checksum-algorithm"}, {"checksum-algorithm"}, {"checksum-type"}, {"trailer"}, {"decoded-content-length"},
+    // Who asks and who pays. MFA is asked for by no bucket of the emulator.
+    {"expected-bucket-owner"}, {"source-expected-bucket-owner"}, {"request-payer"}, {"api-version"}, {"mfa"},
     // What is stored. Values are checked where they are read.
-    "acl", "storage-class", "server-side-encryption", "server-side-encryption-bucket-key-enabled", "tagging",
-    "website-redirect-location",
+    {"acl", kAcl}, {"storage-class"}, {"tagging"}, {"website-redirect-location"},
     // Copies.
-    "copy-source", "copy-source-range", "copy-source-if-match", "copy-source-if-none-match",
-    "copy-source-if-modified-since", "copy-source-if-unmodified-since", "metadata-directive", "tagging-directive",
+    {"copy-source"}, {"copy-source-range"}, {"copy-source-if-match"}, {"copy-source-if-none-match"},
+    {"copy-source-if-modified-since"}, {"copy-source-if-unmodified-since"}, {"metadata-directive"},
+    {"tagging-directive"},
     // Single operations.
-    "mp-object-size", "object-attributes", "max-parts", "part-number-marker", "optional-object-attributes",
-    "object-ownership", "bucket-object-lock-enabled"};
+    {"mp-object-size"}, {"object-attributes"}, {"max-parts"}, {"part-number-marker"}, {"optional-object-attributes"},
+    {"object-ownership"}, {"bucket-object-lock-enabled"},
+    // Whose own files refuse them where they have no meaning.
+    {"server-side-encryption", kEncryption},
+    {"server-side-encryption-aws-kms-key-id", kEncryption},
+    {"server-side-encryption-context", kEncryption},
+    {"server-side-encryption-bucket-key-enabled", kEncryption},
+    {"server-side-encryption-customer-algorithm", kEncryption},
+    {"server-side-encryption-customer-key", kEncryption},
+    {"server-side-encryption-customer-key-md5", kEncryption},
+    {"copy-source-server-side-encryption-customer-algorithm", kEncryption},
+    {"copy-source-server-side-encryption-customer-key", kEncryption},
+    {"copy-source-server-side-encryption-customer-key-md5", kEncryption},
+    {"grant-full-control", kAcl}, {"grant-read", kAcl}, {"grant-read-acp", kAcl}, {"grant-write", kAcl},
+    {"grant-write-acp", kAcl},
+    {"object-lock-mode", kObjectLock}, {"object-lock-retain-until-date", kObjectLock},
+    {"object-lock-legal-hold", kObjectLock}, {"bypass-governance-retention", kObjectLock}};
 
 // Query authentication's own parameters (spec §2.14), without their "X-Amz-".
 constexpr std::string_view kPresign[] = {"algorithm", "credential", "expires", "signedheaders", "signature"};
@@ -39,29 +62,39 @@ bool Contains(const std::string_view (&names)[N], std::string_view name) {
   return false;
 }
 
-bool IsKnownHeader(std::string_view name) {
+// Notes the header's family; false when nobody here knows it.
+bool Note(std::string_view name, HeaderFamilies& families) {
   const std::string_view rest = name.substr(kPrefix.size());
-  return Contains(kHeaders, rest) || StartsWithIgnoreCase(rest, "meta-") || StartsWithIgnoreCase(rest, "checksum-");
+  if (StartsWithIgnoreCase(rest, "meta-") || StartsWithIgnoreCase(rest, "checksum-")) return true;
+  for (const KnownHeader& known : kHeaders) {
+    if (known.name.size() != rest.size() || !EqualsIgnoreCase(known.name, rest)) continue;
+    families.encryption = families.encryption || known.family == kEncryption;
+    families.acl = families.acl || known.family == kAcl;
+    families.object_lock = families.object_lock || known.family == kObjectLock;
+    return true;
+  }
+  return false;
 }
 
 }  // namespace
 
-Result<void> RefuseUnknown(const RequestHead& request, const Target& target, bool presigned) {
+Result<HeaderFamilies> RefuseUnknown(const RequestHead& request, const Target& target, bool presigned) {
+  HeaderFamilies families;
   for (const HeaderView& header : request.headers) {
-    if (StartsWithIgnoreCase(header.name, kPrefix) && !IsKnownHeader(header.name)) {
+    if (StartsWithIgnoreCase(header.name, kPrefix) && !Note(header.name, families)) {
       return NotImplementedHeader(header.name);
     }
   }
   for (const QueryParameter& parameter : target.query) {
     if (presigned && StartsWithIgnoreCase(parameter.name, kPrefix)) {
       const std::string_view rest = std::string_view(parameter.name).substr(kPrefix.size());
-      if (!Contains(kPresign, rest) && !IsKnownHeader(parameter.name)) return NotImplementedHeader(parameter.name);
+      if (!Contains(kPresign, rest) && !Note(parameter.name, families)) return NotImplementedHeader(parameter.name);
     } else if (parameter.value.empty() && !IsKnownParameter(parameter.name)) {
       return NotImplemented("The sub-resource '" + parameter.name +
                             "' is not implemented; remove it from the query string");
     }
   }
-  return Ok();
+  return families;
 }
 
 }  // namespace penstock::emulator::api

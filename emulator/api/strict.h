@@ -9,10 +9,17 @@
 
 namespace penstock::emulator::api {
 
-// NotImplemented + Header for the first x-amz-* header (or, when `presigned`, query parameter) that nobody here reads or
+// Families of x-amz-* headers that a request carries at all: of those it lacks, no single one needs to be looked for.
+struct HeaderFamilies {
+  bool encryption = false;   // x-amz-server-side-encryption*, x-amz-copy-source-server-side-encryption*
+  bool acl = false;          // x-amz-acl, x-amz-grant-*
+  bool object_lock = false;  // x-amz-object-lock-*, x-amz-bypass-governance-retention
+};
+
+// What the request carries; or NotImplemented + Header for the first x-amz-* header (or, when `presigned`, query parameter) that nobody here reads or
 // may safely ignore, and for a valueless query parameter that names no sub-resource. Other unknown query parameters are
 // ignored, as S3 does.
-Result<void> RefuseUnknown(const RequestHead& request, const Target& target, bool presigned);
+Result<HeaderFamilies> RefuseUnknown(const RequestHead& request, const Target& target, bool presigned);
 
 }  // namespace penstock::emulator::api
 

@@ -3,6 +3,7 @@
 #include "emulator/api/body.h"
 #include "emulator/api/checksums.h"
 #include "emulator/api/copy_source.h"
+#include "emulator/api/customer_key.h"
 #include "emulator/api/documents.h"
 #include "emulator/api/errors.h"
 #include "emulator/api/handlers.h"
@@ -55,17 +56,20 @@ Result<void> UploadPart(Call& call) {
   PENSTOCK_ASSIGN(const store::UploadPtr upload, OpenUpload(call));
   PENSTOCK_ASSIGN(const ChecksumClaim claim, ReadChecksumClaim(call));
   PENSTOCK_TRY(CheckPartAlgorithm(*upload, claim));
+  Encryption encryption = StoredEncryption(upload->attributes);
+  PENSTOCK_TRY(CheckUploadKey(call, encryption));
   const ChecksumInfo& kept = StoredAlgorithm(*upload);
-  ReceiveOptions receive{.claim = claim, .also_compute = {}, .expected_digest = Md5Style::kBase64};
+  ReceiveOptions receive{.claim = claim, .also_compute = {}, .expected_digest = Md5Style::kBase64,
+                         .md5 = encryption.etag_is_md5()};
   if (claim.info != &kept) receive.also_compute.push_back(kept.algorithm);
   PENSTOCK_ASSIGN(ReceivedBody body, ReceiveBody(call, std::move(receive)));
 
   store::PartRecord part;
   part.number = number;
   part.size = body.size;
-  part.etag = ETag(HexEncode(AsBytes(body.md5)));
+  part.etag = encryption.etag_is_md5() ? ETag(HexEncode(AsBytes(body.md5))) : OpaqueETag();
   part.checksum = StoredChecksum(*upload, claim.info == &kept ? body.claimed : body.computed.front());
-  AddEncryptionHeader(call);
+  AddEncryptionHeaders(call, encryption);
   call.response().Add("ETag", Quoted(part.etag.value));
   if (claim.info) {
     AddChecksumHeader(call, claim.info->name, body.claimed);
@@ -79,6 +83,8 @@ Result<void> UploadPartCopy(Call& call) {
   PENSTOCK_ASSIGN(const store::BucketPtr bucket, OpenBucket(call));
   PENSTOCK_ASSIGN(const int number, PartNumberParameter(call));
   PENSTOCK_ASSIGN(const store::UploadPtr upload, OpenUpload(call));
+  Encryption encryption = StoredEncryption(upload->attributes);
+  PENSTOCK_TRY(CheckUploadKey(call, encryption));
   PENSTOCK_ASSIGN(const OpenedSource source, OpenCopySource(call));
   ByteRange range{0, source.object->size};
   if (const auto header = call.Header("x-amz-copy-source-range")) {
@@ -89,15 +95,16 @@ Result<void> UploadPartCopy(Call& call) {
                           std::to_string(kMaxBodyBytes));
   }
   PENSTOCK_ASSIGN(ContentDigests digests,
-                  DigestContent(source.object->content, range, StoredAlgorithm(*upload).algorithm));
+                  DigestContent(source.object->content, range,
+                                {.algorithm = StoredAlgorithm(*upload).algorithm, .md5 = encryption.etag_is_md5()}));
   store::PartRecord part;
   part.number = number;
   part.size = range.size();
-  part.etag = ETag(HexEncode(AsBytes(digests.md5)));
+  part.etag = encryption.etag_is_md5() ? ETag(HexEncode(AsBytes(digests.md5))) : OpaqueETag();
   part.checksum = StoredChecksum(*upload, std::move(digests.checksum));
 
   AddSourceVersionHeader(call, source);
-  AddEncryptionHeader(call);
+  AddEncryptionHeaders(call, encryption);
   XmlWriter xml;
   xml.Open("CopyPartResult", kXmlNamespace);
   xml.Element("LastModified", XmlDate(call.exchange.space->clock->Now()));

@@ -10,12 +10,22 @@ void AddNewVersionHeader(Call& call, const store::PutOutcome& outcome) {
   call.response().Add("x-amz-version-id", outcome.object->version_id.value);
 }
 
-void AddEncryptionHeader(Call& call) { call.response().Add("x-amz-server-side-encryption", "AES256"); }
-
 void AddChecksumHeader(Call& call, std::string_view algorithm, std::string_view value) {
   if (const ChecksumInfo* info = FindChecksum(algorithm); info != nullptr && !value.empty()) {
     call.response().Add(std::string(info->header), std::string(value));
   }
+}
+
+Result<void> RefuseObjectLock(Call& call, std::string_view operation) {
+  constexpr std::string_view kBypass = "x-amz-bypass-governance-retention";
+  const auto bypass = call.Header(kBypass);
+  const bool locks = operation == "PutObject" || operation == "CopyObject" || operation == "CreateMultipartUpload";
+  const bool deletes = operation == "DeleteObject" || operation == "DeleteObjects";
+  if (bypass ? !deletes : !locks) return NotImplementedHeader(bypass ? kBypass : std::string_view("x-amz-object-lock-mode"));
+  PENSTOCK_TRY(OpenBucket(call));
+  if (!bypass) return InvalidRequest("Bucket is missing Object Lock Configuration");
+  return InvalidArgument("x-amz-bypass-governance-retention is only applicable to Object Lock enabled buckets.", kBypass,
+                         *bypass);
 }
 
 Result<void> RefuseCopySource(const Call& call) {

@@ -11,10 +11,12 @@ namespace penstock::emulator::api {
 
 // x-amz-version-id of a write: only where versioning is enabled (spec §2.7 "Suspended").
 void AddNewVersionHeader(Call& call, const store::PutOutcome& outcome);
-// x-amz-server-side-encryption: AES256, on every answer about an object's bytes (spec §0).
-void AddEncryptionHeader(Call& call);
 // x-amz-checksum-<alg>, for the algorithm's upper-case name.
 void AddChecksumHeader(Call& call, std::string_view algorithm, std::string_view value);
+
+// x-amz-object-lock-* and x-amz-bypass-governance-retention: no bucket of the emulator has Object Lock, and these are S3's
+// answers for such buckets (spec §2.2, §2.17). Only worth asking when the request carries any.
+Result<void> RefuseObjectLock(Call& call, std::string_view operation);
 
 // x-amz-copy-source on an operation that copies nothing is refused (spec §2.5).
 Result<void> RefuseCopySource(const Call& call);

@@ -1,0 +1,150 @@
+// GetBucketEncryption, PutBucketEncryption, DeleteBucketEncryption (spec/protocol.md §2.1 "New defaults", §2.2).
+#include "emulator/api/bucket_encryption.h"
+
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "emulator/api/body.h"
+#include "emulator/api/documents.h"
+#include "emulator/api/errors.h"
+#include "emulator/api/handlers.h"
+
+namespace penstock::emulator::api {
+namespace {
+
+using enum EncryptionKind;
+
+constexpr std::string_view kSubResource = "encryption";
+
+std::string_view NameOf(EncryptionKind kind) {
+  return kind == kS3 ? "AES256" : kind == kKms ? "aws:kms" : "aws:kms:dsse";
+}
+
+std::optional<EncryptionKind> KindOf(std::string_view name) {
+  for (const EncryptionKind kind : {kS3, kKms, kKmsDual}) {
+    if (NameOf(kind) == name) return kind;
+  }
+  return std::nullopt;
+}
+
+// What the store keeps, one line each: algorithm, key id, bucket key, blocked types. Puts read it for every object, so it
+// is not XML.
+std::string Pack(const BucketEncryption& encryption) {
+  std::string packed(NameOf(encryption.kind));
+  packed += '\n' + encryption.kms_key_id;
+  packed += encryption.bucket_key ? "\ntrue" : "\nfalse";
+  packed += !encryption.blocks_configured ? "\n" : encryption.customer_keys_blocked ? "\nSSE-C" : "\nNONE";
+  return packed;
+}
+
+BucketEncryption Unpack(std::string_view packed) {
+  std::array<std::string_view, 4> lines;
+  for (std::string_view& line : lines) {
+    const auto end = packed.find('\n');
+    line = packed.substr(0, end);
+    packed = end == std::string_view::npos ? std::string_view() : packed.substr(end + 1);
+  }
+  BucketEncryption encryption;
+  encryption.kind = KindOf(lines[0]).value_or(kS3);
+  encryption.kms_key_id = lines[1];
+  encryption.bucket_key = lines[2] == "true";
+  encryption.blocks_configured = !lines[3].empty();
+  encryption.customer_keys_blocked = lines[3] == "SSE-C";
+  return encryption;
+}
+
+Result<void> ReadDefault(const XmlElement& element, BucketEncryption& encryption) {
+  if (!element) return Ok();
+  const auto kind = KindOf(element.Child("SSEAlgorithm").text());
+  if (!kind) return MalformedXml();
+  encryption.kind = *kind;
+  encryption.kms_key_id = element.Child("KMSMasterKeyID").text();
+  if (*kind != kS3 || encryption.kms_key_id.empty()) {
+    return encryption.kms_key_id.find('\n') == std::string::npos ? Ok() : MalformedXml();
+  }
+  return MakeError("InvalidArgument", {{"ArgumentName", "ApplyServerSideEncryptionByDefault"}},
+                   "a KMSMasterKeyID is not applicable if the default sse algorithm is not aws:kms or aws:kms:dsse");
+}
+
+Result<void> ReadBlocked(const XmlElement& element, BucketEncryption& encryption) {
+  if (!element) return Ok();
+  const std::vector<XmlElement> types = element.Children("EncryptionType");
+  if (types.empty()) return MalformedXml();
+  encryption.blocks_configured = true;
+  for (const XmlElement& type : types) {
+    if (type.text() == "SSE-C") {
+      encryption.customer_keys_blocked = true;
+    } else if (type.text() != "NONE") {
+      return MalformedXml();
+    }
+  }
+  return Ok();
+}
+
+std::string Document(const BucketEncryption& encryption) {
+  XmlWriter xml;
+  xml.Open("ServerSideEncryptionConfiguration", kXmlNamespace);
+  xml.Open("Rule");
+  xml.Open("ApplyServerSideEncryptionByDefault");
+  xml.Element("SSEAlgorithm", NameOf(encryption.kind));
+  if (!encryption.kms_key_id.empty()) xml.Element("KMSMasterKeyID", encryption.kms_key_id);
+  xml.Close("ApplyServerSideEncryptionByDefault");
+  WriteFlag(xml, "BucketKeyEnabled", encryption.bucket_key);
+  if (encryption.blocks_configured) {
+    xml.Open("BlockedEncryptionTypes");
+    xml.Element("EncryptionType", encryption.customer_keys_blocked ? "SSE-C" : "NONE");
+    xml.Close("BlockedEncryptionTypes");
+  }
+  xml.Close("Rule");
+  xml.Close("ServerSideEncryptionConfiguration");
+  return xml.Take();
+}
+
+}  // namespace
+
+BucketEncryption EncryptionOfBucket(const store::BucketRecord& bucket) {
+  for (const auto& [name, packed] : bucket.configuration) {
+    if (name == kSubResource) return Unpack(packed);
+  }
+  return {};
+}
+
+Result<BucketEncryption> ParseBucketEncryption(std::string_view text) {
+  auto document = XmlDocument::Parse(text);
+  if (!document.ok() || document->root().name() != "ServerSideEncryptionConfiguration") return MalformedXml();
+  const std::vector<XmlElement> rules = document->root().Children("Rule");
+  if (rules.size() != 1) return MalformedXml();
+  const XmlElement& rule = rules.front();
+  if (!rule.Child("ApplyServerSideEncryptionByDefault") && !rule.Child("BlockedEncryptionTypes")) return MalformedXml();
+  BucketEncryption encryption;
+  PENSTOCK_TRY(ReadDefault(rule.Child("ApplyServerSideEncryptionByDefault"), encryption));
+  PENSTOCK_TRY(ReadBlocked(rule.Child("BlockedEncryptionTypes"), encryption));
+  if (const XmlElement bucket_key = rule.Child("BucketKeyEnabled")) {
+    encryption.bucket_key = bucket_key.text() == "true";
+    if (!encryption.bucket_key && bucket_key.text() != "false") return MalformedXml();
+  }
+  return encryption;
+}
+
+Result<void> GetBucketEncryption(Call& call) {
+  PENSTOCK_ASSIGN(const store::BucketPtr bucket, OpenBucket(call));
+  call.RespondXml(Document(EncryptionOfBucket(*bucket)));
+  return Ok();
+}
+
+Result<void> PutBucketEncryption(Call& call) {
+  PENSTOCK_ASSIGN(const store::BucketPtr bucket, OpenBucket(call));
+  PENSTOCK_ASSIGN(const std::string text, ReadDocument(call, {.require_checksum = true}));
+  PENSTOCK_ASSIGN(const BucketEncryption encryption, ParseBucketEncryption(text));
+  return call.store.SetConfiguration(bucket->name, std::string(kSubResource), Pack(encryption));
+}
+
+Result<void> DeleteBucketEncryption(Call& call) {
+  PENSTOCK_ASSIGN(const store::BucketPtr bucket, OpenBucket(call));
+  PENSTOCK_TRY(call.store.SetConfiguration(bucket->name, std::string(kSubResource), std::nullopt));
+  call.response().status = 204;
+  return Ok();
+}
+
+}  // namespace penstock::emulator::api

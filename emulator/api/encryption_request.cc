@@ -1,0 +1,110 @@
+// ReadEncryption: which encryption a new object or upload gets (spec/protocol.md §8, last paragraph; appendix B).
+#include <optional>
+#include <string>
+
+#include "base/encoding.h"
+#include "emulator/api/bucket_encryption.h"
+#include "emulator/api/customer_key.h"
+#include "emulator/api/encryption.h"
+#include "emulator/api/errors.h"
+#include "emulator/api/json_map.h"
+#include "emulator/api/text.h"
+
+namespace penstock::emulator::api {
+namespace {
+
+using enum EncryptionKind;
+
+constexpr std::string_view kAlgorithm = "x-amz-server-side-encryption";
+constexpr std::string_view kKmsKeyId = "x-amz-server-side-encryption-aws-kms-key-id";
+constexpr std::string_view kContext = "x-amz-server-side-encryption-context";
+constexpr std::string_view kBucketKey = "x-amz-server-side-encryption-bucket-key-enabled";
+
+Error CustomerKeysBlocked(const Call& call) {
+  const Identity& identity = call.exchange.identity;
+  return MakeError("AccessDenied", {},
+                   "User: arn:aws:iam::" + identity.account_id + ":user/" + identity.display_name +
+                       " is not authorized to perform: s3:PutObject on resource: \"arn:aws:s3:::" + call.bucket().value +
+                       "/" + call.key().value +
+                       "\" because this bucket has blocked upload requests that specify Server Side Encryption with "
+                       "Customer provided keys (SSE-C). Please specify a different server-side encryption type");
+}
+
+Result<std::string> ReadContext(const Call& call) {
+  const auto header = call.Header(kContext);
+  if (!header) return std::string();
+  const auto json = Base64Decode(*header);
+  if (json && IsJsonStringMap(*json)) return std::string(*header);
+  return InvalidArgument("The header 'x-amz-server-side-encryption-context' shall be Base64-encoded UTF-8 string holding "
+                         "JSON which represents a string-string map",
+                         kContext, *header);
+}
+
+Result<std::optional<bool>> ReadBucketKey(const Call& call) {
+  const auto header = call.Header(kBucketKey);
+  if (!header) return std::optional<bool>();
+  if (EqualsIgnoreCase(*header, "true")) return std::optional<bool>(true);
+  if (EqualsIgnoreCase(*header, "false")) return std::optional<bool>(false);
+  return InvalidArgument("The value of this header must be 'true' or 'false'", kBucketKey, *header);
+}
+
+Result<Encryption> DefaultEncryption(const Call& call, const BucketEncryption& fallback) {
+  Encryption encryption;
+  encryption.kind = fallback.kind;
+  if (fallback.kind == kS3) return encryption;
+  PENSTOCK_ASSIGN(encryption.kms_key_arn, KmsKeyArn(call, fallback.kms_key_id));
+  encryption.bucket_key = fallback.bucket_key && fallback.kind == kKms;
+  return encryption;
+}
+
+// `algorithm` names KMS.
+Result<Encryption> KmsEncryption(const Call& call, std::string_view algorithm, const BucketEncryption& fallback) {
+  Encryption encryption;
+  encryption.kind = algorithm == "aws:kms" ? kKms : kKmsDual;
+  PENSTOCK_ASSIGN(encryption.kms_key_arn, KmsKeyArn(call, call.Header(kKmsKeyId).value_or("")));
+  PENSTOCK_ASSIGN(encryption.kms_context, ReadContext(call));
+  PENSTOCK_ASSIGN(const std::optional<bool> bucket_key, ReadBucketKey(call));
+  // DSSE-KMS knows no bucket keys.
+  encryption.bucket_key = encryption.kind == kKms && bucket_key.value_or(fallback.bucket_key);
+  return encryption;
+}
+
+Result<void> RefuseKmsHeaders(const Call& call) {
+  if (!call.Header(kKmsKeyId) && !call.Header(kContext)) return Ok();
+  return InvalidArgument(
+      "Server Side Encryption with AWS KMS managed key requires HTTP header x-amz-server-side-encryption : aws:kms",
+      kAlgorithm, call.Header(kAlgorithm).value_or("null"));
+}
+
+}  // namespace
+
+Result<Encryption> ReadEncryption(const Call& call, const store::BucketRecord& bucket) {
+  const BucketEncryption fallback = EncryptionOfBucket(bucket);
+  if (!call.families.encryption) return DefaultEncryption(call, fallback);
+  const auto algorithm = call.Header(kAlgorithm);
+  if (algorithm && (call.Header("x-amz-server-side-encryption-customer-algorithm") ||
+                    call.Header("x-amz-server-side-encryption-customer-key"))) {
+    return InvalidArgument(
+        "Server Side Encryption with Customer provided key is incompatible with the encryption method specified",
+        kAlgorithm, *algorithm);
+  }
+  PENSTOCK_ASSIGN(std::optional<Encryption> customer, ReadCustomerKey(call));
+  if (customer) {
+    if (fallback.customer_keys_blocked) return CustomerKeysBlocked(call);
+    return std::move(*customer);
+  }
+  if (algorithm && (*algorithm == "aws:kms" || *algorithm == "aws:kms:dsse")) {
+    return KmsEncryption(call, *algorithm, fallback);
+  }
+  if (algorithm && *algorithm != "AES256") {
+    return InvalidArgument("The encryption method specified is not supported", kAlgorithm, *algorithm);
+  }
+  PENSTOCK_TRY(RefuseKmsHeaders(call));
+  PENSTOCK_ASSIGN(const std::optional<bool> bucket_key, ReadBucketKey(call));
+  if (algorithm) return Encryption{};
+  PENSTOCK_ASSIGN(Encryption encryption, DefaultEncryption(call, fallback));
+  if (bucket_key && encryption.kind == kKms) encryption.bucket_key = *bucket_key;
+  return encryption;
+}
+
+}  // namespace penstock::emulator::api
