@@ -10,6 +10,8 @@
 #include <charconv>
 #include <cstdio>
 #include <filesystem>
+#include <optional>
+#include <system_error>
 
 #include "emulator/store/blob_memory.h"
 
@@ -132,15 +134,25 @@ class FileBlobWriter final : public BlobWriter {
   std::string temporary_;  // empty: no file to clean up
 };
 
-// Empties one folder of everything that `keep` refuses.
-Result<void> Sweep(const fs::path& folder, const std::function<Result<bool>(const fs::path& path)>& keep) {
+using VisitEntry = std::function<Result<void>(const fs::path& path)>;
+
+// One folder, which may be missing.
+Result<void> VisitFolder(const fs::path& folder, const VisitEntry& visit) {
   std::error_code error;
   for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
-    PENSTOCK_ASSIGN(const bool wanted, keep(at->path()));
-    if (!wanted) ::unlink(at->path().c_str());
+    PENSTOCK_TRY(visit(at->path()));
   }
-  if (error) return SystemError(ErrorKind::kInvalidArgument, "list", folder.string(), error.value());
-  return Ok();
+  if (!error || error == std::errc::no_such_file_or_directory) return Ok();
+  return SystemError(ErrorKind::kInvalidArgument, "list", folder.string(), error.value());
+}
+
+// nullopt: not a name that this file gives.
+std::optional<std::int64_t> IdOf(const fs::path& path) {
+  const std::string name = path.filename().string();
+  std::int64_t id = 0;
+  const auto parsed = std::from_chars(name.data(), name.data() + name.size(), id, 16);
+  if (parsed.ec != std::errc() || parsed.ptr != name.data() + name.size()) return std::nullopt;
+  return id;
 }
 
 Result<void> MakeDirectory(const std::string& path) {
@@ -198,27 +210,41 @@ bool FileBlob::IsLinked() const {
   return ::stat(registry()->PathOf(id()).c_str(), &status) == 0;
 }
 
-Result<void> PrepareBlobDirectory(const std::string& directory, Durability durability,
-                                  const std::function<Result<bool>(std::int64_t id)>& is_known) {
+Result<void> PrepareBlobDirectory(const std::string& directory, Durability durability) {
   PENSTOCK_TRY(MakeDirectory(directory + "/tmp"));
   PENSTOCK_TRY(MakeDirectory(directory + "/blobs"));
-  PENSTOCK_TRY(Sweep(directory + "/tmp", [](const fs::path&) { return Result<bool>(false); }));
-  const auto keep_known = [&](const fs::path& path) -> Result<bool> {
-    const std::string name = path.filename().string();
-    std::int64_t id = 0;
-    const auto parsed = std::from_chars(name.data(), name.data() + name.size(), id, 16);
-    if (parsed.ec != std::errc() || parsed.ptr != name.data() + name.size()) return true;  // not ours to remove
-    return is_known(id);
-  };
-  const auto sweep_folder = [&](const fs::path& folder) -> Result<bool> {
-    std::error_code ignored;
-    if (fs::is_directory(folder, ignored)) PENSTOCK_TRY(Sweep(folder, keep_known));
-    return true;
-  };
-  PENSTOCK_TRY(Sweep(directory + "/blobs", sweep_folder));
   if (durability != Durability::kStrict) return Ok();
   PENSTOCK_TRY(SyncDirectory(directory + "/blobs"));
   return SyncDirectory(directory);
+}
+
+Result<void> VisitBlobFiles(const std::string& directory,
+                            const std::function<Result<void>(std::int64_t id, const std::string& path)>& visit) {
+  return VisitFolder(directory + "/blobs", [&](const fs::path& folder) -> Result<void> {
+    std::error_code ignored;
+    if (!fs::is_directory(folder, ignored)) return Ok();
+    return VisitFolder(folder, [&](const fs::path& path) -> Result<void> {
+      const auto id = IdOf(path);
+      return id ? visit(*id, path.string()) : Ok();
+    });
+  });
+}
+
+Result<void> SweepBlobDirectory(const std::string& directory, const SweepOptions& options) {
+  const auto is_kept = [&](std::int64_t id) {
+    return id >= options.first_id || (options.stop != nullptr && options.stop->load());
+  };
+  PENSTOCK_TRY(VisitFolder(directory + "/tmp", [&](const fs::path& path) -> Result<void> {
+    const auto id = IdOf(path);
+    if (id && !is_kept(*id)) ::unlink(path.c_str());
+    return Ok();
+  }));
+  return VisitBlobFiles(directory, [&](std::int64_t id, const std::string& path) -> Result<void> {
+    if (is_kept(id)) return Ok();
+    PENSTOCK_ASSIGN(const bool known, options.is_known(id));
+    if (!known) ::unlink(path.c_str());
+    return Ok();
+  });
 }
 
 std::unique_ptr<BlobWriter> NewFileBlobWriter(std::shared_ptr<BlobRegistry> registry, FileBlobOptions options,

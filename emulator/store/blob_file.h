@@ -2,6 +2,7 @@
 #ifndef PENSTOCK_EMULATOR_STORE_BLOB_FILE_H_
 #define PENSTOCK_EMULATOR_STORE_BLOB_FILE_H_
 
+#include <atomic>
 #include <functional>
 #include <memory>
 
@@ -36,10 +37,21 @@ class FileBlob final : public StoredBlob {
   const std::byte* mapped_ = nullptr;
 };
 
-// Creates blobs/ and an empty tmp/ under `directory`. Blob files for which `is_known` answers false are removed: a crash
-// left them behind. kInvalidArgument when the directory cannot be used.
-Result<void> PrepareBlobDirectory(const std::string& directory, Durability durability,
-                                  const std::function<Result<bool>(std::int64_t id)>& is_known);
+// Creates blobs/ and tmp/ under `directory`. kInvalidArgument when the directory cannot be used.
+Result<void> PrepareBlobDirectory(const std::string& directory, Durability durability);
+
+struct SweepOptions {
+  std::int64_t first_id = 0;  // of this run: files of later numbers are in use, whatever the database says
+  std::function<Result<bool>(std::int64_t id)> is_known;
+  const std::atomic<bool>* stop = nullptr;  // true: return early
+};
+// Removes what a crash of an earlier run left behind: its temporary files, and blob files that no record knows. May run
+// beside everything else.
+Result<void> SweepBlobDirectory(const std::string& directory, const SweepOptions& options);
+
+// Calls `visit` with the number and path of every blob file.
+Result<void> VisitBlobFiles(const std::string& directory,
+                            const std::function<Result<void>(std::int64_t id, const std::string& path)>& visit);
 
 struct FileBlobOptions {
   std::uint64_t inline_limit_bytes = 0;

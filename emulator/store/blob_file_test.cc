@@ -16,7 +16,7 @@ using namespace testing;  // NOLINT: the helpers of this folder's tests
 class BlobFileTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    ASSERT_TRUE(PrepareBlobDirectory(directory_.path(), Durability::kStrict, [](std::int64_t) { return true; }).ok());
+    ASSERT_TRUE(PrepareBlobDirectory(directory_.path(), Durability::kStrict).ok());
   }
   std::unique_ptr<BlobWriter> Writer(std::uint64_t hint = 0) { return NewFileBlobWriter(registry_, options_, hint); }
   int Files() const {
@@ -97,16 +97,31 @@ TEST_F(BlobFileTest, ACutFileIsDataLossAndAMissingOneIsNull) {
   EXPECT_EQ(*missing, nullptr);
 }
 
-TEST_F(BlobFileTest, SweepsOnlyOrphans) {
+TEST_F(BlobFileTest, SweepsOnlyOrphansOfEarlierRuns) {
   std::filesystem::create_directories(directory_.path() + "/blobs/09");
   std::ofstream(registry_->PathOf(9)) << "kept";
   std::ofstream(registry_->PathOf(0x109)) << "orphan";
   std::ofstream(directory_.path() + "/blobs/09/notes.txt") << "not ours";
-  ASSERT_TRUE(
-      PrepareBlobDirectory(directory_.path(), Durability::kRelaxed, [](std::int64_t id) { return id == 9; }).ok());
+  std::ofstream(registry_->PathOf(0x209)) << "of this run";
+  std::ofstream(directory_.path() + "/tmp/0000000000000008") << "half";
+  std::ofstream(directory_.path() + "/tmp/0000000000000208") << "being written";
+  const SweepOptions sweep{.first_id = 0x200, .is_known = [](std::int64_t id) { return id == 9; }};
+  ASSERT_TRUE(SweepBlobDirectory(directory_.path(), sweep).ok());
+  EXPECT_TRUE(std::filesystem::exists(registry_->PathOf(0x209)));
+  EXPECT_FALSE(std::filesystem::exists(directory_.path() + "/tmp/0000000000000008"));
+  EXPECT_TRUE(std::filesystem::exists(directory_.path() + "/tmp/0000000000000208"));
   EXPECT_TRUE(std::filesystem::exists(registry_->PathOf(9)));
   EXPECT_FALSE(std::filesystem::exists(registry_->PathOf(0x109)));
   EXPECT_TRUE(std::filesystem::exists(directory_.path() + "/blobs/09/notes.txt"));
+}
+
+TEST_F(BlobFileTest, ASweepThatIsToldToStopRemovesNothingMore) {
+  std::filesystem::create_directories(directory_.path() + "/blobs/09");
+  std::ofstream(registry_->PathOf(9)) << "orphan";
+  const std::atomic<bool> stop{true};
+  const SweepOptions sweep{.first_id = 0x200, .is_known = [](std::int64_t) { return false; }, .stop = &stop};
+  ASSERT_TRUE(SweepBlobDirectory(directory_.path(), sweep).ok());
+  EXPECT_TRUE(std::filesystem::exists(registry_->PathOf(9)));
 }
 
 }  // namespace

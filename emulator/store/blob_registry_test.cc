@@ -17,7 +17,7 @@ using namespace testing;  // NOLINT: the helpers of this folder's tests
 class BlobRegistryTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    ASSERT_TRUE(PrepareBlobDirectory(directory_.path(), Durability::kRelaxed, [](std::int64_t) { return true; }).ok());
+    ASSERT_TRUE(PrepareBlobDirectory(directory_.path(), Durability::kRelaxed).ok());
   }
   StoredBlobPtr NewFile() {
     const auto writer = NewFileBlobWriter(files_, {}, 0);

@@ -39,28 +39,36 @@ ObjectPtr ObjectCache::Find(std::string_view bucket, std::string_view key) {
   return found->second->object;
 }
 
-void ObjectCache::Offer(std::string_view bucket, const ObjectPtr& object, Ticket ticket) {
+ObjectCache::Entries ObjectCache::MakeEntry(std::string_view bucket, const ObjectPtr& object) noexcept {
+  try {
+    Entries fresh;
+    fresh.push_back({std::string(bucket), object});
+    return fresh;
+  } catch (...) {
+    return {};
+  }
+}
+
+void ObjectCache::Offer(std::string_view bucket, const ObjectPtr& object, Ticket ticket) noexcept {
   const Name name = MakeName(bucket, object->key.value);
   Shard& shard = ShardOf(name);
-  Entries fresh;
+  Entries fresh = MakeEntry(bucket, object);
   Entries dropped;
-  fresh.push_back({std::string(bucket), object});
   const MutexLock lock(shard.mutex);
   if (shard.writes == ticket) Insert(shard, name, fresh, dropped);
 }
 
-void ObjectCache::Set(std::string_view bucket, const ObjectPtr& object) {
+void ObjectCache::Set(std::string_view bucket, const ObjectPtr& object) noexcept {
   const Name name = MakeName(bucket, object->key.value);
   Shard& shard = ShardOf(name);
-  Entries fresh;
+  Entries fresh = MakeEntry(bucket, object);
   Entries dropped;
-  fresh.push_back({std::string(bucket), object});
   const MutexLock lock(shard.mutex);
   ++shard.writes;
   Insert(shard, name, fresh, dropped);
 }
 
-void ObjectCache::Erase(std::string_view bucket, std::string_view key) {
+void ObjectCache::Erase(std::string_view bucket, std::string_view key) noexcept {
   const Name name = MakeName(bucket, key);
   Shard& shard = ShardOf(name);
   Entries dropped;
@@ -69,7 +77,7 @@ void ObjectCache::Erase(std::string_view bucket, std::string_view key) {
   Remove(shard, name, dropped);
 }
 
-void ObjectCache::Remove(Shard& shard, const Name& name, Entries& dropped) {
+void ObjectCache::Remove(Shard& shard, const Name& name, Entries& dropped) noexcept {
   const auto found = shard.index.find(name);
   if (found == shard.index.end()) return;
   const Entries::iterator entry = found->second;
@@ -79,8 +87,9 @@ void ObjectCache::Remove(Shard& shard, const Name& name, Entries& dropped) {
   dropped.splice(dropped.begin(), shard.entries, entry);
 }
 
-void ObjectCache::Insert(Shard& shard, const Name& name, Entries& fresh, Entries& dropped) {
+void ObjectCache::Insert(Shard& shard, const Name& name, Entries& fresh, Entries& dropped) noexcept {
   Remove(shard, name, dropped);
+  if (fresh.empty()) return;
   Entry& entry = fresh.front();
   const ObjectRecord& object = *entry.object;
   entry.bytes = kEntryOverhead + object.key.value.size() + WeightOf(object.attributes) + WeightOf(object.tags) +
@@ -100,11 +109,14 @@ void ObjectCache::Insert(Shard& shard, const Name& name, Entries& fresh, Entries
     const Entry& oldest = shard.entries.back();
     Remove(shard, MakeName(oldest.bucket, oldest.object->key.value), dropped);
   }
+  try {
+    shard.index.emplace(Name{entry.bucket, entry.object->key.value, name.hash}, fresh.begin());
+  } catch (...) {
+    return;  // the one step that can fail, and nothing depends on it yet
+  }
   shard.bytes += entry.bytes;
   shard.descriptors += entry.descriptors;
   shard.entries.splice(shard.entries.begin(), fresh);
-  const Entries::iterator inserted = shard.entries.begin();
-  shard.index.emplace(Name{inserted->bucket, inserted->object->key.value, name.hash}, inserted);
 }
 
 }  // namespace penstock::emulator::store

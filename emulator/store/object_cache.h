@@ -24,7 +24,8 @@ struct CacheLimits {
   std::uint64_t descriptors = 1024;    // files that cached contents keep open
 };
 
-// Bounded, sharded, least recently used goes first. Thread safety: any thread.
+// Bounded, sharded, least recently used goes first. Where memory has run out an object is not cached, and what was cached
+// for its key is gone: never stale. Thread safety: any thread.
 class ObjectCache {
  public:
   explicit ObjectCache(CacheLimits limits);
@@ -35,10 +36,10 @@ class ObjectCache {
   // Null: not cached.
   ObjectPtr Find(std::string_view bucket, std::string_view key);
   // For readers: refused when the shard was written to after `ticket`.
-  void Offer(std::string_view bucket, const ObjectPtr& object, Ticket ticket);
+  void Offer(std::string_view bucket, const ObjectPtr& object, Ticket ticket) noexcept;
   // For the writer: the key's latest version is now this one, or gone.
-  void Set(std::string_view bucket, const ObjectPtr& object);
-  void Erase(std::string_view bucket, std::string_view key);
+  void Set(std::string_view bucket, const ObjectPtr& object) noexcept;
+  void Erase(std::string_view bucket, std::string_view key) noexcept;
 
  private:
   struct Name {
@@ -70,8 +71,10 @@ class ObjectCache {
   static Name MakeName(std::string_view bucket, std::string_view key);
   Shard& ShardOf(const Name& name) { return shards_[(name.hash >> 48) % kShards]; }
   // Both move what they drop into `dropped`, to be destroyed outside the lock.
-  static void Remove(Shard& shard, const Name& name, Entries& dropped) PENSTOCK_REQUIRES(shard.mutex);
-  void Insert(Shard& shard, const Name& name, Entries& fresh, Entries& dropped) PENSTOCK_REQUIRES(shard.mutex);
+  static void Remove(Shard& shard, const Name& name, Entries& dropped) noexcept PENSTOCK_REQUIRES(shard.mutex);
+  void Insert(Shard& shard, const Name& name, Entries& fresh, Entries& dropped) noexcept PENSTOCK_REQUIRES(shard.mutex);
+  // A list of one entry; empty where memory has run out.
+  static Entries MakeEntry(std::string_view bucket, const ObjectPtr& object) noexcept;
 
   const CacheLimits per_shard_;
   std::array<Shard, kShards> shards_;

@@ -2,7 +2,21 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <memory>
+#include <new>
+
+// The nth allocation of this thread from now on fails; negative: none does.
+static thread_local int allocations_until_failure = -1;
+
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"  // both are replaced, and inlined into one another
+void* operator new(std::size_t size) {
+  if (allocations_until_failure >= 0 && allocations_until_failure-- == 0) throw std::bad_alloc();
+  if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace penstock::emulator::store {
 namespace {
@@ -60,6 +74,25 @@ TEST(ObjectCache, RefusesWhatWouldPushEverythingElseOut) {
   giant->attributes = {{"name", std::string(10'000, 'x')}};
   cache.Set("bucket", giant);
   EXPECT_EQ(cache.Find("bucket", "giant"), nullptr);
+}
+
+// A failed allocation between two steps once left an entry that nothing could find, or the object of before the write.
+TEST(ObjectCache, WithoutMemoryNothingStaleStays) {
+  for (int failing = 0; failing < 8; ++failing) {
+    ObjectCache cache({});
+    const ObjectPtr before = Object("key", "old");
+    const ObjectPtr after = Object("key", "new");
+    cache.Set("bucket", before);
+    allocations_until_failure = failing;
+    cache.Set("bucket", after);
+    allocations_until_failure = -1;
+    const ObjectPtr found = cache.Find("bucket", "key");
+    EXPECT_TRUE(found == nullptr || found == after) << failing;
+    cache.Set("bucket", after);
+    EXPECT_EQ(cache.Find("bucket", "key"), after) << failing;
+    cache.Erase("bucket", "key");
+    EXPECT_EQ(cache.Find("bucket", "key"), nullptr) << failing;
+  }
 }
 
 }  // namespace

@@ -107,6 +107,21 @@ FoundRow FindArchived(Connection& connection, std::int64_t bucket, std::string_v
   return ReadOne(connection, query);
 }
 
+Result<std::optional<CurrentReference>> FindCurrentReference(Connection& connection, std::int64_t bucket,
+                                                             std::string_view key) {
+  Query query(connection, "SELECT version_id, content FROM current WHERE bucket=? AND key=?");
+  PENSTOCK_ASSIGN(const bool found, query.Bind(bucket).BindBytes(key).Step());
+  if (!found) return std::optional<CurrentReference>();
+  return std::optional<CurrentReference>({query.Bytes(0) == kNullVersion, query.Text(1)});
+}
+
+// Not REPLACE, which prepares to undo the statement when it has replaced one row and then fails on the next.
+Result<void> AddCurrent(Connection& connection, std::int64_t bucket, const ObjectRow& row) {
+  Query query(connection, "INSERT INTO current(bucket, " ALL_COLUMNS ") VALUES(?," ALL_PLACES ")");
+  query.Bind(bucket);
+  return WriteRow(query, row);
+}
+
 Result<void> PutCurrent(Connection& connection, std::int64_t bucket, const ObjectRow& row) {
   Query query(connection, "REPLACE INTO current(bucket, " ALL_COLUMNS ") VALUES(?," ALL_PLACES ")");
   query.Bind(bucket);

@@ -28,6 +28,16 @@ FoundRow FindCurrent(Connection& connection, std::int64_t bucket, std::string_vi
 FoundRow FindNewestArchived(Connection& connection, std::int64_t bucket, std::string_view key);
 FoundRow FindArchived(Connection& connection, std::int64_t bucket, std::string_view key, std::string_view version_id);
 
+// What writing over the key's current row needs to know of it.
+struct CurrentReference {
+  bool is_null_version = false;
+  std::string slices;
+};
+Result<std::optional<CurrentReference>> FindCurrentReference(Connection& connection, std::int64_t bucket,
+                                                             std::string_view key);
+
+// The key must have no current row.
+Result<void> AddCurrent(Connection& connection, std::int64_t bucket, const ObjectRow& row);
 // Inserts or replaces.
 Result<void> PutCurrent(Connection& connection, std::int64_t bucket, const ObjectRow& row);
 Result<void> PutArchived(Connection& connection, std::int64_t bucket, const ObjectRow& row);

@@ -8,8 +8,6 @@
 namespace penstock::emulator::store {
 namespace {
 
-bool IsNull(const ObjectRow& row) { return row.record.version_id.value == kNullVersion; }
-
 Result<void> Release(const ObjectWrite& write, const ObjectRow& row) {
   return ReleaseReferences(write.transaction, write.registry, row.slices);
 }
@@ -19,22 +17,23 @@ Result<void> DropArchived(const ObjectWrite& write, const ObjectRow& row) {
   return RemoveArchived(write.connection(), write.bucket.id, row.record.key.value, row.newest_first);
 }
 
-// Clears the way for a new latest version: an object with an id of its own is archived, a null version is replaced
-// unless the bucket is versioned. Returns whether the key showed an object before.
-Result<bool> StepAside(const ObjectWrite& write, std::string_view key) {
+enum class Before { kNothing, kArchived, kReplaceable };
+
+// Clears the way for a new latest version: an object with an id of its own is archived, a null version is released unless
+// the bucket is versioned; its row is left for the caller to replace or remove (kReplaceable).
+Result<Before> StepAside(const ObjectWrite& write, std::string_view key) {
   const bool keep_all = write.bucket.record->versioning == Versioning::kEnabled;
-  PENSTOCK_ASSIGN(const auto current, FindCurrent(write.connection(), write.bucket.id, key));
-  if (current.has_value() && !keep_all && IsNull(*current)) {
-    PENSTOCK_TRY(Release(write, *current));
-    PENSTOCK_TRY(RemoveCurrent(write.connection(), write.bucket.id, key));
-    return true;  // there is one null version at most
+  PENSTOCK_ASSIGN(const auto current, FindCurrentReference(write.connection(), write.bucket.id, key));
+  if (current.has_value() && !keep_all && current->is_null_version) {
+    PENSTOCK_TRY(ReleaseReferences(write.transaction, write.registry, current->slices));
+    return Before::kReplaceable;  // there is one null version at most
   }
   if (current.has_value()) PENSTOCK_TRY(ArchiveCurrent(write.connection(), write.bucket.id, key));
   if (write.bucket.record->versioning == Versioning::kSuspended) {
     PENSTOCK_ASSIGN(const auto old_null, FindArchived(write.connection(), write.bucket.id, key, kNullVersion));
     if (old_null.has_value()) PENSTOCK_TRY(DropArchived(write, *old_null));
   }
-  return current.has_value();
+  return current.has_value() ? Before::kArchived : Before::kNothing;
 }
 
 VersionId NewVersionId(const ObjectWrite& write) {
@@ -82,18 +81,21 @@ Result<void> CheckPrecondition(const ObjectWrite& write, const ObjectKey& key, c
 
 Result<void> PlaceObject(const ObjectWrite& write, ObjectRow& row) {
   ObjectRecord& record = row.record;
-  PENSTOCK_TRY(StepAside(write, record.key.value));
+  PENSTOCK_ASSIGN(const Before before, StepAside(write, record.key.value));
   row.newest_first = -write.sequence;
   record.version_id = NewVersionId(write);
   record.is_latest = true;
   record.is_delete_marker = false;
   if (record.last_modified == WallTime{}) record.last_modified = write.now;
-  return PutCurrent(write.connection(), write.bucket.id, row);
+  if (before == Before::kReplaceable) return PutCurrent(write.connection(), write.bucket.id, row);
+  return AddCurrent(write.connection(), write.bucket.id, row);
 }
 
 Result<DeleteOutcome> DeleteLatest(const ObjectWrite& write, const ObjectKey& key) {
   DeleteOutcome outcome;
-  PENSTOCK_ASSIGN(outcome.existed, StepAside(write, key.value));
+  PENSTOCK_ASSIGN(const Before before, StepAside(write, key.value));
+  outcome.existed = before != Before::kNothing;
+  if (before == Before::kReplaceable) PENSTOCK_TRY(RemoveCurrent(write.connection(), write.bucket.id, key.value));
   if (write.bucket.record->versioning == Versioning::kNever) return outcome;
   ObjectRow marker;
   marker.newest_first = -write.sequence;

@@ -50,17 +50,29 @@ Result<ObjectPtr> SqliteStore::FindObject(const BucketName& bucket, const Object
 
 Result<PutOutcome> SqliteStore::Put(PutObject request) {
   PutOutcome outcome;
+  const BucketName& bucket_name = request.bucket;
+  const WallTime asked_time = request.record.last_modified;
+  ObjectRow row;
+  row.record = std::move(request.record);
   const auto put = [&](WriteTransaction& transaction) -> Result<void> {
-    PENSTOCK_ASSIGN(const Bucket bucket, buckets_.Find(request.bucket));
+    PENSTOCK_ASSIGN(const Bucket bucket, buckets_.Find(bucket_name));
     const ObjectWrite write = BeginObjectWrite(transaction, bucket);
-    PENSTOCK_TRY(CheckPrecondition(write, request.record.key, request.precondition));
-    ObjectRow row;
-    row.record = request.record;
-    PENSTOCK_ASSIGN(row.slices, AddReferences(transaction, registry_, request.record.content));
+    PENSTOCK_TRY(CheckPrecondition(write, row.record.key, request.precondition));
+    row.record.last_modified = asked_time;  // a run before this one may have set it
+    PENSTOCK_ASSIGN(row.slices, AddReferences(transaction, registry_, row.record.content));
     PENSTOCK_TRY(PlaceObject(write, row));
-    outcome.object = std::make_shared<const ObjectRecord>(std::move(row.record));
     outcome.versioning = bucket.record->versioning;
-    Publish(transaction, request.bucket, request.record.key, outcome.object);
+    // The caller waits until this has run, so that all it names is still there, and it runs once.
+    transaction.AfterCommit([&] {
+      const std::string key = row.record.key.value;
+      try {
+        outcome.object = std::make_shared<const ObjectRecord>(std::move(row.record));
+      } catch (...) {
+        cache_.Erase(bucket_name.value, key);
+        throw;
+      }
+      cache_.Set(bucket_name.value, outcome.object);
+    });
     return Ok();
   };
   PENSTOCK_TRY(queue_.Run(put));

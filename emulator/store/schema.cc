@@ -1,5 +1,11 @@
 #include "emulator/store/schema.h"
 
+#include <array>
+#include <filesystem>
+#include <system_error>
+
+#include "emulator/store/migrations.h"
+
 namespace penstock::emulator::store {
 namespace {
 
@@ -51,9 +57,13 @@ CREATE TABLE completed(
   tags BLOB NOT NULL, content BLOB NOT NULL, parts BLOB NOT NULL);
 )sql";
 
-// mmap halves the cost of a point read (spec/performance.md §3f).
-constexpr char kCommonSettings[] =
-    "PRAGMA cache_size=-16384; PRAGMA mmap_size=1073741824; PRAGMA temp_store=MEMORY; PRAGMA trusted_schema=0;";
+// From each version to the next; the first would be {2, "ALTER TABLE ..."}. kTables above always makes the newest.
+constexpr std::array<Migration, kSchemaVersion - 1> kMigrations{};
+
+// mmap halves the cost of a point read (spec/performance.md §3f) and leaves the page cache little to do.
+constexpr char kCommonSettings[] = "PRAGMA mmap_size=1073741824; PRAGMA temp_store=MEMORY; PRAGMA trusted_schema=0;";
+constexpr char kWriterCache[] = "PRAGMA cache_size=-8192;";  // KiB
+constexpr char kReaderCache[] = "PRAGMA cache_size=-1024;";
 
 Result<std::int64_t> SingleNumber(Connection& connection, const char* sql) {
   Query query(connection, sql);
@@ -61,50 +71,65 @@ Result<std::int64_t> SingleNumber(Connection& connection, const char* sql) {
   return row ? query.Int(0) : 0;
 }
 
-Result<void> CheckIntegrity(Connection& connection) {
-  Query query(connection, "PRAGMA quick_check(1)");
-  PENSTOCK_ASSIGN(const bool row, query.Step());
-  if (row && query.Bytes(0) == "ok") return Ok();
-  return Error::Make(ErrorKind::kDataLoss, "the database file " + connection.path() + " is damaged (" + query.Text(0) +
-                                               "); restore it or start with an empty directory");
-}
-
 Result<void> CreateTables(Connection& connection) {
   return connection.Execute(std::string("BEGIN;") + kTables + "PRAGMA user_version=" + std::to_string(kSchemaVersion) +
                             ";COMMIT;");
 }
 
+Error WrongVersion(const std::string& path, std::int64_t version) {
+  const std::string fix = version > kSchemaVersion ? "use a build as new as the one that wrote it, or another directory"
+                                                   : "start this build's emulator on it once, which brings it up to date";
+  return Error::Make(ErrorKind::kInvalidArgument, "the database file " + path + " has schema version " +
+                                                      std::to_string(version) + ", this build's is " +
+                                                      std::to_string(kSchemaVersion) + "; " + fix);
+}
+
+Error NotOurs(const std::string& path) {
+  return Error::Make(ErrorKind::kInvalidArgument,
+                     "the database file " + path + " was not made by this emulator; choose another directory");
+}
+
+Result<std::unique_ptr<Connection>> OpenFurther(const std::string& path, const char* settings) {
+  PENSTOCK_ASSIGN(auto connection, Connection::Open(path));
+  PENSTOCK_TRY(connection->Execute(std::string(kCommonSettings) + settings));
+  return connection;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Connection>> OpenDatabase(const std::string& path, Durability durability) {
-  PENSTOCK_ASSIGN(auto connection, Connection::Open(path));
-  PENSTOCK_TRY(connection->Execute(kCommonSettings));
+  PENSTOCK_ASSIGN(auto connection, OpenFurther(path, kWriterCache));
   if (path != ":memory:") {
     // NORMAL: a commit is in the page cache, so it survives the process, and the file stays sound if the machine dies.
-    PENSTOCK_TRY(connection->Execute(std::string("PRAGMA journal_mode=WAL; PRAGMA wal_autocheckpoint=4000;"
-                                                 "PRAGMA journal_size_limit=67108864; PRAGMA synchronous=") +
+    PENSTOCK_TRY(connection->Execute(std::string("PRAGMA journal_mode=WAL; PRAGMA journal_size_limit=67108864;"
+                                                 "PRAGMA synchronous=") +
                                      (durability == Durability::kStrict ? "FULL" : "NORMAL")));
   }
-  PENSTOCK_ASSIGN(const std::int64_t version, SingleNumber(*connection, "PRAGMA user_version"));
+  PENSTOCK_ASSIGN(const std::int64_t version, SchemaVersionOf(*connection));
+  if (version == kSchemaVersion) return connection;
   PENSTOCK_ASSIGN(const std::int64_t tables, SingleNumber(*connection, "SELECT count(*) FROM sqlite_schema"));
-  if (version == 0 && tables == 0) {
-    PENSTOCK_TRY(CreateTables(*connection));
-    return connection;
-  }
-  if (version != kSchemaVersion) {
-    return Error::Make(ErrorKind::kInvalidArgument,
-                       "the database file " + path + " has schema version " + std::to_string(version) +
-                           ", this build reads version " + std::to_string(kSchemaVersion) +
-                           "; use the build that wrote it or another directory");
-  }
-  PENSTOCK_TRY(CheckIntegrity(*connection));
+  if (version == 0 && tables > 0) return NotOurs(path);
+  if (version > kSchemaVersion) return WrongVersion(path, version);
+  PENSTOCK_TRY(version == 0 ? CreateTables(*connection) : Migrate(*connection, kMigrations));
   return connection;
 }
 
 Result<std::unique_ptr<Connection>> OpenReader(const std::string& path) {
-  PENSTOCK_ASSIGN(auto connection, Connection::Open(path));
-  PENSTOCK_TRY(connection->Execute(kCommonSettings));
-  PENSTOCK_TRY(connection->Execute("PRAGMA query_only=1"));
+  return OpenFurther(path, (std::string(kReaderCache) + "PRAGMA query_only=1;").c_str());
+}
+
+Result<std::unique_ptr<Connection>> OpenCheckpointer(const std::string& path) { return OpenFurther(path, kReaderCache); }
+
+Result<std::unique_ptr<Connection>> OpenForInspection(const std::string& path) {
+  // A log is there after a crash. Without one even a read-only connection would make one.
+  std::error_code missing;
+  const bool has_log = std::filesystem::file_size(path + "-wal", missing) > 0 && !missing;
+  const auto access = has_log ? Connection::Access::kReadOnly : Connection::Access::kImmutable;
+  PENSTOCK_ASSIGN(auto connection, Connection::Open(path, access));
+  PENSTOCK_TRY(connection->Execute("PRAGMA temp_store=MEMORY; PRAGMA trusted_schema=0; PRAGMA query_only=1;"));
+  PENSTOCK_ASSIGN(const std::int64_t version, SchemaVersionOf(*connection));
+  if (version == 0) return NotOurs(path);
+  if (version != kSchemaVersion) return WrongVersion(path, version);
   return connection;
 }
 

@@ -43,5 +43,39 @@ TEST(Schema, ReadersCannotWrite) {
   EXPECT_FALSE((*reader)->Execute("DELETE FROM buckets").ok());
 }
 
+TEST(Schema, SomebodyElsesDatabaseIsLeftAlone) {
+  const testing::TemporaryDirectory directory;
+  const std::string path = directory.path() + "/db";
+  ASSERT_TRUE((*Connection::Open(path))->Execute("CREATE TABLE theirs(a)").ok());
+  const auto database = OpenDatabase(path, Durability::kRelaxed);
+  ASSERT_FALSE(database.ok());
+  EXPECT_EQ(database.error().kind, ErrorKind::kInvalidArgument);
+  EXPECT_NE(database.error().message.find(path), std::string::npos);
+}
+
+TEST(Schema, ANewerVersionIsRefusedWithBothNumbers) {
+  const testing::TemporaryDirectory directory;
+  const std::string path = directory.path() + "/db";
+  ASSERT_TRUE((*OpenDatabase(path, Durability::kRelaxed))->Execute("PRAGMA user_version=99").ok());
+  for (const auto& refused : {OpenDatabase(path, Durability::kRelaxed).error(), OpenForInspection(path).error()}) {
+    EXPECT_EQ(refused.kind, ErrorKind::kInvalidArgument);
+    EXPECT_NE(refused.message.find("version 99"), std::string::npos);
+    EXPECT_NE(refused.message.find("is " + std::to_string(kSchemaVersion)), std::string::npos);
+  }
+}
+
+TEST(Schema, AnInspectionCannotWriteAndSeesWhatACrashLeftInTheLog) {
+  const testing::TemporaryDirectory directory;
+  const std::string path = directory.path() + "/db";
+  const auto writer = OpenDatabase(path, Durability::kRelaxed);
+  ASSERT_TRUE((*writer)->Execute("UPDATE numbers SET next = 4711").ok());  // still in the log: nobody closed the database
+  const auto inspection = OpenForInspection(path);
+  ASSERT_TRUE(inspection.ok());
+  Query query(**inspection, "SELECT next FROM numbers");
+  ASSERT_TRUE(*query.Step());
+  EXPECT_EQ(query.Int(0), 4711);
+  EXPECT_FALSE((*inspection)->Execute("UPDATE numbers SET next = 1").ok());
+}
+
 }  // namespace
 }  // namespace penstock::emulator::store

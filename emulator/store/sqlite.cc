@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 #include <mutex>
+#include <utility>
 
 namespace penstock::emulator::store {
 namespace {
@@ -13,6 +14,19 @@ namespace {
 void ConfigureOnce() {
   static std::once_flag once;
   std::call_once(once, [] { static_cast<void>(sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0)); });
+}
+
+std::string ImmutableUri(const std::string& path) {
+  std::string uri = "file:";
+  for (const char c : path) {
+    switch (c) {
+      case '%': uri += "%25"; break;
+      case '?': uri += "%3f"; break;
+      case '#': uri += "%23"; break;
+      default: uri += c;
+    }
+  }
+  return uri + "?immutable=1";
 }
 
 Error MakeError(int code, int system_error, const std::string& path, const std::string& detail) {
@@ -43,11 +57,13 @@ Error MakeError(int code, int system_error, const std::string& path, const std::
 
 }  // namespace
 
-Result<std::unique_ptr<Connection>> Connection::Open(const std::string& path) {
+Result<std::unique_ptr<Connection>> Connection::Open(const std::string& path, Access access) {
   ConfigureOnce();
   sqlite3* db = nullptr;
-  const int code =
-      sqlite3_open_v2(path.c_str(), &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, nullptr);
+  const bool writes = access == Access::kReadWrite;
+  const int how = writes ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY | SQLITE_OPEN_URI;
+  const std::string name = access == Access::kImmutable ? ImmutableUri(path) : path;
+  const int code = sqlite3_open_v2(name.c_str(), &db, how | SQLITE_OPEN_NOMUTEX, nullptr);
   if (code != SQLITE_OK) {
     Error error = MakeError(code, db == nullptr ? 0 : sqlite3_system_errno(db), path, sqlite3_errstr(code));
     sqlite3_close(db);
@@ -71,6 +87,24 @@ Result<void> Connection::Execute(const std::string& sql) {
 }
 
 bool Connection::InTransaction() const { return sqlite3_get_autocommit(db_) == 0; }
+
+std::int64_t Connection::Changes() const { return sqlite3_total_changes64(db_); }
+
+Result<void> Connection::Checkpoint() {
+  errno = 0;
+  const int code = sqlite3_wal_checkpoint_v2(db_, nullptr, SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
+  if (code == SQLITE_OK || code == SQLITE_BUSY) return Ok();  // busy: somebody else is at it
+  return LastError();
+}
+
+void Connection::OnCommit(std::function<void(int log_pages)> hook) {
+  on_commit_ = std::move(hook);
+  const auto call = [](void* self, sqlite3*, const char*, int log_pages) {
+    static_cast<Connection*>(self)->on_commit_(log_pages);
+    return SQLITE_OK;
+  };
+  sqlite3_wal_hook(db_, call, this);
+}
 
 Error Connection::LastError() const {
   const int errno_now = errno;

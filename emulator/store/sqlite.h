@@ -3,6 +3,7 @@
 #define PENSTOCK_EMULATOR_STORE_SQLITE_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -19,8 +20,13 @@ namespace penstock::emulator::store {
 // One connection. Thread safety: one thread at a time, with a hand-over that synchronises.
 class Connection {
  public:
-  // Opens or creates `path`; ":memory:" is a private database in RAM.
-  static Result<std::unique_ptr<Connection>> Open(const std::string& path);
+  enum class Access {
+    kReadWrite,
+    kReadOnly,
+    kImmutable,  // and no lock, no log and no file beside it: for one that nobody has open
+  };
+  // Opens or, to write, creates `path`; ":memory:" is a private database in RAM.
+  static Result<std::unique_ptr<Connection>> Open(const std::string& path, Access access = Access::kReadWrite);
   ~Connection();
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
@@ -29,6 +35,13 @@ class Connection {
   Result<void> Execute(const std::string& sql);
   // False after SQLite rolled a transaction back by itself (disk full, I/O error).
   bool InTransaction() const;
+  // Rows inserted, updated and deleted on this connection so far, also by what was undone since.
+  std::int64_t Changes() const;
+  // Moves committed pages from the write-ahead log into the database file, as far as readers allow. Waits for nobody.
+  Result<void> Checkpoint();
+  // Calls `hook` after each commit to the write-ahead log, on the committing thread, with the log's length in pages.
+  // Replaces SQLite's own checkpoints. It must not throw.
+  void OnCommit(std::function<void(int log_pages)> hook);
   const std::string& path() const { return path_; }
   // What SQLite last complained about. kDataLoss: corrupt or not a database; kResourceExhausted: disk full, no memory,
   // no descriptors; else kInternal. The message names the file.
@@ -42,6 +55,7 @@ class Connection {
 
   sqlite3* db_;
   std::string path_;
+  std::function<void(int)> on_commit_;
   std::unordered_map<const char*, sqlite3_stmt*> statements_;  // by address: statements are literals
 };
 

@@ -39,11 +39,15 @@ Result<Descriptor> LockDirectory(const std::string& directory) {
                                                       " is in use by another emulator; stop that one or choose another");
 }
 
-Result<void> CleanBlobs(Connection& connection, const StoreOptions& options) {
-  return PrepareBlobDirectory(options.directory, options.durability, [&](std::int64_t id) -> Result<bool> {
-    Query query(connection, "SELECT 1 FROM blobs WHERE id=? AND bytes IS NULL");
+// On a connection of its own: the sweep of a large folder takes a while.
+void SweepOrphans(const std::string& directory, std::int64_t first_number, const std::atomic<bool>& stop) {
+  auto connection = OpenReader(DatabasePath(directory));
+  if (!connection.ok()) return;  // the next start tries again
+  const auto is_known = [&](std::int64_t id) -> Result<bool> {
+    Query query(**connection, "SELECT 1 FROM blobs WHERE id=? AND bytes IS NULL");
     return query.Bind(id).Step();
-  });
+  };
+  static_cast<void>(SweepBlobDirectory(directory, {first_number, is_known, &stop}).ok());
 }
 
 }  // namespace
@@ -65,11 +69,12 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::Open(StoreOptions options) {
   }
   PENSTOCK_ASSIGN(auto connection, OpenDatabase(DatabasePath(options.directory), options.durability));
   PENSTOCK_ASSIGN(const std::int64_t first_number, ReserveNumbers(*connection));
-  if (!options.directory.empty()) PENSTOCK_TRY(CleanBlobs(*connection, options));
+  if (!options.directory.empty()) PENSTOCK_TRY(PrepareBlobDirectory(options.directory, options.durability));
   Connection& database = *connection;
   std::unique_ptr<SqliteStore> store(
       new SqliteStore(std::move(options), std::move(lock), std::move(connection), first_number));
   PENSTOCK_TRY(store->buckets_.Load(database));
+  store->StartHousekeeping(database, first_number);
   return store;
 }
 
@@ -87,7 +92,17 @@ SqliteStore::SqliteStore(StoreOptions options, Descriptor lock, std::unique_ptr<
   readers_.emplace(kReaders, [path = DatabasePath(options_.directory)] { return OpenReader(path); });
 }
 
+void SqliteStore::StartHousekeeping(Connection& writer, std::int64_t first_number) {
+  if (options_.directory.empty()) return;
+  const auto sweep = [directory = options_.directory, first_number](const std::atomic<bool>& stop) {
+    SweepOrphans(directory, first_number, stop);
+  };
+  housekeeper_.emplace(HousekeeperOptions{DatabasePath(options_.directory)}, writer_, sweep);
+  writer.OnCommit([this, &writer](int log_pages) { housekeeper_->Committed(writer, log_pages); });
+}
+
 SqliteStore::~SqliteStore() {
+  housekeeper_.reset();  // before the lock: it still works on the directory
   // Explicitly: a forked child may hold a copy of the descriptor, which would keep the lock.
   if (lock_) ::flock(lock_.get(), LOCK_UN);
   registry_->LetGo();

@@ -14,6 +14,7 @@
 #include "emulator/store/bucket_table.h"
 #include "emulator/store/connection_pool.h"
 #include "emulator/store/descriptor.h"
+#include "emulator/store/housekeeper.h"
 #include "emulator/store/object_cache.h"
 #include "emulator/store/object_writes.h"
 #include "emulator/store/store.h"
@@ -66,6 +67,7 @@ class SqliteStore final : public Store {
   template <class T>
   Result<T> ReadSettled(const std::function<Result<std::optional<T>>(Connection&)>& read);
 
+  void StartHousekeeping(Connection& writer, std::int64_t first_number);
   Result<void> ChangeBucket(const BucketName& name, const std::function<Result<void>(BucketRecord&)>& change);
   ObjectWrite BeginObjectWrite(WriteTransaction& transaction, const Bucket& bucket);
   // What readers see of the key from the commit on: the object, or null to look it up again.
@@ -89,6 +91,7 @@ class SqliteStore final : public Store {
   ConnectionPool writer_;
   std::optional<ConnectionPool> readers_;  // absent in memory mode: the one connection serves all, in turn
   WriteQueue queue_;
+  std::optional<Housekeeper> housekeeper_;  // in dir mode
 };
 
 template <class T>

@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <vector>
+
+#include "emulator/store/store_testing.h"
+
 namespace penstock::emulator::store {
 namespace {
 
@@ -49,6 +54,46 @@ TEST_F(SqliteTest, KnowsWhetherATransactionIsOpen) {
   EXPECT_FALSE(connection_->InTransaction());
   ASSERT_TRUE(connection_->Execute("BEGIN").ok());
   EXPECT_TRUE(connection_->InTransaction());
+}
+
+TEST(Sqlite, TellsTheLengthOfTheLogAfterEachCommit) {
+  const testing::TemporaryDirectory directory;
+  const auto opened = Connection::Open(directory.path() + "/db");
+  ASSERT_TRUE(opened.ok());
+  Connection& connection = **opened;
+  ASSERT_TRUE(connection.Execute("PRAGMA journal_mode=WAL; CREATE TABLE t(a)").ok());
+  std::vector<int> lengths;
+  connection.OnCommit([&](int pages) { lengths.push_back(pages); });
+  ASSERT_TRUE(connection.Execute("INSERT INTO t VALUES(1)").ok());
+  ASSERT_TRUE(connection.Execute("INSERT INTO t VALUES(2)").ok());
+  ASSERT_EQ(lengths.size(), 2u);
+  EXPECT_GT(lengths[1], lengths[0]);
+  ASSERT_TRUE(connection.Checkpoint().ok());
+  ASSERT_TRUE(connection.Execute("INSERT INTO t VALUES(3)").ok());
+  EXPECT_LT(lengths[2], lengths[1]) << "the log began anew";
+}
+
+TEST(Sqlite, CountsChangesAlsoOfWhatIsUndone) {
+  const auto opened = Connection::Open(":memory:");
+  ASSERT_TRUE(opened.ok());
+  Connection& connection = **opened;
+  ASSERT_TRUE(connection.Execute("CREATE TABLE t(a)").ok());
+  const std::int64_t before = connection.Changes();
+  ASSERT_TRUE(connection.Execute("BEGIN; INSERT INTO t VALUES(1); ROLLBACK").ok());
+  EXPECT_EQ(connection.Changes() - before, 1);
+}
+
+TEST(Sqlite, AnImmutableDatabaseIsReadWithoutAFileBesideIt) {
+  const testing::TemporaryDirectory directory;
+  const std::string path = directory.path() + "/50%?#.db";
+  ASSERT_TRUE((*Connection::Open(path))->Execute("PRAGMA journal_mode=WAL; CREATE TABLE t(a); INSERT INTO t VALUES(7)").ok());
+  const auto opened = Connection::Open(path, Connection::Access::kImmutable);
+  ASSERT_TRUE(opened.ok());
+  Query query(**opened, "SELECT a FROM t");
+  ASSERT_TRUE(*query.Step());
+  EXPECT_EQ(query.Int(0), 7);
+  EXPECT_FALSE((*opened)->Execute("INSERT INTO t VALUES(8)").ok());
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(directory.path()), {}), 1);
 }
 
 }  // namespace

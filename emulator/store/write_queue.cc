@@ -1,11 +1,10 @@
 #include "emulator/store/write_queue.h"
 
+#include <thread>
 #include <utility>
 
 namespace penstock::emulator::store {
 namespace {
-
-constexpr std::size_t kLargestBatch = 64;  // beyond it a row costs the same (spec/performance.md §3f)
 
 Result<void> Step(Connection& connection, const char* sql) { return Query(connection, sql).Run(); }
 
@@ -42,33 +41,57 @@ bool RunEffects(const std::vector<std::function<void()>>& effects) noexcept {
 
 }  // namespace
 
+void WriteQueue::Ticket::Tell(State news) {
+  const MutexLock lock(mutex);
+  state = news;
+  told.NotifyOne();  // under the lock: the ticket dies once its owner gets it
+}
+
+WriteQueue::State WriteQueue::Ticket::Await() {
+  const MutexLock lock(mutex);
+  while (state == State::kWaiting) told.WaitIdle(mutex);
+  return state;
+}
+
 Result<void> WriteQueue::Run(const Work& work, Company company) {
-  Ticket mine{&work, company, {}, {}, false, {}};
-  Batch batch;
-  batch.reserve(kLargestBatch);  // nothing between joining the queue and leaving it may throw
+  Ticket mine{&work, company, {}, {}, {}, State::kWaiting, {}};
+  bool is_writer = false;
+  bool expects_company = false;
   {
     const MutexLock lock(mutex_);
     waiting_.push_back(&mine);
-    while (!mine.done && waiting_.front() != &mine) mine.finished.WaitIdle(mutex_);
-    if (mine.done) return std::move(mine.result);
-    FillBatch(batch);
+    is_writer = !has_writer_;
+    has_writer_ = true;
+    expects_company = had_company_;
   }
+  if (!is_writer && mine.Await() == State::kDone) return std::move(mine.result);
+  // Give way once: who has a write at hand joins now, instead of paying for a transaction of his own afterwards.
+  if (is_writer && expects_company) std::this_thread::yield();
+  Batch batch;
+  TakeBatch(batch);
   Serve(batch);
-  const MutexLock lock(mutex_);
-  for (Ticket* ticket : batch) {
-    waiting_.pop_front();
-    ticket->done = true;
-    if (ticket != &mine) ticket->finished.NotifyOne();  // under the lock: the ticket dies once its owner gets it
+  Ticket* next = nullptr;
+  {
+    const MutexLock lock(mutex_);
+    had_company_ = batch.size > 1 || !waiting_.empty();
+    has_writer_ = !waiting_.empty();
+    if (has_writer_) next = waiting_.front();
   }
-  if (!waiting_.empty()) waiting_.front()->finished.NotifyOne();
+  if (next != nullptr) next->Tell(State::kWriter);  // first: the next batch runs while the others are told
+  for (Ticket* ticket : batch) {
+    if (ticket != &mine) ticket->Tell(State::kDone);
+  }
   return std::move(mine.result);
 }
 
-void WriteQueue::FillBatch(Batch& batch) {
-  for (Ticket* ticket : waiting_) {
+void WriteQueue::TakeBatch(Batch& batch) {
+  const MutexLock lock(mutex_);
+  while (!waiting_.empty() && batch.size < kLargestBatch) {
+    Ticket* const ticket = waiting_.front();
     const bool alone = ticket->company == Company::kAlone;
-    if (!batch.empty() && (alone || batch.size() == kLargestBatch)) break;
-    batch.push_back(ticket);
+    if (alone && batch.size > 0) break;
+    batch.tickets[batch.size++] = ticket;
+    waiting_.pop_front();
     if (alone) break;
   }
 }
@@ -92,33 +115,32 @@ void WriteQueue::Serve(const Batch& batch) noexcept {
 }
 
 void WriteQueue::Execute(Connection& connection, const Batch& batch) {
-  if (batch.size() > 1 && TryTogether(connection, batch)) return;
+  if (batch.size > 1 && TryTogether(connection, batch)) return;
   // One by one: a transaction that failed as a whole (disk full) must not fail those that could do without.
   for (Ticket* ticket : batch) RunAlone(connection, *ticket);
 }
 
+// Without savepoints, which copy every page that a work changes: what fails mostly fails before it changed anything.
 bool WriteQueue::TryTogether(Connection& connection, const Batch& batch) {
   if (!Step(connection, "BEGIN IMMEDIATE").ok()) return false;
+  bool sound = true;
   for (Ticket* ticket : batch) {
-    if (!Step(connection, "SAVEPOINT work").ok()) break;
+    const std::int64_t changes = connection.Changes();
     WriteTransaction transaction(connection);
     ticket->result = Perform(*ticket->work, transaction);
     ticket->effects = std::move(transaction.effects_);
-    if (!connection.InTransaction()) return false;
-    if (!ticket->result.ok()) {
-      ticket->effects.clear();
-      if (!Step(connection, "ROLLBACK TO work").ok()) break;
-    }
-    if (!Step(connection, "RELEASE work").ok()) break;
-    if (ticket != batch.back()) continue;
-    if (!Step(connection, "COMMIT").ok()) break;
-    for (Ticket* committed : batch) {
-      if (!RunEffects(committed->effects)) committed->result = OutOfMemory();
-    }
-    return true;
+    if (!ticket->result.ok()) ticket->effects.clear();
+    sound = connection.InTransaction() && (ticket->result.ok() || connection.Changes() == changes);
+    if (!sound) break;
   }
-  Abandon(connection);
-  return false;
+  if (!sound || !Step(connection, "COMMIT").ok()) {
+    Abandon(connection);
+    return false;
+  }
+  for (Ticket* ticket : batch) {
+    if (!RunEffects(ticket->effects)) ticket->result = OutOfMemory();
+  }
+  return true;
 }
 
 void WriteQueue::RunAlone(Connection& connection, Ticket& ticket) {

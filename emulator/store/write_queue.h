@@ -1,10 +1,13 @@
 // Group commit: writes that arrive while another is committing share the next transaction.
 //
 // There is one writer at a time: of the callers that wait, the first becomes the writer, runs everybody's work in one
-// transaction and wakes the others with their results. So a lone caller pays no change of thread.
+// transaction and wakes the others with their results. So a lone caller pays no change of thread, and nobody is woken
+// before there is something for him to do.
 #ifndef PENSTOCK_EMULATOR_STORE_WRITE_QUEUE_H_
 #define PENSTOCK_EMULATOR_STORE_WRITE_QUEUE_H_
 
+#include <array>
+#include <cstddef>
 #include <deque>
 #include <functional>
 #include <vector>
@@ -43,17 +46,33 @@ class WriteQueue {
   Result<void> Run(const Work& work, Company company = Company::kWelcome);
 
  private:
+  static constexpr std::size_t kLargestBatch = 64;  // beyond it a row costs the same (spec/performance.md §3f)
+
+  enum class State { kWaiting, kWriter, kDone };
+  // On its caller's stack: whoever tells it kDone must not touch it afterwards.
   struct Ticket {
     const Work* work;
     Company company;
     Result<void> result;
     std::vector<std::function<void()>> effects;
-    bool done = false;
-    CondVar finished;
-  };
-  using Batch = std::vector<Ticket*>;
 
-  void FillBatch(Batch& batch) PENSTOCK_REQUIRES(mutex_);
+    Mutex mutex;
+    State state PENSTOCK_GUARDED_BY(mutex) = State::kWaiting;
+    CondVar told;
+
+    void Tell(State news);
+    State Await();  // the first news
+  };
+  // Of fixed size: nothing between joining the queue and leaving it may throw.
+  struct Batch {
+    std::array<Ticket*, kLargestBatch> tickets{};
+    std::size_t size = 0;
+
+    auto begin() const { return tickets.begin(); }
+    auto end() const { return tickets.begin() + static_cast<std::ptrdiff_t>(size); }
+  };
+
+  void TakeBatch(Batch& batch);
   // Gives every ticket of the batch a result, whatever is thrown: their owners wait for it.
   void Serve(const Batch& batch) noexcept;
   static void Execute(Connection& connection, const Batch& batch);
@@ -62,7 +81,9 @@ class WriteQueue {
 
   ConnectionPool& pool_;
   Mutex mutex_;
-  std::deque<Ticket*> waiting_ PENSTOCK_GUARDED_BY(mutex_);  // the front one is the writer
+  std::deque<Ticket*> waiting_ PENSTOCK_GUARDED_BY(mutex_);
+  bool has_writer_ PENSTOCK_GUARDED_BY(mutex_) = false;
+  bool had_company_ PENSTOCK_GUARDED_BY(mutex_) = false;  // in the batch before
 };
 
 }  // namespace penstock::emulator::store

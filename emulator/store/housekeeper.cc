@@ -1,0 +1,68 @@
+#include "emulator/store/housekeeper.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <utility>
+
+#include "emulator/store/schema.h"
+
+namespace penstock::emulator::store {
+
+Housekeeper::Housekeeper(HousekeeperOptions options, ConnectionPool& writer,
+                         std::function<void(const std::atomic<bool>&)> sweep)
+    : options_(std::move(options)), writer_(writer), sweep_(std::move(sweep)) {
+  // Signals are for the threads of the program around us.
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, &before);
+  thread_ = std::thread([this] { Work(); });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+Housekeeper::~Housekeeper() {
+  {
+    const MutexLock lock(mutex_);
+    stopping_.store(true);
+    news_.NotifyAll();
+  }
+  thread_.join();
+}
+
+void Housekeeper::Committed(Connection& connection, int log_pages) {
+  if (log_pages < options_.checkpoint_pages) return;
+  // A failure (disk full) leaves the log as it is, and the next commit tries again.
+  if (log_pages >= options_.largest_log_pages) static_cast<void>(connection.Checkpoint().ok());
+  if (wanted_.exchange(true)) return;
+  const MutexLock lock(mutex_);
+  news_.NotifyOne();
+}
+
+void Housekeeper::Work() {
+  sweep_(stopping_);
+  for (;;) {
+    {
+      const MutexLock lock(mutex_);
+      while (!wanted_.load() && !stopping_.load()) news_.WaitIdle(mutex_);
+      if (stopping_.load()) return;
+    }
+    Checkpoint();
+    wanted_.store(false);  // what was committed meanwhile asks again with the next commit
+  }
+}
+
+void Housekeeper::Checkpoint() {
+  if (own_ == nullptr) {
+    auto opened = OpenCheckpointer(options_.database);
+    if (!opened.ok()) return;  // out of descriptors, say: the next commit asks again
+    own_ = std::move(opened).value();
+  }
+  // Beside the writers first, which leaves little; then that, between two commits, so that the log can begin anew.
+  static_cast<void>(own_->Checkpoint().ok());
+  if (stopping_.load()) return;
+  const auto writer = writer_.Take();
+  if (writer.ok()) static_cast<void>((**writer).Checkpoint().ok());
+}
+
+}  // namespace penstock::emulator::store

@@ -1,0 +1,87 @@
+#include "emulator/store/housekeeper.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <filesystem>
+#include <thread>
+
+#include "emulator/store/store_testing.h"
+
+namespace penstock::emulator::store {
+namespace {
+
+template <class Condition>
+bool ComesTrue(const Condition& condition) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    std::this_thread::yield();
+  }
+  return true;
+}
+
+class HousekeeperTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    auto opened = Connection::Open(path_);
+    ASSERT_TRUE(opened.ok());
+    ASSERT_TRUE((*opened)->Execute("PRAGMA journal_mode=WAL; CREATE TABLE t(a)").ok());
+    connection_ = opened->get();
+    writer_.emplace(std::move(opened).value());
+  }
+  void Commit(Housekeeper& housekeeper) {
+    const auto lease = writer_->Take();
+    connection_->OnCommit([&](int pages) {
+      log_pages_ = pages;
+      housekeeper.Committed(*connection_, pages);
+    });
+    ASSERT_TRUE((**lease).Execute("INSERT INTO t VALUES(zeroblob(9000))").ok());
+  }
+
+  const testing::TemporaryDirectory directory_;
+  const std::string path_ = directory_.path() + "/db";
+  Connection* connection_ = nullptr;
+  std::optional<ConnectionPool> writer_;
+  int log_pages_ = 0;
+};
+
+TEST_F(HousekeeperTest, MovesTheLogIntoTheDatabaseBesideTheCommits) {
+  Housekeeper housekeeper({.database = path_, .checkpoint_pages = 20}, *writer_, [](const std::atomic<bool>&) {});
+  int before = 0;
+  EXPECT_TRUE(ComesTrue([&] {
+    before = log_pages_;
+    Commit(housekeeper);
+    return log_pages_ < before;  // the log began anew
+  })) << "the log only grew, to " << log_pages_ << " pages";
+  EXPECT_GE(before, 20);
+  EXPECT_GT(std::filesystem::file_size(path_), 20u * 4096);
+}
+
+TEST_F(HousekeeperTest, ACommitDoesItWhenTheThreadCannotKeepUp) {
+  std::atomic<bool> swept{false};
+  Housekeeper housekeeper({.database = path_, .checkpoint_pages = 4, .largest_log_pages = 30}, *writer_,
+                          [&](const std::atomic<bool>& stop) {
+                            ComesTrue([&] { return stop.load(); });  // the thread is kept busy all the while
+                            swept = true;
+                          });
+  int longest = 0;
+  for (int i = 0; i < 60; ++i) {
+    Commit(housekeeper);
+    longest = std::max(longest, log_pages_);
+  }
+  EXPECT_FALSE(swept);
+  EXPECT_LT(longest, 40);
+}
+
+TEST_F(HousekeeperTest, TheEndInterruptsTheSweep) {
+  std::atomic<bool> told{false};
+  {
+    Housekeeper housekeeper({.database = path_}, *writer_,
+                            [&](const std::atomic<bool>& stop) { told = ComesTrue([&] { return stop.load(); }); });
+  }
+  EXPECT_TRUE(told);
+}
+
+}  // namespace
+}  // namespace penstock::emulator::store
