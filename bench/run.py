@@ -15,7 +15,7 @@ from harness import Row
 from rich.console import Console
 from rich.table import Table
 
-GROUPS = ["emulator", "client"]
+GROUPS = {"emulator": ["emulator", "emulator_store"], "client": ["client"]}  # a group and its files in groups/
 
 
 def show(rows: list[Row]) -> None:
@@ -39,8 +39,9 @@ def main() -> None:
         parser.error(f"there is no group {unknown[0]!r}; the groups are {', '.join(GROUPS)}")
     rows: list[Row] = []
     for group in args.groups or GROUPS:
-        for scenario in importlib.import_module(f"groups.{group}").SCENARIOS:
-            rows += scenario(args.rounds)
+        for file in GROUPS[group]:
+            for scenario in importlib.import_module(f"groups.{file}").SCENARIOS:
+                rows += scenario(args.rounds)
     show(rows)
     if args.json:
         args.json.write_text(json.dumps([dataclasses.asdict(row) for row in rows], indent=2) + "\n")

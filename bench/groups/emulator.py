@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+from collections.abc import Sequence
 
 from harness import Measurement, Row, interleave, process_cpu_seconds, rows
 from servers import Server, moto, penstock_emulator
@@ -12,10 +13,12 @@ SECONDS = 4
 UNITS = {"B": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30}
 
 
-def wrk(server: Server, url: str, connections: int, threads: int) -> Measurement:
-    """Load for some seconds: requests/s, GB/s, server CPU."""
+def wrk(
+    server: Server, url: str, connections: int, threads: int, script: Sequence[str] = (), arguments: Sequence[str] = ()
+) -> Measurement:
+    """Load for some seconds: requests/s, GB/s, server CPU. `script`: options before the URL; `arguments`: what follows it."""
     before = process_cpu_seconds(server.pid)
-    command = ["wrk", f"-t{threads}", f"-c{connections}", f"-d{SECONDS}s", "--timeout", "20s", url]
+    command = ["wrk", f"-t{threads}", f"-c{connections}", f"-d{SECONDS}s", "--timeout", "20s", *script, url, *arguments]
     out = subprocess.run(command, capture_output=True, text=True, check=True, timeout=SECONDS + 60).stdout
     cpu = process_cpu_seconds(server.pid) - before
     refused = re.search(r"Non-2xx or 3xx responses: (\d+)", out)
