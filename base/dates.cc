@@ -176,19 +176,17 @@ bool TakeZone(Scanner& scan, chrono::minutes& offset) {
 
 std::string FormatHttpDate(WallTime time) {
   const auto [fields, weekday] = Break(time);
-  std::string out;
-  out.reserve(29);
-  out.append(kDays[weekday]).append(", ");
-  AppendNumber(out, fields.day, 2);
-  out.append(" ").append(kMonths[static_cast<std::size_t>(fields.month - 1)]).append(" ");
-  AppendNumber(out, fields.year, 4);
-  out += ' ';
-  AppendNumber(out, fields.hour, 2);
-  out += ':';
-  AppendNumber(out, fields.minute, 2);
-  out += ':';
-  AppendNumber(out, fields.second, 2);
-  out.append(" GMT");
+  std::string out("DDD, dd MMM yyyy hh:mm:ss GMT");
+  const auto put = [&out](std::size_t at, std::size_t digits, int value) {
+    for (std::size_t i = digits; i-- > 0; value /= 10) out[at + i] = static_cast<char>('0' + value % 10);
+  };
+  kDays[weekday].copy(&out[0], 3);
+  put(5, 2, fields.day);
+  kMonths[static_cast<std::size_t>(fields.month - 1)].copy(&out[8], 3);
+  put(12, 4, fields.year);
+  put(17, 2, fields.hour);
+  put(20, 2, fields.minute);
+  put(23, 2, fields.second);
   return out;
 }
 

@@ -39,11 +39,9 @@ void AppendRecoded(std::string& out, std::string_view raw, Recode rule) {
   out.resize(before + 3 * raw.size());  // each byte becomes three at most
   char* to = out.data() + before;
   for (std::size_t i = 0; i < raw.size(); ++i) {
+    while (i < raw.size() && kUnreserved[static_cast<unsigned char>(raw[i])]) *to++ = raw[i++];
+    if (i == raw.size()) break;
     auto byte = static_cast<unsigned char>(raw[i]);
-    if (kUnreserved[byte]) {
-      *to++ = static_cast<char>(byte);
-      continue;
-    }
     if (byte == '%' && i + 2 < raw.size() && HexValue(raw[i + 1]) >= 0 && HexValue(raw[i + 2]) >= 0) {
       byte = static_cast<unsigned char>(HexValue(raw[i + 1]) * 16 + HexValue(raw[i + 2]));
       i += 2;
@@ -101,9 +99,7 @@ void AppendHeader(std::string& out, const api::RequestHead& head, std::string_vi
   out += '\n';
 }
 
-}  // namespace
-
-std::string CanonicalPath(std::string_view raw_path) {
+void AppendPath(std::string& out, std::string_view raw_path) {
   if (!raw_path.starts_with('/')) {
     const std::size_t authority = raw_path.find("://");
     if (authority != std::string_view::npos) {
@@ -111,15 +107,12 @@ std::string CanonicalPath(std::string_view raw_path) {
       raw_path = slash == std::string_view::npos ? std::string_view("/") : raw_path.substr(slash);
     }
   }
-  std::string out;
-  out.reserve(raw_path.size() + 16);
   if (raw_path.empty()) out += '/';
   AppendRecoded(out, raw_path, {.keep_slash = true, .plus_is_space = true});
-  return out;
 }
 
-std::string CanonicalQuery(std::string_view raw_query, std::string_view leave_out) {
-  if (raw_query.empty()) return {};
+void AppendQuery(std::string& out, std::string_view raw_query, std::string_view leave_out) {
+  if (raw_query.empty()) return;
   std::string encoded_leave_out;
   AppendRecoded(encoded_leave_out, leave_out, {});
   struct Pair {
@@ -148,25 +141,36 @@ std::string CanonicalQuery(std::string_view raw_query, std::string_view leave_ou
     pairs.push_back(pair);
   }
   if (!std::is_sorted(pairs.begin(), pairs.end())) std::sort(pairs.begin(), pairs.end());
-  std::string out;
-  out.reserve(encoded.size() + 2 * pairs.size());
   for (const Pair& pair : pairs) {
-    if (!out.empty()) out += '&';
+    if (&pair != pairs.data()) out += '&';
     out.append(pair.name);
     out += '=';
     out.append(pair.value);
   }
+}
+
+}  // namespace
+
+std::string CanonicalPath(std::string_view raw_path) {
+  std::string out;
+  AppendPath(out, raw_path);
+  return out;
+}
+
+std::string CanonicalQuery(std::string_view raw_query, std::string_view leave_out) {
+  std::string out;
+  AppendQuery(out, raw_query, leave_out);
   return out;
 }
 
 std::string CanonicalRequest(const CanonicalInput& input) {
   std::string out;
-  out.reserve(1024);
+  out.reserve(512 + 3 * (input.raw_path.size() + input.raw_query.size()));
   out += input.head.method;
   out += '\n';
-  out += CanonicalPath(input.raw_path);
+  AppendPath(out, input.raw_path);
   out += '\n';
-  out += CanonicalQuery(input.raw_query, input.query_leave_out);
+  AppendQuery(out, input.raw_query, input.query_leave_out);
   out += '\n';
   for (const std::string_view name : input.signed_headers) AppendHeader(out, input.head, name);
   out += '\n';

@@ -75,6 +75,9 @@ WireConnection::Next WireConnection::ServeWaiting(ServingTools& tools) {
       buffer_.Unpin();
       scanned_ = 0;
       head_began_ = {};
+      // A client that waits for its answer has sent nothing more: the watch on the socket tells as soon as it does, for
+      // less than a read that finds nothing. TLS may hold bytes that no watch sees.
+      if (buffer_.empty() && buffer_.took_all() && !facts_.tls && !stopping()) return Next::kWait;
       continue;
     }
     if (buffer_.full()) {

@@ -47,6 +47,7 @@ IoResult InputBuffer::Fill(Stream& stream, std::chrono::milliseconds patience) {
   PENSTOCK_CHECK(!room.empty());
   const IoResult result = patience.count() == 0 ? stream.TryRead(room) : stream.Read(room, patience);
   if (result.status == IoStatus::kOk) end_ += result.bytes;
+  took_all_ = result.status == IoStatus::kOk && result.bytes < room.size();
   return result;
 }
 

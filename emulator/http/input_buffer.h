@@ -31,6 +31,9 @@ class InputBuffer {
   // Ends the request: what is unused moves to the front.
   void Unpin();
 
+  // The last Fill left room: as far as a plain socket goes, it held nothing more at that moment.
+  bool took_all() const { return took_all_; }
+
   // Reads once more into the free space (growing only while nothing is pinned). Waits up to `patience`; zero: not at all.
   IoResult Fill(Stream& stream, std::chrono::milliseconds patience);
 
@@ -40,6 +43,7 @@ class InputBuffer {
   const std::size_t max_bytes_;
   std::size_t capacity_;
   std::unique_ptr<char[]> data_;
+  bool took_all_ = false;
   std::size_t pinned_ = 0;  // bytes of the head at the front
   std::size_t begin_ = 0;
   std::size_t end_ = 0;
