@@ -1,22 +1,27 @@
 #include "emulator/api/body.h"
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <optional>
+#include <thread>
 
 #include "base/digest.h"
 #include "base/encoding.h"
+#include "emulator/api/block_lane.h"
 #include "emulator/api/errors.h"
 
 namespace penstock::emulator::api {
 namespace {
 
-constexpr std::size_t kBlockBytes = 256u << 10;
+constexpr std::size_t kBlocksBytes = BlockLane::kBlocks * (128u << 10);
+// A smaller body is over before a second thread has begun.
+constexpr std::uint64_t kSmallestLaneBody = 1u << 20;
 
-// One block per thread, allocated once: request bodies and copies pass through it.
-MutableByteView Block() {
-  thread_local const auto block = std::make_unique<std::byte[]>(kBlockBytes);
-  return {block.get(), kBlockBytes};
+// One run of memory per thread, allocated once: request bodies and copies pass through it.
+MutableByteView Blocks() {
+  thread_local const auto blocks = std::make_unique_for_overwrite<std::byte[]>(kBlocksBytes);
+  return {blocks.get(), kBlocksBytes};
 }
 
 Error EntityTooLarge(std::uint64_t proposed) {
@@ -43,11 +48,42 @@ Result<void> VerifyMd5(const std::string& expected, const std::string& computed,
 // Reads to the end. `take` sees each block.
 template <class Take>
 Result<void> Drain(BodyReader& body, const Take& take) {
-  const MutableByteView block = Block();
+  const MutableByteView block = Blocks();
   for (;;) {
     PENSTOCK_ASSIGN(const std::size_t count, body.Read(block));
     if (count == 0) return Ok();
     PENSTOCK_TRY(take(ByteView(block.first(count))));
+  }
+}
+
+// Fills `block` unless the body ends before.
+Result<std::size_t> Fill(BodyReader& body, MutableByteView block) {
+  std::size_t filled = 0;
+  while (filled < block.size()) {
+    PENSTOCK_ASSIGN(const std::size_t count, body.Read(block.subspan(filled)));
+    if (count == 0) break;
+    filled += count;
+  }
+  return filled;
+}
+
+using BlockWork = std::function<Result<void>(ByteView)>;
+
+// Reads to the end. Every block goes through both works: for a large body, `aside` has a thread of its own.
+Result<void> DrainInTwo(BodyReader& body, std::uint64_t length, const BlockWork& here, const BlockWork& aside) {
+  if (length < kSmallestLaneBody || std::thread::hardware_concurrency() < 2) {
+    return Drain(body, [&](ByteView bytes) -> Result<void> {
+      PENSTOCK_TRY(aside(bytes));
+      return here(bytes);
+    });
+  }
+  BlockLane lane(Blocks(), aside);
+  for (;;) {
+    const MutableByteView block = lane.NextBlock();
+    PENSTOCK_ASSIGN(const std::size_t count, Fill(body, block));
+    if (count == 0) return lane.Finish();
+    PENSTOCK_TRY(lane.Submit(count));
+    PENSTOCK_TRY(here(block.first(count)));
   }
 }
 
@@ -67,13 +103,27 @@ Result<ReceivedBody> ReceiveBody(Call& call, ReceiveOptions options) {
   if (options.claim.info) digesters.emplace_back(options.claim.info->algorithm);
   for (const ChecksumAlgorithm algorithm : options.also_compute) digesters.emplace_back(algorithm);
   ReceivedBody received;
-  PENSTOCK_TRY(Drain(body, [&](ByteView bytes) -> Result<void> {
+  const BlockWork hash = [&](ByteView bytes) -> Result<void> {
+    md5->Update(bytes);
+    return Ok();
+  };
+  const BlockWork write = [&](ByteView bytes) { return writer->Append(bytes); };
+  const BlockWork check = [&](ByteView bytes) -> Result<void> {
     received.size += bytes.size();
     if (received.size > kMaxBodyBytes) return EntityTooLarge(received.size);
-    if (md5) md5->Update(bytes);
     for (ChecksumDigester& digester : digesters) digester.Update(bytes);
-    return writer->Append(bytes);
-  }));
+    return Ok();
+  };
+  const BlockWork check_and_write = [&](ByteView bytes) -> Result<void> {
+    PENSTOCK_TRY(check(bytes));
+    return write(bytes);
+  };
+  // MD5 takes longer than all else together; without it, writing does.
+  if (md5) {
+    PENSTOCK_TRY(DrainInTwo(body, *length, check_and_write, hash));
+  } else {
+    PENSTOCK_TRY(DrainInTwo(body, *length, check, write));
+  }
 
   if (md5) received.md5 = md5->Finish();
   PENSTOCK_TRY(VerifyMd5(expected_md5, received.md5, options.expected_digest));
@@ -120,7 +170,7 @@ Result<ContentDigests> DigestContent(const store::Content& content, ByteRange ra
   std::optional<Digester> md5;
   if (options.md5) md5.emplace(DigestAlgorithm::kMd5);
   ChecksumDigester checksum(options.algorithm);
-  const MutableByteView block = Block();
+  const MutableByteView block = Blocks();
   for (std::uint64_t at = range.begin; at < range.end;) {
     const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(block.size(), range.end - at));
     PENSTOCK_TRY(store::ReadContent(content, at, block.first(count)));

@@ -85,24 +85,33 @@ Result<std::size_t> WireBodyReader::ReadChunked(MutableByteView into) {
     if (!used.ok()) return Fail(std::move(used).error());
     buffer_.Consume(*used);
     if (decoder_.done() || decoder_.data_left() > 0) continue;
-    const IoResult result = buffer_.Fill(stream_, patience_);
-    last_status_ = result.status;
-    if (result.status != IoStatus::kOk) return Short();
+    if (ReadWire({}).status != IoStatus::kOk) return Short();
   }
   return std::size_t{0};
+}
+
+IoResult WireBodyReader::ReadWire(MutableByteView into) {
+  IoResult result = into.empty() ? buffer_.Fill(stream_, std::chrono::milliseconds(0)) : stream_.TryRead(into);
+  if (result.status == IoStatus::kWouldBlock) {
+    const std::chrono::milliseconds earned(bytes_read_ * 1000 / kSlowestBytesPerSecond);
+    const std::chrono::milliseconds left = std::max(patience_ + earned - waited_, std::chrono::milliseconds(0));
+    const auto began = std::chrono::steady_clock::now();
+    const std::chrono::milliseconds patience = std::min(patience_, left);
+    result = into.empty() ? buffer_.Fill(stream_, patience) : stream_.Read(into, patience);
+    waited_ += std::chrono::round<std::chrono::milliseconds>(std::chrono::steady_clock::now() - began);
+  }
+  last_status_ = result.status;
+  return result;
 }
 
 std::size_t WireBodyReader::Take(MutableByteView into) {
   if (buffer_.empty()) {
     const bool chunked = framing_.body == BodyFraming::kChunked;
     if (into.size() >= kDirectBytes || (!chunked && into.size() == framing_.length - bytes_read_)) {
-      const IoResult result = stream_.Read(into, patience_);
-      last_status_ = result.status;
+      const IoResult result = ReadWire(into);
       return result.status == IoStatus::kOk ? result.bytes : 0;
     }
-    const IoResult result = buffer_.Fill(stream_, patience_);
-    last_status_ = result.status;
-    if (result.status != IoStatus::kOk) return 0;
+    if (ReadWire({}).status != IoStatus::kOk) return 0;
   }
   const std::size_t count = std::min(into.size(), buffer_.size());
   std::memcpy(into.data(), buffer_.text().data(), count);

@@ -18,8 +18,11 @@
 namespace penstock::emulator::http {
 
 // Never reads past the body's end. Errors are IncompleteBody and RequestTimeout; after one the connection must close.
+// A body that arrives more slowly than kSlowestBytesPerSecond, waiting counted alone, is timed out like one that stalls.
 class WireBodyReader final : public api::BodyReader {
  public:
+  static constexpr std::uint64_t kSlowestBytesPerSecond = 500;
+
   // Stream and buffer outlive the reader. The buffer holds what arrived behind the head.
   WireBodyReader(Stream& stream, InputBuffer& buffer, const Framing& framing, std::chrono::milliseconds patience);
 
@@ -42,6 +45,8 @@ class WireBodyReader final : public api::BodyReader {
  private:
   Result<std::size_t> ReadLength(MutableByteView into);
   Result<std::size_t> ReadChunked(MutableByteView into);
+  // Reads once from the wire, into the buffer when `into` is empty; waits no longer than the body's pace allows.
+  IoResult ReadWire(MutableByteView into);
   // Up to into.size() bytes from the buffer, else from the wire. 0: see last_status_.
   std::size_t Take(MutableByteView into);
   // The wire gave nothing: remembers and returns the error that follows from last_status_.
@@ -54,6 +59,7 @@ class WireBodyReader final : public api::BodyReader {
   std::chrono::milliseconds patience_;
   ChunkedDecoder decoder_;
   std::uint64_t bytes_read_ = 0;
+  std::chrono::milliseconds waited_{0};  // for the wire, in all
   IoStatus last_status_ = IoStatus::kOk;
   bool continue_pending_;
   std::optional<Error> failure_;

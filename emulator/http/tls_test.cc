@@ -134,6 +134,30 @@ TEST_F(TlsTest, ServesPipelinedRequestsFromOneRecord) {
   EXPECT_NE(answer.find("\r\n\r\n/b"), std::string::npos);
 }
 
+TEST_F(TlsTest, JunkEndsItsConnectionAndNoOther) {
+  FunctionHandler handler([](api::Exchange& exchange) { AnswerWith(exchange, "served"); });
+  ServerOptions options;
+  options.progress_timeout = std::chrono::milliseconds(300);
+  const auto server = Start(handler, options);
+  std::vector<TestClient> hostile;
+  const std::string hello("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 11);  // the start of a hello, then nothing or noise
+  for (const std::string& junk : {std::string("GET / HTTP/1.1\r\nHost: h\r\n\r\n"), PatternText(5'000), hello, hello + PatternText(600),
+                                  std::string("\x15\x03\x03\x00\x02\x02\x28", 7), std::string(70'000, '\x16')}) {
+    hostile.emplace_back(server->port());
+    hostile.back().Send(junk);
+  }
+  TlsClient good(server->port());
+  ASSERT_TRUE(good.connected());
+  good.Send("GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
+  bool orderly = false;
+  EXPECT_NE(good.ReadToEnd(orderly).find("served"), std::string::npos);
+  for (TestClient& client : hostile) {
+    int error = 0;
+    EXPECT_EQ(client.ReadToEnd(&error).find("HTTP/"), std::string::npos);
+    EXPECT_NE(error, ETIMEDOUT);
+  }
+}
+
 TEST_F(TlsTest, SpeaksTls12And13Only) {
   FunctionHandler handler([](api::Exchange&) {});
   const auto server = Start(handler);

@@ -1,6 +1,6 @@
-// What must hold for any bytes at all: shared by the fuzz targets and the seeded mutation test.
-#ifndef PENSTOCK_EMULATOR_HTTP_FUZZ_PROPERTIES_H_
-#define PENSTOCK_EMULATOR_HTTP_FUZZ_PROPERTIES_H_
+// What must hold for any bytes that arrive on a connection.
+#ifndef PENSTOCK_EMULATOR_FUZZ_WIRE_PROPERTIES_H_
+#define PENSTOCK_EMULATOR_FUZZ_WIRE_PROPERTIES_H_
 
 #include <algorithm>
 #include <string>
@@ -88,4 +88,4 @@ inline void CheckChunks(std::string_view input) {
 
 }  // namespace penstock::emulator::http
 
-#endif  // PENSTOCK_EMULATOR_HTTP_FUZZ_PROPERTIES_H_
+#endif  // PENSTOCK_EMULATOR_FUZZ_WIRE_PROPERTIES_H_

@@ -1,0 +1,59 @@
+// A second thread for one large body: it works on a block while the next one is received.
+//
+// MD5 takes longer than all else an upload costs. Beside the thread that receives and writes, it is the only cost that
+// shows.
+#ifndef PENSTOCK_EMULATOR_API_BLOCK_LANE_H_
+#define PENSTOCK_EMULATOR_API_BLOCK_LANE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <thread>
+
+#include "penstock/base/bytes.h"
+#include "penstock/base/mutex.h"
+#include "penstock/base/result.h"
+
+namespace penstock::emulator::api {
+
+// Used by one thread, its owner. The lane's own thread ends with Finish or with the object.
+class BlockLane {
+ public:
+  static constexpr std::size_t kBlocks = 3;
+  using Work = std::function<Result<void>(ByteView)>;
+
+  // `memory`, a multiple of kBlocks bytes, is the lane's until it ends. `work` is called on the lane's thread, for one
+  // block after the other, until it fails.
+  BlockLane(MutableByteView memory, Work work);
+  ~BlockLane();
+  BlockLane(const BlockLane&) = delete;
+  BlockLane& operator=(const BlockLane&) = delete;
+
+  // Memory for the next block. Waits while the lane still works on it.
+  MutableByteView NextBlock();
+  // Hands over the first `bytes` of what NextBlock gave. The owner may go on reading them until NextBlock gives them
+  // out again. The error of an earlier block, if there was one.
+  Result<void> Submit(std::size_t bytes);
+  // Waits for all work to be done: its first error.
+  Result<void> Finish();
+
+ private:
+  void Run();
+  MutableByteView BlockOf(std::uint64_t number) const;
+
+  const MutableByteView memory_;
+  const Work work_;
+  Mutex mutex_;
+  CondVar changed_;  // at most one thread waits: the owner for room, or the lane for blocks
+  std::uint64_t submitted_ PENSTOCK_GUARDED_BY(mutex_) = 0;  // blocks so far
+  std::uint64_t done_ PENSTOCK_GUARDED_BY(mutex_) = 0;
+  std::size_t sizes_[kBlocks] PENSTOCK_GUARDED_BY(mutex_) = {};
+  bool end_ PENSTOCK_GUARDED_BY(mutex_) = false;      // nothing more will be submitted
+  bool abandon_ PENSTOCK_GUARDED_BY(mutex_) = false;  // nor does what was submitted matter any more
+  Result<void> outcome_ PENSTOCK_GUARDED_BY(mutex_) = Ok();
+  std::thread thread_;
+};
+
+}  // namespace penstock::emulator::api
+
+#endif  // PENSTOCK_EMULATOR_API_BLOCK_LANE_H_

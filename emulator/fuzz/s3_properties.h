@@ -1,0 +1,186 @@
+// What must hold for any target, range, document or aws-chunked body that a request carries.
+#ifndef PENSTOCK_EMULATOR_FUZZ_S3_PROPERTIES_H_
+#define PENSTOCK_EMULATOR_FUZZ_S3_PROPERTIES_H_
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/xml.h"
+#include "emulator/api/complete_request.h"
+#include "emulator/api/operations.h"
+#include "emulator/api/ranges.h"
+#include "emulator/api/strict.h"
+#include "emulator/api/target.h"
+#include "emulator/api/text.h"
+#include "emulator/auth/canonical.h"
+#include "emulator/auth/chunked_body.h"
+#include "penstock/base/check.h"
+
+namespace penstock::emulator {
+
+// The first line of an input that begins with parameters; the input keeps the rest.
+inline std::string_view TakeLine(std::string_view& input) {
+  const std::size_t end = input.find('\n');
+  const std::string_view line = input.substr(0, end);
+  input = end == std::string_view::npos ? std::string_view() : input.substr(end + 1);
+  return line;
+}
+
+inline void CheckRefusal(const Error& error) { PENSTOCK_CHECK(error.http_status >= 400 && !error.code.empty()); }
+
+// "host\ntarget". What parses means the same key again when it is written in full; nothing is lost of what was sent.
+inline void CheckTarget(std::string_view input) {
+  const std::string_view host = TakeLine(input);
+  const api::HostRules rules = api::HostRules::Default("us-east-1");
+  const Result<api::Target> parsed = api::ParseTarget(input, host, rules);
+  if (!parsed.ok()) return CheckRefusal(parsed.error());
+  const api::Target& target = *parsed;
+  PENSTOCK_CHECK(target.raw_path.starts_with('/'));
+  PENSTOCK_CHECK(!target.bucket.empty() || target.key.empty());
+  PENSTOCK_CHECK(target.key.value.size() + target.bucket.value.size() <= input.size() + host.size());
+  for (const api::QueryParameter& parameter : target.query) PENSTOCK_CHECK(target.Has(parameter.name));
+
+  const std::string again = "/" + api::PathEncode(target.bucket.value) + "/" + api::PathEncode(target.key.value);
+  const Result<api::Target> reparsed = api::ParseTarget(again, "127.0.0.1", rules);
+  if (!target.bucket.empty() && target.bucket.value.find('/') == std::string::npos) {
+    PENSTOCK_CHECK(reparsed.ok() && reparsed->bucket == target.bucket && reparsed->key == target.key);
+  }
+  // Canonical forms are fixed points: encoding what is encoded changes nothing.
+  const std::string path = auth::CanonicalPath(target.raw_path);
+  PENSTOCK_CHECK(auth::CanonicalPath(path) == path);
+  const std::string query = auth::CanonicalQuery(target.raw_query, "X-Amz-Signature");
+  PENSTOCK_CHECK(auth::CanonicalQuery(query, "X-Amz-Signature") == query);
+
+  api::RequestHead head;
+  for (const std::string_view method : {"GET", "PUT", "POST", "DELETE"}) {
+    head.method = method;
+    const api::Resolution resolution = api::ResolveOperation(head, target);
+    PENSTOCK_CHECK((resolution.operation != nullptr) != resolution.error.has_value());
+    if (resolution.error) CheckRefusal(*resolution.error);
+  }
+}
+
+// "size\nheader". A range that is chosen lies within the object.
+inline void CheckRange(std::string_view input) {
+  const std::uint64_t size = api::ParseDecimal(TakeLine(input)).value_or(0);
+  const Result<api::RangeChoice> choice = api::ChooseRange(input, size);
+  if (choice.ok()) {
+    PENSTOCK_CHECK(choice->range.begin <= choice->range.end && choice->range.end <= size);
+    PENSTOCK_CHECK(choice->partial || choice->range.size() == size);
+  } else {
+    CheckRefusal(choice.error());
+  }
+  const Result<ByteRange> copied = api::ParseCopyRange(input, size);
+  if (copied.ok()) {
+    PENSTOCK_CHECK(copied->begin < copied->end && copied->end <= size);
+  } else {
+    CheckRefusal(copied.error());
+  }
+}
+
+struct XmlContents {
+  std::size_t elements = 0;
+  std::size_t text_bytes = 0;
+  std::string rewritten;  // the same tree with one name for all elements
+};
+
+inline void Collect(const XmlElement& element, XmlContents& contents, int depth = 0) {
+  constexpr int kMaxDepth = 200;  // documents of any depth are read; this function alone is recursive
+  if (depth == kMaxDepth) return;
+  const std::string text = element.text();
+  ++contents.elements;
+  contents.text_bytes += text.size();
+  contents.rewritten += "<e>";
+  AppendXmlEscaped(contents.rewritten, text);
+  for (const XmlElement& child : element.Children()) Collect(child, contents, depth + 1);
+  contents.rewritten += "</e>";
+}
+
+// No document grows when it is read (no entity of its own is expanded), and what was read can be written and read again.
+inline void CheckXml(std::string_view input) {
+  const Result<std::vector<api::RequestedPart>> parts = api::ParseCompleteRequest(input);
+  if (!parts.ok()) CheckRefusal(parts.error());
+  const Result<XmlDocument> document = XmlDocument::Parse(input);
+  if (!document.ok()) {
+    PENSTOCK_CHECK(!parts.ok() && document.error().code == "MalformedXML");
+    return;
+  }
+  XmlContents contents;
+  Collect(document->root(), contents);
+  PENSTOCK_CHECK(contents.text_bytes <= input.size() && contents.elements <= input.size());
+  const Result<XmlDocument> again = XmlDocument::Parse(contents.rewritten);
+  PENSTOCK_CHECK(again.ok());
+  XmlContents contents_again;
+  Collect(again->root(), contents_again);
+  PENSTOCK_CHECK(contents_again.rewritten == contents.rewritten);
+}
+
+// An encoded body in memory that arrives `step` bytes at a time.
+class SteppedBody final : public api::BodyReader {
+ public:
+  SteppedBody(std::string_view text, std::size_t step) : text_(text), step_(step) {}
+  Result<std::size_t> Read(MutableByteView buffer) override {
+    const std::size_t count = std::min({buffer.size(), step_, text_.size()});
+    if (count > 0) std::memcpy(buffer.data(), text_.data(), count);
+    text_.remove_prefix(count);
+    return count;
+  }
+  std::optional<std::uint64_t> Length() const override { return std::nullopt; }
+  const std::vector<std::pair<std::string, std::string>>& Trailers() const override { return trailers_; }
+
+ private:
+  std::string_view text_;
+  std::size_t step_;
+  std::vector<std::pair<std::string, std::string>> trailers_;
+};
+
+struct AwsChunkedOutcome {
+  std::string body;
+  std::string error;  // code; empty: it was read to its end
+  std::vector<std::pair<std::string, std::string>> trailers;
+  bool operator==(const AwsChunkedOutcome&) const = default;
+};
+
+inline AwsChunkedOutcome DecodeAwsChunked(std::string_view input, const auth::ChunkedOptions& options, std::size_t step) {
+  SteppedBody encoded(input, step);
+  auth::ChunkedBody decoded(encoded, options);
+  AwsChunkedOutcome outcome;
+  std::vector<std::byte> buffer(std::max<std::size_t>(step, 1));
+  for (;;) {
+    const Result<std::size_t> count = decoded.Read(buffer);
+    if (!count.ok()) {
+      CheckRefusal(count.error());
+      return {{}, count.error().code, {}};  // how much came before depends on the pieces
+    }
+    if (*count == 0) break;
+    outcome.body.append(AsText(ByteView(buffer).first(*count)));
+    PENSTOCK_CHECK(outcome.body.size() <= options.decoded_length);
+  }
+  PENSTOCK_CHECK(outcome.body.size() == options.decoded_length);
+  outcome.trailers = decoded.Trailers();
+  return outcome;
+}
+
+// "decoded-length trailer,names\nbody". The pieces in which it arrives change nothing; signed chunks need their signature.
+inline void CheckAwsChunked(std::string_view input) {
+  std::string_view line = TakeLine(input);
+  const std::size_t space = std::min(line.find(' '), line.size());
+  auth::ChunkedOptions options;
+  options.decoded_length = api::ParseDecimal(line.substr(0, space), 1 << 20).value_or(0);
+  options.allow_trailer = space < line.size();
+  if (options.allow_trailer && space + 1 < line.size()) options.declared_trailers = {std::string(line.substr(space + 1))};
+  const AwsChunkedOutcome whole = DecodeAwsChunked(input, options, std::max<std::size_t>(input.size(), 1));
+  PENSTOCK_CHECK(DecodeAwsChunked(input, options, 1) == whole);
+  PENSTOCK_CHECK(DecodeAwsChunked(input, options, 7) == whole);
+  options.signing = auth::ChunkSigning{.key = {}, .access_key_id = "AKIA", .amz_date = "20130524T000000Z", .scope = "s",
+                                       .seed_signature = std::string(64, '0')};
+  PENSTOCK_CHECK(!DecodeAwsChunked(input, options, 64).error.empty());
+}
+
+}  // namespace penstock::emulator
+
+#endif  // PENSTOCK_EMULATOR_FUZZ_S3_PROPERTIES_H_

@@ -1,0 +1,24 @@
+// Every fuzz target by name: `./dev fuzz NAME`, and the folder of its seeds in corpus/.
+#ifndef PENSTOCK_EMULATOR_FUZZ_TARGETS_H_
+#define PENSTOCK_EMULATOR_FUZZ_TARGETS_H_
+
+#include <string_view>
+
+#include "emulator/fuzz/s3_properties.h"
+#include "emulator/fuzz/wire_properties.h"
+
+namespace penstock::emulator {
+
+struct FuzzTarget {
+  std::string_view name;
+  void (*check)(std::string_view input);  // ends the program when a property does not hold
+};
+
+inline constexpr FuzzTarget kFuzzTargets[] = {
+    {"head_parser", http::CheckHead}, {"chunked_decoder", http::CheckChunks}, {"target", CheckTarget},
+    {"range", CheckRange},            {"xml", CheckXml},                      {"aws_chunked", CheckAwsChunked},
+};
+
+}  // namespace penstock::emulator
+
+#endif  // PENSTOCK_EMULATOR_FUZZ_TARGETS_H_
