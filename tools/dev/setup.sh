@@ -36,27 +36,40 @@ ensure_packages() {
     die "apt-get install failed; its output is in $(log_file apt)"
 }
 
-# One environment per content of requirements-dev.txt and per Python, shared by every checkout of this user.
+# make_venv FILE: the environment with what FILE asks for, in $made. One per content of FILE and per Python, shared by
+# every checkout of this user.
+make_venv() {
+  local file=$1 python=${PENSTOCK_PYTHON:-python3} key torch
+  key=$({ cat "$file"; "$python" -c 'import sys; print(sys.version, sys.base_prefix)'; } | sha256sum | cut -c1-16)
+  made=$cache_root/venv-$key
+  [ -e "$made/ready" ] && return
+  mkdir -p "$cache_root"
+  say "making the Python environment of $file (once; with torch, which is about 200 MB, some minutes)"
+  torch=$(grep -E '^torch==' "$file") || true
+  (
+    flock 9
+    [ -e "$made/ready" ] && exit 0
+    rm -rf "$made"
+    "$python" -m venv "$made" || exit 1
+    [ -z "$torch" ] || "$made/bin/python" -m pip install --quiet --disable-pip-version-check "$torch" || exit 1
+    "$made/bin/python" -m pip install --quiet --disable-pip-version-check -r "$file" || exit 1
+    touch "$made/ready"
+  ) 9>"$made.lock" >"$(log_file pip)" 2>&1 || { tail -n 20 "$(log_file pip)" >&2; die "making the Python environment failed; all output is in $(log_file pip)"; }
+}
+
 ensure_venv() {
-  local python=${PENSTOCK_PYTHON:-python3} key
+  local python=${PENSTOCK_PYTHON:-python3}
   "$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null ||
     die "$python is missing or older than 3.10; set PENSTOCK_PYTHON to a newer one"
-  key=$({ cat requirements-dev.txt; "$python" -c 'import sys; print(sys.version, sys.prefix)'; } | sha256sum | cut -c1-16)
-  venv=$cache_root/venv-$key
-  if [ ! -e "$venv/ready" ]; then
-    mkdir -p "$cache_root"
-    say "making the Python environment (once, some minutes; torch is about 200 MB)"
-    (
-      flock 9
-      [ -e "$venv/ready" ] && exit 0
-      rm -rf "$venv"
-      "$python" -m venv "$venv" || exit 1
-      "$venv/bin/python" -m pip install --quiet --disable-pip-version-check "$(grep -E '^torch==' requirements-dev.txt)" || exit 1
-      "$venv/bin/python" -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt || exit 1
-      touch "$venv/ready"
-    ) 9>"$venv.lock" >"$(log_file pip)" 2>&1 || { tail -n 20 "$(log_file pip)" >&2; die "making the Python environment failed; all output is in $(log_file pip)"; }
-  fi
+  make_venv requirements-dev.txt
+  venv=$made
   export PATH="$venv/bin:$PATH"
+}
+
+# Foreign clients that do not share an environment with the others: only the tests need them.
+ensure_clients() {
+  make_venv requirements-clients.txt
+  export PENSTOCK_CLIENTS_PYTHON="$made/bin/python"
 }
 
 # configure NAME [CMAKE OPTION...]: build/NAME, configured when its options or the tree's CMake files ask for it.
