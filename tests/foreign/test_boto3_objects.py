@@ -166,7 +166,8 @@ def test_default_encryption_of_a_bucket(boto, bucket):
 
     unset = [{"ApplyServerSideEncryptionByDefault": {"SSEAlgorithm": "AES256"}, "BucketKeyEnabled": False}]
     assert rules() == unset
-    kms = {"ApplyServerSideEncryptionByDefault": {"SSEAlgorithm": "aws:kms", "KMSMasterKeyID": "alias/a"}, "BucketKeyEnabled": True}
+    default = {"SSEAlgorithm": "aws:kms", "KMSMasterKeyID": "alias/a"}
+    kms = {"ApplyServerSideEncryptionByDefault": default, "BucketKeyEnabled": True}
     put(kms)
     assert rules() == [kms]
     answer = boto.put_object(Bucket=bucket, Key="k", Body=b"x")
