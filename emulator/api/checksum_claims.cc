@@ -101,6 +101,7 @@ Error UnsupportedChecksumAlgorithm() {
 }
 
 Result<ChecksumClaim> ReadChecksumClaim(const Call& call) {
+  if (!call.families.checksum) return ChecksumClaim{};
   PENSTOCK_ASSIGN(ChecksumClaim claim, HeaderClaim(call));
   if (claim.info != nullptr && !IsDigest(*claim.info, claim.value)) return InvalidValue(*claim.info);
   PENSTOCK_TRY(AddTrailerClaim(call, claim));
@@ -109,6 +110,7 @@ Result<ChecksumClaim> ReadChecksumClaim(const Call& call) {
 }
 
 Result<ChecksumClaim> ReadWholeObjectClaim(const Call& call) {
+  if (!call.families.checksum) return ChecksumClaim{};
   PENSTOCK_ASSIGN(ChecksumClaim claim, HeaderClaim(call));
   if (claim.info == nullptr) return claim;
   const std::string_view digest = std::string_view(claim.value).substr(0, claim.value.find('-'));

@@ -154,7 +154,6 @@ Result<store::ObjectRecord> MakeRecord(const Call& call, const store::UploadReco
 
 Result<void> CompleteMultipartUpload(Call& call) {
   PENSTOCK_ASSIGN(const store::BucketPtr bucket, OpenBucket(call));
-  PENSTOCK_TRY(RefuseCopySource(call));
   PENSTOCK_ASSIGN(const WriteCondition condition, ReadWriteCondition(call));
   PENSTOCK_ASSIGN(const std::string text,
                   ReadDocument(call, {.limit_bytes = kMaxDocumentBytes, .checksum_of_body = false}));

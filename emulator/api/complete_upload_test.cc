@@ -148,5 +148,25 @@ TEST_F(CompleteUploadTest, ConditionsTellConflictFromFailure) {
   EXPECT_EQ(Complete(target, Part(target, 1, "x"), "\nIf-None-Match: *").Outcome(), "200");
 }
 
+// Spec §2.11 "Complete extras"; the text for negative values as recorded (LocalStack's snapshots).
+TEST(CompleteUploadSizeTest, TheDeclaredSizeMustBeANumberAndTheTrueOne) {
+  testing::Harness s3;
+  s3.Send("PUT /bucket");
+  const std::string where = "/bucket/k?uploadId=" + s3.Send("POST /bucket/k?uploads").Element("UploadId");
+  const std::string etag = s3.Send("PUT " + where + "&partNumber=1", "data").Header("ETag");
+  const std::string document = "<CompleteMultipartUpload><Part><PartNumber>1</PartNumber><ETag>" + etag +
+                               "</ETag></Part></CompleteMultipartUpload>";
+  const std::pair<const char*, const char*> cases[] = {
+      {"5", "The provided 'x-amz-mp-object-size' header value 5 does not match what was computed: 4"},
+      {"-1", "Value for x-amz-mp-object-size header is less than zero"},
+      {"four", "Value for x-amz-mp-object-size header is invalid."}};
+  for (const auto& [value, message] : cases) {
+    const auto reply = s3.Send("POST " + where + "\nx-amz-mp-object-size: " + value, document);
+    EXPECT_EQ(reply.Outcome(), "400 InvalidRequest") << value;
+    EXPECT_EQ(reply.Element("Message"), message);
+  }
+  EXPECT_EQ(s3.Send("POST " + where + "\nx-amz-mp-object-size: 4", document).Outcome(), "200");
+}
+
 }  // namespace
 }  // namespace penstock::emulator::api

@@ -46,7 +46,10 @@ Result<const ChecksumInfo*> ChooseAlgorithm(const Call& call, const store::Objec
 store::Attributes CopiedAttributes(const Call& call, const store::ObjectRecord& source) {
   store::Attributes attributes;
   std::copy_if(source.attributes.begin(), source.attributes.end(), std::back_inserter(attributes),
-               [](const auto& entry) { return entry.first != kWebsiteRedirect && !IsEncryptionAttribute(entry.first); });
+               [](const auto& entry) {
+                 const bool internal = entry.first.front() == kInternalAttributeMark;
+                 return entry.first != kWebsiteRedirect && (!internal || entry.first.starts_with(kUnprintablePrefix));
+               });
   if (const auto redirect = call.Header(kWebsiteRedirect)) attributes.emplace_back(kWebsiteRedirect, *redirect);
   return attributes;
 }

@@ -107,5 +107,16 @@ TEST_F(CopyObjectTest, DestinationConditionsHold) {
   EXPECT_EQ(Copy("to", "\nIf-None-Match: *").Outcome(), "412 PreconditionFailed");
 }
 
+// Spec §2.6 "Archived class", for a copy's source.
+TEST(CopyArchivedTest, ArchivedSourcesCannotBeCopied) {
+  testing::Harness s3;
+  s3.Send("PUT /bucket");
+  s3.Send("PUT /bucket/cold\nx-amz-storage-class: DEEP_ARCHIVE", "x");
+  const auto reply = s3.Send("PUT /bucket/copy\nx-amz-copy-source: /bucket/cold");
+  EXPECT_EQ(reply.Outcome(), "403 InvalidObjectState");
+  EXPECT_EQ(reply.Element("StorageClass"), "DEEP_ARCHIVE");
+  EXPECT_EQ(s3.Send("HEAD /bucket/cold").Header("x-amz-storage-class"), "DEEP_ARCHIVE");
+}
+
 }  // namespace
 }  // namespace penstock::emulator::api

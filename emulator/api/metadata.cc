@@ -107,6 +107,7 @@ void AddUserHeader(store::Attributes& attributes, std::string_view name, std::st
 }
 
 Result<void> AddUserMetadata(const Call& call, store::Attributes& attributes) {
+  if (!call.families.metadata) return Ok();
   for (const HeaderView& header : call.exchange.request.headers) AddUserHeader(attributes, header.name, header.value);
   if (call.presigned) {
     for (const QueryParameter& parameter : call.exchange.target.query) {

@@ -64,7 +64,6 @@ std::string VersionFingerprint(const store::ObjectRecord* current) {
 
 Result<void> CreateMultipartUpload(Call& call) {
   PENSTOCK_ASSIGN(const store::BucketPtr bucket, OpenBucket(call));
-  PENSTOCK_TRY(RefuseCopySource(call));
   PENSTOCK_ASSIGN(ChecksumPlan plan, ReadChecksumPlan(call));
   PENSTOCK_ASSIGN(ObjectSettings settings, ReadObjectSettings(call, *bucket));
   PENSTOCK_ASSIGN(std::string current, CurrentFingerprint(call));

@@ -77,6 +77,26 @@ TEST_F(PutObjectTest, DirectoryMarkersStandBesideTheirFiles) {
   EXPECT_EQ(s3_.Send("GET /bucket/dir").body, "file");
 }
 
+// Spec §2.3: keys are what the path decodes to, NUL and dot segments included, but for those that climb out.
+TEST_F(PutObjectTest, OddKeysAreKeptAndImpossibleOnesRefused) {
+  for (const char* path : {"a%00b", "a/../b", "%01", "//x", "a%0Ab", "./.", "%C3%A9", "a+b", "%F0%9F%98%80"}) {
+    EXPECT_EQ(s3_.Send(std::string("PUT /bucket/") + path, path).Outcome(), "200") << path;
+    EXPECT_EQ(s3_.Send(std::string("GET /bucket/") + path).body, path);
+  }
+  EXPECT_EQ(s3_.Send("GET /bucket/a").status, 404);  // a NUL ends nothing
+  EXPECT_EQ(s3_.Send("PUT /bucket/" + std::string(1024, 'k'), "x").Outcome(), "200");
+  const Reply too_long = s3_.Send("PUT /bucket/" + std::string(1025, 'k'), "x");
+  EXPECT_EQ(too_long.Outcome(), "400 KeyTooLongError");
+  EXPECT_EQ(too_long.Element("Message"), "Your key is too long");
+  EXPECT_EQ(too_long.Element("Size"), "1025");
+  EXPECT_EQ(too_long.Element("MaxSizeAllowed"), "1024");
+  EXPECT_EQ(s3_.Send("PUT /bucket/../x", "x").Outcome(), "400 400");
+  EXPECT_EQ(s3_.Send("PUT /bucket/a/../../b", "x").Element("Message"), "Bad Request");
+  const Reply broken = s3_.Send("PUT /bucket/%FF", "x");
+  EXPECT_EQ(broken.Outcome(), "400 InvalidURI");
+  EXPECT_EQ(broken.Element("URI"), "%FF");
+}
+
 TEST_F(PutObjectTest, MissingBucketIsToldBeforeTheBodyIsRead) {
   const Reply reply = s3_.Send("PUT /absent/k", "hello");
   EXPECT_EQ(reply.Outcome(), "404 NoSuchBucket");

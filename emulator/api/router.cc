@@ -61,6 +61,7 @@ class Router final : public Handler {
       return NotImplemented(std::string(operation.name) + " is not implemented by this emulator");
     }
     if (call.families.encryption) PENSTOCK_TRY(RefuseMisplacedEncryption(call, operation.name));
+    if (call.families.copy_source) PENSTOCK_TRY(RefuseCopySource(call, operation.name));
     if (call.families.object_lock) PENSTOCK_TRY(RefuseObjectLock(call, operation.name));
     return operation.handler(call);
   }

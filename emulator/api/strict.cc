@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kPrefix = "x-amz-";
 
-enum class Family { kNone, kEncryption, kAcl, kObjectLock };
+enum class Family { kNone, kEncryption, kAcl, kObjectLock, kCopySource, kChecksum };
 using enum Family;
 
 struct KnownHeader {
@@ -22,16 +22,17 @@ struct KnownHeader {
 // Those every request may carry first.
 constexpr KnownHeader kHeaders[] = {
     {"date"}, {"content-sha256"}, {"security-token"}, {"user-agent"}, {"checksum-mode"},
-    // Integrity. Every checksum-* passes here: checksum_claims.cc knows their names.
-    {"sdk-checksum-algorithm"}, {"checksum-algorithm"}, {"checksum-type"}, {"trailer"}, {"decoded-content-length"},
+    // Integrity. Every other checksum-* passes here as well: checksum_claims.cc knows their names.
+    {"sdk-checksum-algorithm", kChecksum}, {"trailer", kChecksum}, {"decoded-content-length"}, {"checksum-algorithm"},
+    {"checksum-type"},
     // Who asks and who pays. MFA is asked for by no bucket of the emulator.
     {"expected-bucket-owner"}, {"source-expected-bucket-owner"}, {"request-payer"}, {"api-version"}, {"mfa"},
     // What is stored. Values are checked where they are read.
     {"acl", kAcl}, {"storage-class"}, {"tagging"}, {"website-redirect-location"},
     // Copies.
-    {"copy-source"}, {"copy-source-range"}, {"copy-source-if-match"}, {"copy-source-if-none-match"},
-    {"copy-source-if-modified-since"}, {"copy-source-if-unmodified-since"}, {"metadata-directive"},
-    {"tagging-directive"},
+    {"copy-source", kCopySource}, {"copy-source-range", kCopySource}, {"copy-source-if-match", kCopySource},
+    {"copy-source-if-none-match", kCopySource}, {"copy-source-if-modified-since", kCopySource},
+    {"copy-source-if-unmodified-since", kCopySource}, {"metadata-directive"}, {"tagging-directive"},
     // Single operations.
     {"mp-object-size"}, {"object-attributes"}, {"max-parts"}, {"part-number-marker"}, {"optional-object-attributes"},
     {"object-ownership"}, {"bucket-object-lock-enabled"},
@@ -65,15 +66,18 @@ bool Contains(const std::string_view (&names)[N], std::string_view name) {
 // Notes the header's family; false when nobody here knows it.
 bool Note(std::string_view name, HeaderFamilies& families) {
   const std::string_view rest = name.substr(kPrefix.size());
-  if (StartsWithIgnoreCase(rest, "meta-") || StartsWithIgnoreCase(rest, "checksum-")) return true;
+  if (StartsWithIgnoreCase(rest, "meta-")) return families.metadata = true;
   for (const KnownHeader& known : kHeaders) {
     if (known.name.size() != rest.size() || !EqualsIgnoreCase(known.name, rest)) continue;
     families.encryption = families.encryption || known.family == kEncryption;
     families.acl = families.acl || known.family == kAcl;
     families.object_lock = families.object_lock || known.family == kObjectLock;
+    families.copy_source = families.copy_source || known.family == kCopySource;
+    families.checksum = families.checksum || known.family == kChecksum;
     return true;
   }
-  return false;
+  if (!StartsWithIgnoreCase(rest, "checksum-")) return false;
+  return families.checksum = true;
 }
 
 }  // namespace

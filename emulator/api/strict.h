@@ -14,6 +14,9 @@ struct HeaderFamilies {
   bool encryption = false;   // x-amz-server-side-encryption*, x-amz-copy-source-server-side-encryption*
   bool acl = false;          // x-amz-acl, x-amz-grant-*
   bool object_lock = false;  // x-amz-object-lock-*, x-amz-bypass-governance-retention
+  bool copy_source = false;  // x-amz-copy-source*
+  bool checksum = false;     // x-amz-checksum-* but for its settings, x-amz-sdk-checksum-algorithm, x-amz-trailer
+  bool metadata = false;     // x-amz-meta-*
 };
 
 // What the request carries; or NotImplemented + Header for the first x-amz-* header (or, when `presigned`, query parameter) that nobody here reads or

@@ -33,6 +33,14 @@ TEST_F(StrictTest, TellsWhichFamiliesARequestCarries) {
   head.headers = {{"Host", "h"}, {"X-Amz-Grant-Read", "id=1"}};
   EXPECT_TRUE(RefuseUnknown(head, {}, false)->acl);
   EXPECT_FALSE(RefuseUnknown(head, {}, false)->encryption);
+  head.headers = {{"x-amz-checksum-crc32", "x"}};
+  EXPECT_TRUE(RefuseUnknown(head, {}, false)->checksum);
+  head.headers = {{"x-amz-trailer", "x"}, {"x-amz-meta-a", "1"}, {"x-amz-copy-source", "b/k"}};
+  EXPECT_TRUE(RefuseUnknown(head, {}, false)->checksum);
+  EXPECT_TRUE(RefuseUnknown(head, {}, false)->metadata);
+  EXPECT_TRUE(RefuseUnknown(head, {}, false)->copy_source);
+  head.headers = {{"x-amz-checksum-mode", "ENABLED"}, {"x-amz-checksum-type", "COMPOSITE"}, {"x-amz-date", "d"}};
+  EXPECT_FALSE(RefuseUnknown(head, {}, false)->checksum);
   head.headers = {{"x-amz-server-side-encryption-customer-key-MD5", "x"}};
   EXPECT_TRUE(RefuseUnknown(head, {}, false)->encryption);
   Target target;

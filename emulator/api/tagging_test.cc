@@ -41,5 +41,31 @@ TEST_F(TaggingTest, PutNeedsAChecksumAndAnObject) {
   EXPECT_EQ(s3_.SendDocument("PUT /bucket/absent?tagging", kDocument).Outcome(), "404 NoSuchKey");
 }
 
+TEST_F(TaggingTest, EveryVersionHasItsOwnTags) {
+  s3_.SetVersioning("bucket", "Enabled");
+  const std::string version = s3_.Send("PUT /bucket/k", "y").Header("x-amz-version-id");
+  EXPECT_EQ(s3_.Send("GET /bucket/k?tagging&versionId=null").Elements("Key"), (std::vector<std::string>{"a", "b"}));
+  const Reply put = s3_.SendDocument("PUT /bucket/k?tagging&versionId=null", kDocument);
+  EXPECT_EQ(put.Header("x-amz-version-id"), "null");
+  EXPECT_EQ(s3_.Send("GET /bucket/k?tagging").Header("x-amz-version-id"), version);
+  EXPECT_EQ(s3_.Send("GET /bucket/k?tagging").Element("Key"), "<absent>");
+  EXPECT_EQ(s3_.Send("DELETE /bucket/k?tagging&versionId=null").Header("x-amz-version-id"), "null");
+  EXPECT_EQ(s3_.Send("GET /bucket/k?tagging&versionId=" + std::string(32, 'A')).Outcome(), "404 NoSuchVersion");
+}
+
+// Spec §2.7 "GET/HEAD marker by id", last sentence.
+TEST_F(TaggingTest, MarkersHaveNoTags) {
+  s3_.SetVersioning("bucket", "Enabled");
+  const std::string marker = s3_.Send("DELETE /bucket/k").Header("x-amz-version-id");
+  for (const char* method : {"GET", "PUT", "DELETE"}) {
+    const Reply reply = s3_.SendDocument(std::string(method) + " /bucket/k?tagging&versionId=" + marker, kDocument);
+    EXPECT_EQ(reply.Outcome(), "405 MethodNotAllowed") << method;
+    EXPECT_EQ(reply.Element("ResourceType"), "DeleteMarker");
+    EXPECT_EQ(reply.Header("Allow"), "DELETE");
+    EXPECT_EQ(reply.Header("x-amz-delete-marker"), "true");
+  }
+  EXPECT_EQ(s3_.Send("GET /bucket/k?tagging").Outcome(), "404 NoSuchKey");
+}
+
 }  // namespace
 }  // namespace penstock::emulator::api

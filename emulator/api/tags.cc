@@ -1,5 +1,8 @@
 #include "emulator/api/tags.h"
 
+#include <locale.h>
+#include <wctype.h>
+
 #include <algorithm>
 
 #include "emulator/api/documents.h"
@@ -18,13 +21,39 @@ std::size_t Characters(std::string_view utf8) {
       std::count_if(utf8.begin(), utf8.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
 }
 
-// Letters, digits, spaces and _.:/=+-@. Beyond ASCII any well-formed character passes: the emulator carries no tables
-// of Unicode classes.
+// The C library's tables of Unicode classes; null where it has none, and then everything beyond ASCII passes.
+locale_t UnicodeLocale() {
+  static const locale_t locale = newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
+  return locale;
+}
+
+// \p{Z}: spaces and separators.
+bool IsSeparator(char32_t c) {
+  return c == 0xA0 || c == 0x1680 || (c >= 0x2000 && c <= 0x200A) || c == 0x2028 || c == 0x2029 || c == 0x202F ||
+         c == 0x205F || c == 0x3000;
+}
+
+bool IsTagCharacter(char32_t c) {
+  if (c < 0x80) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view(" _.:/=+-@").find(static_cast<char>(c)) != std::string_view::npos;
+  }
+  const locale_t locale = UnicodeLocale();
+  return locale == nullptr || IsSeparator(c) || iswalnum_l(static_cast<wint_t>(c), locale) != 0;
+}
+
+// [\p{L}\p{Z}\p{N}_.:/=+\-@] (spec §2.17); marks that spell letters pass with them.
 bool HasTagCharacters(std::string_view text) {
-  return IsValidUtf8(text) && std::all_of(text.begin(), text.end(), [](char c) {
-           return static_cast<unsigned char>(c) >= 0x80 || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                  (c >= '0' && c <= '9') || std::string_view(" _.:/=+-@").find(c) != std::string_view::npos;
-         });
+  if (!IsValidUtf8(text)) return false;
+  for (std::size_t i = 0; i < text.size();) {
+    const auto lead = static_cast<unsigned char>(text[i]);
+    const std::size_t more = lead < 0x80 ? 0 : lead < 0xE0 ? 1 : lead < 0xF0 ? 2 : 3;
+    char32_t c = more == 0 ? lead : lead & (0x3Fu >> more);
+    for (std::size_t k = 1; k <= more; ++k) c = c << 6 | (static_cast<unsigned char>(text[i + k]) & 0x3F);
+    if (!IsTagCharacter(c)) return false;
+    i += more + 1;
+  }
+  return true;
 }
 
 Error InvalidTag(std::string message, std::string_view key, std::string_view value) {

@@ -52,6 +52,16 @@ TEST(TagsTest, CharactersCountNotBytes) {
   EXPECT_EQ(Refusal(Document(Tag(key, "v"))), "accepted");
 }
 
+// The class of spec §2.17: letters, separators and numbers of any script; symbols are none of these.
+TEST(TagsTest, LettersOfAnyScriptPassAndSymbolsDoNot) {
+  for (const char* text : {"\xC3\xA9", "\xE6\x97\xA5\xE6\x9C\xAC", "\xD0\x96", "\xD9\xA3", "\xC2\xA0", "\xE3\x80\x80"}) {
+    EXPECT_EQ(Refusal(Document(Tag(std::string("k") + text, text))), "accepted") << text;
+  }
+  for (const char* text : {"\xF0\x9F\x98\x80", "\xE2\x82\xAC", "\xC2\xA9", "\xE2\x80\x8B"}) {  // emoji, euro, copyright, zero width
+    EXPECT_EQ(Refusal(Document(Tag("k", text))), "InvalidTag: The TagValue you have provided is invalid") << text;
+  }
+}
+
 TEST(TagsTest, DocumentKeepsOrder) {
   EXPECT_TRUE(TagDocument({{"b", "1"}, {"a", "<"}})
                   .ends_with("<TagSet><Tag><Key>b</Key><Value>1</Value></Tag><Tag><Key>a</Key><Value>&lt;</Value></Tag>"
