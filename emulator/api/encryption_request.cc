@@ -96,8 +96,12 @@ Result<Encryption> ReadEncryption(const Call& call, const store::BucketRecord& b
   if (algorithm && (*algorithm == "aws:kms" || *algorithm == "aws:kms:dsse")) {
     return KmsEncryption(call, *algorithm, fallback);
   }
-  if (algorithm && *algorithm != "AES256") {
+  if (algorithm && algorithm->empty()) {
     return InvalidArgument("The encryption method specified is not supported", kAlgorithm, *algorithm);
+  }
+  if (algorithm && *algorithm != "AES256") {
+    return MakeError("InvalidEncryptionAlgorithmError",
+                     {{"ArgumentName", std::string(kAlgorithm)}, {"ArgumentValue", std::string(*algorithm)}});
   }
   PENSTOCK_TRY(RefuseKmsHeaders(call));
   PENSTOCK_ASSIGN(const std::optional<bool> bucket_key, ReadBucketKey(call));

@@ -19,9 +19,7 @@ class EncryptionRequestTest : public ::testing::Test {
 // aws-cli#1431.
 TEST_F(EncryptionRequestTest, WhatDoesNotFitTogetherIsRefused) {
   const std::pair<const char*, const char*> cases[] = {
-      {"x-amz-server-side-encryption: rot13", "The encryption method specified is not supported"},
       {"x-amz-server-side-encryption: ", "The encryption method specified is not supported"},
-      {"x-amz-server-side-encryption: aws:fsx", "The encryption method specified is not supported"},
       {"x-amz-server-side-encryption-aws-kms-key-id: alias/a",
        "Server Side Encryption with AWS KMS managed key requires HTTP header x-amz-server-side-encryption : aws:kms"},
       {"x-amz-server-side-encryption: AES256\nx-amz-server-side-encryption-aws-kms-key-id: alias/a",
@@ -37,6 +35,17 @@ TEST_F(EncryptionRequestTest, WhatDoesNotFitTogetherIsRefused) {
     EXPECT_EQ(reply.Outcome(), "400 InvalidArgument") << headers;
     EXPECT_EQ(reply.Element("Message"), message) << headers;
     EXPECT_EQ(reply.body_bytes_read, 0u);
+  }
+}
+
+// Spec §8, "InvalidEncryptionAlgorithmError".
+TEST_F(EncryptionRequestTest, UnknownAlgorithmsAreNamed) {
+  for (const char* algorithm : {"rot13", "aes256", "aws:fsx"}) {
+    const Reply reply = Put(std::string("x-amz-server-side-encryption: ") + algorithm);
+    EXPECT_EQ(reply.Outcome(), "400 InvalidEncryptionAlgorithmError");
+    EXPECT_EQ(reply.Element("Message"), "The Encryption request you specified is not valid. Supported value: AES256.");
+    EXPECT_EQ(reply.Element("ArgumentName"), "x-amz-server-side-encryption");
+    EXPECT_EQ(reply.Element("ArgumentValue"), algorithm);
   }
 }
 

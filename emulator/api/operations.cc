@@ -213,7 +213,7 @@ Resolution ResolveObjectPut(const RequestHead& request, const Target& target, bo
     if (target.Has("partNumber")) {
       return {nullptr,
               InvalidArgument("This operation does not accept partNumber without uploadId", "partNumber",
-                              *target.Get("partNumber")),
+                              "partNumber"),
               {}};
     }
     return {copy ? &kCopyObject : &kPutObject, std::nullopt, {}};

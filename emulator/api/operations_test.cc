@@ -111,6 +111,7 @@ TEST(OperationsTest, PartNumberNeedsAnUpload) {
   EXPECT_EQ(reply.Outcome(), "400 InvalidArgument");
   EXPECT_EQ(reply.Element("Message"), "This operation does not accept partNumber without uploadId");
   EXPECT_EQ(reply.Element("ArgumentName"), "partNumber");
+  EXPECT_EQ(reply.Element("ArgumentValue"), "partNumber");
 }
 
 TEST(OperationsTest, TheRestOfS3IsNotImplemented) {
