@@ -15,7 +15,7 @@ from harness import Row
 from rich.console import Console
 from rich.table import Table
 
-GROUPS = {"emulator": ["emulator", "emulator_store"], "client": ["client"]}  # a group and its files in groups/
+GROUPS = {"emulator": ["emulator", "emulator_store", "emulator_limits"], "client": ["client"]}  # a group and its files in groups/
 
 
 def show(rows: list[Row]) -> None:
