@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,26 +17,42 @@ STOP_TIMEOUT_S = 30
 
 @dataclass(frozen=True)
 class Standalone:
-    """A running emulator: where it listens and who may ask it anything."""
+    """A running emulator: where it listens and who may ask it anything. The second key is another account's."""
 
     endpoint: str
     admin: str
+    region: str
     access_key: str
     secret_key: str
-    region: str
+    second_access_key: str
+    second_secret_key: str
 
 
 @pytest.fixture(scope="session")
-def standalone() -> Iterator[Standalone]:
-    """The emulator's executable, in memory, verifying signatures."""
+def start_emulator(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., AbstractContextManager[Standalone]]:
+    """Starts the emulator's executable in memory with two accounts, verifying signatures; further options as given."""
+    keys = [("TESTACCESSKEY", "test-secret"), ("SECONDACCESSKEY", "second-secret")]  # each stands for an account
     executable = Path(os.environ["PENSTOCK_BUILD_DIR"]) / "emulator/server/penstock-emulator"
-    access_key, secret_key = "TESTACCESSKEY", "test-secret"
-    command = [str(executable), "--memory", "--access-key", access_key, "--secret-key", secret_key]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    try:
-        assert process.stdout is not None
-        ready = json.loads(process.stdout.readline())
-        yield Standalone(ready["endpoint"], ready["admin"], access_key, secret_key, "us-east-1")
-    finally:
-        process.terminate()
-        assert process.wait(STOP_TIMEOUT_S) == 0
+
+    @contextmanager
+    def start(*options: str, region: str = "us-east-1") -> Iterator[Standalone]:
+        command = [str(executable), "--memory", *options]
+        for access_key, secret_key in keys:
+            command += ["--access-key", access_key, "--secret-key", secret_key]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        try:
+            assert process.stdout is not None
+            ready = json.loads(process.stdout.readline())
+            yield Standalone(ready["endpoint"], ready["admin"], region, *keys[0], *keys[1])
+        finally:
+            process.terminate()
+            assert process.wait(STOP_TIMEOUT_S) == 0
+
+    return start
+
+
+@pytest.fixture(scope="session")
+def standalone(start_emulator: Callable[..., AbstractContextManager[Standalone]]) -> Iterator[Standalone]:
+    """One emulator for all tests that do not change it as a whole."""
+    with start_emulator() as emulator:
+        yield emulator
