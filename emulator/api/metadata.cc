@@ -13,49 +13,39 @@ namespace {
 
 constexpr std::size_t kMaxUserMetadataBytes = 2048;
 constexpr std::string_view kMetaPrefix = "x-amz-meta-";
-static_assert(kUnprintablePrefix.substr(1) == kMetaPrefix &&
-              kUnprintablePrefix.front() == kInternalAttributeMark);
+static_assert(kUnprintablePrefix.substr(1) == kMetaPrefix && kUnprintablePrefix.front() == kInternalAttributeMark);
 
 constexpr std::size_t kMaxRedirectBytes = 2048;
 constexpr std::string_view kRedirectPrefixes[] = {"/", "http://", "https://"};
 
-constexpr std::string_view kContentHeaders[] = {
-    "Content-Type",     "Cache-Control",    "Content-Disposition",
-    "Content-Language", "Content-Encoding", "Expires"};
+constexpr std::string_view kContentHeaders[] = {"Content-Type",     "Cache-Control",    "Content-Disposition",
+                                                "Content-Language", "Content-Encoding", "Expires"};
 
-constexpr std::string_view kStorageClasses[] = {
-    "STANDARD",   "REDUCED_REDUNDANCY",  "STANDARD_IA",
-    "ONEZONE_IA", "INTELLIGENT_TIERING", "GLACIER",
-    "GLACIER_IR", "DEEP_ARCHIVE"};
+constexpr std::string_view kStorageClasses[] = {"STANDARD",   "REDUCED_REDUNDANCY",  "STANDARD_IA",
+                                                "ONEZONE_IA", "INTELLIGENT_TIERING", "GLACIER",
+                                                "GLACIER_IR", "DEEP_ARCHIVE"};
 
-// "aws-chunked,gzip" -> "gzip": the framing is the wire's, not the object's
-// (spec §2.5).
+// "aws-chunked,gzip" -> "gzip": the framing is the wire's, not the object's (spec §2.5).
 std::string WithoutAwsChunked(std::string_view encoding) {
   std::string kept;
   for (;;) {
     const auto comma = encoding.find(',');
     const std::string_view token = Trim(encoding.substr(0, comma));
     if (!token.empty() && !EqualsIgnoreCase(token, "aws-chunked")) {
-      if (!kept.empty())
-        kept += ',';
+      if (!kept.empty()) kept += ',';
       kept += token;
     }
-    if (comma == std::string_view::npos)
-      return kept;
+    if (comma == std::string_view::npos) return kept;
     encoding.remove_prefix(comma + 1);
   }
 }
 
-// "=?charset?Q|B?text?=" as a whole value; nullopt when it is none or its bytes
-// are not ASCII.
+// "=?charset?Q|B?text?=" as a whole value; nullopt when it is none or its bytes are not ASCII.
 std::optional<std::string> DecodeAsciiWord(std::string_view value) {
-  if (!value.starts_with("=?") || !value.ends_with("?=") || value.size() < 8)
-    return std::nullopt;
+  if (!value.starts_with("=?") || !value.ends_with("?=") || value.size() < 8) return std::nullopt;
   const std::string_view inner = value.substr(2, value.size() - 4);
   const auto first = inner.find('?');
-  if (first == std::string_view::npos || first + 3 > inner.size() ||
-      inner[first + 2] != '?')
-    return std::nullopt;
+  if (first == std::string_view::npos || first + 3 > inner.size() || inner[first + 2] != '?') return std::nullopt;
   const char encoding = inner[first + 1];
   const std::string_view text = inner.substr(first + 3);
   std::optional<std::string> decoded;
@@ -63,11 +53,7 @@ std::optional<std::string> DecodeAsciiWord(std::string_view value) {
     decoded = Base64Decode(text);
   } else if (encoding == 'Q' || encoding == 'q') {
     std::string as_percent;
-    for (const char c : text)
-      as_percent += c == '%' ? std::string("%25")
-                             : std::string(1, c == '='   ? '%'
-                                              : c == '_' ? ' '
-                                                         : c);
+    for (const char c : text) as_percent += c == '%' ? std::string("%25") : std::string(1, c == '=' ? '%' : c == '_' ? ' ' : c);
     decoded = PercentDecode(as_percent, {});
   }
   return decoded && IsAscii(*decoded) ? decoded : std::nullopt;
@@ -87,46 +73,32 @@ std::string Latin1ToUtf8(std::string_view latin1) {
   return utf8;
 }
 
-Result<void> AddContentHeaders(const Call &call,
-                               store::Attributes &attributes) {
+Result<void> AddContentHeaders(const Call& call, store::Attributes& attributes) {
   for (const std::string_view name : kContentHeaders) {
     const auto value = call.Header(name);
-    if (!value)
-      continue;
-    std::string stored = name == "Content-Encoding" ? WithoutAwsChunked(*value)
-                                                    : std::string(*value);
-    if (!stored.empty())
-      attributes.emplace_back(name, std::move(stored));
+    if (!value) continue;
+    std::string stored = name == "Content-Encoding" ? WithoutAwsChunked(*value) : std::string(*value);
+    if (!stored.empty()) attributes.emplace_back(name, std::move(stored));
   }
   const auto redirect = call.Header(kWebsiteRedirect);
-  if (!redirect)
-    return Ok();
-  const bool starts = std::any_of(
-      std::begin(kRedirectPrefixes), std::end(kRedirectPrefixes),
-      [&](std::string_view prefix) { return redirect->starts_with(prefix); });
-  if (!starts)
-    return MakeError("InvalidRedirectLocation");
+  if (!redirect) return Ok();
+  const bool starts = std::any_of(std::begin(kRedirectPrefixes), std::end(kRedirectPrefixes),
+                                  [&](std::string_view prefix) { return redirect->starts_with(prefix); });
+  if (!starts) return MakeError("InvalidRedirectLocation");
   if (redirect->size() > kMaxRedirectBytes) {
-    return MakeError("InvalidRedirectLocation", {},
-                     "The length of website redirect location cannot exceed "
-                     "2,048 characters.");
+    return MakeError("InvalidRedirectLocation", {}, "The length of website redirect location cannot exceed 2,048 characters.");
   }
   attributes.emplace_back(kWebsiteRedirect, *redirect);
   return Ok();
 }
 
 // Repeated headers are one value, joined by commas.
-void AddUserHeader(store::Attributes &attributes, std::string_view name,
-                   std::string_view value) {
-  if (!StartsWithIgnoreCase(name, kMetaPrefix))
-    return;
+void AddUserHeader(store::Attributes& attributes, std::string_view name, std::string_view value) {
+  if (!StartsWithIgnoreCase(name, kMetaPrefix)) return;
   std::string lower = AsciiLower(name);
   auto [normal, printable] = NormaliseMetadataValue(value);
-  if (!printable)
-    lower.insert(lower.begin(), kInternalAttributeMark);
-  const auto same =
-      std::find_if(attributes.begin(), attributes.end(),
-                   [&](const auto &entry) { return entry.first == lower; });
+  if (!printable) lower.insert(lower.begin(), kInternalAttributeMark);
+  const auto same = std::find_if(attributes.begin(), attributes.end(), [&](const auto& entry) { return entry.first == lower; });
   if (same == attributes.end()) {
     attributes.emplace_back(std::move(lower), std::move(normal));
   } else {
@@ -134,98 +106,72 @@ void AddUserHeader(store::Attributes &attributes, std::string_view name,
   }
 }
 
-Result<void> AddUserMetadata(const Call &call, store::Attributes &attributes) {
-  if (!call.families.metadata)
-    return Ok();
-  for (const HeaderView &header : call.exchange.request.headers)
-    AddUserHeader(attributes, header.name, header.value);
+Result<void> AddUserMetadata(const Call& call, store::Attributes& attributes) {
+  if (!call.families.metadata) return Ok();
+  for (const HeaderView& header : call.exchange.request.headers) AddUserHeader(attributes, header.name, header.value);
   if (call.presigned) {
-    for (const QueryParameter &parameter : call.exchange.target.query) {
-      if (call.exchange.request.Find(parameter.name))
-        continue; // the verifier has made a header of it already
+    for (const QueryParameter& parameter : call.exchange.target.query) {
+      if (call.exchange.request.Find(parameter.name)) continue;  // the verifier has made a header of it already
       AddUserHeader(attributes, parameter.name, parameter.value);
     }
   }
   std::size_t bytes = 0;
-  for (const auto &[name, value] : attributes) {
-    if (name.starts_with(kMetaPrefix))
-      bytes += name.size() - kMetaPrefix.size() + value.size();
-    if (name.starts_with(kUnprintablePrefix))
-      bytes += name.size() - kUnprintablePrefix.size() + value.size();
+  for (const auto& [name, value] : attributes) {
+    if (name.starts_with(kMetaPrefix)) bytes += name.size() - kMetaPrefix.size() + value.size();
+    if (name.starts_with(kUnprintablePrefix)) bytes += name.size() - kUnprintablePrefix.size() + value.size();
   }
-  if (bytes <= kMaxUserMetadataBytes)
-    return Ok();
+  if (bytes <= kMaxUserMetadataBytes) return Ok();
   return MakeError("MetadataTooLarge",
-                   {{"Size", std::to_string(bytes)},
-                    {"MaxSizeAllowed", std::to_string(kMaxUserMetadataBytes)}});
+                   {{"Size", std::to_string(bytes)}, {"MaxSizeAllowed", std::to_string(kMaxUserMetadataBytes)}});
 }
 
-bool HasGrants(const Call &call) {
-  for (const std::string_view name :
-       {std::string_view("x-amz-grant-full-control"),
-        std::string_view("x-amz-grant-read"),
-        std::string_view("x-amz-grant-read-acp"),
-        std::string_view("x-amz-grant-write"),
-        std::string_view("x-amz-grant-write-acp")}) {
-    if (call.Header(name))
-      return true;
+bool HasGrants(const Call& call) {
+  for (const std::string_view name : {std::string_view("x-amz-grant-full-control"), std::string_view("x-amz-grant-read"),
+                                      std::string_view("x-amz-grant-read-acp"), std::string_view("x-amz-grant-write"),
+                                      std::string_view("x-amz-grant-write-acp")}) {
+    if (call.Header(name)) return true;
   }
   return false;
 }
 
-// Spec §2.1 "New defaults": BucketOwnerEnforced unless the bucket says
-// otherwise.
-bool AclsDisabled(const store::BucketRecord &bucket) {
-  for (const auto &[name, document] : bucket.configuration) {
-    if (name == "ownershipControls")
-      return document.find("BucketOwnerEnforced") != std::string::npos;
+// Spec §2.1 "New defaults": BucketOwnerEnforced unless the bucket says otherwise.
+bool AclsDisabled(const store::BucketRecord& bucket) {
+  for (const auto& [name, document] : bucket.configuration) {
+    if (name == "ownershipControls") return document.find("BucketOwnerEnforced") != std::string::npos;
   }
   return true;
 }
 
-// Only ACLs that change nothing are accepted (spec §2.5); where a bucket allows
-// ACLs, the others are refused rather than pretended.
-Result<void> CheckAcl(const Call &call, const store::BucketRecord &bucket) {
-  if (!call.families.acl)
-    return Ok();
+// Only ACLs that change nothing are accepted (spec §2.5); where a bucket allows ACLs, the others are refused rather than
+// pretended.
+Result<void> CheckAcl(const Call& call, const store::BucketRecord& bucket) {
+  if (!call.families.acl) return Ok();
   const auto acl = call.Header("x-amz-acl");
   const bool grants = HasGrants(call);
-  if (acl && grants)
-    return InvalidRequest(
-        "Specifying both Canned ACLs and Header Grants is not allowed");
-  if (acl && (*acl == "private" || *acl == "bucket-owner-full-control"))
-    return Ok();
-  if (AclsDisabled(bucket))
-    return MakeError("AccessControlListNotSupported");
-  return NotImplementedHeader(
-      grants ? "x-amz-grant-*" : "x-amz-acl",
-      "The emulator keeps no ACLs other than the owner's");
+  if (acl && grants) return InvalidRequest("Specifying both Canned ACLs and Header Grants is not allowed");
+  if (acl && (*acl == "private" || *acl == "bucket-owner-full-control")) return Ok();
+  if (AclsDisabled(bucket)) return MakeError("AccessControlListNotSupported");
+  return NotImplementedHeader(grants ? "x-amz-grant-*" : "x-amz-acl", "The emulator keeps no ACLs other than the owner's");
 }
 
-Result<std::string> ReadStorageClass(const Call &call) {
+Result<std::string> ReadStorageClass(const Call& call) {
   const auto name = call.Header("x-amz-storage-class");
-  if (!name)
-    return std::string("STANDARD");
-  if (std::find(std::begin(kStorageClasses), std::end(kStorageClasses),
-                *name) == std::end(kStorageClasses)) {
-    return MakeError("InvalidStorageClass",
-                     {{"StorageClassRequested", std::string(*name)}});
+  if (!name) return std::string("STANDARD");
+  if (std::find(std::begin(kStorageClasses), std::end(kStorageClasses), *name) == std::end(kStorageClasses)) {
+    return MakeError("InvalidStorageClass", {{"StorageClassRequested", std::string(*name)}});
   }
   return std::string(*name);
 }
 
-} // namespace
+}  // namespace
 
 MetadataValue NormaliseMetadataValue(std::string_view value) {
   if (auto decoded = DecodeAsciiWord(value)) {
     // A decoded line break would split the header it is answered in.
-    const bool printable =
-        std::all_of(decoded->begin(), decoded->end(),
-                    [](char c) { return c >= 0x20 && c != 0x7F; });
+    const bool printable = std::all_of(decoded->begin(), decoded->end(), [](char c) { return c >= 0x20 && c != 0x7F; });
     return {std::move(*decoded), printable};
   }
-  if (IsAscii(value))
-    return {std::string(value)};
+  if (IsAscii(value)) return {std::string(value)};
   return {"=?UTF-8?B?" + Base64Encode(AsBytes(Latin1ToUtf8(value))) + "?="};
 }
 
@@ -233,8 +179,7 @@ bool IsArchived(std::string_view storage_class) {
   return storage_class == "GLACIER" || storage_class == "DEEP_ARCHIVE";
 }
 
-Result<ObjectSettings> ReadObjectSettings(const Call &call,
-                                          const store::BucketRecord &bucket) {
+Result<ObjectSettings> ReadObjectSettings(const Call& call, const store::BucketRecord& bucket) {
   ObjectSettings settings;
   PENSTOCK_TRY(CheckAcl(call, bucket));
   PENSTOCK_ASSIGN(settings.encryption, ReadEncryption(call, bucket));
@@ -247,4 +192,4 @@ Result<ObjectSettings> ReadObjectSettings(const Call &call,
   return settings;
 }
 
-} // namespace penstock::emulator::api
+}  // namespace penstock::emulator::api
