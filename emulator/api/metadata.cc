@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "base/encoding.h"
+#include "emulator/api/encoded_words.h"
 #include "emulator/api/errors.h"
 #include "emulator/api/tags.h"
 #include "emulator/api/text.h"
@@ -38,39 +38,6 @@ std::string WithoutAwsChunked(std::string_view encoding) {
     if (comma == std::string_view::npos) return kept;
     encoding.remove_prefix(comma + 1);
   }
-}
-
-// "=?charset?Q|B?text?=" as a whole value; nullopt when it is none or its bytes are not ASCII.
-std::optional<std::string> DecodeAsciiWord(std::string_view value) {
-  if (!value.starts_with("=?") || !value.ends_with("?=") || value.size() < 8) return std::nullopt;
-  const std::string_view inner = value.substr(2, value.size() - 4);
-  const auto first = inner.find('?');
-  if (first == std::string_view::npos || first + 3 > inner.size() || inner[first + 2] != '?') return std::nullopt;
-  const char encoding = inner[first + 1];
-  const std::string_view text = inner.substr(first + 3);
-  std::optional<std::string> decoded;
-  if (encoding == 'B' || encoding == 'b') {
-    decoded = Base64Decode(text);
-  } else if (encoding == 'Q' || encoding == 'q') {
-    std::string as_percent;
-    for (const char c : text) as_percent += c == '%' ? std::string("%25") : std::string(1, c == '=' ? '%' : c == '_' ? ' ' : c);
-    decoded = PercentDecode(as_percent, {});
-  }
-  return decoded && IsAscii(*decoded) ? decoded : std::nullopt;
-}
-
-std::string Latin1ToUtf8(std::string_view latin1) {
-  std::string utf8;
-  for (const char c : latin1) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x80) {
-      utf8 += c;
-    } else {
-      utf8 += static_cast<char>(0xC0 | byte >> 6);
-      utf8 += static_cast<char>(0x80 | (byte & 0x3F));
-    }
-  }
-  return utf8;
 }
 
 Result<void> AddContentHeaders(const Call& call, store::Attributes& attributes) {
@@ -164,16 +131,6 @@ Result<std::string> ReadStorageClass(const Call& call) {
 }
 
 }  // namespace
-
-MetadataValue NormaliseMetadataValue(std::string_view value) {
-  if (auto decoded = DecodeAsciiWord(value)) {
-    // A decoded line break would split the header it is answered in.
-    const bool printable = std::all_of(decoded->begin(), decoded->end(), [](char c) { return c >= 0x20 && c != 0x7F; });
-    return {std::move(*decoded), printable};
-  }
-  if (IsAscii(value)) return {std::string(value)};
-  return {"=?UTF-8?B?" + Base64Encode(AsBytes(Latin1ToUtf8(value))) + "?="};
-}
 
 bool IsArchived(std::string_view storage_class) {
   return storage_class == "GLACIER" || storage_class == "DEEP_ARCHIVE";

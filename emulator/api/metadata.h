@@ -34,15 +34,6 @@ inline constexpr std::string_view kWebsiteRedirect = "x-amz-website-redirect-loc
 // (x-amz-missing-meta).
 inline constexpr std::string_view kUnprintablePrefix = ":x-amz-meta-";
 
-struct MetadataValue {
-  std::string text;
-  bool printable = true;
-};
-// RFC 2047 both ways, at the time of writing: an encoded word whose text is ASCII is stored decoded; other bytes beyond
-// ASCII are read as ISO-8859-1, whatever they were meant as, and stored encoded ("=?UTF-8?B?...?="), as AWS's user guide
-// shows.
-MetadataValue NormaliseMetadataValue(std::string_view value);
-
 }  // namespace penstock::emulator::api
 
 #endif  // PENSTOCK_EMULATOR_API_METADATA_H_

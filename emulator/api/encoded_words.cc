@@ -1,0 +1,102 @@
+#include "emulator/api/encoded_words.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "base/encoding.h"
+#include "emulator/api/text.h"
+
+namespace penstock::emulator::api {
+namespace {
+
+constexpr std::string_view kBegin = "=?";
+constexpr std::string_view kEnd = "?=";
+
+// "Q" of RFC 2047: '_' is a space, '=XX' a byte. By way of percent-encoding, which has the same shape.
+std::optional<std::string> DecodeQ(std::string_view text) {
+  std::string percent;
+  for (const char c : text) {
+    if (c == '%') {
+      percent += "%25";
+    } else {
+      percent += c == '=' ? '%' : c == '_' ? ' ' : c;
+    }
+  }
+  return PercentDecode(percent, {});
+}
+
+struct Word {
+  std::size_t bytes = 0;  // of the encoded word
+  std::string text;
+};
+
+// The encoded word "=?charset?B|Q?text?=" at the front of `value`; nullopt when there is none.
+std::optional<Word> WordAt(std::string_view value) {
+  if (!value.starts_with(kBegin)) return std::nullopt;
+  const auto charset_end = value.find('?', kBegin.size());
+  if (charset_end == std::string_view::npos || charset_end + 3 > value.size() || value[charset_end + 2] != '?') {
+    return std::nullopt;
+  }
+  const auto begin = charset_end + 3;
+  const auto end = value.find(kEnd, begin);
+  if (end == std::string_view::npos) return std::nullopt;
+  const std::string_view text = value.substr(begin, end - begin);
+  std::optional<std::string> decoded;
+  switch (value[charset_end + 1]) {
+    case 'B':
+    case 'b': decoded = Base64Decode(text); break;
+    case 'Q':
+    case 'q': decoded = DecodeQ(text); break;
+    default: break;
+  }
+  if (!decoded) return std::nullopt;
+  return Word{end + kEnd.size(), std::move(*decoded)};
+}
+
+// Every encoded word replaced by its text; nullopt when there is none, or one whose text is not ASCII. White space between
+// two words belongs to neither (RFC 2047 §6.2).
+std::optional<std::string> DecodeAsciiWords(std::string_view value) {
+  std::string out;
+  std::size_t after_word = std::string::npos;  // where in `out` the last word ended
+  for (std::size_t at = 0; at < value.size();) {
+    const auto word = WordAt(value.substr(at));
+    if (!word) {
+      out += value[at++];
+      continue;
+    }
+    if (!IsAscii(word->text)) return std::nullopt;
+    if (after_word != std::string::npos && Trim(std::string_view(out).substr(after_word)).empty()) out.resize(after_word);
+    out += word->text;
+    after_word = out.size();
+    at += word->bytes;
+  }
+  return after_word == std::string::npos ? std::nullopt : std::optional<std::string>(std::move(out));
+}
+
+std::string Latin1ToUtf8(std::string_view latin1) {
+  std::string utf8;
+  for (const char c : latin1) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x80) {
+      utf8 += c;
+    } else {
+      utf8 += static_cast<char>(0xC0 | byte >> 6);
+      utf8 += static_cast<char>(0x80 | (byte & 0x3F));
+    }
+  }
+  return utf8;
+}
+
+}  // namespace
+
+MetadataValue NormaliseMetadataValue(std::string_view value) {
+  if (!IsAscii(value)) return {"=?UTF-8?B?" + Base64Encode(AsBytes(Latin1ToUtf8(value))) + "?="};
+  if (value.find(kBegin) == std::string_view::npos) return {std::string(value)};
+  auto decoded = DecodeAsciiWords(value);
+  if (!decoded) return {std::string(value)};
+  // A decoded line break would split the header it is answered in.
+  const bool printable = std::all_of(decoded->begin(), decoded->end(), [](char c) { return c >= 0x20 && c != 0x7F; });
+  return {std::move(*decoded), printable};
+}
+
+}  // namespace penstock::emulator::api

@@ -1,0 +1,22 @@
+// RFC 2047 as S3 applies it to user metadata (spec/protocol.md §0 "Header charset").
+#ifndef PENSTOCK_EMULATOR_API_ENCODED_WORDS_H_
+#define PENSTOCK_EMULATOR_API_ENCODED_WORDS_H_
+
+#include <string>
+#include <string_view>
+
+namespace penstock::emulator::api {
+
+struct MetadataValue {
+  std::string text;       // what is stored and answered
+  bool printable = true;  // false: a decoded word holds control characters, and the value must not leave in a header
+};
+
+// Both ways, at the time of writing: encoded words whose text is ASCII are decoded, a value with any other stays as it is;
+// bytes beyond ASCII are read as ISO-8859-1, whatever they were meant as, and encoded ("=?UTF-8?B?...?="), as AWS's user
+// guide shows.
+MetadataValue NormaliseMetadataValue(std::string_view value);
+
+}  // namespace penstock::emulator::api
+
+#endif  // PENSTOCK_EMULATOR_API_ENCODED_WORDS_H_
