@@ -178,7 +178,8 @@ std::string_view ResourceType(Level level) {
 std::string AllowedMethods(Level level, std::string_view selector) {
   std::string allow;
   const auto add = [&](const Operation& operation) {
-    if (operation.level != level || operation.selector != selector) return;
+    // ?uploads is the one that buckets (GET) and objects (POST) share: S3 names both methods for either (spec §0).
+    if (operation.selector != selector || (operation.level != level && selector != "uploads")) return;
     if (!allow.empty()) allow += ", ";
     allow += operation.method;
   };

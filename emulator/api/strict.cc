@@ -10,6 +10,8 @@ namespace penstock::emulator::api {
 namespace {
 
 constexpr std::string_view kPrefix = "x-amz-";
+constexpr std::size_t kMaxHeaderSectionBytes = 8192;
+constexpr std::size_t kHeaderLineExtra = 4;  // ": " and the line's end
 
 enum class Family { kNone, kEncryption, kAcl, kObjectLock, kCopySource, kChecksum };
 using enum Family;
@@ -84,10 +86,15 @@ bool Note(std::string_view name, HeaderFamilies& families) {
 
 Result<HeaderFamilies> RefuseUnknown(const RequestHead& request, const Target& target, bool presigned) {
   HeaderFamilies families;
+  std::size_t section_bytes = 0;
   for (const HeaderView& header : request.headers) {
+    section_bytes += header.name.size() + header.value.size() + kHeaderLineExtra;
     if (StartsWithIgnoreCase(header.name, kPrefix) && !Note(header.name, families)) {
       return NotImplementedHeader(header.name);
     }
+  }
+  if (section_bytes > kMaxHeaderSectionBytes) {
+    return MakeError("RequestHeaderSectionTooLarge", {{"MaxSizeAllowed", std::to_string(kMaxHeaderSectionBytes)}});
   }
   for (const QueryParameter& parameter : target.query) {
     if (presigned && StartsWithIgnoreCase(parameter.name, kPrefix)) {

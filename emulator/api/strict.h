@@ -19,7 +19,7 @@ struct HeaderFamilies {
   bool metadata = false;     // x-amz-meta-*
 };
 
-// What the request carries; or NotImplemented + Header for the first x-amz-* header (or, when `presigned`, query parameter) that nobody here reads or
+// What the request carries; RequestHeaderSectionTooLarge above 8 KiB of headers (spec §2.5); or NotImplemented + Header for the first x-amz-* header (or, when `presigned`, query parameter) that nobody here reads or
 // may safely ignore, and for a valueless query parameter that names no sub-resource. Other unknown query parameters are
 // ignored, as S3 does.
 Result<HeaderFamilies> RefuseUnknown(const RequestHead& request, const Target& target, bool presigned);

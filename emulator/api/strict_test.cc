@@ -28,6 +28,13 @@ TEST_F(StrictTest, UnknownAmzHeadersAreNamedInA501) {
   EXPECT_EQ(s3_.Send("GET /bucket/k").status, 404);
 }
 
+TEST_F(StrictTest, HeaderSectionsEndAtEightKibibytes) {
+  EXPECT_EQ(s3_.Send("PUT /bucket/k\nContent-Disposition: " + std::string(7900, 'd'), "x").Outcome(), "200");
+  const Reply reply = s3_.Send("PUT /bucket/k\nContent-Disposition: " + std::string(8192, 'd'), "x");
+  EXPECT_EQ(reply.Outcome(), "400 RequestHeaderSectionTooLarge");
+  EXPECT_EQ(reply.Element("MaxSizeAllowed"), "8192");
+}
+
 TEST_F(StrictTest, TellsWhichFamiliesARequestCarries) {
   RequestHead head;
   head.headers = {{"Host", "h"}, {"X-Amz-Grant-Read", "id=1"}};
