@@ -53,9 +53,9 @@ std::optional<Word> WordAt(std::string_view value) {
   return Word{end + kEnd.size(), std::move(*decoded)};
 }
 
-// Every encoded word replaced by its text; nullopt when there is none, or one whose text is not ASCII. White space between
-// two words belongs to neither (RFC 2047 §6.2).
-std::optional<std::string> DecodeAsciiWords(std::string_view value) {
+// Every encoded word replaced by its text; nullopt when there is none. White space between two words belongs to neither
+// (RFC 2047 §6.2).
+std::optional<std::string> DecodeWords(std::string_view value) {
   std::string out;
   std::size_t after_word = std::string::npos;  // where in `out` the last word ended
   for (std::size_t at = 0; at < value.size();) {
@@ -64,7 +64,6 @@ std::optional<std::string> DecodeAsciiWords(std::string_view value) {
       out += value[at++];
       continue;
     }
-    if (!IsAscii(word->text)) return std::nullopt;
     if (after_word != std::string::npos && Trim(std::string_view(out).substr(after_word)).empty()) out.resize(after_word);
     out += word->text;
     after_word = out.size();
@@ -92,11 +91,17 @@ std::string Latin1ToUtf8(std::string_view latin1) {
 MetadataValue NormaliseMetadataValue(std::string_view value) {
   if (!IsAscii(value)) return {"=?UTF-8?B?" + Base64Encode(AsBytes(Latin1ToUtf8(value))) + "?="};
   if (value.find(kBegin) == std::string_view::npos) return {std::string(value)};
-  auto decoded = DecodeAsciiWords(value);
-  if (!decoded) return {std::string(value)};
+  auto decoded = DecodeWords(value);
+  if (!decoded || !IsAscii(*decoded)) return {std::string(value)};
   // A decoded line break would split the header it is answered in.
   const bool printable = std::all_of(decoded->begin(), decoded->end(), [](char c) { return c >= 0x20 && c != 0x7F; });
   return {std::move(*decoded), printable};
+}
+
+std::size_t DecodedBytes(std::string_view stored) {
+  if (stored.find(kBegin) == std::string_view::npos) return stored.size();
+  const auto decoded = DecodeWords(stored);
+  return decoded ? decoded->size() : stored.size();
 }
 
 }  // namespace penstock::emulator::api

@@ -2,6 +2,7 @@
 #ifndef PENSTOCK_EMULATOR_API_ENCODED_WORDS_H_
 #define PENSTOCK_EMULATOR_API_ENCODED_WORDS_H_
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -16,6 +17,9 @@ struct MetadataValue {
 // bytes beyond ASCII are read as ISO-8859-1, whatever they were meant as, and encoded ("=?UTF-8?B?...?="), as AWS's user
 // guide shows.
 MetadataValue NormaliseMetadataValue(std::string_view value);
+
+// What S3's limit counts of a stored value: the bytes of its text with every encoded word decoded.
+std::size_t DecodedBytes(std::string_view stored);
 
 }  // namespace penstock::emulator::api
 

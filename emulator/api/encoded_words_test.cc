@@ -35,5 +35,12 @@ TEST(EncodedWordsTest, ControlCharactersAreNoticed) {
   EXPECT_FALSE(NormaliseMetadataValue("=?UTF-8?Q?=7F?=").printable);
 }
 
+TEST(EncodedWordsTest, CountsBytesOfTheText) {
+  EXPECT_EQ(DecodedBytes("plain"), 5u);
+  EXPECT_EQ(DecodedBytes("=?UTF-8?B?w6k=?="), 2u);
+  EXPECT_EQ(DecodedBytes("a =?UTF-8?B?w6k=?= b"), 6u);
+  EXPECT_EQ(DecodedBytes("=?x?="), 5u);
+}
+
 }  // namespace
 }  // namespace penstock::emulator::api

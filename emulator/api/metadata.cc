@@ -84,7 +84,7 @@ Result<void> AddUserMetadata(const Call& call, store::Attributes& attributes) {
   }
   std::size_t bytes = 0;
   for (const auto& [name, value] : attributes) {
-    if (name.starts_with(kMetaPrefix)) bytes += name.size() - kMetaPrefix.size() + value.size();
+    if (name.starts_with(kMetaPrefix)) bytes += name.size() - kMetaPrefix.size() + DecodedBytes(value);
     if (name.starts_with(kUnprintablePrefix)) bytes += name.size() - kUnprintablePrefix.size() + value.size();
   }
   if (bytes <= kMaxUserMetadataBytes) return Ok();

@@ -80,6 +80,10 @@ TEST_F(MetadataTest, UserMetadataIsLimited) {
   EXPECT_EQ(reply.Outcome(), "400 MetadataTooLarge");
   EXPECT_EQ(reply.Element("Size"), "2049");
   EXPECT_EQ(reply.Element("MaxSizeAllowed"), "2048");
+  // 1023 letters of two bytes each, whatever their encoding takes.
+  std::string umlauts(1023, '\xE4');
+  EXPECT_EQ(Put("x-amz-meta-a: " + umlauts).Outcome(), "200");
+  EXPECT_EQ(Put("x-amz-meta-ab: " + umlauts + "xx").Element("Size"), "2050");
 }
 
 TEST_F(MetadataTest, StorageClassAclAndEncryptionAreChecked) {

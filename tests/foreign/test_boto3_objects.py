@@ -48,6 +48,10 @@ def test_every_checksum_goes_there_and_back(boto, bucket, algorithm):
     assert attributes["Checksum"][member] == put[member]
     copied = boto.copy_object(Bucket=bucket, Key="copy", CopySource=f"{bucket}/k")["CopyObjectResult"]
     assert copied[member] == put[member]
+    other = "XXHASH3" if algorithm != "XXHASH3" else "SHA512"
+    recomputed = boto.copy_object(Bucket=bucket, Key="other", CopySource=f"{bucket}/k", ChecksumAlgorithm=other)
+    assert f"Checksum{other}" in recomputed["CopyObjectResult"]
+    assert boto.get_object(Bucket=bucket, Key="other", ChecksumMode="ENABLED")["Body"].read() == data
     assert member not in boto.get_object(Bucket=bucket, Key="k", ChecksumMode="ENABLED", Range="bytes=1-5")
 
 
