@@ -20,6 +20,7 @@ struct Flags {
 
 void Declare(CLI::App& app, Flags& flags) {
   EmulatorOptions& options = flags.options;
+  app.footer("penstock-emulator fsck DIR checks what --data DIR keeps; see penstock-emulator fsck --help.");
   app.set_version_flag("--version", std::string("penstock-emulator ") + PENSTOCK_VERSION);
   app.add_option("--host", options.host, "address to listen on")->capture_default_str();
   app.add_option("--port", options.port, "port for S3; 0: any free one")->capture_default_str();

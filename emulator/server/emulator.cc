@@ -21,6 +21,8 @@ namespace server {
 namespace {
 
 constexpr std::chrono::seconds kGrace{5};
+// On a directory a write waits for the commit it shares with others: so many can share one.
+constexpr int kThreadsOnADirectory = 16;
 
 class RunningEmulator final : public Emulator {
  public:
@@ -84,6 +86,7 @@ class RunningEmulator final : public Emulator {
     http::ServerOptions wire{.host = options_.host, .port = options_.port};
     wire.tls_certificate_path = options_.tls_certificate_path;
     wire.tls_key_path = options_.tls_key_path;
+    if (!options_.data_directory.empty()) wire.min_threads = kThreadsOnADirectory;
     wire.clock = &clock_;
     wire.on_finished = [this](const api::Exchange& exchange) { Finished(exchange); };
     PENSTOCK_ASSIGN(server_, http::Server::Start(std::move(wire), *front_));

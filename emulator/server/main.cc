@@ -1,4 +1,5 @@
 // penstock-emulator: serves until SIGTERM or SIGINT. One line of JSON on standard output says that it is ready.
+// penstock-emulator fsck DIR: checks a data directory instead.
 #include <signal.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -7,10 +8,13 @@
 #include <cstdio>
 #include <exception>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
 #include "emulator/server/command_line.h"
+#include "emulator/server/fsck_command.h"
 #include "penstock/emulator.h"
 
 namespace penstock::emulator::server {
@@ -43,7 +47,14 @@ void PrintReady(const Emulator& emulator) {
   std::fflush(stdout);
 }
 
+int CheckDirectory(const std::vector<std::string>& arguments) {
+  const FsckOutcome outcome = RunFsck(arguments);
+  std::fputs(outcome.out.c_str(), stdout);
+  return outcome.error.empty() ? outcome.status : Fail(outcome.status, outcome.error);
+}
+
 int Main(int argc, char** argv) {
+  if (argc > 1 && std::string_view(argv[1]) == "fsck") return CheckDirectory({argv + 2, argv + argc});
   auto command = ParseCommandLine(argc, argv);
   if (!command.ok()) return Fail(kUsageFailure, command.error().message);
   if (command->text) {

@@ -72,13 +72,16 @@ Result<void> ReleaseReferences(WriteTransaction& transaction, const std::shared_
   Connection& connection = transaction.connection();
   PENSTOCK_ASSIGN(const auto slices, Unpack(connection, packed_slices));
   for (const SliceReference& slice : slices) {
-    Query release(connection, "UPDATE blobs SET refs = refs - 1 WHERE id=? RETURNING refs, bytes IS NULL");
-    PENSTOCK_ASSIGN(const bool found, release.Bind(slice.blob_id).Step());
-    if (!found || release.Int(0) > 0) continue;
-    const bool has_file = release.Int(1) != 0 && !registry->in_memory();
-    PENSTOCK_TRY(release.Run());
-    Query remove(connection, "DELETE FROM blobs WHERE id=?");
-    PENSTOCK_TRY(remove.Bind(slice.blob_id).Run());
+    // Not by RETURNING, which costs a table for its one row.
+    Query find(connection, "SELECT refs, bytes IS NULL FROM blobs WHERE id=?");
+    PENSTOCK_ASSIGN(const bool found, find.Bind(slice.blob_id).Step());
+    if (!found) continue;
+    const bool is_last = find.Int(0) <= 1;
+    const bool has_file = find.Int(1) != 0 && !registry->in_memory();
+    find.Reset();
+    Query release(connection, is_last ? "DELETE FROM blobs WHERE id=?" : "UPDATE blobs SET refs = refs - 1 WHERE id=?");
+    PENSTOCK_TRY(release.Bind(slice.blob_id).Run());
+    if (!is_last) continue;
     transaction.AfterCommit([registry, id = slice.blob_id, has_file] { registry->Released(id, has_file); });
   }
   return Ok();

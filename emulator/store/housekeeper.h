@@ -17,7 +17,7 @@ namespace penstock::emulator::store {
 
 struct HousekeeperOptions {
   std::string database;  // path
-  int checkpoint_pages = 4000;     // of log, from which on a checkpoint is worth while
+  int checkpoint_pages = 8192;     // of log, from which on a checkpoint is worth while
   int largest_log_pages = 65'536;  // from which on a commit does its own checkpoint: the thread cannot keep up
 };
 

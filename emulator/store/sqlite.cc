@@ -7,6 +7,8 @@
 #include <mutex>
 #include <utility>
 
+#include "emulator/store/log_vfs.h"
+
 namespace penstock::emulator::store {
 namespace {
 
@@ -63,7 +65,7 @@ Result<std::unique_ptr<Connection>> Connection::Open(const std::string& path, Ac
   const bool writes = access == Access::kReadWrite;
   const int how = writes ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY | SQLITE_OPEN_URI;
   const std::string name = access == Access::kImmutable ? ImmutableUri(path) : path;
-  const int code = sqlite3_open_v2(name.c_str(), &db, how | SQLITE_OPEN_NOMUTEX, nullptr);
+  const int code = sqlite3_open_v2(name.c_str(), &db, how | SQLITE_OPEN_NOMUTEX, LogVfsName());
   if (code != SQLITE_OK) {
     Error error = MakeError(code, db == nullptr ? 0 : sqlite3_system_errno(db), path, sqlite3_errstr(code));
     sqlite3_close(db);

@@ -66,7 +66,7 @@ Result<void> WriteQueue::Run(const Work& work, Company company) {
   }
   if (!is_writer && mine.Await() == State::kDone) return std::move(mine.result);
   // Give way once: who has a write at hand joins now, instead of paying for a transaction of his own afterwards.
-  if (is_writer && expects_company) std::this_thread::yield();
+  if (expects_company || !is_writer) std::this_thread::yield();
   Batch batch;
   TakeBatch(batch);
   Serve(batch);

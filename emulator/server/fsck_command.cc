@@ -1,0 +1,148 @@
+#include "emulator/server/fsck_command.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "emulator/store/fsck.h"
+
+namespace penstock::emulator::server {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kFindings = 1;
+constexpr int kNotChecked = 2;
+constexpr int kDeepest = 4;  // folders between the data directory and a store
+
+struct Flags {
+  std::string directory;
+  bool deep = false;
+  bool json = false;
+};
+
+FsckOutcome NotChecked(std::string message) {
+  std::replace(message.begin(), message.end(), '\n', ' ');
+  return {kNotChecked, {}, std::move(message)};
+}
+
+std::optional<std::uint64_t> GenerationOf(const std::string& name) {
+  constexpr std::string_view kPrefix = "generation-";
+  if (!name.starts_with(kPrefix)) return std::nullopt;
+  std::uint64_t number = 0;
+  const char* const end = name.data() + name.size();
+  const auto parsed = std::from_chars(name.data() + kPrefix.size(), end, number);
+  if (parsed.ec != std::errc() || parsed.ptr != end) return std::nullopt;
+  return number;
+}
+
+void Collect(const fs::path& folder, int depth, std::vector<std::string>& stores) {
+  std::error_code error;
+  if (fs::exists(folder / "penstock.db", error)) {
+    stores.push_back(folder.string());
+    return;
+  }
+  if (depth == kDeepest) return;
+  std::optional<std::pair<std::uint64_t, fs::path>> living;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    std::error_code ignored;
+    if (!at->is_directory(ignored) || at->is_symlink(ignored)) continue;
+    const auto generation = GenerationOf(at->path().filename().string());
+    if (!generation) {
+      Collect(at->path(), depth + 1, stores);
+    } else if (!living || *generation > living->first) {
+      living = {*generation, at->path()};
+    }
+  }
+  if (living) Collect(living->second, depth + 1, stores);
+}
+
+nlohmann::ordered_json ToJson(const std::string& store, const store::FsckReport& report) {
+  nlohmann::ordered_json json;
+  json["store"] = store;
+  json["clean"] = report.clean();
+  json["buckets"] = report.buckets;
+  json["versions"] = report.versions;
+  json["uploads"] = report.uploads;
+  json["parts"] = report.parts;
+  json["blobs"] = report.blobs;
+  json["bytes_read"] = report.bytes_read;
+  json["findings"] = nlohmann::ordered_json::array();
+  for (const store::FsckFinding& finding : report.findings) {
+    json["findings"].push_back({{"kind", finding.is_note ? "note" : "damage"},
+                                {"code", finding.code},
+                                {"subject", finding.subject},
+                                {"message", finding.message}});
+  }
+  json["omitted"] = report.omitted;
+  return json;
+}
+
+std::string ToText(const std::string& store, const store::FsckReport& report) {
+  std::string text;
+  for (const store::FsckFinding& finding : report.findings) {
+    text += (finding.is_note ? "note: " : "damage: ") + finding.subject + ": " + finding.message + "\n";
+  }
+  if (report.omitted > 0) text += "and " + std::to_string(report.omitted) + " more\n";
+  return text + store + ": " + (report.clean() ? "clean" : "damaged") + ", " + std::to_string(report.buckets) +
+         " buckets, " + std::to_string(report.versions) + " versions, " + std::to_string(report.uploads) + " uploads, " +
+         std::to_string(report.blobs) + " blobs\n";
+}
+
+FsckOutcome Check(const Flags& flags) {
+  const std::vector<std::string> stores = StoresIn(flags.directory);
+  if (stores.empty()) {
+    return NotChecked("there is no store in '" + flags.directory + "'; name the directory that --data named");
+  }
+  FsckOutcome outcome;
+  nlohmann::ordered_json all{{"clean", true}, {"stores", nlohmann::ordered_json::array()}};
+  for (const std::string& store : stores) {
+    const auto report = store::Fsck({.directory = store, .deep = flags.deep});
+    if (!report.ok()) return NotChecked(report.error().message);
+    if (!report->clean()) {
+      outcome.status = kFindings;
+      all["clean"] = false;
+    }
+    all["stores"].push_back(ToJson(store, *report));
+    if (!flags.json) outcome.out += ToText(store, *report);
+  }
+  // Keys are bytes: what is no UTF-8 is replaced.
+  if (flags.json) outcome.out = all.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  return outcome;
+}
+
+}  // namespace
+
+std::vector<std::string> StoresIn(const std::string& directory) {
+  std::vector<std::string> stores;
+  Collect(directory, 0, stores);
+  std::sort(stores.begin(), stores.end());
+  return stores;
+}
+
+FsckOutcome RunFsck(const std::vector<std::string>& arguments) {
+  CLI::App app("Checks a data directory and changes nothing. Exit status: 0 clean, 1 damage found, 2 not checked.",
+               "penstock-emulator fsck");
+  Flags flags;
+  app.add_option("directory", flags.directory, "what --data named")->required();
+  app.add_flag("--deep", flags.deep, "also read every byte and compare ETags and checksums");
+  app.add_flag("--json", flags.json, "print one JSON object");
+  try {
+    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));  // CLI11 takes them last first
+  } catch (const CLI::CallForHelp&) {
+    return {0, app.help(), {}};
+  } catch (const CLI::ParseError& error) {
+    return NotChecked(error.what());
+  }
+  return Check(flags);
+}
+
+}  // namespace penstock::emulator::server

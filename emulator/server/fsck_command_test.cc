@@ -1,0 +1,98 @@
+#include "emulator/server/fsck_command.h"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "emulator/store/store.h"
+
+namespace penstock::emulator::server {
+namespace {
+
+namespace fs = std::filesystem;
+
+class FsckCommandTest : public ::testing::Test {
+ protected:
+  FsckCommandTest() {
+    std::string name = (fs::temp_directory_path() / "penstock-fsck-XXXXXX").string();
+    path_ = ::mkdtemp(name.data());
+  }
+  ~FsckCommandTest() override {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  // A store with one object in a file of its own.
+  void MakeStore(const std::string& name) {
+    auto store = store::Store::Open({.directory = path_ + "/" + name});
+    ASSERT_TRUE(store.ok()) << store.error().ToString();
+    store::BucketRecord bucket;
+    bucket.name = BucketName("bucket");
+    ASSERT_TRUE((*store)->CreateBucket(bucket).ok());
+    auto writer = (*store)->NewBlob(0);
+    ASSERT_TRUE((*writer)->Append(AsBytes(std::string(100'000, 'x'))).ok());
+    store::PutObject put;
+    put.bucket = bucket.name;
+    put.record.key = ObjectKey("caf\xC3\xA9 \xFF");
+    put.record.size = 100'000;
+    put.record.content = std::move((*writer)->Finish()).value();
+    ASSERT_TRUE((*store)->Put(std::move(put)).ok());
+  }
+  void RemoveBlobFiles(const std::string& name) { fs::remove_all(path_ + "/" + name + "/blobs"); }
+
+  std::string path_;
+};
+
+TEST_F(FsckCommandTest, ACleanDirectoryIsStatus0) {
+  MakeStore("generation-1");
+  const FsckOutcome outcome = RunFsck({path_, "--deep"});
+  EXPECT_EQ(outcome.status, 0) << outcome.out << outcome.error;
+  EXPECT_NE(outcome.out.find("generation-1: clean, 1 buckets, 1 versions"), std::string::npos);
+}
+
+TEST_F(FsckCommandTest, DamageIsStatus1AndNamed) {
+  MakeStore("generation-1");
+  RemoveBlobFiles("generation-1");
+  const FsckOutcome outcome = RunFsck({path_});
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_NE(outcome.out.find("damage: " + path_ + "/generation-1/blobs/"), std::string::npos) << outcome.out;
+}
+
+TEST_F(FsckCommandTest, JsonIsOneObject) {
+  MakeStore("generation-1");
+  EXPECT_TRUE(nlohmann::json::parse(RunFsck({"--json", path_}).out)["clean"].get<bool>());
+  RemoveBlobFiles("generation-1");
+  const auto report = nlohmann::json::parse(RunFsck({path_, "--json"}).out);
+  EXPECT_FALSE(report["clean"].get<bool>());
+  EXPECT_EQ(report["stores"][0]["findings"][0]["kind"], "damage");
+  EXPECT_EQ(report["stores"][0]["findings"][0]["code"], "blob");
+}
+
+TEST_F(FsckCommandTest, OnlyTheLivingGenerationCounts) {
+  MakeStore("generation-9");
+  RemoveBlobFiles("generation-9");
+  MakeStore("generation-10");
+  MakeStore("other/generation-1");
+  EXPECT_EQ(StoresIn(path_), (std::vector<std::string>{path_ + "/generation-10", path_ + "/other/generation-1"}));
+  EXPECT_EQ(RunFsck({path_}).status, 0);
+}
+
+TEST_F(FsckCommandTest, WhatCannotBeCheckedIsStatus2) {
+  EXPECT_EQ(RunFsck({}).status, 2);
+  EXPECT_EQ(RunFsck({path_, "--wrong"}).status, 2);
+  const FsckOutcome empty = RunFsck({path_});
+  EXPECT_EQ(empty.status, 2);
+  EXPECT_NE(empty.error.find(path_), std::string::npos);
+  MakeStore("generation-1");
+  const auto user = store::Store::Open({.directory = path_ + "/generation-1"});
+  EXPECT_EQ(RunFsck({path_}).status, 2) << "an emulator has it open";
+}
+
+TEST_F(FsckCommandTest, HelpIsNoError) {
+  EXPECT_EQ(RunFsck({"--help"}).status, 0);
+  EXPECT_NE(RunFsck({"--help"}).out.find("--deep"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace penstock::emulator::server

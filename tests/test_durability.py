@@ -1,0 +1,211 @@
+"""`--durability strict` and `kill -9`: nothing acknowledged is lost, nothing is torn, fsck finds nothing.
+
+Several connections put, overwrite, delete and complete multipart uploads; the process is killed at a random moment; the next
+one must show, for every key, what was acknowledged last or what was under way. The seed is printed; PENSTOCK_SEED repeats it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import http.client
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import threading
+import time
+import urllib.parse
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+PROGRAM = Path(os.environ["PENSTOCK_BUILD_DIR"], "emulator/server/penstock-emulator")
+LONG = bool(os.environ.get("PENSTOCK_LONG"))
+ROUNDS = 200 if LONG else 6
+WORKERS = 6
+KEYS_PER_WORKER = 12
+SIZES = [0, 100, 1_000, 30_000, 40_000, 300_000]  # up to 32 KiB lives in the database, the rest in files
+PART = 5 << 20
+MISSING = None
+
+
+class Emulator:
+    def __init__(self, data: Path) -> None:
+        command = [str(PROGRAM), "--port", "0", "--admin-port", "-1", "--data", str(data), "--durability", "strict"]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        assert self.process.stdout is not None
+        self.netloc = urllib.parse.urlsplit(json.loads(self.process.stdout.readline())["endpoint"]).netloc
+
+    def kill(self) -> None:
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+
+class Connection:
+    """One keep-alive connection; requests are signed by botocore's signer."""
+
+    def __init__(self, netloc: str) -> None:
+        from botocore.credentials import Credentials
+
+        self.netloc = netloc
+        self.credentials = Credentials("penstock", "penstock-secret")
+        self.wire = http.client.HTTPConnection(netloc, timeout=60)
+
+    def send(self, method: str, path: str, body: bytes = b"") -> tuple[int, bytes]:
+        from botocore.auth import S3SigV4Auth
+        from botocore.awsrequest import AWSRequest
+
+        request = AWSRequest(method=method, url=f"http://{self.netloc}{path}", data=body)
+        S3SigV4Auth(self.credentials, "s3", "us-east-1").add_auth(request)
+        self.wire.request(method, path, body=body, headers=dict(request.headers.items()))
+        answer = self.wire.getresponse()
+        return answer.status, answer.read()
+
+
+def body_of(label: str, size: int) -> bytes:
+    """Bytes that tell which write they belong to, at every offset."""
+    block = hashlib.sha256(label.encode()).digest()
+    return (block * (size // len(block) + 1))[:size]
+
+
+@dataclass
+class Key:
+    """What may be there: the acknowledged state, and the one of a write that got no answer."""
+
+    path: str
+    states: list[str | None] = field(default_factory=lambda: [MISSING])  # SHA-256 of the body
+
+    def begin(self, body: bytes | None) -> None:
+        self.states.append(MISSING if body is None else hashlib.sha256(body).hexdigest())
+
+    def acknowledged(self) -> None:
+        self.states = self.states[-1:]
+
+
+class Worker(threading.Thread):
+    """Writes to keys of its own until its connection breaks."""
+
+    def __init__(self, netloc: str, keys: list[Key], seed: str) -> None:
+        super().__init__()
+        self.connection = Connection(netloc)
+        self.keys = keys
+        self.random = random.Random(seed)
+        self.label = seed
+        self.writes = 0
+        self.refused: str | None = None
+
+    def run(self) -> None:
+        try:
+            while self.refused is None:
+                self.step()
+        except (OSError, http.client.HTTPException):
+            pass  # killed
+
+    def expect(self, answer: tuple[int, bytes], *statuses: int) -> bytes:
+        if answer[0] not in statuses:
+            self.refused = f"{answer[0]} {answer[1][:300]!r}"
+        return answer[1]
+
+    def step(self) -> None:
+        key = self.random.choice(self.keys)
+        self.writes += 1
+        label = f"{self.label} {self.writes}"
+        kind = self.random.random()
+        if kind < 0.2:
+            key.begin(None)
+            self.expect(self.connection.send("DELETE", key.path), 204)
+        elif kind < 0.4:
+            self.multipart(key, label)
+        else:
+            body = body_of(label, self.random.choice(SIZES))
+            key.begin(body)
+            self.expect(self.connection.send("PUT", key.path, body), 200)
+        key.acknowledged()
+
+    def multipart(self, key: Key, label: str) -> None:
+        # A part may be small only when it is the last; two real parts are slow, so they are rare.
+        parts = [body_of(f"{label} 1", PART)] if self.random.random() < 0.05 else []
+        parts.append(body_of(f"{label} last", self.random.choice(SIZES[1:])))
+        created = self.expect(self.connection.send("POST", f"{key.path}?uploads="), 200)
+        upload = re.search(rb"<UploadId>([^<]+)", created)
+        assert upload, created
+        query = f"uploadId={upload.group(1).decode()}"
+        listed = ""
+        for number, part in enumerate(parts, 1):
+            self.expect(self.connection.send("PUT", f"{key.path}?partNumber={number}&{query}", part), 200)
+            etag = hashlib.md5(part, usedforsecurity=False).hexdigest()
+            listed += f'<Part><PartNumber>{number}</PartNumber><ETag>"{etag}"</ETag></Part>'
+        key.begin(b"".join(parts))
+        document = f"<CompleteMultipartUpload>{listed}</CompleteMultipartUpload>".encode()
+        self.expect(self.connection.send("POST", f"{key.path}?{query}", document), 200)
+
+
+def check(netloc: str, keys: list[Key]) -> int:
+    """Every key is in a state it may be in, which is the only one from now on. How many have a body."""
+    connection = Connection(netloc)
+    found = 0
+    for key in keys:
+        status, body = connection.send("GET", key.path)
+        assert status in (200, 404), (status, body[:300])
+        state = MISSING if status == 404 else hashlib.sha256(body).hexdigest()
+        assert state in key.states, f"{key.path}: {status}, {len(body)} bytes of no write that may be there ({len(key.states)})"
+        key.states = [state]
+        found += status == 200
+    return found
+
+
+def check_listing(netloc: str, keys: list[Key]) -> None:
+    status, body = Connection(netloc).send("GET", "/bucket?list-type=2")
+    assert status == 200
+    listed = {f"/bucket/{key}" for key in re.findall(r"<Key>([^<]+)", body.decode())}
+    assert listed == {key.path for key in keys if key.states != [MISSING]}
+
+
+def fsck(data: Path) -> None:
+    done = subprocess.run(
+        [str(PROGRAM), "fsck", "--deep", "--json", str(data)], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    report = json.loads(done.stdout)
+    assert report["clean"], report
+
+
+@pytest.fixture
+def seed() -> Iterator[int]:
+    value = int(os.environ.get("PENSTOCK_SEED", random.SystemRandom().randrange(1 << 32)))
+    print(f"PENSTOCK_SEED={value}")
+    yield value
+
+
+def test_strict_survives_kill_at_any_moment(tmp_path: Path, seed: int) -> None:
+    moments = random.Random(seed)
+    data = tmp_path / "s3"
+    keys = [[Key(f"/bucket/{worker}/{number}") for number in range(KEYS_PER_WORKER)] for worker in range(WORKERS)]
+    everything = [key for own in keys for key in own]
+    emulator = Emulator(data)
+    writes = found = 0
+    try:
+        assert Connection(emulator.netloc).send("PUT", "/bucket")[0] == 200
+        for number in range(ROUNDS):
+            workers = [Worker(emulator.netloc, own, f"{seed} {number} {i}") for i, own in enumerate(keys)]
+            for worker in workers:
+                worker.start()
+            time.sleep(moments.uniform(0.02, 0.4))
+            emulator.kill()
+            for worker in workers:
+                worker.join(60)
+                assert not worker.is_alive()
+                assert worker.refused is None, f"round {number}: {worker.refused}"
+                writes += worker.writes
+            fsck(data)
+            emulator = Emulator(data)
+            found += check(emulator.netloc, everything)
+            check_listing(emulator.netloc, everything)
+    finally:
+        emulator.kill()
+    assert writes > ROUNDS, "the workers wrote nothing to speak of"
+    assert found > 0
