@@ -31,6 +31,13 @@ constexpr DecodeTable MakeBase64Table() {
   return table;
 }
 
+constexpr std::array<std::array<char, 2>, 256> MakeHexPairs() {
+  std::array<std::array<char, 2>, 256> pairs{};
+  for (std::size_t byte = 0; byte < pairs.size(); ++byte) pairs[byte] = {kHexDigits[byte >> 4], kHexDigits[byte & 15]};
+  return pairs;
+}
+
+constexpr std::array<std::array<char, 2>, 256> kHexPairs = MakeHexPairs();
 constexpr DecodeTable kHexValues = MakeHexTable();
 constexpr DecodeTable kBase64Values = MakeBase64Table();
 
@@ -53,8 +60,10 @@ std::string HexEncode(ByteView bytes) {
   std::string text(bytes.size() * 2, '\0');
   char* to = text.data();
   for (const std::byte b : bytes) {
-    *to++ = kHexDigits[AsNumber(b) >> 4];
-    *to++ = kHexDigits[AsNumber(b) & 15];
+    const std::array<char, 2>& digits = kHexPairs[AsNumber(b)];
+    to[0] = digits[0];
+    to[1] = digits[1];
+    to += 2;
   }
   return text;
 }

@@ -6,16 +6,14 @@ import contextlib
 import hashlib
 import re
 import resource
-import shutil
 import socket
 import subprocess
 import tempfile
 import time
 import urllib.parse
-from collections.abc import Iterator
 from pathlib import Path
 
-from groups.emulator import SECONDS, prepare
+from groups.emulator import SECONDS, on_disk, prepare
 from harness import BUILD, Measurement, Row, interleave, process_cpu_seconds, rows, run_json
 from servers import Server, moto, penstock_emulator
 
@@ -24,16 +22,6 @@ PUT_BYTES, PUTS = 8 * MIB, 40
 BIG_BYTES, BIG_PART_BYTES = 8 << 30, 64 * MIB
 IDLE_CONNECTIONS, BUSY_CONNECTIONS = 2_000, 64
 KMS = {"ServerSideEncryption": "aws:kms"}
-
-
-@contextlib.contextmanager
-def on_disk() -> Iterator[Server]:
-    data = tempfile.mkdtemp(prefix="penstock-bench-")
-    try:
-        with penstock_emulator("--data", f"{data}/s3") as server:
-            yield server
-    finally:
-        shutil.rmtree(data, ignore_errors=True)
 
 
 class Wire:
