@@ -5,6 +5,7 @@
 #include "emulator/api/errors.h"
 #include "emulator/api/names.h"
 #include "emulator/api/operations.h"
+#include "emulator/api/overrides.h"
 #include "emulator/api/strict.h"
 #include "emulator/api/writes.h"
 
@@ -63,6 +64,7 @@ class Router final : public Handler {
     if (call.families.encryption) PENSTOCK_TRY(RefuseMisplacedEncryption(call, operation.name));
     if (call.families.copy_source) PENSTOCK_TRY(RefuseCopySource(call, operation.name));
     if (call.families.object_lock) PENSTOCK_TRY(RefuseObjectLock(call, operation.name));
+    if (operation.level == Level::kObject) PENSTOCK_TRY(RefuseAnonymousOverrides(call));
     return operation.handler(call);
   }
 
