@@ -177,8 +177,10 @@ Result<bool> BucketHasObjects(Connection& connection, std::int64_t bucket) {
 
 Result<void> RememberCompleted(Connection& connection, std::int64_t bucket, std::string_view upload_id,
                                const ObjectRow& row, std::int64_t limit) {
-  Query insert(connection, "INSERT INTO completed(ordinal, upload_id, bucket, " ALL_COLUMNS ") VALUES("
-                           "(SELECT coalesce(max(ordinal), 0) + 1 FROM completed),?,?," ALL_PLACES ")");
+  // WriteRow also binds ?17, the content, which is not remembered.
+  Query insert(connection, "INSERT INTO completed(ordinal, upload_id, bucket, " SUMMARY_COLUMNS ", attributes, tags, parts) "
+                           "VALUES((SELECT coalesce(max(ordinal), 0) + 1 FROM completed),"
+                           "?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?18)");
   insert.BindText(upload_id).Bind(bucket);
   PENSTOCK_TRY(WriteRow(insert, row));
   Query forget(connection, "DELETE FROM completed WHERE ordinal <= (SELECT max(ordinal) FROM completed) - ?");
@@ -186,7 +188,8 @@ Result<void> RememberCompleted(Connection& connection, std::int64_t bucket, std:
 }
 
 FoundRow FindRemembered(Connection& connection, std::int64_t bucket, std::string_view key, std::string_view upload_id) {
-  Query query(connection, "SELECT " ALL_COLUMNS " FROM completed WHERE upload_id=? AND bucket=? AND key=?");
+  Query query(connection, "SELECT " SUMMARY_COLUMNS
+                          ", attributes, tags, x'', parts FROM completed WHERE upload_id=? AND bucket=? AND key=?");
   query.BindText(upload_id).Bind(bucket).BindBytes(key);
   return ReadOne(connection, query);
 }

@@ -54,11 +54,14 @@ CREATE TABLE completed(
   newest_first INTEGER NOT NULL, version_id TEXT NOT NULL, is_marker INTEGER NOT NULL, size INTEGER NOT NULL,
   etag TEXT NOT NULL, last_modified INTEGER NOT NULL, owner_id TEXT NOT NULL, storage_class TEXT NOT NULL,
   checksum_algorithm TEXT NOT NULL, checksum_type TEXT NOT NULL, checksum TEXT NOT NULL, attributes BLOB NOT NULL,
-  tags BLOB NOT NULL, content BLOB NOT NULL, parts BLOB NOT NULL);
+  tags BLOB NOT NULL, parts BLOB NOT NULL);
 )sql";
 
-// From each version to the next; the first would be {2, "ALTER TABLE ..."}. kTables above always makes the newest.
-constexpr std::array<Migration, kSchemaVersion - 1> kMigrations{};
+// From each version to the next. kTables above always makes the newest.
+constexpr std::array<Migration, kSchemaVersion - 1> kMigrations{{
+    // What a completed upload made is remembered without its content: nothing counts those references.
+    {2, "ALTER TABLE completed DROP COLUMN content"},
+}};
 
 // mmap halves the cost of a point read (spec/performance.md §3f) and leaves the page cache little to do.
 constexpr char kCommonSettings[] = "PRAGMA mmap_size=1073741824; PRAGMA temp_store=MEMORY; PRAGMA trusted_schema=0;";
