@@ -59,6 +59,21 @@ void AppendRecoded(std::string& out, std::string_view raw, Recode rule) {
   out.resize(static_cast<std::size_t>(to - out.data()));
 }
 
+// Encoding would change nothing: unreserved bytes and the encodings, in upper case, of others.
+bool IsCanonical(std::string_view raw) {
+  for (std::size_t i = 0; i < raw.size(); ++i) {
+    while (i < raw.size() && kUnreserved[static_cast<unsigned char>(raw[i])]) ++i;
+    if (i == raw.size()) break;
+    if (raw[i] != '%' || raw.size() - i < 3) return false;
+    const int high = HexValue(raw[i + 1]);
+    const int low = HexValue(raw[i + 2]);
+    if (high < 0 || low < 0 || raw[i + 1] > 'F' || raw[i + 2] > 'F') return false;
+    if (kUnreserved[static_cast<unsigned char>(high * 16 + low)]) return false;
+    i += 2;
+  }
+  return true;
+}
+
 bool IsBlank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
 // Outer white space dropped, inner runs folded to one space.
@@ -122,9 +137,11 @@ void AppendQuery(std::string& out, std::string_view raw_query, std::string_view 
   };
   std::vector<Pair> pairs;
   pairs.reserve(8);
-  std::string encoded;  // what the pairs point into: never longer than this, so it never moves
-  encoded.reserve(3 * raw_query.size());
-  const auto recoded = [&encoded](std::string_view raw) {
+  std::string encoded;  // what pairs point into that were not canonical; it never moves, because it never grows
+  const std::size_t longest = 3 * raw_query.size();
+  const auto recoded = [&encoded, longest](std::string_view raw) {
+    if (IsCanonical(raw)) return raw;
+    if (encoded.empty()) encoded.reserve(longest);
     const std::size_t begin = encoded.size();
     AppendRecoded(encoded, raw, {});
     return std::string_view(encoded).substr(begin);

@@ -110,10 +110,15 @@ IoResult PlainStream::Write(std::span<const ByteView> pieces, More more, std::ch
   IoResult result;
   std::size_t first = 0;
   while (first < count) {
-    msghdr message{};
-    message.msg_iov = &left[first];
-    message.msg_iovlen = count - first;
-    const ssize_t sent = ::sendmsg(fd(), &message, flags);
+    ssize_t sent = 0;
+    if (count - first == 1) {  // costs the kernel less
+      sent = ::send(fd(), left[first].iov_base, left[first].iov_len, flags);
+    } else {
+      msghdr message{};
+      message.msg_iov = &left[first];
+      message.msg_iovlen = count - first;
+      sent = ::sendmsg(fd(), &message, flags);
+    }
     if (sent >= 0) {
       result.bytes += static_cast<std::size_t>(sent);
       Advance(left.data(), count, first, static_cast<std::size_t>(sent));
