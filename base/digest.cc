@@ -6,6 +6,7 @@
 
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
+#include <openssl/hmac.h>
 #include <openssl/rand.h>
 #include <openssl/sha.h>
 
@@ -191,6 +192,18 @@ HmacSha256Key::HmacSha256Key(ByteView key) {
 Sha256Digest HmacSha256Key::Sign(ByteView message) const { return HashOnward(outer_, HashOnward(inner_, message)); }
 
 Sha256Digest HmacSha256(ByteView key, ByteView message) { return HmacSha256Key(key).Sign(message); }
+
+Sha1Digest HmacSha1(ByteView key, ByteView message) {
+  Sha1Digest digest;
+  unsigned int size = 0;
+  static constexpr std::byte kNothing{};  // OpenSSL takes no null key, not even an empty one
+  const void* const key_data = key.empty() ? &kNothing : key.data();
+  PENSTOCK_CHECK(HMAC(EVP_sha1(), key_data, static_cast<int>(key.size()),
+                      reinterpret_cast<const unsigned char*>(message.data()), message.size(),
+                      reinterpret_cast<unsigned char*>(digest.data()), &size) != nullptr);
+  PENSTOCK_CHECK(size == digest.size());
+  return digest;
+}
 
 bool ConstantTimeEqual(ByteView a, ByteView b) {
   if (a.size() != b.size()) return false;

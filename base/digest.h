@@ -1,4 +1,4 @@
-// SHA-256, SHA-512, SHA-1, MD5 and HMAC-SHA-256 over OpenSSL. Digests only; what is hashed and why is each protocol's own.
+// SHA-256, SHA-512, SHA-1, MD5, HMAC-SHA-256 and HMAC-SHA-1 over OpenSSL. Digests only; what is hashed and why is each protocol's own.
 #ifndef PENSTOCK_BASE_DIGEST_H_
 #define PENSTOCK_BASE_DIGEST_H_
 
@@ -41,6 +41,7 @@ Md5Digest Md5(ByteView bytes);
 
 // HMAC-SHA-256 of `message`; `key` of any length.
 Sha256Digest HmacSha256(ByteView key, ByteView message);
+Sha1Digest HmacSha1(ByteView key, ByteView message);
 
 // A key prepared for many messages: the blocks that HMAC makes of it are hashed once. Holds what stands for the key, so
 // it is as secret. Thread safety: Sign from any thread.

@@ -58,6 +58,19 @@ struct HmacVector {
 };
 
 // RFC 4231 section 4, cases 1 to 4, 6 and 7 (5 is truncated).
+// RFC 2202, cases 2, 3 and 6.
+TEST(DigestTest, HmacSha1MatchesRfc2202) {
+  EXPECT_EQ(HexEncode(HmacSha1(AsBytes(std::string_view("Jefe")), AsBytes(std::string_view("what do ya want for nothing?")))),
+            "effcdf6ae5eb2fa2d27416d5f184df9c259a7c79");
+  const std::string key(20, '\xaa');
+  EXPECT_EQ(HexEncode(HmacSha1(AsBytes(key), AsBytes(std::string(50, '\xdd')))), "125d7342b9ac11cd91a39af48aa17b4f63f175d3");
+  const std::string long_key(80, '\xaa');
+  EXPECT_EQ(HexEncode(HmacSha1(AsBytes(long_key),
+                               AsBytes(std::string_view("Test Using Larger Than Block-Size Key - Hash Key First")))),
+            "aa4ae5e15272d00e95705637ce8a3b55ed402112");
+  EXPECT_EQ(HexEncode(HmacSha1({}, {})), "fbdb1d1b18aa6c08324b7d64b71fb76370690e1d");
+}
+
 TEST(DigestTest, HmacSha256MatchesRfc4231) {
   std::string counting;
   for (char c = 1; c <= 25; ++c) counting += c;

@@ -50,7 +50,7 @@ class Auth final : public api::Handler {
     if (!ready.ok()) return Refuse(exchange, ready.error());
 
     exchange.body = chain.outer();
-    if (mechanism == Mechanism::kQuery) {
+    if (mechanism == Mechanism::kQuery || mechanism == Mechanism::kVersionTwoQuery) {
       ForwardQuery(exchange);
     } else {
       next_.Handle(exchange);

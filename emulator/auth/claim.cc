@@ -175,7 +175,7 @@ Result<Mechanism> FindMechanism(const api::RequestHead& head, const api::Target&
         "the Authorization header should be specified",
         "Authorization");
   }
-  if (version_two) return VersionTwoRefused();
+  if (version_two) return Mechanism::kVersionTwoQuery;
   if (query) return Mechanism::kQuery;
   return header ? Mechanism::kHeader : Mechanism::kAnonymous;
 }

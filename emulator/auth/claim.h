@@ -14,9 +14,9 @@
 
 namespace penstock::emulator::auth {
 
-enum class Mechanism { kAnonymous, kHeader, kQuery };
+enum class Mechanism { kAnonymous, kHeader, kQuery, kVersionTwoQuery };
 
-// Which mechanism the request uses. Errors: two at once, Signature Version 2 in the query.
+// Which mechanism the request uses. Error: two at once.
 Result<Mechanism> FindMechanism(const api::RequestHead& head, const api::Target& target);
 
 // Views point into the request head and the target; they live as long as the exchange.

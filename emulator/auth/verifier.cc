@@ -5,6 +5,7 @@
 #include "base/dates.h"
 #include "emulator/auth/canonical.h"
 #include "emulator/auth/refusal.h"
+#include "emulator/auth/version_two.h"
 
 namespace penstock::emulator::auth {
 namespace {
@@ -47,17 +48,20 @@ std::string_view ServiceOf(const api::Target& target) {
   return target.bucket.value.ends_with("--x-s3") ? "s3express" : "s3";
 }
 
-Result<void> CheckToken(const api::Exchange& exchange, const Claim& claim, const User& user) {
-  const bool express = claim.service == "s3express";
-  const auto token = claim.mechanism == Mechanism::kQuery
-                         ? exchange.target.Get(express ? "X-Amz-S3session-Token" : "X-Amz-Security-Token")
-                         : exchange.request.Find(express ? "x-amz-s3session-token" : "x-amz-security-token");
+Result<void> CheckToken(std::optional<std::string_view> token, std::string_view access_key_id, const User& user) {
   if (!token) {
     if (user.session_token.empty()) return Ok();
-    return InvalidAccessKeyId(claim.access_key_id);  // temporary keys exist only together with their token
+    return InvalidAccessKeyId(access_key_id);  // temporary keys exist only together with their token
   }
   if (!user.session_token.empty() && ConstantTimeEqual(AsBytes(*token), AsBytes(user.session_token))) return Ok();
   return InvalidToken(*token);
+}
+
+std::optional<std::string_view> TokenOf(const api::Exchange& exchange, const Claim& claim) {
+  const bool express = claim.service == "s3express";
+  return claim.mechanism == Mechanism::kQuery
+             ? exchange.target.Get(express ? "X-Amz-S3session-Token" : "X-Amz-Security-Token")
+             : exchange.request.Find(express ? "x-amz-s3session-token" : "x-amz-security-token");
 }
 
 Result<std::string_view> PayloadClaim(const api::Exchange& exchange, Mechanism mechanism) {
@@ -69,6 +73,16 @@ Result<std::string_view> PayloadClaim(const api::Exchange& exchange, Mechanism m
     return InvalidRequest("Missing required header for this request: x-amz-content-sha256");
   }
   return std::string_view("UNSIGNED-PAYLOAD");
+}
+
+// The payload of a request whose signature cannot continue into chunks.
+Result<void> TakeUnsignablePayload(const api::Exchange& exchange, Admission& admission) {
+  PENSTOCK_ASSIGN(admission.payload_claim, PayloadClaim(exchange, Mechanism::kAnonymous));
+  PENSTOCK_ASSIGN(admission.payload_kind, ClassifyPayload(admission.payload_claim));
+  if (IsStreaming(admission.payload_kind) && admission.payload_kind != PayloadKind::kStreamingUnsignedTrailer) {
+    return InvalidRequest("The value of x-amz-content-sha256 header is invalid.");
+  }
+  return Ok();
 }
 
 Result<void> CheckCoverage(const api::RequestHead& head, const Claim& claim) {
@@ -105,6 +119,7 @@ Result<Admission> Verifier::Verify(api::Exchange& exchange) {
   if (!exchange.space) exchange.space = directory_.NamespaceOf(nullptr);
   PENSTOCK_ASSIGN(const Mechanism mechanism, FindMechanism(exchange.request, exchange.target));
   if (mechanism == Mechanism::kAnonymous) return AdmitAnonymous(exchange);
+  if (mechanism == Mechanism::kVersionTwoQuery) return AdmitVersionTwo(exchange);
 
   PENSTOCK_ASSIGN(const Claim claim, mechanism == Mechanism::kQuery ? ParseQueryClaim(exchange.target)
                                                                     : ParseHeaderClaim(exchange.request));
@@ -116,7 +131,7 @@ Result<Admission> Verifier::Verify(api::Exchange& exchange) {
   PENSTOCK_TRY(CheckScope(claim, options_.region, ServiceOf(exchange.target)));
   PENSTOCK_TRY(CheckTime(claim, now));
   if (!user) return InvalidAccessKeyId(claim.access_key_id);
-  PENSTOCK_TRY(CheckToken(exchange, claim, *user));
+  PENSTOCK_TRY(CheckToken(TokenOf(exchange, claim), claim.access_key_id, *user));
 
   Admission admission;
   admission.mechanism = mechanism;
@@ -141,11 +156,24 @@ Result<Admission> Verifier::Verify(api::Exchange& exchange) {
 Result<Admission> Verifier::AdmitAnonymous(api::Exchange& exchange) const {
   if (!options_.allow_anonymous) return AccessDenied("Access Denied");
   Admission admission;
-  PENSTOCK_ASSIGN(admission.payload_claim, PayloadClaim(exchange, Mechanism::kAnonymous));
-  PENSTOCK_ASSIGN(admission.payload_kind, ClassifyPayload(admission.payload_claim));
-  if (IsStreaming(admission.payload_kind) && admission.payload_kind != PayloadKind::kStreamingUnsignedTrailer) {
-    return InvalidRequest("The value of x-amz-content-sha256 header is invalid.");
-  }
+  PENSTOCK_TRY(TakeUnsignablePayload(exchange, admission));
+  return admission;
+}
+
+// No scope, and the payload is never part of the signature.
+Result<Admission> Verifier::AdmitVersionTwo(api::Exchange& exchange) const {
+  PENSTOCK_ASSIGN(const VersionTwoClaim claim, ParseVersionTwoClaim(exchange.target));
+  const std::shared_ptr<const User> user = directory_.FindUser(claim.access_key_id);
+  if (user) exchange.space = directory_.NamespaceOf(user.get());
+  PENSTOCK_TRY(CheckVersionTwoTime(claim, exchange.space->clock->Now()));
+  if (!user) return InvalidAccessKeyId(claim.access_key_id);
+  const auto in_query = exchange.target.Get("x-amz-security-token");
+  PENSTOCK_TRY(CheckToken(in_query ? in_query : exchange.request.Find("x-amz-security-token"), claim.access_key_id, *user));
+  PENSTOCK_TRY(CheckVersionTwoSignature(exchange, claim, user->secret_access_key));
+  Admission admission;
+  PENSTOCK_TRY(TakeUnsignablePayload(exchange, admission));
+  admission.mechanism = Mechanism::kVersionTwoQuery;
+  admission.identity = user->identity;
   return admission;
 }
 

@@ -36,6 +36,7 @@ class Verifier {
 
  private:
   Result<Admission> AdmitAnonymous(api::Exchange& exchange) const;
+  Result<Admission> AdmitVersionTwo(api::Exchange& exchange) const;
   Result<void> CheckTime(const Claim& claim, WallTime now) const;
   Result<void> CheckSignature(const api::Exchange& exchange, const Claim& claim, std::string_view payload_claim,
                               const HmacSha256Key& key) const;

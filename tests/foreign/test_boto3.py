@@ -171,6 +171,28 @@ def test_presigned_urls(boto, bucket, s3):
     assert caught.value.code == 403
 
 
+def test_presigned_urls_of_version_two(s3, bucket):
+    """What boto3 makes when nobody chooses a signature version."""
+    import ssl
+
+    config = Config(s3={"addressing_style": "path"})
+    client = boto3.client("s3", endpoint_url=s3.endpoint, verify=s3.ca, config=config, **s3.credentials)
+    context = ssl.create_default_context(cafile=s3.ca) if s3.ca else None
+    put = client.generate_presigned_url("put_object", Params={"Bucket": bucket, "Key": "a b+ä", "Metadata": {"m": "1"}})
+    assert "AWSAccessKeyId=" in put
+    request = urllib.request.Request(put, data=b"two", method="PUT", headers={"Content-Type": ""})
+    urllib.request.urlopen(request, context=context, timeout=10)
+    assert client.head_object(Bucket=bucket, Key="a b+ä")["Metadata"] == {"m": "1"}
+    get = client.generate_presigned_url(
+        "get_object", Params={"Bucket": bucket, "Key": "a b+ä", "ResponseContentType": "text/css"}
+    )
+    with urllib.request.urlopen(get, context=context, timeout=10) as answer:
+        assert (answer.read(), answer.headers["Content-Type"]) == (b"two", "text/css")
+    with pytest.raises(urllib.error.HTTPError) as caught:
+        urllib.request.urlopen(get.replace("Expires=", "Expires=1"), context=context, timeout=10)
+    assert caught.value.code == 403
+
+
 @pytest.mark.parametrize(
     ("change", "expected"),
     [

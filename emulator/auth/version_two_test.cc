@@ -1,0 +1,125 @@
+#include "emulator/auth/version_two.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <variant>
+
+#include "base/encoding.h"
+#include "emulator/auth/auth_fixture.h"
+
+namespace penstock::emulator::auth {
+namespace {
+
+// Made with botocore 1.44.5's HmacV1QueryAuth, an hour before they expire; the clock stands at 2013-05-24 00:00:00.
+constexpr std::string_view kPlain =
+    "/bucket/a%20b%2Bc?AWSAccessKeyId=AKIAIOSFODNN7EXAMPLE&Signature=L0znFvaDSgMStjHUsc2Mo8QHhaM%3D&Expires=1369357200";
+constexpr std::string_view kSubresources =
+    "/bucket/k?versionId=abc&response-content-type=text%2Fcss&x-id=GetObject&AWSAccessKeyId=AKIAIOSFODNN7EXAMPLE"
+    "&Signature=A6SwOEBcvGrhkxPLRcCE2RAkmak%3D&Expires=1369357200";
+constexpr std::string_view kAmzParameters =
+    "/bucket/k?AWSAccessKeyId=AKIAIOSFODNN7EXAMPLE&Signature=ePOKAExNqvUoquWd30h2ePcy44E%3D&x-amz-meta-b=1"
+    "&x-amz-acl=private&content-type=text%2Fplain&Expires=1369357200";
+constexpr std::string_view kVirtualHosted =
+    "/k?AWSAccessKeyId=AKIAIOSFODNN7EXAMPLE&Signature=bvEPbt%2FirSWgRaQ2W%2BtraQG09FA%3D&Expires=1369357200";
+constexpr std::string_view kWithToken =
+    "/bucket/k?AWSAccessKeyId=AKIAIOSFODNN7EXAMPLE&Signature=eNQFjLHukXHV0kTFHki6GUbqjCI%3D"
+    "&x-amz-security-token=TESTTOKEN%3D%3D&Expires=1369357200";
+
+class VersionTwoTest : public ::testing::Test {
+ protected:
+  // The code of the answer; "ok" where the router was reached.
+  std::string Ask(std::string_view method, std::string_view target, std::string host = "127.0.0.1:9000") {
+    const int before = router_.calls;
+    const auto auth = MakeAuth(ExampleOptions(), users_, router_);
+    TestExchange request(
+        TestRequest{.method = std::string(method), .target = std::string(target), .headers = {{"Host", std::move(host)}}, .body = {}});
+    auth->Handle(request.exchange);
+    if (router_.calls > before) return "ok";
+    body_ = std::get<std::string>(request.exchange.response.body);
+    return Element("Code");
+  }
+  std::string Element(const std::string& name) const {
+    const std::size_t begin = body_.find("<" + name + ">");
+    if (begin == std::string::npos) return "<absent>";
+    const std::size_t text = begin + name.size() + 2;
+    return body_.substr(text, body_.find("</", text) - text);
+  }
+  static std::string Replaced(std::string_view target, std::string_view from, std::string_view to) {
+    std::string changed(target);
+    return changed.replace(changed.find(from), from.size(), to);
+  }
+
+  OneUser users_;
+  RecordingRouter router_;
+  std::string body_;
+};
+
+// AWS's documentation of signature version 2 ("johnsmith/photos/puppy.jpg"), recomputed.
+TEST_F(VersionTwoTest, SignsAsTheDocumentedExample) {
+  const TestExchange request(TestRequest{});
+  const auto target = api::ParseTarget("/photos/puppy.jpg", "johnsmith.s3.amazonaws.com", api::HostRules::Default("us-east-1"));
+  ASSERT_TRUE(target.ok());
+  const std::string text = VersionTwoStringToSign(request.exchange.request, *target, "1175139620");
+  EXPECT_EQ(text, "GET\n\n\n1175139620\n/johnsmith/photos/puppy.jpg");
+}
+
+TEST_F(VersionTwoTest, AdmitsWhatBotocoreSigned) {
+  EXPECT_EQ(Ask("GET", kPlain), "ok");
+  EXPECT_EQ(router_.identity.access_key_id, kExampleKey);
+  EXPECT_EQ(Ask("GET", kSubresources), "ok");
+  EXPECT_EQ(Ask("GET", kVirtualHosted, "examplebucket.s3.amazonaws.com"), "ok");
+  EXPECT_EQ(Ask("PUT", kAmzParameters), "ok");
+  const std::pair<std::string, std::string> forwarded{"x-amz-meta-b", "1"};
+  EXPECT_EQ(std::count(router_.headers.begin(), router_.headers.end(), forwarded), 1);
+}
+
+TEST_F(VersionTwoTest, RefusesEveryChange) {
+  EXPECT_EQ(Ask("PUT", kPlain), "SignatureDoesNotMatch");
+  EXPECT_EQ(Element("StringToSign"), "PUT&#xa;&#xa;&#xa;1369357200&#xa;/bucket/a%20b%2Bc");
+  EXPECT_EQ(Element("CanonicalRequest"), "<absent>");
+  EXPECT_EQ(Ask("GET", Replaced(kPlain, "a%20b", "b%20b")), "SignatureDoesNotMatch");
+  EXPECT_EQ(Ask("GET", Replaced(kPlain, "Expires=1369357200", "Expires=1369357201")), "SignatureDoesNotMatch");
+  EXPECT_EQ(Ask("GET", Replaced(kPlain, "Signature=L", "Signature=M")), "SignatureDoesNotMatch");
+  EXPECT_EQ(Ask("GET", std::string(kPlain) + "&versionId=abc"), "SignatureDoesNotMatch");
+  EXPECT_EQ(Ask("GET", std::string(kPlain) + "&x-amz-acl=private"), "SignatureDoesNotMatch");
+  EXPECT_EQ(Ask("GET", Replaced(kSubresources, "versionId=abc", "versionId=abd")), "SignatureDoesNotMatch");
+  EXPECT_EQ(Ask("PUT", Replaced(kAmzParameters, "private", "public-read")), "SignatureDoesNotMatch");
+  EXPECT_EQ(Ask("PUT", Replaced(kAmzParameters, "plain", "other")), "SignatureDoesNotMatch");
+  EXPECT_EQ(Ask("GET", Replaced(kPlain, "EXAMPLE&", "NOBODY&")), "InvalidAccessKeyId");
+}
+
+TEST_F(VersionTwoTest, WhatIsNotPartOfTheResourceMayBeAdded) {
+  EXPECT_EQ(Ask("GET", std::string(kPlain) + "&x-id=GetObject&prefix=a"), "ok");
+}
+
+TEST_F(VersionTwoTest, ExpiresAtItsSecond) {
+  users_.clock.Advance(std::chrono::hours(1));
+  EXPECT_EQ(Ask("GET", kPlain), "ok");
+  users_.clock.Advance(std::chrono::seconds(1));
+  EXPECT_EQ(Ask("GET", kPlain), "AccessDenied");
+  EXPECT_EQ(Element("Message"), "Request has expired");
+  EXPECT_TRUE(Element("Expires").starts_with("2013-05-24T01:00:00"));
+  EXPECT_TRUE(Element("ServerTime").starts_with("2013-05-24T01:00:01"));
+}
+
+TEST_F(VersionTwoTest, NeedsAllThreeParameters) {
+  for (const std::string_view missing : {"&Signature=L0znFvaDSgMStjHUsc2Mo8QHhaM%3D", "&Expires=1369357200"}) {
+    EXPECT_EQ(Ask("GET", Replaced(kPlain, missing, "")), "AccessDenied");
+    EXPECT_EQ(Element("Message"), "Query-string authentication requires the Signature, Expires and AWSAccessKeyId parameters");
+  }
+  for (const std::string_view when : {"Expires=soon", "Expires=-1", "Expires=99999999999999", "Expires=1e9"}) {
+    EXPECT_EQ(Ask("GET", Replaced(kPlain, "Expires=1369357200", when)), "AccessDenied") << when;
+    EXPECT_TRUE(Element("Message").starts_with("Invalid date (should be seconds since epoch): ")) << when;
+  }
+}
+
+TEST_F(VersionTwoTest, ATemporaryKeyNeedsItsToken) {
+  EXPECT_EQ(Ask("GET", kWithToken), "InvalidToken");
+  users_.user.session_token = "TESTTOKEN==";
+  EXPECT_EQ(Ask("GET", kWithToken), "ok");
+  EXPECT_EQ(Ask("GET", kPlain), "InvalidAccessKeyId");
+}
+
+}  // namespace
+}  // namespace penstock::emulator::auth
