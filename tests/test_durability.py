@@ -15,7 +15,6 @@ import re
 import signal
 import subprocess
 import threading
-import time
 import urllib.parse
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -86,11 +85,29 @@ class Key:
         self.states = self.states[-1:]
 
 
+class Progress:
+    """How many writes were acknowledged, by all workers together."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.changed = threading.Condition()
+
+    def add(self) -> None:
+        with self.changed:
+            self.count += 1
+            self.changed.notify()
+
+    def reaches(self, count: int) -> bool:
+        with self.changed:
+            return self.changed.wait_for(lambda: self.count >= count, timeout=60)
+
+
 class Worker(threading.Thread):
     """Writes to keys of its own until its connection breaks."""
 
-    def __init__(self, netloc: str, keys: list[Key], seed: str) -> None:
+    def __init__(self, netloc: str, keys: list[Key], seed: str, progress: Progress) -> None:
         super().__init__()
+        self.progress = progress
         self.connection = Connection(netloc)
         self.keys = keys
         self.random = random.Random(seed)
@@ -125,6 +142,7 @@ class Worker(threading.Thread):
             key.begin(body)
             self.expect(self.connection.send("PUT", key.path, body), 200)
         key.acknowledged()
+        self.progress.add()
 
     def multipart(self, key: Key, label: str) -> None:
         # A part may be small only when it is the last; two real parts are slow, so they are rare.
@@ -191,16 +209,19 @@ def test_strict_survives_kill_at_any_moment(tmp_path: Path, seed: int) -> None:
     try:
         assert Connection(emulator.netloc).send("PUT", "/bucket")[0] == 200
         for number in range(ROUNDS):
-            workers = [Worker(emulator.netloc, own, f"{seed} {number} {i}") for i, own in enumerate(keys)]
+            progress = Progress()
+            workers = [Worker(emulator.netloc, own, f"{seed} {number} {i}", progress) for i, own in enumerate(keys)]
             for worker in workers:
                 worker.start()
-            time.sleep(moments.uniform(0.02, 0.4))
+            # The moment of one worker's acknowledgement is any moment of the others' writes.
+            reached = progress.reaches(moments.randint(1, 200))
             emulator.kill()
             for worker in workers:
                 worker.join(60)
                 assert not worker.is_alive()
                 assert worker.refused is None, f"round {number}: {worker.refused}"
                 writes += worker.writes
+            assert reached, f"round {number}: {progress.count} writes in a minute"
             fsck(data)
             emulator = Emulator(data)
             found += check(emulator.netloc, everything)
