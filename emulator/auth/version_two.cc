@@ -10,6 +10,7 @@
 #include "base/dates.h"
 #include "base/digest.h"
 #include "base/encoding.h"
+#include "emulator/api/text.h"
 #include "emulator/auth/refusal.h"
 
 namespace penstock::emulator::auth {
@@ -23,25 +24,11 @@ constexpr std::array<std::string_view, 35> kSignedParameters = {
     "response-content-language", "response-content-type", "response-expires", "restore", "select", "select-type",
     "storageClass", "tagging", "torrent", "uploadId", "uploads", "versionId", "versioning", "versions", "website"};
 
-std::string Lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + ('a' - 'A'));
-  }
-  return out;
-}
-
-std::string_view Trimmed(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
-}
-
 // The header, or the query parameter that stands for it.
 std::string_view HeaderOrParameter(const api::RequestHead& head, const api::Target& target, std::string_view name) {
-  if (const auto value = head.Find(name)) return Trimmed(*value);
+  if (const auto value = head.Find(name)) return api::Trim(*value);
   for (const api::QueryParameter& parameter : target.query) {
-    if (Lower(parameter.name) == name) return parameter.value;
+    if (api::AsciiLower(parameter.name) == name) return parameter.value;
   }
   return {};
 }
@@ -50,12 +37,12 @@ std::string_view HeaderOrParameter(const api::RequestHead& head, const api::Targ
 std::string AmzHeaders(const api::RequestHead& head, const api::Target& target) {
   std::map<std::string, std::string> found;
   const auto add = [&found](std::string_view name, std::string_view value) {
-    std::string lower = Lower(name);
+    std::string lower = api::AsciiLower(name);
     if (!lower.starts_with("x-amz-")) return;
     const auto [place, is_new] = found.try_emplace(std::move(lower), value);
     if (!is_new) place->second.append(",").append(value);
   };
-  for (const api::HeaderView& header : head.headers) add(header.name, Trimmed(header.value));
+  for (const api::HeaderView& header : head.headers) add(header.name, api::Trim(header.value));
   for (const api::QueryParameter& parameter : target.query) add(parameter.name, parameter.value);
   std::string lines;
   for (const auto& [name, value] : found) lines.append(name).append(":").append(value).append("\n");
