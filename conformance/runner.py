@@ -110,6 +110,8 @@ class Runner:
     def _lacking(self, case: Case) -> str:
         for need in case.needs:
             name, _, value = need.partition(":")
+            if name == "http" and not self._target.endpoint.startswith("http:"):
+                return "needs plain http"
             if name == "second_account" and self._target.second is None:
                 return "needs a second account (--second-access-key)"
             if name == "region" and self._target.region != value:
