@@ -16,7 +16,7 @@ MAX_PAGES = 60
 
 def objects_v1(world: World, random: Random) -> None:
     query, encoded = _query(random), random.random() < 0.3
-    if random.random() < 0.4:
+    if random.random() < 0.5:
         query.marker = _marker(random)
     asked = _common(query, encoded) | ({"marker": query.marker} if query.marker else {})
     for _ in range(MAX_PAGES):
@@ -38,7 +38,7 @@ def objects_v2(world: World, random: Random) -> None:
     owner = random.random() < 0.2
     if owner:
         asked["fetch-owner"] = "true"
-    if random.random() < 0.4:
+    if random.random() < 0.5:
         query.marker = asked["start-after"] = _marker(random)
     for _ in range(MAX_PAGES):
         document = _ask(world, asked)
@@ -56,7 +56,7 @@ def objects_v2(world: World, random: Random) -> None:
 
 def versions(world: World, random: Random) -> None:
     query, encoded = _query(random), random.random() < 0.3
-    if random.random() < 0.4:
+    if random.random() < 0.5:
         query.marker = _marker(random)
         known = world.bucket.keys.get(query.marker, [])
         if known and not query.delimiter and random.random() < 0.6:
@@ -166,4 +166,4 @@ def _decoded(value: str | None, encoded: bool) -> str | None:
     return unquote_plus(value) if encoded and value is not None else value
 
 
-STEPS = {objects_v1: 3, objects_v2: 3, versions: 3, uploads: 2}
+STEPS = {objects_v1: 4, objects_v2: 4, versions: 4, uploads: 3}
