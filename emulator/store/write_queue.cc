@@ -41,20 +41,33 @@ bool RunEffects(const std::vector<std::function<void()>>& effects) noexcept {
 
 }  // namespace
 
-void WriteQueue::Ticket::Tell(State news) {
-  const MutexLock lock(mutex);
-  state = news;
-  told.NotifyOne();  // under the lock: the ticket dies once its owner gets it
+void WriteQueue::Doorbell::Prepare() {
+  const MutexLock lock(mutex_);
+  state_ = State::kWaiting;
 }
 
-WriteQueue::State WriteQueue::Ticket::Await() {
-  const MutexLock lock(mutex);
-  while (state == State::kWaiting) told.WaitIdle(mutex);
-  return state;
+void WriteQueue::Doorbell::Ring(State news) {
+  {
+    const MutexLock lock(mutex_);
+    state_ = news;
+  }
+  rung_.NotifyOne();
+}
+
+WriteQueue::State WriteQueue::Doorbell::Await() {
+  const MutexLock lock(mutex_);
+  while (state_ == State::kWaiting) rung_.WaitIdle(mutex_);
+  return state_;
+}
+
+const std::shared_ptr<WriteQueue::Doorbell>& WriteQueue::OwnDoorbell() {
+  thread_local const auto own = std::make_shared<Doorbell>();
+  return own;
 }
 
 Result<void> WriteQueue::Run(const Work& work, Company company) {
-  Ticket mine{&work, company, {}, {}, {}, State::kWaiting, {}};
+  Ticket mine{&work, company, OwnDoorbell(), {}, {}};
+  mine.doorbell->Prepare();
   bool is_writer = false;
   bool expects_company = false;
   {
@@ -64,22 +77,24 @@ Result<void> WriteQueue::Run(const Work& work, Company company) {
     has_writer_ = true;
     expects_company = had_company_;
   }
-  if (!is_writer && mine.Await() == State::kDone) return std::move(mine.result);
+  if (!is_writer && mine.doorbell->Await() == State::kDone) return std::move(mine.result);
   // Give way once: who has a write at hand joins now, instead of paying for a transaction of his own afterwards.
   if (expects_company || !is_writer) std::this_thread::yield();
   Batch batch;
   TakeBatch(batch);
   Serve(batch);
-  Ticket* next = nullptr;
+  std::shared_ptr<Doorbell> next;
   {
     const MutexLock lock(mutex_);
     had_company_ = batch.size > 1 || !waiting_.empty();
     has_writer_ = !waiting_.empty();
-    if (has_writer_) next = waiting_.front();
+    if (has_writer_) next = waiting_.front()->doorbell;
   }
-  if (next != nullptr) next->Tell(State::kWriter);  // first: the next batch runs while the others are told
+  if (next != nullptr) next->Ring(State::kWriter);  // first: the next batch runs while the others are told
   for (Ticket* ticket : batch) {
-    if (ticket != &mine) ticket->Tell(State::kDone);
+    if (ticket == &mine) continue;
+    const std::shared_ptr<Doorbell> doorbell = ticket->doorbell;
+    doorbell->Ring(State::kDone);
   }
   return std::move(mine.result);
 }

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "emulator/store/connection_pool.h"
@@ -49,19 +50,26 @@ class WriteQueue {
   static constexpr std::size_t kLargestBatch = 64;  // beyond it a row costs the same (spec/performance.md §3f)
 
   enum class State { kWaiting, kWriter, kDone };
-  // On its caller's stack: whoever tells it kDone must not touch it afterwards.
+  // Where one thread waits for news. Shared, so that who brings the news may ring after the waiter has left: ringing under
+  // the lock would wake it only to wait for the lock.
+  class Doorbell {
+   public:
+    void Prepare();
+    void Ring(State news);
+    State Await();  // the first news since Prepare
+
+   private:
+    Mutex mutex_;
+    State state_ PENSTOCK_GUARDED_BY(mutex_) = State::kWaiting;
+    CondVar rung_;
+  };
+  // On its caller's stack: whoever rings kDone must not touch it afterwards.
   struct Ticket {
     const Work* work;
     Company company;
+    std::shared_ptr<Doorbell> doorbell;
     Result<void> result;
     std::vector<std::function<void()>> effects;
-
-    Mutex mutex;
-    State state PENSTOCK_GUARDED_BY(mutex) = State::kWaiting;
-    CondVar told;
-
-    void Tell(State news);
-    State Await();  // the first news
   };
   // Of fixed size: nothing between joining the queue and leaving it may throw.
   struct Batch {
@@ -72,6 +80,8 @@ class WriteQueue {
     auto end() const { return tickets.begin() + static_cast<std::ptrdiff_t>(size); }
   };
 
+  // The calling thread's own.
+  static const std::shared_ptr<Doorbell>& OwnDoorbell();
   void TakeBatch(Batch& batch);
   // Gives every ticket of the batch a result, whatever is thrown: their owners wait for it.
   void Serve(const Batch& batch) noexcept;
