@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <system_error>
 #include <thread>
 
 #include "base/digest.h"
@@ -69,20 +70,30 @@ Result<std::size_t> Fill(BodyReader& body, MutableByteView block) {
 
 using BlockWork = std::function<Result<void>(ByteView)>;
 
+// The lane of a large body; none where it would not help, or where no thread is to be had.
+std::unique_ptr<BlockLane> MakeLane(std::uint64_t length, const BlockWork& work) {
+  if (length < kSmallestLaneBody || std::thread::hardware_concurrency() < 2) return nullptr;
+  try {
+    return std::make_unique<BlockLane>(Blocks(), work);
+  } catch (const std::system_error&) {
+    return nullptr;
+  }
+}
+
 // Reads to the end. Every block goes through both works: for a large body, `aside` has a thread of its own.
 Result<void> DrainInTwo(BodyReader& body, std::uint64_t length, const BlockWork& here, const BlockWork& aside) {
-  if (length < kSmallestLaneBody || std::thread::hardware_concurrency() < 2) {
+  const std::unique_ptr<BlockLane> lane = MakeLane(length, aside);
+  if (lane == nullptr) {
     return Drain(body, [&](ByteView bytes) -> Result<void> {
       PENSTOCK_TRY(aside(bytes));
       return here(bytes);
     });
   }
-  BlockLane lane(Blocks(), aside);
   for (;;) {
-    const MutableByteView block = lane.NextBlock();
+    const MutableByteView block = lane->NextBlock();
     PENSTOCK_ASSIGN(const std::size_t count, Fill(body, block));
-    if (count == 0) return lane.Finish();
-    PENSTOCK_TRY(lane.Submit(count));
+    if (count == 0) return lane->Finish();
+    PENSTOCK_TRY(lane->Submit(count));
     PENSTOCK_TRY(here(block.first(count)));
   }
 }

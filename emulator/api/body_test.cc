@@ -32,6 +32,22 @@ TEST_F(BodyTest, ContentMd5IsVerified) {
   EXPECT_EQ(s3_.Send("HEAD /bucket/bad").status, 404);
 }
 
+// Beyond 1 MiB two threads share the work.
+TEST_F(BodyTest, LargeBodiesAreHashedAndKeptWhole) {
+  std::string body;
+  for (int i = 0; body.size() < (3u << 20); ++i) body += std::to_string(i) + ",";
+  const std::string md5 = HexEncode(Md5(AsBytes(body)));
+  EXPECT_EQ(s3_.Send("PUT /bucket/plain", body).Header("ETag"), "\"" + md5 + "\"");
+  EXPECT_TRUE(s3_.Send("GET /bucket/plain").body == body);
+  const Reply encrypted = s3_.Send("PUT /bucket/kms\nx-amz-server-side-encryption: aws:kms", body);
+  EXPECT_EQ(encrypted.Outcome(), "200");
+  EXPECT_NE(encrypted.Header("ETag"), "\"" + md5 + "\"");
+  EXPECT_TRUE(s3_.Send("GET /bucket/kms").body == body);
+  EXPECT_EQ(s3_.Send("PUT /bucket/bad\nContent-MD5: 1B2M2Y8AsgTpgAmY7PhCfg==", body).Outcome(), "400 BadDigest");
+  EXPECT_EQ(s3_.Send("PUT /bucket/bad\nx-amz-checksum-crc32: AAAAAA==", body).Outcome(), "400 BadDigest");
+  EXPECT_EQ(s3_.Send("HEAD /bucket/bad").status, 404);
+}
+
 TEST_F(BodyTest, UploadPartPrintsTheExpectedDigestInBase64) {
   const std::string id = s3_.Send("POST /bucket/k?uploads").Element("UploadId");
   const Reply wrong =
