@@ -30,7 +30,7 @@ except ModuleNotFoundError:  # Python 3.10, where pytest brings it
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]', re.M)
 STANDARD_C = re.compile(
     r"^(sys|net|netinet|arpa|linux)/|^(assert|ctype|errno|fcntl|float|immintrin|inttypes|limits|locale|math|cpuid|dirent|dlfcn|netdb"
-    r"|poll|pthread|sched|setjmp|signal|spawn|stdarg|stddef|stdint|stdio|stdlib|string|strings|syslog|time|unistd)\.h$"
+    r"|wctype|poll|pthread|sched|setjmp|signal|spawn|stdarg|stddef|stdint|stdio|stdlib|string|strings|syslog|time|unistd)\.h$"
 )
 TEST_ONLY = ("gtest/", "gmock/")
 FOR_TESTS = re.compile(
