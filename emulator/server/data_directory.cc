@@ -20,15 +20,6 @@ namespace {
 namespace fs = std::filesystem;
 constexpr std::string_view kPrefix = "generation-";
 
-std::optional<std::uint64_t> GenerationOf(const std::string& name) {
-  if (!std::string_view(name).starts_with(kPrefix)) return std::nullopt;
-  std::uint64_t number = 0;
-  const char* const last = name.data() + name.size();
-  const auto parsed = std::from_chars(name.data() + kPrefix.size(), last, number);
-  if (parsed.ec != std::errc() || parsed.ptr != last) return std::nullopt;
-  return number;
-}
-
 Error Unusable(const std::string& path, const std::string& why) {
   return Error::Make(ErrorKind::kInvalidArgument,
                      "data directory '" + path + "' cannot be used: " + why + "; choose a directory this user may write");
@@ -40,6 +31,15 @@ Error InUse(const std::string& path) {
 }
 
 }  // namespace
+
+std::optional<std::uint64_t> DataDirectory::GenerationOf(const std::string& folder_name) {
+  if (!std::string_view(folder_name).starts_with(kPrefix)) return std::nullopt;
+  std::uint64_t number = 0;
+  const char* const last = folder_name.data() + folder_name.size();
+  const auto parsed = std::from_chars(folder_name.data() + kPrefix.size(), last, number);
+  if (parsed.ec != std::errc() || parsed.ptr != last) return std::nullopt;
+  return number;
+}
 
 Result<std::unique_ptr<DataDirectory>> DataDirectory::Open(std::string path) {
   std::error_code error;

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -30,6 +31,8 @@ class DataDirectory {
   void AdoptNext();
   // Removes a generation's folder and everything in it. Failures leave it for RemoveOthers.
   static void RemoveGeneration(const std::string& path);
+  // N of a folder named generation-N.
+  static std::optional<std::uint64_t> GenerationOf(const std::string& folder_name);
   // Removes what earlier processes left behind.
   void RemoveOthers() const;
 

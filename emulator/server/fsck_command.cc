@@ -1,17 +1,16 @@
 #include "emulator/server/fsck_command.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
-#include <string_view>
 #include <system_error>
 #include <utility>
 
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include "emulator/server/data_directory.h"
 #include "emulator/store/fsck.h"
 
 namespace penstock::emulator::server {
@@ -34,16 +33,6 @@ FsckOutcome NotChecked(std::string message) {
   return {kNotChecked, {}, std::move(message)};
 }
 
-std::optional<std::uint64_t> GenerationOf(const std::string& name) {
-  constexpr std::string_view kPrefix = "generation-";
-  if (!name.starts_with(kPrefix)) return std::nullopt;
-  std::uint64_t number = 0;
-  const char* const end = name.data() + name.size();
-  const auto parsed = std::from_chars(name.data() + kPrefix.size(), end, number);
-  if (parsed.ec != std::errc() || parsed.ptr != end) return std::nullopt;
-  return number;
-}
-
 void Collect(const fs::path& folder, int depth, std::vector<std::string>& stores) {
   std::error_code error;
   if (fs::exists(folder / "penstock.db", error)) {
@@ -55,7 +44,7 @@ void Collect(const fs::path& folder, int depth, std::vector<std::string>& stores
   for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
     std::error_code ignored;
     if (!at->is_directory(ignored) || at->is_symlink(ignored)) continue;
-    const auto generation = GenerationOf(at->path().filename().string());
+    const auto generation = DataDirectory::GenerationOf(at->path().filename().string());
     if (!generation) {
       Collect(at->path(), depth + 1, stores);
     } else if (!living || *generation > living->first) {
