@@ -7,6 +7,7 @@
 #include "emulator/api/errors.h"
 #include "emulator/api/handlers.h"
 #include "emulator/api/names.h"
+#include "emulator/api/regions.h"
 #include "emulator/api/text.h"
 
 namespace penstock::emulator::api {
@@ -32,11 +33,11 @@ Result<std::string> ParseConstraint(std::string_view text) {
   return root.Child("LocationConstraint").text();
 }
 
-// The region matrix of spec §2.1, for an emulator that plays one region: a bucket elsewhere could be made but never
-// reached. Gives the region as it is to be stored.
+// The region matrix of spec §2.1. Gives the region as it is to be stored.
 Result<std::string> ChooseRegion(std::string_view endpoint_region, const std::string& constraint) {
   if (endpoint_region == kUsEast1) {
     if (constraint.empty()) return std::string(kUsEast1);
+    if (constraint != kUsEast1 && IsAwsRegion(RegionOfConstraint(constraint))) return constraint;
     return MakeError("InvalidLocationConstraint", {{"LocationConstraint", constraint}});
   }
   if (RegionOfConstraint(constraint) == endpoint_region) return constraint;
@@ -61,7 +62,7 @@ Result<void> CheckCreateHeaders(const Call& call) {
 
 // Creating one's own bucket again: no change in us-east-1, a conflict elsewhere.
 Result<void> AnswerExisting(Call& call, Error error) {
-  if (error.code == "BucketAlreadyOwnedByYou" && call.options.region == kUsEast1) {
+  if (error.code == "BucketAlreadyOwnedByYou" && EndpointRegion(call.exchange, call.options.region) == kUsEast1) {
     PENSTOCK_ASSIGN(const store::BucketPtr existing, call.store.FindBucket(call.bucket()));
     if (existing->region == kUsEast1) {
       call.response().Add("Location", "/" + call.bucket().value);
@@ -143,7 +144,7 @@ Result<void> CreateBucket(Call& call) {
   PENSTOCK_ASSIGN(const std::string text, ReadDocument(call, {}));
   PENSTOCK_ASSIGN(const std::string constraint, ParseConstraint(text));
   store::BucketRecord record;
-  PENSTOCK_ASSIGN(record.region, ChooseRegion(call.options.region, constraint));
+  PENSTOCK_ASSIGN(record.region, ChooseRegion(EndpointRegion(call.exchange, call.options.region), constraint));
   record.name = call.bucket();
   record.owner_id = call.exchange.identity.owner_id;
   record.created = call.exchange.space->clock->Now();
@@ -156,17 +157,9 @@ Result<void> CreateBucket(Call& call) {
 }
 
 Result<void> HeadBucket(Call& call) {
-  auto opened = OpenBucket(call);
-  if (!opened.ok()) {
-    // The region also comes with refusals, so that clients can find their way (spec §0 "x-amz-bucket-region").
-    const auto bucket = call.store.FindBucket(call.bucket());
-    if (bucket.ok() && opened.error().region.empty()) {
-      call.error_headers.emplace_back("x-amz-bucket-region", RegionOfConstraint((*bucket)->region));
-    }
-    return std::move(opened).error();
-  }
+  PENSTOCK_ASSIGN(const store::BucketPtr bucket, OpenBucket(call));
   Response& response = call.response();
-  response.Add("x-amz-bucket-region", std::string(RegionOfConstraint((*opened)->region)));
+  response.Add("x-amz-bucket-region", std::string(RegionOfConstraint(bucket->region)));
   response.Add("x-amz-bucket-arn", "arn:aws:s3:::" + call.bucket().value);
   response.Add("x-amz-access-point-alias", "false");
   response.Add("Content-Type", "application/xml");

@@ -24,8 +24,8 @@ struct RegionCase {
 TEST(BucketsTest, CreateFollowsTheRegionMatrix) {
   const RegionCase cases[] = {
       {"us-east-1", "", "200", "/bucket"},
-      {"us-east-1", "eu-west-1", "400 InvalidLocationConstraint", "<absent>"},
-      {"us-east-1", "EU", "400 InvalidLocationConstraint", "<absent>"},
+      {"us-east-1", "eu-west-1", "200", "http://bucket.s3.amazonaws.com/"},
+      {"us-east-1", "EU", "200", "http://bucket.s3.amazonaws.com/"},
       {"us-east-1", "us-east-1", "400 InvalidLocationConstraint", "<absent>"},
       {"us-east-1", "aws-global", "400 InvalidLocationConstraint", "<absent>"},
       {"us-east-1", "mars-1", "400 InvalidLocationConstraint", "<absent>"},
@@ -46,12 +46,21 @@ TEST(BucketsTest, CreateFollowsTheRegionMatrix) {
 }
 
 // A bucket made in another region was dead: its requests were redirected, and that region's signature was refused.
-TEST(BucketsTest, CreateRefusesARegionTheEmulatorDoesNotPlay) {
+TEST(BucketsTest, ABucketMadeInAnotherRegionLivesThere) {
   Harness s3;
-  const Reply refused = s3.Send("PUT /bucket", Constraint("eu-west-1"));
-  EXPECT_EQ(refused.Outcome(), "400 InvalidLocationConstraint");
+  EXPECT_EQ(s3.Send("PUT /bucket", Constraint("eu-west-1")).Outcome(), "200");
+  EXPECT_EQ(s3.Send("GET /bucket").Outcome(), "301 PermanentRedirect");
+  s3.signing_region() = "eu-west-1";
+  EXPECT_EQ(s3.Send("GET /bucket").Outcome(), "200");
+  EXPECT_EQ(s3.Send("HEAD /bucket").Header("x-amz-bucket-region"), "eu-west-1");
+  EXPECT_EQ(s3.Send("PUT /bucket", Constraint("eu-west-1")).Outcome(), "409 BucketAlreadyOwnedByYou");
+}
+
+TEST(BucketsTest, RefusedConstraintsLeaveNoBucket) {
+  Harness s3;
+  const Reply refused = s3.Send("PUT /bucket", Constraint("mars-1"));
   EXPECT_EQ(refused.Element("Message"), "The specified location-constraint is not valid");
-  EXPECT_EQ(refused.Element("LocationConstraint"), "eu-west-1");
+  EXPECT_EQ(refused.Element("LocationConstraint"), "mars-1");
   EXPECT_EQ(s3.Send("HEAD /bucket").status, 404);
   Harness eu({.region = "eu-west-1"});
   EXPECT_EQ(eu.Send("PUT /bucket", Constraint("us-west-2")).Outcome(), "400 IllegalLocationConstraintException");

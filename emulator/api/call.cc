@@ -4,20 +4,14 @@
 #include <climits>
 
 #include "base/dates.h"
+#include "emulator/api/access.h"
 #include "emulator/api/errors.h"
 #include "emulator/api/names.h"
+#include "emulator/api/regions.h"
 #include "emulator/api/text.h"
 
 namespace penstock::emulator::api {
 namespace {
-
-Error PermanentRedirect(const store::BucketRecord& bucket, std::string_view region) {
-  Error error = MakeError("PermanentRedirect",
-                          {{"Endpoint", bucket.name.value + ".s3." + std::string(region) + ".amazonaws.com"},
-                           {"Bucket", bucket.name.value}});
-  error.region = region;
-  return error;
-}
 
 // The account id behind a canonical id; empty where nobody knows it.
 std::string AccountOf(const Call& call, std::string_view owner_id) {
@@ -41,15 +35,10 @@ Result<void> CheckExpectedOwner(const Call& call, const store::BucketRecord& buc
   return Ok();
 }
 
-Result<store::BucketPtr> Open(Call& call, const BucketName& name, std::string_view owner_header) {
+Result<store::BucketPtr> Find(Call& call, const BucketName& name) {
   auto found = call.store.FindBucket(name);
-  if (!found.ok()) {
-    Error error = std::move(found).error();
-    if (error.code == "NoSuchBucket") return MakeError("NoSuchBucket", {{"BucketName", name.value}});
-    return error;
-  }
-  PENSTOCK_TRY(CheckExpectedOwner(call, *found.value(), owner_header));
-  return found;
+  if (found.ok() || found.error().code != "NoSuchBucket") return found;
+  return MakeError("NoSuchBucket", {{"BucketName", name.value}});
 }
 
 // Spec §2.7 "GET latest = marker", "GET/HEAD marker by id".
@@ -79,14 +68,20 @@ void Call::RespondXml(std::string document) {
 }
 
 Result<store::BucketPtr> OpenBucket(Call& call) {
-  PENSTOCK_ASSIGN(store::BucketPtr bucket, Open(call, call.bucket(), "x-amz-expected-bucket-owner"));
-  const std::string_view region = RegionOfConstraint(bucket->region);
-  if (region != call.options.region) return PermanentRedirect(*bucket, region);
+  if (call.opened) return call.opened;
+  PENSTOCK_ASSIGN(const store::BucketPtr bucket, Find(call, call.bucket()));
+  PENSTOCK_TRY(CheckRegion(call.exchange, *bucket, call.options.region));
+  PENSTOCK_TRY(CheckExpectedOwner(call, *bucket, "x-amz-expected-bucket-owner"));
+  PENSTOCK_TRY(Authorize(call.exchange.identity, *bucket));
+  call.opened = bucket;
   return bucket;
 }
 
 Result<store::BucketPtr> OpenSourceBucket(Call& call, const BucketName& name) {
-  return Open(call, name, "x-amz-source-expected-bucket-owner");
+  PENSTOCK_ASSIGN(const store::BucketPtr bucket, Find(call, name));
+  PENSTOCK_TRY(CheckExpectedOwner(call, *bucket, "x-amz-source-expected-bucket-owner"));
+  PENSTOCK_TRY(Authorize(call.exchange.identity, *bucket));
+  return bucket;
 }
 
 Result<std::optional<VersionId>> VersionParameter(const Call& call) {

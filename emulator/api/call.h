@@ -20,6 +20,7 @@ struct Call {
   const RouterOptions& options;
   store::Store& store;
   bool presigned = false;  // query-authenticated: x-amz-* query parameters count as headers (spec §0)
+  store::BucketPtr opened;  // the addressed bucket, once OpenBucket admitted the request to it
   // Added to the error document's headers when the operation fails.
   std::vector<std::pair<std::string, std::string>> error_headers;
   HeaderFamilies families = {};  // set before the operation runs
@@ -35,10 +36,11 @@ struct Call {
   void RespondXml(std::string document);
 };
 
-// The addressed bucket, after the checks that any operation on it makes: it exists, this endpoint serves its region
-// (else PermanentRedirect), and x-amz-expected-bucket-owner names its owner.
+// The addressed bucket, after the checks that any operation on it makes: it exists, the endpoint serves its region
+// (regions.h), x-amz-expected-bucket-owner names its owner, and the requester may come in (access.h). The router has
+// opened it before an operation begins, so that there it is a look-up.
 Result<store::BucketPtr> OpenBucket(Call& call);
-// A copy's source: any region, with its own expectation header.
+// A copy's source: any region, with its own expectation header, and the same question of access.
 Result<store::BucketPtr> OpenSourceBucket(Call& call, const BucketName& name);
 
 // `versionId`: nullopt when absent; InvalidArgument when it cannot be one.

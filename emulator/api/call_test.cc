@@ -37,7 +37,8 @@ TEST(CallTest, ExpectedOwnerMayBeAnotherAccount) {
   s3.identity().owner_id = std::string(64, 'b');
   s3.Send("PUT /theirs");
   s3.identity().owner_id = std::string(64, 'a');
-  EXPECT_EQ(s3.Send("GET /theirs\nx-amz-expected-bucket-owner: 222222222222").Outcome(), "200");
+  EXPECT_EQ(s3.Send("GET /theirs\nx-amz-expected-bucket-owner: 222222222222").Outcome(), "403 AccessDenied")
+      << "the right expectation opens no door";
   EXPECT_EQ(s3.Send("GET /theirs\nx-amz-expected-bucket-owner: 123456789012").Outcome(), "403 AccessDenied");
 }
 

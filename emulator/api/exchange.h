@@ -120,6 +120,7 @@ struct Exchange {
   Connection& connection;
   Target target;               // parsed request target (target.h)
   Identity identity;           // set by auth
+  std::string signing_region;  // of the signature's scope, set by auth; empty: not signed (regions.h)
   std::shared_ptr<Namespace> space;  // set by auth (or the outermost handler); never null for the router
   std::string request_id;      // 16 characters
   std::string host_id;

@@ -21,10 +21,10 @@ constexpr Operation kPlain[] = {
     {"DeleteObject", "DELETE", kObject, "", DeleteObject},
     {"ListObjects", "GET", kBucket, "", ListObjectsV1},
     {"HeadBucket", "HEAD", kBucket, "", HeadBucket},
-    {"CreateBucket", "PUT", kBucket, "", CreateBucket},
+    {"CreateBucket", "PUT", kBucket, "", CreateBucket, Entry::kAccount},
     {"DeleteBucket", "DELETE", kBucket, "", DeleteBucket},
     {"PostObject", "POST", kBucket, "", nullptr},
-    {"ListBuckets", "GET", kService, "", ListBuckets},
+    {"ListBuckets", "GET", kService, "", ListBuckets, Entry::kAccount},
     {"OptionsObject", "OPTIONS", kObject, "", nullptr},
     {"OptionsObject", "OPTIONS", kBucket, "", nullptr},
 };

@@ -14,12 +14,20 @@ namespace penstock::emulator::api {
 
 enum class Level : std::uint8_t { kService, kBucket, kObject };
 
+// What a request must pass before its operation begins.
+enum class Entry : std::uint8_t {
+  kBucket,   // OpenBucket
+  kAccount,  // be signed: there is no bucket to ask about
+  kOpen,     // nothing
+};
+
 struct Operation {
   std::string_view name;
   std::string_view method;
   Level level;
   std::string_view selector;  // the sub-resource that selects it; empty: none
   OperationHandler handler;   // null: S3 has it, the emulator does not
+  Entry entry = Entry::kBucket;
 };
 
 struct Resolution {

@@ -1,5 +1,6 @@
 #include "emulator/api/router.h"
 
+#include "emulator/api/access.h"
 #include "emulator/api/call.h"
 #include "emulator/api/encryption.h"
 #include "emulator/api/errors.h"
@@ -30,17 +31,25 @@ Error WithElements(const Call& call, Error error) {
   return error;
 }
 
+// HeadBucket names the region also when it refuses, so that clients can find their way (spec §0 "x-amz-bucket-region").
+void TellRegion(Call& call, const Error& error) {
+  if (!error.region.empty()) return;
+  const auto bucket = call.store.FindBucket(call.bucket());
+  if (bucket.ok()) call.error_headers.emplace_back("x-amz-bucket-region", RegionOfConstraint((*bucket)->region));
+}
+
 class Router final : public Handler {
  public:
   explicit Router(RouterOptions options) : options_(std::move(options)) {}
 
   void Handle(Exchange& exchange) override {
     const Target& target = exchange.target;
-    Call call{exchange, options_, *exchange.space->store, target.Has("X-Amz-Signature") || target.Has("Signature"), {}};
+    Call call{exchange, options_, *exchange.space->store, target.Has("X-Amz-Signature") || target.Has("Signature"), {}, {}};
     exchange.response = Response{};
     exchange.response.headers.reserve(16);
     auto result = Dispatch(call);
     if (result.ok()) return;
+    if (exchange.operation == "HeadBucket") TellRegion(call, result.error());
     RespondWithError(exchange, WithElements(call, std::move(result).error()));
     for (auto& [name, value] : call.error_headers) exchange.response.Add(std::move(name), std::move(value));
   }
@@ -61,6 +70,8 @@ class Router final : public Handler {
     if (operation.handler == nullptr) {
       return NotImplemented(std::string(operation.name) + " is not implemented by this emulator");
     }
+    if (operation.entry == Entry::kBucket) PENSTOCK_TRY(OpenBucket(call));
+    if (operation.entry == Entry::kAccount) PENSTOCK_TRY(RequireAccount(exchange.identity));
     if (call.families.encryption) PENSTOCK_TRY(RefuseMisplacedEncryption(call, operation.name));
     if (call.families.copy_source) PENSTOCK_TRY(RefuseCopySource(call, operation.name));
     if (call.families.object_lock) PENSTOCK_TRY(RefuseObjectLock(call, operation.name));

@@ -1,6 +1,7 @@
 #include "emulator/api/target.h"
 
 #include "emulator/api/errors.h"
+#include "emulator/api/names.h"
 #include "emulator/api/text.h"
 
 namespace penstock::emulator::api {
@@ -16,6 +17,36 @@ std::string_view WithoutPort(std::string_view host) {
   const auto colon = host.rfind(':');
   if (colon == std::string_view::npos || host.find(']', colon) != std::string_view::npos) return host;
   return host.substr(0, colon);
+}
+
+struct RegionalHost {
+  std::string_view bucket;
+  std::string_view region;  // empty: not one of S3's regional names
+};
+
+// "[bucket.]s3[.dualstack].<region>.amazonaws.com" and "[bucket.]s3-<region>.amazonaws.com", in lower case as SDKs
+// write them.
+RegionalHost ParseRegionalHost(std::string_view host) {
+  std::string_view rest = WithoutPort(host);
+  constexpr std::string_view kDomain = ".amazonaws.com";
+  if (!rest.ends_with(kDomain)) return {};
+  rest.remove_suffix(kDomain.size());
+  const auto dot = rest.rfind('.');
+  std::string_view region = dot == std::string_view::npos ? rest : rest.substr(dot + 1);
+  std::string_view before;  // "bucket.", or nothing
+  if (region.starts_with("s3-")) {
+    region.remove_prefix(3);
+    before = rest.substr(0, dot == std::string_view::npos ? 0 : dot + 1);
+  } else {
+    if (dot == std::string_view::npos) return {};
+    before = rest.substr(0, dot);
+    if (before.ends_with(".dualstack")) before.remove_suffix(std::string_view(".dualstack").size());
+    if (before != "s3" && !before.ends_with(".s3")) return {};
+    before.remove_suffix(2);
+  }
+  if (!IsAwsRegion(region)) return {};
+  if (!before.empty()) before.remove_suffix(1);
+  return {before, region};
 }
 
 // The bucket of a virtual-hosted name; empty when no suffix matches.
@@ -90,7 +121,9 @@ Result<Target> ParseTarget(std::string_view raw_target, std::string_view host, c
   if (!ParseQuery(target.raw_query, target.query)) return InvalidUri(raw_target);
 
   std::string_view path = std::string_view(target.raw_path).substr(1);
-  const std::string_view host_bucket = BucketOfHost(host, rules);
+  const RegionalHost regional = ParseRegionalHost(host);
+  target.host_region = regional.region;
+  const std::string_view host_bucket = regional.region.empty() ? BucketOfHost(host, rules) : regional.bucket;
   if (!host_bucket.empty()) {
     target.virtual_hosted = true;
     target.bucket = BucketName(std::string(host_bucket));

@@ -46,6 +46,27 @@ TEST(TargetTest, RoutesPathAndHost) {
   }
 }
 
+// Spec §2.16: an endpoint's region is in its name.
+TEST(TargetTest, RegionalHostNamesSayTheirRegion) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"s3.us-west-2.amazonaws.com", "us-west-2"},         {"b.s3.us-west-2.amazonaws.com:443", "us-west-2"},
+      {"b.s3.dualstack.us-west-2.amazonaws.com", "us-west-2"}, {"s3-us-west-2.amazonaws.com", "us-west-2"},
+      {"my.bucket.s3-us-west-2.amazonaws.com", "us-west-2"},   {"s3.amazonaws.com", ""},
+      {"b.s3.amazonaws.com", ""},                              {"b.s3.mars-1.amazonaws.com", ""},
+      {"us-west-2.amazonaws.com", ""},                         {"ec2.us-west-2.amazonaws.com", ""},
+      {"localhost:9000", ""},                                  {"127.0.0.1", ""}};
+  for (const auto& [host, region] : cases) {
+    const auto target = Parse("/x/y", host);
+    ASSERT_TRUE(target.ok()) << host;
+    EXPECT_EQ(target->host_region, region) << host;
+    if (*region == '\0') continue;
+    const std::string_view name(host);
+    const std::string bucket(name.starts_with("b.") ? "b" : name.starts_with("my.") ? "my.bucket" : "x");
+    EXPECT_EQ(target->bucket.value, bucket) << host;
+    EXPECT_EQ(target->key.value, bucket == "x" ? "y" : "x/y") << host;
+  }
+}
+
 TEST(TargetTest, KeepsRawPathAndQuery) {
   const auto target = Parse("/b/a%2fb?prefix=a/b&x", "h");
   ASSERT_TRUE(target.ok());

@@ -164,6 +164,7 @@ class Harness {
   store::Store& store() { return *space_->store; }
   Identity& identity() { return identity_; }
   Namespace& space() { return *space_; }
+  std::string& signing_region() { return signing_region_; }
 
  private:
   static std::string_view NextLine(std::string_view& rest) {
@@ -179,6 +180,7 @@ class Harness {
     Exchange exchange{.request = head, .body = &reader, .connection = connection};
     exchange.space = space_;
     exchange.identity = identity_;
+    exchange.signing_region = signing_region_;
     exchange.request_id = "0123456789ABCDEF";
     exchange.host_id = "aG9zdA==";
     if (!target.ok()) {
@@ -216,6 +218,7 @@ class Harness {
   HostRules rules_;
   std::shared_ptr<Namespace> space_;
   Identity identity_;
+  std::string signing_region_;
 };
 
 }  // namespace penstock::emulator::api::testing

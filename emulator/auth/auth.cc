@@ -97,6 +97,7 @@ class Auth final : public api::Handler {
     api::Exchange inner{.request = head, .body = exchange.body, .connection = exchange.connection};
     inner.target = std::move(exchange.target);
     inner.identity = std::move(exchange.identity);
+    inner.signing_region = exchange.signing_region;
     inner.space = exchange.space;
     inner.request_id = exchange.request_id;
     inner.host_id = exchange.host_id;

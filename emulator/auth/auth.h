@@ -47,7 +47,7 @@ struct AuthOptions {
   Mode mode = Mode::kVerify;
   std::string region = "us-east-1";
   api::HostRules hosts;
-  bool allow_anonymous = false;  // an emulator without access keys checks nothing
+  bool allow_anonymous = false;  // unsigned requests go on without an identity: what that may do, api/access.h decides
 };
 
 // Parses the target, verifies, fills identity, space and operation, wraps the body, then calls `next`.

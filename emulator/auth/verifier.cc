@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/dates.h"
+#include "emulator/api/regions.h"
 #include "emulator/auth/canonical.h"
 #include "emulator/auth/refusal.h"
 #include "emulator/auth/version_two.h"
@@ -117,6 +118,8 @@ Verifier::Verifier(const AuthOptions& options, const Directory& directory) : opt
 
 Result<Admission> Verifier::Verify(api::Exchange& exchange) {
   if (!exchange.space) exchange.space = directory_.NamespaceOf(nullptr);
+  // A browser asks before it sends: no preflight is signed, and a presigned URL's signature is for another method.
+  if (exchange.request.method == "OPTIONS") return AdmitUnsigned(exchange);
   PENSTOCK_ASSIGN(const Mechanism mechanism, FindMechanism(exchange.request, exchange.target));
   if (mechanism == Mechanism::kAnonymous) return AdmitAnonymous(exchange);
   if (mechanism == Mechanism::kVersionTwoQuery) return AdmitVersionTwo(exchange);
@@ -128,7 +131,8 @@ Result<Admission> Verifier::Verify(api::Exchange& exchange) {
   if (user) exchange.space = directory_.NamespaceOf(user.get());
   const WallTime now = exchange.space->clock->Now();
 
-  PENSTOCK_TRY(CheckScope(claim, options_.region, ServiceOf(exchange.target)));
+  PENSTOCK_TRY(CheckScope(claim, api::ExpectedSigningRegion(exchange, claim.region, options_.region),
+                          ServiceOf(exchange.target)));
   PENSTOCK_TRY(CheckTime(claim, now));
   if (!user) return InvalidAccessKeyId(claim.access_key_id);
   PENSTOCK_TRY(CheckToken(TokenOf(exchange, claim), claim.access_key_id, *user));
@@ -143,6 +147,7 @@ Result<Admission> Verifier::Verify(api::Exchange& exchange) {
   PENSTOCK_TRY(CheckSignature(exchange, claim, admission.payload_claim, key));
 
   admission.identity = user->identity;
+  exchange.signing_region = claim.region;
   if (IsStreaming(admission.payload_kind) && admission.payload_kind != PayloadKind::kStreamingUnsignedTrailer) {
     admission.signing = ChunkSigning{.key = key,
                                      .access_key_id = std::string(claim.access_key_id),
@@ -153,8 +158,12 @@ Result<Admission> Verifier::Verify(api::Exchange& exchange) {
   return admission;
 }
 
-Result<Admission> Verifier::AdmitAnonymous(api::Exchange& exchange) const {
+Result<Admission> Verifier::AdmitAnonymous(const api::Exchange& exchange) const {
   if (!options_.allow_anonymous) return AccessDenied("Access Denied");
+  return AdmitUnsigned(exchange);
+}
+
+Result<Admission> Verifier::AdmitUnsigned(const api::Exchange& exchange) {
   Admission admission;
   PENSTOCK_TRY(TakeUnsignablePayload(exchange, admission));
   return admission;

@@ -30,12 +30,13 @@ class Verifier {
   // `options` and `directory` outlive this.
   Verifier(const AuthOptions& options, const Directory& directory);
 
-  // Reads request and target, sets exchange.space and nothing else. In the order of §2.14: parse, date, scope, skew, key,
+  // Reads request and target, sets exchange.space and signing_region and nothing else. In the order of §2.14: parse, date, scope, skew, key,
   // payload claim, signed-headers coverage, signature.
   Result<Admission> Verify(api::Exchange& exchange);
 
  private:
-  Result<Admission> AdmitAnonymous(api::Exchange& exchange) const;
+  Result<Admission> AdmitAnonymous(const api::Exchange& exchange) const;
+  static Result<Admission> AdmitUnsigned(const api::Exchange& exchange);
   Result<Admission> AdmitVersionTwo(api::Exchange& exchange) const;
   Result<void> CheckTime(const Claim& claim, WallTime now) const;
   Result<void> CheckSignature(const api::Exchange& exchange, const Claim& claim, std::string_view payload_claim,

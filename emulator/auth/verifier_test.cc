@@ -185,6 +185,15 @@ TEST_F(VerifierTest, RefusesAnonymousRequestsUnlessAllowed) {
   EXPECT_TRUE(admission->identity.anonymous());
 }
 
+// A browser's preflight of a presigned URL carries a signature for another method.
+TEST_F(VerifierTest, PreflightsNeedNoSignature) {
+  const TestRequest preflight{
+      .method = "OPTIONS", .target = "/b/k?X-Amz-Signature=s", .headers = {{"Host", "localhost"}}, .body = {}};
+  const auto admission = Verify(preflight);
+  ASSERT_TRUE(admission.ok()) << admission.error().ToString();
+  EXPECT_TRUE(admission->identity.anonymous());
+}
+
 TEST_F(VerifierTest, AnAnonymousBodyCannotClaimSignedChunks) {
   options_.allow_anonymous = true;
   TestRequest request{.method = "PUT", .target = "/b/k", .headers = {{"Host", "localhost"}}, .body = {}};

@@ -43,7 +43,7 @@ class RunningEmulator final : public Emulator {
     identities_ = std::make_unique<Identities>(options_.access_keys, *universe_);
     const api::HostRules hosts = api::HostRules::Default(options_.region);
     router_ = api::MakeRouter({.region = options_.region});
-    auth_ = auth::MakeAuth({.region = options_.region, .hosts = hosts}, *identities_, *router_);
+    auth_ = auth::MakeAuth({.region = options_.region, .hosts = hosts, .allow_anonymous = true}, *identities_, *router_);
     fail_rate_ = faults::MakeFailRate({.rate = options_.fail_rate, .seed = options_.fail_seed}, *auth_);
     front_ = MakeFront(hosts, *identities_, counters_, *fail_rate_);
     admin_ = MakeAdmin({.stats = [this] { return stats(); }, .reset = [this] { return Reset(); }});

@@ -1,0 +1,18 @@
+#include "emulator/api/access.h"
+
+#include "emulator/api/errors.h"
+
+namespace penstock::emulator::api {
+
+Result<void> Authorize(const Identity& who, const store::BucketRecord& bucket) {
+  PENSTOCK_TRY(RequireAccount(who));
+  if (who.owner_id == bucket.owner_id) return Ok();
+  return MakeError("AccessDenied");
+}
+
+Result<void> RequireAccount(const Identity& who) {
+  if (!who.owner_id.empty()) return Ok();
+  return MakeError("AccessDenied");
+}
+
+}  // namespace penstock::emulator::api
