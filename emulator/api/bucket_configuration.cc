@@ -1,136 +1,170 @@
-// Sub-resources of buckets that the emulator keeps no state for: what S3 answers while they are not set (spec/protocol.md
-// §2.2), and versioning (§2.7), which it does keep.
+// Get, put, delete and list of the configurations in the table of sub_resources.h.
+#include <algorithm>
 #include <string>
 #include <string_view>
 
+#include "base/encoding.h"
 #include "emulator/api/body.h"
 #include "emulator/api/documents.h"
 #include "emulator/api/errors.h"
 #include "emulator/api/handlers.h"
+#include "emulator/api/sub_resources.h"
 
 namespace penstock::emulator::api {
 namespace {
 
-struct UnsetAnswer {
-  std::string_view selector;
-  std::string_view error_code;  // empty: 200 with the document below
-  std::string_view root;
-  std::string_view inner;  // raw XML
-};
+constexpr std::size_t kMaxIdCharacters = 64;
+constexpr std::size_t kMaxOfAKind = 1000;
+constexpr std::size_t kPageSize = 100;
+constexpr std::string_view kTokenMark = "penstock-configuration:";
 
-constexpr UnsetAnswer kUnset[] = {
-    {"accelerate", "", "AccelerateConfiguration", ""},
-    {"analytics", "NoSuchConfiguration", "", ""},
-    {"cors", "NoSuchCORSConfiguration", "", ""},
-    {"intelligent-tiering", "NoSuchConfiguration", "", ""},
-    {"inventory", "NoSuchConfiguration", "", ""},
-    {"lifecycle", "NoSuchLifecycleConfiguration", "", ""},
-    {"logging", "", "BucketLoggingStatus", ""},
-    {"metrics", "NoSuchConfiguration", "", ""},
-    {"notification", "", "NotificationConfiguration", ""},
-    {"object-lock", "ObjectLockConfigurationNotFoundError", "", ""},
-    {"ownershipControls", "", "OwnershipControls", "<Rule><ObjectOwnership>BucketOwnerEnforced</ObjectOwnership></Rule>"},
-    {"policy", "NoSuchBucketPolicy", "", ""},
-    {"policyStatus", "NoSuchBucketPolicy", "", ""},
-    {"publicAccessBlock", "", "PublicAccessBlockConfiguration",
-     "<BlockPublicAcls>true</BlockPublicAcls><IgnorePublicAcls>true</IgnorePublicAcls>"
-     "<BlockPublicPolicy>true</BlockPublicPolicy><RestrictPublicBuckets>true</RestrictPublicBuckets>"},
-    {"replication", "ReplicationConfigurationNotFoundError", "", ""},
-    {"requestPayment", "", "RequestPaymentConfiguration", "<Payer>BucketOwner</Payer>"},
-    {"tagging", "NoSuchTagSet", "", ""},
-    {"website", "NoSuchWebsiteConfiguration", "", ""},
-};
+// PutBucketLifecycleConfiguration's setting beside the document.
+constexpr std::string_view kMinimumSizeHeader = "x-amz-transition-default-minimum-object-size";
+constexpr std::string_view kMinimumSizeKey = "lifecycle-minimum-object-size";
+constexpr std::string_view kMinimumSizeDefault = "all_storage_classes_128K";
 
-std::string Document(const UnsetAnswer& answer) {
-  std::string xml = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<";
-  xml.append(answer.root).append(" ").append(kXmlNamespace);
-  if (answer.inner.empty()) return xml.append("/>");
-  return xml.append(">").append(answer.inner).append("</").append(answer.root).append(">");
+const SubResource& RowOf(const Call& call) {
+  for (const QueryParameter& parameter : call.exchange.target.query) {
+    if (const SubResource* row = FindSubResource(parameter.name)) return *row;
+  }
+  PENSTOCK_CHECK(false);  // the operation table sends only selectors of the table here
+  return *FindSubResource("cors");
 }
 
-void RespondWithAcl(Call& call, std::string_view owner_id) {
-  XmlWriter xml;
-  xml.Open("AccessControlPolicy", kXmlNamespace);
-  WriteOwner(xml, "Owner", owner_id);
-  xml.Open("AccessControlList");
-  xml.Open("Grant");
-  xml.Open("Grantee", "xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" xsi:type=\"CanonicalUser\"");
-  xml.Element("ID", owner_id);
-  xml.Close("Grantee");
-  xml.Element("Permission", "FULL_CONTROL");
-  xml.Close("Grant");
-  xml.Close("AccessControlList");
-  xml.Close("AccessControlPolicy");
-  call.RespondXml(xml.Take());
+bool IsIdCharacter(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
 }
 
-Result<store::Versioning> ParseVersioning(std::string_view text) {
-  auto document = XmlDocument::Parse(text);
-  if (!document.ok() || document->root().name() != "VersioningConfiguration") return MalformedXml();
-  const XmlElement status = document->root().Child("Status");
-  if (!status) return MakeError("IllegalVersioningConfigurationException");
-  if (status.text() == "Enabled") return store::Versioning::kEnabled;
-  if (status.text() == "Suspended") return store::Versioning::kSuspended;
-  return MalformedXml();
+Result<std::string> KeyOf(const Call& call, const SubResource& row) {
+  if (row.list_root.empty()) return std::string(row.selector);
+  const std::string_view id = call.Query("id").value_or("");
+  if (id.empty() || id.size() > kMaxIdCharacters || !std::all_of(id.begin(), id.end(), IsIdCharacter)) {
+    return MakeError("InvalidConfigurationId");
+  }
+  return std::string(row.selector) + "/" + std::string(id);
+}
+
+std::string UnsetDocument(const SubResource& row) {
+  std::string xml(kXmlProlog);
+  xml.append("<").append(row.schema->name).append(" ").append(kXmlNamespace);
+  if (row.unset_content.empty()) return xml.append("/>");
+  return xml.append(">").append(row.unset_content).append("</").append(row.schema->name).append(">");
+}
+
+Error NotSet(std::string_view code, const store::BucketRecord& bucket) {
+  return MakeError(code, {{"BucketName", bucket.name.value}});
+}
+
+using Entry = std::pair<std::string, std::string>;
+
+// The bucket's configurations of that kind, by id.
+std::vector<const Entry*> AllOfAKind(const store::BucketRecord& bucket, const SubResource& row) {
+  const std::string prefix = std::string(row.selector) + "/";
+  std::vector<const Entry*> all;
+  for (const Entry& entry : bucket.configuration) {
+    if (entry.first.starts_with(prefix)) all.push_back(&entry);
+  }
+  std::sort(all.begin(), all.end(), [](const Entry* a, const Entry* b) { return a->first < b->first; });
+  return all;
+}
+
+Result<void> CheckId(const Call& call, const store::BucketRecord& bucket, const SubResource& row, const Element& document) {
+  if (document.TextOf("Id") != call.Query("id").value_or("")) return MakeError("IdMismatch");
+  const std::vector<const Entry*> all = AllOfAKind(bucket, row);
+  const std::string key = std::string(row.selector) + "/" + std::string(document.TextOf("Id"));
+  const bool replaces = std::any_of(all.begin(), all.end(), [&](const Entry* entry) { return entry->first == key; });
+  if (replaces || all.size() < kMaxOfAKind) return Ok();
+  return MakeError("TooManyConfigurations");
+}
+
+Result<void> StoreMinimumSize(Call& call) {
+  const std::string_view value = call.Header(kMinimumSizeHeader).value_or(kMinimumSizeDefault);
+  if (value != kMinimumSizeDefault && value != "varies_by_storage_class") {
+    return InvalidRequest("Invalid TransitionDefaultMinimumObjectSize found: " + std::string(value));
+  }
+  call.response().Add(std::string(kMinimumSizeHeader), std::string(value));
+  return call.store.SetConfiguration(call.bucket(), std::string(kMinimumSizeKey), std::string(value));
+}
+
+// A document as it is kept, to stand inside another one.
+std::string WithoutNamespace(std::string document) {
+  const std::string attribute = " " + std::string(kXmlNamespace);
+  if (const auto at = document.find(attribute); at != std::string::npos) document.erase(at, attribute.size());
+  return document;
 }
 
 }  // namespace
 
 Result<void> GetBucketConfiguration(Call& call) {
   PENSTOCK_ASSIGN(const store::BucketPtr bucket, OpenBucket(call));
-  for (const UnsetAnswer& answer : kUnset) {
-    if (!call.exchange.target.Has(answer.selector)) continue;
-    if (!answer.error_code.empty()) return MakeError(answer.error_code, {{"BucketName", bucket->name.value}});
-    call.RespondXml(Document(answer));
-    return Ok();
+  const SubResource& row = RowOf(call);
+  PENSTOCK_ASSIGN(const std::string key, KeyOf(call, row));
+  const std::string* document = FindConfiguration(*bucket, key);
+  if (document != nullptr && document->empty()) return NotSet(row.deleted_code, *bucket);
+  if (document == nullptr && !row.unset_code.empty()) return NotSet(row.unset_code, *bucket);
+  if (row.selector == "lifecycle") {
+    const std::string* size = FindConfiguration(*bucket, kMinimumSizeKey);
+    call.response().Add(std::string(kMinimumSizeHeader), size ? *size : std::string(kMinimumSizeDefault));
   }
-  return NotImplemented("The sub-resource of this request is not implemented");
-}
-
-Result<void> GetAcl(Call& call) {
-  PENSTOCK_ASSIGN(const store::BucketPtr bucket, OpenBucket(call));
-  if (call.key().empty()) {
-    RespondWithAcl(call, bucket->owner_id);
-    return Ok();
-  }
-  PENSTOCK_ASSIGN(const auto version, VersionParameter(call));
-  PENSTOCK_ASSIGN(const store::ObjectPtr object, OpenObject(call, version));
-  AddVersionHeader(call, *bucket, *object);
-  RespondWithAcl(call, object->owner_id);
+  call.RespondXml(document ? std::string(kXmlProlog) + *document : UnsetDocument(row));
   return Ok();
 }
 
-Result<void> PutAcl(Call& call) {
+Result<void> PutBucketConfiguration(Call& call) {
   PENSTOCK_ASSIGN(const store::BucketPtr bucket, OpenBucket(call));
-  return MakeError("AccessControlListNotSupported");
+  const SubResource& row = RowOf(call);
+  PENSTOCK_ASSIGN(const std::string key, KeyOf(call, row));
+  PENSTOCK_ASSIGN(const std::string text, ReadDocument(call, {.require_checksum = row.checksum == Checksum::kRequired}));
+  if (text.empty()) return MakeError("MissingRequestBodyError");
+  PENSTOCK_ASSIGN(Element document, ReadBySchema(text, *row.schema));
+  if (!row.list_root.empty()) PENSTOCK_TRY(CheckId(call, *bucket, row, document));
+  if (row.check != nullptr) PENSTOCK_TRY(row.check(CheckContext{call, *bucket}, document));
+  if (row.selector == "lifecycle") PENSTOCK_TRY(StoreMinimumSize(call));
+  PENSTOCK_TRY(call.store.SetConfiguration(bucket->name, key, WriteDocument(document, Prolog::kNo)));
+  call.response().status = row.put_status;
+  return Ok();
 }
 
-Result<void> GetObjectLockState(Call& call) {
+Result<void> DeleteBucketConfiguration(Call& call) {
   PENSTOCK_ASSIGN(const store::BucketPtr bucket, OpenBucket(call));
-  PENSTOCK_ASSIGN(const auto version, VersionParameter(call));
-  PENSTOCK_TRY(OpenObject(call, version));
-  return InvalidRequest("Bucket is missing Object Lock Configuration");
+  const SubResource& row = RowOf(call);
+  PENSTOCK_ASSIGN(const std::string key, KeyOf(call, row));
+  if (!row.list_root.empty() && FindConfiguration(*bucket, key) == nullptr) return NotSet(row.unset_code, *bucket);
+  // An empty document remembers the deletion where that is not the same as never having been set.
+  const auto left = row.deleted_code.empty() ? std::nullopt : std::optional<std::string>(std::string());
+  PENSTOCK_TRY(call.store.SetConfiguration(bucket->name, key, left));
+  call.response().status = 204;
+  return Ok();
 }
 
-Result<void> GetBucketVersioning(Call& call) {
+Result<void> ListBucketConfigurations(Call& call) {
   PENSTOCK_ASSIGN(const store::BucketPtr bucket, OpenBucket(call));
+  const SubResource& row = RowOf(call);
+  std::string after;
+  const auto token = call.Query("continuation-token");
+  if (token) {
+    const auto raw = Base64Decode(*token);
+    if (!raw || !raw->starts_with(kTokenMark)) {
+      return InvalidArgument("The continuation token provided is incorrect", "continuation-token", *token);
+    }
+    after = raw->substr(kTokenMark.size());
+  }
+  std::vector<const Entry*> all = AllOfAKind(*bucket, row);
+  std::erase_if(all, [&](const Entry* entry) { return entry->first <= after; });
+  const bool truncated = all.size() > kPageSize;
+  if (truncated) all.resize(kPageSize);
   XmlWriter xml;
-  if (bucket->versioning == store::Versioning::kNever) {
-    xml.Empty("VersioningConfiguration", kXmlNamespace);
-  } else {
-    xml.Open("VersioningConfiguration", kXmlNamespace);
-    xml.Element("Status", bucket->versioning == store::Versioning::kEnabled ? "Enabled" : "Suspended");
-    xml.Close("VersioningConfiguration");
+  xml.Open(row.list_root, kXmlNamespace);
+  WriteFlag(xml, "IsTruncated", truncated);
+  if (token) xml.Element("ContinuationToken", *token);
+  if (truncated) {
+    const std::string next = std::string(kTokenMark) + all.back()->first;
+    xml.Element("NextContinuationToken", Base64Encode(AsBytes(next)));
   }
-  call.RespondXml(xml.Take());
+  std::string document = xml.Take();
+  for (const Entry* entry : all) document += WithoutNamespace(entry->second);
+  call.RespondXml(document.append("</").append(row.list_root).append(">"));
   return Ok();
-}
-
-Result<void> PutBucketVersioning(Call& call) {
-  PENSTOCK_ASSIGN(const store::BucketPtr bucket, OpenBucket(call));
-  PENSTOCK_ASSIGN(const std::string text, ReadDocument(call, {.require_checksum = true}));
-  PENSTOCK_ASSIGN(const store::Versioning versioning, ParseVersioning(text));
-  return call.store.SetVersioning(bucket->name, versioning);
 }
 
 }  // namespace penstock::emulator::api

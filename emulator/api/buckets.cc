@@ -1,13 +1,11 @@
-// Buckets: create, head, delete, list, location (spec/protocol.md §2.1).
+// Buckets: head, delete, list, location (spec/protocol.md §2.1).
 #include <algorithm>
 
 #include "base/encoding.h"
-#include "emulator/api/body.h"
 #include "emulator/api/documents.h"
 #include "emulator/api/errors.h"
 #include "emulator/api/handlers.h"
 #include "emulator/api/names.h"
-#include "emulator/api/regions.h"
 #include "emulator/api/text.h"
 
 namespace penstock::emulator::api {
@@ -16,61 +14,6 @@ namespace {
 constexpr std::string_view kUsEast1 = "us-east-1";
 constexpr std::uint64_t kMaxBuckets = 10'000;
 constexpr std::string_view kTokenMark = "penstock-1:";
-
-// The LocationConstraint of the request's document; empty when there is none.
-Result<std::string> ParseConstraint(std::string_view text) {
-  if (text.empty()) return std::string();
-  auto document = XmlDocument::Parse(text);
-  if (!document.ok()) return MalformedXml();
-  const XmlElement root = document->root();
-  if (root.name() != "CreateBucketConfiguration") return MalformedXml();
-  for (const XmlElement& child : root.Children()) {
-    if (child.name() != "LocationConstraint") {
-      return NotImplemented("The element '" + std::string(child.name()) + "' of CreateBucketConfiguration is not "
-                            "implemented; remove it");
-    }
-  }
-  return root.Child("LocationConstraint").text();
-}
-
-// The region matrix of spec §2.1. Gives the region as it is to be stored.
-Result<std::string> ChooseRegion(std::string_view endpoint_region, const std::string& constraint) {
-  if (endpoint_region == kUsEast1) {
-    if (constraint.empty()) return std::string(kUsEast1);
-    if (constraint != kUsEast1 && IsAwsRegion(RegionOfConstraint(constraint))) return constraint;
-    return MakeError("InvalidLocationConstraint", {{"LocationConstraint", constraint}});
-  }
-  if (RegionOfConstraint(constraint) == endpoint_region) return constraint;
-  return MakeError("IllegalLocationConstraintException", {},
-                   "The " + (constraint.empty() ? std::string("unspecified") : constraint) +
-                       " location constraint is incompatible for the region specific endpoint this request was sent "
-                       "to.");
-}
-
-Result<void> CheckCreateHeaders(const Call& call) {
-  if (const auto acl = call.Header("x-amz-acl"); acl && *acl != "private") {
-    return MakeError("AccessControlListNotSupported");
-  }
-  if (const auto ownership = call.Header("x-amz-object-ownership"); ownership && *ownership != "BucketOwnerEnforced") {
-    return NotImplementedHeader("x-amz-object-ownership", "Only BucketOwnerEnforced is implemented");
-  }
-  if (const auto lock = call.Header("x-amz-bucket-object-lock-enabled"); lock && !EqualsIgnoreCase(*lock, "false")) {
-    return NotImplementedHeader("x-amz-bucket-object-lock-enabled", "Object Lock is not implemented");
-  }
-  return Ok();
-}
-
-// Creating one's own bucket again: no change in us-east-1, a conflict elsewhere.
-Result<void> AnswerExisting(Call& call, Error error) {
-  if (error.code == "BucketAlreadyOwnedByYou" && EndpointRegion(call.exchange, call.options.region) == kUsEast1) {
-    PENSTOCK_ASSIGN(const store::BucketPtr existing, call.store.FindBucket(call.bucket()));
-    if (existing->region == kUsEast1) {
-      call.response().Add("Location", "/" + call.bucket().value);
-      return Ok();
-    }
-  }
-  return error;
-}
 
 struct BucketPage {
   std::vector<store::BucketPtr> buckets;
@@ -133,28 +76,14 @@ void WriteBucket(XmlWriter& xml, const store::BucketRecord& bucket, bool with_re
   xml.Open("Bucket");
   xml.Element("Name", bucket.name.value);
   xml.Element("CreationDate", XmlDate(bucket.created));
-  if (with_region) xml.Element("BucketRegion", RegionOfConstraint(bucket.region));
+  if (with_region) {
+    xml.Element("BucketRegion", RegionOfConstraint(bucket.region));
+    xml.Element("BucketArn", "arn:aws:s3:::" + bucket.name.value);
+  }
   xml.Close("Bucket");
 }
 
 }  // namespace
-
-Result<void> CreateBucket(Call& call) {
-  PENSTOCK_TRY(CheckCreateHeaders(call));
-  PENSTOCK_ASSIGN(const std::string text, ReadDocument(call, {}));
-  PENSTOCK_ASSIGN(const std::string constraint, ParseConstraint(text));
-  store::BucketRecord record;
-  PENSTOCK_ASSIGN(record.region, ChooseRegion(EndpointRegion(call.exchange, call.options.region), constraint));
-  record.name = call.bucket();
-  record.owner_id = call.exchange.identity.owner_id;
-  record.created = call.exchange.space->clock->Now();
-  auto created = call.store.CreateBucket(std::move(record));
-  if (!created.ok()) return AnswerExisting(call, std::move(created).error());
-  call.response().Add("Location", constraint.empty() ? "/" + call.bucket().value
-                                                     : "http://" + call.bucket().value + ".s3.amazonaws.com/");
-  call.response().Add("x-amz-bucket-arn", "arn:aws:s3:::" + call.bucket().value);
-  return Ok();
-}
 
 Result<void> HeadBucket(Call& call) {
   PENSTOCK_ASSIGN(const store::BucketPtr bucket, OpenBucket(call));

@@ -12,18 +12,32 @@ using OperationHandler = Result<void> (*)(Call& call);
 
 // buckets.cc
 Result<void> ListBuckets(Call& call);
-Result<void> CreateBucket(Call& call);
 Result<void> HeadBucket(Call& call);
 Result<void> DeleteBucket(Call& call);
 Result<void> GetBucketLocation(Call& call);
 
-// bucket_configuration.cc: the "not set" answers of spec §2.2, versioning, and ACL writes that S3 refuses.
+// create_bucket.cc
+Result<void> CreateBucket(Call& call);
+// bucket_configuration.cc: every row of sub_resources.cc.
 Result<void> GetBucketConfiguration(Call& call);
+Result<void> PutBucketConfiguration(Call& call);
+Result<void> DeleteBucketConfiguration(Call& call);
+Result<void> ListBucketConfigurations(Call& call);
+// acl_operations.cc: of buckets and objects
 Result<void> GetAcl(Call& call);
 Result<void> PutAcl(Call& call);
-Result<void> GetObjectLockState(Call& call);  // and its writes: S3's answer for buckets without Object Lock
+// policy_operations.cc
+Result<void> GetBucketPolicy(Call& call);
+Result<void> PutBucketPolicy(Call& call);
+Result<void> DeleteBucketPolicy(Call& call);
+Result<void> GetBucketPolicyStatus(Call& call);
+// versioning.cc
 Result<void> GetBucketVersioning(Call& call);
 Result<void> PutBucketVersioning(Call& call);
+// object_lock.cc
+Result<void> GetObjectLockState(Call& call);
+// cors.cc
+Result<void> AnswerPreflight(Call& call);
 
 // bucket_encryption.cc
 Result<void> GetBucketEncryption(Call& call);

@@ -12,8 +12,7 @@ namespace {
 constexpr std::size_t kMaxKeyBytes = 1024;
 
 constexpr std::string_view kReservedPrefixes[] = {"xn--", "sthree-", "amzn-s3-demo-"};
-// "-an" needs x-amz-bucket-namespace: account-regional, which is refused, so the suffix is as well.
-constexpr std::string_view kReservedSuffixes[] = {"-s3alias", "--ol-s3", ".mrap", "--x-s3", "--table-s3", "-an"};
+constexpr std::string_view kReservedSuffixes[] = {"-s3alias", "--ol-s3", ".mrap", "--x-s3", "--table-s3"};
 
 constexpr std::string_view kRegions[] = {
     "af-south-1",     "ap-east-1",      "ap-east-2",      "ap-northeast-1", "ap-northeast-2", "ap-northeast-3",
@@ -34,11 +33,24 @@ bool LooksLikeIpv4(std::string_view name) {
          std::all_of(name.begin(), name.end(), [](char c) { return c == '.' || (c >= '0' && c <= '9'); });
 }
 
+// "prefix-<account>-<region>-an": the only names that may end so.
+bool IsAccountRegional(std::string_view name) {
+  name.remove_suffix(std::string_view("-an").size());
+  for (std::size_t dash = name.find('-'); dash != std::string_view::npos; dash = name.find('-', dash + 1)) {
+    const std::string_view rest = name.substr(dash + 1);
+    if (dash > 0 && rest.size() > 13 && rest[12] == '-' && ParseDecimal(rest.substr(0, 12)) && IsAwsRegion(rest.substr(13))) {
+      return true;
+    }
+  }
+  return false;
+}
+
 bool IsBucketName(std::string_view name) {
   if (name.size() < 3 || name.size() > 63) return false;
   if (!std::all_of(name.begin(), name.end(), IsNameCharacter)) return false;
   if (IsPunctuation(name.front()) || IsPunctuation(name.back())) return false;
   if (name.find("..") != std::string_view::npos || LooksLikeIpv4(name)) return false;
+  if (name.ends_with("-an") && !IsAccountRegional(name)) return false;
   const auto starts = [&](std::string_view prefix) { return name.starts_with(prefix); };
   const auto ends = [&](std::string_view suffix) { return name.ends_with(suffix); };
   return std::none_of(std::begin(kReservedPrefixes), std::end(kReservedPrefixes), starts) &&

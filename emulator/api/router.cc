@@ -2,6 +2,7 @@
 
 #include "emulator/api/access.h"
 #include "emulator/api/call.h"
+#include "emulator/api/cors.h"
 #include "emulator/api/encryption.h"
 #include "emulator/api/errors.h"
 #include "emulator/api/names.h"
@@ -48,13 +49,18 @@ class Router final : public Handler {
     exchange.response = Response{};
     exchange.response.headers.reserve(16);
     auto result = Dispatch(call);
-    if (result.ok()) return;
-    if (exchange.operation == "HeadBucket") TellRegion(call, result.error());
-    RespondWithError(exchange, WithElements(call, std::move(result).error()));
-    for (auto& [name, value] : call.error_headers) exchange.response.Add(std::move(name), std::move(value));
+    if (!result.ok()) Refuse(call, std::move(result).error());
+    AddCorsHeaders(call);
   }
 
  private:
+  static void Refuse(Call& call, Error error) {
+    Exchange& exchange = call.exchange;
+    if (exchange.operation == "HeadBucket") TellRegion(call, error);
+    RespondWithError(exchange, WithElements(call, std::move(error)));
+    for (auto& [name, value] : call.error_headers) exchange.response.Add(std::move(name), std::move(value));
+  }
+
   static Result<void> Dispatch(Call& call) {
     Exchange& exchange = call.exchange;
     Resolution resolution = ResolveOperation(exchange.request, exchange.target);
@@ -72,6 +78,7 @@ class Router final : public Handler {
     }
     if (operation.entry == Entry::kBucket) PENSTOCK_TRY(OpenBucket(call));
     if (operation.entry == Entry::kAccount) PENSTOCK_TRY(RequireAccount(exchange.identity));
+    if (call.families.bucket) PENSTOCK_TRY(RefuseMisplacedBucketHeader(exchange.request, operation.name));
     if (call.families.encryption) PENSTOCK_TRY(RefuseMisplacedEncryption(call, operation.name));
     if (call.families.copy_source) PENSTOCK_TRY(RefuseCopySource(call, operation.name));
     if (call.families.object_lock) PENSTOCK_TRY(RefuseObjectLock(call, operation.name));

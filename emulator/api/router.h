@@ -13,6 +13,7 @@ namespace penstock::emulator::api {
 struct RouterOptions {
   std::string region = "us-east-1";
   std::uint64_t min_part_size_bytes = 5ull << 20;  // lowered by tests only
+  std::size_t max_buckets_per_account = 10'000;    // AWS's default since November 2024
 };
 
 std::unique_ptr<Handler> MakeRouter(RouterOptions options);

@@ -13,7 +13,7 @@ constexpr std::string_view kPrefix = "x-amz-";
 constexpr std::size_t kMaxHeaderSectionBytes = 8192;
 constexpr std::size_t kHeaderLineExtra = 4;  // ": " and the line's end
 
-enum class Family { kNone, kEncryption, kAcl, kObjectLock, kCopySource, kChecksum };
+enum class Family { kNone, kEncryption, kAcl, kObjectLock, kCopySource, kChecksum, kBucket };
 using enum Family;
 
 struct KnownHeader {
@@ -37,7 +37,10 @@ constexpr KnownHeader kHeaders[] = {
     {"copy-source-if-unmodified-since", kCopySource}, {"metadata-directive"}, {"tagging-directive"},
     // Single operations.
     {"mp-object-size"}, {"object-attributes"}, {"max-parts"}, {"part-number-marker"}, {"optional-object-attributes"},
-    {"object-ownership"}, {"bucket-object-lock-enabled"},
+    // Of one bucket operation each (kBucketHeaders).
+    {"object-ownership", kBucket}, {"bucket-object-lock-enabled", kBucket}, {"bucket-namespace", kBucket},
+    {"transition-default-minimum-object-size", kBucket}, {"skip-destination-validation", kBucket},
+    {"confirm-remove-self-bucket-access", kBucket},
     // Whose own files refuse them where they have no meaning.
     {"server-side-encryption", kEncryption},
     {"server-side-encryption-aws-kms-key-id", kEncryption},
@@ -53,6 +56,18 @@ constexpr KnownHeader kHeaders[] = {
     {"grant-write-acp", kAcl},
     {"object-lock-mode", kObjectLock}, {"object-lock-retain-until-date", kObjectLock},
     {"object-lock-legal-hold", kObjectLock}, {"bypass-governance-retention", kObjectLock}};
+
+struct BucketHeader {
+  std::string_view name;
+  std::string_view operation;
+};
+constexpr BucketHeader kBucketHeaders[] = {
+    {"x-amz-object-ownership", "CreateBucket"},
+    {"x-amz-bucket-object-lock-enabled", "CreateBucket"},
+    {"x-amz-bucket-namespace", "CreateBucket"},
+    {"x-amz-transition-default-minimum-object-size", "PutBucketLifecycleConfiguration"},
+    {"x-amz-skip-destination-validation", "PutBucketNotificationConfiguration"},
+    {"x-amz-confirm-remove-self-bucket-access", "PutBucketPolicy"}};
 
 // Query authentication's own parameters (spec §2.14), without their "X-Amz-".
 constexpr std::string_view kPresign[] = {"algorithm", "credential", "expires", "signedheaders", "signature"};
@@ -76,6 +91,7 @@ bool Note(std::string_view name, HeaderFamilies& families) {
     families.object_lock = families.object_lock || known.family == kObjectLock;
     families.copy_source = families.copy_source || known.family == kCopySource;
     families.checksum = families.checksum || known.family == kChecksum;
+    families.bucket = families.bucket || known.family == kBucket;
     return true;
   }
   if (!StartsWithIgnoreCase(rest, "checksum-")) return false;
@@ -106,6 +122,13 @@ Result<HeaderFamilies> RefuseUnknown(const RequestHead& request, const Target& t
     }
   }
   return families;
+}
+
+Result<void> RefuseMisplacedBucketHeader(const RequestHead& request, std::string_view operation) {
+  for (const BucketHeader& header : kBucketHeaders) {
+    if (header.operation != operation && request.Find(header.name)) return NotImplementedHeader(header.name);
+  }
+  return Ok();
 }
 
 }  // namespace penstock::emulator::api

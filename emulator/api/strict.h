@@ -17,12 +17,16 @@ struct HeaderFamilies {
   bool copy_source = false;  // x-amz-copy-source*
   bool checksum = false;     // x-amz-checksum-* but for its settings, x-amz-sdk-checksum-algorithm, x-amz-trailer
   bool metadata = false;     // x-amz-meta-*
+  bool bucket = false;       // those of one bucket operation each (x-amz-object-ownership, ...)
 };
 
 // What the request carries; RequestHeaderSectionTooLarge above 8 KiB of headers (spec §2.5); or NotImplemented + Header for the first x-amz-* header (or, when `presigned`, query parameter) that nobody here reads or
 // may safely ignore, and for a valueless query parameter that names no sub-resource. Other unknown query parameters are
 // ignored, as S3 does.
 Result<HeaderFamilies> RefuseUnknown(const RequestHead& request, const Target& target, bool presigned);
+
+// The 501 for a header that means something to another operation only; look when `families.bucket` says so.
+Result<void> RefuseMisplacedBucketHeader(const RequestHead& request, std::string_view operation);
 
 }  // namespace penstock::emulator::api
 

@@ -73,6 +73,15 @@ TEST_F(StrictTest, HeadersOfRealClientsPass) {
   EXPECT_EQ(s3_.Send("POST /bucket/k?uploads\nx-amz-metadata-directive: REPLACE").Outcome(), "200");
 }
 
+TEST_F(StrictTest, HeadersOfOneBucketOperationAreRefusedElsewhere) {
+  for (const char* header : {"x-amz-object-ownership", "x-amz-bucket-namespace", "x-amz-transition-default-minimum-object-size",
+                             "x-amz-skip-destination-validation", "x-amz-confirm-remove-self-bucket-access"}) {
+    const Reply reply = s3_.Send(std::string("PUT /bucket/k\n") + header + ": 1", "x");
+    EXPECT_EQ(reply.Outcome(), "501 NotImplemented") << header;
+    EXPECT_EQ(reply.Element("Header"), header);
+  }
+}
+
 TEST_F(StrictTest, UnknownSubResourcesAreRefusedAndOtherParametersIgnored) {
   EXPECT_EQ(s3_.Send("GET /bucket?frobnicate").Outcome(), "501 NotImplemented");
   EXPECT_EQ(s3_.Send("GET /bucket?frobnicate=1").Outcome(), "200");

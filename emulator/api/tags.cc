@@ -13,6 +13,7 @@ namespace penstock::emulator::api {
 namespace {
 
 constexpr std::size_t kMaxTags = 10;
+constexpr std::size_t kMaxBucketTags = 50;
 constexpr std::size_t kMaxKeyCharacters = 128;
 constexpr std::size_t kMaxValueCharacters = 256;
 
@@ -61,7 +62,6 @@ Error InvalidTag(std::string message, std::string_view key, std::string_view val
 }
 
 Result<void> CheckTag(std::string_view key, std::string_view value) {
-  if (key.starts_with("aws:")) return InvalidTag("Your TagKey cannot be prefixed with aws:", key, value);
   if (key.empty() || Characters(key) > kMaxKeyCharacters || !HasTagCharacters(key)) {
     return InvalidTag("The TagKey you have provided is invalid", key, value);
   }
@@ -82,11 +82,24 @@ Result<void> CheckTags(const store::Attributes& tags) {
   if (tags.size() > kMaxTags) {
     return MakeError("BadRequest", {}, "Object tags cannot be greater than " + std::to_string(kMaxTags));
   }
-  for (const auto& [key, value] : tags) PENSTOCK_TRY(CheckTag(key, value));
+  for (const auto& [key, value] : tags) {
+    if (key.starts_with("aws:")) return InvalidTag("Your TagKey cannot be prefixed with aws:", key, value);
+    PENSTOCK_TRY(CheckTag(key, value));
+  }
   return Ok();
 }
 
 }  // namespace
+
+Result<void> CheckBucketTags(const store::Attributes& tags) {
+  if (HasDuplicate(tags)) return MakeError("InvalidTag", {}, "Cannot provide multiple Tags with the same key");
+  if (tags.size() > kMaxBucketTags) return MakeError("BadRequest", {}, "Bucket tag count cannot be greater than 50");
+  for (const auto& [key, value] : tags) {
+    if (key.starts_with("aws:")) return InvalidTag("System tags cannot be added/updated by requester", key, value);
+    PENSTOCK_TRY(CheckTag(key, value));
+  }
+  return Ok();
+}
 
 Result<store::Attributes> ParseTagHeader(std::string_view value) {
   const auto malformed = [&] {

@@ -1,4 +1,4 @@
-// Object tags: the rules of a tag set, its header form and its document form (spec/protocol.md §2.5, §2.17).
+// Tags: the rules of a tag set, its header form and its document form (spec/protocol.md §2.5, §2.17).
 #ifndef PENSTOCK_EMULATOR_API_TAGS_H_
 #define PENSTOCK_EMULATOR_API_TAGS_H_
 
@@ -15,6 +15,9 @@ Result<store::Attributes> ParseTagHeader(std::string_view value);
 // A <Tagging> document.
 Result<store::Attributes> ParseTagDocument(std::string_view text);
 std::string TagDocument(const store::Attributes& tags);
+
+// A bucket's tags: as an object's, but fifty of them.
+Result<void> CheckBucketTags(const store::Attributes& tags);
 
 }  // namespace penstock::emulator::api
 

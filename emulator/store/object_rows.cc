@@ -160,12 +160,37 @@ Result<void> PromoteArchived(Connection& connection, std::int64_t bucket, std::s
   return RemoveArchived(connection, bucket, key, newest_first);
 }
 
+namespace {
+
+// A version is a row of one of the two tables.
+struct Updates {
+  const char* current;
+  const char* archived;
+};
+constexpr Updates kUpdateTags = {"UPDATE current SET tags=? WHERE bucket=? AND key=? AND newest_first=?",
+                                 "UPDATE versions SET tags=? WHERE bucket=? AND key=? AND newest_first=?"};
+constexpr Updates kUpdateAttributes = {"UPDATE current SET attributes=? WHERE bucket=? AND key=? AND newest_first=?",
+                                       "UPDATE versions SET attributes=? WHERE bucket=? AND key=? AND newest_first=?"};
+
+Result<void> Write(Connection& connection, const Updates& updates, std::int64_t bucket, const ObjectRow& row,
+                   const Attributes& values) {
+  const std::string packed = EncodeAttributes(values);
+  for (const char* sql : {updates.current, updates.archived}) {
+    Query query(connection, sql);
+    PENSTOCK_TRY(query.BindBytes(packed).Bind(bucket).BindBytes(row.record.key.value).Bind(row.newest_first).Run());
+  }
+  return Ok();
+}
+
+}  // namespace
+
 Result<void> WriteTags(Connection& connection, std::int64_t bucket, const ObjectRow& row, const Attributes& tags) {
-  const std::string packed = EncodeAttributes(tags);
-  Query current(connection, "UPDATE current SET tags=? WHERE bucket=? AND key=? AND newest_first=?");
-  PENSTOCK_TRY(current.BindBytes(packed).Bind(bucket).BindBytes(row.record.key.value).Bind(row.newest_first).Run());
-  Query archived(connection, "UPDATE versions SET tags=? WHERE bucket=? AND key=? AND newest_first=?");
-  return archived.BindBytes(packed).Bind(bucket).BindBytes(row.record.key.value).Bind(row.newest_first).Run();
+  return Write(connection, kUpdateTags, bucket, row, tags);
+}
+
+Result<void> WriteAttributes(Connection& connection, std::int64_t bucket, const ObjectRow& row,
+                             const Attributes& attributes) {
+  return Write(connection, kUpdateAttributes, bucket, row, attributes);
 }
 
 Result<bool> BucketHasObjects(Connection& connection, std::int64_t bucket) {

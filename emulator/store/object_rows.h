@@ -50,6 +50,7 @@ Result<void> PromoteArchived(Connection& connection, std::int64_t bucket, std::s
                              std::int64_t newest_first);
 // Replaces the tags of a row just read.
 Result<void> WriteTags(Connection& connection, std::int64_t bucket, const ObjectRow& row, const Attributes& tags);
+Result<void> WriteAttributes(Connection& connection, std::int64_t bucket, const ObjectRow& row, const Attributes& attributes);
 Result<bool> BucketHasObjects(Connection& connection, std::int64_t bucket);
 
 // Remembers what a completed upload made; forgets all but the latest `limit`.

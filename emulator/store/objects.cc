@@ -23,7 +23,7 @@ Result<ObjectRow> FindRow(Connection& connection, const Bucket& bucket, const Ob
   return std::move(*latest);
 }
 
-Error TagsOnMarker(const BucketName& bucket, const ObjectKey& key) {
+Error ChangeOfMarker(const BucketName& bucket, const ObjectKey& key) {
   Error error = Error::Make(ErrorKind::kInvalidArgument, "The specified method is not allowed against this resource.");
   error.code = "MethodNotAllowed";
   return std::move(error).At("", bucket.value, key.value);
@@ -102,8 +102,24 @@ Result<void> SqliteStore::SetTags(const BucketName& bucket, const ObjectKey& key
   return queue_.Run([&](WriteTransaction& transaction) -> Result<void> {
     PENSTOCK_ASSIGN(const Bucket found, buckets_.Find(bucket));
     PENSTOCK_ASSIGN(const ObjectRow row, FindRow(transaction.connection(), found, key, version));
-    if (row.record.is_delete_marker) return TagsOnMarker(bucket, key);
+    if (row.record.is_delete_marker) return ChangeOfMarker(bucket, key);
     PENSTOCK_TRY(WriteTags(transaction.connection(), found.id, row, tags));
+    Publish(transaction, bucket, key, nullptr);
+    return Ok();
+  });
+}
+
+Result<void> SqliteStore::SetAttribute(const BucketName& bucket, const ObjectKey& key,
+                                       const std::optional<VersionId>& version, const std::string& name,
+                                       std::optional<std::string> value) {
+  return queue_.Run([&](WriteTransaction& transaction) -> Result<void> {
+    PENSTOCK_ASSIGN(const Bucket found, buckets_.Find(bucket));
+    PENSTOCK_ASSIGN(ObjectRow row, FindRow(transaction.connection(), found, key, version));
+    if (row.record.is_delete_marker) return ChangeOfMarker(bucket, key);
+    Attributes& attributes = row.record.attributes;
+    std::erase_if(attributes, [&](const auto& entry) { return entry.first == name; });
+    if (value) attributes.emplace_back(name, *value);
+    PENSTOCK_TRY(WriteAttributes(transaction.connection(), found.id, row, attributes));
     Publish(transaction, bucket, key, nullptr);
     return Ok();
   });

@@ -186,6 +186,23 @@ TEST_P(ObjectsTest, ReplacesTags) {
   EXPECT_EQ(missing.error().code, "NoSuchKey");
 }
 
+TEST_P(ObjectsTest, SetsAndRemovesOneAttributeOfAVersion) {
+  ASSERT_TRUE(PutText(*store_, "key", "x").ok());
+  const auto set = [&](std::optional<std::string> value) {
+    return store_->SetAttribute(kBucket, ObjectKey("key"), std::nullopt, ":acl", std::move(value));
+  };
+  const auto attributes = [&] { return (*store_->FindObject(kBucket, ObjectKey("key")))->attributes; };
+  const Attributes before = attributes();
+  ASSERT_TRUE(set("one").ok());
+  ASSERT_TRUE(set("two").ok());
+  Attributes expected = before;
+  expected.emplace_back(":acl", "two");
+  EXPECT_EQ(attributes(), expected);
+  ASSERT_TRUE(set(std::nullopt).ok());
+  EXPECT_EQ(attributes(), before);
+  EXPECT_EQ(store_->SetAttribute(kBucket, ObjectKey("absent"), std::nullopt, "a", "b").error().code, "NoSuchKey");
+}
+
 TEST_P(ObjectsTest, RefusesContentOfAnotherStore) {
   const auto other = OpenStore({});
   PutObject put = MakePut(*store_, "key", "");

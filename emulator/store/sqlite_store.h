@@ -42,6 +42,8 @@ class SqliteStore final : public Store {
   Result<DeleteOutcome> Delete(DeleteObject request) override;
   Result<void> SetTags(const BucketName& bucket, const ObjectKey& key, const std::optional<VersionId>& version,
                        Attributes tags) override;
+  Result<void> SetAttribute(const BucketName& bucket, const ObjectKey& key, const std::optional<VersionId>& version,
+                            const std::string& name, std::optional<std::string> value) override;
   Result<ListPage> List(const ListObjects& query) override;
   Result<VersionPage> List(const ListVersions& query) override;
 

@@ -235,6 +235,10 @@ class Store {
   virtual Result<DeleteOutcome> Delete(DeleteObject request) = 0;
   virtual Result<void> SetTags(const BucketName& bucket, const ObjectKey& key,
                                const std::optional<VersionId>& version, Attributes tags) = 0;
+  // Sets or (nullopt) removes one attribute of a version that exists; last_modified stays.
+  virtual Result<void> SetAttribute(const BucketName& bucket, const ObjectKey& key,
+                                    const std::optional<VersionId>& version, const std::string& name,
+                                    std::optional<std::string> value) = 0;
   virtual Result<ListPage> List(const ListObjects& query) = 0;
   virtual Result<VersionPage> List(const ListVersions& query) = 0;
 

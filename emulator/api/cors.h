@@ -1,0 +1,33 @@
+// Cross-origin requests: what a bucket's kept rules say to a browser (spec/protocol.md §2.17 "CORS").
+#ifndef PENSTOCK_EMULATOR_API_CORS_H_
+#define PENSTOCK_EMULATOR_API_CORS_H_
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "emulator/api/call.h"
+#include "emulator/api/document_schema.h"
+#include "penstock/base/result.h"
+
+namespace penstock::emulator::api {
+
+struct CorsQuestion {
+  std::string_view origin;
+  std::string_view method;
+  std::vector<std::string_view> headers;  // Access-Control-Request-Headers; empty for the request itself
+};
+
+// The first rule that allows all of it; null when none does.
+const Element* FindCorsRule(const Element& configuration, const CorsQuestion& question);
+
+using CorsHeaders = std::vector<std::pair<std::string, std::string>>;
+CorsHeaders CorsHeadersOf(const Element& rule, const CorsQuestion& question);
+
+// Adds the headers to the answer (also of a refusal) for a request that carries an Origin, where a rule allows it.
+void AddCorsHeaders(Call& call);
+
+}  // namespace penstock::emulator::api
+
+#endif  // PENSTOCK_EMULATOR_API_CORS_H_

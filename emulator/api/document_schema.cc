@@ -1,0 +1,140 @@
+#include "emulator/api/document_schema.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/dates.h"
+#include "emulator/api/documents.h"
+#include "emulator/api/errors.h"
+#include "emulator/api/text.h"
+
+namespace penstock::emulator::api {
+namespace {
+
+constexpr std::string_view kXsi = "xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" xsi:type=\"";
+
+bool IsChoice(std::string_view choices, std::string_view text) {
+  while (!choices.empty()) {
+    const auto space = choices.find(' ');
+    if (choices.substr(0, space) == text) return true;
+    if (space == std::string_view::npos) return false;
+    choices.remove_prefix(space + 1);
+  }
+  return false;
+}
+
+bool IsInteger(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+// The text of a leaf as it is kept; MalformedXML when it does not fit.
+Result<std::string> ReadText(const XmlElement& element, const Field& field) {
+  if (!element.Children().empty()) return MalformedXml();
+  std::string text = element.text();
+  if (field.type == FieldType::kText) return text;
+  text = Trim(text);
+  bool fits = true;
+  if (field.type == FieldType::kChoice) fits = IsChoice(field.choices, text);
+  if (field.type == FieldType::kInteger) fits = IsInteger(text);
+  if (field.type == FieldType::kDate) fits = ParseIso8601(text).has_value();
+  if (field.type == FieldType::kFlag) {
+    text = AsciiLower(text);
+    fits = text == "true" || text == "false";
+  }
+  if (!fits) return MalformedXml();
+  return text;
+}
+
+bool IsOptional(Occurs occurs) { return occurs == Occurs::kAtMostOnce || occurs == Occurs::kAnyNumber; }
+bool IsSingle(Occurs occurs) { return occurs == Occurs::kOnce || occurs == Occurs::kAtMostOnce; }
+
+Result<Element> Read(const XmlElement& element, const Field& field);
+
+Result<void> ReadChildren(const XmlElement& element, const Field& group, Element& into) {
+  std::size_t known = 0;
+  for (const Field& field : group.fields) {
+    const std::vector<XmlElement> found = element.Children(field.name);
+    if (found.empty() && !IsOptional(field.occurs)) return MalformedXml();
+    if (found.size() > 1 && IsSingle(field.occurs)) return MalformedXml();
+    known += found.size();
+    for (const XmlElement& child : found) {
+      PENSTOCK_ASSIGN(Element read, Read(child, field));
+      into.children.push_back(std::move(read));
+    }
+  }
+  if (known != element.Children().size()) return MalformedXml();
+  return Ok();
+}
+
+Result<Element> Read(const XmlElement& element, const Field& field) {
+  Element read;
+  read.name = field.name;
+  if (field.type != FieldType::kGroup && field.type != FieldType::kGrantee) {
+    PENSTOCK_ASSIGN(read.text, ReadText(element, field));
+    return read;
+  }
+  if (element.text().find_first_not_of(" \t\r\n") != std::string::npos) return MalformedXml();
+  if (field.type == FieldType::kGrantee) {
+    const std::string type = element.Attribute("type").value_or("");
+    if (!IsChoice(field.choices, type)) return MalformedXml();
+    read.attributes = std::string(kXsi) + type + "\"";
+  }
+  PENSTOCK_TRY(ReadChildren(element, field, read));
+  return read;
+}
+
+}  // namespace
+
+const Element* Element::Find(std::string_view child) const {
+  const auto found = std::find_if(children.begin(), children.end(), [&](const Element& e) { return e.name == child; });
+  return found == children.end() ? nullptr : &*found;
+}
+
+Element* Element::Find(std::string_view child) {
+  return const_cast<Element*>(static_cast<const Element*>(this)->Find(child));
+}
+
+std::string_view Element::TextOf(std::string_view child) const {
+  const Element* found = Find(child);
+  return found ? std::string_view(found->text) : std::string_view();
+}
+
+std::vector<const Element*> Element::All(std::string_view child) const {
+  std::vector<const Element*> all;
+  for (const Element& element : children) {
+    if (element.name == child) all.push_back(&element);
+  }
+  return all;
+}
+
+Result<Element> ReadBySchema(std::string_view text, const Field& schema) {
+  auto document = XmlDocument::Parse(text);
+  if (!document.ok() || document->root().name() != schema.name) return MalformedXml();
+  return Read(document->root(), schema);
+}
+
+void WriteElement(std::string& out, const Element& element, std::string_view extra_attributes) {
+  out.append("<").append(element.name);
+  for (const std::string_view attributes : {std::string_view(element.attributes), extra_attributes}) {
+    if (!attributes.empty()) out.append(" ").append(attributes);
+  }
+  if (element.text.empty() && element.children.empty()) {
+    out.append("/>");
+    return;
+  }
+  out.append(">");
+  AppendXmlEscaped(out, element.text);
+  for (const Element& child : element.children) WriteElement(out, child);
+  out.append("</").append(element.name).append(">");
+}
+
+std::string WriteDocument(const Element& root, Prolog prolog) {
+  std::string out;
+  if (prolog == Prolog::kYes) out = kXmlProlog;
+  WriteElement(out, root, kXmlNamespace);
+  return out;
+}
+
+}  // namespace penstock::emulator::api

@@ -1,0 +1,31 @@
+// The schemas of S3's bucket configuration documents (the service's public model), for sub_resources.cc.
+#ifndef PENSTOCK_EMULATOR_API_SUB_RESOURCE_SCHEMAS_H_
+#define PENSTOCK_EMULATOR_API_SUB_RESOURCE_SCHEMAS_H_
+
+#include "emulator/api/document_schema.h"
+
+namespace penstock::emulator::api {
+
+extern const Field kAccelerateSchema;
+extern const Field kAclSchema;
+extern const Field kAnalyticsSchema;
+extern const Field kCorsSchema;
+extern const Field kCreateBucketSchema;
+extern const Field kIntelligentTieringSchema;
+extern const Field kInventorySchema;
+extern const Field kLifecycleSchema;
+extern const Field kLoggingSchema;
+extern const Field kMetricsSchema;
+extern const Field kNotificationSchema;
+extern const Field kObjectLockSchema;
+extern const Field kOwnershipSchema;
+extern const Field kPublicAccessBlockSchema;
+extern const Field kReplicationSchema;
+extern const Field kRequestPaymentSchema;
+extern const Field kTaggingSchema;
+extern const Field kVersioningSchema;
+extern const Field kWebsiteSchema;
+
+}  // namespace penstock::emulator::api
+
+#endif  // PENSTOCK_EMULATOR_API_SUB_RESOURCE_SCHEMAS_H_

@@ -1,0 +1,41 @@
+// GetBucketVersioning and PutBucketVersioning (spec/protocol.md §2.7 "States").
+#include "emulator/api/body.h"
+#include "emulator/api/documents.h"
+#include "emulator/api/errors.h"
+#include "emulator/api/handlers.h"
+#include "emulator/api/sub_resource_schemas.h"
+#include "emulator/api/sub_resources.h"
+
+namespace penstock::emulator::api {
+
+Result<void> GetBucketVersioning(Call& call) {
+  PENSTOCK_ASSIGN(const store::BucketPtr bucket, OpenBucket(call));
+  XmlWriter xml;
+  if (bucket->versioning == store::Versioning::kNever) {
+    xml.Empty("VersioningConfiguration", kXmlNamespace);
+  } else {
+    xml.Open("VersioningConfiguration", kXmlNamespace);
+    xml.Element("Status", bucket->versioning == store::Versioning::kEnabled ? "Enabled" : "Suspended");
+    xml.Close("VersioningConfiguration");
+  }
+  call.RespondXml(xml.Take());
+  return Ok();
+}
+
+Result<void> PutBucketVersioning(Call& call) {
+  PENSTOCK_ASSIGN(const store::BucketPtr bucket, OpenBucket(call));
+  PENSTOCK_ASSIGN(const std::string text, ReadDocument(call, {.require_checksum = true}));
+  if (text.empty()) return MakeError("MissingRequestBodyError");
+  PENSTOCK_ASSIGN(const Element document, ReadBySchema(text, kVersioningSchema));
+  // MfaDelete takes effect only in a request with an MFA device's code, and the emulator knows no devices.
+  const std::string_view status = document.TextOf("Status");
+  if (status.empty()) return MakeError("IllegalVersioningConfigurationException");
+  if (status == "Enabled") return call.store.SetVersioning(bucket->name, store::Versioning::kEnabled);
+  if (FindConfiguration(*bucket, "object-lock") != nullptr) {
+    return MakeError("InvalidBucketState", {},
+                     "An Object Lock configuration is present on this bucket, so the versioning state cannot be changed.");
+  }
+  return call.store.SetVersioning(bucket->name, store::Versioning::kSuspended);
+}
+
+}  // namespace penstock::emulator::api

@@ -1,0 +1,46 @@
+#include "emulator/api/configuration_fixture.h"
+
+namespace penstock::emulator::api {
+namespace {
+
+using testing::ConfigurationTest;
+using testing::Refused;
+using testing::Reply;
+
+using VersioningTest = ConfigurationTest;
+
+// Spec §2.7 "States".
+TEST_F(VersioningTest, IsKept) {
+  EXPECT_EQ(s3_.SetVersioning("bucket", "Enabled").Outcome(), "200");
+  EXPECT_EQ(Get("versioning").Element("Status"), "Enabled");
+  EXPECT_EQ(s3_.SetVersioning("bucket", "Suspended").Outcome(), "200");
+  EXPECT_EQ(Get("versioning").Element("Status"), "Suspended");
+}
+
+TEST_F(VersioningTest, RefusesWhatIsNoState) {
+  const Refused cases[] = {
+      {"<VersioningConfiguration><Status>enabled</Status></VersioningConfiguration>", "400 MalformedXML", ""},
+      {"<VersioningConfiguration><State/></VersioningConfiguration>", "400 MalformedXML", ""},
+      {"<VersioningConfiguration/>", "400 IllegalVersioningConfigurationException", "The Versioning element must be specified"},
+      {"", "400 MissingRequestBodyError", "Request Body is empty"}};
+  ExpectRefused("versioning", cases);
+  EXPECT_EQ(s3_.Send("PUT /bucket?versioning", "<VersioningConfiguration/>").Outcome(), "400 InvalidRequest") << "no checksum";
+}
+
+TEST_F(VersioningTest, MfaDeleteIsIgnoredWithoutADevice) {
+  EXPECT_EQ(Put("versioning", "<VersioningConfiguration><MfaDelete>Enabled</MfaDelete><Status>Enabled</Status></VersioningConfiguration>").Outcome(),
+            "200");
+  EXPECT_EQ(Get("versioning").Element("MfaDelete"), "<absent>");
+}
+
+TEST_F(VersioningTest, ObjectLockKeepsItEnabled) {
+  s3_.Send("PUT /locked\nx-amz-bucket-object-lock-enabled: true");
+  const Reply reply = s3_.SetVersioning("locked", "Suspended");
+  EXPECT_EQ(reply.Outcome(), "409 InvalidBucketState");
+  EXPECT_EQ(reply.Element("Message"),
+            "An Object Lock configuration is present on this bucket, so the versioning state cannot be changed.");
+  EXPECT_EQ(s3_.SetVersioning("locked", "Enabled").Outcome(), "200");
+}
+
+}  // namespace
+}  // namespace penstock::emulator::api
