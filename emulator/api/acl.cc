@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "emulator/api/errors.h"
+#include "emulator/api/public_access.h"
 #include "emulator/api/sub_resource_schemas.h"
 #include "emulator/api/sub_resources.h"
 #include "emulator/api/text.h"
@@ -126,6 +127,13 @@ Result<std::vector<Element>> ReadGrantHeaders(const Call& call, AclResource reso
   return grants;
 }
 
+Error MixedAcl() { return InvalidRequest("Specifying both Canned ACLs and Header Grants is not allowed"); }
+
+bool HasGrantHeaders(const Call& call) {
+  return std::any_of(std::begin(kGrantHeaders), std::end(kGrantHeaders),
+                     [&](const GrantHeader& header) { return call.Header(header.name).has_value(); });
+}
+
 bool IsCanned(std::string_view name, AclResource resource) {
   if (name == "private" || name == "public-read" || name == "public-read-write" || name == "authenticated-read") return true;
   if (resource == AclResource::kBucket) return name == "log-delivery-write";
@@ -182,17 +190,31 @@ Result<void> RequirePrivateAcl(const store::BucketRecord& bucket) {
   return MakeError("InvalidBucketAclWithObjectOwnership");
 }
 
-bool HasAclHeaders(const Call& call) {
-  return call.Header("x-amz-acl") || std::any_of(std::begin(kGrantHeaders), std::end(kGrantHeaders),
-                                                 [&](const GrantHeader& header) { return call.Header(header.name); });
-}
+bool HasAclHeaders(const Call& call) { return call.families.acl; }
 
 Result<Element> ReadAclHeaders(const Call& call, AclResource resource, const AclOwners& owners) {
   const auto canned = call.Header("x-amz-acl");
   PENSTOCK_ASSIGN(std::vector<Element> grants, ReadGrantHeaders(call, resource));
   if (grants.empty()) return CannedAcl(canned.value_or("private"), resource, owners);
-  if (canned) return InvalidRequest("Specifying both Canned ACLs and Header Grants is not allowed");
+  if (canned) return MixedAcl();
   return MakeAcl(owners.resource_owner, std::move(grants));
+}
+
+Result<std::string> AclOfNewObject(const Call& call, const store::BucketRecord& bucket) {
+  const auto canned = call.Header("x-amz-acl");
+  if (canned && HasGrantHeaders(call)) return MixedAcl();
+  if (OwnershipOf(bucket) == kBucketOwnerEnforced) {
+    if (canned && (*canned == "private" || *canned == "bucket-owner-full-control")) return std::string();
+    return MakeError("AccessControlListNotSupported");
+  }
+  const std::string& owner_id = call.exchange.identity.owner_id;
+  PENSTOCK_ASSIGN(const Element acl, ReadAclHeaders(call, AclResource::kObject, {owner_id, bucket.owner_id}));
+  PENSTOCK_TRY(RefuseBlockedAcl(bucket, acl));
+  return IsPrivateAcl(acl) ? std::string() : StoredAcl(acl);
+}
+
+void StoreAcl(std::string acl, store::Attributes& attributes) {
+  if (!acl.empty()) attributes.emplace_back(kObjectAclAttribute, std::move(acl));
 }
 
 Result<Element> ReadAclDocument(std::string_view text, const AclOwners& owners) {

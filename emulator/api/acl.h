@@ -37,6 +37,11 @@ struct AclOwners {
 bool HasAclHeaders(const Call& call);
 // The ACL the headers ask for; the owner's alone when there are none.
 Result<Element> ReadAclHeaders(const Call& call, AclResource resource, const AclOwners& owners);
+// The ACL a new object gets from its request's headers, as it is kept; empty: the owner's alone. Under
+// BucketOwnerEnforced AccessControlListNotSupported, but for those that change nothing (spec §2.5).
+Result<std::string> AclOfNewObject(const Call& call, const store::BucketRecord& bucket);
+// Puts it with the object's attributes, where it is not empty.
+void StoreAcl(std::string acl, store::Attributes& attributes);
 // An AccessControlPolicy document. MalformedACLError when it is not one.
 Result<Element> ReadAclDocument(std::string_view text, const AclOwners& owners);
 

@@ -93,6 +93,28 @@ TEST_F(AclOperationsTest, GrantHeadersAreRead) {
   }
 }
 
+// Where ACLs are allowed, whatever makes an object may bring one; a copy does not take its source's along (spec §2.10).
+TEST_F(AclOperationsTest, NewObjectsBringTheirAcl) {
+  AllowAcls();
+  const std::string grant = "\nx-amz-grant-read: id=" + std::string(64, 'b');
+  const auto permission = [&](std::string_view key) { return s3_.Send("GET /bucket/" + std::string(key) + "?acl").Element("Permission"); };
+  ASSERT_EQ(s3_.Send("PUT /bucket/put" + grant, "x").Outcome(), "200");
+  EXPECT_EQ(permission("put"), "READ");
+  ASSERT_EQ(s3_.Send("PUT /bucket/copy\nx-amz-copy-source: /bucket/put").Outcome(), "200");
+  EXPECT_EQ(permission("copy"), "FULL_CONTROL");
+  ASSERT_EQ(s3_.Send("PUT /bucket/granted\nx-amz-copy-source: /bucket/k" + grant).Outcome(), "200");
+  EXPECT_EQ(permission("granted"), "READ");
+  const std::string id = s3_.Send("POST /bucket/parts?uploads" + grant).Element("UploadId");
+  const std::string etag = s3_.Send("PUT /bucket/parts?partNumber=1&uploadId=" + id, "x").Header("ETag");
+  ASSERT_EQ(s3_.Send("POST /bucket/parts?uploadId=" + id, "<CompleteMultipartUpload><Part><PartNumber>1</PartNumber><ETag>" + etag +
+                                                              "</ETag></Part></CompleteMultipartUpload>")
+                .Outcome(),
+            "200");
+  EXPECT_EQ(permission("parts"), "READ");
+  EXPECT_EQ(s3_.Send("PUT /bucket/open\nx-amz-acl: public-read", "x").Outcome(), "403 AccessDenied");
+  EXPECT_EQ(s3_.Send("PUT /bucket/odd\nx-amz-acl: secret", "x").Outcome(), "400 InvalidArgument");
+}
+
 TEST_F(AclOperationsTest, PublicAclsAreBlocked) {
   AllowAcls();
   for (const std::string target : kTargets) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/encoding.h"
+#include "emulator/api/acl.h"
 #include "emulator/api/body.h"
 #include "emulator/api/checksums.h"
 #include "emulator/api/conditions.h"
@@ -92,6 +93,7 @@ Result<store::ObjectRecord> MakeRecord(const Call& call, ObjectSettings& setting
   record.attributes = replace ? std::move(settings.attributes) : CopiedAttributes(call, source);
   record.tags = replace_tags ? std::move(settings.tags) : source.tags;
   StoreEncryption(settings.encryption, record.attributes);
+  StoreAcl(std::move(settings.acl), record.attributes);
   PENSTOCK_TRY(FillDigests(record, source, *info, settings.encryption));
   return record;
 }

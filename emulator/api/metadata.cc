@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "emulator/api/acl.h"
 #include "emulator/api/encoded_words.h"
 #include "emulator/api/errors.h"
 #include "emulator/api/tags.h"
@@ -92,35 +93,6 @@ Result<void> AddUserMetadata(const Call& call, store::Attributes& attributes) {
                    {{"Size", std::to_string(bytes)}, {"MaxSizeAllowed", std::to_string(kMaxUserMetadataBytes)}});
 }
 
-bool HasGrants(const Call& call) {
-  for (const std::string_view name : {std::string_view("x-amz-grant-full-control"), std::string_view("x-amz-grant-read"),
-                                      std::string_view("x-amz-grant-read-acp"), std::string_view("x-amz-grant-write"),
-                                      std::string_view("x-amz-grant-write-acp")}) {
-    if (call.Header(name)) return true;
-  }
-  return false;
-}
-
-// Spec §2.1 "New defaults": BucketOwnerEnforced unless the bucket says otherwise.
-bool AclsDisabled(const store::BucketRecord& bucket) {
-  for (const auto& [name, document] : bucket.configuration) {
-    if (name == "ownershipControls") return document.find("BucketOwnerEnforced") != std::string::npos;
-  }
-  return true;
-}
-
-// Only ACLs that change nothing are accepted (spec §2.5); where a bucket allows ACLs, the others are refused rather than
-// pretended.
-Result<void> CheckAcl(const Call& call, const store::BucketRecord& bucket) {
-  if (!call.families.acl) return Ok();
-  const auto acl = call.Header("x-amz-acl");
-  const bool grants = HasGrants(call);
-  if (acl && grants) return InvalidRequest("Specifying both Canned ACLs and Header Grants is not allowed");
-  if (acl && (*acl == "private" || *acl == "bucket-owner-full-control")) return Ok();
-  if (AclsDisabled(bucket)) return MakeError("AccessControlListNotSupported");
-  return NotImplementedHeader(grants ? "x-amz-grant-*" : "x-amz-acl", "The emulator keeps no ACLs other than the owner's");
-}
-
 Result<std::string> ReadStorageClass(const Call& call) {
   const auto name = call.Header("x-amz-storage-class");
   if (!name) return std::string("STANDARD");
@@ -138,7 +110,9 @@ bool IsArchived(std::string_view storage_class) {
 
 Result<ObjectSettings> ReadObjectSettings(const Call& call, const store::BucketRecord& bucket) {
   ObjectSettings settings;
-  PENSTOCK_TRY(CheckAcl(call, bucket));
+  if (call.families.acl) {
+    PENSTOCK_ASSIGN(settings.acl, AclOfNewObject(call, bucket));
+  }
   PENSTOCK_ASSIGN(settings.encryption, ReadEncryption(call, bucket));
   PENSTOCK_ASSIGN(settings.storage_class, ReadStorageClass(call));
   PENSTOCK_TRY(AddContentHeaders(call, settings.attributes));

@@ -18,6 +18,7 @@ struct ObjectSettings {
   std::string storage_class = "STANDARD";
   store::Attributes tags;
   Encryption encryption;                      // stored with StoreEncryption once the attributes are final
+  std::string acl;                            // stored with StoreAcl then; empty: the owner's alone
 };
 
 // Reads them from the request. Refuses what S3 refuses (storage class, ACL, encryption, size of metadata, tags).

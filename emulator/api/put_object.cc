@@ -1,5 +1,6 @@
 // PutObject (spec/protocol.md §2.5).
 #include "base/encoding.h"
+#include "emulator/api/acl.h"
 #include "emulator/api/body.h"
 #include "emulator/api/checksums.h"
 #include "emulator/api/conditions.h"
@@ -25,6 +26,7 @@ store::ObjectRecord MakeRecord(const Call& call, ObjectSettings& settings, const
   record.checksum = claim.info ? std::move(body.claimed) : std::move(body.computed.front());
   record.attributes = std::move(settings.attributes);
   StoreEncryption(settings.encryption, record.attributes);
+  StoreAcl(std::move(settings.acl), record.attributes);
   record.tags = std::move(settings.tags);
   record.content = std::move(body.content);
   return record;
