@@ -44,7 +44,10 @@ TEST_F(AccessTest, OtherAccountsAreDenied) {
 TEST_F(AccessTest, UnsignedRequestsAreDenied) {
   s3_.identity() = {};
   for (const char* request : kRequests) EXPECT_EQ(s3_.Send(request).Outcome(), "403 AccessDenied") << request;
-  EXPECT_EQ(s3_.Send("GET /").Outcome(), "403 AccessDenied");
+  const Reply visitor = s3_.Send("GET /");
+  EXPECT_EQ(visitor.status, 307);
+  EXPECT_EQ(visitor.Header("Location"), "https://aws.amazon.com/s3/");
+  EXPECT_EQ(visitor.body, "");
   EXPECT_EQ(s3_.Send("PUT /another").Outcome(), "403 AccessDenied");
   EXPECT_EQ(s3_.Send("GET /absent").Outcome(), "404 NoSuchBucket");
 }

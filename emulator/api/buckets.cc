@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/encoding.h"
+#include "emulator/api/access.h"
 #include "emulator/api/documents.h"
 #include "emulator/api/errors.h"
 #include "emulator/api/handlers.h"
@@ -128,6 +129,11 @@ Result<void> GetBucketLocation(Call& call) {
 }
 
 Result<void> ListBuckets(Call& call) {
+  if (!RequireAccount(call.exchange.identity).ok()) {  // a visitor: shown what S3 is (spec §2.14)
+    call.response().status = 307;
+    call.response().Add("Location", "https://aws.amazon.com/s3/");
+    return Ok();
+  }
   PENSTOCK_ASSIGN(const BucketQuery query, ReadBucketQuery(call));
   PENSTOCK_ASSIGN(std::vector<store::BucketPtr> all, call.store.ListBuckets());
   const std::string& owner_id = call.exchange.identity.owner_id;

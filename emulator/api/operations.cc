@@ -24,7 +24,7 @@ constexpr Operation kPlain[] = {
     {"CreateBucket", "PUT", kBucket, "", CreateBucket, Entry::kAccount},
     {"DeleteBucket", "DELETE", kBucket, "", DeleteBucket},
     {"PostObject", "POST", kBucket, "", nullptr},
-    {"ListBuckets", "GET", kService, "", ListBuckets, Entry::kAccount},
+    {"ListBuckets", "GET", kService, "", ListBuckets, Entry::kOpen},
     {"OptionsObject", "OPTIONS", kObject, "", AnswerPreflight, Entry::kOpen},
     {"OptionsObject", "OPTIONS", kBucket, "", AnswerPreflight, Entry::kOpen},
 };

@@ -76,13 +76,13 @@ class Router final : public Handler {
     if (operation.handler == nullptr) {
       return NotImplemented(std::string(operation.name) + " is not implemented by this emulator");
     }
+    if (operation.level == Level::kObject) PENSTOCK_TRY(RefuseAnonymousOverrides(call));
     if (operation.entry == Entry::kBucket) PENSTOCK_TRY(OpenBucket(call));
     if (operation.entry == Entry::kAccount) PENSTOCK_TRY(RequireAccount(exchange.identity));
     if (call.families.bucket) PENSTOCK_TRY(RefuseMisplacedBucketHeader(exchange.request, operation.name));
     if (call.families.encryption) PENSTOCK_TRY(RefuseMisplacedEncryption(call, operation.name));
     if (call.families.copy_source) PENSTOCK_TRY(RefuseCopySource(call, operation.name));
     if (call.families.object_lock) PENSTOCK_TRY(RefuseObjectLock(call, operation.name));
-    if (operation.level == Level::kObject) PENSTOCK_TRY(RefuseAnonymousOverrides(call));
     return operation.handler(call);
   }
 
