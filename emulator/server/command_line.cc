@@ -32,7 +32,7 @@ void Declare(CLI::App& app, Flags& flags) {
       ->capture_default_str();
   app.add_option("--access-key", flags.access_keys, "access key id; repeatable, each with a --secret-key");
   app.add_option("--secret-key", flags.secret_keys, "secret of the access key at the same place");
-  app.add_option("--region", options.region, "region of every bucket")->capture_default_str();
+  app.add_option("--region", options.region, "home region: of every host name that names none")->capture_default_str();
   app.add_option("--fail-rate", options.fail_rate, "share of requests answered 503 SlowDown, 0 to 1")->capture_default_str();
   app.add_option("--fail-seed", options.fail_seed, "decides which requests fail")->capture_default_str();
   app.add_option("--tls-cert", options.tls_certificate_path, "PEM certificate chain: serve https");

@@ -46,7 +46,7 @@ TEST(EmulatorTest, RefusesAnotherSecret) {
 
 TEST(EmulatorTest, RefusesAnonymousRequests) {
   const auto emulator = Start();
-  EXPECT_EQ(Plain(emulator->endpoint(), "GET", "/").status, 403);
+  EXPECT_EQ(Plain(emulator->endpoint(), "PUT", "/bucket").status, 403);
 }
 
 TEST(EmulatorTest, TakesSeveralKeys) {
