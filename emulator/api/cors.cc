@@ -58,6 +58,10 @@ std::vector<std::string_view> SplitHeaders(std::string_view list) {
   return names;
 }
 
+std::vector<std::string_view> RequestedHeaders(const RequestHead& request) {
+  return SplitHeaders(request.Find("access-control-request-headers").value_or(std::string_view()));
+}
+
 std::optional<Element> ConfigurationOf(Call& call) {
   const auto bucket = call.store.FindBucket(call.bucket());
   const std::string* document = bucket.ok() ? FindConfiguration(**bucket, "cors") : nullptr;
@@ -108,7 +112,10 @@ void AddCorsHeaders(Call& call) {
   if (!origin || call.exchange.request.method == "OPTIONS" || call.bucket().empty()) return;
   const std::optional<Element> configuration = ConfigurationOf(call);
   if (!configuration) return;
-  const CorsQuestion question{*origin, call.exchange.request.method, {}};
+  // As recorded: what a request asks for decides, where it asks at all, and not what it does.
+  const RequestHead& request = call.exchange.request;
+  const CorsQuestion question{*origin, request.Find("access-control-request-method").value_or(request.method),
+                              RequestedHeaders(request)};
   const Element* rule = FindCorsRule(*configuration, question);
   if (rule == nullptr) return;
   for (auto& [name, value] : CorsHeadersOf(*rule, question)) call.response().Add(std::move(name), std::move(value));
@@ -118,16 +125,16 @@ Result<void> AnswerPreflight(Call& call) {
   const RequestHead& request = call.exchange.request;
   const auto origin = request.Find("origin");
   if (!origin) return MakeError("BadRequest", {}, "Insufficient information. Origin request header needed.");
-  const auto method = request.Find("access-control-request-method");
-  if (!method) return MakeError("BadRequest", {}, "Invalid Access-Control-Request-Method: null");
-  if (!call.store.FindBucket(call.bucket()).ok()) return Forbidden(*method, "BUCKET", "Bucket not found");
+  const auto asked = request.Find("access-control-request-method");
+  const std::string_view method = asked.value_or("OPTIONS");  // what S3 calls it where nothing was asked
+  if (!call.store.FindBucket(call.bucket()).ok()) return Forbidden(method, "BUCKET", "Bucket not found");
   const std::optional<Element> configuration = ConfigurationOf(call);
-  if (!configuration) return Forbidden(*method, "BUCKET", "CORS is not enabled for this bucket.");
-  const CorsQuestion question{*origin, *method,
-                              SplitHeaders(request.Find("access-control-request-headers").value_or(std::string_view()))};
+  if (!configuration) return Forbidden(method, "BUCKET", "CORS is not enabled for this bucket.");
+  if (!asked) return MakeError("BadRequest", {}, "Invalid Access-Control-Request-Method: null");
+  const CorsQuestion question{*origin, method, RequestedHeaders(request)};
   const Element* rule = FindCorsRule(*configuration, question);
   if (rule == nullptr) {
-    return Forbidden(*method, call.key().empty() ? "BUCKET" : "OBJECT",
+    return Forbidden(method, call.key().empty() ? "BUCKET" : "OBJECT",
                      "This CORS request is not allowed. This is usually because the evalution of Origin, request method "
                      "/ Access-Control-Request-Method or Access-Control-Request-Headers are not whitelisted by the "
                      "resource's CORS spec.");

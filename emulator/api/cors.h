@@ -16,7 +16,7 @@ namespace penstock::emulator::api {
 struct CorsQuestion {
   std::string_view origin;
   std::string_view method;
-  std::vector<std::string_view> headers;  // Access-Control-Request-Headers; empty for the request itself
+  std::vector<std::string_view> headers;  // Access-Control-Request-Headers
 };
 
 // The first rule that allows all of it; null when none does.

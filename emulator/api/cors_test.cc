@@ -49,7 +49,12 @@ TEST_F(CorsTest, PreflightRefusals) {
   EXPECT_EQ(nowhere.Outcome(), "403 AccessForbidden");
   EXPECT_EQ(nowhere.Element("Message"), "CORSResponse: Bucket not found");
   EXPECT_EQ(s3_.Send("OPTIONS /bucket/k" + ask).Element("Message"), "CORSResponse: CORS is not enabled for this bucket.");
+  const Reply nothing_asked = s3_.Send("OPTIONS /bucket/k\nOrigin: http://elsewhere");
+  EXPECT_EQ(nothing_asked.Outcome(), "403 AccessForbidden");
+  EXPECT_EQ(nothing_asked.Element("Method"), "OPTIONS");
+  EXPECT_EQ(nothing_asked.Element("ResourceType"), "BUCKET");
   Configure();
+  EXPECT_EQ(s3_.Send("OPTIONS /bucket/k\nOrigin: http://elsewhere").Outcome(), "400 BadRequest");
   const Reply refused = s3_.Send("OPTIONS /bucket/k" + ask);
   EXPECT_EQ(refused.Outcome(), "403 AccessForbidden");
   EXPECT_EQ(refused.Element("Message"),
@@ -79,6 +84,9 @@ TEST_F(CorsTest, RequestsWithAnOriginGetTheHeadersAlsoWhenRefused) {
   EXPECT_EQ(missing.Header("Access-Control-Allow-Origin"), "https://www.example.com");
   EXPECT_EQ(s3_.Send("GET /bucket/k\nOrigin: http://elsewhere").Header("Access-Control-Allow-Origin"), "<absent>");
   EXPECT_EQ(s3_.Send("GET /bucket/k").Header("Vary"), "<absent>");
+  const std::string origin = "\nOrigin: https://www.example.com\n";
+  EXPECT_EQ(s3_.Send("GET /bucket/k" + origin + "Access-Control-Request-Method: DELETE").Header("Vary"), "<absent>");
+  EXPECT_EQ(s3_.Send("GET /bucket/k" + origin + "Access-Control-Request-Headers: content-type").Header("Vary"), "<absent>");
 }
 
 }  // namespace
