@@ -4,6 +4,7 @@
 
 #include <sqlite3.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -25,6 +26,7 @@ struct LogFile {
   sqlite3_file* real;
   std::string* gathered;  // contiguous, from `begin` on
   sqlite3_int64 begin;
+  sqlite3_int64 end;  // of what was written since the log began anew, gathered or not
   bool commits;  // the last frame gathered is a commit whose page is still to come
 };
 
@@ -51,11 +53,15 @@ bool Gather(LogFile& log, const void* bytes, int size) noexcept {
 
 int Write(sqlite3_file* file, const void* bytes, int size, sqlite3_int64 offset) {
   LogFile& log = Log(file);
+  if (offset == 0) log.end = 0;  // the log's own header: it begins anew
+  const bool appends = offset >= log.end;
+  log.end = std::max(log.end, offset + size);
   const bool follows = !log.gathered->empty() && offset == log.begin + static_cast<sqlite3_int64>(log.gathered->size());
   const bool is_header = size == kFrameHeader;
   if (!follows) {
     if (const int code = Flush(log); code != SQLITE_OK) return code;
-    if (!is_header) return log.real->pMethods->xWrite(log.real, bytes, size, offset);
+    // Frames behind the end alone are gathered. What corrects an earlier one may come after the frame that commits.
+    if (!is_header || !appends) return log.real->pMethods->xWrite(log.real, bytes, size, offset);
     log.begin = offset;
   }
   if (!Gather(log, bytes, size)) {
@@ -140,6 +146,7 @@ int Open(sqlite3_vfs*, sqlite3_filename name, sqlite3_file* file, int flags, int
   log.base.pMethods = nullptr;  // tells SQLite not to close it
   log.real = reinterpret_cast<sqlite3_file*>(reinterpret_cast<char*>(file) + kRealOffset);
   log.begin = 0;
+  log.end = 0;
   log.commits = false;
   log.gathered = new (std::nothrow) std::string();
   if (log.gathered == nullptr) return SQLITE_NOMEM;

@@ -95,5 +95,20 @@ TEST_F(LogVfsTest, SpilledTransactionsAreWhole) {
   EXPECT_EQ(plain.Number("SELECT count(*) FROM pragma_integrity_check WHERE integrity_check='ok'"), 1);
 }
 
+// A page that was spilled and then changed again is written in place, and SQLite corrects the checksums of the frames
+// behind it after the frame that commits. The last of these corrections was once still in memory when the commit returned.
+TEST_F(LogVfsTest, CorrectedFramesAreInTheFileWhenTheCommitReturns) {
+  Database writer(path_, LogVfsName());
+  writer.Run("PRAGMA cache_size=10; CREATE TABLE t(a INTEGER PRIMARY KEY, b)");
+  writer.Run("BEGIN; WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i<300)"
+             " INSERT INTO t SELECT i, randomblob(3000) FROM n; UPDATE t SET b = randomblob(3000); COMMIT");
+  const std::string copy = directory_.path() + "/copy";
+  std::filesystem::copy_file(path_, copy);
+  std::filesystem::copy_file(path_ + "-wal", copy + "-wal");
+  Database plain(copy, nullptr);
+  EXPECT_EQ(plain.Number("SELECT count(*) FROM t"), 300);
+  EXPECT_EQ(plain.Number("SELECT count(*) FROM pragma_integrity_check WHERE integrity_check='ok'"), 1);
+}
+
 }  // namespace
 }  // namespace penstock::emulator::store
