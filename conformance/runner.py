@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import http.client
+import re
 import secrets
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import unquote_plus
 from xml.etree import ElementTree
 
 from . import request as requests
@@ -15,13 +17,14 @@ from .cases import Case
 from .expectation import differences, saved, texts
 from .laws import LAWS
 from .signing import Identity
-from .template import fill_all, names_in
+from .template import fill, fill_all, names_in
 from .wire import Answer, Connection
 
 PROVIDED = {
     *("bucket", "other_bucket", "new_bucket", "missing_bucket", "prefix", "region"),
     *("host", "hostname", "port_suffix", "access_key", "secret_key"),
 }
+_BUCKET = re.compile("/([^/]+)/?")
 MAX_ROUNDS = 50  # pages of versions or uploads that cleaning up deletes
 
 
@@ -71,6 +74,7 @@ class Runner:
         self._target = requests.Target(endpoint.rstrip("/"), self._connection.host, region, identity, second)
         self._prefix = f"conf-{secrets.token_hex(4)}"
         self._number = 0
+        self._made: list[str] = []  # buckets of the case at hand
 
     def close(self) -> None:
         """Closes the connection."""
@@ -102,9 +106,9 @@ class Runner:
         except (OSError, http.client.HTTPException, ValueError, KeyError, ElementTree.ParseError) as error:
             self._connection.close()
             verdict.problems.append(f"{type(error).__name__}: {error}")
-        for name in ("bucket", "other_bucket", "new_bucket"):
-            if name == "bucket" or name in names_in([case.request, case.setup, case.expect]):
-                self._clean_up(values[name])
+        for bucket in self._made:
+            self._clean_up(bucket)
+        self._made.clear()
         return verdict
 
     def _lacking(self, case: Case) -> str:
@@ -159,7 +163,11 @@ class Runner:
 
     def _send(self, spec: Mapping[str, Any], values: Mapping[str, str]) -> tuple[str, Answer]:
         method, head, body = requests.build(spec, values, self._target)
-        return method, self._connection.send(method, head, body, half_close=spec.get("half_close", False))
+        answer = self._connection.send(method, head, body, half_close=spec.get("half_close", False))
+        bucket = _BUCKET.fullmatch(fill(spec["path"], values))
+        if method == "PUT" and answer.status == 200 and bucket and "query" not in spec and bucket[1] not in self._made:
+            self._made.append(bucket[1])
+        return method, answer
 
     @staticmethod
     def _check_laws(case: Case, method: str, answer: Answer, report: Report) -> None:
@@ -180,13 +188,15 @@ class Runner:
 
     def _empty(self, bucket: str) -> None:
         for _ in range(MAX_ROUNDS):
-            listing = ElementTree.fromstring(self._ask("GET", f"/{bucket}", "versions").body)
+            listing = ElementTree.fromstring(self._ask("GET", f"/{bucket}", "encoding-type=url&versions").body)
+            encoded = bool(texts(listing, "EncodingType"))  # without, keys with control characters could not be read
             found = [
                 pair
                 for kind in ("Version", "DeleteMarker")
                 for pair in zip(texts(listing, f"{kind}/Key"), texts(listing, f"{kind}/VersionId"), strict=True)
             ]
-            for key, version in found:
+            for listed, version in found:
+                key = unquote_plus(listed) if encoded else listed
                 self._ask("DELETE", "/${bucket}/${key|path}", "versionId=${version|url}", bucket=bucket, key=key, version=version)
             if not found:
                 return
