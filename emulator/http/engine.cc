@@ -4,6 +4,8 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <pthread.h>
+#include <sched.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -30,6 +32,19 @@ constexpr milliseconds kStopRound{10};
 constexpr milliseconds kMaxGrace{3'600'000};
 
 MonotonicTime Now() { return std::chrono::steady_clock::now(); }
+
+// From this many connections on, clients have more requests in hand than there are processors.
+constexpr std::size_t kCrowd = 16;
+
+// Whether the calling thread, once woken by a request, waits for the processor instead of pushing aside who has it. On one
+// machine that is the client: with many connections it is better left to send its next requests too (measured with 64 on
+// two processors: a fifth more requests), with few it waits for this answer. A process of real-time threads is left alone.
+void YieldToClients(bool yield) {
+  const int policy = ::sched_getscheduler(0);  // of this thread
+  if (policy != SCHED_OTHER && policy != SCHED_BATCH) return;
+  const sched_param lowest{};
+  ::pthread_setschedparam(::pthread_self(), yield ? SCHED_BATCH : SCHED_OTHER, &lowest);
+}
 
 }  // namespace
 
@@ -100,6 +115,7 @@ void Engine::Add(int fd) {
     connections_.erase(id);
     return;
   }
+  open_.store(connections_.size(), std::memory_order_relaxed);
   if (connections_.size() == 1) wake_supervisor_.NotifyOne();  // there are waits to watch again
 }
 
@@ -109,9 +125,12 @@ std::size_t Engine::connections() const {
 }
 
 void Engine::Work(Worker& self) {
+  bool yielding = false;
   ServingTools tools;
   const int retire_after_ms = static_cast<int>(options_.retire_after.count());
   for (;;) {
+    const bool crowd = open_.load(std::memory_order_relaxed) >= (yielding ? kCrowd / 2 : kCrowd);
+    if (crowd != yielding) YieldToClients(yielding = crowd);
     idle_.fetch_add(1, std::memory_order_relaxed);
     epoll_event event{};
     const int count = ::epoll_wait(epoll_, &event, 1, retire_after_ms);
@@ -155,6 +174,7 @@ void Engine::Remove(WireConnection& connection) {
   last = std::move(found->second);
   connections_.erase(found);
   last.reset();
+  open_.store(connections_.size(), std::memory_order_relaxed);
   if (stopping_.load(std::memory_order_relaxed) && connections_.empty()) gone_.NotifyAll();
 }
 

@@ -72,6 +72,7 @@ class Engine {
   int epoll_ = -1;
   int end_event_ = -1;  // readable once all threads shall end
 
+  std::atomic<std::size_t> open_{0};  // connections
   std::atomic<int> threads_{0};
   std::atomic<int> idle_{0};                // threads waiting for a ready connection
   std::atomic<std::uint64_t> taken_{0};     // ready connections taken so far
