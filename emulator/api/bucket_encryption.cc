@@ -136,7 +136,12 @@ Result<void> GetBucketEncryption(Call& call) {
 Result<void> PutBucketEncryption(Call& call) {
   PENSTOCK_ASSIGN(const store::BucketPtr bucket, OpenBucket(call));
   PENSTOCK_ASSIGN(const std::string text, ReadDocument(call, {.require_checksum = true}));
-  PENSTOCK_ASSIGN(const BucketEncryption encryption, ParseBucketEncryption(text));
+  PENSTOCK_ASSIGN(BucketEncryption encryption, ParseBucketEncryption(text));
+  // A document that does not speak of blocked types leaves them as they are (seen in terraform-provider-aws#47320).
+  if (const BucketEncryption before = EncryptionOfBucket(*bucket); !encryption.blocks_configured) {
+    encryption.blocks_configured = before.blocks_configured;
+    encryption.customer_keys_blocked = before.customer_keys_blocked;
+  }
   return call.store.SetConfiguration(bucket->name, std::string(kSubResource), Pack(encryption));
 }
 

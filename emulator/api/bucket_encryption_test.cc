@@ -79,6 +79,11 @@ TEST_F(BucketEncryptionTest, BlockedCustomerKeysAreDenied) {
   const std::string md5 = Base64Encode(Md5(AsBytes("01234567890123456789012345678901")));
   EXPECT_EQ(s3_.Send("PUT /bucket/k\n" + key + md5, "x").Outcome(), "403 AccessDenied");
   EXPECT_EQ(s3_.Send("PUT /bucket/k", "x").Outcome(), "200");
+  Put(Rule("<SSEAlgorithm>aws:kms</SSEAlgorithm>"));
+  EXPECT_EQ(s3_.Send("GET /bucket?encryption").Element("EncryptionType"), "SSE-C");
+  EXPECT_EQ(s3_.Send("PUT /bucket/k\n" + key + md5, "x").Outcome(), "403 AccessDenied");
+  Put("<Rule><BlockedEncryptionTypes><EncryptionType>NONE</EncryptionType></BlockedEncryptionTypes></Rule>");
+  EXPECT_EQ(s3_.Send("PUT /bucket/k\n" + key + md5, "x").Outcome(), "200");
 }
 
 }  // namespace
