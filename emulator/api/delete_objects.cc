@@ -59,20 +59,39 @@ Result<DeleteRequest> ParseRequest(std::string_view text) {
   return request;
 }
 
-Result<store::DeleteOutcome> DeleteEntry(Call& call, const Entry& entry) {
+Result<store::DeleteObject> MakeDelete(const Call& call, const Entry& entry) {
   PENSTOCK_TRY(CheckKey(entry.key));
   std::optional<VersionId> version;
   if (!entry.version_id.empty()) {
     if (!IsVersionId(entry.version_id)) return MakeError("NoSuchVersion");
     version = VersionId(entry.version_id);
-    // S3 reports an unknown version of an entry, though DeleteObject is silent about it (spec §2.8).
-    auto found = call.store.FindObject(call.bucket(), ObjectKey(entry.key), version);
-    if (!found.ok() && (found.error().code == "NoSuchVersion" || found.error().code == "NoSuchKey")) {
-      return MakeError("NoSuchVersion");
+  }
+  return store::DeleteObject{call.bucket(), ObjectKey(entry.key), std::move(version),
+                             MakePrecondition(entry.condition, ObjectKey(entry.key))};
+}
+
+// One outcome per entry, in order; those that can be deleted go in one commit.
+std::vector<Result<store::DeleteOutcome>> DeleteEntries(Call& call, const std::vector<Entry>& entries) {
+  std::vector<Result<store::DeleteOutcome>> outcomes;
+  std::vector<std::size_t> sent;  // which entry each of `deletes` is
+  std::vector<store::DeleteObject> deletes;
+  for (const Entry& entry : entries) {
+    auto request = MakeDelete(call, entry);
+    if (request.ok()) {
+      sent.push_back(outcomes.size());
+      deletes.push_back(std::move(*request));
+      outcomes.emplace_back(store::DeleteOutcome{});
+    } else {
+      outcomes.emplace_back(std::move(request).error());
     }
   }
-  return call.store.Delete(store::DeleteObject{call.bucket(), ObjectKey(entry.key), std::move(version),
-                                               MakePrecondition(entry.condition, ObjectKey(entry.key))});
+  auto done = call.store.Delete(std::move(deletes));
+  for (std::size_t i = 0; i < done.size(); ++i) {
+    // S3 reports an unknown version of an entry, though DeleteObject is silent about it (spec §2.8).
+    const bool unknown = done[i].ok() && !done[i]->existed && !entries[sent[i]].version_id.empty();
+    outcomes[sent[i]] = unknown ? Result<store::DeleteOutcome>(MakeError("NoSuchVersion")) : std::move(done[i]);
+  }
+  return outcomes;
 }
 
 void WriteError(XmlWriter& xml, const Entry& entry, const Error& error) {
@@ -104,8 +123,10 @@ Result<void> DeleteObjects(Call& call) {
   PENSTOCK_ASSIGN(const DeleteRequest request, ParseRequest(text));
   XmlWriter xml;
   xml.Open("DeleteResult", kXmlNamespace);
-  for (const Entry& entry : request.entries) {
-    const auto outcome = DeleteEntry(call, entry);
+  const auto outcomes = DeleteEntries(call, request.entries);
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    const Entry& entry = request.entries[i];
+    const auto& outcome = outcomes[i];
     if (!outcome.ok()) {
       WriteError(xml, entry, outcome.error());
     } else if (!request.quiet) {

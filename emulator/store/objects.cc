@@ -80,21 +80,37 @@ Result<PutOutcome> SqliteStore::Put(PutObject request) {
 }
 
 Result<DeleteOutcome> SqliteStore::Delete(DeleteObject request) {
-  DeleteOutcome outcome;
+  std::vector<DeleteObject> requests;
+  requests.push_back(std::move(request));
+  return std::move(Delete(std::move(requests)).front());
+}
+
+std::vector<Result<DeleteOutcome>> SqliteStore::Delete(std::vector<DeleteObject> requests) {
+  std::vector<Result<DeleteOutcome>> outcomes;
   const auto remove = [&](WriteTransaction& transaction) -> Result<void> {
-    PENSTOCK_ASSIGN(const Bucket bucket, buckets_.Find(request.bucket));
-    const ObjectWrite write = BeginObjectWrite(transaction, bucket);
-    PENSTOCK_TRY(CheckPrecondition(write, request.key, request.precondition));
-    if (request.version_id.has_value()) {
-      PENSTOCK_ASSIGN(outcome, DeleteVersion(write, request.key, *request.version_id));
-    } else {
-      PENSTOCK_ASSIGN(outcome, DeleteLatest(write, request.key));
+    outcomes.clear();  // the queue may run this again
+    for (const DeleteObject& request : requests) {
+      const auto bucket = buckets_.Find(request.bucket);
+      if (!bucket.ok()) {
+        outcomes.push_back(bucket.error());
+        continue;
+      }
+      const ObjectWrite write = BeginObjectWrite(transaction, *bucket);
+      if (auto allowed = CheckPrecondition(write, request.key, request.precondition); !allowed.ok()) {
+        outcomes.push_back(std::move(allowed).error());
+        continue;
+      }
+      // What fails from here on is the database, and takes all of them along.
+      PENSTOCK_ASSIGN(DeleteOutcome outcome, request.version_id.has_value()
+                                                 ? DeleteVersion(write, request.key, *request.version_id)
+                                                 : DeleteLatest(write, request.key));
+      outcomes.push_back(std::move(outcome));
+      Publish(transaction, request.bucket, request.key, nullptr);
     }
-    Publish(transaction, request.bucket, request.key, nullptr);
     return Ok();
   };
-  PENSTOCK_TRY(queue_.Run(remove));
-  return outcome;
+  if (auto done = queue_.Run(remove); !done.ok()) outcomes.assign(requests.size(), done.error());
+  return outcomes;
 }
 
 Result<void> SqliteStore::SetTags(const BucketName& bucket, const ObjectKey& key,

@@ -109,6 +109,33 @@ TEST_P(ObjectsTest, DeletingTwiceIsNoError) {
   EXPECT_TRUE(again->version_id.empty());
 }
 
+TEST_P(ObjectsTest, ManyDeletesHaveAnOutcomeEach) {
+  for (const char* key : {"a", "b", "c"}) ASSERT_TRUE(PutText(*store_, key, "x").ok());
+  std::vector<DeleteObject> requests(4);
+  for (DeleteObject& request : requests) request.bucket = BucketName("bucket");
+  requests[0].key = ObjectKey("a");
+  requests[1].key = ObjectKey("b");
+  requests[1].precondition = [](const ObjectRecord*) -> Result<void> { return Error::Make(ErrorKind::kConflict, "no"); };
+  requests[2].key = ObjectKey("c");
+  requests[2].bucket = BucketName("other");
+  requests[3].key = ObjectKey("a");
+  requests[3].version_id = VersionId("null");
+  const auto outcomes = store_->Delete(std::move(requests));
+  ASSERT_EQ(outcomes.size(), 4u);
+  ASSERT_TRUE(outcomes[0].ok());
+  EXPECT_TRUE(outcomes[0]->existed);
+  ASSERT_FALSE(outcomes[1].ok());
+  EXPECT_EQ(outcomes[1].error().message, "no");
+  ASSERT_FALSE(outcomes[2].ok());
+  EXPECT_EQ(outcomes[2].error().code, "NoSuchBucket");
+  ASSERT_TRUE(outcomes[3].ok());
+  EXPECT_FALSE(outcomes[3]->existed) << "the first one took it away";
+  EXPECT_FALSE(store_->FindObject(BucketName("bucket"), ObjectKey("a")).ok());
+  EXPECT_EQ(Get(*store_, "b"), "x");
+  EXPECT_EQ(Get(*store_, "c"), "x");
+  EXPECT_TRUE(store_->Delete(std::vector<DeleteObject>()).empty());
+}
+
 TEST_P(ObjectsTest, ARefusedPreconditionChangesNothing) {
   ASSERT_TRUE(PutText(*store_, "key", "old").ok());
   PutObject put = MakePut(*store_, "key", "new");

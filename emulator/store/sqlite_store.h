@@ -40,6 +40,7 @@ class SqliteStore final : public Store {
                                const std::optional<VersionId>& version) override;
   Result<PutOutcome> Put(PutObject request) override;
   Result<DeleteOutcome> Delete(DeleteObject request) override;
+  std::vector<Result<DeleteOutcome>> Delete(std::vector<DeleteObject> requests) override;
   Result<void> SetTags(const BucketName& bucket, const ObjectKey& key, const std::optional<VersionId>& version,
                        Attributes tags) override;
   Result<void> SetAttribute(const BucketName& bucket, const ObjectKey& key, const std::optional<VersionId>& version,

@@ -233,6 +233,8 @@ class Store {
                                        const std::optional<VersionId>& version = std::nullopt) = 0;
   virtual Result<PutOutcome> Put(PutObject request) = 0;
   virtual Result<DeleteOutcome> Delete(DeleteObject request) = 0;
+  // The same for each of them in order, in one commit. Every request has its own outcome; a refused one changes nothing.
+  virtual std::vector<Result<DeleteOutcome>> Delete(std::vector<DeleteObject> requests) = 0;
   virtual Result<void> SetTags(const BucketName& bucket, const ObjectKey& key,
                                const std::optional<VersionId>& version, Attributes tags) = 0;
   // Sets or (nullopt) removes one attribute of a version that exists; last_modified stays.
