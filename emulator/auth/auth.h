@@ -37,9 +37,12 @@ class Directory {
   virtual const api::Identity& DefaultIdentity() const = 0;
 };
 
+// How much of a claim is checked. Below kVerify, aws-chunked bodies are still decoded and their framing and lengths
+// checked, but neither chunk signatures nor payload hashes; checksums, also in trailers, are the router's in every mode.
+// Under kParse a key that the directory knows must be active and its token not expired; nobody compares the token.
 enum class Mode {
   kVerify,  // every claim is checked
-  kParse,   // the form of claims and the scope are checked, the identity is taken as claimed: no secret is needed
+  kParse,   // form, scope and dates of claims are checked, the identity is taken as claimed: no secret is needed
   kOff,     // claims are not looked at; everybody is the default identity
 };
 

@@ -71,6 +71,8 @@ Result<std::uint64_t> DecodedLength(const api::RequestHead& head) {
 Result<ChunkedOptions> ReadChunkedOptions(const api::RequestHead& head, Admission admission) {
   ChunkedOptions options;
   PENSTOCK_ASSIGN(options.decoded_length, DecodedLength(head));
+  options.signed_framing = admission.payload_kind == PayloadKind::kStreamingSigned ||
+                           admission.payload_kind == PayloadKind::kStreamingSignedTrailer;
   options.signing = std::move(admission.signing);
   options.allow_trailer = admission.payload_kind != PayloadKind::kStreamingSigned;
   const auto declared = head.Find("x-amz-trailer");

@@ -61,7 +61,9 @@ Error ChunkTooSmall(std::uint64_t detected_at, std::uint64_t size) {
 
 ChunkedBody::ChunkedBody(api::BodyReader& inner, ChunkedOptions options)
     : inner_(inner), options_(std::move(options)), digester_(DigestAlgorithm::kSha256) {
-  if (options_.signing) previous_signature_ = options_.signing->seed_signature;
+  if (!options_.signing) return;
+  options_.signed_framing = true;
+  previous_signature_ = options_.signing->seed_signature;
 }
 
 Result<std::size_t> ChunkedBody::Read(MutableByteView buffer) {
@@ -97,7 +99,7 @@ Result<std::size_t> ChunkedBody::Step(MutableByteView buffer) {
 Result<void> ChunkedBody::ReadChunkHeader() {
   PENSTOCK_ASSIGN(const std::string line, ReadLine(kHeaderLineLimit, BodyTerminated()));
   std::string_view digits = line;
-  if (options_.signing) {
+  if (options_.signed_framing) {
     const std::size_t extension = digits.find(kSignatureExtension);
     if (extension == std::string_view::npos) return BodyTerminated();
     chunk_signature_ = std::string(digits.substr(extension + kSignatureExtension.size()));
@@ -113,7 +115,7 @@ Result<void> ChunkedBody::ReadChunkHeader() {
 
 Result<void> ChunkedBody::BeginChunk(std::uint64_t size) {
   ++chunk_index_;
-  if (size > 0 && options_.signing && chunk_index_ > 1 && chunk_size_ < kSmallestInnerChunk) {
+  if (size > 0 && options_.signed_framing && chunk_index_ > 1 && chunk_size_ < kSmallestInnerChunk) {
     return ChunkTooSmall(chunk_index_, chunk_size_);
   }
   if (size > options_.decoded_length - decoded_) return BodyLengthMismatch(options_.decoded_length, decoded_ + size);
@@ -192,10 +194,11 @@ Result<void> ChunkedBody::CheckTrailers(std::string_view block, std::optional<st
   std::sort(names.begin(), names.end());
   std::sort(declared.begin(), declared.end());
   if (names != declared) return MalformedTrailer();
-  const bool needs_signature = options_.signing && options_.allow_trailer;
+  const bool needs_signature = options_.signed_framing && options_.allow_trailer;
   if (needs_signature != signature.has_value()) return MalformedTrailer();
   if (!needs_signature) return Ok();
   if (!IsSignature(*signature)) return MalformedTrailer();
+  if (!options_.signing) return Ok();
   const ChunkSigning& signing = *options_.signing;
   return VerifySignature(JoinLines({"AWS4-HMAC-SHA256-TRAILER", signing.amz_date, signing.scope, previous_signature_,
                                     HexEncode(Sha256(AsBytes(block)))}),

@@ -28,7 +28,8 @@ struct ChunkSigning {
 
 struct ChunkedOptions {
   std::uint64_t decoded_length = 0;     // x-amz-decoded-content-length
-  std::optional<ChunkSigning> signing;  // unset: unsigned chunks
+  bool signed_framing = false;          // chunks and trailers carry signatures
+  std::optional<ChunkSigning> signing;  // what to verify those by; unset: they are only parsed
   bool allow_trailer = false;
   std::vector<std::string> declared_trailers;  // x-amz-trailer, lower-case
 };

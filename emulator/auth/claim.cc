@@ -1,10 +1,12 @@
 #include "emulator/auth/claim.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <utility>
 
 #include "base/dates.h"
+#include "emulator/api/text.h"
 #include "emulator/auth/refusal.h"
 
 namespace penstock::emulator::auth {
@@ -162,6 +164,18 @@ Result<std::chrono::seconds> ParseExpires(std::string_view text) {
 
 bool Claim::Signs(std::string_view lower_name) const {
   return std::binary_search(signed_headers.begin(), signed_headers.end(), lower_name);
+}
+
+bool IsSignatureParameter(std::string_view name) {
+  static constexpr std::array<std::string_view, 12> kNames = {
+      "X-Amz-Algorithm", "X-Amz-Credential",     "X-Amz-Date",           "X-Amz-Expires",         "X-Amz-SignedHeaders",
+      "X-Amz-Signature", "X-Amz-Security-Token", "X-Amz-Content-Sha256", "X-Amz-S3session-Token", "AWSAccessKeyId",
+      "Signature",       "Expires"};
+  // As clients spell them, which is nearly always; then in any case.
+  if (std::find(kNames.begin(), kNames.end(), name) != kNames.end()) return true;
+  return std::any_of(kNames.begin(), kNames.end(), [name](std::string_view known) {
+    return known.size() == name.size() && api::EqualsIgnoreCase(known, name);
+  });
 }
 
 Result<Mechanism> FindMechanism(const api::RequestHead& head, const api::Target& target) {

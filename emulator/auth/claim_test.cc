@@ -176,5 +176,14 @@ TEST(MechanismTest, KnowsAVersionTwoQuery) {
   EXPECT_EQ(FindMechanism(plain.exchange.request, target).value(), Mechanism::kVersionTwoQuery);
 }
 
+TEST(SignatureParameterTest, AreKnownInAnyCaseOfLetters) {
+  for (const char* name : {"X-Amz-Signature", "x-amz-date", "X-AMZ-SECURITY-TOKEN", "AWSAccessKeyId", "Signature", "Expires"}) {
+    EXPECT_TRUE(IsSignatureParameter(name)) << name;
+  }
+  for (const char* name : {"x-amz-acl", "x-amz-meta-signature", "X-Amz-", "acl", ""}) {
+    EXPECT_FALSE(IsSignatureParameter(name)) << name;
+  }
+}
+
 }  // namespace
 }  // namespace penstock::emulator::auth

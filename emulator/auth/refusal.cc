@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "base/dates.h"
+
 namespace penstock::emulator::auth {
 namespace {
 
@@ -44,6 +46,11 @@ Error InvalidArgument(std::string message, std::string argument_name) {
 
 Error NotImplemented(std::string message) {
   return Refuse(ErrorKind::kUnsupported, 501, "NotImplemented", std::move(message));
+}
+
+std::string FormatSeconds(WallTime time) {
+  constexpr std::size_t kSecondsEnd = 19;  // "2013-05-24T00:00:00"
+  return FormatIso8601(time).substr(0, kSecondsEnd) + "Z";
 }
 
 Error BodyTerminated() {

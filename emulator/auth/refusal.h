@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "penstock/base/clock.h"
 #include "penstock/base/error.h"
 
 namespace penstock::emulator::auth {
@@ -16,6 +17,9 @@ Error AccessDenied(std::string message);                              // 403
 Error InvalidRequest(std::string message);                            // 400
 Error InvalidArgument(std::string message, std::string argument_name);  // 400 + ArgumentName
 Error NotImplemented(std::string message);                            // 501
+
+// "2013-05-24T00:00:00Z": the times in refusals have no fraction, unlike those of S3's other documents.
+std::string FormatSeconds(WallTime time);
 
 // aws-chunked framing is broken or ends early.
 Error BodyTerminated();

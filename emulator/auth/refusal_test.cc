@@ -34,5 +34,9 @@ TEST(RefusalTest, LengthMismatchNamesBothNumbers) {
   EXPECT_EQ(Names(error), "NumberBytesExpected,NumberBytesProvided");
 }
 
+TEST(RefusalTest, TimesHaveNoFraction) {
+  EXPECT_EQ(FormatSeconds(WallTime(std::chrono::milliseconds(1369353600999))), "2013-05-24T00:00:00Z");
+}
+
 }  // namespace
 }  // namespace penstock::emulator::auth

@@ -2,7 +2,6 @@
 
 #include <utility>
 
-#include "base/dates.h"
 #include "emulator/api/regions.h"
 #include "emulator/auth/canonical.h"
 #include "emulator/auth/refusal.h"
@@ -36,9 +35,9 @@ Error InvalidAccessKeyId(std::string_view access_key_id) {
   return error;
 }
 
-Error InvalidToken(std::string_view token) {
-  Error error = Error::Make(ErrorKind::kUnauthenticated, "The provided token is malformed or otherwise invalid.");
-  error.code = "InvalidToken";
+Error TokenRefused(std::string code, std::string message, std::string_view token) {
+  Error error = Error::Make(ErrorKind::kUnauthenticated, std::move(message));
+  error.code = std::move(code);
   error.http_status = 400;
   error.details.emplace_back("Token-0", token);
   return error;
@@ -55,7 +54,7 @@ Result<void> CheckToken(std::optional<std::string_view> token, std::string_view 
     return InvalidAccessKeyId(access_key_id);  // temporary keys exist only together with their token
   }
   if (!user.session_token.empty() && ConstantTimeEqual(AsBytes(*token), AsBytes(user.session_token))) return Ok();
-  return InvalidToken(*token);
+  return TokenRefused("InvalidToken", "The provided token is malformed or otherwise invalid.", *token);
 }
 
 std::optional<std::string_view> TokenOf(const api::Exchange& exchange, const Claim& claim) {
@@ -76,16 +75,6 @@ Result<std::string_view> PayloadClaim(const api::Exchange& exchange, Mechanism m
   return std::string_view("UNSIGNED-PAYLOAD");
 }
 
-// The payload of a request whose signature cannot continue into chunks.
-Result<void> TakeUnsignablePayload(const api::Exchange& exchange, Admission& admission) {
-  PENSTOCK_ASSIGN(admission.payload_claim, PayloadClaim(exchange, Mechanism::kAnonymous));
-  PENSTOCK_ASSIGN(admission.payload_kind, ClassifyPayload(admission.payload_claim));
-  if (IsStreaming(admission.payload_kind) && admission.payload_kind != PayloadKind::kStreamingUnsignedTrailer) {
-    return InvalidRequest("The value of x-amz-content-sha256 header is invalid.");
-  }
-  return Ok();
-}
-
 Result<void> CheckCoverage(const api::RequestHead& head, const Claim& claim) {
   std::string missing;
   const auto add = [&missing](std::string_view name) {
@@ -104,11 +93,30 @@ Result<void> CheckCoverage(const api::RequestHead& head, const Claim& claim) {
   return error;
 }
 
+bool IsSignedStreaming(PayloadKind kind) {
+  return kind == PayloadKind::kStreamingSigned || kind == PayloadKind::kStreamingSignedTrailer;
+}
+
+// Dates end with what the clock can hold.
+WallTime ExpiryOf(const Claim& claim) {
+  return WallTime::max() - claim.time < claim.expires ? WallTime::max() : claim.time + claim.expires;
+}
+
 Error Expired(const Claim& claim, WallTime now) {
   Error error = AccessDenied("Request has expired");
   error.details.emplace_back("X-Amz-Expires", std::to_string(claim.expires.count()));
-  error.details.emplace_back("Expires", FormatIso8601(claim.time + claim.expires));
-  error.details.emplace_back("ServerTime", FormatIso8601(now));
+  error.details.emplace_back("Expires", FormatSeconds(ExpiryOf(claim)));
+  error.details.emplace_back("ServerTime", FormatSeconds(now));
+  return error;
+}
+
+// As S3 was seen to answer: the date as milliseconds since 1970.
+Error NotYetValid(const Claim& claim, WallTime now) {
+  Error error = AccessDenied("Request is not valid yet");
+  const auto since_epoch = std::chrono::duration_cast<std::chrono::milliseconds>(claim.time.time_since_epoch());
+  error.details.emplace_back("X-Amz-Date", std::to_string(since_epoch.count()));
+  error.details.emplace_back("Expires", FormatSeconds(ExpiryOf(claim)));
+  error.details.emplace_back("ServerTime", FormatSeconds(now));
   return error;
 }
 
@@ -134,21 +142,20 @@ Result<Admission> Verifier::Verify(api::Exchange& exchange) {
   PENSTOCK_TRY(CheckScope(claim, api::ExpectedSigningRegion(exchange, claim.region, options_.region),
                           ServiceOf(exchange.target)));
   PENSTOCK_TRY(CheckTime(claim, now));
-  if (!user) return InvalidAccessKeyId(claim.access_key_id);
-  PENSTOCK_TRY(CheckToken(TokenOf(exchange, claim), claim.access_key_id, *user));
-
   Admission admission;
   admission.mechanism = mechanism;
+  PENSTOCK_ASSIGN(admission.identity, Identify(exchange, claim.access_key_id, user.get(), TokenOf(exchange, claim)));
   PENSTOCK_ASSIGN(admission.payload_claim, PayloadClaim(exchange, mechanism));
-  PENSTOCK_ASSIGN(admission.payload_kind, ClassifyPayload(admission.payload_claim));
+  PENSTOCK_ASSIGN(admission.payload_kind, Classify(admission.payload_claim));
+  exchange.signing_region = claim.region;
+  if (options_.mode != Mode::kVerify) return admission;
+
   PENSTOCK_TRY(CheckCoverage(exchange.request, claim));
   const HmacSha256Key key = keys_.Get(
       {.secret = user->secret_access_key, .day = claim.day, .region = claim.region, .service = claim.service});
   PENSTOCK_TRY(CheckSignature(exchange, claim, admission.payload_claim, key));
 
-  admission.identity = user->identity;
-  exchange.signing_region = claim.region;
-  if (IsStreaming(admission.payload_kind) && admission.payload_kind != PayloadKind::kStreamingUnsignedTrailer) {
+  if (IsSignedStreaming(admission.payload_kind)) {
     admission.signing = ChunkSigning{.key = key,
                                      .access_key_id = std::string(claim.access_key_id),
                                      .amz_date = claim.amz_date,
@@ -163,10 +170,38 @@ Result<Admission> Verifier::AdmitAnonymous(const api::Exchange& exchange) const 
   return AdmitUnsigned(exchange);
 }
 
-Result<Admission> Verifier::AdmitUnsigned(const api::Exchange& exchange) {
+Result<Admission> Verifier::AdmitUnsigned(const api::Exchange& exchange) const {
   Admission admission;
   PENSTOCK_TRY(TakeUnsignablePayload(exchange, admission));
   return admission;
+}
+
+// The payload of a request whose signature cannot continue into chunks.
+Result<void> Verifier::TakeUnsignablePayload(const api::Exchange& exchange, Admission& admission) const {
+  PENSTOCK_ASSIGN(admission.payload_claim, PayloadClaim(exchange, Mechanism::kAnonymous));
+  PENSTOCK_ASSIGN(admission.payload_kind, Classify(admission.payload_claim));
+  if (!IsSignedStreaming(admission.payload_kind)) return Ok();
+  if (admission.mechanism != Mechanism::kAnonymous) return InvalidRequest("The value of x-amz-content-sha256 header is invalid.");
+  return InvalidRequest(
+      "Anonymous requests don't support this x-amz-content-sha256 value. Please use UNSIGNED-PAYLOAD or "
+      "STREAMING-UNSIGNED-PAYLOAD-TRAILER.");
+}
+
+Result<PayloadKind> Verifier::Classify(std::string_view payload_claim) const {
+  PENSTOCK_ASSIGN(const PayloadKind kind, ClassifyPayload(payload_claim));
+  return kind == PayloadKind::kHash && options_.mode != Mode::kVerify ? PayloadKind::kUnsigned : kind;
+}
+
+// Whom the key stands for, when it may be used now and with this token.
+Result<api::Identity> Verifier::Identify(const api::Exchange& exchange, std::string_view access_key_id, const User* user,
+                                         std::optional<std::string_view> token) const {
+  if (!user && options_.mode == Mode::kParse) return directory_.IdentityOf(access_key_id);
+  if (!user || !user->active) return InvalidAccessKeyId(access_key_id);
+  if (options_.mode == Mode::kVerify) PENSTOCK_TRY(CheckToken(token, access_key_id, *user));
+  if (user->expires && exchange.space->clock->Now() >= *user->expires) {
+    return TokenRefused("ExpiredToken", "The provided token has expired.", token.value_or(std::string_view()));
+  }
+  return user->identity;
 }
 
 // No scope, and the payload is never part of the signature.
@@ -175,28 +210,29 @@ Result<Admission> Verifier::AdmitVersionTwo(api::Exchange& exchange) const {
   const std::shared_ptr<const User> user = directory_.FindUser(claim.access_key_id);
   if (user) exchange.space = directory_.NamespaceOf(user.get());
   PENSTOCK_TRY(CheckVersionTwoTime(claim, exchange.space->clock->Now()));
-  if (!user) return InvalidAccessKeyId(claim.access_key_id);
   const auto in_query = exchange.target.Get("x-amz-security-token");
-  PENSTOCK_TRY(CheckToken(in_query ? in_query : exchange.request.Find("x-amz-security-token"), claim.access_key_id, *user));
-  PENSTOCK_TRY(CheckVersionTwoSignature(exchange, claim, user->secret_access_key));
+  const auto token = in_query ? in_query : exchange.request.Find("x-amz-security-token");
   Admission admission;
-  PENSTOCK_TRY(TakeUnsignablePayload(exchange, admission));
   admission.mechanism = Mechanism::kVersionTwoQuery;
-  admission.identity = user->identity;
+  PENSTOCK_ASSIGN(admission.identity, Identify(exchange, claim.access_key_id, user.get(), token));
+  if (options_.mode == Mode::kVerify) PENSTOCK_TRY(CheckVersionTwoSignature(exchange, claim, user->secret_access_key));
+  PENSTOCK_TRY(TakeUnsignablePayload(exchange, admission));
+  // Version 2 names no region, so it is good for the bucket's own.
+  exchange.signing_region = api::ExpectedSigningRegion(exchange, {}, options_.region);
   return admission;
 }
 
 Result<void> Verifier::CheckTime(const Claim& claim, WallTime now) const {
   if (claim.mechanism == Mechanism::kQuery) {
-    if (claim.time > now + kAllowedSkew) return AccessDenied("Request is not valid yet");
-    if (now > claim.time + claim.expires) return Expired(claim, now);
+    if (claim.time > now + kAllowedSkew) return NotYetValid(claim, now);
+    if (now > ExpiryOf(claim)) return Expired(claim, now);
     return Ok();
   }
   if (claim.time <= now + kAllowedSkew && now <= claim.time + kAllowedSkew) return Ok();
   Error error = AccessDenied("The difference between the request time and the current time is too large.");
   error.code = "RequestTimeTooSkewed";
   error.details.emplace_back("RequestTime", claim.date_as_sent);
-  error.details.emplace_back("ServerTime", FormatIso8601(now));
+  error.details.emplace_back("ServerTime", FormatSeconds(now));
   error.details.emplace_back("MaxAllowedSkewMilliseconds",
                              std::to_string(std::chrono::milliseconds(kAllowedSkew).count()));
   return error;

@@ -15,28 +15,32 @@
 
 namespace penstock::emulator::auth {
 
-// A verified request, or an allowed anonymous one.
+// A request that may go on: verified as far as the mode asks for it, or an allowed anonymous one.
 struct Admission {
   Mechanism mechanism = Mechanism::kAnonymous;
   api::Identity identity;
-  PayloadKind payload_kind = PayloadKind::kUnsigned;
+  PayloadKind payload_kind = PayloadKind::kUnsigned;  // kHash only where that hash is to be verified
   std::string_view payload_claim;       // view into head or target
-  std::optional<ChunkSigning> signing;  // set for signed chunks
+  std::optional<ChunkSigning> signing;  // set for signed chunks that are to be verified
 };
 
-// Thread safety: safe from any thread.
+// For Mode::kVerify and Mode::kParse. Thread safety: safe from any thread.
 class Verifier {
  public:
   // `options` and `directory` outlive this.
   Verifier(const AuthOptions& options, const Directory& directory);
 
-  // Reads request and target, sets exchange.space and signing_region and nothing else. In the order of §2.14: parse, date, scope, skew, key,
-  // payload claim, signed-headers coverage, signature.
+  // Reads request and target, sets exchange.space and signing_region and nothing else. In the order of §2.14: parse,
+  // date, scope, skew, key, token, payload claim, signed-headers coverage, signature; the last two only under kVerify.
   Result<Admission> Verify(api::Exchange& exchange);
 
  private:
   Result<Admission> AdmitAnonymous(const api::Exchange& exchange) const;
-  static Result<Admission> AdmitUnsigned(const api::Exchange& exchange);
+  Result<Admission> AdmitUnsigned(const api::Exchange& exchange) const;
+  Result<void> TakeUnsignablePayload(const api::Exchange& exchange, Admission& admission) const;
+  Result<PayloadKind> Classify(std::string_view payload_claim) const;
+  Result<api::Identity> Identify(const api::Exchange& exchange, std::string_view access_key_id, const User* user,
+                                 std::optional<std::string_view> token) const;
   Result<Admission> AdmitVersionTwo(api::Exchange& exchange) const;
   Result<void> CheckTime(const Claim& claim, WallTime now) const;
   Result<void> CheckSignature(const api::Exchange& exchange, const Claim& claim, std::string_view payload_claim,

@@ -68,7 +68,7 @@ TEST_F(VerifierTest, SkewNamesBothTimes) {
   const auto& details = admission.error().details;
   ASSERT_EQ(details.size(), 3u);
   EXPECT_EQ(details[0], (std::pair<std::string, std::string>("RequestTime", "20130524T000000Z")));
-  EXPECT_EQ(details[1], (std::pair<std::string, std::string>("ServerTime", "2013-05-24T01:00:00.000Z")));
+  EXPECT_EQ(details[1], (std::pair<std::string, std::string>("ServerTime", "2013-05-24T01:00:00Z")));
   EXPECT_EQ(details[2], (std::pair<std::string, std::string>("MaxAllowedSkewMilliseconds", "900000")));
 }
 
@@ -81,14 +81,29 @@ TEST_F(VerifierTest, APresignedUrlLivesUntilItExpires) {
   EXPECT_EQ(admission.error().code, "AccessDenied");
   EXPECT_EQ(admission.error().message, "Request has expired");
   EXPECT_EQ(admission.error().details.at(0), (std::pair<std::string, std::string>("X-Amz-Expires", "86400")));
-  EXPECT_EQ(admission.error().details.at(1), (std::pair<std::string, std::string>("Expires", "2013-05-25T00:00:00.000Z")));
+  EXPECT_EQ(admission.error().details.at(1), (std::pair<std::string, std::string>("Expires", "2013-05-25T00:00:00Z")));
+  EXPECT_EQ(admission.error().details.at(2), (std::pair<std::string, std::string>("ServerTime", "2013-05-25T00:00:01Z")));
 }
 
 TEST_F(VerifierTest, APresignedUrlFromTheFutureIsNotValidYet) {
   directory_.clock.SetNow(directory_.clock.Now() - minutes(15));
   EXPECT_EQ(Code(Presigned()), "");
   directory_.clock.SetNow(directory_.clock.Now() - seconds(1));
-  EXPECT_EQ(Verify(Presigned()).error().message, "Request is not valid yet");
+  const auto admission = Verify(Presigned());
+  ASSERT_FALSE(admission.ok());
+  EXPECT_EQ(admission.error().message, "Request is not valid yet");
+  const std::vector<std::pair<std::string, std::string>> expected = {
+      {"X-Amz-Date", "1369353600000"}, {"Expires", "2013-05-25T00:00:00Z"}, {"ServerTime", "2013-05-23T23:44:59Z"}};
+  EXPECT_EQ(admission.error().details, expected);
+}
+
+TEST_F(VerifierTest, APresignedUrlFromTheEndOfTimeIsNotValidYet) {
+  TestRequest request = Presigned();
+  const std::string date = "20130524";
+  for (auto at = request.target.find(date); at != std::string::npos; at = request.target.find(date)) {
+    request.target.replace(at, date.size(), "99991231");
+  }
+  EXPECT_EQ(Verify(request).error().message, "Request is not valid yet");
 }
 
 TEST_F(VerifierTest, NamesAnUnknownKey) {
@@ -123,6 +138,90 @@ TEST_F(VerifierTest, RefusesATokenNobodyIssued) {
   EXPECT_EQ(Code(request), "InvalidToken");
   directory_.user.session_token = "ANOTHER";
   EXPECT_EQ(Code(request), "InvalidToken");
+}
+
+// The published signature with a token of §6.2: right in everything but what the user record says.
+TestRequest WithToken() {
+  return {.method = "PUT",
+          .target = "/k",
+          .headers = {{"Host", "examplebucket.s3.amazonaws.com"},
+                      {"x-amz-meta-a", "  two   spaces  "},
+                      {"x-amz-content-sha256", "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"},
+                      {"x-amz-security-token", "TESTTOKEN=="},
+                      {"x-amz-date", std::string(kExampleDate)},
+                      {"Authorization",
+                       AuthorizationHeader(kExampleScope, "host;x-amz-content-sha256;x-amz-date;x-amz-meta-a;x-amz-security-token",
+                                           "c123eae925854bb5b47005fdd12556f2bc01a3421ffd888b112dee01d27f0c0a")}},
+          .body = "hello"};
+}
+
+TEST_F(VerifierTest, ATokenWorksUntilItExpires) {
+  directory_.user.session_token = "TESTTOKEN==";
+  directory_.user.expires = directory_.clock.Now() + seconds(1);
+  EXPECT_EQ(Code(WithToken()), "");
+  directory_.clock.Advance(seconds(1));
+  const auto admission = Verify(WithToken());
+  ASSERT_FALSE(admission.ok());
+  EXPECT_EQ(admission.error().code, "ExpiredToken");
+  EXPECT_EQ(admission.error().message, "The provided token has expired.");
+  EXPECT_EQ(admission.error().http_status, 400);
+  EXPECT_EQ(admission.error().details.at(0), (std::pair<std::string, std::string>("Token-0", "TESTTOKEN==")));
+}
+
+TEST_F(VerifierTest, AWrongTokenIsInvalidRatherThanExpired) {
+  directory_.user.session_token = "ANOTHER";
+  directory_.user.expires = directory_.clock.Now();
+  EXPECT_EQ(Code(WithToken()), "InvalidToken");
+}
+
+TEST_F(VerifierTest, AnInactiveKeyDoesNotExist) {
+  directory_.user.active = false;
+  EXPECT_EQ(Code(ExampleGet()), "InvalidAccessKeyId");
+  options_.mode = Mode::kParse;
+  EXPECT_EQ(Code(ExampleGet()), "InvalidAccessKeyId");
+}
+
+TEST_F(VerifierTest, ParsingNeedsNoSecret) {
+  options_.mode = Mode::kParse;
+  directory_.user.secret_access_key = "another";
+  const auto admission = Verify(ExampleGet());
+  ASSERT_TRUE(admission.ok()) << admission.error().ToString();
+  EXPECT_EQ(admission->identity.owner_id, directory_.user.identity.owner_id);
+  EXPECT_EQ(admission->payload_kind, PayloadKind::kUnsigned) << "the payload's hash is not verified";
+  EXPECT_EQ(test_->exchange.signing_region, "us-east-1");
+}
+
+TEST_F(VerifierTest, ParsingTakesAnUnknownKeyByItsName) {
+  options_.mode = Mode::kParse;
+  directory_.user.access_key_id = "SOMEBODYELSE";
+  const auto admission = Verify(Presigned());
+  ASSERT_TRUE(admission.ok()) << admission.error().ToString();
+  EXPECT_EQ(admission->identity.access_key_id, kExampleKey);
+  EXPECT_EQ(admission->identity.owner_id, "") << "not the known user's";
+}
+
+TEST_F(VerifierTest, ParsingComparesNoTokenButItsExpiry) {
+  options_.mode = Mode::kParse;
+  directory_.user.session_token = "ANOTHER";
+  directory_.user.expires = directory_.clock.Now() + seconds(1);
+  EXPECT_EQ(Code(WithToken()), "");
+  EXPECT_EQ(Code(ExampleGet()), "") << "nor asks for one";
+  directory_.clock.Advance(seconds(1));
+  EXPECT_EQ(Code(WithToken()), "ExpiredToken");
+}
+
+TEST_F(VerifierTest, ParsingStillChecksFormScopeAndDates) {
+  options_.mode = Mode::kParse;
+  TestRequest malformed = ExampleGet();
+  *malformed.Header("Authorization") = "AWS4-HMAC-SHA256 Credential=a/b";
+  EXPECT_EQ(Code(malformed), "AuthorizationHeaderMalformed");
+  options_.region = "eu-west-1";
+  EXPECT_EQ(Code(ExampleGet()), "AuthorizationHeaderMalformed");
+  options_.region = "us-east-1";
+  directory_.clock.Advance(hours(25));
+  EXPECT_EQ(Code(ExampleGet()), "RequestTimeTooSkewed");
+  EXPECT_EQ(Verify(Presigned()).error().message, "Request has expired");
+  EXPECT_EQ(Code({.method = "GET", .target = "/k", .headers = {{"Host", "localhost"}}, .body = {}}), "AccessDenied");
 }
 
 TEST_F(VerifierTest, WantsThePayloadHash) {
@@ -198,7 +297,12 @@ TEST_F(VerifierTest, AnAnonymousBodyCannotClaimSignedChunks) {
   options_.allow_anonymous = true;
   TestRequest request{.method = "PUT", .target = "/b/k", .headers = {{"Host", "localhost"}}, .body = {}};
   request.headers.emplace_back("x-amz-content-sha256", "STREAMING-AWS4-HMAC-SHA256-PAYLOAD");
-  EXPECT_EQ(Code(request), "InvalidRequest");
+  const auto admission = Verify(request);
+  ASSERT_FALSE(admission.ok());
+  EXPECT_EQ(admission.error().code, "InvalidRequest");
+  EXPECT_EQ(admission.error().message,
+            "Anonymous requests don't support this x-amz-content-sha256 value. Please use UNSIGNED-PAYLOAD or "
+            "STREAMING-UNSIGNED-PAYLOAD-TRAILER.");
 }
 
 }  // namespace

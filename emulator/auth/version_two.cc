@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/dates.h"
 #include "base/digest.h"
 #include "base/encoding.h"
 #include "emulator/api/text.h"
@@ -86,7 +85,8 @@ Result<VersionTwoClaim> ParseVersionTwoClaim(const api::Target& target) {
   if (parsed.ec != std::errc() || parsed.ptr != end || seconds < 0 || seconds > kLatest) {
     return AccessDenied("Invalid date (should be seconds since epoch): " + std::string(claim.expires_as_sent));
   }
-  claim.expires = WallTime(std::chrono::seconds(seconds));
+  constexpr auto kClockEnd = std::chrono::floor<std::chrono::seconds>(WallTime::max()).time_since_epoch();
+  claim.expires = WallTime(std::min(std::chrono::seconds(seconds), std::chrono::seconds(kClockEnd)));
   return claim;
 }
 
@@ -101,8 +101,8 @@ std::string VersionTwoStringToSign(const api::RequestHead& head, const api::Targ
 Result<void> CheckVersionTwoTime(const VersionTwoClaim& claim, WallTime now) {
   if (now <= claim.expires) return Ok();
   Error error = AccessDenied("Request has expired");
-  error.details.emplace_back("Expires", FormatIso8601(claim.expires));
-  error.details.emplace_back("ServerTime", FormatIso8601(now));
+  error.details.emplace_back("Expires", FormatSeconds(claim.expires));
+  error.details.emplace_back("ServerTime", FormatSeconds(now));
   return error;
 }
 

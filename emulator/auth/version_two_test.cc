@@ -121,5 +121,33 @@ TEST_F(VersionTwoTest, ATemporaryKeyNeedsItsToken) {
   EXPECT_EQ(Ask("GET", kPlain), "InvalidAccessKeyId");
 }
 
+// No scope names a region: a URL is good wherever its bucket is.
+TEST_F(VersionTwoTest, TheRegionIsTheBucketsOrTheHomeRegion) {
+  const auto auth = MakeAuth(ExampleOptions(), users_, router_);
+  TestExchange request(TestRequest{
+      .method = "GET", .target = std::string(kPlain), .headers = {{"Host", "127.0.0.1:9000"}}, .body = {}});
+  auth->Handle(request.exchange);
+  EXPECT_EQ(request.exchange.signing_region, "us-east-1");
+}
+
+TEST_F(VersionTwoTest, ADateBeyondTheClocksEndIsFarAway) {
+  EXPECT_EQ(Ask("GET", Replaced(kPlain, "Expires=1369357200", "Expires=253402300799")), "SignatureDoesNotMatch");
+}
+
+TEST_F(VersionTwoTest, ParsingNeedsNoSecretButADateInTheFuture) {
+  AuthOptions options = ExampleOptions();
+  options.mode = Mode::kParse;
+  users_.user.secret_access_key = "another";
+  const auto auth = MakeAuth(options, users_, router_);
+  const TestRequest sent{.method = "GET", .target = std::string(kPlain), .headers = {{"Host", "127.0.0.1:9000"}}, .body = {}};
+  TestExchange request(sent);
+  auth->Handle(request.exchange);
+  EXPECT_EQ(router_.calls, 1);
+  users_.clock.Advance(std::chrono::hours(2));
+  TestExchange late(sent);
+  auth->Handle(late.exchange);
+  EXPECT_EQ(late.exchange.response.error_code, "AccessDenied");
+}
+
 }  // namespace
 }  // namespace penstock::emulator::auth

@@ -1,0 +1,86 @@
+#include "emulator/auth/unchecked.h"
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "emulator/api/regions.h"
+#include "emulator/api/text.h"
+
+namespace penstock::emulator::auth {
+namespace {
+
+constexpr std::string_view kCredential = "Credential=";
+
+// The region of "akid/day/region/service/terminal"; empty where it is none.
+std::string_view RegionOf(std::string_view credential) {
+  std::string_view region;
+  for (int piece = 0; piece < 3; ++piece) {
+    const std::size_t slash = credential.rfind('/');
+    if (slash == std::string_view::npos) return {};
+    region = credential.substr(slash + 1);
+    credential = credential.substr(0, slash);
+  }
+  return region;
+}
+
+bool IsVersionFour(std::string_view authorization) { return authorization.starts_with("AWS4-"); }
+
+std::string_view HeaderRegion(std::string_view authorization) {
+  const std::size_t begin = authorization.find(kCredential);
+  if (begin == std::string_view::npos) return {};
+  const std::string_view credential = authorization.substr(begin + kCredential.size());
+  return RegionOf(credential.substr(0, credential.find_first_of(", \t")));
+}
+
+bool InQuery(const api::Target& target) {
+  if (target.query.empty()) return false;
+  for (const std::string_view name : {"X-Amz-Algorithm", "X-Amz-Credential", "X-Amz-Signature", "AWSAccessKeyId", "Signature"}) {
+    if (target.Has(name)) return true;
+  }
+  return false;
+}
+
+std::string ClaimedRegion(const api::Exchange& exchange, bool in_query, const AuthOptions& options) {
+  std::string_view region;
+  const auto authorization = exchange.request.Find("authorization");
+  if (authorization && IsVersionFour(*authorization)) {
+    region = HeaderRegion(*authorization);
+  } else if (const auto credential = in_query ? exchange.target.Get("X-Amz-Credential") : std::nullopt) {
+    region = RegionOf(*credential);
+  } else if (authorization || in_query) {
+    return api::ExpectedSigningRegion(exchange, {}, options.region);  // version 2 names no region
+  }
+  return region.empty() ? exchange.target.host_region : std::string(region);
+}
+
+// A token for a directory bucket's session is known to nobody behind auth; an empty parameter would be a sub-resource.
+void DropSignatureParameters(api::Target& target) {
+  std::erase_if(target.query, [](const api::QueryParameter& parameter) {
+    return IsSignatureParameter(parameter.name) &&
+           (parameter.value.empty() || api::EqualsIgnoreCase(parameter.name, "x-amz-s3session-token"));
+  });
+}
+
+}  // namespace
+
+Result<Admission> AdmitUnchecked(api::Exchange& exchange, const AuthOptions& options, const Directory& directory) {
+  exchange.space = directory.NamespaceOf(nullptr);
+  const bool in_query = InQuery(exchange.target);
+  exchange.signing_region = ClaimedRegion(exchange, in_query, options);
+
+  Admission admission;
+  admission.identity = directory.DefaultIdentity();
+  if (in_query) admission.mechanism = Mechanism::kQuery;
+  auto claim = exchange.request.Find("x-amz-content-sha256");
+  if (in_query && !claim) claim = exchange.target.Get("X-Amz-Content-Sha256");
+  // Only how the body is framed matters; what is no framing is taken as it comes.
+  if (claim && claim->starts_with("STREAMING-")) {
+    admission.payload_claim = *claim;
+    PENSTOCK_ASSIGN(admission.payload_kind, ClassifyPayload(*claim));
+  }
+  if (in_query) DropSignatureParameters(exchange.target);
+  return admission;
+}
+
+}  // namespace penstock::emulator::auth
