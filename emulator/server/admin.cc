@@ -1,17 +1,28 @@
 #include "emulator/server/admin.h"
 
-#include <string>
-#include <string_view>
+#include <algorithm>
+#include <array>
 #include <utility>
 
 #include <nlohmann/json.hpp>
 
+#include "emulator/api/text.h"
+#include "emulator/server/admin_json.h"
+
 namespace penstock::emulator::server {
 namespace {
 
-using Json = nlohmann::ordered_json;
+constexpr std::size_t kLongestBody = 8 << 20;  // as a users file
+constexpr std::string_view kRoot = "/_penstock/";
 
-std::string Text(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"; }
+int StatusOf(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::kInvalidArgument: return 400;
+    case ErrorKind::kNotFound: return 404;
+    case ErrorKind::kAlreadyExists: return 409;
+    default: return 500;
+  }
+}
 
 void Answer(api::Exchange& exchange, int status, std::string body) {
   exchange.response = api::Response();
@@ -25,56 +36,197 @@ void Answer(api::Exchange& exchange, int status, std::string body) {
   }
 }
 
+void Refuse(api::Exchange& exchange, int status, const std::string& message) {
+  Answer(exchange, status, JsonText({{"error", message}}));
+  exchange.response.close = true;  // its body may still be on the way
+}
+
+// Compared in a time that says nothing about where they differ.
+bool SameToken(std::string_view left, std::string_view right) {
+  unsigned difference = left.size() == right.size() ? 0 : 1;
+  for (std::size_t i = 0; i < left.size() && i < right.size(); ++i) {
+    difference |= static_cast<unsigned char>(left[i]) ^ static_cast<unsigned char>(right[i]);
+  }
+  return difference == 0;
+}
+
+Result<std::string> ReadBody(api::Exchange& exchange) {
+  std::string text;
+  if (exchange.body == nullptr) return text;
+  std::array<std::byte, 16 << 10> buffer;
+  for (;;) {
+    PENSTOCK_ASSIGN(const std::size_t count, exchange.body->Read(buffer));
+    if (count == 0) return text;
+    if (text.size() + count > kLongestBody) {
+      return Error::Make(ErrorKind::kInvalidArgument, "the body is longer than 8 MiB; send it in several requests");
+    }
+    text.append(reinterpret_cast<const char*>(buffer.data()), count);
+  }
+}
+
+// One request taken apart.
+struct Call {
+  std::string path;  // behind /_penstock/, without the name that ends it
+  std::string name;  // "ann" of namespaces/ann; empty: none
+  std::string body;
+};
+
 class Admin final : public api::Handler {
  public:
-  explicit Admin(AdminActions actions) : actions_(std::move(actions)) {}
+  Admin(Emulator& emulator, std::string token) : emulator_(emulator), token_(std::move(token)) {}
 
   void Handle(api::Exchange& exchange) override {
-    const std::string_view path = exchange.request.target.substr(0, exchange.request.target.find('?'));
-    const bool get = exchange.request.method == "GET" || exchange.request.method == "HEAD";
-    if (path == "/_penstock/health") {
-      return get ? Answer(exchange, 200, Text({{"status", "ok"}, {"version", PENSTOCK_VERSION}})) : RefuseMethod(exchange, "GET, HEAD");
+    Call call;
+    call.path = exchange.request.target.substr(0, exchange.request.target.find('?'));
+    if (IsAdminAlias(exchange.request.method, exchange.request.target)) {
+      call.path = call.path == "/moto-api/reset" ? "reset" : "health";
+    } else if (call.path.starts_with(kRoot)) {
+      call.path.erase(0, kRoot.size());
+    } else {
+      return RefusePath(exchange);
     }
-    if (path == "/_penstock/stats") {
-      return get ? Answer(exchange, 200, StatsJson(actions_.stats())) : RefuseMethod(exchange, "GET, HEAD");
+    if (!Allowed(exchange, call.path)) {
+      Refuse(exchange, 401, "this admin API needs its token; send Authorization: Bearer TOKEN");
+      return exchange.response.Add("WWW-Authenticate", "Bearer");
     }
-    if (path == "/_penstock/reset") {
-      return exchange.request.method == "POST" ? Reset(exchange) : RefuseMethod(exchange, "POST");
+    auto body = ReadBody(exchange);
+    if (!body.ok()) return Refuse(exchange, 400, body.error().message);
+    call.body = std::move(body).value();
+    if (const std::size_t slash = call.path.find('/'); slash != std::string::npos) {
+      call.name = api::PercentDecode(std::string_view(call.path).substr(slash + 1), {}).value_or(std::string());
+      call.path.erase(slash + 1);
     }
-    Answer(exchange, 404,
-           Text({{"error", "unknown path '" + std::string(path) +
-                               "'; this listener serves /_penstock/health, /_penstock/stats and /_penstock/reset"}}));
+    Dispatch(exchange, call);
   }
 
  private:
-  static void RefuseMethod(api::Exchange& exchange, const char* allow) {
-    Answer(exchange, 405, Text({{"error", "method not allowed; use " + std::string(allow)}}));
+  using Answering = Result<std::string> (Admin::*)(const Call&);
+  struct Route {
+    std::string_view path;
+    std::string_view method;
+    Answering answer;
+    int status = 200;
+  };
+
+  bool Allowed(const api::Exchange& exchange, std::string_view path) const {
+    if (token_.empty() || path == "health") return true;
+    const std::string_view given = exchange.request.Find("authorization").value_or(std::string_view());
+    return given.starts_with("Bearer ") && SameToken(given.substr(7), token_);
+  }
+
+  void Dispatch(api::Exchange& exchange, const Call& call) {
+    static constexpr Route kRoutes[] = {
+        {"health", "GET", &Admin::Health},
+        {"stats", "GET", &Admin::Stats},
+        {"reset", "POST", &Admin::Reset},
+        {"namespaces", "GET", &Admin::ListNamespaces},
+        {"namespaces", "POST", &Admin::CreateNamespace, 201},
+        {"namespaces/", "DELETE", &Admin::DeleteNamespace},
+        {"clock", "GET", &Admin::ReadClock},
+        {"clock", "POST", &Admin::ChangeClock},
+        {"clock", "DELETE", &Admin::RestoreClock},
+        {"clock/", "GET", &Admin::ReadClock},
+        {"clock/", "POST", &Admin::ChangeClock},
+        {"clock/", "DELETE", &Admin::RestoreClock},
+        {"seed", "POST", &Admin::Seed},
+        {"users", "GET", &Admin::ListUsers},
+        {"users", "POST", &Admin::AddUsers},
+        {"access-keys/", "PATCH", &Admin::ChangeKey},
+        {"access-keys/", "DELETE", &Admin::RemoveKey},
+    };
+    const std::string_view method = exchange.request.method == "HEAD" ? std::string_view("GET") : exchange.request.method;
+    std::string allow;
+    for (const Route& route : kRoutes) {
+      if (route.path != call.path) continue;
+      if (route.method != method) {
+        allow += (allow.empty() ? "" : ", ") + std::string(route.method == "GET" ? "GET, HEAD" : route.method);
+        continue;
+      }
+      Result<std::string> answer = (this->*route.answer)(call);
+      if (answer.ok()) return Answer(exchange, route.status, std::move(answer).value());
+      return Answer(exchange, StatusOf(answer.error().kind), JsonText({{"error", answer.error().ToString()}}));
+    }
+    if (allow.empty()) return RefusePath(exchange);
+    Answer(exchange, 405, JsonText({{"error", "method not allowed; use " + allow}}));
     exchange.response.Add("Allow", allow);
   }
 
-  void Reset(api::Exchange& exchange) {
-    const Result<void> done = actions_.reset();
-    if (!done.ok()) return Answer(exchange, 500, Text({{"error", done.error().ToString()}}));
-    Answer(exchange, 200, Text({{"status", "reset"}}));
+  static void RefusePath(api::Exchange& exchange) {
+    const std::string_view path = exchange.request.target.substr(0, exchange.request.target.find('?'));
+    Refuse(exchange, 404,
+           "unknown path '" + std::string(path) +
+               "'; this listener serves /_penstock/ health, stats, reset, namespaces, clock, seed, users and access-keys");
   }
 
-  const AdminActions actions_;
+  Result<std::string> Health(const Call&) { return HealthJson(); }
+  Result<std::string> Stats(const Call&) { return StatsJson(emulator_.stats()); }
+
+  Result<std::string> Reset(const Call& call) {
+    PENSTOCK_ASSIGN(const std::optional<std::string> name, NamespaceToReset(call.body));
+    PENSTOCK_TRY(name ? emulator_.ResetNamespace(*name) : emulator_.Reset());
+    return JsonText({{"status", "ok"}});
+  }
+
+  Result<std::string> ListNamespaces(const Call&) {
+    PENSTOCK_ASSIGN(const std::vector<std::string> names, emulator_.Namespaces());
+    return JsonText({{"namespaces", names}});
+  }
+  Result<std::string> CreateNamespace(const Call& call) {
+    PENSTOCK_ASSIGN(const std::string name, NamespaceToCreate(call.body));
+    PENSTOCK_ASSIGN(const AccessKey key, emulator_.CreateNamespace(name));
+    return JsonText({{"name", name}, {"access_key_id", key.id}, {"secret_access_key", key.secret}});
+  }
+  Result<std::string> DeleteNamespace(const Call& call) {
+    PENSTOCK_TRY(emulator_.DeleteNamespace(call.name));
+    return JsonText({{"status", "ok"}});
+  }
+
+  static std::string SpaceOf(const Call& call) { return call.name.empty() ? "default" : call.name; }
+  static Result<std::string> ClockAnswer(const Call& call, Result<ClockState> state) {
+    if (!state.ok()) return std::move(state).error();
+    return ClockJson(SpaceOf(call), *state);
+  }
+  Result<std::string> ReadClock(const Call& call) { return ClockAnswer(call, emulator_.GetClock(SpaceOf(call))); }
+  Result<std::string> ChangeClock(const Call& call) {
+    PENSTOCK_ASSIGN(const ClockChange change, ParseClockChange(call.body));
+    return ClockAnswer(call, emulator_.ChangeClock(SpaceOf(call), change));
+  }
+  Result<std::string> RestoreClock(const Call& call) { return ClockAnswer(call, emulator_.RestoreClock(SpaceOf(call))); }
+
+  Result<std::string> Seed(const Call& call) {
+    PENSTOCK_ASSIGN(const SeedRequest request, ParseSeedRequest(call.body));
+    PENSTOCK_ASSIGN(const SeedReport report, emulator_.Seed(request));
+    return JsonText({{"objects", report.objects}, {"bytes", report.bytes}, {"skipped", report.skipped}});
+  }
+
+  Result<std::string> ListUsers(const Call&) { return emulator_.ListUsers(); }
+  Result<std::string> AddUsers(const Call& call) {
+    PENSTOCK_TRY(emulator_.AddUsers(call.body));
+    return emulator_.ListUsers();
+  }
+  Result<std::string> ChangeKey(const Call& call) {
+    PENSTOCK_ASSIGN(const AccessKeyChange change, ParseKeyChange(call.body));
+    PENSTOCK_TRY(emulator_.ChangeAccessKey(call.name, change));
+    return JsonText({{"status", "ok"}});
+  }
+  Result<std::string> RemoveKey(const Call& call) {
+    PENSTOCK_TRY(emulator_.RemoveAccessKey(call.name));
+    return JsonText({{"status", "ok"}});
+  }
+
+  Emulator& emulator_;
+  const std::string token_;
 };
 
 }  // namespace
 
-std::string StatsJson(const EmulatorStats& stats) {
-  Json json;
-  json["requests"] = Json::object();
-  for (const auto& [operation, count] : stats.requests) json["requests"][operation] = count;
-  json["statuses"] = Json::object();
-  for (const auto& [status, count] : stats.statuses) json["statuses"][std::to_string(status)] = count;
-  json["bytes_in"] = stats.bytes_in;
-  json["bytes_out"] = stats.bytes_out;
-  json["injected_failures"] = stats.injected_failures;
-  return Text(json);
+bool IsAdminAlias(std::string_view method, std::string_view target) {
+  if (target == "/moto-api/reset") return method == "POST";
+  return target == "/_localstack/health" && (method == "GET" || method == "HEAD");
 }
 
-std::unique_ptr<api::Handler> MakeAdmin(AdminActions actions) { return std::make_unique<Admin>(std::move(actions)); }
+std::unique_ptr<api::Handler> MakeAdmin(Emulator& emulator, std::string token) {
+  return std::make_unique<Admin>(emulator, std::move(token));
+}
 
 }  // namespace penstock::emulator::server

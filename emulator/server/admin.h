@@ -1,27 +1,25 @@
-// The admin listener's Handler: /_penstock/health, /_penstock/stats, /_penstock/reset, in JSON.
+// The admin listener's Handler: /_penstock/..., in JSON, as docs/admin-api.md describes it.
 //
-// On a port of its own, so that no bucket name is taken and no signature is needed: bind it to a trusted address.
+// On a port of its own, so that no bucket name is taken and no signature is needed: bind it to a trusted address, or ask for
+// a token.
 #ifndef PENSTOCK_EMULATOR_SERVER_ADMIN_H_
 #define PENSTOCK_EMULATOR_SERVER_ADMIN_H_
 
-#include <functional>
 #include <memory>
+#include <string>
+#include <string_view>
 
 #include "emulator/api/exchange.h"
 #include "penstock/emulator.h"
 
 namespace penstock::emulator::server {
 
-// Called from the admin listener's threads.
-struct AdminActions {
-  std::function<EmulatorStats()> stats;
-  std::function<Result<void>()> reset;
-};
+// The requests that other emulators' suites send to the S3 port: POST /moto-api/reset, GET /_localstack/health. Neither can
+// be a request of S3: its POST needs a sub-resource or a form, and no bucket begins with an underscore.
+bool IsAdminAlias(std::string_view method, std::string_view target);
 
-// Statistics as the admin listener and the log of tests show them.
-std::string StatsJson(const EmulatorStats& stats);
-
-std::unique_ptr<api::Handler> MakeAdmin(AdminActions actions);
+// `emulator` outlives the handler. Where `token` is not empty everything but health needs it.
+std::unique_ptr<api::Handler> MakeAdmin(Emulator& emulator, std::string token);
 
 }  // namespace penstock::emulator::server
 

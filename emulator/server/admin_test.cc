@@ -4,76 +4,145 @@
 
 #include <nlohmann/json.hpp>
 
+#include "emulator/server/server_fixture.h"
+
 namespace penstock::emulator::server {
 namespace {
 
 class AdminTest : public testing::Test {
  protected:
-  api::Response Ask(std::string_view method, std::string_view target) {
-    api::RequestHead head;
-    head.method = method;
-    head.target = target;
-    api::Connection connection;
-    api::Exchange exchange{.request = head, .connection = connection};
-    admin_->Handle(exchange);
-    return std::move(exchange.response);
-  }
-  static nlohmann::json Json(const api::Response& response) {
-    return nlohmann::json::parse(std::get<std::string>(response.body));
-  }
+  explicit AdminTest(EmulatorOptions options = {}) : emulator_(Emulator::Start(std::move(options)).value()) {}
 
-  int resets_ = 0;
-  bool fail_ = false;
-  std::unique_ptr<api::Handler> admin_ =
-      MakeAdmin({.stats = [] { return EmulatorStats{.requests = {{"GetObject", 2}}, .statuses = {{200, 2}}, .bytes_in = 1, .bytes_out = 3}; },
-                 .reset =
-                     [this]() -> Result<void> {
-                       if (fail_) return Error::Make(ErrorKind::kResourceExhausted, "disk full");
-                       ++resets_;
-                       return Ok();
-                     }});
+  HttpAnswer Ask(const std::string& method, const std::string& path, const std::string& body = "",
+                 const std::string& more_headers = "") {
+    return Exchange(emulator_->admin_endpoint(), method + " " + path + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n" +
+                                                     more_headers + "Content-Length: " + std::to_string(body.size()) +
+                                                     "\r\n\r\n" + body);
+  }
+  static nlohmann::json Json(const HttpAnswer& answer) {
+    return nlohmann::json::parse(answer.text.substr(answer.text.find("\r\n\r\n") + 4));
+  }
+  void MakeBucket(const std::string& name) { ASSERT_EQ(Send(emulator_->endpoint(), {.method = "PUT", .target = "/" + name}).status, 200); }
+  int BucketStatus(const std::string& name) { return Send(emulator_->endpoint(), {.method = "HEAD", .target = "/" + name}).status; }
+
+  const std::unique_ptr<Emulator> emulator_;
 };
 
 TEST_F(AdminTest, IsHealthy) {
-  const auto response = Ask("GET", "/_penstock/health");
-  EXPECT_EQ(response.status, 200);
-  EXPECT_EQ(response.Find("content-type"), "application/json");
-  EXPECT_EQ(Json(response).at("status"), "ok");
+  const auto answer = Ask("GET", "/_penstock/health");
+  EXPECT_EQ(answer.status, 200);
+  EXPECT_EQ(Json(answer).at("status"), "ok");
+  EXPECT_EQ(Ask("HEAD", "/_penstock/health").status, 200);
 }
 
 TEST_F(AdminTest, ShowsStatistics) {
-  const auto stats = Json(Ask("GET", "/_penstock/stats?pretty"));
-  EXPECT_EQ(stats.at("requests").at("GetObject"), 2);
-  EXPECT_EQ(stats.at("statuses").at("200"), 2);
-  EXPECT_EQ(stats.at("bytes_out"), 3);
+  MakeBucket("bucket");
+  const auto stats = Json(Ask("GET", "/_penstock/stats"));
+  EXPECT_EQ(stats.at("requests").at("CreateBucket"), 1);
+  EXPECT_EQ(stats.at("statuses").at("200"), 1);
 }
 
 TEST_F(AdminTest, ResetsOnPostOnly) {
+  MakeBucket("bucket");
   const auto refused = Ask("GET", "/_penstock/reset");
   EXPECT_EQ(refused.status, 405);
-  EXPECT_EQ(refused.Find("allow"), "POST");
-  EXPECT_EQ(resets_, 0);
+  EXPECT_NE(refused.text.find("Allow: POST"), std::string::npos);
+  EXPECT_EQ(BucketStatus("bucket"), 200);
   EXPECT_EQ(Ask("POST", "/_penstock/reset").status, 200);
-  EXPECT_EQ(resets_, 1);
+  EXPECT_EQ(BucketStatus("bucket"), 404);
 }
 
-TEST_F(AdminTest, SaysWhyAResetFailed) {
-  fail_ = true;
-  const auto response = Ask("POST", "/_penstock/reset");
-  EXPECT_EQ(response.status, 500);
-  EXPECT_NE(std::string(Json(response).at("error")).find("disk full"), std::string::npos);
+TEST_F(AdminTest, OtherEmulatorsSuitesFindTheirPaths) {
+  MakeBucket("bucket");
+  EXPECT_EQ(Plain(emulator_->endpoint(), "POST", "/moto-api/reset").status, 200);
+  EXPECT_EQ(BucketStatus("bucket"), 404);
+  const auto health = Plain(emulator_->endpoint(), "GET", "/_localstack/health");
+  EXPECT_EQ(health.status, 200);
+  EXPECT_EQ(Json(health).at("services").at("s3"), "running");
+  EXPECT_EQ(Ask("POST", "/moto-api/reset").status, 200);
+  MakeBucket("moto-api");  // still a name like any other
+  EXPECT_EQ(BucketStatus("moto-api"), 200);
+}
+
+TEST_F(AdminTest, NamespacesComeWithAKeyAndGo) {
+  MakeBucket("bucket");
+  const auto made = Ask("POST", "/_penstock/namespaces", R"({"name": "suite"})");
+  ASSERT_EQ(made.status, 201);
+  const SignedRequest there{.method = "HEAD", .target = "/bucket", .body = "", .access_key = Json(made).at("access_key_id"),
+                            .secret = Json(made).at("secret_access_key"), .more_headers = ""};
+  EXPECT_EQ(Send(emulator_->endpoint(), there).status, 404);
+  EXPECT_EQ(Json(Ask("GET", "/_penstock/namespaces")).at("namespaces").size(), 2u);
+  EXPECT_EQ(Ask("POST", "/_penstock/namespaces", R"({"name": "suite"})").status, 409);
+  EXPECT_EQ(Ask("POST", "/_penstock/reset", R"({"namespace": "suite"})").status, 200);
+  EXPECT_EQ(BucketStatus("bucket"), 200);
+  EXPECT_EQ(Ask("DELETE", "/_penstock/namespaces/suite").status, 200);
+  EXPECT_EQ(Ask("DELETE", "/_penstock/namespaces/suite").status, 404);
+  EXPECT_EQ(Send(emulator_->endpoint(), there).status, 403);
+}
+
+TEST_F(AdminTest, TheClockDrivesDatesAndSignatures) {
+  const auto moved = Ask("POST", "/_penstock/clock", R"({"advance_seconds": 3600})");
+  ASSERT_EQ(moved.status, 200);
+  EXPECT_NEAR(Json(moved).at("offset_seconds").get<double>(), 3600, 1);
+  EXPECT_EQ(BucketStatus("bucket"), 403);  // signed an hour ago
+  const auto frozen = Ask("POST", "/_penstock/clock/default", R"({"now": "2030-01-01T00:00:00Z", "frozen": true})");
+  EXPECT_EQ(Json(frozen).at("now"), "2030-01-01T00:00:00.000Z");
+  EXPECT_NE(Send(emulator_->endpoint(), {}).text.find("Date: Tue, 01 Jan 2030 00:00:00 GMT"), std::string::npos);
+  EXPECT_EQ(Ask("DELETE", "/_penstock/clock").status, 200);
+  EXPECT_EQ(BucketStatus("bucket"), 404);
+  EXPECT_EQ(Ask("GET", "/_penstock/clock/nobody").status, 404);
+}
+
+TEST_F(AdminTest, SeedsABucketFromADirectory) {
+  const TemporaryFolder folder;
+  std::ofstream(folder.path() + "/one.txt") << "one";
+  const auto seeded = Ask("POST", "/_penstock/seed",
+                          nlohmann::json{{"bucket", "data"}, {"directory", folder.path()}, {"prefix", "p/"}}.dump());
+  ASSERT_EQ(seeded.status, 200) << seeded.text;
+  EXPECT_EQ(Json(seeded).at("objects"), 1);
+  EXPECT_EQ(Json(seeded).at("bytes"), 3);
+  EXPECT_NE(Send(emulator_->endpoint(), {.target = "/data/p/one.txt"}).text.find("\r\n\r\none"), std::string::npos);
+}
+
+TEST_F(AdminTest, UsersComeChangeAndGo) {
+  const auto added = Ask("POST", "/_penstock/users", R"({"accounts": [{"account_id": "111122223333", "users": [
+    {"name": "ann", "access_keys": [{"access_key_id": "ANN", "secret_access_key": "hush"}]}]}]})");
+  ASSERT_EQ(added.status, 200);
+  EXPECT_EQ(added.text.find("hush"), std::string::npos);
+  const SignedRequest by_ann{.method = "GET", .target = "/", .body = "", .access_key = "ANN", .secret = "hush", .more_headers = ""};
+  EXPECT_EQ(Send(emulator_->endpoint(), by_ann).status, 200);
+  EXPECT_EQ(Ask("PATCH", "/_penstock/access-keys/ANN", R"({"active": false})").status, 200);
+  EXPECT_EQ(Send(emulator_->endpoint(), by_ann).status, 403);
+  EXPECT_EQ(Ask("DELETE", "/_penstock/access-keys/ANN").status, 200);
+  EXPECT_EQ(Ask("DELETE", "/_penstock/access-keys/ANN").status, 404);
+  EXPECT_EQ(Json(Ask("GET", "/_penstock/users")).at("accounts").size(), 2u);
+}
+
+TEST_F(AdminTest, BadRequestsAreAnsweredWithTheProblem) {
+  const auto answer = Ask("POST", "/_penstock/namespaces", R"({"nmae": "x"})");
+  EXPECT_EQ(answer.status, 400);
+  EXPECT_NE(std::string(Json(answer).at("error")).find("unknown field 'nmae'"), std::string::npos);
+  EXPECT_EQ(Ask("POST", "/_penstock/clock", "{").status, 400);
+  EXPECT_EQ(Ask("POST", "/_penstock/users", std::string(9 << 20, ' ')).status, 400);
 }
 
 TEST_F(AdminTest, NamesWhatItServes) {
-  const auto response = Ask("GET", "/bucket/key");
-  EXPECT_EQ(response.status, 404);
-  EXPECT_NE(std::string(Json(response).at("error")).find("/_penstock/health"), std::string::npos);
+  const auto answer = Ask("GET", "/bucket/key");
+  EXPECT_EQ(answer.status, 404);
+  EXPECT_NE(std::string(Json(answer).at("error")).find("health"), std::string::npos);
 }
 
-TEST_F(AdminTest, AHeadHasTheLengthOnly) {
-  const auto response = Ask("HEAD", "/_penstock/health");
-  EXPECT_TRUE(response.content_length.has_value());
-  EXPECT_TRUE(std::holds_alternative<std::monostate>(response.body));
+class AdminTokenTest : public AdminTest {
+ protected:
+  AdminTokenTest() : AdminTest({.admin_token = "letmein"}) {}
+};
+
+TEST_F(AdminTokenTest, IsAskedForEverythingButHealth) {
+  EXPECT_EQ(Ask("GET", "/_penstock/health").status, 200);
+  EXPECT_EQ(Ask("POST", "/_penstock/reset").status, 401);
+  EXPECT_EQ(Plain(emulator_->endpoint(), "POST", "/moto-api/reset").status, 401);
+  EXPECT_EQ(Ask("POST", "/_penstock/reset", "", "Authorization: Bearer letmeout\r\n").status, 401);
+  EXPECT_EQ(Ask("POST", "/_penstock/reset", "", "Authorization: Bearer letmein\r\n").status, 200);
 }
 
 }  // namespace

@@ -14,6 +14,7 @@ struct Flags {
   EmulatorOptions options;
   bool memory = false;
   std::string durability = "relaxed";
+  std::string auth = "verify";
   std::vector<std::string> access_keys;
   std::vector<std::string> secret_keys;
 };
@@ -25,6 +26,9 @@ void Declare(CLI::App& app, Flags& flags) {
   app.add_option("--host", options.host, "address to listen on")->capture_default_str();
   app.add_option("--port", options.port, "port for S3; 0: any free one")->capture_default_str();
   app.add_option("--admin-port", options.admin_port, "port for /_penstock; 0: any free one, -1: none")->capture_default_str();
+  app.add_option("--admin-host", options.admin_host, "address of the admin listener, which needs no signature")
+      ->capture_default_str();
+  app.add_option("--admin-token", options.admin_token, "token that admin requests must bring: Authorization: Bearer TOKEN");
   auto* data = app.add_option("--data", options.data_directory, "directory to keep buckets in");
   app.add_flag("--memory", flags.memory, "keep buckets in memory only (the default without --data)")->excludes(data);
   app.add_option("--durability", flags.durability, "strict: acknowledged means on disk; relaxed: survives the process")
@@ -32,6 +36,12 @@ void Declare(CLI::App& app, Flags& flags) {
       ->capture_default_str();
   app.add_option("--access-key", flags.access_keys, "access key id; repeatable, each with a --secret-key");
   app.add_option("--secret-key", flags.secret_keys, "secret of the access key at the same place");
+  app.add_option("--users", options.users_path, "JSON file of accounts, users and access keys (docs/admin-api.md)");
+  app.add_option("--auth", flags.auth,
+                 "verify: check every signature; parse: take who asks from the request, no secret needed; off: everybody is "
+                 "the first access key")
+      ->check(CLI::IsMember({"verify", "parse", "off"}))
+      ->capture_default_str();
   app.add_option("--region", options.region, "home region: of every host name that names none")->capture_default_str();
   app.add_option("--fail-rate", options.fail_rate, "share of requests answered 503 SlowDown, 0 to 1")->capture_default_str();
   app.add_option("--fail-seed", options.fail_seed, "decides which requests fail")->capture_default_str();
@@ -77,6 +87,7 @@ Result<CommandLine> ParseCommandLine(int argc, const char* const* argv) {
     flags.options.access_keys.push_back({flags.access_keys[i], flags.secret_keys[i]});
   }
   flags.options.durability = flags.durability == "strict" ? DurabilityMode::kStrict : DurabilityMode::kRelaxed;
+  flags.options.auth = flags.auth == "verify" ? AuthMode::kVerify : flags.auth == "parse" ? AuthMode::kParse : AuthMode::kOff;
   PENSTOCK_ASSIGN(EmulatorOptions checked, CheckedOptions(std::move(flags.options)));
   return CommandLine{.options = std::move(checked), .text = std::nullopt};
 }

@@ -4,6 +4,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
@@ -19,6 +20,18 @@ namespace {
 
 namespace fs = std::filesystem;
 constexpr std::string_view kPrefix = "generation-";
+
+// A number above `least` that this process has not used before: the folder of a store that is still being taken apart is
+// never mistaken for that of a new one in the same place.
+std::uint64_t FreshNumber(std::uint64_t least) {
+  static std::atomic<std::uint64_t> highest{0};
+  std::uint64_t seen = highest.load();
+  std::uint64_t fresh = 0;
+  do {
+    fresh = (seen > least ? seen : least) + 1;
+  } while (!highest.compare_exchange_weak(seen, fresh));
+  return fresh;
+}
 
 Error Unusable(const std::string& path, const std::string& why) {
   return Error::Make(ErrorKind::kInvalidArgument,
@@ -59,6 +72,8 @@ Result<std::unique_ptr<DataDirectory>> DataDirectory::Open(std::string path) {
     if (number && *number > directory->generation_) directory->generation_ = *number;
   }
   if (error) return Unusable(directory->path_, error.message());
+  if (directory->generation_ == 0) directory->generation_ = FreshNumber(0);
+  directory->next_ = FreshNumber(directory->generation_);
   return directory;
 }
 
@@ -67,15 +82,26 @@ DataDirectory::~DataDirectory() {
   ::close(lock_);
 }
 
-std::string DataDirectory::CurrentPath() const {
-  return path_ + "/" + std::string(kPrefix) + std::to_string(generation_);
+std::string DataDirectory::PathOf(std::uint64_t generation) const {
+  return path_ + "/" + std::string(kPrefix) + std::to_string(generation);
 }
 
-std::string DataDirectory::NextPath() const {
-  return path_ + "/" + std::string(kPrefix) + std::to_string(generation_ + 1);
+std::string DataDirectory::CurrentPath() const { return PathOf(generation_); }
+
+std::string DataDirectory::NextPath() const { return PathOf(next_); }
+
+void DataDirectory::AdoptNext() {
+  generation_ = next_;
+  next_ = FreshNumber(generation_);
 }
 
-void DataDirectory::AdoptNext() { ++generation_; }
+Result<void> DataDirectory::MoveTo(const std::string& path) {
+  std::error_code error;
+  fs::rename(path_, path, error);
+  if (error) return Error::Make(ErrorKind::kInternal, "'" + path_ + "' cannot be moved away: " + error.message());
+  path_ = path;
+  return Ok();
+}
 
 void DataDirectory::RemoveGeneration(const std::string& path) {
   std::error_code ignored;

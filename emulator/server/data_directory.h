@@ -1,7 +1,7 @@
 // The folder behind --data: one process at a time, one generation of the store after another.
 //
 //   DIR/penstock.lock   held while an emulator uses DIR
-//   DIR/generation-N/   a store; the highest N is the living one, a reset makes N+1
+//   DIR/generation-N/   a store; the highest N is the living one, a reset makes a higher one
 #ifndef PENSTOCK_EMULATOR_SERVER_DATA_DIRECTORY_H_
 #define PENSTOCK_EMULATOR_SERVER_DATA_DIRECTORY_H_
 
@@ -29,6 +29,8 @@ class DataDirectory {
   // The folder after the current one. Adopt makes it the current one.
   std::string NextPath() const;
   void AdoptNext();
+  // Renames the folder, lock and all. kInternal when that fails.
+  Result<void> MoveTo(const std::string& path);
   // Removes a generation's folder and everything in it. Failures leave it for RemoveOthers.
   static void RemoveGeneration(const std::string& path);
   // N of a folder named generation-N.
@@ -38,10 +40,12 @@ class DataDirectory {
 
  private:
   DataDirectory(std::string path, int lock) : path_(std::move(path)), lock_(lock) {}
+  std::string PathOf(std::uint64_t generation) const;
 
   std::string path_;
   int lock_;
-  std::uint64_t generation_ = 1;
+  std::uint64_t generation_ = 0;
+  std::uint64_t next_ = 0;
 };
 
 }  // namespace penstock::emulator::server

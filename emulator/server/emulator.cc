@@ -1,6 +1,8 @@
-// The parts put together: universe, router, auth, fail rate, front, wire, admin listener.
+// The parts put together: universes and users, router, auth, fail rate, front, wire, admin listener.
 #include "penstock/emulator.h"
 
+#include <mutex>
+#include <shared_mutex>
 #include <utility>
 
 #include "emulator/api/router.h"
@@ -8,13 +10,11 @@
 #include "emulator/faults/fail_rate.h"
 #include "emulator/http/server.h"
 #include "emulator/server/admin.h"
+#include "emulator/server/control.h"
 #include "emulator/server/counters.h"
 #include "emulator/server/front.h"
-#include "emulator/server/identities.h"
 #include "emulator/server/options.h"
 #include "emulator/server/request_log.h"
-#include "emulator/server/universe.h"
-#include "penstock/base/mutex.h"
 
 namespace penstock::emulator {
 namespace server {
@@ -23,6 +23,15 @@ namespace {
 constexpr std::chrono::seconds kGrace{5};
 // On a directory a write waits for the commit it shares with others: so many can share one.
 constexpr int kThreadsOnADirectory = 16;
+
+auth::Mode ModeOf(AuthMode mode) {
+  switch (mode) {
+    case AuthMode::kVerify: return auth::Mode::kVerify;
+    case AuthMode::kParse: return auth::Mode::kParse;
+    case AuthMode::kOff: return auth::Mode::kOff;
+  }
+  return auth::Mode::kVerify;
+}
 
 class RunningEmulator final : public Emulator {
  public:
@@ -35,18 +44,15 @@ class RunningEmulator final : public Emulator {
     if (!options_.log_path.empty()) {
       PENSTOCK_ASSIGN(log_, RequestLog::Open(options_.log_path));
     }
-    PENSTOCK_ASSIGN(universe_, Universe::Open({.directory = options_.data_directory,
-                                               .durability = options_.durability == DurabilityMode::kStrict
-                                                                 ? store::Durability::kStrict
-                                                                 : store::Durability::kRelaxed,
-                                               .clock = &clock_}));
-    identities_ = std::make_unique<Identities>(options_.access_keys, *universe_);
-    const api::HostRules hosts = api::HostRules::Default(options_.region);
     router_ = api::MakeRouter({.region = options_.region});
-    auth_ = auth::MakeAuth({.region = options_.region, .hosts = hosts, .allow_anonymous = true}, *identities_, *router_);
+    PENSTOCK_ASSIGN(control_, Control::Open(options_, clock_, *router_));
+    const api::HostRules hosts = api::HostRules::Default(options_.region);
+    const Identities& identities = control_->identities();
+    auth_ = auth::MakeAuth(
+        {.mode = ModeOf(options_.auth), .region = options_.region, .hosts = hosts, .allow_anonymous = true}, identities, *router_);
     fail_rate_ = faults::MakeFailRate({.rate = options_.fail_rate, .seed = options_.fail_seed}, *auth_);
-    front_ = MakeFront(hosts, *identities_, counters_, *fail_rate_);
-    admin_ = MakeAdmin({.stats = [this] { return stats(); }, .reset = [this] { return Reset(); }});
+    admin_ = MakeAdmin(*this, options_.admin_token);
+    front_ = MakeFront(hosts, identities, counters_, options_.admin_port < 0 ? nullptr : admin_.get(), *fail_rate_);
     return Listen();
   }
 
@@ -54,7 +60,7 @@ class RunningEmulator final : public Emulator {
     return EndpointUrl(options_.tls_certificate_path.empty() ? "http" : "https", options_.host, options_.port);
   }
   std::string admin_endpoint() const override {
-    return options_.admin_port < 0 ? std::string() : EndpointUrl("http", options_.host, options_.admin_port);
+    return options_.admin_port < 0 ? std::string() : EndpointUrl("http", options_.admin_host, options_.admin_port);
   }
   const EmulatorOptions& options() const override { return options_; }
 
@@ -65,23 +71,74 @@ class RunningEmulator final : public Emulator {
   }
 
   Result<void> Reset() override {
-    const MutexLock lock(universe_mutex_);
-    if (!universe_) return Error::Make(ErrorKind::kInvalidArgument, "the emulator is stopped and has nothing to reset");
-    PENSTOCK_TRY(universe_->Reset());
-    counters_.Reset();
-    fail_rate_->Reset();
-    return Ok();
+    return Asking([this](Control& control) -> Result<void> {
+      PENSTOCK_TRY(control.ResetAll());
+      counters_.Reset();
+      fail_rate_->Reset();
+      return Ok();
+    });
+  }
+
+  Result<std::vector<std::string>> Namespaces() const override {
+    return Asking([](Control& control) -> Result<std::vector<std::string>> { return control.Names(); });
+  }
+  Result<AccessKey> CreateNamespace(const std::string& name) override {
+    return Asking([&](Control& control) { return control.CreateNamespace(name); });
+  }
+  Result<void> DeleteNamespace(const std::string& name) override {
+    return Asking([&](Control& control) { return control.DeleteNamespace(name); });
+  }
+  Result<void> ResetNamespace(const std::string& name) override {
+    return Asking([&](Control& control) { return control.ResetNamespace(name); });
+  }
+
+  Result<ClockState> GetClock(const std::string& name_space) const override {
+    return Asking([&](Control& control) { return control.GetClock(name_space); });
+  }
+  Result<ClockState> ChangeClock(const std::string& name_space, const ClockChange& change) override {
+    return Asking([&](Control& control) { return control.ChangeClock(name_space, change); });
+  }
+  Result<ClockState> RestoreClock(const std::string& name_space) override {
+    return Asking([&](Control& control) { return control.RestoreClock(name_space); });
+  }
+
+  Result<SeedReport> Seed(const SeedRequest& request) override {
+    return Asking([&](Control& control) { return control.Seed(request); });
+  }
+  Result<void> AddUsers(const std::string& json) override {
+    return Asking([&](Control& control) { return control.AddUsers(json); });
+  }
+  Result<std::string> ListUsers() const override {
+    return Asking([](Control& control) -> Result<std::string> { return UsersJson(control.identities().List()); });
+  }
+  Result<void> ChangeAccessKey(const std::string& id, const AccessKeyChange& change) override {
+    return Asking([&](Control& control) { return control.ChangeKey(id, change); });
+  }
+  Result<void> RemoveAccessKey(const std::string& id) override {
+    return Asking([&](Control& control) { return control.RemoveKey(id); });
   }
 
   void Stop() override {
+    {
+      const std::shared_lock lock(control_mutex_);
+      if (control_) control_->StopSeeding();
+    }
     if (server_) server_->Stop(kGrace);
     if (admin_server_) admin_server_->Stop(kGrace);
     // Nobody asks any more: the data directory is closed and free for another emulator.
-    const MutexLock lock(universe_mutex_);
-    universe_.reset();
+    const std::unique_lock lock(control_mutex_);
+    control_.reset();
   }
 
  private:
+  // Calls `ask` with the Control, which stays while the call lasts.
+  template <class Ask>
+  std::invoke_result_t<Ask, Control&> Asking(Ask ask) const {
+    const std::shared_lock lock(control_mutex_);
+    if (!control_) return Error::Make(ErrorKind::kInvalidArgument, "the emulator is stopped; start another one");
+    return ask(*control_);
+  }
+
   Result<void> Listen() {
     http::ServerOptions wire{.host = options_.host, .port = options_.port};
     wire.tls_certificate_path = options_.tls_certificate_path;
@@ -92,7 +149,7 @@ class RunningEmulator final : public Emulator {
     PENSTOCK_ASSIGN(server_, http::Server::Start(std::move(wire), *front_));
     options_.port = server_->port();
     if (options_.admin_port < 0) return Ok();
-    http::ServerOptions admin{.host = options_.host, .port = options_.admin_port};
+    http::ServerOptions admin{.host = options_.admin_host, .port = options_.admin_port};
     admin.min_threads = 1;
     admin.max_threads = 8;
     PENSTOCK_ASSIGN(admin_server_, http::Server::Start(std::move(admin), *admin_));
@@ -111,14 +168,13 @@ class RunningEmulator final : public Emulator {
   EmulatorOptions options_;
   Counters counters_;
   std::unique_ptr<RequestLog> log_;
-  Mutex universe_mutex_;  // Reset and Stop may meet; requests need no lock, they are gone when Stop takes it
-  std::unique_ptr<Universe> universe_;
-  std::unique_ptr<Identities> identities_;
   std::unique_ptr<api::Handler> router_;
+  mutable std::shared_mutex control_mutex_;  // requests need no lock: they are gone when Stop takes it
+  std::unique_ptr<Control> control_;
   std::unique_ptr<api::Handler> auth_;
   std::unique_ptr<faults::FailRate> fail_rate_;
-  std::unique_ptr<api::Handler> front_;
   std::unique_ptr<api::Handler> admin_;
+  std::unique_ptr<api::Handler> front_;
   std::unique_ptr<http::Server> server_;
   std::unique_ptr<http::Server> admin_server_;
 };

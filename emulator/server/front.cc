@@ -3,16 +3,19 @@
 #include <utility>
 
 #include "emulator/api/router.h"
+#include "emulator/server/admin.h"
 
 namespace penstock::emulator::server {
 namespace {
 
 class Front final : public api::Handler {
  public:
-  Front(api::HostRules hosts, const auth::Directory& directory, Counters& counters, api::Handler& next)
-      : hosts_(std::move(hosts)), directory_(directory), counters_(counters), next_(next) {}
+  Front(api::HostRules hosts, const auth::Directory& directory, Counters& counters, api::Handler* aliases,
+        api::Handler& next)
+      : hosts_(std::move(hosts)), directory_(directory), counters_(counters), aliases_(aliases), next_(next) {}
 
   void Handle(api::Exchange& exchange) override {
+    if (aliases_ != nullptr && IsAdminAlias(exchange.request.method, exchange.request.target)) return aliases_->Handle(exchange);
     exchange.space = directory_.NamespaceOf(nullptr);
     const std::string_view host = exchange.request.Find("host").value_or(std::string_view());
     if (auto target = api::ParseTarget(exchange.request.target, host, hosts_); target.ok()) {
@@ -28,14 +31,15 @@ class Front final : public api::Handler {
   const api::HostRules hosts_;
   const auth::Directory& directory_;
   Counters& counters_;
+  api::Handler* const aliases_;
   api::Handler& next_;
 };
 
 }  // namespace
 
 std::unique_ptr<api::Handler> MakeFront(api::HostRules hosts, const auth::Directory& directory, Counters& counters,
-                                        api::Handler& next) {
-  return std::make_unique<Front>(std::move(hosts), directory, counters, next);
+                                        api::Handler* aliases, api::Handler& next) {
+  return std::make_unique<Front>(std::move(hosts), directory, counters, aliases, next);
 }
 
 }  // namespace penstock::emulator::server

@@ -9,9 +9,9 @@
 
 namespace penstock::emulator::server {
 
-// Everything passed outlives the handler. A target that cannot be parsed stays empty; auth refuses it.
+// Everything passed outlives the handler. `aliases` answers what IsAdminAlias names; null: nobody does. A target that cannot be parsed stays empty; auth refuses it.
 std::unique_ptr<api::Handler> MakeFront(api::HostRules hosts, const auth::Directory& directory, Counters& counters,
-                                        api::Handler& next);
+                                        api::Handler* aliases, api::Handler& next);
 
 }  // namespace penstock::emulator::server
 

@@ -1,51 +1,156 @@
 #include "emulator/server/identities.h"
 
+#include <algorithm>
+#include <mutex>
+#include <set>
 #include <utility>
-
-#include "base/digest.h"
-#include "base/encoding.h"
 
 namespace penstock::emulator::server {
 namespace {
 
-std::string AccountId(const Sha256Digest& digest) {
-  std::uint64_t word = 0;
-  for (std::size_t i = 0; i < 8; ++i) word = word << 8 | std::to_integer<std::uint64_t>(digest[i]);
-  std::string digits = std::to_string(word % 1'000'000'000'000ull);
-  return std::string(12 - digits.size(), '0') + digits;
+Error NoSuchKey(std::string_view access_key_id) {
+  return Error::Make(ErrorKind::kNotFound, "there is no access key '" + std::string(access_key_id) + "'; list the users");
 }
 
 }  // namespace
 
-api::Identity MakeIdentity(std::string_view access_key_id) {
-  const Sha256Digest digest = Sha256(AsBytes("penstock owner of " + std::string(access_key_id)));
-  api::Identity identity;
-  identity.access_key_id = access_key_id;
-  identity.owner_id = HexEncode(digest);
-  identity.display_name = access_key_id;
-  identity.account_id = AccountId(digest);
-  identity.arn = "arn:aws:iam::" + identity.account_id + ":root";
-  return identity;
+UsersDocument UsersOfPairs(const std::vector<AccessKey>& pairs) {
+  UsersDocument users;
+  for (const AccessKey& pair : pairs) {
+    KeyRecord key;
+    key.user.access_key_id = pair.id;
+    key.user.secret_access_key = pair.secret;
+    key.user.identity = MakeIdentity(pair.id);
+    users.accounts.push_back({key.user.identity.owner_id, key.user.identity.display_name, key.user.identity.account_id});
+    users.keys.push_back(std::move(key));
+  }
+  return users;
 }
 
-Identities::Identities(const std::vector<AccessKey>& keys, Universe& shared) : shared_(shared) {
-  for (const AccessKey& key : keys) {
-    auto user = std::make_shared<auth::User>();
-    user->access_key_id = key.id;
-    user->secret_access_key = key.secret;
-    user->identity = MakeIdentity(key.id);
-    if (users_.empty()) default_identity_ = user->identity;
-    users_.insert_or_assign(key.id, std::move(user));
+void Identities::Attach(std::shared_ptr<Universe> shared, OpenSpace open, api::Identity default_identity) {
+  shared_ = std::move(shared);
+  open_ = std::move(open);
+  default_identity_ = std::move(default_identity);
+}
+
+Result<void> Identities::CheckCanonicalIds(const Tables& tables) {
+  std::set<std::string_view> seen;
+  for (const auto& [id, account] : tables.accounts) {
+    if (seen.insert(account.id).second) continue;
+    return Error::Make(ErrorKind::kAlreadyExists,
+                       "account '" + id + "' has the canonical id of another account; give it one of its own");
   }
+  return Ok();
+}
+
+Result<void> Identities::Add(UsersDocument users) {
+  const std::unique_lock one_at_a_time(change_mutex_);
+  Tables tables = [this] {
+    const std::shared_lock lock(mutex_);
+    return tables_;
+  }();
+  for (api::Owner& account : users.accounts) tables.accounts.insert_or_assign(account.account_id, std::move(account));
+  PENSTOCK_TRY(CheckCanonicalIds(tables));
+  for (KeyRecord& key : users.keys) {
+    auto entry = std::make_shared<Entry>();
+    static_cast<auth::User&>(*entry) = std::move(key.user);
+    entry->name_space = std::move(key.name_space);
+    PENSTOCK_ASSIGN(entry->universe, open_(entry->name_space));
+    std::string id = entry->access_key_id;
+    tables.keys.insert_or_assign(std::move(id), std::move(entry));
+  }
+  // Keys that were there before show their account as it is now.
+  for (auto& [id, entry] : tables.keys) {
+    const auto account = tables.accounts.find(entry->identity.account_id);
+    if (account == tables.accounts.end()) continue;
+    if (entry->identity.owner_id == account->second.id && entry->identity.display_name == account->second.display_name) continue;
+    auto changed = std::make_shared<Entry>(*entry);
+    changed->identity.owner_id = account->second.id;
+    changed->identity.display_name = account->second.display_name;
+    entry = std::move(changed);
+  }
+  const std::unique_lock lock(mutex_);
+  std::swap(tables_, tables);
+  return Ok();
+}
+
+Result<void> Identities::Change(std::string_view access_key_id, const AccessKeyChange& change) {
+  const std::unique_lock one_at_a_time(change_mutex_);
+  const auto user = std::static_pointer_cast<const Entry>(FindUser(access_key_id));
+  if (!user) return NoSuchKey(access_key_id);
+  auto changed = std::make_shared<Entry>(*user);
+  if (change.active) changed->active = *change.active;
+  if (change.expires && changed->session_token.empty()) {
+    return Error::Make(ErrorKind::kInvalidArgument, "access key '" + user->access_key_id +
+                                                        "' has no session token and does not expire; make it inactive instead");
+  }
+  if (change.expires) changed->expires = change.expires;
+  if (change.name_space) {
+    PENSTOCK_ASSIGN(changed->universe, open_(*change.name_space));
+    changed->name_space = *change.name_space;
+  }
+  const std::unique_lock lock(mutex_);
+  tables_.keys.insert_or_assign(std::string(access_key_id), std::move(changed));
+  return Ok();
+}
+
+Result<void> Identities::Remove(std::string_view access_key_id) {
+  const std::unique_lock one_at_a_time(change_mutex_);
+  const std::unique_lock lock(mutex_);
+  const auto found = tables_.keys.find(access_key_id);
+  if (found == tables_.keys.end()) return NoSuchKey(access_key_id);
+  tables_.keys.erase(found);
+  return Ok();
+}
+
+void Identities::RemoveNamespace(std::string_view name) {
+  const std::unique_lock one_at_a_time(change_mutex_);
+  const std::unique_lock lock(mutex_);
+  std::erase_if(tables_.keys, [name](const auto& key) { return key.second->name_space == name; });
+}
+
+UsersDocument Identities::List() const {
+  const std::shared_lock lock(mutex_);
+  UsersDocument users;
+  for (const auto& [id, account] : tables_.accounts) users.accounts.push_back(account);
+  for (const auto& [id, entry] : tables_.keys) {
+    KeyRecord key;
+    key.user.access_key_id = entry->access_key_id;
+    key.user.expires = entry->expires;
+    key.user.active = entry->active;
+    key.user.identity = entry->identity;
+    key.name_space = entry->name_space;
+    users.keys.push_back(std::move(key));
+  }
+  return users;
+}
+
+std::optional<api::Identity> Identities::OwnerOf(std::string_view name_space) const {
+  const std::shared_lock lock(mutex_);
+  for (const auto& [id, entry] : tables_.keys) {
+    if (entry->name_space == name_space) return entry->identity;
+  }
+  return std::nullopt;
 }
 
 std::shared_ptr<const auth::User> Identities::FindUser(std::string_view access_key_id) const {
-  const auto found = users_.find(access_key_id);
-  return found == users_.end() ? nullptr : found->second;
+  const std::shared_lock lock(mutex_);
+  const auto found = tables_.keys.find(access_key_id);
+  if (found == tables_.keys.end()) return nullptr;
+  return found->second;
 }
 
-std::shared_ptr<api::Namespace> Identities::NamespaceOf(const auth::User*) const { return shared_.Current(); }
+std::shared_ptr<api::Namespace> Identities::NamespaceOf(const auth::User* user) const {
+  // Every user came from FindUser and is an Entry.
+  return (user == nullptr ? *shared_ : *static_cast<const Entry*>(user)->universe).Current();
+}
 
-api::Identity Identities::IdentityOf(std::string_view access_key_id) const { return MakeIdentity(access_key_id); }
+std::optional<api::Owner> Identities::FindOwner(std::string_view canonical_id) const {
+  const std::shared_lock lock(mutex_);
+  for (const auto& [id, account] : tables_.accounts) {
+    if (account.id == canonical_id) return account;
+  }
+  return std::nullopt;
+}
 
 }  // namespace penstock::emulator::server

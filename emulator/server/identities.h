@@ -1,4 +1,4 @@
-// Who may ask: access keys and the identities they stand for.
+// Who may ask: access keys, the accounts and users they stand for, and the namespace each of them selects.
 #ifndef PENSTOCK_EMULATOR_SERVER_IDENTITIES_H_
 #define PENSTOCK_EMULATOR_SERVER_IDENTITIES_H_
 
@@ -6,35 +6,65 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <shared_mutex>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "emulator/auth/auth.h"
 #include "emulator/server/universe.h"
+#include "emulator/server/users_document.h"
 #include "penstock/emulator.h"
 
 namespace penstock::emulator::server {
 
-// The identity of an access key, the same on every run: owner id (64 hex digits) and account id (12 digits) come from
-// the key's name alone.
-api::Identity MakeIdentity(std::string_view access_key_id);
+// The users of access key pairs: each the root of an account of its own.
+UsersDocument UsersOfPairs(const std::vector<AccessKey>& pairs);
 
-// Thread safety: safe from any thread; keys and universes are fixed after construction.
-class Identities final : public auth::Directory {
+// Thread safety: safe from any thread. A request keeps the user it began with.
+class Identities final : public auth::Directory, public api::OwnerDirectory {
  public:
-  // Every key lives in `shared`, which outlives this.
-  Identities(const std::vector<AccessKey>& keys, Universe& shared);
+  // Finds or makes the universe of a name. Set before the first key is added and before anything is asked.
+  using OpenSpace = std::function<Result<std::shared_ptr<Universe>>(std::string_view name)>;
+  void Attach(std::shared_ptr<Universe> shared, OpenSpace open, api::Identity default_identity);
+
+  // Adds all of them or none; replaces what has the same account id or access key id. kAlreadyExists when two accounts
+  // would share a canonical id; OpenSpace's errors.
+  Result<void> Add(UsersDocument users);
+  // kNotFound; OpenSpace's errors; kInvalidArgument for an expiry of a key without a session token.
+  Result<void> Change(std::string_view access_key_id, const AccessKeyChange& change);
+  Result<void> Remove(std::string_view access_key_id);
+  // Removes the keys that select it.
+  void RemoveNamespace(std::string_view name);
+
+  // Without secrets and tokens; by account id, by access key id.
+  UsersDocument List() const;
+  // The first key, by name, that selects a namespace.
+  std::optional<api::Identity> OwnerOf(std::string_view name_space) const;
 
   std::shared_ptr<const auth::User> FindUser(std::string_view access_key_id) const override;
   std::shared_ptr<api::Namespace> NamespaceOf(const auth::User* user) const override;
-  api::Identity IdentityOf(std::string_view access_key_id) const override;
+  api::Identity IdentityOf(std::string_view access_key_id) const override { return MakeIdentity(access_key_id); }
   const api::Identity& DefaultIdentity() const override { return default_identity_; }
+  std::optional<api::Owner> FindOwner(std::string_view canonical_id) const override;
 
  private:
-  std::map<std::string, std::shared_ptr<const auth::User>, std::less<>> users_;
+  struct Entry final : auth::User {
+    std::string name_space;
+    std::shared_ptr<Universe> universe;
+  };
+  struct Tables {
+    std::map<std::string, api::Owner, std::less<>> accounts;  // by account id
+    std::map<std::string, std::shared_ptr<const Entry>, std::less<>> keys;
+  };
+  static Result<void> CheckCanonicalIds(const Tables& tables);
+
+  std::shared_ptr<Universe> shared_;
+  OpenSpace open_;
   api::Identity default_identity_;
-  Universe& shared_;
+  std::shared_mutex change_mutex_;  // one change at a time
+  mutable std::shared_mutex mutex_;
+  Tables tables_;  // guarded by mutex_
 };
 
 }  // namespace penstock::emulator::server

@@ -2,40 +2,105 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cctype>
+#include <map>
+#include <thread>
 
 namespace penstock::emulator::server {
 namespace {
 
-TEST(IdentityTest, IsTheSameOnEveryRun) {
-  // Made once with: printf 'penstock owner of penstock' | sha256sum
-  EXPECT_EQ(MakeIdentity("penstock").owner_id, "1d2008eb2720cdafa791bd687ed3d79ab981cce385546d93d18ba405525e68a6");
-}
-
-TEST(IdentityTest, HasTheFormsOfS3) {
-  for (const char* key : {"penstock", "AKIAIOSFODNN7EXAMPLE", "x"}) {
-    const api::Identity identity = MakeIdentity(key);
-    EXPECT_EQ(identity.access_key_id, key);
-    EXPECT_EQ(identity.owner_id.size(), 64u);
-    EXPECT_EQ(identity.account_id.size(), 12u);
-    EXPECT_EQ(identity.arn, "arn:aws:iam::" + identity.account_id + ":root");
-    EXPECT_TRUE(std::all_of(identity.account_id.begin(), identity.account_id.end(),
-                            [](unsigned char c) { return std::isdigit(c) != 0; }));
+class IdentitiesTest : public testing::Test {
+ protected:
+  IdentitiesTest() {
+    shared_ = Open("default").value();
+    identities_.Attach(shared_, [this](std::string_view name) { return Open(std::string(name)); }, MakeIdentity("a"));
+    EXPECT_TRUE(identities_.Add(UsersOfPairs({{"a", "1"}, {"b", "2"}})).ok());
   }
+
+  Result<std::shared_ptr<Universe>> Open(const std::string& name) {
+    if (name == "broken") return Error::Make(ErrorKind::kResourceExhausted, "disk full");
+    std::shared_ptr<Universe>& universe = spaces_[name];
+    if (!universe) {
+      PENSTOCK_ASSIGN(universe, Universe::Open({.name = name, .clock = &SystemClock()}));
+    }
+    return universe;
+  }
+  static UsersDocument Document(const char* json) { return ParseUsers(json).value(); }
+
+  std::map<std::string, std::shared_ptr<Universe>> spaces_;
+  std::shared_ptr<Universe> shared_;
+  Identities identities_;
+};
+
+TEST_F(IdentitiesTest, PairsAreAccountsOfTheirOwnInTheSharedUniverse) {
+  ASSERT_NE(identities_.FindUser("b"), nullptr);
+  EXPECT_EQ(identities_.FindUser("b")->secret_access_key, "2");
+  EXPECT_NE(identities_.FindUser("a")->identity.owner_id, identities_.FindUser("b")->identity.owner_id);
+  EXPECT_EQ(identities_.FindUser("c"), nullptr);
+  EXPECT_EQ(identities_.NamespaceOf(identities_.FindUser("a").get()), shared_->Current());
+  EXPECT_EQ(identities_.NamespaceOf(nullptr), shared_->Current());
+  EXPECT_EQ(identities_.DefaultIdentity().access_key_id, "a");
+  EXPECT_EQ(identities_.FindOwner(MakeIdentity("b").owner_id)->display_name, "b");
+  EXPECT_FALSE(identities_.FindOwner("nobody").has_value());
 }
 
-TEST(IdentitiesTest, FindsEveryKeyInTheSharedUniverse) {
-  const auto universe = Universe::Open({.clock = &SystemClock()});
-  ASSERT_TRUE(universe.ok());
-  const Identities identities({{"a", "1"}, {"b", "2"}}, **universe);
-  ASSERT_NE(identities.FindUser("b"), nullptr);
-  EXPECT_EQ(identities.FindUser("b")->secret_access_key, "2");
-  EXPECT_NE(identities.FindUser("a")->identity.owner_id, identities.FindUser("b")->identity.owner_id);
-  EXPECT_EQ(identities.FindUser("c"), nullptr);
-  EXPECT_EQ(identities.NamespaceOf(identities.FindUser("a").get()), (*universe)->Current());
-  EXPECT_EQ(identities.NamespaceOf(nullptr), (*universe)->Current());
-  EXPECT_EQ(identities.DefaultIdentity().access_key_id, "a");
+TEST_F(IdentitiesTest, AKeySelectsItsNamespace) {
+  ASSERT_TRUE(identities_
+                  .Add(Document(R"({"accounts": [{"account_id": "111122223333", "access_keys": [
+                         {"access_key_id": "K", "secret_access_key": "s", "namespace": "suite"}]}]})"))
+                  .ok());
+  EXPECT_EQ(identities_.NamespaceOf(identities_.FindUser("K").get())->name, "suite");
+  EXPECT_EQ(identities_.OwnerOf("suite")->access_key_id, "K");
+  identities_.RemoveNamespace("suite");
+  EXPECT_EQ(identities_.FindUser("K"), nullptr);
+}
+
+TEST_F(IdentitiesTest, AllAreAddedOrNone) {
+  const auto added = identities_.Add(Document(R"({"accounts": [{"account_id": "111122223333", "access_keys": [
+    {"access_key_id": "K1", "secret_access_key": "s"},
+    {"access_key_id": "K2", "secret_access_key": "s", "namespace": "broken"}]}]})"));
+  EXPECT_FALSE(added.ok());
+  EXPECT_EQ(identities_.FindUser("K1"), nullptr);
+}
+
+TEST_F(IdentitiesTest, NoTwoAccountsShareACanonicalId) {
+  const std::string taken = MakeIdentity("a").owner_id;
+  const auto added =
+      identities_.Add(Document((R"({"accounts": [{"account_id": "111122223333", "canonical_id": ")" + taken + "\"}]}").c_str()));
+  ASSERT_FALSE(added.ok());
+  EXPECT_EQ(added.error().kind, ErrorKind::kAlreadyExists);
+}
+
+TEST_F(IdentitiesTest, ARenamedAccountIsRenamedForItsOldKeys) {
+  const std::string account = identities_.FindUser("a")->identity.account_id;
+  const auto before = identities_.FindUser("a");
+  ASSERT_TRUE(identities_
+                  .Add(Document(("{\"accounts\": [{\"account_id\": \"" + account + "\", \"display_name\": \"new\"}]}").c_str()))
+                  .ok());
+  EXPECT_EQ(identities_.FindUser("a")->identity.display_name, "new");
+  EXPECT_EQ(before->identity.display_name, "a");  // a request keeps the user it began with
+}
+
+TEST_F(IdentitiesTest, KeysChangeAndGo) {
+  ASSERT_TRUE(identities_.Change("a", {.active = false}).ok());
+  EXPECT_FALSE(identities_.FindUser("a")->active);
+  EXPECT_EQ(identities_.Change("a", {.expires = WallTime{}}).error().kind, ErrorKind::kInvalidArgument);
+  EXPECT_EQ(identities_.Change("c", {.active = false}).error().kind, ErrorKind::kNotFound);
+  ASSERT_TRUE(identities_.Change("b", {.name_space = "other"}).ok());
+  EXPECT_EQ(identities_.NamespaceOf(identities_.FindUser("b").get())->name, "other");
+  ASSERT_TRUE(identities_.Remove("a").ok());
+  EXPECT_EQ(identities_.Remove("a").error().kind, ErrorKind::kNotFound);
+}
+
+TEST_F(IdentitiesTest, ReadersDoNotMindChanges) {
+  bool lost = false;
+  {
+    const std::jthread reader([&] {
+      for (int i = 0; i < 2000; ++i) lost = lost || identities_.FindUser("a") == nullptr;
+    });
+    for (int i = 0; i < 200; ++i) EXPECT_TRUE(identities_.Change("a", {.active = i % 2 == 0}).ok());
+  }
+  EXPECT_FALSE(lost);
+  EXPECT_EQ(identities_.List().keys.size(), 2u);
 }
 
 }  // namespace

@@ -43,6 +43,7 @@ void PrintReady(const Emulator& emulator) {
   line["endpoint"] = emulator.endpoint();
   line["admin"] = emulator.admin_endpoint();
   line["pid"] = getpid();
+  line["version"] = PENSTOCK_VERSION;
   std::printf("%s\n", line.dump().c_str());
   std::fflush(stdout);
 }

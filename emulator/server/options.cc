@@ -3,6 +3,8 @@
 #include <set>
 #include <utility>
 
+#include "emulator/server/users_document.h"
+
 namespace penstock::emulator::server {
 namespace {
 
@@ -17,10 +19,7 @@ Result<void> CheckPort(const char* name, int port, int least) {
 Result<void> CheckKeys(const std::vector<AccessKey>& keys) {
   std::set<std::string> seen;
   for (const AccessKey& key : keys) {
-    if (key.id.empty()) return Wrong("an access key id is empty; give every key a name");
-    if (key.id.find_first_of("/,; \t") != std::string::npos) {
-      return Wrong("access key id '" + key.id + "' has a character that breaks the Authorization header; leave out / , ; and spaces");
-    }
+    if (std::string problem = AccessKeyIdProblem(key.id); !problem.empty()) return Wrong(std::move(problem));
     if (key.secret.empty()) return Wrong("access key '" + key.id + "' has an empty secret; give it one");
     if (!seen.insert(key.id).second) return Wrong("access key '" + key.id + "' is given twice; name each once");
   }
@@ -30,11 +29,13 @@ Result<void> CheckKeys(const std::vector<AccessKey>& keys) {
 }  // namespace
 
 Result<EmulatorOptions> CheckedOptions(EmulatorOptions options) {
-  if (options.access_keys.empty()) options.access_keys.push_back({"penstock", "penstock-secret"});
+  const bool users = !options.users_path.empty() || !options.users_json.empty();
+  if (options.access_keys.empty() && !users) options.access_keys.push_back({"penstock", "penstock-secret"});
   PENSTOCK_TRY(CheckKeys(options.access_keys));
   PENSTOCK_TRY(CheckPort("port", options.port, 0));
   PENSTOCK_TRY(CheckPort("admin port", options.admin_port, -1));
   if (options.host.empty()) return Wrong("host is empty; use 127.0.0.1, 0.0.0.0 or another address of this machine");
+  if (options.admin_host.empty()) return Wrong("admin host is empty; use 127.0.0.1 or another address of this machine");
   if (options.region.empty()) return Wrong("region is empty; use for example us-east-1");
   if (!(options.fail_rate >= 0 && options.fail_rate <= 1)) {
     return Wrong("fail rate is " + std::to_string(options.fail_rate) + "; it is a share of requests from 0 to 1");

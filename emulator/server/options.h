@@ -8,7 +8,7 @@
 
 namespace penstock::emulator::server {
 
-// The options with the default access key where none is given. kInvalidArgument naming the option, its value and what
+// The options with the default access key where neither keys nor users are given. kInvalidArgument naming the option, its value and what
 // it takes.
 Result<EmulatorOptions> CheckedOptions(EmulatorOptions options);
 

@@ -12,6 +12,7 @@ constexpr std::size_t kRetiredLimit = 64;
 
 // One store and, in directory mode, the folder it lives in.
 struct Universe::Generation {
+  std::shared_ptr<const Clock> clock;  // what space and store point to
   api::Namespace space;
   std::string path;      // empty: in memory
   bool retired = false;  // set before the last reference goes
@@ -22,7 +23,8 @@ struct Universe::Generation {
   }
 };
 
-Universe::Universe(UniverseOptions options) : options_(std::move(options)) {}
+Universe::Universe(UniverseOptions options)
+    : options_(std::move(options)), clock_(std::make_shared<NamespaceClock>(*options_.clock)) {}
 
 Result<std::unique_ptr<Universe>> Universe::Open(UniverseOptions options) {
   std::unique_ptr<Universe> universe(new Universe(std::move(options)));
@@ -37,7 +39,6 @@ Result<std::unique_ptr<Universe>> Universe::Open(UniverseOptions options) {
     const MutexLock lock(universe->mutex_);
     universe->current_ = std::move(generation);
   }
-  universe->dismantler_ = std::jthread([raw = universe.get()] { raw->DismantleRetired(); });
   return universe;
 }
 
@@ -52,11 +53,13 @@ Universe::~Universe() {
 
 Result<std::shared_ptr<Universe::Generation>> Universe::OpenGeneration(const std::string& path) const {
   auto generation = std::make_shared<Generation>();
+  generation->clock = clock_;
   PENSTOCK_ASSIGN(generation->space.store, store::Store::Open({.directory = path,
                                                                .durability = options_.durability,
-                                                               .clock = options_.clock}));
+                                                               .clock = clock_.get()}));
   generation->space.name = options_.name;
-  generation->space.clock = options_.clock;
+  generation->space.clock = clock_.get();
+  generation->space.owners = options_.owners;
   generation->path = path;
   return generation;
 }
@@ -84,7 +87,19 @@ Result<void> Universe::Reset() {
     old->retired = true;
     if (retired_.size() < kRetiredLimit) retired_.push_back(std::move(old));
   }
+  clock_->Restore();
+  if (!dismantler_.joinable()) dismantler_ = std::jthread([this] { DismantleRetired(); });
   retired_or_stopping_.NotifyAll();
+  return Ok();
+}
+
+Result<void> Universe::Discard(const std::string& grave) {
+  const MutexLock one_at_a_time(reset_mutex_);
+  if (!data_) return Ok();
+  PENSTOCK_TRY(data_->MoveTo(grave));
+  const MutexLock lock(mutex_);
+  current_->path = grave;
+  current_->retired = true;
   return Ok();
 }
 

@@ -9,6 +9,7 @@
 
 #include "emulator/api/exchange.h"
 #include "emulator/server/data_directory.h"
+#include "emulator/server/namespace_clock.h"
 #include "penstock/base/mutex.h"
 #include "penstock/base/result.h"
 
@@ -18,7 +19,8 @@ struct UniverseOptions {
   std::string name = "default";
   std::string directory;  // empty: in memory
   store::Durability durability = store::Durability::kRelaxed;
-  const Clock* clock = nullptr;  // never null
+  const Clock* clock = nullptr;                 // the machine's, never null
+  const api::OwnerDirectory* owners = nullptr;  // outlives every request
 };
 
 // Thread safety: safe from any thread.
@@ -32,9 +34,16 @@ class Universe {
 
   // A request keeps the namespace it began with, also across a reset.
   std::shared_ptr<api::Namespace> Current() const;
-  // Puts an empty store in place of the current one. O(1): the old store is taken apart on another thread once the last
-  // request left it. On an error everything stays as it was.
+  // Puts an empty store in place of the current one and gives the clock the machine's time back. O(1): the old store is
+  // taken apart on another thread once the last request left it. On an error everything stays as it was.
   Result<void> Reset();
+  // Moves the directory to `grave`, out of the way of a new universe; it goes with the last request. The universe must
+  // not be asked for anything afterwards.
+  Result<void> Discard(const std::string& grave);
+
+  // What its stores and requests tell the time by.
+  NamespaceClock& clock() { return *clock_; }
+  const std::string& name() const { return options_.name; }
 
  private:
   struct Generation;
@@ -43,6 +52,7 @@ class Universe {
   void DismantleRetired();
 
   const UniverseOptions options_;
+  const std::shared_ptr<NamespaceClock> clock_;
   std::unique_ptr<DataDirectory> data_;  // null in memory mode
   Mutex reset_mutex_;                    // one reset at a time
   mutable Mutex mutex_;
@@ -50,7 +60,7 @@ class Universe {
   std::deque<std::shared_ptr<Generation>> retired_ PENSTOCK_GUARDED_BY(mutex_);
   bool stopping_ PENSTOCK_GUARDED_BY(mutex_) = false;
   CondVar retired_or_stopping_;
-  std::jthread dismantler_;
+  std::jthread dismantler_;  // started by the first reset
 };
 
 }  // namespace penstock::emulator::server

@@ -2,30 +2,52 @@
 #ifndef PENSTOCK_EMULATOR_H_
 #define PENSTOCK_EMULATOR_H_
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "penstock/base/clock.h"
 #include "penstock/base/result.h"
 
 namespace penstock::emulator {
 
 enum class DurabilityMode { kRelaxed, kStrict };
 
+enum class AuthMode {
+  kVerify,  // every signature, date and payload hash is checked
+  kParse,   // claims must have the right form and name the right region; the identity is taken as claimed, no secret is needed
+  kOff,     // claims are not looked at: every request is the first access key's, in the default namespace
+};
+
 struct AccessKey {
   std::string id;
   std::string secret;
 };
 
+// Changes to one access key; what is unset stays.
+struct AccessKeyChange {
+  std::optional<bool> active = std::nullopt;
+  std::optional<WallTime> expires = std::nullopt;
+  std::optional<std::string> name_space = std::nullopt;
+};
+
 struct EmulatorOptions {
   std::string host = "127.0.0.1";
   int port = 0;        // 0: any free port
-  int admin_port = 0;  // 0: any free port; -1: no admin listener
+  std::string admin_host = "127.0.0.1";
+  int admin_port = 0;       // 0: any free port; -1: no admin listener
+  std::string admin_token;  // where set, admin requests need "Authorization: Bearer TOKEN" (health needs none)
   std::string data_directory;  // empty: in memory
   DurabilityMode durability = DurabilityMode::kRelaxed;
-  std::vector<AccessKey> access_keys;  // empty: one pair, "penstock" / "penstock-secret"
+  AuthMode auth = AuthMode::kVerify;
+  // Each is the root of an account of its own. Without these and without users: one pair, "penstock" / "penstock-secret".
+  std::vector<AccessKey> access_keys;
+  std::string users_path;  // JSON file of accounts, users and access keys (docs/admin-api.md)
+  std::string users_json;  // the same as text
   std::string region = "us-east-1";
   double fail_rate = 0;  // share of requests answered 503 SlowDown, 0 to 1; decided per request by seed, not by chance
   std::uint64_t fail_seed = 1;
@@ -43,6 +65,31 @@ struct EmulatorStats {
   std::uint64_t injected_failures = 0;
 };
 
+// A namespace's clock: it drives dates, signatures' age and expiry of what belongs to the namespace.
+struct ClockState {
+  WallTime now{};
+  bool frozen = false;
+  std::chrono::nanoseconds offset{0};  // ahead of the machine's clock
+};
+// Applied in this order.
+struct ClockChange {
+  std::optional<WallTime> now = std::nullopt;
+  std::chrono::nanoseconds advance{0};
+  std::optional<bool> frozen = std::nullopt;  // true: stop; false: run from where it stands
+};
+
+struct SeedRequest {
+  std::string bucket;     // made where it is missing
+  std::string directory;  // absolute; what lies below becomes objects named by relative path, links are skipped
+  std::string prefix = {};
+  std::string name_space = "default";
+};
+struct SeedReport {
+  std::uint64_t objects = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t skipped = 0;  // links, pipes, devices, and names that cannot be keys
+};
+
 // Thread safety: safe from any thread. Destruction stops it.
 class Emulator {
  public:
@@ -54,8 +101,31 @@ class Emulator {
   virtual std::string admin_endpoint() const = 0;  // empty without an admin listener
   virtual const EmulatorOptions& options() const = 0;
   virtual EmulatorStats stats() const = 0;
-  // Forgets every bucket and object.
+  // Makes every namespace as new (no buckets, the machine's time) and the counters zero. Users and namespaces stay.
   virtual Result<void> Reset() = 0;
+
+  // Namespaces: universes of buckets, each with its own clock. "default" is always there. kNotFound for an unknown name.
+  virtual Result<std::vector<std::string>> Namespaces() const = 0;
+  // A new one and an access key that selects it. kAlreadyExists.
+  virtual Result<AccessKey> CreateNamespace(const std::string& name) = 0;
+  // With its buckets and the access keys that select it.
+  virtual Result<void> DeleteNamespace(const std::string& name) = 0;
+  // Makes one namespace as new. O(1).
+  virtual Result<void> ResetNamespace(const std::string& name) = 0;
+
+  virtual Result<ClockState> GetClock(const std::string& name_space) const = 0;
+  virtual Result<ClockState> ChangeClock(const std::string& name_space, const ClockChange& change) = 0;
+  virtual Result<ClockState> RestoreClock(const std::string& name_space) = 0;  // the machine's time again
+
+  virtual Result<SeedReport> Seed(const SeedRequest& request) = 0;
+  // Adds accounts and keys; replaces those of the same account id or access key id. kInvalidArgument names the place.
+  virtual Result<void> AddUsers(const std::string& json) = 0;
+  // Accounts, users and keys in the form AddUsers takes, without secrets and session tokens.
+  virtual Result<std::string> ListUsers() const = 0;
+  // kNotFound for an unknown key; kInvalidArgument for an expiry of a key without a session token.
+  virtual Result<void> ChangeAccessKey(const std::string& id, const AccessKeyChange& change) = 0;
+  virtual Result<void> RemoveAccessKey(const std::string& id) = 0;  // kNotFound
+
   // Finishes requests in progress (up to 5 s) and stops. Idempotent.
   virtual void Stop() = 0;
 };

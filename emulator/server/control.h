@@ -1,0 +1,58 @@
+// What can be asked of a running emulator besides S3: the operations behind the admin API and penstock/emulator.h.
+#ifndef PENSTOCK_EMULATOR_SERVER_CONTROL_H_
+#define PENSTOCK_EMULATOR_SERVER_CONTROL_H_
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "emulator/server/identities.h"
+#include "emulator/server/namespaces.h"
+#include "penstock/emulator.h"
+
+namespace penstock::emulator::server {
+
+// Owns the namespaces and the users.
+//
+// Thread safety: safe from any thread.
+class Control {
+ public:
+  // `options` as CheckedOptions leaves them. Namespaces' errors, and those of the users given. `router` outlives this.
+  static Result<std::unique_ptr<Control>> Open(const EmulatorOptions& options, const Clock& machine, api::Handler& router);
+
+  const Identities& identities() const { return identities_; }
+
+  Result<void> ResetAll() { return spaces_->ResetAll(); }
+  Result<void> ResetNamespace(const std::string& name);
+  std::vector<std::string> Names() const { return spaces_->Names(); }
+  Result<AccessKey> CreateNamespace(const std::string& name);
+  Result<void> DeleteNamespace(const std::string& name);
+
+  Result<ClockState> GetClock(const std::string& name);
+  Result<ClockState> ChangeClock(const std::string& name, const ClockChange& change);
+  Result<ClockState> RestoreClock(const std::string& name);
+
+  Result<SeedReport> Seed(const SeedRequest& request);
+  // Ends seeding, so that stopping need not wait for it.
+  void StopSeeding() { stop_seeding_ = true; }
+
+  Result<void> AddUsers(const std::string& json);
+  Result<void> ChangeKey(const std::string& access_key_id, const AccessKeyChange& change) {
+    return identities_.Change(access_key_id, change);
+  }
+  Result<void> RemoveKey(const std::string& access_key_id) { return identities_.Remove(access_key_id); }
+
+ private:
+  Control(api::Handler& router, std::string region) : router_(router), region_(std::move(region)) {}
+
+  api::Handler& router_;
+  const std::string region_;
+  std::atomic<bool> stop_seeding_{false};
+  Identities identities_;
+  std::unique_ptr<Namespaces> spaces_;
+};
+
+}  // namespace penstock::emulator::server
+
+#endif  // PENSTOCK_EMULATOR_SERVER_CONTROL_H_

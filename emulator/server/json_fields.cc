@@ -1,0 +1,87 @@
+#include "emulator/server/json_fields.h"
+
+#include <algorithm>
+
+#include "base/dates.h"
+
+namespace penstock::emulator::server {
+
+Result<Json> ParseJson(std::string_view text) {
+  try {
+    return Json::parse(text);
+  } catch (const Json::parse_error& error) {
+    return Error::Make(ErrorKind::kInvalidArgument, "not JSON: the text breaks off or goes wrong at byte " +
+                                                        std::to_string(error.byte) + " of " + std::to_string(text.size()));
+  } catch (const Json::exception&) {
+    return Error::Make(ErrorKind::kInvalidArgument, "not JSON that can be read: a number is out of range");
+  }
+}
+
+Error FieldError(std::string_view place, std::string problem) {
+  return Error::Make(ErrorKind::kInvalidArgument,
+                     place.empty() ? std::move(problem) : std::string(place) + ": " + std::move(problem));
+}
+
+Result<JsonFields> JsonFields::Read(const Json& json, std::string place, std::initializer_list<std::string_view> known) {
+  if (!json.is_object()) return FieldError(place, "must be a JSON object");
+  for (const auto& [name, value] : json.items()) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    std::string takes;
+    for (const std::string_view field : known) takes += (takes.empty() ? "" : ", ") + std::string(field);
+    return FieldError(place, "unknown field '" + name + "'; it takes " + (takes.empty() ? "none" : takes));
+  }
+  return JsonFields(json, std::move(place));
+}
+
+const Json* JsonFields::Find(std::string_view name) const {
+  const auto found = json_->find(std::string(name));
+  return found == json_->end() ? nullptr : &*found;
+}
+
+std::string JsonFields::Place(std::string_view name) const {
+  return place_.empty() ? std::string(name) : place_ + "." + std::string(name);
+}
+
+Result<std::optional<std::string>> JsonFields::Text(std::string_view name) const {
+  const Json* const value = Find(name);
+  if (value == nullptr) return std::optional<std::string>();
+  if (!value->is_string()) return FieldError(Place(name), "must be a string");
+  return std::optional<std::string>(value->get<std::string>());
+}
+
+Result<std::optional<bool>> JsonFields::Flag(std::string_view name) const {
+  const Json* const value = Find(name);
+  if (value == nullptr) return std::optional<bool>();
+  if (!value->is_boolean()) return FieldError(Place(name), "must be true or false");
+  return std::optional<bool>(value->get<bool>());
+}
+
+Result<std::optional<double>> JsonFields::Number(std::string_view name) const {
+  const Json* const value = Find(name);
+  if (value == nullptr) return std::optional<double>();
+  if (!value->is_number()) return FieldError(Place(name), "must be a number");
+  return std::optional<double>(value->get<double>());
+}
+
+Result<std::optional<WallTime>> JsonFields::Time(std::string_view name) const {
+  PENSTOCK_ASSIGN(const std::optional<std::string> text, Text(name));
+  if (!text) return std::optional<WallTime>();
+  const std::optional<WallTime> time = ParseIso8601(*text);
+  if (!time) return FieldError(Place(name), "'" + *text + "' is no date; write it as 2026-01-02T03:04:05Z");
+  return time;
+}
+
+Result<std::string> JsonFields::RequiredText(std::string_view name) const {
+  PENSTOCK_ASSIGN(std::optional<std::string> text, Text(name));
+  if (!text) return FieldError(place_, "the field '" + std::string(name) + "' is missing");
+  if (text->empty()) return FieldError(Place(name), "must not be empty");
+  return std::move(*text);
+}
+
+Result<const Json*> JsonFields::List(std::string_view name) const {
+  const Json* const value = Find(name);
+  if (value != nullptr && !value->is_array()) return FieldError(Place(name), "must be a list");
+  return value;
+}
+
+}  // namespace penstock::emulator::server

@@ -1,0 +1,54 @@
+// Reading JSON objects strictly: every field known, of the right type, and named when it is not.
+#ifndef PENSTOCK_EMULATOR_SERVER_JSON_FIELDS_H_
+#define PENSTOCK_EMULATOR_SERVER_JSON_FIELDS_H_
+
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <nlohmann/json.hpp>
+
+#include "penstock/base/clock.h"
+#include "penstock/base/result.h"
+
+namespace penstock::emulator::server {
+
+using Json = nlohmann::ordered_json;
+
+// kInvalidArgument with the byte where the text stops being JSON, and never the text itself: it may hold secrets.
+Result<Json> ParseJson(std::string_view text);
+
+// "PLACE: PROBLEM", or the problem alone at the top.
+Error FieldError(std::string_view place, std::string problem);
+
+// One object. `place` is its path from the top ("accounts[0]"), empty at the top itself.
+class JsonFields {
+ public:
+  // Refuses what is no object, and fields that are not among `known`.
+  static Result<JsonFields> Read(const Json& json, std::string place, std::initializer_list<std::string_view> known);
+
+  bool Has(std::string_view name) const { return Find(name) != nullptr; }
+  const Json* Find(std::string_view name) const;
+  std::string Place(std::string_view name) const;
+
+  // The value where there is one; an error where it has another type.
+  Result<std::optional<std::string>> Text(std::string_view name) const;
+  Result<std::optional<bool>> Flag(std::string_view name) const;
+  Result<std::optional<double>> Number(std::string_view name) const;
+  Result<std::optional<WallTime>> Time(std::string_view name) const;  // ISO 8601
+  // As Text, but it must be there and not be empty.
+  Result<std::string> RequiredText(std::string_view name) const;
+  // An array, or null where there is none.
+  Result<const Json*> List(std::string_view name) const;
+
+ private:
+  JsonFields(const Json& json, std::string place) : json_(&json), place_(std::move(place)) {}
+
+  const Json* json_;
+  std::string place_;
+};
+
+}  // namespace penstock::emulator::server
+
+#endif  // PENSTOCK_EMULATOR_SERVER_JSON_FIELDS_H_

@@ -1,0 +1,58 @@
+#include "emulator/server/json_fields.h"
+
+#include <gtest/gtest.h>
+
+#include "base/dates.h"
+
+namespace penstock::emulator::server {
+namespace {
+
+TEST(JsonFieldsTest, ABrokenTextIsNotRepeated) {
+  const auto json = ParseJson(R"({"secret_access_key": "hush)");
+  ASSERT_FALSE(json.ok());
+  EXPECT_EQ(json.error().kind, ErrorKind::kInvalidArgument);
+  EXPECT_EQ(json.error().message.find("hush"), std::string::npos);
+}
+
+TEST(JsonFieldsTest, AnUnknownFieldIsNamedWithWhatIsTaken) {
+  const Json json = Json::parse(R"({"nmae": "x"})");
+  const auto fields = JsonFields::Read(json, "users[0]", {"name", "path"});
+  ASSERT_FALSE(fields.ok());
+  EXPECT_EQ(fields.error().message, "users[0]: unknown field 'nmae'; it takes name, path");
+}
+
+TEST(JsonFieldsTest, EveryTypeIsChecked) {
+  const Json json = Json::parse(R"({"a": 1, "b": "x", "c": "2026-13-01", "d": {}})");
+  const auto fields = JsonFields::Read(json, "", {"a", "b", "c", "d"});
+  ASSERT_TRUE(fields.ok());
+  EXPECT_EQ(fields->Text("a").error().message, "a: must be a string");
+  EXPECT_EQ(fields->Flag("b").error().message, "b: must be true or false");
+  EXPECT_EQ(fields->Number("b").error().message, "b: must be a number");
+  EXPECT_FALSE(fields->Time("c").ok());
+  EXPECT_EQ(fields->List("d").error().message, "d: must be a list");
+  EXPECT_EQ(fields->Number("a").value(), 1.0);
+}
+
+TEST(JsonFieldsTest, WhatIsMissingIsOptionalUnlessRequired) {
+  const Json json = Json::parse(R"({"empty": ""})");
+  const auto fields = JsonFields::Read(json, "top", {"empty", "gone"});
+  ASSERT_TRUE(fields.ok());
+  EXPECT_FALSE(fields->Text("gone").value().has_value());
+  EXPECT_FALSE(fields->Has("gone"));
+  EXPECT_EQ(fields->RequiredText("gone").error().message, "top: the field 'gone' is missing");
+  EXPECT_EQ(fields->RequiredText("empty").error().message, "top.empty: must not be empty");
+}
+
+TEST(JsonFieldsTest, ReadsDates) {
+  const Json json = Json::parse(R"({"at": "2026-01-02T03:04:05Z"})");
+  const auto fields = JsonFields::Read(json, "", {"at"});
+  ASSERT_TRUE(fields.ok());
+  EXPECT_EQ(FormatIso8601(**fields->Time("at")), "2026-01-02T03:04:05.000Z");
+}
+
+TEST(JsonFieldsTest, WhatIsNoObjectIsRefused) {
+  EXPECT_FALSE(JsonFields::Read(Json::parse("[]"), "", {}).ok());
+}
+
+}  // namespace
+}  // namespace penstock::emulator::server

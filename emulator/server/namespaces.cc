@@ -1,0 +1,129 @@
+#include "emulator/server/namespaces.h"
+
+#include <atomic>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+namespace penstock::emulator::server {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr std::string_view kFolder = "/namespaces";
+constexpr std::string_view kDeleted = ".deleted-";
+
+}  // namespace
+
+Result<std::unique_ptr<Namespaces>> Namespaces::Open(NamespacesOptions options) {
+  std::unique_ptr<Namespaces> spaces(new Namespaces(std::move(options)));
+  PENSTOCK_ASSIGN(spaces->default_, spaces->OpenOne(kDefaultNamespace));
+  if (!spaces->options_.directory.empty()) PENSTOCK_TRY(spaces->FindExisting());
+  return spaces;
+}
+
+std::string Namespaces::DirectoryOf(std::string_view name) const {
+  if (options_.directory.empty() || name == kDefaultNamespace) return options_.directory;
+  return options_.directory + std::string(kFolder) + "/" + std::string(name);
+}
+
+// The default namespace's lock is held: nobody else is in the directory.
+Result<void> Namespaces::FindExisting() {
+  const MutexLock lock(mutex_);
+  std::error_code error;
+  std::vector<fs::path> deleted;
+  fs::directory_iterator entry(options_.directory + std::string(kFolder), error);
+  if (error == std::errc::no_such_file_or_directory) return Ok();
+  for (const fs::directory_iterator end; !error && entry != end; entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    if (name.starts_with(kDeleted)) deleted.push_back(entry->path());
+    if (NamespaceNameProblem(name).empty() && name != kDefaultNamespace) others_.emplace(name, nullptr);
+  }
+  if (error) {
+    return Error::Make(ErrorKind::kInvalidArgument, "data directory '" + options_.directory + "' cannot be used: " +
+                                                        error.message() + "; choose a directory this user may write");
+  }
+  for (const fs::path& path : deleted) fs::remove_all(path, error);  // what cannot go now goes next time
+  return Ok();
+}
+
+Result<std::shared_ptr<Universe>> Namespaces::OpenOne(std::string_view name) const {
+  PENSTOCK_ASSIGN(std::unique_ptr<Universe> universe, Universe::Open({.name = std::string(name),
+                                                                      .directory = DirectoryOf(name),
+                                                                      .durability = options_.durability,
+                                                                      .clock = options_.clock,
+                                                                      .owners = options_.owners}));
+  return std::shared_ptr<Universe>(std::move(universe));
+}
+
+std::vector<std::string> Namespaces::Names() const {
+  std::vector<std::string> names{std::string(kDefaultNamespace)};
+  const MutexLock lock(mutex_);
+  for (const auto& [name, universe] : others_) names.push_back(name);
+  return names;
+}
+
+Result<std::shared_ptr<Universe>> Namespaces::Find(std::string_view name) {
+  if (name == kDefaultNamespace) return default_;
+  const MutexLock lock(mutex_);
+  const auto found = others_.find(name);
+  if (found == others_.end()) {
+    return Error::Make(ErrorKind::kNotFound,
+                       "there is no namespace '" + std::string(name) + "'; create it first, or list what there is");
+  }
+  if (!found->second) {
+    PENSTOCK_ASSIGN(found->second, OpenOne(name));
+  }
+  return found->second;
+}
+
+Result<std::shared_ptr<Universe>> Namespaces::Create(std::string_view name) {
+  if (const std::string problem = NamespaceNameProblem(name); !problem.empty()) {
+    return Error::Make(ErrorKind::kInvalidArgument, problem);
+  }
+  const MutexLock lock(mutex_);
+  if (name == kDefaultNamespace || others_.contains(name)) {
+    return Error::Make(ErrorKind::kAlreadyExists,
+                       "namespace '" + std::string(name) + "' exists already; reset it, or choose another name");
+  }
+  PENSTOCK_ASSIGN(std::shared_ptr<Universe> universe, OpenOne(name));
+  others_.emplace(name, universe);
+  return universe;
+}
+
+Result<std::shared_ptr<Universe>> Namespaces::FindOrCreate(std::string_view name) {
+  for (;;) {  // somebody else may create or delete it in between
+    auto found = Find(name);
+    if (found.ok() || found.error().kind != ErrorKind::kNotFound) return found;
+    auto created = Create(name);
+    if (created.ok() || created.error().kind != ErrorKind::kAlreadyExists) return created;
+  }
+}
+
+Result<void> Namespaces::Delete(std::string_view name) {
+  if (name == kDefaultNamespace) {
+    return Error::Make(ErrorKind::kInvalidArgument, "the default namespace stays; reset it to empty it");
+  }
+  PENSTOCK_ASSIGN(const std::shared_ptr<Universe> universe, Find(name));
+  const MutexLock lock(mutex_);
+  const auto found = others_.find(name);
+  if (found == others_.end() || found->second != universe) return Ok();  // somebody else deleted it
+  if (!options_.directory.empty()) {
+    static std::atomic<std::uint64_t> count{0};
+    const std::string grave = options_.directory + std::string(kFolder) + "/" + std::string(kDeleted) + std::to_string(++count);
+    PENSTOCK_TRY(universe->Discard(grave));
+  }
+  others_.erase(found);
+  return Ok();
+}
+
+Result<void> Namespaces::ResetAll() {
+  for (const std::string& name : Names()) {
+    auto universe = Find(name);
+    if (!universe.ok() && universe.error().kind == ErrorKind::kNotFound) continue;  // deleted meanwhile
+    if (!universe.ok()) return std::move(universe).error();
+    PENSTOCK_TRY((*universe)->Reset());
+  }
+  return Ok();
+}
+
+}  // namespace penstock::emulator::server

@@ -1,0 +1,63 @@
+// The namespaces of one emulator: universes by name.
+//
+//   DIR/                       the default namespace
+//   DIR/namespaces/NAME/       every other one
+//   DIR/namespaces/.deleted-*  deleted while requests were still in it; goes with the last of them
+#ifndef PENSTOCK_EMULATOR_SERVER_NAMESPACES_H_
+#define PENSTOCK_EMULATOR_SERVER_NAMESPACES_H_
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "emulator/server/universe.h"
+#include "emulator/server/users_document.h"
+#include "penstock/base/mutex.h"
+
+namespace penstock::emulator::server {
+
+struct NamespacesOptions {
+  std::string directory;  // empty: all in memory
+  store::Durability durability = store::Durability::kRelaxed;
+  const Clock* clock = nullptr;                 // the machine's, never null
+  const api::OwnerDirectory* owners = nullptr;  // outlives this
+};
+
+// Thread safety: safe from any thread. Requests ask a Universe, not this.
+class Namespaces {
+ public:
+  // Opens the default namespace alone; others that the directory holds are opened when somebody asks for them.
+  static Result<std::unique_ptr<Namespaces>> Open(NamespacesOptions options);
+
+  std::shared_ptr<Universe> Default() const { return default_; }
+  // By name, the default first.
+  std::vector<std::string> Names() const;
+  // kNotFound, naming what there is.
+  Result<std::shared_ptr<Universe>> Find(std::string_view name);
+  // kAlreadyExists; kInvalidArgument for a bad name.
+  Result<std::shared_ptr<Universe>> Create(std::string_view name);
+  Result<std::shared_ptr<Universe>> FindOrCreate(std::string_view name);
+  // Its buckets go once the last request has left. kNotFound; kInvalidArgument for the default one.
+  Result<void> Delete(std::string_view name);
+  // Every one becomes as new: no buckets, the machine's time.
+  Result<void> ResetAll();
+
+ private:
+  explicit Namespaces(NamespacesOptions options) : options_(std::move(options)) {}
+  std::string DirectoryOf(std::string_view name) const;
+  Result<void> FindExisting();
+  Result<std::shared_ptr<Universe>> OpenOne(std::string_view name) const;
+
+  const NamespacesOptions options_;
+  std::shared_ptr<Universe> default_;  // fixed once open
+  mutable Mutex mutex_;
+  // Null: on disk, not opened yet.
+  std::map<std::string, std::shared_ptr<Universe>, std::less<>> others_ PENSTOCK_GUARDED_BY(mutex_);
+};
+
+}  // namespace penstock::emulator::server
+
+#endif  // PENSTOCK_EMULATOR_SERVER_NAMESPACES_H_

@@ -1,0 +1,91 @@
+#include "emulator/server/namespaces.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "emulator/server/server_fixture.h"
+
+namespace penstock::emulator::server {
+namespace {
+
+std::unique_ptr<Namespaces> OpenIn(const std::string& directory) {
+  auto spaces = Namespaces::Open({.directory = directory, .clock = &SystemClock()});
+  EXPECT_TRUE(spaces.ok());
+  return spaces.ok() ? std::move(spaces).value() : nullptr;
+}
+
+void MakeBucket(Universe& universe, const char* name) {
+  store::BucketRecord bucket;
+  bucket.name = BucketName(name);
+  ASSERT_TRUE(universe.Current()->store->CreateBucket(bucket).ok());
+}
+
+bool HasBucket(Universe& universe, const char* name) { return universe.Current()->store->FindBucket(BucketName(name)).ok(); }
+
+class NamespacesTest : public testing::TestWithParam<bool> {
+ protected:
+  const TemporaryFolder folder_;
+  const std::string directory_ = GetParam() ? folder_.path() : std::string();
+};
+INSTANTIATE_TEST_SUITE_P(MemoryAndDirectory, NamespacesTest, testing::Bool());
+
+TEST_P(NamespacesTest, DoNotMeet) {
+  const auto spaces = OpenIn(directory_);
+  const auto one = spaces->Create("one");
+  ASSERT_TRUE(one.ok());
+  MakeBucket(**one, "bucket");
+  EXPECT_FALSE(HasBucket(*spaces->Default(), "bucket"));
+  EXPECT_FALSE(HasBucket(**spaces->FindOrCreate("two"), "bucket"));
+  EXPECT_TRUE(HasBucket(**spaces->Find("one"), "bucket"));
+  EXPECT_EQ(spaces->Names(), (std::vector<std::string>{"default", "one", "two"}));
+}
+
+TEST_P(NamespacesTest, OneThatIsDeletedComesBackEmpty) {
+  const auto spaces = OpenIn(directory_);
+  ASSERT_TRUE(spaces->Create("one").ok());
+  {
+    const auto held = (*spaces->Find("one"))->Current();  // a request in progress
+    MakeBucket(**spaces->Find("one"), "bucket");
+    ASSERT_TRUE(spaces->Delete("one").ok());
+    EXPECT_TRUE(held->store->FindBucket(BucketName("bucket")).ok());
+    ASSERT_TRUE(spaces->Create("one").ok());
+    EXPECT_FALSE(HasBucket(**spaces->Find("one"), "bucket"));
+  }
+  EXPECT_TRUE((*spaces->Find("one"))->Current()->store->ListBuckets().ok());
+}
+
+TEST_P(NamespacesTest, RefusesWhatCannotBe) {
+  const auto spaces = OpenIn(directory_);
+  EXPECT_EQ(spaces->Find("x").error().kind, ErrorKind::kNotFound);
+  EXPECT_EQ(spaces->Delete("x").error().kind, ErrorKind::kNotFound);
+  EXPECT_EQ(spaces->Delete("default").error().kind, ErrorKind::kInvalidArgument);
+  EXPECT_EQ(spaces->Create("default").error().kind, ErrorKind::kAlreadyExists);
+  EXPECT_EQ(spaces->Create("../x").error().kind, ErrorKind::kInvalidArgument);
+  EXPECT_EQ(spaces->Create(".hidden").error().kind, ErrorKind::kInvalidArgument);
+}
+
+TEST_P(NamespacesTest, ResetAllEmptiesEveryOne) {
+  const auto spaces = OpenIn(directory_);
+  MakeBucket(*spaces->Default(), "bucket");
+  MakeBucket(**spaces->Create("one"), "bucket");
+  ASSERT_TRUE(spaces->ResetAll().ok());
+  EXPECT_FALSE(HasBucket(*spaces->Default(), "bucket"));
+  EXPECT_FALSE(HasBucket(**spaces->Find("one"), "bucket"));
+}
+
+TEST(NamespacesOnDiskTest, SurviveARestart) {
+  const TemporaryFolder folder;
+  {
+    const auto spaces = OpenIn(folder.path());
+    MakeBucket(**spaces->Create("one"), "bucket");
+    ASSERT_TRUE(spaces->Create("gone").ok());
+    ASSERT_TRUE(spaces->Delete("gone").ok());
+  }
+  const auto spaces = OpenIn(folder.path());
+  EXPECT_EQ(spaces->Names(), (std::vector<std::string>{"default", "one"}));
+  EXPECT_TRUE(HasBucket(**spaces->Find("one"), "bucket"));
+}
+
+}  // namespace
+}  // namespace penstock::emulator::server

@@ -1,0 +1,197 @@
+#include "emulator/server/seeder.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "emulator/api/text.h"
+
+namespace penstock::emulator::server {
+namespace {
+
+constexpr std::size_t kLongestKey = 1024;
+
+Error Wrong(std::string message) { return Error::Make(ErrorKind::kInvalidArgument, std::move(message)); }
+
+class Descriptor {
+ public:
+  explicit Descriptor(int value) : value_(value) {}
+  Descriptor(Descriptor&& other) noexcept : value_(std::exchange(other.value_, -1)) {}
+  Descriptor& operator=(Descriptor&&) = delete;
+  ~Descriptor() {
+    if (value_ >= 0) ::close(value_);
+  }
+  int get() const { return value_; }
+
+ private:
+  int value_;
+};
+
+// A file as a request's body: exactly the bytes it had when it was opened.
+class FileBody final : public api::BodyReader {
+ public:
+  FileBody(int descriptor, std::uint64_t size) : descriptor_(descriptor), size_(size), left_(size) {}
+
+  Result<std::size_t> Read(MutableByteView buffer) override {
+    if (left_ == 0) return std::size_t{0};
+    const std::size_t wanted = std::min<std::uint64_t>(buffer.size(), left_);
+    ssize_t count = 0;
+    do {
+      count = ::read(descriptor_, buffer.data(), wanted);
+    } while (count < 0 && errno == EINTR);
+    if (count < 0) return Wrong(std::string("reading failed: ") + std::strerror(errno));
+    if (count == 0) return Wrong("the file became shorter while it was read");
+    left_ -= static_cast<std::uint64_t>(count);
+    return static_cast<std::size_t>(count);
+  }
+  std::optional<std::uint64_t> Length() const override { return size_; }
+  const std::vector<std::pair<std::string, std::string>>& Trailers() const override { return trailers_; }
+
+ private:
+  int descriptor_;
+  std::uint64_t size_;
+  std::uint64_t left_;
+  std::vector<std::pair<std::string, std::string>> trailers_;
+};
+
+// The body of CreateBucket.
+class TextBody final : public api::BodyReader {
+ public:
+  explicit TextBody(std::string text) : text_(std::move(text)) {}
+  Result<std::size_t> Read(MutableByteView buffer) override {
+    const std::size_t count = std::min(buffer.size(), text_.size() - offset_);
+    std::memcpy(buffer.data(), text_.data() + offset_, count);
+    offset_ += count;
+    return count;
+  }
+  std::optional<std::uint64_t> Length() const override { return text_.size(); }
+  const std::vector<std::pair<std::string, std::string>>& Trailers() const override { return trailers_; }
+
+ private:
+  std::string text_;
+  std::size_t offset_ = 0;
+  std::vector<std::pair<std::string, std::string>> trailers_;
+};
+
+// One walk. Directories are opened relative to their parents and never through a link, so that nobody who moves things
+// below leads it out.
+class Walk {
+ public:
+  Walk(const Seeder& seeder, const SeedRequest& request) : seeder_(seeder), request_(request) {}
+
+  Result<SeedReport> Run() {
+    if (!request_.directory.starts_with('/')) return Wrong("directory '" + request_.directory + "' is not an absolute path; begin it with /");
+    const Descriptor root(::open(request_.directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (root.get() < 0) {
+      return Wrong("directory '" + request_.directory + "' cannot be read: " + std::strerror(errno) +
+                   "; name a directory that the emulator may read");
+    }
+    PENSTOCK_TRY(EnsureBucket());
+    PENSTOCK_TRY(Enter(root.get(), request_.prefix));
+    return report_;
+  }
+
+ private:
+  Result<void> EnsureBucket() {
+    std::string body;
+    if (seeder_.region != "us-east-1") {
+      body = "<CreateBucketConfiguration xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><LocationConstraint>" +
+             seeder_.region + "</LocationConstraint></CreateBucketConfiguration>";
+    }
+    const std::string length = std::to_string(body.size());
+    TextBody reader(std::move(body));
+    const std::string code = Put({}, length, reader);
+    if (code.empty() || code == "BucketAlreadyOwnedByYou" || code == "BucketAlreadyExists") return Ok();
+    return Wrong("bucket '" + request_.bucket + "' cannot be made: S3 answers " + code);
+  }
+
+  // `prefix`: the keys of what is in this directory begin with it.
+  Result<void> Enter(int directory, const std::string& prefix) {
+    PENSTOCK_ASSIGN(const std::vector<std::string> names, Names(directory, prefix));
+    for (const std::string& name : names) {
+      if (seeder_.stop) return Wrong("the emulator stops; seed again once it runs");
+      const std::string key = prefix + name;
+      if (key.size() > kLongestKey || !api::IsValidUtf8(name)) {
+        ++report_.skipped;
+        continue;
+      }
+      // Opening a pipe must not wait for its other end.
+      const Descriptor entry(::openat(directory, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+      struct stat facts{};
+      if (entry.get() < 0 && (errno == ELOOP || errno == ENXIO || errno == ENOENT)) {  // a link, a socket, or just deleted
+        ++report_.skipped;
+      } else if (entry.get() < 0 || ::fstat(entry.get(), &facts) != 0) {
+        return Wrong("'" + request_.directory + "', file '" + key + "' cannot be read: " + std::strerror(errno));
+      } else if (S_ISDIR(facts.st_mode)) {
+        PENSTOCK_TRY(Enter(entry.get(), key + "/"));
+      } else if (S_ISREG(facts.st_mode)) {
+        PENSTOCK_TRY(PutFile(entry.get(), key, static_cast<std::uint64_t>(facts.st_size)));
+      } else {
+        ++report_.skipped;
+      }
+    }
+    return Ok();
+  }
+
+  // Sorted, so that two runs do the same.
+  Result<std::vector<std::string>> Names(int directory, const std::string& prefix) const {
+    const int copy = ::fcntl(directory, F_DUPFD_CLOEXEC, 0);
+    DIR* const stream = copy < 0 ? nullptr : ::fdopendir(copy);
+    if (stream == nullptr) {
+      if (copy >= 0) ::close(copy);
+      return Wrong("'" + request_.directory + "', directory '" + prefix + "' cannot be read: " + std::strerror(errno));
+    }
+    std::vector<std::string> names;
+    while (const dirent* const entry = ::readdir(stream)) {
+      const std::string_view name = entry->d_name;
+      if (name != "." && name != "..") names.emplace_back(name);
+    }
+    ::closedir(stream);
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+
+  Result<void> PutFile(int descriptor, const std::string& key, std::uint64_t size) {
+    FileBody body(descriptor, size);
+    const std::string code = Put(key, std::to_string(size), body);
+    if (!code.empty()) return Wrong("file '" + key + "' of '" + request_.directory + "' cannot be put: S3 answers " + code);
+    ++report_.objects;
+    report_.bytes += size;
+    return Ok();
+  }
+
+  // PUT of the bucket (empty key) or of an object; the error's code, or empty.
+  std::string Put(const std::string& key, const std::string& length, api::BodyReader& body) const {
+    api::RequestHead head;
+    head.method = "PUT";
+    head.headers = {{"Host", "localhost"}, {"Content-Length", length}};
+    api::Connection connection;
+    api::Exchange exchange{.request = head, .body = &body, .connection = connection};
+    exchange.target.raw_path = "/" + request_.bucket + (key.empty() ? "" : "/" + key);
+    head.target = exchange.target.raw_path;
+    exchange.target.bucket = BucketName(request_.bucket);
+    exchange.target.key = ObjectKey(key);
+    exchange.identity = seeder_.owner;
+    exchange.space = seeder_.space;
+    seeder_.router.Handle(exchange);
+    if (exchange.response.status == 200) return {};
+    return exchange.response.error_code.empty() ? std::to_string(exchange.response.status) : exchange.response.error_code;
+  }
+
+  const Seeder& seeder_;
+  const SeedRequest& request_;
+  SeedReport report_;
+};
+
+}  // namespace
+
+Result<SeedReport> Seeder::Fill(const SeedRequest& request) const { return Walk(*this, request).Run(); }
+
+}  // namespace penstock::emulator::server

@@ -1,0 +1,31 @@
+// Fills a bucket from a directory: every regular file below it becomes an object named by its relative path.
+//
+// Symbolic links, below the directory, are skipped and never followed; so are pipes, sockets and devices. Objects go
+// through the router, so that they are what PutObject makes of them.
+#ifndef PENSTOCK_EMULATOR_SERVER_SEEDER_H_
+#define PENSTOCK_EMULATOR_SERVER_SEEDER_H_
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include "emulator/api/exchange.h"
+#include "penstock/emulator.h"
+
+namespace penstock::emulator::server {
+
+struct Seeder {
+  api::Handler& router;
+  std::shared_ptr<api::Namespace> space;
+  api::Identity owner;
+  std::string region;
+  const std::atomic<bool>& stop;  // ends the walk between two files
+
+  // Makes the bucket where it is missing. kInvalidArgument naming the directory, the file or S3's refusal; what was put
+  // before stays.
+  Result<SeedReport> Fill(const SeedRequest& request) const;
+};
+
+}  // namespace penstock::emulator::server
+
+#endif  // PENSTOCK_EMULATOR_SERVER_SEEDER_H_

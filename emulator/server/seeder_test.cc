@@ -1,0 +1,97 @@
+#include "emulator/server/seeder.h"
+
+#include <gtest/gtest.h>
+
+#include <sys/stat.h>
+
+#include "emulator/server/server_fixture.h"
+
+namespace penstock::emulator::server {
+namespace {
+
+namespace fs = std::filesystem;
+
+class SeederTest : public testing::Test {
+ protected:
+  void Write(const std::string& name, const std::string& text) {
+    fs::create_directories(fs::path(folder_.path() + "/" + name).parent_path());
+    std::ofstream(folder_.path() + "/" + name, std::ios::binary) << text;
+  }
+  Result<SeedReport> Seed(const std::string& directory) { return emulator_->Seed({.bucket = "data", .directory = directory}); }
+  std::string Body(const std::string& key) {
+    const HttpAnswer answer = Send(emulator_->endpoint(), {.target = "/data/" + key});
+    return answer.status == 200 ? answer.text.substr(answer.text.find("\r\n\r\n") + 4) : std::to_string(answer.status);
+  }
+
+  const TemporaryFolder folder_;
+  const std::unique_ptr<Emulator> emulator_ = Emulator::Start({}).value();
+};
+
+TEST_F(SeederTest, EveryFileBecomesAnObjectNamedByItsPath) {
+  Write("a.txt", "a");
+  Write("deep/er/b.txt", "bb");
+  Write("empty", "");
+  const auto report = Seed(folder_.path());
+  ASSERT_TRUE(report.ok()) << report.error().message;
+  EXPECT_EQ(report->objects, 3u);
+  EXPECT_EQ(report->bytes, 3u);
+  EXPECT_EQ(Body("a.txt"), "a");
+  EXPECT_EQ(Body("deep/er/b.txt"), "bb");
+  EXPECT_EQ(Body("empty"), "");
+}
+
+TEST_F(SeederTest, LargeFilesAreStreamed) {
+  const std::string text(3 << 20, 'x');
+  Write("large", text);
+  ASSERT_TRUE(Seed(folder_.path()).ok());
+  EXPECT_TRUE(Body("large") == text);
+}
+
+TEST_F(SeederTest, LinksAndPipesAreSkippedAndNeverFollowed) {
+  const TemporaryFolder outside;
+  std::ofstream(outside.path() + "/secret") << "secret";
+  Write("kept", "k");
+  fs::create_symlink(outside.path() + "/secret", folder_.path() + "/link");
+  fs::create_directory_symlink(outside.path(), folder_.path() + "/folder-link");
+  ASSERT_EQ(mkfifo((folder_.path() + "/pipe").c_str(), 0600), 0);
+  const auto report = Seed(folder_.path());
+  ASSERT_TRUE(report.ok()) << report.error().message;
+  EXPECT_EQ(report->objects, 1u);
+  EXPECT_EQ(report->skipped, 3u);
+  EXPECT_EQ(Body("link"), "404");
+  EXPECT_EQ(Body("folder-link/secret"), "404");
+}
+
+TEST_F(SeederTest, NamesThatCannotBeKeysAreCounted) {
+  Write("good", "g");
+  Write("bad\xFF", "b");
+  const auto report = Seed(folder_.path());
+  ASSERT_TRUE(report.ok());
+  EXPECT_EQ(report->objects, 1u);
+  EXPECT_EQ(report->skipped, 1u);
+}
+
+TEST_F(SeederTest, ABucketThatIsThereIsFilledFurther) {
+  Write("a", "1");
+  ASSERT_TRUE(Seed(folder_.path()).ok());
+  Write("a", "2");
+  ASSERT_TRUE(Seed(folder_.path()).ok());
+  EXPECT_EQ(Body("a"), "2");
+}
+
+TEST_F(SeederTest, WhatCannotBeReadIsNamed) {
+  EXPECT_NE(Seed("/nowhere/at/all").error().message.find("'/nowhere/at/all'"), std::string::npos);
+  EXPECT_NE(Seed("relative").error().message.find("absolute"), std::string::npos);
+  EXPECT_NE(emulator_->Seed({.bucket = "B", .directory = folder_.path()}).error().message.find("InvalidBucketName"),
+            std::string::npos);
+}
+
+TEST(SeederRegionTest, TheBucketLiesInTheHomeRegion) {
+  const TemporaryFolder folder;
+  const auto emulator = Emulator::Start({.region = "eu-west-1"}).value();
+  const auto report = emulator->Seed({.bucket = "data", .directory = folder.path()});
+  EXPECT_TRUE(report.ok()) << report.error().message;
+}
+
+}  // namespace
+}  // namespace penstock::emulator::server

@@ -1,0 +1,48 @@
+// The users of --users FILE and of the admin API: accounts, their users, and access keys, from JSON.
+//
+// docs/users.schema.json is the same in JSON Schema; docs/admin-api.md explains it.
+#ifndef PENSTOCK_EMULATOR_SERVER_USERS_DOCUMENT_H_
+#define PENSTOCK_EMULATOR_SERVER_USERS_DOCUMENT_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "emulator/auth/auth.h"
+#include "penstock/base/result.h"
+
+namespace penstock::emulator::server {
+
+inline constexpr std::string_view kDefaultNamespace = "default";
+
+struct KeyRecord {
+  auth::User user;
+  std::string name_space{kDefaultNamespace};
+};
+
+struct UsersDocument {
+  std::vector<api::Owner> accounts;
+  std::vector<KeyRecord> keys;
+};
+
+// kInvalidArgument names the place ("accounts[0].users[1].name"), what is wrong there and what it takes; never a secret.
+Result<UsersDocument> ParseUsers(std::string_view json);
+// The same for a file; the message begins with its path.
+Result<UsersDocument> ReadUsersFile(const std::string& path);
+
+// The form ParseUsers takes, without secrets and session tokens.
+std::string UsersJson(const UsersDocument& users);
+
+// The account and its root that an access key given without an account stands for, the same on every run: canonical id
+// and account id come from the key's name alone.
+api::Identity MakeIdentity(std::string_view access_key_id);
+
+// What is wrong with an access key id, or empty.
+std::string AccessKeyIdProblem(std::string_view access_key_id);
+// What is wrong with the name of a namespace, or empty.
+std::string NamespaceNameProblem(std::string_view name);
+
+}  // namespace penstock::emulator::server
+
+#endif  // PENSTOCK_EMULATOR_SERVER_USERS_DOCUMENT_H_
