@@ -61,9 +61,7 @@ Result<std::uint64_t> DecodedLength(const api::RequestHead& head) {
   const char* const last = text->data() + text->size();
   const auto parsed = std::from_chars(text->data(), last, length);
   if (text->empty() || parsed.ec != std::errc() || parsed.ptr != last) {
-    Error error = InvalidArgument("x-amz-decoded-content-length must be a number of bytes.", "x-amz-decoded-content-length");
-    error.details.emplace_back("ArgumentValue", *text);
-    return error;
+    return InvalidArgument("x-amz-decoded-content-length must be a number of bytes.", "x-amz-decoded-content-length", *text);
   }
   return length;
 }

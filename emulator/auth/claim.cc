@@ -187,7 +187,7 @@ Result<Mechanism> FindMechanism(const api::RequestHead& head, const api::Target&
     return InvalidArgument(
         "Only one auth mechanism allowed; only the X-Amz-Algorithm query parameter, Signature query string parameter or "
         "the Authorization header should be specified",
-        "Authorization");
+        "Authorization", head.Find("authorization").value_or(std::string_view()));
   }
   if (version_two) return Mechanism::kVersionTwoQuery;
   if (query) return Mechanism::kQuery;
@@ -198,12 +198,13 @@ Result<Claim> ParseHeaderClaim(const api::RequestHead& head) {
   const std::string_view value = head.Find("authorization").value_or(std::string_view());
   const std::size_t space = value.find(' ');
   if (space == std::string_view::npos || space == 0 || Trimmed(value.substr(space)).empty()) {
-    return InvalidArgument("Authorization header is invalid -- one and only one ' ' (space) required.", "Authorization");
+    return InvalidArgument("Authorization header is invalid -- one and only one ' ' (space) required.", "Authorization",
+                           value);
   }
   const std::string_view type = value.substr(0, space);
   if (type == "AWS") return VersionTwoRefused();
   if (type == kAsymmetricAlgorithm) return AsymmetricUnsupported();
-  if (type != kAlgorithm) return InvalidArgument("Unsupported Authorization Type", "Authorization");
+  if (type != kAlgorithm) return InvalidArgument("Unsupported Authorization Type", "Authorization", value);
 
   Claim claim;
   claim.mechanism = Mechanism::kHeader;
@@ -250,13 +251,8 @@ Result<Claim> ParseQueryClaim(const api::Target& target) {
 }
 
 Result<void> CheckScope(const Claim& claim, std::string_view region, std::string_view service) {
-  if (claim.terminal != "aws4_request") {
-    return CredentialError(claim.mechanism, "incorrect terminal \"" + std::string(claim.terminal) +
-                                                "\". This endpoint uses \"aws4_request\".");
-  }
-  if (claim.service != service) {
-    return CredentialError(claim.mechanism, "incorrect service \"" + std::string(claim.service) +
-                                                "\". This endpoint belongs to \"" + std::string(service) + "\".");
+  if (claim.region.empty()) {
+    return CredentialError(claim.mechanism, "a non-empty region must be provided in the credential.");
   }
   if (claim.region != region) {
     Error error = CredentialError(claim.mechanism, "the region '" + std::string(claim.region) +
@@ -266,10 +262,21 @@ Result<void> CheckScope(const Claim& claim, std::string_view region, std::string
     error.details.emplace_back("Region", region);
     return error;
   }
-  if (claim.day != std::string_view(claim.amz_date).substr(0, 8)) {
+  if (claim.service != service) {
+    return CredentialError(claim.mechanism, "incorrect service \"" + std::string(claim.service) +
+                                                "\". This endpoint belongs to \"" + std::string(service) + "\".");
+  }
+  if (claim.terminal != "aws4_request") {
+    return CredentialError(claim.mechanism, "incorrect terminal \"" + std::string(claim.terminal) +
+                                                "\". This endpoint uses \"aws4_request\".");
+  }
+  const std::string_view day = std::string_view(claim.amz_date).substr(0, 8);
+  if (claim.day == day) return Ok();
+  if (claim.mechanism == Mechanism::kHeader) {
     return CredentialError(claim.mechanism, "Invalid credential date. Date is not the same as X-Amz-Date.");
   }
-  return Ok();
+  return CredentialError(claim.mechanism, "Invalid credential date \"" + std::string(claim.day) +
+                                              "\". This date is not the same as X-Amz-Date: \"" + std::string(day) + "\".");
 }
 
 }  // namespace penstock::emulator::auth

@@ -45,7 +45,7 @@ Result<Claim> ParseQueryClaim(const api::Target& target);
 // A query parameter that belongs to the signature itself (of either version), in any case of letters.
 bool IsSignatureParameter(std::string_view name);
 
-// The scope against the place asked: terminal, service, region, then the credential's day against the request's date.
+// The scope against the place asked, as S3 was seen to do it: region, service, terminal, then the credential's day against the request's date.
 // `service`: "s3", or "s3express" for a directory bucket.
 Result<void> CheckScope(const Claim& claim, std::string_view region, std::string_view service);
 

@@ -138,6 +138,9 @@ TEST(ScopeTest, RefusesEachPartThatIsNotThisPlaces) {
       {"AK/20130524/us-east-1/ec2/aws4_request", "incorrect service \"ec2\". This endpoint belongs to \"s3\"."},
       {"AK/20130524/eu-west-1/s3/aws4_request", "the region 'eu-west-1' is wrong; expecting 'us-east-1'"},
       {"AK/20130525/us-east-1/s3/aws4_request", "Invalid credential date. Date is not the same as X-Amz-Date."},
+      {"AK/20130524//s3/aws4_request", "a non-empty region must be provided in the credential."},
+      {"AK/20130525/eu-west-1/ec2/aws3_request", "the region 'eu-west-1' is wrong; expecting 'us-east-1'"},
+      {"AK/20130525/us-east-1/ec2/aws3_request", "incorrect service \"ec2\". This endpoint belongs to \"s3\"."},
   };
   for (const auto& each : cases) {
     const auto claim = ParseHeader(Credential(each.credential));
@@ -147,6 +150,17 @@ TEST(ScopeTest, RefusesEachPartThatIsNotThisPlaces) {
     EXPECT_EQ(checked.error().code, "AuthorizationHeaderMalformed");
     EXPECT_EQ(checked.error().message, "The authorization header is malformed; " + std::string(each.part_of_message));
   }
+}
+
+TEST(ScopeTest, APresignedUrlsOtherDayIsNamed) {
+  const api::Target target = Presigned("X-Amz-Credential", "AK/20130525/us-east-1/s3/aws4_request");
+  const auto claim = ParseQueryClaim(target);
+  ASSERT_TRUE(claim.ok());
+  const auto checked = CheckScope(*claim, "us-east-1", "s3");
+  ASSERT_FALSE(checked.ok());
+  EXPECT_EQ(checked.error().message,
+            "Error parsing the X-Amz-Credential parameter; Invalid credential date \"20130525\". This date is not the same as "
+            "X-Amz-Date: \"20130524\".");
 }
 
 TEST(ScopeTest, AWrongRegionNamesTheRightOne) {
@@ -166,7 +180,11 @@ TEST(MechanismTest, TellsTheThreeApart) {
 
 TEST(MechanismTest, RefusesTwoAtOnce) {
   const TestExchange header(ExampleGet());
-  EXPECT_EQ(FindMechanism(header.exchange.request, Presigned("", "")).error().code, "InvalidArgument");
+  const Error error = FindMechanism(header.exchange.request, Presigned("", "")).error();
+  EXPECT_EQ(error.code, "InvalidArgument");
+  EXPECT_EQ(error.details.at(0), (std::pair<std::string, std::string>("ArgumentName", "Authorization")));
+  EXPECT_EQ(error.details.at(1).first, "ArgumentValue");
+  EXPECT_EQ(error.details.at(1).second, *header.exchange.request.Find("authorization"));
 }
 
 TEST(MechanismTest, KnowsAVersionTwoQuery) {

@@ -18,7 +18,7 @@ Result<PayloadKind> ClassifyPayload(std::string_view claim) {
       "x-amz-content-sha256 must be UNSIGNED-PAYLOAD, STREAMING-UNSIGNED-PAYLOAD-TRAILER, "
       "STREAMING-AWS4-HMAC-SHA256-PAYLOAD, STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER, "
       "STREAMING-AWS4-ECDSA-P256-SHA256-PAYLOAD, STREAMING-AWS4-ECDSA-P256-SHA256-PAYLOAD-TRAILER or a valid sha256 value.",
-      "x-amz-content-sha256");
+      "x-amz-content-sha256", claim);
 }
 
 HashedBody::HashedBody(api::BodyReader& inner, std::string_view claim)

@@ -38,9 +38,10 @@ Error InvalidRequest(std::string message) {
   return Refuse(ErrorKind::kInvalidArgument, 400, "InvalidRequest", std::move(message));
 }
 
-Error InvalidArgument(std::string message, std::string argument_name) {
+Error InvalidArgument(std::string message, std::string argument_name, std::string_view argument_value) {
   Error error = Refuse(ErrorKind::kInvalidArgument, 400, "InvalidArgument", std::move(message));
   error.details.emplace_back("ArgumentName", std::move(argument_name));
+  if (!argument_value.empty()) error.details.emplace_back("ArgumentValue", argument_value);
   return error;
 }
 

@@ -15,7 +15,8 @@ namespace penstock::emulator::auth {
 
 Error AccessDenied(std::string message);                              // 403
 Error InvalidRequest(std::string message);                            // 400
-Error InvalidArgument(std::string message, std::string argument_name);  // 400 + ArgumentName
+// 400 + ArgumentName, and ArgumentValue unless empty
+Error InvalidArgument(std::string message, std::string argument_name, std::string_view argument_value = {});
 Error NotImplemented(std::string message);                            // 501
 
 // "2013-05-24T00:00:00Z": the times in refusals have no fraction, unlike those of S3's other documents.
