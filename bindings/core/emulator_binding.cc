@@ -2,7 +2,13 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "bindings/core/bindings.h"
 #include "bindings/core/errors.h"
@@ -27,9 +33,26 @@ class PyEmulator {
   ProcessBound<emulator::Emulator> instance_;
 };
 
-std::unique_ptr<PyEmulator, DeleteWithoutGil<PyEmulator>> Start(emulator::EmulatorOptions options) {
+using Holder = std::unique_ptr<PyEmulator, DeleteWithoutGil<PyEmulator>>;
+using PyEmulatorClass = py::class_<PyEmulator, Holder>;
+
+Holder Start(emulator::EmulatorOptions options) {
   auto started = WithoutGil([&] { return emulator::Emulator::Start(std::move(options)); });
-  return std::unique_ptr<PyEmulator, DeleteWithoutGil<PyEmulator>>(new PyEmulator(Unwrap(std::move(started))));
+  return Holder(new PyEmulator(Unwrap(std::move(started))));
+}
+
+emulator::AuthMode ParseAuth(const std::string& auth) {
+  if (auth == "verify") return emulator::AuthMode::kVerify;
+  if (auth == "parse") return emulator::AuthMode::kParse;
+  if (auth == "off") return emulator::AuthMode::kOff;
+  throw py::value_error("auth is '" + auth + "'; it takes 'verify', 'parse' or 'off'");
+}
+
+// What `question` answers about the emulator, asked without the GIL.
+template <class Question>
+auto Ask(const PyEmulator& self, Question question) {
+  emulator::Emulator& instance = self.Get();
+  return Unwrap(WithoutGil([&] { return question(instance); }));
 }
 
 py::dict Stats(const PyEmulator& self) {
@@ -38,20 +61,40 @@ py::dict Stats(const PyEmulator& self) {
                   "bytes_out"_a = stats.bytes_out, "injected_failures"_a = stats.injected_failures);
 }
 
-}  // namespace
+// Times cross as whole nanoseconds since 1970, which Python's integers hold exactly.
+std::int64_t Nanoseconds(WallTime time) {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
+}
 
-void BindEmulator(py::module_& module) {
-  py::class_<PyEmulator, std::unique_ptr<PyEmulator, DeleteWithoutGil<PyEmulator>>>(module, "Emulator", "An S3 emulator inside this process.")
-      .def(py::init([](std::string host, int port, int admin_port, std::string data_directory, bool strict_durability,
-                       const std::vector<std::pair<std::string, std::string>>& access_keys, std::string region, double fail_rate,
-                       std::uint64_t fail_seed, std::string tls_certificate, std::string tls_key, std::string log_path) {
+py::dict Clock(const emulator::ClockState& state) {
+  return py::dict("now_ns"_a = Nanoseconds(state.now), "frozen"_a = state.frozen, "offset_ns"_a = state.offset.count());
+}
+
+emulator::ClockChange MakeClockChange(std::optional<std::int64_t> now_ns, std::int64_t advance_ns, std::optional<bool> frozen) {
+  emulator::ClockChange change;
+  if (now_ns) change.now = WallTime(std::chrono::duration_cast<WallTime::duration>(std::chrono::nanoseconds(*now_ns)));
+  change.advance = std::chrono::nanoseconds(advance_ns);
+  change.frozen = frozen;
+  return change;
+}
+
+void BindLife(PyEmulatorClass& type) {
+  type.def(py::init([](std::string host, int port, int admin_port, std::string admin_token, std::string data_directory,
+                       bool strict_durability, const std::string& auth,
+                       const std::vector<std::pair<std::string, std::string>>& access_keys, std::string users_path,
+                       std::string users_json, std::string region, double fail_rate, std::uint64_t fail_seed,
+                       std::string tls_certificate, std::string tls_key, std::string log_path) {
              emulator::EmulatorOptions options;
              options.host = std::move(host);
              options.port = port;
              options.admin_port = admin_port;
+             options.admin_token = std::move(admin_token);
              options.data_directory = std::move(data_directory);
              options.durability = strict_durability ? emulator::DurabilityMode::kStrict : emulator::DurabilityMode::kRelaxed;
+             options.auth = ParseAuth(auth);
              for (const auto& [id, secret] : access_keys) options.access_keys.push_back({id, secret});
+             options.users_path = std::move(users_path);
+             options.users_json = std::move(users_json);
              options.region = std::move(region);
              options.fail_rate = fail_rate;
              options.fail_seed = fail_seed;
@@ -60,22 +103,93 @@ void BindEmulator(py::module_& module) {
              options.log_path = std::move(log_path);
              return Start(std::move(options));
            }),
-           py::kw_only(), "host"_a = "127.0.0.1", "port"_a = 0, "admin_port"_a = 0, "data_directory"_a = "",
-           "strict_durability"_a = false, "access_keys"_a = std::vector<std::pair<std::string, std::string>>(),
+           py::kw_only(), "host"_a = "127.0.0.1", "port"_a = 0, "admin_port"_a = 0, "admin_token"_a = "",
+           "data_directory"_a = "", "strict_durability"_a = false, "auth"_a = "verify",
+           "access_keys"_a = std::vector<std::pair<std::string, std::string>>(), "users_path"_a = "", "users_json"_a = "",
            "region"_a = "us-east-1", "fail_rate"_a = 0.0, "fail_seed"_a = 1, "tls_certificate"_a = "", "tls_key"_a = "",
            "log_path"_a = "")
       .def_property_readonly("endpoint", [](const PyEmulator& self) { return self.Get().endpoint(); })
       .def_property_readonly("admin_endpoint", [](const PyEmulator& self) { return self.Get().admin_endpoint(); })
       .def("stats", &Stats)
-      .def("reset", [](const PyEmulator& self) {
-        auto result = WithoutGil([&] { return self.Get().Reset(); });
-        Unwrap(std::move(result));
-      })
+      .def("reset", [](const PyEmulator& self) { Ask(self, [](emulator::Emulator& instance) { return instance.Reset(); }); })
       .def("stop", [](const PyEmulator& self) {
         if (!self.mine()) return;
         const py::gil_scoped_release unlocked;
         self.Get().Stop();
       });
+}
+
+void BindNamespaces(PyEmulatorClass& type) {
+  type.def("namespaces",
+           [](const PyEmulator& self) { return Ask(self, [](emulator::Emulator& instance) { return instance.Namespaces(); }); })
+      .def(
+          "create_namespace",
+          [](const PyEmulator& self, const std::string& name) {
+            emulator::AccessKey key = Ask(self, [&](emulator::Emulator& instance) { return instance.CreateNamespace(name); });
+            return std::pair(std::move(key.id), std::move(key.secret));
+          },
+          "name"_a)
+      .def(
+          "delete_namespace",
+          [](const PyEmulator& self, const std::string& name) {
+            Ask(self, [&](emulator::Emulator& instance) { return instance.DeleteNamespace(name); });
+          },
+          "name"_a)
+      .def(
+          "reset_namespace",
+          [](const PyEmulator& self, const std::string& name) {
+            Ask(self, [&](emulator::Emulator& instance) { return instance.ResetNamespace(name); });
+          },
+          "name"_a)
+      .def(
+          "clock",
+          [](const PyEmulator& self, const std::string& name) {
+            return Clock(Ask(self, [&](emulator::Emulator& instance) { return instance.GetClock(name); }));
+          },
+          "namespace"_a)
+      .def(
+          "change_clock",
+          [](const PyEmulator& self, const std::string& name, std::optional<std::int64_t> now_ns, std::int64_t advance_ns,
+             std::optional<bool> frozen) {
+            const emulator::ClockChange change = MakeClockChange(now_ns, advance_ns, frozen);
+            return Clock(Ask(self, [&](emulator::Emulator& instance) { return instance.ChangeClock(name, change); }));
+          },
+          "namespace"_a, py::kw_only(), "now_ns"_a = py::none(), "advance_ns"_a = 0, "frozen"_a = py::none())
+      .def(
+          "restore_clock",
+          [](const PyEmulator& self, const std::string& name) {
+            return Clock(Ask(self, [&](emulator::Emulator& instance) { return instance.RestoreClock(name); }));
+          },
+          "namespace"_a);
+}
+
+void BindContent(PyEmulatorClass& type) {
+  type.def(
+          "seed",
+          [](const PyEmulator& self, std::string bucket, std::string directory, std::string prefix, std::string name_space) {
+            const emulator::SeedRequest request{std::move(bucket), std::move(directory), std::move(prefix),
+                                                std::move(name_space)};
+            const auto report = Ask(self, [&](emulator::Emulator& instance) { return instance.Seed(request); });
+            return py::dict("objects"_a = report.objects, "bytes"_a = report.bytes, "skipped"_a = report.skipped);
+          },
+          py::kw_only(), "bucket"_a, "directory"_a, "prefix"_a = "", "namespace"_a = "default")
+      .def(
+          "add_users",
+          [](const PyEmulator& self, const std::string& users_json) {
+            Ask(self, [&](emulator::Emulator& instance) { return instance.AddUsers(users_json); });
+          },
+          "users_json"_a)
+      .def("users",
+           [](const PyEmulator& self) { return Ask(self, [](emulator::Emulator& instance) { return instance.ListUsers(); }); });
+}
+
+}  // namespace
+
+void BindEmulator(py::module_& module) {
+  PyEmulatorClass type(module, "Emulator", "An S3 emulator inside this process.");
+  BindLife(type);
+  BindNamespaces(type);
+  BindContent(type);
 }
 
 }  // namespace penstock::python

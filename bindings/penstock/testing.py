@@ -8,8 +8,13 @@ with penstock.testing.Emulator() as s3:
 from __future__ import annotations
 
 import dataclasses
+import json
+import os
+from collections.abc import Mapping
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Literal
 
 from . import _core
 from ._client import S3Client
@@ -18,18 +23,66 @@ from ._config import S3ClientConfig
 ACCESS_KEY_ID = "penstock"
 SECRET_ACCESS_KEY = "penstock-secret"
 
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_LONGEST_ADVANCE_S = 9_000_000_000
 
-class Emulator:
+
+class _Access:
+    """What clients need to reach an emulator with one access key."""
+
+    region: str
+    access_key_id: str
+    secret_access_key: str
+    session_token: str | None = None  # of a temporary key
+
+    @property
+    def endpoint(self) -> str:
+        """URL of the S3 endpoint."""
+        raise NotImplementedError
+
+    def environment(self) -> dict[str, str]:
+        """Environment variables that make AWS SDKs, the AWS CLI and Penstock use this key."""
+        variables = {
+            "AWS_ENDPOINT_URL": self.endpoint,
+            "AWS_ACCESS_KEY_ID": self.access_key_id,
+            "AWS_SECRET_ACCESS_KEY": self.secret_access_key,
+            "AWS_REGION": self.region,
+            "AWS_DEFAULT_REGION": self.region,
+        }
+        return variables | ({"AWS_SESSION_TOKEN": self.session_token} if self.session_token else {})
+
+    def client(self, s3client_config: S3ClientConfig | None = None) -> S3Client:
+        """A client with this key."""
+        return S3Client(self.region, endpoint=self.endpoint, s3client_config=self.config(s3client_config))
+
+    def config(self, base: S3ClientConfig | None = None) -> S3ClientConfig:
+        """`base`, or the defaults, with this key and path-style addressing."""
+        return dataclasses.replace(
+            base or S3ClientConfig(),
+            force_path_style=True,
+            access_key_id=self.access_key_id,
+            secret_access_key=self.secret_access_key,
+            session_token=self.session_token,
+        )
+
+
+class Emulator(_Access):
     """An S3 emulator inside this process, on a free port of 127.0.0.1. A context manager.
 
     Args:
         data_directory: Keep everything there; None: in memory.
         strict_durability: An acknowledged write is on disk.
-        access_keys: Pairs of access key id and secret that are accepted; None: one default pair.
+        auth: "verify": every signature is checked; "parse": who asks is taken from the request, no secret is needed;
+            "off": everybody is the first access key, in the default namespace.
+        access_keys: Pairs of access key id and secret that are accepted, each the root of an account of its own; None:
+            one default pair, unless `users` says who there is.
+        users: Accounts, users and access keys, as a dict or the path of a JSON file; docs/admin-api.md has the format.
+            Without `access_keys`, `client()` and `environment()` use the first active key among them.
         region: The region it plays.
         fail_rate: Share of requests answered 503 SlowDown, decided by `fail_seed`, not by chance.
         tls: Paths of a PEM certificate and its key; None: plain HTTP.
         port: 0: any free port.
+        admin_token: Requests to the admin listener must bring it; None: they need nothing.
         log_path: File that gets one JSON line per request; None: none.
 
     Raises:
@@ -43,22 +96,42 @@ class Emulator:
         *,
         data_directory: str | None = None,
         strict_durability: bool = False,
+        auth: Literal["verify", "parse", "off"] = "verify",
         access_keys: list[tuple[str, str]] | None = None,
+        users: str | os.PathLike[str] | Mapping[str, Any] | None = None,
         region: str = "us-east-1",
         fail_rate: float = 0.0,
         fail_seed: int = 1,
         tls: tuple[str, str] | None = None,
         port: int = 0,
+        admin_token: str | None = None,
         log_path: str | None = None,
     ) -> None:
         certificate, key = tls or ("", "")
+        users_path, users_json = "", ""
+        if isinstance(users, Mapping):
+            users_json = json.dumps(users)
+        elif users is not None:
+            users_path = os.fspath(users)
         self.region = region
-        self.access_key_id, self.secret_access_key = (access_keys or [(ACCESS_KEY_ID, SECRET_ACCESS_KEY)])[0]
         self._core = _core.Emulator(
-            port=port, data_directory=data_directory or "", strict_durability=strict_durability,
-            access_keys=access_keys or [], region=region, fail_rate=fail_rate, fail_seed=fail_seed,
-            tls_certificate=certificate, tls_key=key, log_path=log_path or "",
+            port=port, admin_token=admin_token or "", data_directory=data_directory or "",
+            strict_durability=strict_durability, auth=auth, access_keys=access_keys or [], users_path=users_path,
+            users_json=users_json, region=region, fail_rate=fail_rate, fail_seed=fail_seed, tls_certificate=certificate,
+            tls_key=key, log_path=log_path or "",
         )  # fmt: skip
+        # The emulator has checked the users by now.
+        if users is not None and not access_keys:
+            self._use_first_key(users if isinstance(users, Mapping) else _read_json(users_path))
+        else:
+            self.access_key_id, self.secret_access_key = (access_keys or [(ACCESS_KEY_ID, SECRET_ACCESS_KEY)])[0]
+
+    def _use_first_key(self, users: Mapping[str, Any]) -> None:
+        holders = [holder for account in users["accounts"] for holder in (account, *account.get("users", []))]
+        keys = [key for holder in holders for key in holder.get("access_keys", []) if key.get("active", True)]
+        first = keys[0] if keys else {"access_key_id": ACCESS_KEY_ID, "secret_access_key": SECRET_ACCESS_KEY}
+        self.access_key_id, self.secret_access_key = first["access_key_id"], first["secret_access_key"]
+        self.session_token = first.get("session_token")
 
     def __enter__(self) -> Emulator:
         return self
@@ -76,37 +149,183 @@ class Emulator:
         """URL of the admin listener."""
         return self._core.admin_endpoint
 
-    def environment(self) -> dict[str, str]:
-        """Environment variables that make AWS SDKs, the AWS CLI and Penstock use this emulator."""
-        return {
-            "AWS_ENDPOINT_URL": self.endpoint,
-            "AWS_ACCESS_KEY_ID": self.access_key_id,
-            "AWS_SECRET_ACCESS_KEY": self.secret_access_key,
-            "AWS_REGION": self.region,
-            "AWS_DEFAULT_REGION": self.region,
-        }
-
-    def client(self, s3client_config: S3ClientConfig | None = None) -> S3Client:
-        """A client of this emulator."""
-        return S3Client(self.region, endpoint=self.endpoint, s3client_config=self.config(s3client_config))
-
-    def config(self, base: S3ClientConfig | None = None) -> S3ClientConfig:
-        """`base`, or the defaults, with this emulator's credentials and path-style addressing."""
-        return dataclasses.replace(
-            base or S3ClientConfig(),
-            force_path_style=True,
-            access_key_id=self.access_key_id,
-            secret_access_key=self.secret_access_key,
-        )
-
     def stats(self) -> dict[str, Any]:
         """Requests by operation, answers by status, body bytes in and out, injected failures."""
         return self._core.stats()
 
-    def reset(self) -> None:
-        """Forgets every bucket and object."""
-        self._core.reset()
+    def reset(self, namespace: str | None = None) -> None:
+        """Forgets every bucket and object, sets the clock back to the machine's time, and makes the counters zero.
+
+        Args:
+            namespace: Only this one's buckets and clock, and no counters; None: every namespace's.
+
+        Raises:
+            S3NotFoundError: there is no such namespace.
+        """
+        if namespace is None:
+            self._core.reset()
+        else:
+            self._core.reset_namespace(namespace)
+
+    def namespaces(self) -> list[str]:
+        """Names of the namespaces, "default" first."""
+        return self._core.namespaces()
+
+    def create_namespace(self, name: str) -> Namespace:
+        """A new universe of buckets, and an access key that selects it.
+
+        Raises:
+            ValueError: `name` is not 1 to 63 letters, digits, - _ and . that begin with a letter or digit.
+            S3ConflictError: there is one of that name.
+        """
+        return Namespace(self, name, *self._core.create_namespace(name))
+
+    def delete_namespace(self, name: str) -> None:
+        """Removes a namespace with its buckets and the access keys that select it.
+
+        Raises:
+            S3NotFoundError: there is no such namespace.
+            ValueError: it is the default one.
+        """
+        self._core.delete_namespace(name)
+
+    def clock(self, namespace: str = "default") -> Clock:
+        """The clock of a namespace. Whether there is such a namespace shows when the clock is used."""
+        return Clock(self._core, namespace)
+
+    def seed(self, bucket: str, directory: str | os.PathLike[str], prefix: str = "", namespace: str = "default") -> SeedReport:
+        """Makes objects of the files below `directory`: `prefix` and the path relative to it are the key.
+
+        Args:
+            bucket: Made where it is missing.
+            directory: A relative one is taken from the working directory. Links, pipes and devices are skipped.
+
+        Raises:
+            ValueError: the directory cannot be read, or the bucket cannot be made.
+            S3NotFoundError: there is no such namespace.
+        """
+        report = self._core.seed(bucket=bucket, directory=str(Path(directory).absolute()), prefix=prefix, namespace=namespace)
+        return SeedReport(**report)
+
+    def add_users(self, users: Mapping[str, Any]) -> None:
+        """Adds accounts, users and access keys, all or none; replaces those of the same account id or access key id.
+
+        Args:
+            users: As the argument of the constructor.
+
+        Raises:
+            ValueError: names the place that is wrong, such as "accounts[0].users[1].name".
+            S3ConflictError: two accounts would share a canonical id.
+        """
+        self._core.add_users(json.dumps(users))
+
+    def users(self) -> dict[str, Any]:
+        """Accounts, users and access keys in the form `add_users` takes, without secrets and session tokens."""
+        users: dict[str, Any] = json.loads(self._core.users())
+        return users
 
     def stop(self) -> None:
         """Finishes requests in progress and stops. Later calls do nothing."""
         self._core.stop()
+
+
+@dataclasses.dataclass(frozen=True)
+class SeedReport:
+    """What `Emulator.seed` made of a directory."""
+
+    objects: int
+    bytes: int
+    #: Links, pipes, devices, and names that cannot be keys.
+    skipped: int
+
+
+class Namespace(_Access):
+    """A universe of buckets in an emulator, and the access key that selects it.
+
+    Thread safety: as the emulator's.
+    """
+
+    def __init__(self, emulator: Emulator, name: str, access_key_id: str, secret_access_key: str) -> None:
+        self.name = name
+        self.region = emulator.region
+        self.access_key_id = access_key_id
+        self.secret_access_key = secret_access_key
+        self._emulator = emulator
+
+    @property
+    def endpoint(self) -> str:
+        """URL of the S3 endpoint."""
+        return self._emulator.endpoint
+
+    @property
+    def clock(self) -> Clock:
+        """Its clock."""
+        return self._emulator.clock(self.name)
+
+
+class Clock:
+    """The clock of a namespace: it drives dates, the age of signatures and every expiry in it.
+
+    Clients sign with the machine's time: a clock more than 15 minutes away refuses what is signed in headers
+    (RequestTimeTooSkewed), unless the client corrects its own clock, as Penstock's does. Presigned URLs only expire.
+
+    Every method raises S3NotFoundError when there is no such namespace, and ValueError when the clock would leave the
+    years 1970 to 2261.
+
+    Thread safety: safe from any thread; each change is one step.
+    """
+
+    def __init__(self, core: _core.Emulator, namespace: str) -> None:
+        self.namespace = namespace
+        self._core = core
+
+    @property
+    def now(self) -> datetime:
+        """Its time, in UTC, to the microsecond."""
+        return _EPOCH + timedelta(microseconds=self._core.clock(self.namespace)["now_ns"] // 1000)
+
+    @property
+    def frozen(self) -> bool:
+        """Whether it stands still."""
+        return bool(self._core.clock(self.namespace)["frozen"])
+
+    @property
+    def offset(self) -> timedelta:
+        """How far it is ahead of the machine's clock, to the microsecond; negative: behind it."""
+        return timedelta(microseconds=self._core.clock(self.namespace)["offset_ns"] // 1000)
+
+    def advance(self, seconds: float) -> None:
+        """Moves it, running or frozen; a negative number moves it back."""
+        if not abs(seconds) <= _LONGEST_ADVANCE_S:
+            raise ValueError(f"seconds is {seconds}; it takes at most {_LONGEST_ADVANCE_S} either way")
+        self._core.change_clock(self.namespace, advance_ns=round(seconds * 1_000_000_000))
+
+    def set(self, now: datetime) -> None:
+        """Makes it show `now`, which must have a time zone; it goes on running or standing still.
+
+        Raises:
+            ValueError: `now` has no time zone.
+        """
+        if now.tzinfo is None:
+            raise ValueError(f"the datetime {now} has no time zone; give it one, such as tzinfo=timezone.utc")
+        microseconds = (now - _EPOCH) // timedelta(microseconds=1)
+        if not 0 <= microseconds < 2**63 // 1000:
+            raise ValueError(f"the datetime {now} is outside the years 1970 to 2261; set one within")
+        self._core.change_clock(self.namespace, now_ns=microseconds * 1000)
+
+    def freeze(self) -> None:
+        """Stops it where it is."""
+        self._core.change_clock(self.namespace, frozen=True)
+
+    def resume(self) -> None:
+        """Lets it run from where it stands."""
+        self._core.change_clock(self.namespace, frozen=False)
+
+    def restore(self) -> None:
+        """Gives it the machine's time back, running."""
+        self._core.restore_clock(self.namespace)
+
+
+def _read_json(path: str) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(Path(path).read_text(encoding="utf-8"))
+    return document
