@@ -28,7 +28,9 @@ class Checksum {
  public:
   explicit Checksum(const std::string& algorithm) : algorithm_(algorithm) {
     if (algorithm == "SHA256") digester_.emplace(DigestAlgorithm::kSha256);
+    if (algorithm == "SHA512") digester_.emplace(DigestAlgorithm::kSha512);
     if (algorithm == "SHA1") digester_.emplace(DigestAlgorithm::kSha1);
+    if (algorithm == "MD5") digester_.emplace(DigestAlgorithm::kMd5);
   }
 
   void Update(ByteView bytes) {

@@ -34,6 +34,9 @@ TEST(FsckDigests, AgreesWithTheCataloguesValues) {
   EXPECT_EQ(Complaints(Record("CRC64NVME", "rosUhgp5mIg=")), 0u);
   EXPECT_EQ(Complaints(Record("SHA1", "98O8HYCOBHMq32eZZczDTKeuNEE=")), 0u);
   EXPECT_EQ(Complaints(Record("SHA256", "FeKw08M4keuw8e9gnsQZQgwg4yDOlMZfvIwzEkSOsiU=")), 0u);
+  EXPECT_EQ(Complaints(Record("SHA512", "2eZ2LdHI6vbWGzxhkvxAjU1tXxF20MKRabwk5xw/J0rSf81YEbMT1oH35V7ALXPUmclUVba1u1A6z1dPuo/+hQ==")), 0u);
+  EXPECT_EQ(Complaints(Record("MD5", "JfnnlDI7RTiF9RgfG2JNCw==")), 0u);
+  EXPECT_EQ(Complaints(Record("SHA512", "AAAA")), 1u);
 }
 
 TEST(FsckDigests, NamesWhatDiffers) {
