@@ -43,11 +43,6 @@ Error AsymmetricUnsupported() {
   return NotImplemented("Signature Version 4A (AWS4-ECDSA-P256-SHA256) is not implemented; sign with AWS4-HMAC-SHA256.");
 }
 
-Error VersionTwoRefused() {
-  return InvalidRequest(
-      "The authorization mechanism you have provided is not supported. Please use AWS4-HMAC-SHA256.");
-}
-
 std::string_view Trimmed(std::string_view text) {
   while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
   while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
@@ -179,7 +174,8 @@ bool IsSignatureParameter(std::string_view name) {
 }
 
 Result<Mechanism> FindMechanism(const api::RequestHead& head, const api::Target& target) {
-  const bool header = head.Find("authorization").has_value();
+  const auto authorization = head.Find("authorization");
+  const bool header = authorization.has_value();
   const bool version_two = !target.query.empty() && (target.Has("Signature") || target.Has("AWSAccessKeyId"));
   const bool query = !target.query.empty() && (target.Has("X-Amz-Algorithm") || target.Has("X-Amz-Signature") ||
                                                target.Has("X-Amz-Credential"));
@@ -187,10 +183,11 @@ Result<Mechanism> FindMechanism(const api::RequestHead& head, const api::Target&
     return InvalidArgument(
         "Only one auth mechanism allowed; only the X-Amz-Algorithm query parameter, Signature query string parameter or "
         "the Authorization header should be specified",
-        "Authorization", head.Find("authorization").value_or(std::string_view()));
+        "Authorization", authorization.value_or(std::string_view()));
   }
   if (version_two) return Mechanism::kVersionTwoQuery;
   if (query) return Mechanism::kQuery;
+  if (header && authorization->starts_with("AWS ")) return Mechanism::kVersionTwoHeader;
   return header ? Mechanism::kHeader : Mechanism::kAnonymous;
 }
 
@@ -202,7 +199,6 @@ Result<Claim> ParseHeaderClaim(const api::RequestHead& head) {
                            value);
   }
   const std::string_view type = value.substr(0, space);
-  if (type == "AWS") return VersionTwoRefused();
   if (type == kAsymmetricAlgorithm) return AsymmetricUnsupported();
   if (type != kAlgorithm) return InvalidArgument("Unsupported Authorization Type", "Authorization", value);
 

@@ -14,7 +14,7 @@
 
 namespace penstock::emulator::auth {
 
-enum class Mechanism { kAnonymous, kHeader, kQuery, kVersionTwoQuery };
+enum class Mechanism { kAnonymous, kHeader, kQuery, kVersionTwoHeader, kVersionTwoQuery };
 
 // Which mechanism the request uses. Error: two at once.
 Result<Mechanism> FindMechanism(const api::RequestHead& head, const api::Target& target);

@@ -63,7 +63,6 @@ TEST(HeaderClaimTest, RefusesWithTheCodeOfEachFault) {
   } cases[] = {
       {"AWS4-HMAC-SHA256", "InvalidArgument", "one and only one ' ' (space) required"},
       {"Bearer abc", "InvalidArgument", "Unsupported Authorization Type"},
-      {"AWS AK:c2ln", "InvalidRequest", "Please use AWS4-HMAC-SHA256."},
       {"AWS4-ECDSA-P256-SHA256 Credential=a", "NotImplemented", "AWS4-HMAC-SHA256"},
       {"AWS4-HMAC-SHA256 Credential=AK/20130524/us-east-1/s3/aws4_request,SignedHeaders=host",
        "AuthorizationHeaderMalformed", "requires three components: Credential, SignedHeaders, and Signature."},
@@ -185,6 +184,12 @@ TEST(MechanismTest, RefusesTwoAtOnce) {
   EXPECT_EQ(error.details.at(0), (std::pair<std::string, std::string>("ArgumentName", "Authorization")));
   EXPECT_EQ(error.details.at(1).first, "ArgumentValue");
   EXPECT_EQ(error.details.at(1).second, *header.exchange.request.Find("authorization"));
+}
+
+TEST(MechanismTest, KnowsAVersionTwoHeader) {
+  const TestExchange version_two(
+      TestRequest{.method = "GET", .target = "/", .headers = {{"authorization", "AWS AK:c2ln"}}, .body = {}});
+  EXPECT_EQ(FindMechanism(version_two.exchange.request, {}).value(), Mechanism::kVersionTwoHeader);
 }
 
 TEST(MechanismTest, KnowsAVersionTwoQuery) {

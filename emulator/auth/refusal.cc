@@ -54,6 +54,20 @@ std::string FormatSeconds(WallTime time) {
   return FormatIso8601(time).substr(0, kSecondsEnd) + "Z";
 }
 
+Error RequestTimeTooSkewed(std::string_view date_as_sent, WallTime now) {
+  Error error = Refuse(ErrorKind::kAccessDenied, 403, "RequestTimeTooSkewed",
+                       "The difference between the request time and the current time is too large.");
+  error.details.emplace_back("RequestTime", date_as_sent);
+  error.details.emplace_back("ServerTime", FormatSeconds(now));
+  error.details.emplace_back("MaxAllowedSkewMilliseconds",
+                             std::to_string(std::chrono::milliseconds(kAllowedSkew).count()));
+  return error;
+}
+
+Error VersionTwoRefused() {
+  return InvalidRequest("The authorization mechanism you have provided is not supported. Please use AWS4-HMAC-SHA256.");
+}
+
 Error BodyTerminated() {
   return Refuse(ErrorKind::kInvalidArgument, 400, "IncompleteBody", "The request body terminated unexpectedly");
 }

@@ -4,6 +4,7 @@
 #ifndef PENSTOCK_EMULATOR_AUTH_REFUSAL_H_
 #define PENSTOCK_EMULATOR_AUTH_REFUSAL_H_
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -21,6 +22,13 @@ Error NotImplemented(std::string message);                            // 501
 
 // "2013-05-24T00:00:00Z": the times in refusals have no fraction, unlike those of S3's other documents.
 std::string FormatSeconds(WallTime time);
+
+// How far a signed request's date may be from the server's.
+inline constexpr std::chrono::minutes kAllowedSkew{15};
+Error RequestTimeTooSkewed(std::string_view date_as_sent, WallTime now);  // 403
+
+// Signature version 2 where only version 4 is spoken.
+Error VersionTwoRefused();  // 400
 
 // aws-chunked framing is broken or ends early.
 Error BodyTerminated();

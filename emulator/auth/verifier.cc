@@ -10,7 +10,6 @@
 namespace penstock::emulator::auth {
 namespace {
 
-constexpr std::chrono::minutes kAllowedSkew{15};
 constexpr std::string_view kContentHash = "x-amz-content-sha256";
 
 std::string Lower(std::string_view text) {
@@ -130,7 +129,9 @@ Result<Admission> Verifier::Verify(api::Exchange& exchange) {
   if (exchange.request.method == "OPTIONS") return AdmitUnsigned(exchange);
   PENSTOCK_ASSIGN(const Mechanism mechanism, FindMechanism(exchange.request, exchange.target));
   if (mechanism == Mechanism::kAnonymous) return AdmitAnonymous(exchange);
-  if (mechanism == Mechanism::kVersionTwoQuery) return AdmitVersionTwo(exchange);
+  if (mechanism == Mechanism::kVersionTwoQuery || mechanism == Mechanism::kVersionTwoHeader) {
+    return AdmitVersionTwo(exchange, mechanism);
+  }
 
   PENSTOCK_ASSIGN(const Claim claim, mechanism == Mechanism::kQuery ? ParseQueryClaim(exchange.target)
                                                                     : ParseHeaderClaim(exchange.request));
@@ -205,20 +206,24 @@ Result<api::Identity> Verifier::Identify(const api::Exchange& exchange, std::str
 }
 
 // No scope, and the payload is never part of the signature.
-Result<Admission> Verifier::AdmitVersionTwo(api::Exchange& exchange) const {
-  PENSTOCK_ASSIGN(const VersionTwoClaim claim, ParseVersionTwoClaim(exchange.target));
+Result<Admission> Verifier::AdmitVersionTwo(api::Exchange& exchange, Mechanism mechanism) const {
+  const bool in_query = mechanism == Mechanism::kVersionTwoQuery;
+  PENSTOCK_ASSIGN(const VersionTwoClaim claim,
+                  in_query ? ParseVersionTwoQuery(exchange.target) : ParseVersionTwoHeader(exchange.request));
   const std::shared_ptr<const User> user = directory_.FindUser(claim.access_key_id);
   if (user) exchange.space = directory_.NamespaceOf(user.get());
+  // Version 2 names no region, so it is good for the bucket's own.
+  std::string region = api::ExpectedSigningRegion(exchange, {}, options_.region);
+  if (!SpeaksVersionTwo(region)) return VersionTwoRefused();
   PENSTOCK_TRY(CheckVersionTwoTime(claim, exchange.space->clock->Now()));
-  const auto in_query = exchange.target.Get("x-amz-security-token");
-  const auto token = in_query ? in_query : exchange.request.Find("x-amz-security-token");
+  auto token = in_query ? exchange.target.Get("x-amz-security-token") : std::nullopt;
+  if (!token) token = exchange.request.Find("x-amz-security-token");
   Admission admission;
-  admission.mechanism = Mechanism::kVersionTwoQuery;
+  admission.mechanism = mechanism;
   PENSTOCK_ASSIGN(admission.identity, Identify(exchange, claim.access_key_id, user.get(), token));
   if (options_.mode == Mode::kVerify) PENSTOCK_TRY(CheckVersionTwoSignature(exchange, claim, user->secret_access_key));
   PENSTOCK_TRY(TakeUnsignablePayload(exchange, admission));
-  // Version 2 names no region, so it is good for the bucket's own.
-  exchange.signing_region = api::ExpectedSigningRegion(exchange, {}, options_.region);
+  exchange.signing_region = std::move(region);
   return admission;
 }
 
@@ -229,13 +234,7 @@ Result<void> Verifier::CheckTime(const Claim& claim, WallTime now) const {
     return Ok();
   }
   if (claim.time <= now + kAllowedSkew && now <= claim.time + kAllowedSkew) return Ok();
-  Error error = AccessDenied("The difference between the request time and the current time is too large.");
-  error.code = "RequestTimeTooSkewed";
-  error.details.emplace_back("RequestTime", claim.date_as_sent);
-  error.details.emplace_back("ServerTime", FormatSeconds(now));
-  error.details.emplace_back("MaxAllowedSkewMilliseconds",
-                             std::to_string(std::chrono::milliseconds(kAllowedSkew).count()));
-  return error;
+  return RequestTimeTooSkewed(claim.date_as_sent, now);
 }
 
 Result<void> Verifier::CheckSignature(const api::Exchange& exchange, const Claim& claim, std::string_view payload_claim,

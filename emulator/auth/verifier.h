@@ -41,7 +41,7 @@ class Verifier {
   Result<PayloadKind> Classify(std::string_view payload_claim) const;
   Result<api::Identity> Identify(const api::Exchange& exchange, std::string_view access_key_id, const User* user,
                                  std::optional<std::string_view> token) const;
-  Result<Admission> AdmitVersionTwo(api::Exchange& exchange) const;
+  Result<Admission> AdmitVersionTwo(api::Exchange& exchange, Mechanism mechanism) const;
   Result<void> CheckTime(const Claim& claim, WallTime now) const;
   Result<void> CheckSignature(const api::Exchange& exchange, const Claim& claim, std::string_view payload_claim,
                               const HmacSha256Key& key) const;

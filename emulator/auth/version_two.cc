@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/dates.h"
 #include "base/digest.h"
 #include "base/encoding.h"
 #include "emulator/api/text.h"
@@ -23,17 +24,23 @@ constexpr std::array<std::string_view, 35> kSignedParameters = {
     "response-content-language", "response-content-type", "response-expires", "restore", "select", "select-type",
     "storageClass", "tagging", "torrent", "uploadId", "uploads", "versionId", "versioning", "versions", "website"};
 
-// The header, or the query parameter that stands for it.
-std::string_view HeaderOrParameter(const api::RequestHead& head, const api::Target& target, std::string_view name) {
+// As botocore's endpoint data has it.
+constexpr std::array<std::string_view, 9> kVersionTwoRegions = {
+    "ap-northeast-1", "ap-southeast-1", "ap-southeast-2", "eu-west-1", "sa-east-1",
+    "us-east-1",      "us-gov-west-1",  "us-west-1",      "us-west-2"};
+
+// The header or, in a query, the parameter that stands for it.
+std::string_view SignedValue(const api::RequestHead& head, const api::Target& target, std::string_view name, bool in_query) {
   if (const auto value = head.Find(name)) return api::Trim(*value);
+  if (!in_query) return {};
   for (const api::QueryParameter& parameter : target.query) {
     if (api::AsciiLower(parameter.name) == name) return parameter.value;
   }
   return {};
 }
 
-// "name:value\n" of every x-amz-* header and parameter, by name; several of one name joined by commas.
-std::string AmzHeaders(const api::RequestHead& head, const api::Target& target) {
+// "name:value\n" of every x-amz-* header (in a query: and parameter), by name; several of one name joined by commas.
+std::string AmzHeaders(const api::RequestHead& head, const api::Target& target, bool in_query) {
   std::map<std::string, std::string> found;
   const auto add = [&found](std::string_view name, std::string_view value) {
     std::string lower = api::AsciiLower(name);
@@ -42,7 +49,9 @@ std::string AmzHeaders(const api::RequestHead& head, const api::Target& target) 
     if (!is_new) place->second.append(",").append(value);
   };
   for (const api::HeaderView& header : head.headers) add(header.name, api::Trim(header.value));
-  for (const api::QueryParameter& parameter : target.query) add(parameter.name, parameter.value);
+  if (in_query) {
+    for (const api::QueryParameter& parameter : target.query) add(parameter.name, parameter.value);
+  }
   std::string lines;
   for (const auto& [name, value] : found) lines.append(name).append(":").append(value).append("\n");
   return lines;
@@ -67,47 +76,88 @@ std::string Resource(const api::Target& target) {
   return resource;
 }
 
+// An HTTP date, also with a numeric zone as RFC 822 and s3cmd write it, or the date of version 4.
+std::optional<WallTime> ParseAnyDate(std::string_view text) {
+  constexpr std::string_view kUniversal = " +0000";
+  if (text.ends_with(kUniversal)) return ParseHttpDate(std::string(text.substr(0, text.size() - kUniversal.size())) + " GMT");
+  const auto time = ParseHttpDate(text);
+  return time ? time : ParseAmzDate(text);
+}
+
 }  // namespace
 
-Result<VersionTwoClaim> ParseVersionTwoClaim(const api::Target& target) {
+bool SpeaksVersionTwo(std::string_view region) {
+  return std::find(kVersionTwoRegions.begin(), kVersionTwoRegions.end(), region) != kVersionTwoRegions.end();
+}
+
+Result<VersionTwoClaim> ParseVersionTwoQuery(const api::Target& target) {
   const auto get = [&target](std::string_view name) { return target.Get(name).value_or(std::string_view()); };
-  VersionTwoClaim claim{.access_key_id = get("AWSAccessKeyId"),
+  VersionTwoClaim claim{.in_query = true,
+                        .access_key_id = get("AWSAccessKeyId"),
                         .signature = get("Signature"),
-                        .expires_as_sent = get("Expires"),
-                        .expires = {}};
-  if (claim.access_key_id.empty() || claim.signature.empty() || claim.expires_as_sent.empty()) {
+                        .date_line = get("Expires"),
+                        .date_as_sent = get("Expires"),
+                        .time = {}};
+  if (claim.access_key_id.empty() || claim.signature.empty() || claim.date_line.empty()) {
     return AccessDenied("Query-string authentication requires the Signature, Expires and AWSAccessKeyId parameters");
   }
   std::int64_t seconds = 0;
-  const char* const end = claim.expires_as_sent.data() + claim.expires_as_sent.size();
-  const auto parsed = std::from_chars(claim.expires_as_sent.data(), end, seconds);
+  const char* const end = claim.date_line.data() + claim.date_line.size();
+  const auto parsed = std::from_chars(claim.date_line.data(), end, seconds);
   constexpr std::int64_t kLatest = 253402300799;  // the year 9999 ends
   if (parsed.ec != std::errc() || parsed.ptr != end || seconds < 0 || seconds > kLatest) {
-    return AccessDenied("Invalid date (should be seconds since epoch): " + std::string(claim.expires_as_sent));
+    return AccessDenied("Invalid date (should be seconds since epoch): " + std::string(claim.date_line));
   }
   constexpr auto kClockEnd = std::chrono::floor<std::chrono::seconds>(WallTime::max()).time_since_epoch();
-  claim.expires = WallTime(std::min(std::chrono::seconds(seconds), std::chrono::seconds(kClockEnd)));
+  claim.time = WallTime(std::min(std::chrono::seconds(seconds), std::chrono::seconds(kClockEnd)));
   return claim;
 }
 
-std::string VersionTwoStringToSign(const api::RequestHead& head, const api::Target& target, std::string_view expires) {
+Result<VersionTwoClaim> ParseVersionTwoHeader(const api::RequestHead& head) {
+  constexpr std::string_view kScheme = "AWS ";
+  const std::string_view value = head.Find("authorization").value_or(std::string_view());
+  const std::string_view pair = value.substr(std::min(value.size(), kScheme.size()));
+  if (pair.find(' ') != std::string_view::npos) {
+    return InvalidArgument("Authorization header is invalid -- one and only one ' ' (space) required.", "Authorization", value);
+  }
+  const std::size_t colon = pair.find(':');
+  if (colon == std::string_view::npos || colon + 1 == pair.size() || pair.find(':', colon + 1) != std::string_view::npos) {
+    return InvalidArgument("AWS authorization header is invalid.  Expected AwsAccessKeyId:signature", "Authorization", value);
+  }
+  VersionTwoClaim claim;
+  claim.access_key_id = pair.substr(0, colon);
+  claim.signature = pair.substr(colon + 1);
+  const auto amz_date = head.Find("x-amz-date");
+  claim.date_as_sent = amz_date ? *amz_date : head.Find("date").value_or(std::string_view());
+  if (!amz_date) claim.date_line = claim.date_as_sent;
+  const auto time = ParseAnyDate(claim.date_as_sent);
+  if (!time) return AccessDenied("AWS authentication requires a valid Date or x-amz-date header");
+  claim.time = *time;
+  return claim;
+}
+
+std::string VersionTwoStringToSign(const api::RequestHead& head, const api::Target& target, const VersionTwoClaim& claim) {
   std::string text(head.method);
-  text.append("\n").append(HeaderOrParameter(head, target, "content-md5"));
-  text.append("\n").append(HeaderOrParameter(head, target, "content-type"));
-  text.append("\n").append(expires).append("\n");
-  return text + AmzHeaders(head, target) + Resource(target);
+  text.append("\n").append(SignedValue(head, target, "content-md5", claim.in_query));
+  text.append("\n").append(SignedValue(head, target, "content-type", claim.in_query));
+  text.append("\n").append(claim.date_line).append("\n");
+  return text + AmzHeaders(head, target, claim.in_query) + Resource(target);
 }
 
 Result<void> CheckVersionTwoTime(const VersionTwoClaim& claim, WallTime now) {
-  if (now <= claim.expires) return Ok();
+  if (!claim.in_query) {
+    if (claim.time <= now + kAllowedSkew && now <= claim.time + kAllowedSkew) return Ok();
+    return RequestTimeTooSkewed(claim.date_as_sent, now);
+  }
+  if (now <= claim.time) return Ok();
   Error error = AccessDenied("Request has expired");
-  error.details.emplace_back("Expires", FormatSeconds(claim.expires));
+  error.details.emplace_back("Expires", FormatSeconds(claim.time));
   error.details.emplace_back("ServerTime", FormatSeconds(now));
   return error;
 }
 
 Result<void> CheckVersionTwoSignature(const api::Exchange& exchange, const VersionTwoClaim& claim, std::string_view secret) {
-  const std::string text = VersionTwoStringToSign(exchange.request, exchange.target, claim.expires_as_sent);
+  const std::string text = VersionTwoStringToSign(exchange.request, exchange.target, claim);
   const std::string expected = Base64Encode(HmacSha1(AsBytes(secret), AsBytes(text)));
   if (ConstantTimeEqual(AsBytes(expected), AsBytes(claim.signature))) return Ok();
   return SignatureDoesNotMatch({.access_key_id = claim.access_key_id,

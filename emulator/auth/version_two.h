@@ -1,6 +1,5 @@
-// Signature Version 2 in the query: the presigned URLs that boto3, the AWS CLI and s3cmd make unless told otherwise.
-//
-// Not for the Authorization header of version 2, which no current client sends.
+// Signature Version 2: the presigned URLs that boto3, the AWS CLI and s3cmd make unless told otherwise, and the
+// Authorization header of older clients. Only regions from before 2014 speak it.
 #ifndef PENSTOCK_EMULATOR_AUTH_VERSION_TWO_H_
 #define PENSTOCK_EMULATOR_AUTH_VERSION_TWO_H_
 
@@ -13,19 +12,26 @@ namespace penstock::emulator::auth {
 
 // Views point into the target; they live as long as the exchange.
 struct VersionTwoClaim {
+  bool in_query = false;
   std::string_view access_key_id;
-  std::string_view signature;  // base64
-  std::string_view expires_as_sent;
-  WallTime expires{};
+  std::string_view signature;     // base64
+  std::string_view date_line;     // of the string to sign: Expires, or Date, or nothing beside an x-amz-date
+  std::string_view date_as_sent;  // Expires, x-amz-date or Date
+  WallTime time{};                // when the query expires, or the header was signed
 };
 
+bool SpeaksVersionTwo(std::string_view region);
+
 // AccessDenied where a parameter is missing or Expires is no count of seconds.
-Result<VersionTwoClaim> ParseVersionTwoClaim(const api::Target& target);
+Result<VersionTwoClaim> ParseVersionTwoQuery(const api::Target& target);
+// "AWS access-key-id:signature". InvalidArgument for another form, AccessDenied without a readable date.
+Result<VersionTwoClaim> ParseVersionTwoHeader(const api::RequestHead& head);
 
-// What the client signed: method, Content-MD5, Content-Type, Expires, every x-amz-* header or parameter, the resource.
-std::string VersionTwoStringToSign(const api::RequestHead& head, const api::Target& target, std::string_view expires);
+// What the client signed: method, Content-MD5, Content-Type, date, every x-amz-* header, the resource. In a query,
+// parameters stand for headers.
+std::string VersionTwoStringToSign(const api::RequestHead& head, const api::Target& target, const VersionTwoClaim& claim);
 
-// AccessDenied "Request has expired" with Expires and ServerTime.
+// AccessDenied "Request has expired" with Expires and ServerTime; RequestTimeTooSkewed for a header.
 Result<void> CheckVersionTwoTime(const VersionTwoClaim& claim, WallTime now);
 
 // SignatureDoesNotMatch unless the claim's signature is `secret`'s over the string to sign.

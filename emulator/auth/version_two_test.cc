@@ -60,7 +60,7 @@ TEST_F(VersionTwoTest, SignsAsTheDocumentedExample) {
   const TestExchange request(TestRequest{});
   const auto target = api::ParseTarget("/photos/puppy.jpg", "johnsmith.s3.amazonaws.com", api::HostRules::Default("us-east-1"));
   ASSERT_TRUE(target.ok());
-  const std::string text = VersionTwoStringToSign(request.exchange.request, *target, "1175139620");
+  const std::string text = VersionTwoStringToSign(request.exchange.request, *target, {.in_query = true, .date_line = "1175139620"});
   EXPECT_EQ(text, "GET\n\n\n1175139620\n/johnsmith/photos/puppy.jpg");
 }
 
@@ -147,6 +147,103 @@ TEST_F(VersionTwoTest, ParsingNeedsNoSecretButADateInTheFuture) {
   TestExchange late(sent);
   auth->Handle(late.exchange);
   EXPECT_EQ(late.exchange.response.error_code, "AccessDenied");
+}
+
+// Signed with botocore 1.44.5's HmacV1Auth.
+class VersionTwoHeaderTest : public VersionTwoTest {
+ protected:
+  static TestRequest Put() {
+    return {.method = "PUT",
+            .target = "/bucket/k?acl&x-amz-acl=ignored",
+            .headers = {{"Host", "127.0.0.1:9000"},
+                        {"Content-Type", "text/plain"},
+                        {"x-amz-meta-b", "1"},
+                        {"x-amz-acl", "private"},
+                        {"Date", "Fri, 24 May 2013 00:00:00 GMT"},
+                        {"Authorization", "AWS AKIAIOSFODNN7EXAMPLE:1GNpXbozId/N7MFWc2S5ViJ6DZM="}},
+            .body = {}};
+  }
+  // As s3cmd dates its requests; x-amz-date takes the place of Date, whose line stays empty.
+  static TestRequest GetWithAmzDate() {
+    return {.method = "GET",
+            .target = "/bucket/k",
+            .headers = {{"Host", "127.0.0.1:9000"},
+                        {"x-amz-date", "Fri, 24 May 2013 00:00:00 +0000"},
+                        {"Date", "Sat, 25 May 2013 00:00:00 GMT"},
+                        {"Authorization", "AWS AKIAIOSFODNN7EXAMPLE:B9lysw2GpTbNKJdt/A3hoBRzOTQ="}},
+            .body = {}};
+  }
+  // The code of the answer; "ok" where the router was reached.
+  std::string Send(TestRequest sent) {
+    const int before = router_.calls;
+    const auto auth = MakeAuth(options_, users_, router_);
+    const TestExchange request(std::move(sent));
+    api::Exchange exchange{.request = request.exchange.request, .body = request.exchange.body, .connection = request.exchange.connection};
+    auth->Handle(exchange);
+    region_ = exchange.signing_region;
+    if (router_.calls > before) return "ok";
+    body_ = std::get<std::string>(exchange.response.body);
+    return Element("Code");
+  }
+  std::string WithAuthorization(const std::string& value) {
+    TestRequest request = Put();
+    *request.Header("Authorization") = value;
+    return Send(request);
+  }
+
+  AuthOptions options_ = ExampleOptions();
+  std::string region_;
+};
+
+TEST_F(VersionTwoHeaderTest, AdmitsWhatBotocoreSigned) {
+  EXPECT_EQ(Send(Put()), "ok");
+  EXPECT_EQ(router_.identity.access_key_id, kExampleKey);
+  EXPECT_EQ(region_, "us-east-1");
+  EXPECT_EQ(Send(GetWithAmzDate()), "ok");
+}
+
+TEST_F(VersionTwoHeaderTest, RefusesEveryChange) {
+  for (const char* header : {"Content-Type", "x-amz-meta-b", "x-amz-acl"}) {
+    TestRequest request = Put();
+    *request.Header(header) += "x";
+    EXPECT_EQ(Send(request), "SignatureDoesNotMatch") << header;
+  }
+  TestRequest later = Put();
+  *later.Header("Date") = "Fri, 24 May 2013 00:00:01 GMT";
+  EXPECT_EQ(Send(later), "SignatureDoesNotMatch");
+  TestRequest other = Put();
+  other.target = "/bucket/l?acl";
+  EXPECT_EQ(Send(other), "SignatureDoesNotMatch");
+  EXPECT_EQ(WithAuthorization("AWS NOBODY:c2ln"), "InvalidAccessKeyId");
+}
+
+TEST_F(VersionTwoHeaderTest, NeedsOneKeyAndOneSignature) {
+  for (const char* value : {"AWS garbage", "AWS AK:", "AWS AK:a:b", "AWS  AK:a"}) {
+    EXPECT_EQ(WithAuthorization(value), "InvalidArgument") << value;
+    EXPECT_EQ(Element("ArgumentValue"), value);
+  }
+}
+
+TEST_F(VersionTwoHeaderTest, NeedsADateOfNow) {
+  TestRequest undated = Put();
+  undated.Header("Date")->clear();
+  EXPECT_EQ(Send(undated), "AccessDenied");
+  users_.clock.Advance(std::chrono::minutes(15));
+  EXPECT_EQ(Send(Put()), "ok");
+  users_.clock.Advance(std::chrono::seconds(1));
+  EXPECT_EQ(Send(Put()), "RequestTimeTooSkewed");
+  EXPECT_EQ(Element("RequestTime"), "Fri, 24 May 2013 00:00:00 GMT");
+  EXPECT_EQ(Element("ServerTime"), "2013-05-24T00:15:01Z");
+}
+
+TEST_F(VersionTwoHeaderTest, YoungerRegionsRefuseVersionTwo) {
+  options_.region = "eu-central-1";
+  EXPECT_EQ(Send(Put()), "InvalidRequest");
+  EXPECT_EQ(Element("Message"), "The authorization mechanism you have provided is not supported. Please use AWS4-HMAC-SHA256.");
+  EXPECT_EQ(Send({.method = "GET", .target = std::string(kPlain), .headers = {{"Host", "127.0.0.1:9000"}}, .body = {}}),
+            "InvalidRequest");
+  options_.region = "eu-west-1";
+  EXPECT_EQ(Send(Put()), "ok");
 }
 
 }  // namespace
