@@ -288,6 +288,27 @@ TEST(RecordedRequestTest, IsAcceptedUnchangedInEveryForm) {
   }
 }
 
+TEST(RecordedRequestTest, IsDecodedInEveryFormWhereNoSecretIsKnown) {
+  const std::string chunks = std::string(8192, 'a') + "bbbbb";
+  for (const Mode mode : {Mode::kParse, Mode::kOff}) {
+    for (std::size_t form = 0; form < kFormCount; ++form) {
+      OneUser directory;
+      directory.user.secret_access_key = "another";
+      RecordingRouter router;
+      AuthOptions options = ExampleOptions();
+      options.mode = mode;
+      const auto auth = MakeAuth(options, directory, router);
+      TestExchange test(Recorded(static_cast<Form>(form)));
+      auth->Handle(test.exchange);
+      ASSERT_EQ(router.calls, 1) << kFormNames[form];
+      ASSERT_TRUE(router.body.ok()) << kFormNames[form];
+      EXPECT_EQ(*router.body, form < kChunkedForm ? "Welcome to Amazon S3." : chunks) << kFormNames[form];
+      EXPECT_EQ(router.trailers.size(), form == kTrailerForm ? 1u : 0u) << kFormNames[form];
+      EXPECT_EQ(test.exchange.signing_region, "us-east-1") << kFormNames[form];
+    }
+  }
+}
+
 TEST(RecordedRequestTest, HasTwentyMutationsAndMoreInEveryForm) {
   std::array<int, kFormCount> counts{};
   for (const Case& each : AllCases()) ++counts[each.form];
