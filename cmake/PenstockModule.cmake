@@ -13,6 +13,7 @@ function(penstock_module name)
   add_library(penstock::${name} ALIAS ${target})
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
   set_property(GLOBAL APPEND PROPERTY PENSTOCK_MODULES ${target})
+  target_compile_features(${target} PUBLIC cxx_std_20)  # its headers need it: programs that link it get it
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
   if(ARG_INCLUDE)
     target_include_directories(${target} PUBLIC
