@@ -30,6 +30,23 @@ Error ConnectError(const std::string& peer, const CurlFailure& failure) {
   }
 }
 
+// With https:// the time to connect goes on after TCP's handshake, through that of TLS.
+Error ConnectTimeout(const std::string& peer, const Request& request, const CurlFailure& failure) {
+  const std::string limit = std::to_string(request.connect_timeout.count()) + " ms";
+  if (!failure.connected) return Error::Make(ErrorKind::kTimeout, "no connection to " + peer + " within " + limit);
+  return Error::Make(ErrorKind::kTimeout, peer + " took the connection but did not answer the TLS handshake within " + limit +
+                                              "; if it speaks plain http, its URL starts with http://");
+}
+
+Error HandshakeError(const std::string& peer, const CurlFailure& failure) {
+  // OpenSSL's words for a first record that is none: text, of a server without TLS. The next attempt would hear the same.
+  if (failure.detail.find("wrong version number") != std::string_view::npos) {
+    return Error::Make(ErrorKind::kInvalidArgument,
+                       peer + " answers the TLS handshake in plain text: if it speaks plain http, its URL starts with http://");
+  }
+  return Unavailable("TLS handshake with " + peer + " failed: " + Detail(failure));
+}
+
 Error CutError(const std::string& peer, const CurlFailure& failure) {
   if (!failure.head_received) {
     return Unavailable("connection to " + peer + " was lost before a response, after " +
@@ -54,8 +71,7 @@ Error ErrorFromCurl(const Request& request, const CurlFailure& failure) {
     case CURLE_INTERFACE_FAILED:
       return ConnectError(peer, failure);
     case CURLE_OPERATION_TIMEDOUT:  // only the connect timeout is libcurl's, the others are the I/O thread's
-      return Error::Make(ErrorKind::kTimeout, "no connection to " + peer + " within " +
-                                                  std::to_string(request.connect_timeout.count()) + " ms");
+      return ConnectTimeout(peer, request, failure);
     case CURLE_PEER_FAILED_VERIFICATION:
     case CURLE_SSL_ISSUER_ERROR:
     case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
@@ -67,7 +83,7 @@ Error ErrorFromCurl(const Request& request, const CurlFailure& failure) {
                                                           ? std::string("cannot read the system's CA bundle")
                                                           : "cannot read the CA bundle '" + request.ca_bundle_path + "'");
     case CURLE_SSL_CONNECT_ERROR:
-      return Unavailable("TLS handshake with " + peer + " failed: " + Detail(failure));
+      return HandshakeError(peer, failure);
     case CURLE_PARTIAL_FILE:
     case CURLE_GOT_NOTHING:
     case CURLE_RECV_ERROR:

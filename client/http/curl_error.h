@@ -17,6 +17,7 @@ namespace penstock::http {
 // How far the transfer had come, for the message.
 struct CurlFailure {
   CURLcode code = CURLE_OK;
+  bool connected = false;       // TCP was through; what failed came after
   int os_error = 0;             // errno of the connect, 0: unknown
   std::string_view detail;      // libcurl's error buffer
   bool head_received = false;

@@ -41,6 +41,19 @@ TEST(CurlError, ConnectTimeoutIsATimeoutWithItsLimit) {
   EXPECT_TRUE(Has(error, "1500 ms"));
 }
 
+TEST(CurlError, AHandshakeThatTimesOutIsNotCalledAMissingConnection) {
+  const Error error = From({.code = CURLE_OPERATION_TIMEDOUT, .connected = true});
+  EXPECT_EQ(error.kind, ErrorKind::kTimeout);
+  EXPECT_TRUE(Has(error, "did not answer the TLS handshake within 1500 ms")) << error.message;
+  EXPECT_FALSE(Has(error, "no connection"));
+}
+
+TEST(CurlError, OnlyAHandshakeAnsweredInTextIsNotWorthARetry) {
+  EXPECT_EQ(From({.code = CURLE_SSL_CONNECT_ERROR, .detail = "Connection reset by peer"}).kind, ErrorKind::kUnavailable);
+  EXPECT_EQ(From({.code = CURLE_SSL_CONNECT_ERROR, .detail = "SSL routines::wrong version number"}).kind,
+            ErrorKind::kInvalidArgument);
+}
+
 TEST(CurlError, CertificateThatIsNotTrustedIsUnauthenticated) {
   const Error error = From({.code = CURLE_PEER_FAILED_VERIFICATION, .detail = "self-signed certificate"});
   EXPECT_EQ(error.kind, ErrorKind::kUnauthenticated);

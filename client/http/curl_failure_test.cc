@@ -297,15 +297,27 @@ TEST_F(CurlFailure, MissingCaBundleIsNamed) {
   EXPECT_TRUE(Has(result.error(), "/nonexistent/ca.pem")) << result.error().message;
 }
 
-TEST_F(CurlFailure, TlsToAPlainServerIsUnavailable) {
+TEST_F(CurlFailure, TlsToAPlainServerNamesThatAndIsNotWorthARetry) {
   RawServer server([](RawConnection& connection) { connection.Send("HTTP/1.1 400 Bad Request\r\n\r\n"); });
   Request request = server.Get();
   request.endpoint.scheme = "https";
   Call call;
   const Result<Outcome> result = call.Start(*transport_, request).Wait();
   ASSERT_FALSE(result.ok());
-  EXPECT_EQ(result.error().kind, ErrorKind::kUnavailable);
-  EXPECT_TRUE(Has(result.error(), "TLS handshake")) << result.error().message;
+  EXPECT_EQ(result.error().kind, ErrorKind::kInvalidArgument);
+  EXPECT_TRUE(Has(result.error(), "plain http")) << result.error().message;
+}
+
+TEST_F(CurlFailure, AServerThatIsSilentToTlsDidTakeTheConnection) {
+  RawServer server([](RawConnection& connection) { connection.WaitForClose(); });
+  Request request = server.Get();
+  request.endpoint.scheme = "https";
+  request.connect_timeout = milliseconds(200);
+  Call call;
+  const Result<Outcome> result = call.Start(*transport_, request).Wait();
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.error().kind, ErrorKind::kTimeout);
+  EXPECT_TRUE(Has(result.error(), "took the connection")) << result.error().message;
 }
 
 }  // namespace

@@ -314,6 +314,9 @@ Result<Outcome> Reactor::Conclude(Transfer& transfer, CURLcode code) {
     long os_error = 0;
     curl_easy_getinfo(easy, CURLINFO_OS_ERRNO, &os_error);
     failure.os_error = static_cast<int>(os_error);
+    long local_port = 0;  // known once TCP's handshake is through
+    curl_easy_getinfo(easy, CURLINFO_LOCAL_PORT, &local_port);
+    failure.connected = local_port > 0;
     failure.detail = transfer.slot->error_text.data();
     failure.head_received = transfer.head.complete();
     failure.received_bytes = transfer.received;

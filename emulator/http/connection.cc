@@ -11,6 +11,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
+constexpr char kTlsHandshake = 0x16;  // RFC 8446 §5.1: the first byte of a ClientHello, and of no request line
 constexpr std::int64_t kServed = 0;
 constexpr std::int64_t kExpired = -1;
 // An unread body up to this size is thrown away to keep the connection; a larger one costs the connection.
@@ -79,6 +80,11 @@ WireConnection::Next WireConnection::ServeWaiting(ServingTools& tools) {
       // less than a read that finds nothing. TLS may hold bytes that no watch sees.
       if (buffer_.empty() && buffer_.took_all() && !facts_.tls && !stopping()) return Next::kWait;
       continue;
+    }
+    if (!buffer_.empty() && buffer_.text().front() == kTlsHandshake) {
+      // Such a client waits for an answer before it sends a line: it hears at once that there is no TLS here.
+      Refuse(BadRequest("this port speaks plain http, not TLS."), tools);
+      return Next::kClose;
     }
     if (buffer_.full()) {
       Refuse(HeadTooLarge(settings_.limits.max_head_bytes), tools);

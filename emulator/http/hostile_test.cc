@@ -68,6 +68,16 @@ class Hostile : public testing::Test {
   FunctionHandler handler_{[this](api::Exchange& exchange) { Handle(exchange); }};
 };
 
+TEST_F(Hostile, ATlsHandshakeWithAPlainPortIsRefusedAtOnce) {
+  Serve();  // patient: no time-out of the server's ends the wait
+  TestClient client = Connect();
+  client.Send(std::string_view("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 11));
+  const TestResponse response = client.Read();
+  EXPECT_EQ(response.status, 400);
+  EXPECT_NE(response.body.find("plain http"), std::string::npos) << response.body;
+  EXPECT_TRUE(ServesOthers());
+}
+
 TEST_F(Hostile, SlowHeadsAndHalfOpenBodiesHoldNobodyUp) {
   Serve(Impatient());
   std::vector<TestClient> heads;
