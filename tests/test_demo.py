@@ -32,6 +32,8 @@ def test_demo_resumes_and_reports(tmp_path, fail_rate):
     assert report.count('src="data:image/png;base64,') == 2
     retries = next(line for line in done.stdout.splitlines() if "retries" in line)
     assert (" 0 (answers" in retries) == (fail_rate == "0")
+    rows = [line for line in done.stdout.splitlines() if line.startswith("│")]
+    assert all(line[1:].split("│")[0].strip() for line in rows), "a row wraps at 80 columns:\n" + done.stdout
 
 
 @pytest.mark.parametrize(
@@ -47,3 +49,35 @@ def test_bad_options_are_named(tmp_path, arguments, message):
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 2
     assert message in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("endpoint", "environment", "message"),
+    [
+        ("http://127.0.0.1:1", {"AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "key"}, "connection refused by 127.0.0.1:1"),
+        (
+            "127.0.0.1:9000",
+            {"AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "key"},
+            "does not start with http:// or https://",
+        ),
+        ("http://127.0.0.1:1", {}, "no credentials found"),
+    ],
+)
+def test_an_s3_that_cannot_be_used_is_one_clear_line(tmp_path, endpoint, environment, message):
+    command = [sys.executable, str(ROOT / "examples/demo/demo.py"), "--endpoint", endpoint]
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
+    elsewhere = {"AWS_CONFIG_FILE": "none", "AWS_SHARED_CREDENTIALS_FILE": "none", "AWS_EC2_METADATA_DISABLED": "true"}
+    done = subprocess.run(
+        command,
+        cwd=tmp_path,
+        env={**clean, **elsewhere, "AWS_MAX_ATTEMPTS": "1", **environment},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 1
+    lines = done.stderr.splitlines()
+    assert lines[0].startswith("S3 at ")
+    assert len(lines) == 2, done.stderr
+    assert message in lines[1]

@@ -24,6 +24,7 @@ from typing import Any
 import penstock
 from report import Run, write_html, write_table
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 HERE = Path(__file__).resolve().parent
@@ -37,7 +38,7 @@ console = Console(stderr=True)
 
 
 def fail(message: str) -> None:
-    console.print(f"[red]demo: {message}")
+    console.print(f"[red]demo: {escape(message)}", soft_wrap=True)
     sys.exit(1)
 
 
@@ -192,6 +193,17 @@ def parse(argv: list[str] | None) -> argparse.Namespace:
     return args
 
 
+def fill_bucket(args: argparse.Namespace) -> tuple[int, int, float]:
+    """Makes the bucket, clears what an earlier demo left and uploads; returns what upload() does."""
+    config = penstock.S3ClientConfig(force_path_style=True)
+    client = penstock.S3Client(args.region, endpoint=args.endpoint, s3client_config=config)
+    client.create_bucket(args.bucket)
+    for page in client.list_objects(args.bucket, "checkpoints/"):
+        for info in page.object_info:
+            client.delete_object(args.bucket, info.key)
+    return upload(args, client, args.bucket)
+
+
 def main(argv: list[str] | None = None) -> None:
     args = parse(argv)
     out = Path("demo-out")
@@ -205,13 +217,12 @@ def main(argv: list[str] | None = None) -> None:
             os.environ.pop("AWS_SESSION_TOKEN", None)
             args.endpoint = stack.enter_context(emulator(args.fail_rate, out))
             console.print(f"emulator at {args.endpoint}, fail rate {args.fail_rate:g}")
-        config = penstock.S3ClientConfig(force_path_style=True)
-        client = penstock.S3Client(args.region, endpoint=args.endpoint, s3client_config=config)
-        client.create_bucket(args.bucket)
-        for page in client.list_objects(args.bucket, "checkpoints/"):  # of an earlier demo on this S3
-            for info in page.object_info:
-                client.delete_object(args.bucket, info.key)
-        objects, size, seconds = upload(args, client, args.bucket)
+        else:
+            console.print(f"S3 at {escape(args.endpoint)}, bucket {escape(args.bucket)}", soft_wrap=True)
+        try:
+            objects, size, seconds = fill_bucket(args)
+        except penstock.S3Exception as error:  # an S3 that is not there, or not for these credentials
+            fail(str(error))
         console.print(f"uploaded {objects} objects, {size / 1e6:.1f} MB, in {seconds:.1f} s")
         killed_at = train_and_kill(args, args.bucket, out)
         train_to_end(args, args.bucket, out)

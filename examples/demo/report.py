@@ -38,7 +38,10 @@ class Run:
 
 
 def _millis(seconds: list[float]) -> str:
-    return f"{1e3 * min(seconds):.0f} to {1e3 * max(seconds):.0f} ms ({len(seconds)}x)" if seconds else "none"
+    if not seconds:
+        return "none"
+    least, most = f"{1e3 * min(seconds):.0f}", f"{1e3 * max(seconds):.0f}"
+    return f"{least} ms" if len(seconds) == 1 else f"{least} to {most} ms ({len(seconds)} times)"
 
 
 def rows(run: Run) -> list[tuple[str, str]]:
@@ -60,7 +63,8 @@ def rows(run: Run) -> list[tuple[str, str]]:
             f"{sum(s['objects'] for s in steps) / busy:.0f} samples/s, {read / busy / 1e6:.2f} MB/s",
         ),
         *((f"requests: {name}", str(count)) for name, count in operations.most_common()),
-        ("retries", f"{retries} (answers 503: {throttled}, fail rate asked for: {run.fail_rate:g})"),
+        ("retries", f"{retries} (answers 503: {throttled})"),
+        ("fail rate asked for", f"{run.fail_rate:g}"),
         ("checkpoint save", _millis([m["seconds"] for m in run.of("saved")])),
         ("checkpoint load", _millis([run.resume["seconds"]])),
         ("killed / resumed at step", f"{run.killed_at} / {run.resume['step']}"),

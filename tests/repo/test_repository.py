@@ -108,6 +108,31 @@ def test_without_dpkg_dev_says_what_to_do(tmp_path: Path) -> None:
     assert "PENSTOCK_SKIP_APT=1" in done.stderr
 
 
+def test_without_installing_dev_names_the_tools_that_are_missing(tmp_path: Path) -> None:
+    for name in ("bash", "env", "dirname"):
+        (tmp_path / name).symlink_to(f"/usr/bin/{name}")
+    done = subprocess.run(
+        ["/bin/bash", ROOT / "dev", "setup"],
+        env={"PATH": str(tmp_path), "HOME": str(tmp_path), "PENSTOCK_SKIP_APT": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "there is no cmake ninja g++ pkg-config on PATH" in done.stderr
+
+
+def test_without_a_home_dev_says_what_to_set() -> None:
+    clean = {name: value for name, value in os.environ.items() if name not in ("HOME", "XDG_CACHE_HOME", "PENSTOCK_CACHE")}
+    command = [ROOT / "dev", "setup"]
+    done = subprocess.run(
+        command, env=clean | {"PENSTOCK_SKIP_APT": "1"}, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 1
+    assert "HOME is not set" in done.stderr
+    assert "PENSTOCK_CACHE" in done.stderr
+
+
 def shell_scripts() -> list[str]:
     return [name for name in tracked_files() if name.endswith(".sh") or name in ("dev", ".ci/run")]
 

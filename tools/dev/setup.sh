@@ -1,7 +1,8 @@
 # What `./dev` needs before it can work: Debian packages, a virtual environment, a configured build folder.
 # Sourced by ./dev; every function is cheap when there is nothing to do.
 
-cache_root=${PENSTOCK_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/penstock}
+cache_home=${XDG_CACHE_HOME:-${HOME:+$HOME/.cache}}
+cache_root=${PENSTOCK_CACHE:-${cache_home:+$cache_home/penstock}}
 
 missing_packages() {
   local wanted
@@ -12,8 +13,24 @@ missing_packages() {
     <(dpkg-query -W -f='${Package} ${db:Status-Status}\n' $wanted 2>/dev/null | awk '$2 == "installed" {print $1}' | sort -u)
 }
 
+# Nothing is installed under PENSTOCK_SKIP_APT: what seems to be missing is named, what cannot be done without ends here.
+report_packages() {
+  local missing tool tools=""
+  if command -v dpkg-query >/dev/null; then
+    missing=$(missing_packages | tr '\n' ' ')
+    [ -z "$missing" ] || say "PENSTOCK_SKIP_APT is set; these Debian packages are missing, and the build fails unless their contents came another way: ${missing% }"
+  fi
+  for tool in cmake ninja g++ pkg-config; do
+    command -v "$tool" >/dev/null || tools+=" $tool"
+  done
+  [ -z "$tools" ] || die "PENSTOCK_SKIP_APT is set, and there is no$tools on PATH; tools/apt-packages.txt lists all that the build needs"
+}
+
 ensure_packages() {
-  [ -n "${PENSTOCK_SKIP_APT:-}" ] && return
+  if [ -n "${PENSTOCK_SKIP_APT:-}" ]; then
+    report_packages
+    return
+  fi
   command -v dpkg-query >/dev/null || die "this machine has no dpkg: ./dev sets up Debian 12. Elsewhere install the packages of tools/apt-packages.txt by hand and set PENSTOCK_SKIP_APT=1."
   local missing
   missing=$(missing_packages | tr '\n' ' ')
@@ -24,7 +41,10 @@ ensure_packages() {
     if command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
       as_root=(sudo env DEBIAN_FRONTEND=noninteractive)
     else
-      printf 'dev: these Debian packages are missing and installing needs root. Run this, then start again:\n\n  sudo apt-get update && sudo apt-get install -y --no-install-recommends %s\n\n' "$missing" >&2
+      local sudo="sudo " who=""
+      command -v sudo >/dev/null || { sudo="" who=" as root"; }
+      printf 'dev: these Debian packages are missing and installing needs root. Run this%s, then start again:\n\n  %sapt-get update && %sapt-get install -y --no-install-recommends %s\n\n' \
+        "$who" "$sudo" "$sudo" "$missing" >&2
       exit 3
     fi
   fi
@@ -32,14 +52,17 @@ ensure_packages() {
   export DEBIAN_FRONTEND=noninteractive
   "${as_root[@]}" apt-get update -qq || die "apt-get update failed; see its message above"
   # shellcheck disable=SC2086
-  "${as_root[@]}" apt-get install -y -qq --no-install-recommends $missing >"$(log_file apt)" 2>&1 ||
-    die "apt-get install failed; its output is in $(log_file apt)"
+  "${as_root[@]}" apt-get install -y -qq --no-install-recommends $missing >"$(log_file apt)" 2>&1 || {
+    tail -n 20 "$(log_file apt)" >&2
+    die "apt-get install failed; all output is in $(log_file apt)"
+  }
 }
 
 # make_venv FILE: the environment with what FILE asks for, in $made. One per content of FILE and per Python, shared by
 # every checkout of this user.
 make_venv() {
   local file=$1 python=${PENSTOCK_PYTHON:-python3} key torch
+  [ -n "$cache_root" ] || die "HOME is not set, so there is no place for the Python environment; set HOME, or PENSTOCK_CACHE to a folder"
   key=$({ cat "$file"; "$python" -c 'import sys; print(sys.version, sys.base_prefix)'; } | sha256sum | cut -c1-16)
   made=$cache_root/venv-$key
   [ -e "$made/ready" ] && return
@@ -102,6 +125,27 @@ full_options() {
     "-DCMAKE_PREFIX_PATH=$torch_prefix" "-Dpybind11_DIR=$pybind_prefix" "-DPython_EXECUTABLE=$venv/bin/python")
 }
 
+# Ninja's output for whoever reads a log: one line for every 5 % of a long build, and all that is no status line.
+percentages() {
+  local line next=0
+  while IFS= read -r line; do
+    if [[ $line =~ ^@\ *([0-9]+)%\ of\ ([0-9]+)@ ]]; then
+      if ((BASH_REMATCH[2] >= 20 && BASH_REMATCH[1] >= next)); then
+        say "built ${BASH_REMATCH[1]} % of ${BASH_REMATCH[2]} steps"
+        next=$((BASH_REMATCH[1] / 5 * 5 + 5))
+      fi
+    elif [ "$line" != "ninja: no work to do." ]; then
+      printf '%s\n' "$line" >&2
+    fi
+  done
+}
+
+# build [TARGET...]: the targets, or everything, in build_dir. A terminal gets ninja's own status line.
 build() {
-  ninja -C "$build_dir" --quiet ${PENSTOCK_JOBS:+-j "$PENSTOCK_JOBS"} "$@" || die "the build failed; the first error is above"
+  local jobs=(${PENSTOCK_JOBS:+-j "$PENSTOCK_JOBS"})
+  if [ -t 2 ]; then
+    (cd "$build_dir" && ninja "${jobs[@]}" "$@" >&2)
+  else
+    (cd "$build_dir" && NINJA_STATUS='@%p of %t@ ' ninja "${jobs[@]}" "$@" 2>&1) | percentages
+  fi || die "the build failed; the first error is above"
 }
