@@ -106,7 +106,13 @@ Result<void> Identities::Remove(std::string_view access_key_id) {
 void Identities::RemoveNamespace(std::string_view name) {
   const std::unique_lock one_at_a_time(change_mutex_);
   const std::unique_lock lock(mutex_);
-  std::erase_if(tables_.keys, [name](const auto& key) { return key.second->name_space == name; });
+  std::erase_if(tables_.keys, [this, name](const auto& key) {
+    const Entry& entry = *key.second;
+    if (entry.name_space != name) return false;
+    // The account that was made for this key alone goes with it; one that somebody described stays.
+    if (entry.identity.owner_id == MakeIdentity(entry.access_key_id).owner_id) tables_.accounts.erase(entry.identity.account_id);
+    return true;
+  });
 }
 
 UsersDocument Identities::List() const {

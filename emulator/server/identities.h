@@ -34,7 +34,7 @@ class Identities final : public auth::Directory, public api::OwnerDirectory {
   // kNotFound; OpenSpace's errors; kInvalidArgument for an expiry of a key without a session token.
   Result<void> Change(std::string_view access_key_id, const AccessKeyChange& change);
   Result<void> Remove(std::string_view access_key_id);
-  // Removes the keys that select it.
+  // Removes the keys that select it, and the accounts that were made for such a key alone.
   void RemoveNamespace(std::string_view name);
 
   // Without secrets and tokens; by account id, by access key id.

@@ -54,6 +54,21 @@ TEST_F(IdentitiesTest, AKeySelectsItsNamespace) {
   EXPECT_EQ(identities_.FindUser("K"), nullptr);
 }
 
+TEST_F(IdentitiesTest, ANamespaceTakesTheAccountsMadeForItsKeysAlongAndLeavesDescribedOnes) {
+  UsersDocument made = UsersOfPairs({{"MADE", "s"}});
+  made.keys.front().name_space = "suite";
+  ASSERT_TRUE(identities_.Add(std::move(made)).ok());
+  ASSERT_TRUE(identities_
+                  .Add(Document(R"({"accounts": [{"account_id": "111122223333", "access_keys": [
+                         {"access_key_id": "K", "secret_access_key": "s", "namespace": "suite"}]}]})"))
+                  .ok());
+  const std::string described = identities_.FindUser("K")->identity.owner_id;
+  identities_.RemoveNamespace("suite");
+  EXPECT_FALSE(identities_.FindOwner(MakeIdentity("MADE").owner_id).has_value());
+  EXPECT_TRUE(identities_.FindOwner(described).has_value());
+  EXPECT_TRUE(identities_.FindOwner(MakeIdentity("a").owner_id).has_value());
+}
+
 TEST_F(IdentitiesTest, AllAreAddedOrNone) {
   const auto added = identities_.Add(Document(R"({"accounts": [{"account_id": "111122223333", "access_keys": [
     {"access_key_id": "K1", "secret_access_key": "s"},

@@ -1,0 +1,223 @@
+"""docs/admin-api.md and docs/users.schema.json against a running emulator: every example, and what the schema refuses."""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import re
+import shlex
+import subprocess
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCUMENT = (ROOT / "docs/admin-api.md").read_text(encoding="utf-8")
+EXAMPLE = re.compile(r"```sh\n((?:(?!```).)*?curl (?:(?!```).)*?)```\n\nanswers `(\d{3})`[^\n]*:\n\n```json\n(.*?)```", re.S)
+USERS: dict[str, Any] = json.loads(re.findall(r"```json users\n(.*?)```", DOCUMENT, re.S)[0])
+SCHEMA: dict[str, Any] = json.loads((ROOT / "docs/users.schema.json").read_text(encoding="utf-8"))
+VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
+EXECUTABLE = "emulator/server/penstock-emulator"
+STOP_TIMEOUT_S = 30
+
+
+@contextmanager
+def running(*options: str) -> Iterator[dict[str, str]]:
+    command = [str(Path(os.environ["PENSTOCK_BUILD_DIR"]) / EXECUTABLE), *options]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        yield json.loads(process.stdout.readline())
+    finally:
+        process.terminate()
+        assert process.wait(STOP_TIMEOUT_S) == 0
+
+
+def send(method: str, url: str, body: str | None = None) -> tuple[int, Any]:
+    request = urllib.request.Request(url, data=body.encode() if body else None, method=method)
+    try:
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return answer.status, json.load(answer)
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, json.load(error)
+
+
+def curl(line: str) -> tuple[int, Any]:
+    """What the curl of the examples does, so that the test needs none: -s, -X METHOD, -d BODY and a URL."""
+    method, body, url = "", None, ""
+    words = iter(shlex.split(line)[1:])
+    for word in words:
+        if word == "-X":
+            method = next(words)
+        elif word == "-d":
+            body = next(words)
+        elif word != "-s":
+            assert word.startswith("http"), f"the test does not know curl's {word}"
+            url = word
+    return send(method or ("POST" if body else "GET"), url, body)
+
+
+def same(want: Any, have: Any) -> bool:
+    """Equal, where every … of the document stands for any value that is not empty."""
+    if want == "…":
+        return have not in ("", None)
+    if isinstance(want, dict):
+        return isinstance(have, dict) and want.keys() == have.keys() and all(same(want[name], have[name]) for name in want)
+    if isinstance(want, list):
+        return isinstance(have, list) and len(want) == len(have) and all(map(same, want, have))
+    return type(want) is type(have) and want == have
+
+
+def run(commands: str) -> tuple[int, Any]:
+    answer: tuple[int, Any] = (0, None)
+    for line in commands.splitlines():
+        if line.startswith("curl "):
+            answer = curl(line)
+        else:
+            subprocess.run(["sh", "-c", line], check=True, timeout=30)
+    return answer
+
+
+def test_every_example_answers_as_written(tmp_path: Path) -> None:
+    examples = EXAMPLE.findall(DOCUMENT)
+    assert len(examples) == DOCUMENT.count("\nanswers `") == DOCUMENT.count("\ncurl ")
+    with running("--memory") as ready:
+        for commands, status, answer in examples:
+            here = commands.replace("/tmp/penstock-seed", str(tmp_path / "seed"))
+            for documented, actual in (("http://127.0.0.1:9000", ready["endpoint"]), ("http://127.0.0.1:9001", ready["admin"])):
+                here = here.replace(documented, actual)
+            have = run(here)
+            assert have[0] == int(status), f"{commands}{have}"
+            assert same(json.loads(answer), have[1]), f"{commands}{have}"
+
+
+def test_the_document_names_every_route() -> None:
+    source = (ROOT / "emulator/server/admin.cc").read_text()
+    routes = set(re.findall(r'\{"([a-z-]+)/?", "([A-Z]+)", &Admin::', source))
+    assert len(routes) >= 14
+    for path, method in routes:
+        shown = [
+            line
+            for line in DOCUMENT.splitlines()
+            if line.startswith("curl ") and re.search(rf"/_penstock/{path}\b", line)
+            if method == (re.findall(r"-X (\w+)", line) or ["POST" if " -d " in line else "GET"])[0]
+        ]
+        assert shown, f"{method} {path}"
+
+
+def test_the_token_is_asked_for_as_documented() -> None:
+    with running("--memory", "--admin-token", "hush") as ready:
+        for url in (ready["admin"] + "/_penstock/health", ready["endpoint"] + "/_localstack/health"):
+            assert send("GET", url)[0] == 200
+        for url in (ready["admin"] + "/_penstock/reset", ready["endpoint"] + "/moto-api/reset"):
+            assert send("POST", url)[0] == 401
+
+
+def test_the_example_of_users_is_taken_by_schema_and_emulator(tmp_path: Path) -> None:
+    VALIDATOR.check_schema(SCHEMA)
+    VALIDATOR.validate(USERS)
+    path = tmp_path / "users.json"
+    path.write_text(json.dumps(USERS))
+    with running("--memory", "--users", str(path)) as ready:
+        status, listed = send("GET", ready["admin"] + "/_penstock/users")
+        assert status == 200
+        accounts = listed["accounts"]
+        assert [account["account_id"] for account in accounts] == ["111122223333", "444455556666"]
+        assert accounts[0]["canonical_id"] == USERS["accounts"][0]["canonical_id"]
+        assert accounts[0]["users"][0]["path"] == "/people/"
+        assert accounts[1]["access_keys"] == [{"access_key_id": "OTHER", "active": False, "namespace": "elsewhere"}]
+        for secret in re.findall(r'"(?:secret_access_key|session_token)": "([^"]+)"', json.dumps(USERS)):
+            assert secret not in json.dumps(listed)
+
+
+def account(users: dict[str, Any]) -> dict[str, Any]:
+    return users["accounts"][0]
+
+
+def key(users: dict[str, Any]) -> dict[str, Any]:
+    return account(users)["access_keys"][0]
+
+
+def user(users: dict[str, Any]) -> dict[str, Any]:
+    return account(users)["users"][0]
+
+
+MISTAKES: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "no accounts": lambda users: users.pop("accounts"),
+    "accounts are no list": lambda users: users.update(accounts={}),
+    "an unknown field on top": lambda users: users.update(account=[]),
+    "an account without its id": lambda users: account(users).pop("account_id"),
+    "an account id that is too short": lambda users: account(users).update(account_id="12"),
+    "an account id that is a number": lambda users: account(users).update(account_id=111122223333),
+    "a canonical id in upper case": lambda users: account(users).update(canonical_id="A" * 64),
+    "an unknown field of an account": lambda users: account(users).update(name="x"),
+    "a user without a name": lambda users: user(users).pop("name"),
+    "a name with a space": lambda users: user(users).update(name="an n"),
+    "an empty name": lambda users: user(users).update(name=""),
+    "a name of 65 characters": lambda users: user(users).update(name="a" * 65),
+    "a path without its end": lambda users: user(users).update(path="/people"),
+    "a path with a space": lambda users: user(users).update(path="/pe ople/"),
+    "an unknown field of a user": lambda users: user(users).update(policies=[]),
+    "a key without an id": lambda users: key(users).pop("access_key_id"),
+    "an empty key id": lambda users: key(users).update(access_key_id=""),
+    "a key id of 129 characters": lambda users: key(users).update(access_key_id="A" * 129),
+    "a key id with a slash": lambda users: key(users).update(access_key_id="A/B"),
+    "a key id with a comma": lambda users: key(users).update(access_key_id="A,B"),
+    "a key id with a semicolon": lambda users: key(users).update(access_key_id="A;B"),
+    "a key without a secret": lambda users: key(users).pop("secret_access_key"),
+    "an empty secret": lambda users: key(users).update(secret_access_key=""),
+    "an empty token": lambda users: key(users).update(session_token=""),
+    "an expiry without a token": lambda users: key(users).update(expires="2030-01-02T03:04:05Z"),
+    "a date without a zone": lambda users: key(users).update(session_token="t", expires="2030-01-02T03:04:05"),
+    "active in words": lambda users: key(users).update(active="yes"),
+    "a namespace that begins with a dot": lambda users: key(users).update(namespace=".hidden"),
+    "a namespace of 64 characters": lambda users: key(users).update(namespace="n" * 64),
+    "an unknown field of a key": lambda users: key(users).update(secret="x"),
+}
+
+BORDERS: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "every character of a name": lambda users: user(users).update(name="aZ09+=,.@_-"),
+    "a name of 64 characters": lambda users: user(users).update(name="a" * 64),
+    "the shortest path": lambda users: user(users).update(path="/"),
+    "a path of two slashes": lambda users: user(users).update(path="//"),
+    "every character of a key id": lambda users: key(users).update(
+        access_key_id="".join(chr(c) for c in range(0x21, 0x7F) if chr(c) not in "/,;")
+    ),
+    "a key id of 128 characters": lambda users: key(users).update(access_key_id="A" * 128),
+    "a namespace of 63 characters": lambda users: key(users).update(namespace="n" * 63),
+    "a fraction and a zone": lambda users: key(users).update(session_token="t", expires="2030-01-02T03:04:05.25+01:30"),
+    "an account of nobody": lambda users: users["accounts"].append({"account_id": "000000000000"}),
+    "no account": lambda users: users["accounts"].clear(),
+}
+
+
+def test_schema_and_emulator_refuse_and_take_the_same() -> None:
+    with running("--memory") as ready:
+        for name, change in (MISTAKES | BORDERS).items():
+            users = copy.deepcopy(USERS)
+            change(users)
+            status, answer = send("POST", ready["admin"] + "/_penstock/users", json.dumps(users))
+            want = name in BORDERS
+            assert VALIDATOR.is_valid(users) == want, name
+            assert (status, name) == (200 if want else 400, name), answer
+
+
+@pytest.mark.parametrize("name", ["an account id that is too short", "an expiry without a token", "an unknown field of a key"])
+def test_a_bad_users_file_keeps_the_emulator_from_starting(tmp_path: Path, name: str) -> None:
+    users = copy.deepcopy(USERS)
+    MISTAKES[name](users)
+    path = tmp_path / "users.json"
+    path.write_text(json.dumps(users))
+    command = [str(Path(os.environ["PENSTOCK_BUILD_DIR"]) / EXECUTABLE), "--memory", "--users", str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+    assert done.returncode != 0
+    assert f"users file '{path}': accounts[0]" in done.stderr
+    assert "change-me" not in done.stderr
