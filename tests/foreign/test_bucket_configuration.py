@@ -45,7 +45,12 @@ def test_unset_answers(boto, bucket):
 
 
 def test_cors(boto, bucket):
-    rule = {"AllowedMethods": ["GET", "PUT"], "AllowedOrigins": ["https://example.com"], "AllowedHeaders": ["*"], "MaxAgeSeconds": 9}
+    rule = {
+        "AllowedMethods": ["GET", "PUT"],
+        "AllowedOrigins": ["https://example.com"],
+        "AllowedHeaders": ["*"],
+        "MaxAgeSeconds": 9,
+    }
     boto.put_bucket_cors(Bucket=bucket, CORSConfiguration={"CORSRules": [rule]})
     assert boto.get_bucket_cors(Bucket=bucket)["CORSRules"] == [rule]
     boto.delete_bucket_cors(Bucket=bucket)
