@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
@@ -27,7 +28,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _LONGEST_ADVANCE_S = 9_000_000_000
 
 
-class _Access:
+class _Access(ABC):
     """What clients need to reach an emulator with one access key."""
 
     region: str
@@ -36,9 +37,9 @@ class _Access:
     session_token: str | None = None  # of a temporary key
 
     @property
+    @abstractmethod
     def endpoint(self) -> str:
         """URL of the S3 endpoint."""
-        raise NotImplementedError
 
     def environment(self) -> dict[str, str]:
         """Environment variables that make AWS SDKs, the AWS CLI and Penstock use this key."""
