@@ -85,6 +85,10 @@ class Admin final : public api::Handler {
     } else {
       return RefusePath(exchange);
     }
+    // A browser names the page that asks: without a token no page anywhere may empty this emulator or read files through it.
+    if (token_.empty() && call.path != "health" && exchange.request.Find("origin")) {
+      return Refuse(exchange, 403, "a web page asks (Origin header); start with --admin-token and send the token");
+    }
     if (!Allowed(exchange, call.path)) {
       Refuse(exchange, 401, "this admin API needs its token; send Authorization: Bearer TOKEN");
       return exchange.response.Add("WWW-Authenticate", "Bearer");

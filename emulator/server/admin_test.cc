@@ -126,6 +126,16 @@ TEST_F(AdminTest, BadRequestsAreAnsweredWithTheProblem) {
   EXPECT_EQ(Ask("POST", "/_penstock/users", std::string(9 << 20, ' ')).status, 400);
 }
 
+TEST_F(AdminTest, WebPagesMayNotAsk) {
+  MakeBucket("bucket");
+  EXPECT_EQ(Ask("POST", "/_penstock/reset", "", "Origin: http://evil.example\r\n").status, 403);
+  EXPECT_EQ(Exchange(emulator_->endpoint(), "POST /moto-api/reset HTTP/1.1\r\nHost: h\r\nOrigin: null\r\nConnection: close\r\n"
+                                            "Content-Length: 0\r\n\r\n")
+                .status,
+            403);
+  EXPECT_EQ(BucketStatus("bucket"), 200);
+}
+
 TEST_F(AdminTest, NamesWhatItServes) {
   const auto answer = Ask("GET", "/bucket/key");
   EXPECT_EQ(answer.status, 404);

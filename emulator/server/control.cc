@@ -65,18 +65,19 @@ Result<void> Control::ResetNamespace(const std::string& name) {
   return universe->Reset();
 }
 
+// One that a directory kept from an earlier run has no key any more: whoever makes it again gets one, of the same account.
 Result<AccessKey> Control::CreateNamespace(const std::string& name) {
-  PENSTOCK_TRY(spaces_->Create(name));
+  const bool kept = name != kDefaultNamespace && !identities_.OwnerOf(name) && spaces_->Find(name).ok();
+  if (!kept) PENSTOCK_TRY(spaces_->Create(name));
   const AccessKey pair{NewAccessKeyId(), NewSecret()};
-  UsersDocument users = UsersOfPairs({pair});
-  users.keys.front().name_space = name;
-  PENSTOCK_TRY(identities_.Add(std::move(users)));
+  PENSTOCK_TRY(identities_.Add(UsersOfNamespace(name, pair)));
   return pair;
 }
 
 Result<void> Control::DeleteNamespace(const std::string& name) {
+  PENSTOCK_ASSIGN(const std::shared_ptr<Universe> universe, spaces_->Find(name));
   PENSTOCK_TRY(spaces_->Delete(name));
-  identities_.RemoveNamespace(name);
+  identities_.RemoveNamespace(*universe);
   return Ok();
 }
 
@@ -100,7 +101,9 @@ Result<ClockState> Control::RestoreClock(const std::string& name) {
 Result<SeedReport> Control::Seed(const SeedRequest& request) {
   PENSTOCK_ASSIGN(const std::shared_ptr<Universe> universe, spaces_->Find(request.name_space));
   api::Identity owner = identities_.DefaultIdentity();
-  if (request.name_space != kDefaultNamespace) owner = identities_.OwnerOf(request.name_space).value_or(owner);
+  if (request.name_space != kDefaultNamespace) {
+    owner = identities_.OwnerOf(request.name_space).value_or(IdentityOfNamespace(request.name_space));
+  }
   const Seeder seeder{router_, universe->Current(), std::move(owner), region_, stop_seeding_};
   return seeder.Fill(request);
 }

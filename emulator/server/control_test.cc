@@ -51,6 +51,24 @@ TEST_F(ControlTest, NewNamespacesHaveKeysThatNobodyElseHas) {
   EXPECT_EQ((*control)->identities().NamespaceOf((*control)->identities().FindUser(one->id).get())->name, "one");
 }
 
+TEST_F(ControlTest, ANamespaceFoundOnDiskGetsAKeyOfTheAccountThatItHad) {
+  const TemporaryFolder folder;
+  std::string owner;
+  {
+    const auto control = Open({.data_directory = folder.path()});
+    ASSERT_TRUE(control.ok());
+    const auto key = (*control)->CreateNamespace("kept");
+    ASSERT_TRUE(key.ok());
+    owner = (*control)->identities().FindUser(key->id)->identity.owner_id;
+  }
+  const auto control = Open({.data_directory = folder.path()});
+  ASSERT_TRUE(control.ok());
+  const auto key = (*control)->CreateNamespace("kept");
+  ASSERT_TRUE(key.ok()) << key.error().message;
+  EXPECT_EQ((*control)->identities().FindUser(key->id)->identity.owner_id, owner);
+  EXPECT_EQ((*control)->CreateNamespace("kept").error().kind, ErrorKind::kAlreadyExists);
+}
+
 TEST_F(ControlTest, EachNamespaceHasItsClock) {
   const auto control = Open({});
   ASSERT_TRUE(control.ok());

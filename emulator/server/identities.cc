@@ -27,6 +27,26 @@ UsersDocument UsersOfPairs(const std::vector<AccessKey>& pairs) {
   return users;
 }
 
+api::Identity IdentityOfNamespace(const std::string& name) {
+  api::Identity identity = MakeIdentity("namespace " + name);
+  identity.display_name = name;
+  return identity;
+}
+
+UsersDocument UsersOfNamespace(const std::string& name, const AccessKey& pair) {
+  KeyRecord key;
+  key.user.access_key_id = pair.id;
+  key.user.secret_access_key = pair.secret;
+  key.user.identity = IdentityOfNamespace(name);
+  key.user.identity.access_key_id = pair.id;
+  key.name_space = name;
+  const api::Identity& root = key.user.identity;
+  UsersDocument users;
+  users.accounts.push_back({root.owner_id, root.display_name, root.account_id});
+  users.keys.push_back(std::move(key));
+  return users;
+}
+
 void Identities::Attach(std::shared_ptr<Universe> shared, OpenSpace open, api::Identity default_identity) {
   shared_ = std::move(shared);
   open_ = std::move(open);
@@ -103,14 +123,16 @@ Result<void> Identities::Remove(std::string_view access_key_id) {
   return Ok();
 }
 
-void Identities::RemoveNamespace(std::string_view name) {
+void Identities::RemoveNamespace(const Universe& universe) {
   const std::unique_lock one_at_a_time(change_mutex_);
   const std::unique_lock lock(mutex_);
-  std::erase_if(tables_.keys, [this, name](const auto& key) {
+  std::erase_if(tables_.keys, [this, &universe](const auto& key) {
     const Entry& entry = *key.second;
-    if (entry.name_space != name) return false;
+    if (entry.universe.get() != &universe) return false;
     // The account that was made for this key alone goes with it; one that somebody described stays.
-    if (entry.identity.owner_id == MakeIdentity(entry.access_key_id).owner_id) tables_.accounts.erase(entry.identity.account_id);
+    const bool made = entry.identity.owner_id == MakeIdentity(entry.access_key_id).owner_id ||
+                      entry.identity.owner_id == IdentityOfNamespace(entry.name_space).owner_id;
+    if (made) tables_.accounts.erase(entry.identity.account_id);
     return true;
   });
 }

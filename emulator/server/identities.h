@@ -21,6 +21,11 @@ namespace penstock::emulator::server {
 // The users of access key pairs: each the root of an account of its own.
 UsersDocument UsersOfPairs(const std::vector<AccessKey>& pairs);
 
+// The account of a namespace made by name, the same on every run, so that a new key finds what an earlier one made.
+api::Identity IdentityOfNamespace(const std::string& name);
+// The key of a new namespace: the root of that account.
+UsersDocument UsersOfNamespace(const std::string& name, const AccessKey& pair);
+
 // Thread safety: safe from any thread. A request keeps the user it began with.
 class Identities final : public auth::Directory, public api::OwnerDirectory {
  public:
@@ -34,8 +39,8 @@ class Identities final : public auth::Directory, public api::OwnerDirectory {
   // kNotFound; OpenSpace's errors; kInvalidArgument for an expiry of a key without a session token.
   Result<void> Change(std::string_view access_key_id, const AccessKeyChange& change);
   Result<void> Remove(std::string_view access_key_id);
-  // Removes the keys that select it, and the accounts that were made for such a key alone.
-  void RemoveNamespace(std::string_view name);
+  // Removes the keys that select it, and accounts that were made for one of them alone.
+  void RemoveNamespace(const Universe& universe);
 
   // Without secrets and tokens; by account id, by access key id.
   UsersDocument List() const;

@@ -50,7 +50,7 @@ TEST_F(IdentitiesTest, AKeySelectsItsNamespace) {
                   .ok());
   EXPECT_EQ(identities_.NamespaceOf(identities_.FindUser("K").get())->name, "suite");
   EXPECT_EQ(identities_.OwnerOf("suite")->access_key_id, "K");
-  identities_.RemoveNamespace("suite");
+  identities_.RemoveNamespace(*spaces_["suite"]);
   EXPECT_EQ(identities_.FindUser("K"), nullptr);
 }
 
@@ -63,7 +63,7 @@ TEST_F(IdentitiesTest, ANamespaceTakesTheAccountsMadeForItsKeysAlongAndLeavesDes
                          {"access_key_id": "K", "secret_access_key": "s", "namespace": "suite"}]}]})"))
                   .ok());
   const std::string described = identities_.FindUser("K")->identity.owner_id;
-  identities_.RemoveNamespace("suite");
+  identities_.RemoveNamespace(*spaces_["suite"]);
   EXPECT_FALSE(identities_.FindOwner(MakeIdentity("MADE").owner_id).has_value());
   EXPECT_TRUE(identities_.FindOwner(described).has_value());
   EXPECT_TRUE(identities_.FindOwner(MakeIdentity("a").owner_id).has_value());
