@@ -38,13 +38,19 @@ def main() -> None:
     if unknown:
         parser.error(f"there is no group {unknown[0]!r}; the groups are {', '.join(GROUPS)}")
     rows: list[Row] = []
+    failures: list[str] = []
     for group in args.groups or GROUPS:
         for file in GROUPS[group]:
             for scenario in importlib.import_module(f"groups.{file}").SCENARIOS:
-                rows += scenario(args.rounds)
+                try:  # one that cannot run does not take the others' figures along
+                    rows += scenario(args.rounds)
+                except (Exception, SystemExit) as failure:
+                    failures.append(f"{scenario.__name__}: {failure}")
     show(rows)
     if args.json:
         args.json.write_text(json.dumps([dataclasses.asdict(row) for row in rows], indent=2) + "\n")
+    if failures:
+        raise SystemExit("\n".join(["bench: without a figure:", *failures]))
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 //   bench_seed_store DIRECTORY BUCKET OBJECTS FOLDERS BODY_BYTES THREADS [strict]
 //
 // DIRECTORY is what `penstock-emulator --data` takes. Keys are folder-0000/object-0000000 and so on: as many in each
-// folder, in key order. The owner is nobody's: the emulator does not ask who may read.
+// folder, in key order. The owner is the emulator's default account, so that its key may read.
 #include <sys/resource.h>
 
 #include <atomic>
@@ -19,6 +19,10 @@
 #include "emulator/store/store.h"
 
 namespace {
+
+// The canonical id of the emulator's default key: sha256 of "penstock owner of penstock".
+constexpr const char* kOwner = "1d2008eb2720cdafa791bd687ed3d79ab981cce385546d93d18ba405525e68a6";
+
 
 namespace store = penstock::emulator::store;
 
@@ -54,7 +58,7 @@ void PutOne(store::Store& target, const Plan& plan, int number) {
   put.record.key = penstock::ObjectKey(KeyOf(plan, number));
   put.record.etag = penstock::ETag("900150983cd24fb0d6963f7d28e17f72");
   put.record.size = plan.body.size();
-  put.record.owner_id = std::string(64, 'a');
+  put.record.owner_id = kOwner;
   put.record.storage_class = "STANDARD";
   put.record.checksum_algorithm = "CRC64NVME";
   put.record.checksum_type = "FULL_OBJECT";
@@ -82,7 +86,7 @@ int main(int argc, char** argv) {
                   std::string(static_cast<std::size_t>(std::atoi(argv[5])), 'x')};
   store::BucketRecord bucket;
   bucket.name = plan.bucket;
-  bucket.owner_id = std::string(64, 'a');
+  bucket.owner_id = kOwner;
   bucket.region = "us-east-1";
   static_cast<void>(target.CreateBucket(bucket).ok());  // there already: more objects into it
 
