@@ -188,7 +188,8 @@ def test_threads_share_a_client(client, bucket):
 def test_ctrl_c_ends_a_download():
     """A download that hangs on a silent server ends soon after SIGINT, with KeyboardInterrupt."""
     program = """
-        import socket, sys, threading, penstock
+        import signal, socket, sys, threading, penstock
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background inherits that it is ignored
         listener = socket.create_server(("127.0.0.1", 0))
         config = penstock.S3ClientConfig(force_path_style=True, access_key_id="a", secret_access_key="b")
         client = penstock.S3Client("us-east-1", endpoint=f"http://127.0.0.1:{listener.getsockname()[1]}", s3client_config=config)

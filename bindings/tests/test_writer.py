@@ -152,6 +152,7 @@ def test_ctrl_c_while_closing_is_a_keyboard_interrupt():
     """It was a SystemError where the object turned out to be published after all."""
     program = """
         import hashlib, signal, socket, sys, threading, penstock
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background inherits that it is ignored
         listener = socket.create_server(("127.0.0.1", 0))
         tag = hashlib.md5(b"hello").hexdigest()
         def serve(connection):
