@@ -57,9 +57,11 @@ std::string AmzHeaders(const api::RequestHead& head, const api::Target& target, 
   return lines;
 }
 
-// "/bucket/key" as sent, with the signed parameters sorted by name, their values decoded.
+// "/bucket/key" as sent, with the signed parameters sorted by name, their values decoded. A bucket alone is "/bucket/",
+// also where the path has no slash behind it: so clients sign it, for S3 accepts nothing else.
 std::string Resource(const api::Target& target) {
   std::string resource = target.virtual_hosted ? "/" + target.bucket.value + target.raw_path : target.raw_path;
+  if (target.key.value.empty() && !resource.ends_with('/')) resource += '/';
   std::vector<const api::QueryParameter*> signed_parameters;
   for (const api::QueryParameter& parameter : target.query) {
     if (std::binary_search(kSignedParameters.begin(), kSignedParameters.end(), parameter.name)) {

@@ -26,6 +26,12 @@ constexpr std::string_view kWithToken =
     "/bucket/k?AWSAccessKeyId=AKIAIOSFODNN7EXAMPLE&Signature=eNQFjLHukXHV0kTFHki6GUbqjCI%3D"
     "&x-amz-security-token=TESTTOKEN%3D%3D&Expires=1369357200";
 
+constexpr std::string_view kBucket =
+    "/bucket?list-type=2&encoding-type=url&AWSAccessKeyId=AKIAIOSFODNN7EXAMPLE&Signature=yKu3coAPevCxwTl5RaphIKOHyWY%3D"
+    "&Expires=1369357200";
+constexpr std::string_view kBucketSubresource =
+    "/bucket?versioning&AWSAccessKeyId=AKIAIOSFODNN7EXAMPLE&Signature=tTAihKYedWFNtzSi5kLgDuXzYXk%3D&Expires=1369357200";
+
 class VersionTwoTest : public ::testing::Test {
  protected:
   // The code of the answer; "ok" where the router was reached.
@@ -72,6 +78,15 @@ TEST_F(VersionTwoTest, AdmitsWhatBotocoreSigned) {
   EXPECT_EQ(Ask("PUT", kAmzParameters), "ok");
   const std::pair<std::string, std::string> forwarded{"x-amz-meta-b", "1"};
   EXPECT_EQ(std::count(router_.headers.begin(), router_.headers.end(), forwarded), 1);
+}
+
+// botocore sends "/bucket" and signs "/bucket/", in path style too.
+TEST_F(VersionTwoTest, ABucketIsSignedWithItsSlash) {
+  EXPECT_EQ(Ask("GET", kBucket), "ok");
+  EXPECT_EQ(Ask("GET", kBucketSubresource), "ok");
+  EXPECT_EQ(Ask("GET", Replaced(kBucket, "/bucket?", "/bucket/?")), "ok");
+  EXPECT_EQ(Ask("GET", Replaced(kBucket, "/bucket?", "/bucke?")), "SignatureDoesNotMatch");
+  EXPECT_TRUE(Element("StringToSign").ends_with("/bucke/"));
 }
 
 TEST_F(VersionTwoTest, RefusesEveryChange) {

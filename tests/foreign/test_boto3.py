@@ -188,6 +188,8 @@ def test_presigned_urls_of_version_two(s3, bucket):
     )
     with urllib.request.urlopen(get, context=context, timeout=10) as answer:
         assert (answer.read(), answer.headers["Content-Type"]) == (b"two", "text/css")
+    listing = client.generate_presigned_url("list_objects_v2", Params={"Bucket": bucket})
+    assert b"<Size>3</Size>" in urllib.request.urlopen(listing, context=context, timeout=10).read()
     with pytest.raises(urllib.error.HTTPError) as caught:
         urllib.request.urlopen(get.replace("Expires=", "Expires=1"), context=context, timeout=10)
     assert caught.value.code == 403
