@@ -1,13 +1,14 @@
 #include "emulator/server/admin.h"
 
-#include <algorithm>
 #include <array>
 #include <utility>
 
 #include <nlohmann/json.hpp>
 
+#include "base/digest.h"
 #include "emulator/api/text.h"
 #include "emulator/server/admin_json.h"
+#include "emulator/server/users_document.h"
 
 namespace penstock::emulator::server {
 namespace {
@@ -39,15 +40,6 @@ void Answer(api::Exchange& exchange, int status, std::string body) {
 void Refuse(api::Exchange& exchange, int status, const std::string& message) {
   Answer(exchange, status, JsonText({{"error", message}}));
   exchange.response.close = true;  // its body may still be on the way
-}
-
-// Compared in a time that says nothing about where they differ.
-bool SameToken(std::string_view left, std::string_view right) {
-  unsigned difference = left.size() == right.size() ? 0 : 1;
-  for (std::size_t i = 0; i < left.size() && i < right.size(); ++i) {
-    difference |= static_cast<unsigned char>(left[i]) ^ static_cast<unsigned char>(right[i]);
-  }
-  return difference == 0;
 }
 
 Result<std::string> ReadBody(api::Exchange& exchange) {
@@ -115,7 +107,7 @@ class Admin final : public api::Handler {
   bool Allowed(const api::Exchange& exchange, std::string_view path) const {
     if (token_.empty() || path == "health") return true;
     const std::string_view given = exchange.request.Find("authorization").value_or(std::string_view());
-    return given.starts_with("Bearer ") && SameToken(given.substr(7), token_);
+    return given.starts_with("Bearer ") && ConstantTimeEqual(AsBytes(given.substr(7)), AsBytes(token_));
   }
 
   void Dispatch(api::Exchange& exchange, const Call& call) {
@@ -185,7 +177,7 @@ class Admin final : public api::Handler {
     return JsonText({{"status", "ok"}});
   }
 
-  static std::string SpaceOf(const Call& call) { return call.name.empty() ? "default" : call.name; }
+  static std::string SpaceOf(const Call& call) { return call.name.empty() ? std::string(kDefaultNamespace) : call.name; }
   static Result<std::string> ClockAnswer(const Call& call, Result<ClockState> state) {
     if (!state.ok()) return std::move(state).error();
     return ClockJson(SpaceOf(call), *state);

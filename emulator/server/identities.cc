@@ -12,18 +12,23 @@ Error NoSuchKey(std::string_view access_key_id) {
   return Error::Make(ErrorKind::kNotFound, "there is no access key '" + std::string(access_key_id) + "'; list the users");
 }
 
+// Makes the key the root of an account of its own.
+void AddRoot(UsersDocument& users, const AccessKey& pair, api::Identity root, std::string name_space) {
+  root.access_key_id = pair.id;
+  users.accounts.push_back({root.owner_id, root.display_name, root.account_id});
+  KeyRecord key;
+  key.user.access_key_id = pair.id;
+  key.user.secret_access_key = pair.secret;
+  key.user.identity = std::move(root);
+  key.name_space = std::move(name_space);
+  users.keys.push_back(std::move(key));
+}
+
 }  // namespace
 
 UsersDocument UsersOfPairs(const std::vector<AccessKey>& pairs) {
   UsersDocument users;
-  for (const AccessKey& pair : pairs) {
-    KeyRecord key;
-    key.user.access_key_id = pair.id;
-    key.user.secret_access_key = pair.secret;
-    key.user.identity = MakeIdentity(pair.id);
-    users.accounts.push_back({key.user.identity.owner_id, key.user.identity.display_name, key.user.identity.account_id});
-    users.keys.push_back(std::move(key));
-  }
+  for (const AccessKey& pair : pairs) AddRoot(users, pair, MakeIdentity(pair.id), std::string(kDefaultNamespace));
   return users;
 }
 
@@ -34,16 +39,8 @@ api::Identity IdentityOfNamespace(const std::string& name) {
 }
 
 UsersDocument UsersOfNamespace(const std::string& name, const AccessKey& pair) {
-  KeyRecord key;
-  key.user.access_key_id = pair.id;
-  key.user.secret_access_key = pair.secret;
-  key.user.identity = IdentityOfNamespace(name);
-  key.user.identity.access_key_id = pair.id;
-  key.name_space = name;
-  const api::Identity& root = key.user.identity;
   UsersDocument users;
-  users.accounts.push_back({root.owner_id, root.display_name, root.account_id});
-  users.keys.push_back(std::move(key));
+  AddRoot(users, pair, IdentityOfNamespace(name), name);
   return users;
 }
 
@@ -64,7 +61,7 @@ Result<void> Identities::CheckCanonicalIds(const Tables& tables) {
 }
 
 Result<void> Identities::Add(UsersDocument users) {
-  const std::unique_lock one_at_a_time(change_mutex_);
+  const MutexLock one_at_a_time(change_mutex_);
   Tables tables = [this] {
     const std::shared_lock lock(mutex_);
     return tables_;
@@ -95,7 +92,7 @@ Result<void> Identities::Add(UsersDocument users) {
 }
 
 Result<void> Identities::Change(std::string_view access_key_id, const AccessKeyChange& change) {
-  const std::unique_lock one_at_a_time(change_mutex_);
+  const MutexLock one_at_a_time(change_mutex_);
   const auto user = std::static_pointer_cast<const Entry>(FindUser(access_key_id));
   if (!user) return NoSuchKey(access_key_id);
   auto changed = std::make_shared<Entry>(*user);
@@ -115,7 +112,7 @@ Result<void> Identities::Change(std::string_view access_key_id, const AccessKeyC
 }
 
 Result<void> Identities::Remove(std::string_view access_key_id) {
-  const std::unique_lock one_at_a_time(change_mutex_);
+  const MutexLock one_at_a_time(change_mutex_);
   const std::unique_lock lock(mutex_);
   const auto found = tables_.keys.find(access_key_id);
   if (found == tables_.keys.end()) return NoSuchKey(access_key_id);
@@ -124,7 +121,7 @@ Result<void> Identities::Remove(std::string_view access_key_id) {
 }
 
 void Identities::RemoveNamespace(const Universe& universe) {
-  const std::unique_lock one_at_a_time(change_mutex_);
+  const MutexLock one_at_a_time(change_mutex_);
   const std::unique_lock lock(mutex_);
   std::erase_if(tables_.keys, [this, &universe](const auto& key) {
     const Entry& entry = *key.second;

@@ -14,6 +14,7 @@
 #include "emulator/auth/auth.h"
 #include "emulator/server/universe.h"
 #include "emulator/server/users_document.h"
+#include "penstock/base/mutex.h"
 #include "penstock/emulator.h"
 
 namespace penstock::emulator::server {
@@ -67,7 +68,7 @@ class Identities final : public auth::Directory, public api::OwnerDirectory {
   std::shared_ptr<Universe> shared_;
   OpenSpace open_;
   api::Identity default_identity_;
-  std::shared_mutex change_mutex_;  // one change at a time
+  Mutex change_mutex_;  // one change at a time
   mutable std::shared_mutex mutex_;
   Tables tables_;  // guarded by mutex_
 };
