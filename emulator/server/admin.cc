@@ -25,6 +25,18 @@ int StatusOf(ErrorKind kind) {
   }
 }
 
+std::string_view CodeOf(int status) {
+  switch (status) {
+    case 400: return "InvalidArgument";
+    case 401: return "Unauthorized";
+    case 403: return "Forbidden";
+    case 404: return "NotFound";
+    case 405: return "MethodNotAllowed";
+    case 409: return "AlreadyExists";
+    default: return "InternalError";
+  }
+}
+
 void Answer(api::Exchange& exchange, int status, std::string body) {
   exchange.response = api::Response();
   exchange.response.status = status;
@@ -37,8 +49,12 @@ void Answer(api::Exchange& exchange, int status, std::string body) {
   }
 }
 
+void AnswerError(api::Exchange& exchange, int status, const std::string& message) {
+  Answer(exchange, status, JsonText({{"error", message}, {"code", CodeOf(status)}}));
+}
+
 void Refuse(api::Exchange& exchange, int status, const std::string& message) {
-  Answer(exchange, status, JsonText({{"error", message}}));
+  AnswerError(exchange, status, message);
   exchange.response.close = true;  // its body may still be on the way
 }
 
@@ -140,10 +156,11 @@ class Admin final : public api::Handler {
       }
       Result<std::string> answer = (this->*route.answer)(call);
       if (answer.ok()) return Answer(exchange, route.status, std::move(answer).value());
-      return Answer(exchange, StatusOf(answer.error().kind), JsonText({{"error", answer.error().ToString()}}));
+      const Error& error = answer.error();
+      return AnswerError(exchange, StatusOf(error.kind), error.message.empty() ? error.ToString() : error.message);
     }
     if (allow.empty()) return RefusePath(exchange);
-    Answer(exchange, 405, JsonText({{"error", "method not allowed; use " + allow}}));
+    AnswerError(exchange, 405, "method not allowed; use " + allow);
     exchange.response.Add("Allow", allow);
   }
 

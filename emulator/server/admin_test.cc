@@ -121,7 +121,10 @@ TEST_F(AdminTest, UsersComeChangeAndGo) {
 TEST_F(AdminTest, BadRequestsAreAnsweredWithTheProblem) {
   const auto answer = Ask("POST", "/_penstock/namespaces", R"({"nmae": "x"})");
   EXPECT_EQ(answer.status, 400);
-  EXPECT_NE(std::string(Json(answer).at("error")).find("unknown field 'nmae'"), std::string::npos);
+  EXPECT_TRUE(std::string(Json(answer).at("error")).starts_with("unknown field 'nmae'")) << answer.text;
+  EXPECT_EQ(Json(answer).at("code"), "InvalidArgument");
+  EXPECT_EQ(Json(Ask("DELETE", "/_penstock/access-keys/NOBODY")).at("code"), "NotFound");
+  EXPECT_EQ(Json(Ask("GET", "/_penstock/reset")).at("code"), "MethodNotAllowed");
   EXPECT_EQ(Ask("POST", "/_penstock/clock", "{").status, 400);
   EXPECT_EQ(Ask("POST", "/_penstock/users", std::string(9 << 20, ' ')).status, 400);
 }
