@@ -1,14 +1,82 @@
 #include "emulator/server/json_fields.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <set>
+#include <vector>
 
 #include "base/dates.h"
 
 namespace penstock::emulator::server {
+namespace {
+
+// Watches a text being parsed for a member that an object names twice: the parser itself would keep the last.
+class Duplicates {
+ public:
+  bool Note(Json::parse_event_t event, const Json& parsed) {
+    using Event = Json::parse_event_t;
+    switch (event) {
+      case Event::object_start:
+      case Event::array_start:
+        BeginValue();
+        levels_.push_back({.is_array = event == Event::array_start});
+        break;
+      case Event::object_end:
+      case Event::array_end: levels_.pop_back(); break;
+      case Event::value: BeginValue(); break;
+      case Event::key: NoteName(parsed.get_ref<const std::string&>()); break;
+    }
+    return true;
+  }
+  const std::optional<Error>& first() const { return first_; }
+
+ private:
+  struct Level {
+    bool is_array = false;
+    std::size_t begun = 0;  // values, of an array
+    std::string name = {};  // of the member that is being read
+    std::set<std::string, std::less<>> names = {};
+  };
+
+  void BeginValue() {
+    if (!levels_.empty() && levels_.back().is_array) ++levels_.back().begun;
+  }
+  void NoteName(const std::string& name) {
+    Level& level = levels_.back();
+    if (!level.names.insert(name).second && !first_) {
+      first_ = FieldError(Place(), "the member '" + name + "' is given twice; name each once");
+    }
+    level.name = name;
+  }
+  // Of the object that is being read.
+  std::string Place() const {
+    std::string place;
+    for (std::size_t i = 0; i + 1 < levels_.size(); ++i) {
+      const Level& level = levels_[i];
+      if (level.is_array) {
+        place += "[" + std::to_string(level.begun - 1) + "]";
+      } else {
+        place += (place.empty() ? "" : ".") + level.name;
+      }
+    }
+    return place;
+  }
+
+  std::vector<Level> levels_;
+  std::optional<Error> first_;
+};
+
+}  // namespace
 
 Result<Json> ParseJson(std::string_view text) {
+  Duplicates duplicates;
   try {
-    return Json::parse(text);
+    Json json = Json::parse(text, [&duplicates](int, Json::parse_event_t event, const Json& parsed) {
+      return duplicates.Note(event, parsed);
+    });
+    if (duplicates.first()) return *duplicates.first();
+    return json;
   } catch (const Json::parse_error& error) {
     return Error::Make(ErrorKind::kInvalidArgument, "not JSON: the text breaks off or goes wrong at byte " +
                                                         std::to_string(error.byte) + " of " + std::to_string(text.size()));

@@ -16,7 +16,8 @@ namespace penstock::emulator::server {
 
 using Json = nlohmann::ordered_json;
 
-// kInvalidArgument with the byte where the text stops being JSON, and never the text itself: it may hold secrets.
+// kInvalidArgument with the byte where the text stops being JSON, and never the text itself: it may hold secrets; or with the
+// place and name of a member that its object has twice.
 Result<Json> ParseJson(std::string_view text);
 
 // "PLACE: PROBLEM", or the problem alone at the top.

@@ -14,6 +14,22 @@ TEST(JsonFieldsTest, ABrokenTextIsNotRepeated) {
   EXPECT_EQ(json.error().message.find("hush"), std::string::npos);
 }
 
+TEST(JsonFieldsTest, AMemberGivenTwiceIsNamedWithItsPlace) {
+  // The last one was taken, in silence.
+  const auto message = [](const char* text) {
+    const auto json = ParseJson(text);
+    return json.ok() ? std::string("taken") : json.error().message;
+  };
+  EXPECT_EQ(message(R"({"a": 1, "a": 1})"), "the member 'a' is given twice; name each once");
+  EXPECT_EQ(message(R"({"x": [1, {}, {"b": [{"a": "hush", "c": {}, "a": "hush"}]}]})"),
+            "x[2].b[0]: the member 'a' is given twice; name each once");
+  EXPECT_EQ(message(R"({"a": {"a": 1}, "b": [{"a": 1}, {"a": 1}], "c": {"a": 1}})"), "taken");
+}
+
+TEST(JsonFieldsTest, ABrokenTextIsRefusedWhateverItRepeats) {
+  EXPECT_TRUE(ParseJson(R"({"a": 1, "a": )").error().message.starts_with("not JSON"));
+}
+
 TEST(JsonFieldsTest, AnUnknownFieldIsNamedWithWhatIsTaken) {
   const Json json = Json::parse(R"({"nmae": "x"})");
   const auto fields = JsonFields::Read(json, "users[0]", {"name", "path"});

@@ -210,6 +210,23 @@ def test_schema_and_emulator_refuse_and_take_the_same() -> None:
             assert (status, name) == (200 if want else 400, name), answer
 
 
+def test_a_member_given_twice_is_named_by_file_and_api(tmp_path: Path) -> None:
+    # The last one was taken, in silence.
+    text = '{"accounts": [{"account_id": "111122223333", "account_id": "444455556666"}]}'
+    want = "accounts[0]: the member 'account_id' is given twice"
+    with running("--memory") as ready:
+        status, answer = send("POST", ready["admin"] + "/_penstock/users", text)
+        assert (status, want in answer["error"]) == (400, True), answer
+        status, answer = send("POST", ready["admin"] + "/_penstock/namespaces", '{"name": "a", "name": "b"}')
+        assert (status, "'name' is given twice" in answer["error"]) == (400, True), answer
+    path = tmp_path / "users.json"
+    path.write_text(text)
+    executable = str(Path(os.environ["PENSTOCK_BUILD_DIR"]) / EXECUTABLE)
+    refused = subprocess.run([executable, "--users", str(path)], check=False, capture_output=True, text=True, timeout=30)
+    assert refused.returncode == 1
+    assert want in refused.stderr
+
+
 @pytest.mark.parametrize("name", ["an account id that is too short", "an expiry without a token", "an unknown field of a key"])
 def test_a_bad_users_file_keeps_the_emulator_from_starting(tmp_path: Path, name: str) -> None:
     users = copy.deepcopy(USERS)
