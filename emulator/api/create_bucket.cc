@@ -103,14 +103,6 @@ Result<void> ApplyObjectLock(const Call& call, store::BucketRecord& record) {
   return Ok();
 }
 
-Result<void> CheckQuota(Call& call) {
-  PENSTOCK_ASSIGN(const std::vector<store::BucketPtr> all, call.store.ListBuckets());
-  const std::string& owner_id = call.exchange.identity.owner_id;
-  const auto own = std::count_if(all.begin(), all.end(), [&](const auto& bucket) { return bucket->owner_id == owner_id; });
-  if (static_cast<std::size_t>(own) < call.options.max_buckets_per_account) return Ok();
-  return MakeError("TooManyBuckets");
-}
-
 // Creating one's own bucket again: no change in us-east-1, a conflict elsewhere and with tags.
 Result<void> AnswerExisting(Call& call, std::string_view endpoint_region, bool with_tags) {
   PENSTOCK_ASSIGN(const store::BucketPtr existing, call.store.FindBucket(call.bucket()));
@@ -147,10 +139,10 @@ Result<void> CreateBucket(Call& call) {
   PENSTOCK_ASSIGN(const Document document, ReadCreateDocument(call));
   PENSTOCK_ASSIGN(store::BucketRecord record, MakeBucket(call, document, endpoint_region));
   if (call.store.FindBucket(call.bucket()).ok()) return AnswerExisting(call, endpoint_region, document.tags.has_value());
-  PENSTOCK_TRY(CheckQuota(call));
-  const auto created = call.store.CreateBucket(std::move(record));
+  const auto created = call.store.CreateBucket(std::move(record), call.options.max_buckets_per_account);
   if (!created.ok()) {  // two at once: the other one was first
     const std::string& code = created.error().code;
+    if (code == "TooManyBuckets") return MakeError(code);
     if (code != "BucketAlreadyOwnedByYou" && code != "BucketAlreadyExists") return created.error();
     return AnswerExisting(call, endpoint_region, document.tags.has_value());
   }

@@ -1,5 +1,7 @@
 #include "emulator/store/bucket_table.h"
 
+#include <algorithm>
+
 #include <memory>
 #include <utility>
 
@@ -47,6 +49,13 @@ std::vector<BucketPtr> BucketTable::All() const {
   all.reserve(buckets_.size());
   for (const auto& [name, bucket] : buckets_) all.push_back(bucket.record);
   return all;
+}
+
+std::size_t BucketTable::CountOf(std::string_view owner_id) const {
+  const MutexLock lock(mutex_);
+  return static_cast<std::size_t>(std::count_if(buckets_.begin(), buckets_.end(), [&](const auto& entry) {
+    return entry.second.record->owner_id == owner_id;
+  }));
 }
 
 void BucketTable::Set(Bucket bucket) {

@@ -30,6 +30,7 @@ class BucketTable {
   Result<void> Load(Connection& connection);
   Result<Bucket> Find(const BucketName& name) const;
   std::vector<BucketPtr> All() const;  // by name
+  std::size_t CountOf(std::string_view owner_id) const;
   void Set(Bucket bucket);
   void Erase(const BucketName& name);
 

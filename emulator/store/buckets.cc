@@ -18,7 +18,7 @@ Error BucketError(ErrorKind kind, std::string code, std::string message, const B
 
 }  // namespace
 
-Result<void> SqliteStore::CreateBucket(BucketRecord bucket) {
+Result<void> SqliteStore::CreateBucket(BucketRecord bucket, std::size_t max_per_owner) {
   if (bucket.created == WallTime{}) bucket.created = clock_.Now();
   const auto record = std::make_shared<const BucketRecord>(std::move(bucket));
   return queue_.Run(
@@ -31,6 +31,10 @@ Result<void> SqliteStore::CreateBucket(BucketRecord bucket) {
           }
           return BucketError(ErrorKind::kAlreadyExists, "BucketAlreadyExists",
                              "The requested bucket name is not available.", record->name);
+        }
+        if (max_per_owner != SIZE_MAX && buckets_.CountOf(record->owner_id) >= max_per_owner) {
+          return BucketError(ErrorKind::kResourceExhausted, "TooManyBuckets",
+                             "You have attempted to create more buckets than allowed", record->name);
         }
         const Bucket created{next_number_.fetch_add(1, std::memory_order_relaxed), record};
         PENSTOCK_TRY(WriteBucket(transaction.connection(), created));

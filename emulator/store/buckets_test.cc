@@ -1,5 +1,10 @@
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <string>
+#include <thread>
+#include <vector>
+
 #include "emulator/store/store_testing.h"
 
 namespace penstock::emulator::store {
@@ -37,6 +42,24 @@ TEST_F(BucketsTest, RefusesASecondOfTheSameName) {
   EXPECT_EQ(store_->CreateBucket(again).error().code, "BucketAlreadyOwnedByYou");
   again.owner_id = "somebody else";
   EXPECT_EQ(store_->CreateBucket(again).error().code, "BucketAlreadyExists");
+}
+
+TEST_F(BucketsTest, AnOwnerHasNoMoreThanAllowedHoweverManyCreateAtOnce) {
+  constexpr std::size_t kMost = 3;
+  std::atomic<int> refused = 0;
+  {
+    std::vector<std::jthread> creators;
+    for (int i = 0; i < 8; ++i) {
+      creators.emplace_back([&, i] {
+        const BucketRecord bucket{.name = BucketName("bucket-" + std::to_string(i)), .owner_id = "owner"};
+        const auto created = store_->CreateBucket(bucket, kMost);
+        if (!created.ok() && created.error().code == "TooManyBuckets") ++refused;
+      });
+    }
+  }
+  EXPECT_EQ(store_->ListBuckets()->size(), kMost);
+  EXPECT_EQ(refused, 5);
+  EXPECT_TRUE(store_->CreateBucket(BucketRecord{.name = kBucket, .owner_id = "another"}, kMost).ok());
 }
 
 TEST_F(BucketsTest, ListsByName) {

@@ -79,6 +79,14 @@ Result<void> CheckPrecondition(const ObjectWrite& write, const ObjectKey& key, c
   return precondition(latest.has_value() ? &latest->record : nullptr);
 }
 
+Result<void> CheckDelete(const ObjectWrite& write, const DeleteObject& request) {
+  PENSTOCK_TRY(CheckPrecondition(write, request.key, request.precondition));
+  if (!request.removal || !request.version_id) return Ok();
+  const auto version = FindVersion(write.connection(), write.bucket, request.key, *request.version_id);
+  if (!version.ok() && version.error().code != "NoSuchVersion") return version.error();
+  return request.removal(version.ok() ? &version->record : nullptr);
+}
+
 Result<void> PlaceObject(const ObjectWrite& write, ObjectRow& row) {
   ObjectRecord& record = row.record;
   PENSTOCK_ASSIGN(const Before before, StepAside(write, record.key.value));

@@ -33,6 +33,8 @@ Result<ObjectRow> FindVersion(Connection& connection, const Bucket& bucket, cons
 
 // Asks `precondition`, if there is one, about the latest version.
 Result<void> CheckPrecondition(const ObjectWrite& write, const ObjectKey& key, const Precondition& precondition);
+// Asks the request's precondition, and its `removal` about the version it names.
+Result<void> CheckDelete(const ObjectWrite& write, const DeleteObject& request);
 
 // Makes `row` the key's latest version: fills version id, order and, where unset, the time; archives or replaces what
 // was there. row.slices must already be counted.

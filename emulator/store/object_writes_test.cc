@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "emulator/store/store_testing.h"
 
 namespace penstock::emulator::store {
@@ -27,6 +31,28 @@ TEST_F(VersioningTest, EnabledKeepsEveryVersionAndTheNullOneFromBefore) {
   EXPECT_EQ(Get(*store_, "key"), "new");
   EXPECT_EQ(Get(*store_, "key", kBucket, VersionId("null")), "old");
   EXPECT_FALSE((*store_->FindObject(kBucket, ObjectKey("key"), VersionId("null")))->is_latest);
+}
+
+TEST_F(VersioningTest, ARemovalIsAskedAboutTheVersionNamedAndCanKeepIt) {
+  Turn(Versioning::kEnabled);
+  const std::string old = Put("old");
+  Put("new");
+  std::vector<std::string> asked;
+  const auto removal = [&](const ObjectRecord* version) -> Result<void> {
+    asked.push_back(version == nullptr ? "none" : version->version_id.value);
+    return Error::Make(ErrorKind::kAccessDenied, "kept");
+  };
+  const auto remove = [&](std::optional<VersionId> version) {
+    return store_->Delete(DeleteObject{kBucket, ObjectKey("key"), std::move(version), {}, removal});
+  };
+  EXPECT_EQ(remove(VersionId(old)).error().kind, ErrorKind::kAccessDenied);
+  EXPECT_EQ(remove(VersionId("absent")).error().kind, ErrorKind::kAccessDenied);
+  EXPECT_EQ(asked, (std::vector<std::string>{old, "none"}));
+  EXPECT_EQ(Get(*store_, "key", kBucket, VersionId(old)), "old");
+  const auto hidden = remove(std::nullopt);
+  ASSERT_TRUE(hidden.ok());
+  EXPECT_TRUE(hidden->created_marker);
+  EXPECT_EQ(asked.size(), 2u) << "a marker removes nothing";
 }
 
 TEST_F(VersioningTest, SuspendedReplacesOnlyTheNullVersion) {

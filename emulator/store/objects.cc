@@ -96,7 +96,7 @@ std::vector<Result<DeleteOutcome>> SqliteStore::Delete(std::vector<DeleteObject>
         continue;
       }
       const ObjectWrite write = BeginObjectWrite(transaction, *bucket);
-      if (auto allowed = CheckPrecondition(write, request.key, request.precondition); !allowed.ok()) {
+      if (auto allowed = CheckDelete(write, request); !allowed.ok()) {
         outcomes.push_back(std::move(allowed).error());
         continue;
       }
@@ -125,18 +125,26 @@ Result<void> SqliteStore::SetTags(const BucketName& bucket, const ObjectKey& key
   });
 }
 
+Result<void> SqliteStore::ChangeAttributes(const BucketName& bucket, const ObjectKey& key,
+                                           const std::optional<VersionId>& version, const AttributeChange& change) {
+  return queue_.Run([&](WriteTransaction& transaction) -> Result<void> {
+    PENSTOCK_ASSIGN(const Bucket found, buckets_.Find(bucket));
+    PENSTOCK_ASSIGN(const ObjectRow row, FindRow(transaction.connection(), found, key, version));
+    if (row.record.is_delete_marker) return ChangeOfMarker(bucket, key);
+    Attributes attributes = row.record.attributes;
+    PENSTOCK_TRY(change(row.record, attributes));
+    PENSTOCK_TRY(WriteAttributes(transaction.connection(), found.id, row, attributes));
+    Publish(transaction, bucket, key, nullptr);
+    return Ok();
+  });
+}
+
 Result<void> SqliteStore::SetAttribute(const BucketName& bucket, const ObjectKey& key,
                                        const std::optional<VersionId>& version, const std::string& name,
                                        std::optional<std::string> value) {
-  return queue_.Run([&](WriteTransaction& transaction) -> Result<void> {
-    PENSTOCK_ASSIGN(const Bucket found, buckets_.Find(bucket));
-    PENSTOCK_ASSIGN(ObjectRow row, FindRow(transaction.connection(), found, key, version));
-    if (row.record.is_delete_marker) return ChangeOfMarker(bucket, key);
-    Attributes& attributes = row.record.attributes;
+  return ChangeAttributes(bucket, key, version, [&](const ObjectRecord&, Attributes& attributes) {
     std::erase_if(attributes, [&](const auto& entry) { return entry.first == name; });
     if (value) attributes.emplace_back(name, *value);
-    PENSTOCK_TRY(WriteAttributes(transaction.connection(), found.id, row, attributes));
-    Publish(transaction, bucket, key, nullptr);
     return Ok();
   });
 }

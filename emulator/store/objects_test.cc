@@ -230,6 +230,27 @@ TEST_P(ObjectsTest, SetsAndRemovesOneAttributeOfAVersion) {
   EXPECT_EQ(store_->SetAttribute(kBucket, ObjectKey("absent"), std::nullopt, "a", "b").error().code, "NoSuchKey");
 }
 
+TEST_P(ObjectsTest, AChangeOfAttributesSeesTheVersionAndMayRefuse) {
+  ASSERT_TRUE(PutText(*store_, "key", "body").ok());
+  const auto change = [&](const AttributeChange& how) {
+    return store_->ChangeAttributes(kBucket, ObjectKey("key"), std::nullopt, how);
+  };
+  const auto before = *store_->FindObject(kBucket, ObjectKey("key"));
+  ASSERT_TRUE(change([](const ObjectRecord& object, Attributes& attributes) {
+                attributes = {{"size", std::to_string(object.size)}};
+                return Ok();
+              }).ok());
+  const auto after = *store_->FindObject(kBucket, ObjectKey("key"));
+  EXPECT_EQ(after->attributes, (Attributes{{"size", "4"}}));
+  EXPECT_EQ(after->last_modified, before->last_modified);
+  const auto refused = change([](const ObjectRecord&, Attributes& attributes) -> Result<void> {
+    attributes.clear();
+    return Error::Make(ErrorKind::kAccessDenied, "no");
+  });
+  EXPECT_EQ(refused.error().kind, ErrorKind::kAccessDenied);
+  EXPECT_EQ((*store_->FindObject(kBucket, ObjectKey("key")))->attributes, (Attributes{{"size", "4"}}));
+}
+
 TEST_P(ObjectsTest, RefusesContentOfAnotherStore) {
   const auto other = OpenStore({});
   PutObject put = MakePut(*store_, "key", "");

@@ -28,7 +28,7 @@ class SqliteStore final : public Store {
   static Result<std::unique_ptr<SqliteStore>> Open(StoreOptions options);
   ~SqliteStore() override;
 
-  Result<void> CreateBucket(BucketRecord bucket) override;
+  Result<void> CreateBucket(BucketRecord bucket, std::size_t max_per_owner) override;
   Result<BucketPtr> FindBucket(const BucketName& name) override;
   Result<void> DeleteBucket(const BucketName& name) override;
   Result<std::vector<BucketPtr>> ListBuckets() override;
@@ -43,6 +43,8 @@ class SqliteStore final : public Store {
   std::vector<Result<DeleteOutcome>> Delete(std::vector<DeleteObject> requests) override;
   Result<void> SetTags(const BucketName& bucket, const ObjectKey& key, const std::optional<VersionId>& version,
                        Attributes tags) override;
+  Result<void> ChangeAttributes(const BucketName& bucket, const ObjectKey& key, const std::optional<VersionId>& version,
+                                const AttributeChange& change) override;
   Result<void> SetAttribute(const BucketName& bucket, const ObjectKey& key, const std::optional<VersionId>& version,
                             const std::string& name, std::optional<std::string> value) override;
   Result<ListPage> List(const ListObjects& query) override;

@@ -6,6 +6,7 @@
 #ifndef PENSTOCK_EMULATOR_STORE_STORE_H_
 #define PENSTOCK_EMULATOR_STORE_STORE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -82,6 +83,10 @@ using ObjectPtr = std::shared_ptr<const ObjectRecord>;
 // there is none (a delete marker is passed as such). An Error refuses the change and becomes its result.
 using Precondition = std::function<Result<void>(const ObjectRecord* current)>;
 
+// Changes the attributes of a version inside the writing transaction; an Error leaves them as they were and becomes the
+// result. It may be asked more than once before the transaction is committed.
+using AttributeChange = std::function<Result<void>(const ObjectRecord& object, Attributes& attributes)>;
+
 struct PutObject {
   BucketName bucket;
   ObjectRecord record;  // key, owner, attributes, checksum, content, size, etag; version, is_latest are the store's.
@@ -98,6 +103,9 @@ struct DeleteObject {
   ObjectKey key;
   std::optional<VersionId> version_id;
   Precondition precondition;
+  // Asked likewise about the version that `version_id` names (a delete marker is passed as such; null: there is none).
+  // Not asked without one: then nothing that has an id of its own is removed.
+  Precondition removal = {};
 };
 struct DeleteOutcome {
   bool existed = false;
@@ -219,7 +227,9 @@ class Store {
   virtual ~Store() = default;
 
   // Buckets.
-  virtual Result<void> CreateBucket(BucketRecord bucket) = 0;
+  // kResourceExhausted (TooManyBuckets) when its owner has `max_per_owner` already.
+  virtual Result<void> CreateBucket(BucketRecord bucket, std::size_t max_per_owner) = 0;
+  Result<void> CreateBucket(BucketRecord bucket) { return CreateBucket(std::move(bucket), SIZE_MAX); }
   virtual Result<BucketPtr> FindBucket(const BucketName& name) = 0;
   virtual Result<void> DeleteBucket(const BucketName& name) = 0;  // open uploads do not block it; objects, versions do
   virtual Result<std::vector<BucketPtr>> ListBuckets() = 0;       // by name
@@ -237,7 +247,10 @@ class Store {
   virtual std::vector<Result<DeleteOutcome>> Delete(std::vector<DeleteObject> requests) = 0;
   virtual Result<void> SetTags(const BucketName& bucket, const ObjectKey& key,
                                const std::optional<VersionId>& version, Attributes tags) = 0;
-  // Sets or (nullopt) removes one attribute of a version that exists; last_modified stays.
+  // Of a version that exists and is no delete marker; last_modified stays.
+  virtual Result<void> ChangeAttributes(const BucketName& bucket, const ObjectKey& key,
+                                        const std::optional<VersionId>& version, const AttributeChange& change) = 0;
+  // Sets or (nullopt) removes one attribute, likewise.
   virtual Result<void> SetAttribute(const BucketName& bucket, const ObjectKey& key,
                                     const std::optional<VersionId>& version, const std::string& name,
                                     std::optional<std::string> value) = 0;
