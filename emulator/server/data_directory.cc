@@ -4,11 +4,14 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <charconv>
+#include <cstdint>
 #include <cstring>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string_view>
 #include <system_error>
@@ -19,7 +22,9 @@ namespace penstock::emulator::server {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr std::string_view kPrefix = "generation-";
+constexpr std::string_view kGeneration = "generation-";
+constexpr std::string_view kDeleted = "deleted-";
+constexpr std::string_view kGrave = ".deleted-";
 
 // A number above `least` that this process has not used before: the folder of a store that is still being taken apart is
 // never mistaken for that of a new one in the same place.
@@ -31,6 +36,31 @@ std::uint64_t FreshNumber(std::uint64_t least) {
     fresh = (seen > least ? seen : least) + 1;
   } while (!highest.compare_exchange_weak(seen, fresh));
   return fresh;
+}
+
+// N of PREFIXN.
+std::optional<std::uint64_t> NumberOf(std::string_view name, std::string_view prefix) {
+  if (!name.starts_with(prefix)) return std::nullopt;
+  std::uint64_t number = 0;
+  const auto parsed = std::from_chars(name.data() + prefix.size(), name.data() + name.size(), number);
+  if (parsed.ec != std::errc() || parsed.ptr != name.data() + name.size()) return std::nullopt;
+  return number;
+}
+
+// The highest numbers in a folder; 0 where there is none.
+struct Highest {
+  std::uint64_t generation = 0;
+  std::uint64_t deleted = 0;
+};
+
+Highest HighestIn(const std::string& path, std::error_code& error) {
+  Highest highest;
+  for (fs::directory_iterator entry(path, error), end; !error && entry != end; entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    highest.generation = std::max(highest.generation, NumberOf(name, kGeneration).value_or(0));
+    highest.deleted = std::max(highest.deleted, NumberOf(name, kDeleted).value_or(0));
+  }
+  return highest;
 }
 
 Error Unusable(const std::string& path, const std::string& why) {
@@ -45,13 +75,8 @@ Error InUse(const std::string& path) {
 
 }  // namespace
 
-std::optional<std::uint64_t> DataDirectory::GenerationOf(const std::string& folder_name) {
-  if (!std::string_view(folder_name).starts_with(kPrefix)) return std::nullopt;
-  std::uint64_t number = 0;
-  const char* const last = folder_name.data() + folder_name.size();
-  const auto parsed = std::from_chars(folder_name.data() + kPrefix.size(), last, number);
-  if (parsed.ec != std::errc() || parsed.ptr != last) return std::nullopt;
-  return number;
+std::optional<std::uint64_t> DataDirectory::GenerationOf(std::string_view folder_name) {
+  return NumberOf(folder_name, kGeneration);
 }
 
 Result<std::unique_ptr<DataDirectory>> DataDirectory::Open(std::string path) {
@@ -67,13 +92,11 @@ Result<std::unique_ptr<DataDirectory>> DataDirectory::Open(std::string path) {
     return reason == EWOULDBLOCK ? InUse(path) : Unusable(path, std::strerror(reason));
   }
   std::unique_ptr<DataDirectory> directory(new DataDirectory(std::move(path), lock));
-  for (fs::directory_iterator entry(directory->path_, error), end; !error && entry != end; entry.increment(error)) {
-    const auto number = GenerationOf(entry->path().filename().string());
-    if (number && *number > directory->generation_) directory->generation_ = *number;
-  }
+  const Highest highest = HighestIn(directory->path_, error);
   if (error) return Unusable(directory->path_, error.message());
-  if (directory->generation_ == 0) directory->generation_ = FreshNumber(0);
-  directory->next_ = FreshNumber(directory->generation_);
+  directory->deleted_ = highest.deleted;
+  directory->generation_ = highest.generation > 0 ? highest.generation : FreshNumber(highest.deleted);
+  directory->next_ = FreshNumber(std::max(directory->generation_, highest.deleted));
   return directory;
 }
 
@@ -83,7 +106,7 @@ DataDirectory::~DataDirectory() {
 }
 
 std::string DataDirectory::PathOf(std::uint64_t generation) const {
-  return path_ + "/" + std::string(kPrefix) + std::to_string(generation);
+  return path_ + "/" + std::string(kGeneration) + std::to_string(generation);
 }
 
 std::string DataDirectory::CurrentPath() const { return PathOf(generation_); }
@@ -95,15 +118,33 @@ void DataDirectory::AdoptNext() {
   next_ = FreshNumber(generation_);
 }
 
-Result<void> DataDirectory::MoveTo(const std::string& path) {
-  std::error_code error;
-  fs::rename(path_, path, error);
-  if (error) return Error::Make(ErrorKind::kInternal, "'" + path_ + "' cannot be moved away: " + error.message());
-  path_ = path;
+Result<void> DataDirectory::MarkDeleted() {
+  const std::string mark = path_ + "/" + std::string(kDeleted) + std::to_string(generation_);
+  const int file = ::open(mark.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+  if (file < 0) return Error::Make(ErrorKind::kInternal, "'" + mark + "' cannot be made: " + std::strerror(errno));
+  ::close(file);
+  deleted_ = generation_;
   return Ok();
 }
 
-void DataDirectory::RemoveGeneration(const std::string& path) {
+bool DataDirectory::IsDeleted(const std::string& path) {
+  std::error_code error;
+  const Highest highest = HighestIn(path, error);
+  return !error && highest.deleted > 0 && highest.deleted >= highest.generation;
+}
+
+std::optional<std::string> DataDirectory::MoveToGrave(const std::string& path) {
+  static std::atomic<std::uint64_t> count{0};
+  const fs::path grave = fs::path(path).parent_path() / (std::string(kGrave) + std::to_string(++count));
+  std::error_code error;
+  fs::rename(path, grave, error);
+  if (error) return std::nullopt;
+  return grave.string();
+}
+
+bool DataDirectory::IsGrave(std::string_view folder_name) { return folder_name.starts_with(kGrave); }
+
+void DataDirectory::Remove(const std::string& path) {
   std::error_code ignored;
   fs::remove_all(path, ignored);
 }
@@ -112,10 +153,14 @@ void DataDirectory::RemoveOthers() const {
   std::error_code error;
   std::vector<std::string> others;
   for (fs::directory_iterator entry(path_, error), end; !error && entry != end; entry.increment(error)) {
-    const auto number = GenerationOf(entry->path().filename().string());
-    if (number && *number != generation_) others.push_back(entry->path().string());
+    const std::string name = entry->path().filename().string();
+    const auto generation = NumberOf(name, kGeneration);
+    const auto deleted = NumberOf(name, kDeleted);
+    if ((generation && *generation != generation_) || (deleted && *deleted < generation_)) others.push_back(entry->path().string());
   }
-  for (const std::string& other : others) RemoveGeneration(other);
+  // Marks last: until its generations are gone, a mark is what tells that they are dead.
+  std::sort(others.begin(), others.end(), std::greater<>());
+  for (const std::string& other : others) Remove(other);
 }
 
 }  // namespace penstock::emulator::server

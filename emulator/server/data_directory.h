@@ -2,6 +2,7 @@
 //
 //   DIR/penstock.lock   held while an emulator uses DIR
 //   DIR/generation-N/   a store; the highest N is the living one, a reset makes a higher one
+//   DIR/deleted-N       the generations up to N were deleted: without a higher one nothing lives here any more
 #ifndef PENSTOCK_EMULATOR_SERVER_DATA_DIRECTORY_H_
 #define PENSTOCK_EMULATOR_SERVER_DATA_DIRECTORY_H_
 
@@ -9,13 +10,14 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "penstock/base/result.h"
 
 namespace penstock::emulator::server {
 
-// Thread safety: one thread at a time, but RemoveGeneration from any.
+// Thread safety: one thread at a time, but the static functions from any.
 class DataDirectory {
  public:
   // Creates the folder if it is missing and locks it. kInvalidArgument when it cannot be created, written or locked.
@@ -29,12 +31,22 @@ class DataDirectory {
   // The folder after the current one. Adopt makes it the current one.
   std::string NextPath() const;
   void AdoptNext();
-  // Renames the folder, lock and all. kInternal when that fails.
-  Result<void> MoveTo(const std::string& path);
-  // Removes a generation's folder and everything in it. Failures leave it for RemoveOthers.
-  static void RemoveGeneration(const std::string& path);
+  const std::string& path() const { return path_; }
+
+  // Says, on disk, that what is here was deleted. Files stay where they are: requests may still use them. kInternal.
+  Result<void> MarkDeleted();
+  // Marked, and no generation was adopted since.
+  bool is_deleted() const { return deleted_ >= generation_; }
+  // The same of a folder that nobody has open.
+  static bool IsDeleted(const std::string& path);
+  // Renames a folder that nobody uses to a name beside it that IsGrave knows; nullopt when that fails.
+  static std::optional<std::string> MoveToGrave(const std::string& path);
+  static bool IsGrave(std::string_view folder_name);
+
+  // Removes a folder and everything in it. Failures leave it for the next start.
+  static void Remove(const std::string& path);
   // N of a folder named generation-N.
-  static std::optional<std::uint64_t> GenerationOf(const std::string& folder_name);
+  static std::optional<std::uint64_t> GenerationOf(std::string_view folder_name);
   // Removes what earlier processes left behind.
   void RemoveOthers() const;
 
@@ -42,9 +54,10 @@ class DataDirectory {
   DataDirectory(std::string path, int lock) : path_(std::move(path)), lock_(lock) {}
   std::string PathOf(std::uint64_t generation) const;
 
-  std::string path_;
-  int lock_;
-  std::uint64_t generation_ = 0;
+  const std::string path_;
+  const int lock_;
+  std::uint64_t generation_ = 0;  // above 0 once open
+  std::uint64_t deleted_ = 0;     // generations up to this one are
   std::uint64_t next_ = 0;
 };
 

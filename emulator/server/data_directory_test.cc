@@ -38,6 +38,37 @@ TEST(DataDirectoryTest, AdoptsTheNextGeneration) {
   EXPECT_EQ((*directory)->CurrentPath(), next);
 }
 
+TEST(DataDirectoryTest, AMarkOutlivesTheProcessAndEndsWithAHigherGeneration) {
+  const TemporaryFolder folder;
+  {
+    const auto directory = DataDirectory::Open(folder.path()).value();
+    fs::create_directory(directory->CurrentPath());
+    EXPECT_FALSE(DataDirectory::IsDeleted(folder.path()));
+    ASSERT_TRUE(directory->MarkDeleted().ok());
+    EXPECT_TRUE(directory->is_deleted());
+  }
+  EXPECT_TRUE(DataDirectory::IsDeleted(folder.path()));
+  const auto directory = DataDirectory::Open(folder.path()).value();
+  EXPECT_TRUE(directory->is_deleted());
+  fs::create_directory(directory->NextPath());
+  EXPECT_FALSE(DataDirectory::IsDeleted(folder.path()));
+  directory->AdoptNext();
+  EXPECT_FALSE(directory->is_deleted());
+  directory->RemoveOthers();
+  EXPECT_TRUE(fs::exists(directory->CurrentPath()));
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder.path()), {}), 2) << "and the lock";
+}
+
+TEST(DataDirectoryTest, AGraveIsOutOfTheWay) {
+  const TemporaryFolder folder;
+  fs::create_directories(folder.path() + "/one/generation-1");
+  const auto grave = DataDirectory::MoveToGrave(folder.path() + "/one");
+  ASSERT_TRUE(grave.has_value());
+  EXPECT_TRUE(DataDirectory::IsGrave(fs::path(*grave).filename().string()));
+  EXPECT_FALSE(fs::exists(folder.path() + "/one"));
+  EXPECT_FALSE(DataDirectory::MoveToGrave(folder.path() + "/one").has_value());
+}
+
 TEST(DataDirectoryTest, IsUsedByOneAtATime) {
   const TemporaryFolder folder;
   {

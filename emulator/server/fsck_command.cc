@@ -39,12 +39,14 @@ void Collect(const fs::path& folder, int depth, std::vector<std::string>& stores
     stores.push_back(folder.string());
     return;
   }
-  if (depth == kDeepest) return;
+  if (depth == kDeepest || DataDirectory::IsDeleted(folder.string())) return;
   std::optional<std::pair<std::uint64_t, fs::path>> living;
   for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
     std::error_code ignored;
     if (!at->is_directory(ignored) || at->is_symlink(ignored)) continue;
-    const auto generation = DataDirectory::GenerationOf(at->path().filename().string());
+    const std::string name = at->path().filename().string();
+    if (DataDirectory::IsGrave(name)) continue;
+    const auto generation = DataDirectory::GenerationOf(name);
     if (!generation) {
       Collect(at->path(), depth + 1, stores);
     } else if (!living || *generation > living->first) {

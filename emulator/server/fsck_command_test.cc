@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "emulator/store/store.h"
@@ -76,6 +77,15 @@ TEST_F(FsckCommandTest, OnlyTheLivingGenerationCounts) {
   MakeStore("other/generation-1");
   EXPECT_EQ(StoresIn(path_), (std::vector<std::string>{path_ + "/generation-10", path_ + "/other/generation-1"}));
   EXPECT_EQ(RunFsck({path_}).status, 0);
+}
+
+TEST_F(FsckCommandTest, DeletedNamespacesDoNotCount) {
+  MakeStore("generation-1");
+  MakeStore("namespaces/one/generation-3");
+  MakeStore("namespaces/.deleted-1/generation-1");
+  MakeStore("namespaces/two/generation-2");
+  std::ofstream(path_ + "/namespaces/two/deleted-2");
+  EXPECT_EQ(StoresIn(path_), (std::vector<std::string>{path_ + "/generation-1", path_ + "/namespaces/one/generation-3"}));
 }
 
 TEST_F(FsckCommandTest, WhatCannotBeCheckedIsStatus2) {

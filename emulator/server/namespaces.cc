@@ -1,6 +1,5 @@
 #include "emulator/server/namespaces.h"
 
-#include <atomic>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -10,7 +9,6 @@ namespace {
 
 namespace fs = std::filesystem;
 constexpr std::string_view kFolder = "/namespaces";
-constexpr std::string_view kDeleted = ".deleted-";
 
 }  // namespace
 
@@ -30,19 +28,29 @@ std::string Namespaces::DirectoryOf(std::string_view name) const {
 Result<void> Namespaces::FindExisting() {
   const MutexLock lock(mutex_);
   std::error_code error;
-  std::vector<fs::path> deleted;
+  std::vector<std::string> graves;
+  std::vector<std::string> deleted;
   fs::directory_iterator entry(options_.directory + std::string(kFolder), error);
   if (error == std::errc::no_such_file_or_directory) return Ok();
   for (const fs::directory_iterator end; !error && entry != end; entry.increment(error)) {
     const std::string name = entry->path().filename().string();
-    if (name.starts_with(kDeleted)) deleted.push_back(entry->path());
-    if (NamespaceNameProblem(name).empty() && name != kDefaultNamespace) others_.emplace(name, nullptr);
+    if (DataDirectory::IsGrave(name)) graves.push_back(entry->path().string());
+    if (!NamespaceNameProblem(name).empty() || name == kDefaultNamespace) continue;
+    if (DataDirectory::IsDeleted(entry->path().string())) {
+      deleted.push_back(entry->path().string());
+    } else {
+      others_.emplace(name, nullptr);
+    }
   }
   if (error) {
     return Error::Make(ErrorKind::kInvalidArgument, "data directory '" + options_.directory + "' cannot be used: " +
                                                         error.message() + "; choose a directory this user may write");
   }
-  for (const fs::path& path : deleted) fs::remove_all(path, error);  // what cannot go now goes next time
+  // What cannot go now goes next time.
+  for (const std::string& path : graves) DataDirectory::Remove(path);
+  for (const std::string& path : deleted) {
+    if (const auto grave = DataDirectory::MoveToGrave(path)) DataDirectory::Remove(*grave);
+  }
   return Ok();
 }
 
@@ -51,7 +59,8 @@ Result<std::shared_ptr<Universe>> Namespaces::OpenOne(std::string_view name) con
                                                                       .directory = DirectoryOf(name),
                                                                       .durability = options_.durability,
                                                                       .clock = options_.clock,
-                                                                      .owners = options_.owners}));
+                                                                      .owners = options_.owners,
+                                                                      .leases = leases_}));
   return std::shared_ptr<Universe>(std::move(universe));
 }
 
@@ -107,11 +116,7 @@ Result<void> Namespaces::Delete(std::string_view name) {
   const MutexLock lock(mutex_);
   const auto found = others_.find(name);
   if (found == others_.end() || found->second != universe) return Ok();  // somebody else deleted it
-  if (!options_.directory.empty()) {
-    static std::atomic<std::uint64_t> count{0};
-    const std::string grave = options_.directory + std::string(kFolder) + "/" + std::string(kDeleted) + std::to_string(++count);
-    PENSTOCK_TRY(universe->Discard(grave));
-  }
+  PENSTOCK_TRY(universe->Discard());
   others_.erase(found);
   return Ok();
 }
@@ -121,7 +126,9 @@ Result<void> Namespaces::ResetAll() {
     auto universe = Find(name);
     if (!universe.ok() && universe.error().kind == ErrorKind::kNotFound) continue;  // deleted meanwhile
     if (!universe.ok()) return std::move(universe).error();
-    PENSTOCK_TRY((*universe)->Reset());
+    const auto reset = (*universe)->Reset();
+    if (!reset.ok() && reset.error().kind == ErrorKind::kNotFound) continue;
+    PENSTOCK_TRY(reset);
   }
   return Ok();
 }

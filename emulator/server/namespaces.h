@@ -2,7 +2,9 @@
 //
 //   DIR/                       the default namespace
 //   DIR/namespaces/NAME/       every other one
-//   DIR/namespaces/.deleted-*  deleted while requests were still in it; goes with the last of them
+//   DIR/namespaces/.deleted-*  deleted, about to go
+//
+// A deleted one that requests are still in stays where it is, marked (data_directory.h), and goes with the last of them.
 #ifndef PENSTOCK_EMULATOR_SERVER_NAMESPACES_H_
 #define PENSTOCK_EMULATOR_SERVER_NAMESPACES_H_
 
@@ -40,7 +42,7 @@ class Namespaces {
   // kAlreadyExists; kInvalidArgument for a bad name.
   Result<std::shared_ptr<Universe>> Create(std::string_view name);
   Result<std::shared_ptr<Universe>> FindOrCreate(std::string_view name);
-  // Its buckets go once the last request has left. kNotFound; kInvalidArgument for the default one.
+  // At once for whoever comes; requests in it end as they began, and its buckets go once the last has left. kNotFound; kInvalidArgument for the default one.
   Result<void> Delete(std::string_view name);
   // Every one becomes as new: no buckets, the machine's time.
   Result<void> ResetAll();
@@ -52,6 +54,7 @@ class Namespaces {
   Result<std::shared_ptr<Universe>> OpenOne(std::string_view name) const;
 
   const NamespacesOptions options_;
+  const std::shared_ptr<DirectoryLeases> leases_ = DirectoryLeases::Create();
   std::shared_ptr<Universe> default_;  // fixed once open
   mutable Mutex mutex_;
   // Null: on disk, not opened yet.

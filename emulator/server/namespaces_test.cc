@@ -87,5 +87,20 @@ TEST(NamespacesOnDiskTest, SurviveARestart) {
   EXPECT_TRUE(HasBucket(**spaces->Find("one"), "bucket"));
 }
 
+TEST(NamespacesOnDiskTest, ADeletedOneIsGoneAlsoWhenTheProcessDiedInIt) {
+  const TemporaryFolder folder;
+  const std::string one = folder.path() + "/namespaces/one";
+  {
+    const auto spaces = OpenIn(folder.path());
+    MakeBucket(**spaces->Create("one"), "bucket");
+  }
+  std::ofstream(one + "/deleted-" + std::to_string(1u << 30));  // requests were in it, then came kill -9
+  std::filesystem::create_directories(folder.path() + "/namespaces/.deleted-1/generation-1");
+  const auto spaces = OpenIn(folder.path());
+  EXPECT_EQ(spaces->Names(), std::vector<std::string>{"default"});
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path() + "/namespaces"));
+  EXPECT_FALSE(HasBucket(**spaces->Create("one"), "bucket"));
+}
+
 }  // namespace
 }  // namespace penstock::emulator::server

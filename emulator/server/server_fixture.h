@@ -11,6 +11,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -55,32 +56,57 @@ struct HttpAnswer {
   std::string text;    // head and body as received
 };
 
-// Connects to `endpoint` ("http://127.0.0.1:1234"), sends, reads to the end. Gives up after 10 s without a byte.
-inline HttpAnswer Exchange(const std::string& endpoint, const std::string& request) {
-  const std::size_t colon = endpoint.rfind(':');
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(static_cast<std::uint16_t>(std::atoi(endpoint.c_str() + colon + 1)));
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  const int descriptor = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  const timeval limit{.tv_sec = 10, .tv_usec = 0};
-  ::setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-  HttpAnswer answer;
-  if (::connect(descriptor, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) {
-    std::size_t sent = 0;
-    while (sent < request.size()) {
-      const ssize_t count = ::send(descriptor, request.data() + sent, request.size() - sent, MSG_NOSIGNAL);
-      if (count <= 0) break;
-      sent += static_cast<std::size_t>(count);
-    }
-    char buffer[4096];
-    for (ssize_t count; (count = ::recv(descriptor, buffer, sizeof buffer, 0)) > 0;) {
-      answer.text.append(buffer, static_cast<std::size_t>(count));
-    }
-    if (answer.text.starts_with("HTTP/1.1 ")) answer.status = std::atoi(answer.text.c_str() + 9);
+// A connection to `endpoint` ("http://127.0.0.1:1234"). Gives up after 10 s without a byte.
+class Wire {
+ public:
+  explicit Wire(const std::string& endpoint) : descriptor_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    const std::size_t colon = endpoint.rfind(':');
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(static_cast<std::uint16_t>(std::atoi(endpoint.c_str() + colon + 1)));
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    const timeval limit{.tv_sec = 10, .tv_usec = 0};
+    ::setsockopt(descriptor_, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    connected_ = ::connect(descriptor_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
   }
-  ::close(descriptor);
-  return answer;
+  ~Wire() { ::close(descriptor_); }
+  Wire(const Wire&) = delete;
+  Wire& operator=(const Wire&) = delete;
+
+  void Send(std::string_view bytes) const {
+    while (connected_ && !bytes.empty()) {
+      const ssize_t count = ::send(descriptor_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+      if (count <= 0) return;
+      bytes.remove_prefix(static_cast<std::size_t>(count));
+    }
+  }
+  // Up to `longest` bytes, fewer at the end.
+  std::string Receive(std::size_t longest) const {
+    std::string text;
+    char buffer[4096];
+    while (connected_ && text.size() < longest) {
+      const ssize_t count = ::recv(descriptor_, buffer, std::min(sizeof buffer, longest - text.size()), 0);
+      if (count <= 0) break;
+      text.append(buffer, static_cast<std::size_t>(count));
+    }
+    return text;
+  }
+  // Reads to the end.
+  HttpAnswer Finish() const {
+    HttpAnswer answer{0, Receive(std::string::npos)};
+    if (answer.text.starts_with("HTTP/1.1 ")) answer.status = std::atoi(answer.text.c_str() + 9);
+    return answer;
+  }
+
+ private:
+  const int descriptor_;
+  bool connected_ = false;
+};
+
+inline HttpAnswer Exchange(const std::string& endpoint, const std::string& request) {
+  const Wire wire(endpoint);
+  wire.Send(request);
+  return wire.Finish();
 }
 
 inline HttpAnswer Plain(const std::string& endpoint, const std::string& method, const std::string& target) {
@@ -96,7 +122,8 @@ struct SignedRequest {
   std::string more_headers;  // unsigned, each with CRLF
 };
 
-inline HttpAnswer Send(const std::string& endpoint, const SignedRequest& request) {
+// Its bytes on the wire.
+inline std::string SignedText(const std::string& endpoint, const SignedRequest& request) {
   const WallTime now = SystemClock().Now();
   const std::string date = FormatAmzDate(now);
   const std::string scope = FormatAmzDay(now) + "/us-east-1/s3/aws4_request";
@@ -117,12 +144,15 @@ inline HttpAnswer Send(const std::string& endpoint, const SignedRequest& request
   const Sha256Digest key =
       auth::DeriveSigningKey({.secret = request.secret, .day = day, .region = "us-east-1", .service = "s3"});
   const std::string signature = auth::Signature(HmacSha256Key(key), auth::StringToSign(date, scope, canonical));
-  return Exchange(endpoint, request.method + " " + request.target + " HTTP/1.1\r\nHost: " + host +
-                                "\r\nx-amz-content-sha256: " + hash + "\r\nx-amz-date: " + date +
-                                "\r\nAuthorization: AWS4-HMAC-SHA256 Credential=" + request.access_key + "/" + scope +
-                                ", SignedHeaders=host;x-amz-content-sha256;x-amz-date, Signature=" + signature +
-                                "\r\nContent-Length: " + std::to_string(request.body.size()) +
-                                "\r\nConnection: close\r\n" + request.more_headers + "\r\n" + request.body);
+  return request.method + " " + request.target + " HTTP/1.1\r\nHost: " + host + "\r\nx-amz-content-sha256: " + hash +
+         "\r\nx-amz-date: " + date + "\r\nAuthorization: AWS4-HMAC-SHA256 Credential=" + request.access_key + "/" + scope +
+         ", SignedHeaders=host;x-amz-content-sha256;x-amz-date, Signature=" + signature +
+         "\r\nContent-Length: " + std::to_string(request.body.size()) + "\r\nConnection: close\r\n" + request.more_headers +
+         "\r\n" + request.body;
+}
+
+inline HttpAnswer Send(const std::string& endpoint, const SignedRequest& request) {
+  return Exchange(endpoint, SignedText(endpoint, request));
 }
 
 }  // namespace penstock::emulator::server

@@ -12,6 +12,7 @@ constexpr std::size_t kRetiredLimit = 64;
 
 // One store and, in directory mode, the folder it lives in.
 struct Universe::Generation {
+  std::shared_ptr<DirectoryLeases::Lease> lease;  // goes after the store; null in memory mode
   std::shared_ptr<const Clock> clock;  // what space and store point to
   api::Namespace space;
   std::string path;      // empty: in memory
@@ -19,7 +20,7 @@ struct Universe::Generation {
 
   ~Generation() {
     space.store.reset();
-    if (retired && !path.empty()) DataDirectory::RemoveGeneration(path);
+    if (retired && !path.empty()) DataDirectory::Remove(path);
   }
 };
 
@@ -29,12 +30,17 @@ Universe::Universe(UniverseOptions options)
 Result<std::unique_ptr<Universe>> Universe::Open(UniverseOptions options) {
   std::unique_ptr<Universe> universe(new Universe(std::move(options)));
   std::string path;
+  bool anew = false;  // in the folder of one that was deleted
   if (!universe->options_.directory.empty()) {
-    PENSTOCK_ASSIGN(universe->data_, DataDirectory::Open(universe->options_.directory));
-    path = universe->data_->CurrentPath();
+    if (!universe->options_.leases) universe->options_.leases = DirectoryLeases::Create();
+    PENSTOCK_ASSIGN(universe->lease_, universe->options_.leases->Take(universe->options_.directory));
+    const DataDirectory& data = universe->lease_->directory();
+    anew = data.is_deleted();
+    path = anew ? data.NextPath() : data.CurrentPath();
   }
   PENSTOCK_ASSIGN(auto generation, universe->OpenGeneration(path));
-  if (universe->data_) universe->data_->RemoveOthers();
+  if (anew) universe->lease_->directory().AdoptNext();
+  if (universe->lease_ && universe->lease_->is_first()) universe->lease_->directory().RemoveOthers();
   {
     const MutexLock lock(universe->mutex_);
     universe->current_ = std::move(generation);
@@ -53,6 +59,7 @@ Universe::~Universe() {
 
 Result<std::shared_ptr<Universe::Generation>> Universe::OpenGeneration(const std::string& path) const {
   auto generation = std::make_shared<Generation>();
+  generation->lease = lease_;
   generation->clock = clock_;
   PENSTOCK_ASSIGN(generation->space.store, store::Store::Open({.directory = path,
                                                                .durability = options_.durability,
@@ -72,14 +79,15 @@ std::shared_ptr<api::Namespace> Universe::Current() const {
 
 Result<void> Universe::Reset() {
   const MutexLock one_at_a_time(reset_mutex_);
-  const std::string path = data_ ? data_->NextPath() : std::string();
-  if (data_) DataDirectory::RemoveGeneration(path);
+  if (discarded_) return Error::Make(ErrorKind::kNotFound, "namespace '" + options_.name + "' was deleted; list the namespaces");
+  const std::string path = lease_ ? lease_->directory().NextPath() : std::string();
+  if (lease_) DataDirectory::Remove(path);
   auto opened = OpenGeneration(path);
   if (!opened.ok()) {
-    if (data_) DataDirectory::RemoveGeneration(path);
+    if (lease_) DataDirectory::Remove(path);
     return std::move(opened).error();
   }
-  if (data_) data_->AdoptNext();
+  if (lease_) lease_->directory().AdoptNext();
   std::shared_ptr<Generation> old = std::move(opened).value();
   {
     const MutexLock lock(mutex_);
@@ -93,12 +101,11 @@ Result<void> Universe::Reset() {
   return Ok();
 }
 
-Result<void> Universe::Discard(const std::string& grave) {
+Result<void> Universe::Discard() {
   const MutexLock one_at_a_time(reset_mutex_);
-  if (!data_) return Ok();
-  PENSTOCK_TRY(data_->MoveTo(grave));
+  if (lease_) PENSTOCK_TRY(lease_->directory().MarkDeleted());
+  discarded_ = true;
   const MutexLock lock(mutex_);
-  current_->path = grave;
   current_->retired = true;
   return Ok();
 }

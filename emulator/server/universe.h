@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "emulator/api/exchange.h"
-#include "emulator/server/data_directory.h"
+#include "emulator/server/directory_leases.h"
 #include "emulator/server/namespace_clock.h"
 #include "penstock/base/mutex.h"
 #include "penstock/base/result.h"
@@ -21,6 +21,7 @@ struct UniverseOptions {
   store::Durability durability = store::Durability::kRelaxed;
   const Clock* clock = nullptr;                 // the machine's, never null
   const api::OwnerDirectory* owners = nullptr;  // outlives every request
+  std::shared_ptr<DirectoryLeases> leases;      // null: nobody shares the directory
 };
 
 // Thread safety: safe from any thread.
@@ -35,11 +36,12 @@ class Universe {
   // A request keeps the namespace it began with, also across a reset.
   std::shared_ptr<api::Namespace> Current() const;
   // Puts an empty store in place of the current one and gives the clock the machine's time back. O(1): the old store is
-  // taken apart on another thread once the last request left it. On an error everything stays as it was.
+  // taken apart on another thread once the last request left it. On an error everything stays as it was. kNotFound once
+  // discarded.
   Result<void> Reset();
-  // Moves the directory to `grave`, out of the way of a new universe; it goes with the last request. The universe must
-  // not be asked for anything afterwards.
-  Result<void> Discard(const std::string& grave);
+  // Marks the directory as deleted. Its files stay for the requests that are in it or still come with this universe in hand,
+  // and go with the last of them and this universe. A new universe of that directory begins in a store of its own.
+  Result<void> Discard();
 
   // What its stores and requests tell the time by.
   NamespaceClock& clock() { return *clock_; }
@@ -51,10 +53,11 @@ class Universe {
   Result<std::shared_ptr<Generation>> OpenGeneration(const std::string& path) const;
   void DismantleRetired();
 
-  const UniverseOptions options_;
+  UniverseOptions options_;  // fixed once open
   const std::shared_ptr<NamespaceClock> clock_;
-  std::unique_ptr<DataDirectory> data_;  // null in memory mode
-  Mutex reset_mutex_;                    // one reset at a time
+  std::shared_ptr<DirectoryLeases::Lease> lease_;  // null in memory mode; every generation has it too: its files need the folder
+  Mutex reset_mutex_;                              // one reset at a time
+  bool discarded_ PENSTOCK_GUARDED_BY(reset_mutex_) = false;
   mutable Mutex mutex_;
   std::shared_ptr<Generation> current_ PENSTOCK_GUARDED_BY(mutex_);
   std::deque<std::shared_ptr<Generation>> retired_ PENSTOCK_GUARDED_BY(mutex_);

@@ -72,6 +72,49 @@ TEST(UniverseTest, ResetsFromManyThreads) {
   EXPECT_TRUE((*universe)->Current()->store->ListBuckets().ok());
 }
 
+// An object with a file of its own.
+Result<void> PutObject(api::Namespace& space, const std::string& key) {
+  PENSTOCK_ASSIGN(auto writer, space.store->NewBlob(0));
+  PENSTOCK_TRY(writer->Append(AsBytes(std::string(100'000, 'x'))));
+  store::PutObject put;
+  put.bucket = BucketName("bucket");
+  put.record.key = ObjectKey(key);
+  put.record.size = 100'000;
+  PENSTOCK_ASSIGN(put.record.content, writer->Finish());
+  PENSTOCK_TRY(space.store->Put(std::move(put)));
+  return Ok();
+}
+
+TEST(UniverseTest, WhoIsInADiscardedOneWorksOnAndNobodyMeetsIt) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path() + "/one";
+  const auto leases = DirectoryLeases::Create();
+  auto old = Universe::Open({.directory = path, .clock = &SystemClock(), .leases = leases}).value();
+  auto held = old->Current();
+  MakeBucket(*held, "bucket");
+  ASSERT_TRUE(old->Discard().ok());
+  EXPECT_EQ(old->Reset().error().kind, ErrorKind::kNotFound);
+  auto anew = Universe::Open({.directory = path, .clock = &SystemClock(), .leases = leases}).value();
+  EXPECT_TRUE(PutObject(*held, "key").ok());
+  EXPECT_TRUE(PutObject(*old->Current(), "late").ok());  // found its user before, and comes now
+  const auto listed = held->store->List(store::ListObjects{.bucket = BucketName("bucket")});
+  ASSERT_TRUE(listed.ok()) << listed.error().message;
+  EXPECT_EQ(listed->entries.size(), 2u);
+  EXPECT_FALSE(anew->Current()->store->FindBucket(BucketName("bucket")).ok());
+  MakeBucket(*anew->Current(), "bucket");
+  EXPECT_EQ(anew->Current()->store->List(store::ListObjects{.bucket = BucketName("bucket")})->entries.size(), 0u);
+  EXPECT_EQ(Generations(path), 2);
+  old.reset();
+  EXPECT_EQ(Generations(path), 2);
+  held.reset();
+  EXPECT_EQ(Generations(path), 1);
+  ASSERT_TRUE(anew->Reset().ok());
+  MakeBucket(*anew->Current(), "kept");
+  anew.reset();
+  const auto again = Universe::Open({.directory = path, .clock = &SystemClock()});
+  EXPECT_TRUE((*again)->Current()->store->FindBucket(BucketName("kept")).ok());
+}
+
 TEST(UniverseTest, NamesADirectoryItCannotUse) {
   EXPECT_FALSE(Universe::Open({.directory = "/proc/penstock", .clock = &SystemClock()}).ok());
 }
