@@ -26,6 +26,8 @@ PROVIDED = {
 }
 _BUCKET = re.compile("/([^/]+)/?")
 MAX_ROUNDS = 50  # pages of versions or uploads that cleaning up deletes
+RELEASE = {"headers": {"Content-MD5": "${body_md5}"}, "body": "<LegalHold><Status>OFF</Status></LegalHold>"}
+OVERRIDE = {"x-amz-bypass-governance-retention": "true"}
 
 
 @dataclass
@@ -197,9 +199,17 @@ class Runner:
             ]
             for listed, version in found:
                 key = unquote_plus(listed) if encoded else listed
-                self._ask("DELETE", "/${bucket}/${key|path}", "versionId=${version|url}", bucket=bucket, key=key, version=version)
+                self._remove(bucket=bucket, key=key, version=version)
             if not found:
                 return
+
+    def _remove(self, **values: str) -> None:
+        path, version = "/${bucket}/${key|path}", "versionId=${version|url}"
+        if self._ask("DELETE", path, version, **values).status != 403:
+            return
+        # A locked version: its legal hold is taken off, a GOVERNANCE retention overridden.
+        self._send({"method": "PUT", "path": path, "query": f"legal-hold&{version}", **RELEASE}, values)
+        self._send({"method": "DELETE", "path": path, "query": version, "headers": OVERRIDE}, values)
 
     def _ask(self, method: str, path: str, query: str | None = None, **values: str) -> Answer:
         spec = {"method": method, "path": path, **({"query": query} if query is not None else {})}

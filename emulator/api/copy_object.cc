@@ -2,7 +2,6 @@
 #include <algorithm>
 
 #include "base/encoding.h"
-#include "emulator/api/acl.h"
 #include "emulator/api/body.h"
 #include "emulator/api/checksums.h"
 #include "emulator/api/conditions.h"
@@ -92,8 +91,7 @@ Result<store::ObjectRecord> MakeRecord(const Call& call, ObjectSettings& setting
   record.storage_class = std::move(settings.storage_class);
   record.attributes = replace ? std::move(settings.attributes) : CopiedAttributes(call, source);
   record.tags = replace_tags ? std::move(settings.tags) : source.tags;
-  StoreEncryption(settings.encryption, record.attributes);
-  StoreAcl(std::move(settings.acl), record.attributes);
+  StoreSettings(settings, record.attributes);
   PENSTOCK_TRY(FillDigests(record, source, *info, settings.encryption));
   return record;
 }

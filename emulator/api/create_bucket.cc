@@ -9,6 +9,7 @@
 #include "emulator/api/errors.h"
 #include "emulator/api/handlers.h"
 #include "emulator/api/names.h"
+#include "emulator/api/object_lock.h"
 #include "emulator/api/public_access.h"
 #include "emulator/api/regions.h"
 #include "emulator/api/sub_resource_schemas.h"
@@ -99,7 +100,7 @@ Result<void> ApplyObjectLock(const Call& call, store::BucketRecord& record) {
   }
   record.versioning = store::Versioning::kEnabled;
   const Element enabled{"ObjectLockEnabled", "Enabled", {}, {}};
-  record.configuration.emplace_back("object-lock", WriteDocument({"ObjectLockConfiguration", {}, {}, {enabled}}, Prolog::kNo));
+  record.configuration.emplace_back(kObjectLockKey, WriteDocument({"ObjectLockConfiguration", {}, {}, {enabled}}, Prolog::kNo));
   return Ok();
 }
 

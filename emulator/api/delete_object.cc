@@ -2,6 +2,7 @@
 #include "emulator/api/conditions.h"
 #include "emulator/api/errors.h"
 #include "emulator/api/handlers.h"
+#include "emulator/api/object_lock.h"
 
 namespace penstock::emulator::api {
 
@@ -11,7 +12,7 @@ Result<void> DeleteObject(Call& call) {
   PENSTOCK_ASSIGN(const WriteCondition condition, ReadWriteCondition(call, {.allow_any = true}));
   PENSTOCK_ASSIGN(const store::DeleteOutcome outcome,
                   call.store.Delete(store::DeleteObject{bucket->name, call.key(), std::move(version),
-                                                        MakePrecondition(condition, call.key())}));
+                                                        MakePrecondition(condition, call.key()), RemovalCheck(call)}));
   Response& response = call.response();
   response.status = 204;
   if (outcome.created_marker || outcome.removed_marker) response.Add("x-amz-delete-marker", "true");

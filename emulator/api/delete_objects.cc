@@ -9,6 +9,7 @@
 #include "emulator/api/errors.h"
 #include "emulator/api/handlers.h"
 #include "emulator/api/names.h"
+#include "emulator/api/object_lock.h"
 
 namespace penstock::emulator::api {
 namespace {
@@ -67,7 +68,7 @@ Result<store::DeleteObject> MakeDelete(const Call& call, const Entry& entry) {
     version = VersionId(entry.version_id);
   }
   return store::DeleteObject{call.bucket(), ObjectKey(entry.key), std::move(version),
-                             MakePrecondition(entry.condition, ObjectKey(entry.key))};
+                             MakePrecondition(entry.condition, ObjectKey(entry.key)), RemovalCheck(call)};
 }
 
 // One outcome per entry, in order; those that can be deleted go in one commit.

@@ -10,6 +10,7 @@
 #include "emulator/api/errors.h"
 #include "emulator/api/handlers.h"
 #include "emulator/api/metadata.h"
+#include "emulator/api/object_lock.h"
 #include "emulator/api/overrides.h"
 #include "emulator/api/ranges.h"
 #include "emulator/api/text.h"
@@ -110,6 +111,7 @@ void AddObjectHeaders(Call& call, const store::ObjectRecord& object, const Selec
   AddEncryptionHeaders(call, encryption);
   if (object.storage_class != "STANDARD") response.Add("x-amz-storage-class", object.storage_class);
   if (!object.tags.empty()) response.Add("x-amz-tagging-count", std::to_string(object.tags.size()));
+  AddObjectLockHeaders(response, object.attributes);
   if (selection.part != nullptr) response.Add("x-amz-mp-parts-count", std::to_string(object.parts.size()));
   AddChecksumHeaders(call, object, selection);
 }

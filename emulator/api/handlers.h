@@ -34,8 +34,11 @@ Result<void> GetBucketPolicyStatus(Call& call);
 // versioning.cc
 Result<void> GetBucketVersioning(Call& call);
 Result<void> PutBucketVersioning(Call& call);
-// object_lock.cc
-Result<void> GetObjectLockState(Call& call);
+// object_lock_operations.cc
+Result<void> GetObjectRetention(Call& call);
+Result<void> PutObjectRetention(Call& call);
+Result<void> GetObjectLegalHold(Call& call);
+Result<void> PutObjectLegalHold(Call& call);
 // cors.cc
 Result<void> AnswerPreflight(Call& call);
 

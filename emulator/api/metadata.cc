@@ -108,6 +108,12 @@ bool IsArchived(std::string_view storage_class) {
   return storage_class == "GLACIER" || storage_class == "DEEP_ARCHIVE";
 }
 
+void StoreSettings(ObjectSettings& settings, store::Attributes& attributes) {
+  StoreEncryption(settings.encryption, attributes);
+  StoreObjectLock(settings.lock, attributes);
+  StoreAcl(std::move(settings.acl), attributes);
+}
+
 Result<ObjectSettings> ReadObjectSettings(const Call& call, const store::BucketRecord& bucket) {
   ObjectSettings settings;
   if (call.families.acl) {
@@ -115,6 +121,7 @@ Result<ObjectSettings> ReadObjectSettings(const Call& call, const store::BucketR
   }
   PENSTOCK_ASSIGN(settings.encryption, ReadEncryption(call, bucket));
   PENSTOCK_ASSIGN(settings.storage_class, ReadStorageClass(call));
+  PENSTOCK_ASSIGN(settings.lock, ReadObjectLock(call, bucket));
   PENSTOCK_TRY(AddContentHeaders(call, settings.attributes));
   PENSTOCK_TRY(AddUserMetadata(call, settings.attributes));
   if (const auto tagging = call.Header("x-amz-tagging")) {

@@ -8,6 +8,7 @@
 
 #include "emulator/api/call.h"
 #include "emulator/api/encryption.h"
+#include "emulator/api/object_lock.h"
 #include "penstock/base/result.h"
 
 namespace penstock::emulator::api {
@@ -17,12 +18,16 @@ struct ObjectSettings {
   store::Attributes attributes;               // named as reads answer them ("Content-Type", "x-amz-meta-a")
   std::string storage_class = "STANDARD";
   store::Attributes tags;
-  Encryption encryption;                      // stored with StoreEncryption once the attributes are final
-  std::string acl;                            // stored with StoreAcl then; empty: the owner's alone
+  Encryption encryption;                      // these three are stored with StoreSettings once the attributes are final
+  ObjectLock lock;
+  std::string acl;                            // empty: the owner's alone
 };
 
 // Reads them from the request. Refuses what S3 refuses (storage class, ACL, encryption, size of metadata, tags).
 Result<ObjectSettings> ReadObjectSettings(const Call& call, const store::BucketRecord& bucket);
+
+// Puts encryption, lock and ACL with the attributes of the object or upload that gets them.
+void StoreSettings(ObjectSettings& settings, store::Attributes& attributes);
 
 // GLACIER and DEEP_ARCHIVE: bytes that a read or a copy does not get without a restore.
 bool IsArchived(std::string_view storage_class);

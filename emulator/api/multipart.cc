@@ -1,7 +1,6 @@
 // CreateMultipartUpload and AbortMultipartUpload (spec/protocol.md §2.11, §2.12).
 #include "emulator/api/multipart.h"
 
-#include "emulator/api/acl.h"
 #include "emulator/api/checksums.h"
 #include "emulator/api/documents.h"
 #include "emulator/api/errors.h"
@@ -76,8 +75,7 @@ Result<void> CreateMultipartUpload(Call& call) {
   record.checksum_algorithm = std::move(plan.algorithm);
   record.checksum_type = std::move(plan.type);
   record.attributes = std::move(settings.attributes);
-  StoreEncryption(settings.encryption, record.attributes);
-  StoreAcl(std::move(settings.acl), record.attributes);
+  StoreSettings(settings, record.attributes);
   record.attributes.emplace_back(kCurrentAtCreate, std::move(current));
   record.tags = std::move(settings.tags);
   PENSTOCK_ASSIGN(const store::UploadPtr upload, call.store.CreateUpload(std::move(record)));

@@ -1,6 +1,5 @@
 // PutObject (spec/protocol.md §2.5).
 #include "base/encoding.h"
-#include "emulator/api/acl.h"
 #include "emulator/api/body.h"
 #include "emulator/api/checksums.h"
 #include "emulator/api/conditions.h"
@@ -25,8 +24,7 @@ store::ObjectRecord MakeRecord(const Call& call, ObjectSettings& settings, const
   record.checksum_type = kFullObject;
   record.checksum = claim.info ? std::move(body.claimed) : std::move(body.computed.front());
   record.attributes = std::move(settings.attributes);
-  StoreEncryption(settings.encryption, record.attributes);
-  StoreAcl(std::move(settings.acl), record.attributes);
+  StoreSettings(settings, record.attributes);
   record.tags = std::move(settings.tags);
   record.content = std::move(body.content);
   return record;
@@ -39,6 +37,7 @@ Result<void> PutObject(Call& call) {
   PENSTOCK_ASSIGN(const WriteCondition condition, ReadWriteCondition(call));
   PENSTOCK_ASSIGN(const ChecksumClaim claim, ReadChecksumClaim(call));
   PENSTOCK_ASSIGN(ObjectSettings settings, ReadObjectSettings(call, *bucket));
+  PENSTOCK_TRY(RequireChecksumOfLocked(call, settings.lock, claim.info != nullptr, "Put Object"));
   ReceiveOptions receive{.claim = claim, .also_compute = {}, .expected_digest = Md5Style::kHex,
                          .md5 = settings.encryption.etag_is_md5()};
   if (claim.info == nullptr) receive.also_compute.push_back(ChecksumAlgorithm::kCrc64Nvme);

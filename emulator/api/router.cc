@@ -6,6 +6,7 @@
 #include "emulator/api/encryption.h"
 #include "emulator/api/errors.h"
 #include "emulator/api/names.h"
+#include "emulator/api/object_lock.h"
 #include "emulator/api/operations.h"
 #include "emulator/api/overrides.h"
 #include "emulator/api/strict.h"
@@ -82,7 +83,7 @@ class Router final : public Handler {
     if (call.families.bucket) PENSTOCK_TRY(RefuseMisplacedBucketHeader(exchange.request, operation.name));
     if (call.families.encryption) PENSTOCK_TRY(RefuseMisplacedEncryption(call, operation.name));
     if (call.families.copy_source) PENSTOCK_TRY(RefuseCopySource(call, operation.name));
-    if (call.families.object_lock) PENSTOCK_TRY(RefuseObjectLock(call, operation.name));
+    if (call.families.object_lock) PENSTOCK_TRY(CheckObjectLockHeaders(call, operation.name));
     return operation.handler(call);
   }
 

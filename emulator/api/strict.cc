@@ -39,6 +39,7 @@ constexpr KnownHeader kHeaders[] = {
     {"mp-object-size"}, {"object-attributes"}, {"max-parts"}, {"part-number-marker"}, {"optional-object-attributes"},
     // Of one bucket operation each (kBucketHeaders).
     {"object-ownership", kBucket}, {"bucket-object-lock-enabled", kBucket}, {"bucket-namespace", kBucket},
+    {"bucket-object-lock-token", kBucket},
     {"transition-default-minimum-object-size", kBucket}, {"skip-destination-validation", kBucket},
     {"confirm-remove-self-bucket-access", kBucket},
     // Whose own files refuse them where they have no meaning.
@@ -65,6 +66,7 @@ constexpr BucketHeader kBucketHeaders[] = {
     {"x-amz-object-ownership", "CreateBucket"},
     {"x-amz-bucket-object-lock-enabled", "CreateBucket"},
     {"x-amz-bucket-namespace", "CreateBucket"},
+    {"x-amz-bucket-object-lock-token", "PutObjectLockConfiguration"},
     {"x-amz-transition-default-minimum-object-size", "PutBucketLifecycleConfiguration"},
     {"x-amz-skip-destination-validation", "PutBucketNotificationConfiguration"},
     {"x-amz-confirm-remove-self-bucket-access", "PutBucketPolicy"}};

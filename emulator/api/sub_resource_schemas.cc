@@ -142,6 +142,9 @@ constexpr Field kDefaultRetention[] = {Choice("Mode", "GOVERNANCE COMPLIANCE"), 
 constexpr Field kLockRule[] = {Group("DefaultRetention", kDefaultRetention)};
 constexpr Field kObjectLock[] = {Choice("ObjectLockEnabled", "Enabled"), Group("Rule", kLockRule, kAtMostOnce)};
 
+constexpr Field kRetention[] = {Choice("Mode", "GOVERNANCE COMPLIANCE", kAtMostOnce), Date("RetainUntilDate", kAtMostOnce)};
+constexpr Field kLegalHold[] = {Choice("Status", "ON OFF")};
+
 constexpr Field kOwnershipRule[] = {Choice("ObjectOwnership", "BucketOwnerPreferred ObjectWriter BucketOwnerEnforced")};
 constexpr Field kOwnership[] = {Group("Rule", kOwnershipRule)};
 
@@ -207,6 +210,7 @@ constinit const Field kCorsSchema = Group("CORSConfiguration", kCors);
 constinit const Field kCreateBucketSchema = Group("CreateBucketConfiguration", kCreateBucketFields);
 constinit const Field kIntelligentTieringSchema = Group("IntelligentTieringConfiguration", kIntelligentTiering);
 constinit const Field kInventorySchema = Group("InventoryConfiguration", kInventory);
+constinit const Field kLegalHoldSchema = Group("LegalHold", kLegalHold);
 constinit const Field kLifecycleSchema = Group("LifecycleConfiguration", kLifecycle);
 constinit const Field kLoggingSchema = Group("BucketLoggingStatus", kLogging);
 constinit const Field kMetricsSchema = Group("MetricsConfiguration", kMetrics);
@@ -216,6 +220,7 @@ constinit const Field kOwnershipSchema = Group("OwnershipControls", kOwnership);
 constinit const Field kPublicAccessBlockSchema = Group("PublicAccessBlockConfiguration", kPublicAccessBlock);
 constinit const Field kReplicationSchema = Group("ReplicationConfiguration", kReplication);
 constinit const Field kRequestPaymentSchema = Group("RequestPaymentConfiguration", kRequestPayment);
+constinit const Field kRetentionSchema = Group("Retention", kRetention);
 constinit const Field kTaggingSchema = Group("Tagging", kTagging);
 constinit const Field kVersioningSchema = Group("VersioningConfiguration", kVersioning);
 constinit const Field kWebsiteSchema = Group("WebsiteConfiguration", kWebsite);

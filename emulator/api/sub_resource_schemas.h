@@ -1,4 +1,4 @@
-// The schemas of S3's bucket configuration documents (the service's public model), for sub_resources.cc.
+// The schemas of S3's configuration documents (the service's public model), for sub_resources.cc.
 #ifndef PENSTOCK_EMULATOR_API_SUB_RESOURCE_SCHEMAS_H_
 #define PENSTOCK_EMULATOR_API_SUB_RESOURCE_SCHEMAS_H_
 
@@ -13,6 +13,7 @@ extern const Field kCorsSchema;
 extern const Field kCreateBucketSchema;
 extern const Field kIntelligentTieringSchema;
 extern const Field kInventorySchema;
+extern const Field kLegalHoldSchema;
 extern const Field kLifecycleSchema;
 extern const Field kLoggingSchema;
 extern const Field kMetricsSchema;
@@ -22,6 +23,7 @@ extern const Field kOwnershipSchema;
 extern const Field kPublicAccessBlockSchema;
 extern const Field kReplicationSchema;
 extern const Field kRequestPaymentSchema;
+extern const Field kRetentionSchema;
 extern const Field kTaggingSchema;
 extern const Field kVersioningSchema;
 extern const Field kWebsiteSchema;

@@ -8,6 +8,7 @@
 #include "emulator/api/errors.h"
 #include "emulator/api/handlers.h"
 #include "emulator/api/multipart.h"
+#include "emulator/api/object_lock.h"
 #include "emulator/api/ranges.h"
 #include "emulator/api/text.h"
 #include "emulator/api/writes.h"
@@ -56,6 +57,7 @@ Result<void> UploadPart(Call& call) {
   PENSTOCK_ASSIGN(const store::UploadPtr upload, OpenUpload(call));
   PENSTOCK_ASSIGN(const ChecksumClaim claim, ReadChecksumClaim(call));
   PENSTOCK_TRY(CheckPartAlgorithm(*upload, claim));
+  PENSTOCK_TRY(RequireChecksumOfLocked(call, StoredObjectLock(upload->attributes), claim.info != nullptr, "Upload Part"));
   Encryption encryption = StoredEncryption(upload->attributes);
   PENSTOCK_TRY(CheckUploadKey(call, encryption));
   const ChecksumInfo& kept = StoredAlgorithm(*upload);

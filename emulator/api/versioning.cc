@@ -3,8 +3,8 @@
 #include "emulator/api/documents.h"
 #include "emulator/api/errors.h"
 #include "emulator/api/handlers.h"
+#include "emulator/api/object_lock.h"
 #include "emulator/api/sub_resource_schemas.h"
-#include "emulator/api/sub_resources.h"
 
 namespace penstock::emulator::api {
 
@@ -31,7 +31,7 @@ Result<void> PutBucketVersioning(Call& call) {
   const std::string_view status = document.TextOf("Status");
   if (status.empty()) return MakeError("IllegalVersioningConfigurationException");
   if (status == "Enabled") return call.store.SetVersioning(bucket->name, store::Versioning::kEnabled);
-  if (FindConfiguration(*bucket, "object-lock") != nullptr) {
+  if (HasObjectLock(*bucket)) {
     return MakeError("InvalidBucketState", {},
                      "An Object Lock configuration is present on this bucket, so the versioning state cannot be changed.");
   }

@@ -14,10 +14,6 @@ void AddNewVersionHeader(Call& call, const store::PutOutcome& outcome);
 // x-amz-checksum-<alg>, for the algorithm's upper-case name.
 void AddChecksumHeader(Call& call, std::string_view algorithm, std::string_view value);
 
-// x-amz-object-lock-* and x-amz-bypass-governance-retention: S3's answers for buckets without Object Lock (spec §2.2,
-// §2.17); where a bucket has it, 501, because no object is locked yet. Only worth asking when the request carries any.
-Result<void> RefuseObjectLock(Call& call, std::string_view operation);
-
 // x-amz-copy-source on an operation that copies nothing is refused (spec §2.5). Only worth asking when the request carries it.
 Result<void> RefuseCopySource(const Call& call, std::string_view operation);
 
