@@ -1,4 +1,4 @@
-"""`./dev bench [GROUP...] [--json FILE] [--rounds N]`: runs benchmark groups and prints a table."""
+"""`./dev bench [GROUP...] [-k PATTERN] [--json FILE] [--rounds N]`: runs benchmark groups and prints a table."""
 
 from __future__ import annotations
 
@@ -31,6 +31,7 @@ def show(rows: list[Row]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="./dev bench", description=__doc__)
     parser.add_argument("groups", nargs="*", metavar="GROUP", help=f"one of {', '.join(GROUPS)}; none: all")
+    parser.add_argument("-k", dest="pattern", default="", metavar="PATTERN", help="only the scenarios whose names contain it")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the rows as a JSON list")
     parser.add_argument("--rounds", type=int, default=5)
     args = parser.parse_args()
@@ -41,7 +42,8 @@ def main() -> None:
     failures: list[str] = []
     for group in args.groups or GROUPS:
         for file in GROUPS[group]:
-            for scenario in importlib.import_module(f"groups.{file}").SCENARIOS:
+            scenarios = importlib.import_module(f"groups.{file}").SCENARIOS
+            for scenario in (each for each in scenarios if args.pattern in each.__name__):
                 try:  # one that cannot run does not take the others' figures along
                     rows += scenario(args.rounds)
                 except (Exception, SystemExit) as failure:

@@ -21,24 +21,15 @@
 #include <string>
 #include <string_view>
 
+#include "bench/clients/cost.h"
 #include "penstock/client.h"
 #include "penstock/transfer.h"
 
 namespace {
 
+using penstock::bench::CpuSeconds;
+using penstock::bench::Fail;
 using penstock::MutableByteView;
-
-[[noreturn]] void Fail(const std::string& message) {
-  std::fprintf(stderr, "bench_client_get: %s\n", message.c_str());
-  std::exit(1);
-}
-
-double CpuSeconds() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](timeval t) { return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6; };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
 
 MutableByteView Pool(std::size_t size) {
   constexpr std::size_t kHuge = 2u << 20;

@@ -4,8 +4,6 @@
 //
 // DIRECTORY is what `penstock-emulator --data` takes. Keys are folder-0000/object-0000000 and so on: as many in each
 // folder, in key order. The owner is the emulator's default account, so that its key may read.
-#include <sys/resource.h>
-
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -16,27 +14,17 @@
 #include <utility>
 #include <vector>
 
+#include "bench/clients/cost.h"
 #include "emulator/store/store.h"
 
 namespace {
 
+namespace store = penstock::emulator::store;
+using penstock::bench::CpuSeconds;
+using penstock::bench::Fail;
+
 // The canonical id of the emulator's default key: sha256 of "penstock owner of penstock".
 constexpr const char* kOwner = "1d2008eb2720cdafa791bd687ed3d79ab981cce385546d93d18ba405525e68a6";
-
-
-namespace store = penstock::emulator::store;
-
-[[noreturn]] void Fail(const std::string& message) {
-  std::fprintf(stderr, "bench_seed_store: %s\n", message.c_str());
-  std::exit(1);
-}
-
-double CpuSeconds() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  const auto seconds = [](timeval t) { return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6; };
-  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
-}
 
 struct Plan {
   penstock::BucketName bucket;

@@ -17,16 +17,13 @@
 #include <string_view>
 #include <vector>
 
+#include "bench/clients/cost.h"
 #include "penstock/emulator.h"
 
 namespace {
 
+using penstock::bench::Fail;
 using penstock::emulator::Emulator;
-
-[[noreturn]] void Fail(const std::string& message) {
-  std::fprintf(stderr, "bench_start_inprocess: %s\n", message.c_str());
-  std::exit(1);
-}
 
 double Milliseconds(std::chrono::steady_clock::time_point from) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - from).count();

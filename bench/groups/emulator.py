@@ -50,6 +50,7 @@ def on_disk(*options: str) -> Iterator[Server]:
 
 
 def prepare(server: Server, size: int) -> str:
+    """An object of `size` bytes; its presigned URL."""
     client = server.boto3()
     client.create_bucket(Bucket=f"bench-{size}")
     client.put_object(Bucket=f"bench-{size}", Key="object", Body=b"x" * size)
@@ -79,6 +80,19 @@ def get_1kib(rounds: int) -> list[Row]:
     return get_object(penstock_emulator("--memory"), 1 << 10, (64, 1), rounds, quantities)
 
 
+def get_1kib_open(rounds: int) -> list[Row]:
+    """The same from an emulator that asks for no signature, by the plain URL; beside it one that verifies."""
+    with penstock_emulator("--memory", "--auth=off") as opened, penstock_emulator("--memory") as strict:
+        plain = prepare(opened, 1 << 10).partition("?")[0]
+        signed = prepare(strict, 1 << 10)
+        cells = {"penstock": lambda: wrk(opened, plain, 64, 1), "verified": lambda: wrk(strict, signed, 64, 1)}
+        quantities = {
+            "requests": ("emulator.get_1kib_open", "requests/s"),
+            "cpu_us": ("emulator.get_1kib_open.cpu", "server CPU-us/request"),
+        }
+        return rows(interleave(cells, rounds), "penstock", quantities)
+
+
 def get_8mib(rounds: int) -> list[Row]:
     """8 MiB objects from files over 4 keep-alive connections, presigned. One wrk thread would be at its limit, so two."""
     quantities = {
@@ -88,4 +102,4 @@ def get_8mib(rounds: int) -> list[Row]:
     return get_object(on_disk(), 8 << 20, (4, 2), rounds, quantities)
 
 
-SCENARIOS = [get_1kib, get_8mib]
+SCENARIOS = [get_1kib, get_1kib_open, get_8mib]
