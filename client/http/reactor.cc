@@ -1,14 +1,12 @@
 #include "client/http/reactor.h"
 
-#include <pthread.h>
-#include <signal.h>
-
 #include <algorithm>
 #include <charconv>
 #include <string>
 #include <system_error>
 #include <utility>
 
+#include "base/signals_blocked.h"
 #include "client/http/curl_error.h"
 #include "client/http/curl_global.h"
 #include "client/http/uri.h"
@@ -45,22 +43,6 @@ std::optional<std::uint64_t> ContentLength(const ResponseHead& head) {
   if (!text || std::from_chars(text->data(), text->data() + text->size(), value).ec != std::errc()) return std::nullopt;
   return value;
 }
-
-// Signals are for the program's own threads; SIGPIPE in particular is never ours to die of.
-class SignalsBlocked {
- public:
-  SignalsBlocked() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  SignalsBlocked(const SignalsBlocked&) = delete;
-  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-
- private:
-  sigset_t before_{};
-};
 
 }  // namespace
 

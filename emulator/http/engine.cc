@@ -17,7 +17,7 @@
 #include <system_error>
 #include <utility>
 
-#include "emulator/http/signals_blocked.h"
+#include "base/signals_blocked.h"
 
 namespace penstock::emulator::http {
 namespace {

@@ -12,7 +12,7 @@
 #include <thread>
 #include <utility>
 
-#include "emulator/http/signals_blocked.h"
+#include "base/signals_blocked.h"
 #include "penstock/base/mutex.h"
 
 namespace penstock::emulator::http {

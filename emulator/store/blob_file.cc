@@ -94,7 +94,11 @@ class FileBlobWriter final : public BlobWriter {
   }
 
   Result<void> Write(ByteView bytes) {
-    const int error = WriteAll(file_.get(), bytes);
+    int error = WriteAll(file_.get(), bytes);
+    if (error == ENOSPC || error == EDQUOT) {  // there may be room when what was deleted is gone
+      registry_->FlushRemovals();
+      error = WriteAll(file_.get(), bytes);
+    }
     return error == 0 ? Ok() : Result<void>(SystemError(ErrorKind::kInternal, "write", temporary_, error));
   }
 

@@ -20,11 +20,8 @@ class BlobFileTest : public ::testing::Test {
   }
   std::unique_ptr<BlobWriter> Writer(std::uint64_t hint = 0) { return NewFileBlobWriter(registry_, options_, hint); }
   int Files() const {
-    int files = 0;
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(directory_.path())) {
-      files += entry.is_regular_file() ? 1 : 0;
-    }
-    return files;
+    registry_->FlushRemovals();
+    return FilesBelow(directory_.path());
   }
 
   TemporaryDirectory directory_;

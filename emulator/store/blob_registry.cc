@@ -1,7 +1,5 @@
 #include "emulator/store/blob_registry.h"
 
-#include <unistd.h>
-
 #include <cstdio>
 #include <utility>
 #include <vector>
@@ -93,9 +91,10 @@ void BlobRegistry::Gone(const StoredBlob* blob) {
 }
 
 void BlobRegistry::RemoveFile(std::int64_t id) {
-  ::unlink(PathOf(id).c_str());  // what cannot be removed now is removed as an orphan at the next start
-  const MutexLock lock(mutex_);
-  entries_.erase(id);
+  remover_.Remove(PathOf(id), [this, id] {
+    const MutexLock lock(mutex_);
+    entries_.erase(id);
+  });
 }
 
 }  // namespace penstock::emulator::store

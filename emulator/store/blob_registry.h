@@ -12,6 +12,7 @@
 #include <unordered_map>
 
 #include "emulator/store/content.h"
+#include "emulator/store/file_remover.h"
 #include "penstock/base/mutex.h"
 
 namespace penstock::emulator::store {
@@ -65,6 +66,8 @@ class BlobRegistry {
   void Referenced(const StoredBlobPtr& blob);
   // After the commit that removed the last reference. `has_file`: its bytes are in a file of its own.
   void Released(std::int64_t id, bool has_file);
+  // Waits until the files that nobody needs any more are gone, and their place is free.
+  void FlushRemovals() { remover_.Flush(); }
   // When the store goes: memory mode no longer keeps blobs alive, which would keep this registry alive in turn. Blobs
   // that readers still hold go with their last pointer.
   void LetGo();
@@ -85,6 +88,7 @@ class BlobRegistry {
   std::atomic<std::int64_t> next_id_;
   Mutex mutex_;
   std::unordered_map<std::int64_t, Entry> entries_ PENSTOCK_GUARDED_BY(mutex_);
+  FileRemover remover_;  // last: its thread uses everything above
 };
 
 }  // namespace penstock::emulator::store

@@ -26,7 +26,10 @@ class BlobRegistryTest : public ::testing::Test {
     EXPECT_TRUE(content.ok());
     return std::dynamic_pointer_cast<const StoredBlob>(content->slices[0].blob);
   }
-  bool Exists(std::int64_t id) const { return std::filesystem::exists(files_->PathOf(id)); }
+  bool Exists(std::int64_t id) const {
+    files_->FlushRemovals();
+    return std::filesystem::exists(files_->PathOf(id));
+  }
 
   TemporaryDirectory directory_;
   std::shared_ptr<BlobRegistry> files_ = std::make_shared<BlobRegistry>(directory_.path(), 1);

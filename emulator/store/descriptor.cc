@@ -59,12 +59,12 @@ Error SystemError(ErrorKind otherwise, std::string_view doing, const std::string
   return Error::Make(exhausted ? ErrorKind::kResourceExhausted : otherwise, std::move(message));
 }
 
-int WriteAll(int fd, ByteView bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::write(fd, bytes.data(), bytes.size());
+int WriteAll(int fd, ByteView& left) {
+  while (!left.empty()) {
+    const ssize_t written = ::write(fd, left.data(), left.size());
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) return errno;
-    bytes = bytes.subspan(static_cast<std::size_t>(written));
+    left = left.subspan(static_cast<std::size_t>(written));
   }
   return 0;
 }

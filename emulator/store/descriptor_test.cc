@@ -46,7 +46,22 @@ TEST(SystemError, NamesTheFileAndSaysWhatFollows) {
 TEST(WriteAll, GivesTheErrorNumber) {
   const Descriptor full(::open("/dev/full", O_WRONLY | O_CLOEXEC));
   ASSERT_TRUE(full);
-  EXPECT_EQ(WriteAll(full.get(), AsBytes("x")), ENOSPC);
+  ByteView left = AsBytes("x");
+  EXPECT_EQ(WriteAll(full.get(), left), ENOSPC);
+  EXPECT_EQ(left.size(), 1u);
+}
+
+TEST(WriteAll, LeavesWhatFoundNoRoom) {
+  int ends[2];
+  ASSERT_EQ(::pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0);
+  const Descriptor reader(ends[0]);
+  const Descriptor writer(ends[1]);
+  const std::string text(1 << 20, 'x');
+  ByteView left = AsBytes(text);
+  EXPECT_EQ(WriteAll(writer.get(), left), EAGAIN);
+  std::string read(text.size(), ' ');
+  EXPECT_EQ(::read(reader.get(), read.data(), read.size()), static_cast<ssize_t>(text.size() - left.size()));
+  EXPECT_LT(left.size(), text.size());
 }
 
 }  // namespace

@@ -1,10 +1,8 @@
 #include "emulator/store/housekeeper.h"
 
-#include <pthread.h>
-#include <signal.h>
-
 #include <utility>
 
+#include "base/signals_blocked.h"
 #include "emulator/store/schema.h"
 
 namespace penstock::emulator::store {
@@ -12,13 +10,8 @@ namespace penstock::emulator::store {
 Housekeeper::Housekeeper(HousekeeperOptions options, ConnectionPool& writer,
                          std::function<void(const std::atomic<bool>&)> sweep)
     : options_(std::move(options)), writer_(writer), sweep_(std::move(sweep)) {
-  // Signals are for the threads of the program around us.
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_BLOCK, &all, &before);
+  const SignalsBlocked blocked;
   thread_ = std::thread([this] { Work(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 Housekeeper::~Housekeeper() {

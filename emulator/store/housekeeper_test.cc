@@ -11,15 +11,7 @@
 namespace penstock::emulator::store {
 namespace {
 
-template <class Condition>
-bool ComesTrue(const Condition& condition) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() > deadline) return false;
-    std::this_thread::yield();
-  }
-  return true;
-}
+using testing::ComesTrue;
 
 class HousekeeperTest : public ::testing::Test {
  protected:

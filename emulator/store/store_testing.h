@@ -5,10 +5,13 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <system_error>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -34,6 +37,32 @@ class TemporaryDirectory {
  private:
   std::string path_;
 };
+
+// What a thread of the store's does in its own time: false when it has not come about after half a minute.
+template <class Condition>
+bool ComesTrue(const Condition& condition) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > deadline) return false;
+    std::this_thread::yield();
+  }
+  return true;
+}
+
+// Regular files below a folder.
+inline int FilesBelow(const std::string& path) {
+  int files = 0;
+  std::error_code ended;  // a folder may go while it is looked at
+  for (std::filesystem::recursive_directory_iterator at(path, ended), end; at != end; at.increment(ended)) {
+    files += at->is_regular_file(ended) ? 1 : 0;
+  }
+  return files;
+}
+
+// Whether the store in that folder comes to keep so many bodies in files of their own.
+inline bool ComesToBlobs(const TemporaryDirectory& directory, int files) {
+  return ComesTrue([&] { return FilesBelow(directory.path() + "/blobs") == files; });
+}
 
 inline const BucketName kBucket("bucket");
 

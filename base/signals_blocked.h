@@ -1,15 +1,15 @@
 // Starts threads that never run a signal handler.
-#ifndef PENSTOCK_EMULATOR_HTTP_SIGNALS_BLOCKED_H_
-#define PENSTOCK_EMULATOR_HTTP_SIGNALS_BLOCKED_H_
+#ifndef PENSTOCK_BASE_SIGNALS_BLOCKED_H_
+#define PENSTOCK_BASE_SIGNALS_BLOCKED_H_
 
 #include <pthread.h>
 #include <signal.h>
 
-namespace penstock::emulator::http {
+namespace penstock {
 
 // Blocks every signal for the calling thread, and so for threads it starts, until it goes out of scope. Signals belong to
 // the program's own threads: a handler on ours could end accept() or recv(). SIGPIPE of a broken TLS connection or a
-// sendfile() stays pending there and harmless.
+// sendfile() stays pending there, harmless.
 class SignalsBlocked {
  public:
   SignalsBlocked() {
@@ -25,6 +25,6 @@ class SignalsBlocked {
   sigset_t before_;
 };
 
-}  // namespace penstock::emulator::http
+}  // namespace penstock
 
-#endif  // PENSTOCK_EMULATOR_HTTP_SIGNALS_BLOCKED_H_
+#endif  // PENSTOCK_BASE_SIGNALS_BLOCKED_H_

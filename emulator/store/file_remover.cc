@@ -1,0 +1,75 @@
+#include "emulator/store/file_remover.h"
+
+#include <unistd.h>
+
+#include <system_error>
+#include <utility>
+
+#include "base/signals_blocked.h"
+
+namespace penstock::emulator::store {
+
+FileRemover::~FileRemover() {
+  std::thread thread;
+  {
+    const MutexLock lock(mutex_);
+    stopping_ = true;
+    thread = std::move(thread_);
+    changed_.NotifyAll();
+  }
+  if (thread.joinable()) thread.join();
+}
+
+void FileRemover::Remove(std::string path, std::function<void()> removed) {
+  File file{std::move(path), std::move(removed)};
+  {
+    const MutexLock lock(mutex_);
+    while (waiting_.size() >= kMaxWaiting) changed_.WaitIdle(mutex_);
+    if (HasThread()) {
+      waiting_.push_back(std::move(file));
+      ++unfinished_;
+      if (waiting_.size() == 1) changed_.NotifyAll();
+      return;
+    }
+  }
+  Unlink(file);
+}
+
+void FileRemover::Flush() {
+  const MutexLock lock(mutex_);
+  while (unfinished_ != 0) changed_.WaitIdle(mutex_);
+}
+
+void FileRemover::Unlink(const File& file) {
+  ::unlink(file.path.c_str());
+  file.removed();
+}
+
+bool FileRemover::HasThread() {
+  if (thread_.joinable()) return true;
+  const SignalsBlocked blocked;
+  try {
+    thread_ = std::thread([this] { Work(); });
+  } catch (const std::system_error&) {
+    return false;
+  }
+  return true;
+}
+
+void FileRemover::Work() {
+  std::vector<File> files;
+  for (;;) {
+    {
+      const MutexLock lock(mutex_);
+      unfinished_ -= files.size();
+      files.clear();
+      changed_.NotifyAll();
+      while (waiting_.empty() && !stopping_) changed_.WaitIdle(mutex_);
+      if (waiting_.empty()) return;
+      files.swap(waiting_);
+    }
+    for (const File& file : files) Unlink(file);
+  }
+}
+
+}  // namespace penstock::emulator::store
