@@ -28,7 +28,8 @@ MutableByteView BlockLane::BlockOf(std::uint64_t number) const {
 
 MutableByteView BlockLane::NextBlock() {
   const MutexLock lock(mutex_);
-  while (submitted_ - done_ == kBlocks) changed_.WaitIdle(mutex_);
+  owner_waits_ = submitted_ - done_ == kBlocks;
+  while (owner_waits_) changed_.WaitIdle(mutex_);
   return BlockOf(submitted_);
 }
 
@@ -67,6 +68,8 @@ void BlockLane::Run() {
     const MutexLock lock(mutex_);
     ++done_;
     if (!outcome.ok()) outcome_ = std::move(outcome);
+    if (!owner_waits_ || submitted_ - done_ > kBlocks / 2) continue;
+    owner_waits_ = false;
     changed_.NotifyOne();
   }
 }

@@ -19,7 +19,7 @@ namespace penstock::emulator::api {
 // Used by one thread, its owner. The lane's own thread ends with Finish or with the object.
 class BlockLane {
  public:
-  static constexpr std::size_t kBlocks = 3;
+  static constexpr std::size_t kBlocks = 6;
   using Work = std::function<Result<void>(ByteView)>;
 
   // `memory`, a multiple of kBlocks bytes, is the lane's until it ends. `work` is called on the lane's thread, for one
@@ -29,7 +29,8 @@ class BlockLane {
   BlockLane(const BlockLane&) = delete;
   BlockLane& operator=(const BlockLane&) = delete;
 
-  // Memory for the next block. Waits while the lane still works on it.
+  // Memory for the next block. Waits while the lane still works on it, and then until half of the blocks are free: waking
+  // the owner costs the lane a few per cent of its work on a block.
   MutableByteView NextBlock();
   // Hands over the first `bytes` of what NextBlock gave. The owner may go on reading them until NextBlock gives them
   // out again. The error of an earlier block, if there was one.
@@ -45,6 +46,7 @@ class BlockLane {
   const Work work_;
   Mutex mutex_;
   CondVar changed_;  // at most one thread waits: the owner for room, or the lane for blocks
+  bool owner_waits_ PENSTOCK_GUARDED_BY(mutex_) = false;
   std::uint64_t submitted_ PENSTOCK_GUARDED_BY(mutex_) = 0;  // blocks so far
   std::uint64_t done_ PENSTOCK_GUARDED_BY(mutex_) = 0;
   std::size_t sizes_[kBlocks] PENSTOCK_GUARDED_BY(mutex_) = {};
