@@ -118,6 +118,21 @@ TEST_F(AdminTest, UsersComeChangeAndGo) {
   EXPECT_EQ(Json(Ask("GET", "/_penstock/users")).at("accounts").size(), 2u);
 }
 
+TEST_F(AdminTest, KeysComeIntoNamespacesAndMoveOnPurposeOnly) {
+  const auto users = [](const std::string& name_space, const std::string& made = "") {
+    return R"({"namespaces": [)" + made + R"(], "accounts": [{"account_id": "111122223333", "access_keys": [
+      {"access_key_id": "K", "secret_access_key": "s", "namespace": ")" + name_space + "\"}]}]}";
+  };
+  EXPECT_EQ(Ask("POST", "/_penstock/users", users("suite")).status, 404);
+  EXPECT_EQ(Json(Ask("GET", "/_penstock/namespaces")).at("namespaces").size(), 1u);
+  EXPECT_EQ(Ask("POST", "/_penstock/users", users("suite", "\"suite\"")).status, 200);
+  EXPECT_EQ(Ask("POST", "/_penstock/users", users("default")).status, 409);
+  EXPECT_EQ(Ask("PATCH", "/_penstock/access-keys/K", R"({"namespace": "siute"})").status, 404);
+  EXPECT_EQ(Json(Ask("GET", "/_penstock/namespaces")).at("namespaces").size(), 2u);
+  EXPECT_EQ(Ask("PATCH", "/_penstock/access-keys/K", R"({"namespace": "default"})").status, 200);
+  EXPECT_EQ(Ask("POST", "/_penstock/users", users("default")).status, 200);
+}
+
 TEST_F(AdminTest, BadRequestsAreAnsweredWithTheProblem) {
   const auto answer = Ask("POST", "/_penstock/namespaces", R"({"nmae": "x"})");
   EXPECT_EQ(answer.status, 400);

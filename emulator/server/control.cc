@@ -5,6 +5,7 @@
 
 #include "base/digest.h"
 #include "base/encoding.h"
+#include "emulator/server/json_fields.h"
 #include "emulator/server/seeder.h"
 
 namespace penstock::emulator::server {
@@ -26,20 +27,26 @@ std::string NewSecret() {
   return Base64Encode(random);
 }
 
+// Users that an emulator is started with.
+struct Given {
+  std::string source;
+  UsersDocument users;
+};
+
 }  // namespace
 
 Result<std::unique_ptr<Control>> Control::Open(const EmulatorOptions& options, const Clock& machine, api::Handler& router) {
   // Read before anything is opened: a mistake in a file leaves no trace.
-  std::vector<UsersDocument> given;
-  given.push_back(UsersOfPairs(options.access_keys));
+  std::vector<Given> given;
+  given.push_back({"--access-key", UsersOfPairs(options.access_keys)});
   if (!options.users_path.empty()) {
     PENSTOCK_ASSIGN(UsersDocument users, ReadUsersFile(options.users_path));
-    given.push_back(std::move(users));
+    given.push_back({"users file '" + options.users_path + "'", std::move(users)});
   }
   if (!options.users_json.empty()) {
     auto users = ParseUsers(options.users_json);
-    if (!users.ok()) return Error::Make(ErrorKind::kInvalidArgument, "users: " + users.error().message);
-    given.push_back(std::move(users).value());
+    if (!users.ok()) return FieldError("users", users.error().message);
+    given.push_back({"users", std::move(users).value()});
   }
 
   std::unique_ptr<Control> control(new Control(router, options.region));
@@ -50,13 +57,18 @@ Result<std::unique_ptr<Control>> Control::Open(const EmulatorOptions& options, c
                                     .clock = &machine,
                                     .owners = &control->identities_}));
   api::Identity first = MakeIdentity("penstock");
-  for (auto users = given.rbegin(); users != given.rend(); ++users) {
-    if (!users->keys.empty()) first = users->keys.front().user.identity;
+  for (auto from = given.rbegin(); from != given.rend(); ++from) {
+    if (!from->users.keys.empty()) first = from->users.keys.front().user.identity;
   }
-  control->identities_.Attach(
-      control->spaces_->Default(), [raw = control->spaces_.get()](std::string_view name) { return raw->FindOrCreate(name); },
-      std::move(first));
-  for (UsersDocument& users : given) PENSTOCK_TRY(control->identities_.Add(std::move(users)));
+  Namespaces* const spaces = control->spaces_.get();
+  control->identities_.Attach(spaces->Default(),
+                              {.find = [spaces](std::string_view name) { return spaces->Find(name); },
+                               .find_or_create = [spaces](std::string_view name) { return spaces->FindOrCreate(name); }},
+                              std::move(first));
+  for (Given& from : given) {
+    const auto added = control->identities_.Add(std::move(from.users));
+    if (!added.ok()) return FieldError(added.error().kind, from.source, added.error().message);
+  }
   return control;
 }
 

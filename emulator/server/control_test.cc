@@ -15,7 +15,7 @@ class ControlTest : public testing::Test {
   const std::unique_ptr<api::Handler> router_ = api::MakeRouter({});
 };
 
-constexpr const char* kAnn = R"({"accounts": [{"account_id": "111122223333", "users": [
+constexpr const char* kAnn = R"({"namespaces": ["ann"], "accounts": [{"account_id": "111122223333", "users": [
   {"name": "ann", "access_keys": [{"access_key_id": "ANN", "secret_access_key": "s", "namespace": "ann"}]}]}]})";
 
 TEST_F(ControlTest, TheFirstKeyGivenIsTheDefaultIdentity) {
@@ -31,6 +31,19 @@ TEST_F(ControlTest, UsersComeFromAFileToo) {
   ASSERT_TRUE(control.ok());
   EXPECT_EQ((*control)->Names(), (std::vector<std::string>{"default", "ann"}));
   EXPECT_FALSE(Open({.users_path = folder.path() + "/nothing.json"}).ok());
+}
+
+TEST_F(ControlTest, AMistypedNamespaceOfTheFileIsNamedWithTheFile) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path() + "/users.json";
+  std::ofstream(path) << R"({"accounts": [{"account_id": "111122223333", "access_keys": [
+    {"access_key_id": "K", "secret_access_key": "s", "namespace": "siute"}]}]})";
+  const auto control = Open({.data_directory = folder.path() + "/data", .users_path = path});
+  ASSERT_FALSE(control.ok());
+  EXPECT_TRUE(control.error().message.starts_with("users file '" + path + "': accounts[0].access_keys[0].namespace: there is no "
+                                                  "namespace 'siute'; there is default;"))
+      << control.error().message;
+  EXPECT_FALSE(std::filesystem::exists(folder.path() + "/data/namespaces/siute"));
 }
 
 TEST_F(ControlTest, AMistakeInUsersLeavesNoTrace) {

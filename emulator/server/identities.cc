@@ -5,6 +5,8 @@
 #include <set>
 #include <utility>
 
+#include "emulator/server/json_fields.h"
+
 namespace penstock::emulator::server {
 namespace {
 
@@ -44,9 +46,9 @@ UsersDocument UsersOfNamespace(const std::string& name, const AccessKey& pair) {
   return users;
 }
 
-void Identities::Attach(std::shared_ptr<Universe> shared, OpenSpace open, api::Identity default_identity) {
+void Identities::Attach(std::shared_ptr<Universe> shared, Spaces spaces, api::Identity default_identity) {
   shared_ = std::move(shared);
-  open_ = std::move(open);
+  spaces_ = std::move(spaces);
   default_identity_ = std::move(default_identity);
 }
 
@@ -60,6 +62,22 @@ Result<void> Identities::CheckCanonicalIds(const Tables& tables) {
   return Ok();
 }
 
+Result<void> Identities::CheckStays(const Tables& tables, const KeyRecord& key) {
+  const auto known = tables.keys.find(key.user.access_key_id);
+  if (known == tables.keys.end() || !key.name_space || *key.name_space == known->second->name_space) return Ok();
+  return FieldError(ErrorKind::kAlreadyExists, key.place,
+                    "access key '" + key.user.access_key_id + "' selects namespace '" + known->second->name_space + "', not '" +
+                        *key.name_space + "'; leave the field out to keep it there, or move it on purpose with PATCH " +
+                        "/_penstock/access-keys/" + key.user.access_key_id);
+}
+
+Result<std::shared_ptr<Universe>> Identities::SpaceOf(const KeyRecord& key, const std::string& name_space) const {
+  auto found = spaces_.find(name_space);
+  if (found.ok() || found.error().kind != ErrorKind::kNotFound) return found;
+  return FieldError(ErrorKind::kNotFound, key.place,
+                    found.error().message + ", or list it in \"namespaces\": [\"" + name_space + "\"] beside the accounts");
+}
+
 Result<void> Identities::Add(UsersDocument users) {
   const MutexLock one_at_a_time(change_mutex_);
   Tables tables = [this] {
@@ -68,11 +86,19 @@ Result<void> Identities::Add(UsersDocument users) {
   }();
   for (api::Owner& account : users.accounts) tables.accounts.insert_or_assign(account.account_id, std::move(account));
   PENSTOCK_TRY(CheckCanonicalIds(tables));
+  for (const KeyRecord& key : users.keys) PENSTOCK_TRY(CheckStays(tables, key));
+  const std::set<std::string, std::less<>> listed(users.namespaces.begin(), users.namespaces.end());
+  // Whether all are there, before any is made.
+  for (const KeyRecord& key : users.keys) {
+    if (key.name_space && !listed.contains(*key.name_space)) PENSTOCK_TRY(SpaceOf(key, *key.name_space));
+  }
+  for (const std::string& name : listed) PENSTOCK_TRY(spaces_.find_or_create(name));
   for (KeyRecord& key : users.keys) {
+    const auto known = tables.keys.find(key.user.access_key_id);
     auto entry = std::make_shared<Entry>();
+    entry->name_space = known != tables.keys.end() ? known->second->name_space : key.name_space.value_or(std::string(kDefaultNamespace));
+    PENSTOCK_ASSIGN(entry->universe, SpaceOf(key, entry->name_space));
     static_cast<auth::User&>(*entry) = std::move(key.user);
-    entry->name_space = std::move(key.name_space);
-    PENSTOCK_ASSIGN(entry->universe, open_(entry->name_space));
     std::string id = entry->access_key_id;
     tables.keys.insert_or_assign(std::move(id), std::move(entry));
   }
@@ -103,7 +129,7 @@ Result<void> Identities::Change(std::string_view access_key_id, const AccessKeyC
   }
   if (change.expires) changed->expires = change.expires;
   if (change.name_space) {
-    PENSTOCK_ASSIGN(changed->universe, open_(*change.name_space));
+    PENSTOCK_ASSIGN(changed->universe, spaces_.find(*change.name_space));
     changed->name_space = *change.name_space;
   }
   const std::unique_lock lock(mutex_);

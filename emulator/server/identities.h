@@ -30,14 +30,20 @@ UsersDocument UsersOfNamespace(const std::string& name, const AccessKey& pair);
 // Thread safety: safe from any thread. A request keeps the user it began with.
 class Identities final : public auth::Directory, public api::OwnerDirectory {
  public:
-  // Finds or makes the universe of a name. Set before the first key is added and before anything is asked.
-  using OpenSpace = std::function<Result<std::shared_ptr<Universe>>(std::string_view name)>;
-  void Attach(std::shared_ptr<Universe> shared, OpenSpace open, api::Identity default_identity);
+  // Where the universe of a name comes from.
+  struct Spaces {
+    using Open = std::function<Result<std::shared_ptr<Universe>>(std::string_view name)>;
+    Open find;  // kNotFound
+    Open find_or_create;
+  };
+  // Before the first key is added and before anything is asked.
+  void Attach(std::shared_ptr<Universe> shared, Spaces spaces, api::Identity default_identity);
 
-  // Adds all of them or none; replaces what has the same account id or access key id. kAlreadyExists when two accounts
-  // would share a canonical id; OpenSpace's errors.
+  // Adds all of them or none; replaces what has the same account id or access key id. Namespaces are made only where the
+  // document lists them. kNotFound for another that is not there; kAlreadyExists when two accounts would share a canonical
+  // id, or when a known key names another namespace than its own: a mistyped name makes and moves nothing. Spaces' errors.
   Result<void> Add(UsersDocument users);
-  // kNotFound; OpenSpace's errors; kInvalidArgument for an expiry of a key without a session token.
+  // kNotFound, of the key or the namespace; Spaces' errors; kInvalidArgument for an expiry of a key without a session token.
   Result<void> Change(std::string_view access_key_id, const AccessKeyChange& change);
   Result<void> Remove(std::string_view access_key_id);
   // Removes the keys that select it, and accounts that were made for one of them alone.
@@ -64,9 +70,11 @@ class Identities final : public auth::Directory, public api::OwnerDirectory {
     std::map<std::string, std::shared_ptr<const Entry>, std::less<>> keys;
   };
   static Result<void> CheckCanonicalIds(const Tables& tables);
+  static Result<void> CheckStays(const Tables& tables, const KeyRecord& key);
+  Result<std::shared_ptr<Universe>> SpaceOf(const KeyRecord& key, const std::string& name_space) const;
 
   std::shared_ptr<Universe> shared_;
-  OpenSpace open_;
+  Spaces spaces_;
   api::Identity default_identity_;
   Mutex change_mutex_;  // one change at a time
   mutable std::shared_mutex mutex_;

@@ -12,7 +12,10 @@ class IdentitiesTest : public testing::Test {
  protected:
   IdentitiesTest() {
     shared_ = Open("default").value();
-    identities_.Attach(shared_, [this](std::string_view name) { return Open(std::string(name)); }, MakeIdentity("a"));
+    identities_.Attach(shared_,
+                       {.find = [this](std::string_view name) { return Find(std::string(name)); },
+                        .find_or_create = [this](std::string_view name) { return Open(std::string(name)); }},
+                       MakeIdentity("a"));
     EXPECT_TRUE(identities_.Add(UsersOfPairs({{"a", "1"}, {"b", "2"}})).ok());
   }
 
@@ -23,6 +26,10 @@ class IdentitiesTest : public testing::Test {
       PENSTOCK_ASSIGN(universe, Universe::Open({.name = name, .clock = &SystemClock()}));
     }
     return universe;
+  }
+  Result<std::shared_ptr<Universe>> Find(const std::string& name) {
+    if (spaces_.contains(name)) return spaces_[name];
+    return Error::Make(ErrorKind::kNotFound, "no namespace '" + name + "'");
   }
   static UsersDocument Document(const char* json) { return ParseUsers(json).value(); }
 
@@ -45,7 +52,7 @@ TEST_F(IdentitiesTest, PairsAreAccountsOfTheirOwnInTheSharedUniverse) {
 
 TEST_F(IdentitiesTest, AKeySelectsItsNamespace) {
   ASSERT_TRUE(identities_
-                  .Add(Document(R"({"accounts": [{"account_id": "111122223333", "access_keys": [
+                  .Add(Document(R"({"namespaces": ["suite"], "accounts": [{"account_id": "111122223333", "access_keys": [
                          {"access_key_id": "K", "secret_access_key": "s", "namespace": "suite"}]}]})"))
                   .ok());
   EXPECT_EQ(identities_.NamespaceOf(identities_.FindUser("K").get())->name, "suite");
@@ -57,9 +64,10 @@ TEST_F(IdentitiesTest, AKeySelectsItsNamespace) {
 TEST_F(IdentitiesTest, ANamespaceTakesTheAccountsMadeForItsKeysAlongAndLeavesDescribedOnes) {
   UsersDocument made = UsersOfPairs({{"MADE", "s"}});
   made.keys.front().name_space = "suite";
+  made.namespaces = {"suite"};
   ASSERT_TRUE(identities_.Add(std::move(made)).ok());
   ASSERT_TRUE(identities_
-                  .Add(Document(R"({"accounts": [{"account_id": "111122223333", "access_keys": [
+                  .Add(Document(R"({"namespaces": ["suite"], "accounts": [{"account_id": "111122223333", "access_keys": [
                          {"access_key_id": "K", "secret_access_key": "s", "namespace": "suite"}]}]})"))
                   .ok());
   const std::string described = identities_.FindUser("K")->identity.owner_id;
@@ -69,8 +77,43 @@ TEST_F(IdentitiesTest, ANamespaceTakesTheAccountsMadeForItsKeysAlongAndLeavesDes
   EXPECT_TRUE(identities_.FindOwner(MakeIdentity("a").owner_id).has_value());
 }
 
+TEST_F(IdentitiesTest, AMistypedNamespaceMakesNothing) {
+  // It was made, in silence, and the key found none of its buckets.
+  const auto added = identities_.Add(Document(R"({"namespaces": ["suite"], "accounts": [{"account_id": "111122223333",
+    "users": [{"name": "ann", "access_keys": [{"access_key_id": "K", "secret_access_key": "s", "namespace": "siute"}]}]}]})"));
+  ASSERT_FALSE(added.ok());
+  EXPECT_EQ(added.error().kind, ErrorKind::kNotFound);
+  EXPECT_EQ(added.error().message,
+            "accounts[0].users[0].access_keys[0].namespace: no namespace 'siute', or list it in \"namespaces\": [\"siute\"] beside "
+            "the accounts");
+  EXPECT_FALSE(spaces_.contains("siute"));
+  EXPECT_FALSE(spaces_.contains("suite")) << "nothing of the document is taken";
+  EXPECT_EQ(identities_.FindUser("K"), nullptr);
+}
+
+TEST_F(IdentitiesTest, AKnownKeyIsNotMovedByADocument) {
+  // It was moved, in silence, away from its buckets.
+  ASSERT_TRUE(Open("suite").ok());
+  ASSERT_TRUE(identities_.Change("b", {.name_space = "suite"}).ok());
+  const auto document = [](const std::string& more) {
+    return Document((R"({"accounts": [{"account_id": "111122223333", "access_keys": [
+      {"access_key_id": "b", "secret_access_key": "new")" + more + "}]}]}").c_str());
+  };
+  const auto moved = identities_.Add(document(R"(, "namespace": "default")"));
+  ASSERT_FALSE(moved.ok());
+  EXPECT_EQ(moved.error().kind, ErrorKind::kAlreadyExists);
+  EXPECT_TRUE(moved.error().message.starts_with(
+      "accounts[0].access_keys[0].namespace: access key 'b' selects namespace 'suite', not 'default';"))
+      << moved.error().message;
+  EXPECT_EQ(identities_.FindUser("b")->secret_access_key, "2");
+  ASSERT_TRUE(identities_.Add(document("")).ok());  // what is left out stays
+  EXPECT_EQ(identities_.FindUser("b")->secret_access_key, "new");
+  EXPECT_EQ(identities_.NamespaceOf(identities_.FindUser("b").get())->name, "suite");
+  EXPECT_TRUE(identities_.Add(document(R"(, "namespace": "suite")")).ok());
+}
+
 TEST_F(IdentitiesTest, AllAreAddedOrNone) {
-  const auto added = identities_.Add(Document(R"({"accounts": [{"account_id": "111122223333", "access_keys": [
+  const auto added = identities_.Add(Document(R"({"namespaces": ["broken"], "accounts": [{"account_id": "111122223333", "access_keys": [
     {"access_key_id": "K1", "secret_access_key": "s"},
     {"access_key_id": "K2", "secret_access_key": "s", "namespace": "broken"}]}]})"));
   EXPECT_FALSE(added.ok());
@@ -100,6 +143,8 @@ TEST_F(IdentitiesTest, KeysChangeAndGo) {
   EXPECT_FALSE(identities_.FindUser("a")->active);
   EXPECT_EQ(identities_.Change("a", {.expires = WallTime{}}).error().kind, ErrorKind::kInvalidArgument);
   EXPECT_EQ(identities_.Change("c", {.active = false}).error().kind, ErrorKind::kNotFound);
+  EXPECT_EQ(identities_.Change("b", {.name_space = "other"}).error().kind, ErrorKind::kNotFound);
+  ASSERT_TRUE(Open("other").ok());
   ASSERT_TRUE(identities_.Change("b", {.name_space = "other"}).ok());
   EXPECT_EQ(identities_.NamespaceOf(identities_.FindUser("b").get())->name, "other");
   ASSERT_TRUE(identities_.Remove("a").ok());

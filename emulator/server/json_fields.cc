@@ -86,8 +86,11 @@ Result<Json> ParseJson(std::string_view text) {
 }
 
 Error FieldError(std::string_view place, std::string problem) {
-  return Error::Make(ErrorKind::kInvalidArgument,
-                     place.empty() ? std::move(problem) : std::string(place) + ": " + std::move(problem));
+  return FieldError(ErrorKind::kInvalidArgument, place, std::move(problem));
+}
+
+Error FieldError(ErrorKind kind, std::string_view place, std::string problem) {
+  return Error::Make(kind, place.empty() ? std::move(problem) : std::string(place) + ": " + std::move(problem));
 }
 
 Result<JsonFields> JsonFields::Read(const Json& json, std::string place, std::initializer_list<std::string_view> known) {

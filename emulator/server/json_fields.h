@@ -20,8 +20,9 @@ using Json = nlohmann::ordered_json;
 // place and name of a member that its object has twice.
 Result<Json> ParseJson(std::string_view text);
 
-// "PLACE: PROBLEM", or the problem alone at the top.
+// "PLACE: PROBLEM", or the problem alone at the top. kInvalidArgument unless said otherwise.
 Error FieldError(std::string_view place, std::string problem);
+Error FieldError(ErrorKind kind, std::string_view place, std::string problem);
 
 // One object. `place` is its path from the top ("accounts[0]"), empty at the top itself.
 class JsonFields {

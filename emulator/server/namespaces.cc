@@ -10,6 +10,18 @@ namespace {
 namespace fs = std::filesystem;
 constexpr std::string_view kFolder = "/namespaces";
 
+// For messages: the default one, and some of the others.
+std::string NamesOf(const std::map<std::string, std::shared_ptr<Universe>, std::less<>>& others) {
+  constexpr std::size_t kMost = 20;
+  std::string names(kDefaultNamespace);
+  std::size_t count = 0;
+  for (const auto& [name, universe] : others) {
+    if (++count > kMost) return names + " and " + std::to_string(others.size() - kMost) + " more";
+    names += ", " + name;
+  }
+  return names;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Namespaces>> Namespaces::Open(NamespacesOptions options) {
@@ -76,8 +88,8 @@ Result<std::shared_ptr<Universe>> Namespaces::Find(std::string_view name) {
   const MutexLock lock(mutex_);
   const auto found = others_.find(name);
   if (found == others_.end()) {
-    return Error::Make(ErrorKind::kNotFound,
-                       "there is no namespace '" + std::string(name) + "'; create it first, or list what there is");
+    return Error::Make(ErrorKind::kNotFound, "there is no namespace '" + std::string(name) + "'; there " +
+                                                 (others_.empty() ? "is" : "are") + " " + NamesOf(others_) + "; make it first");
   }
   if (!found->second) {
     PENSTOCK_ASSIGN(found->second, OpenOne(name));

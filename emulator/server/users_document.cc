@@ -54,7 +54,8 @@ class Reader {
  public:
   Result<UsersDocument> Read(std::string_view text) {
     PENSTOCK_ASSIGN(const Json json, ParseJson(text));
-    PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, "", {"$schema", "accounts"}));
+    PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, "", {"$schema", "namespaces", "accounts"}));
+    PENSTOCK_TRY(ReadNamespaces(fields));
     PENSTOCK_ASSIGN(const Json* accounts, fields.List("accounts"));
     if (accounts == nullptr) return FieldError("", "the field 'accounts' is missing");
     for (std::size_t i = 0; i < accounts->size(); ++i) PENSTOCK_TRY(ReadAccount((*accounts)[i], ItemPlace("accounts", i)));
@@ -62,6 +63,20 @@ class Reader {
   }
 
  private:
+  Result<void> ReadNamespaces(const JsonFields& fields) {
+    PENSTOCK_ASSIGN(const Json* names, fields.List("namespaces"));
+    for (std::size_t i = 0; names != nullptr && i < names->size(); ++i) {
+      const Json& name = (*names)[i];
+      const std::string place = ItemPlace("namespaces", i);
+      if (!name.is_string()) return FieldError(place, "must be a string");
+      document_.namespaces.push_back(name.get<std::string>());
+      if (const std::string problem = NamespaceNameProblem(document_.namespaces.back()); !problem.empty()) {
+        return FieldError(place, problem);
+      }
+    }
+    return Ok();
+  }
+
   Result<void> ReadAccount(const Json& json, const std::string& place) {
     PENSTOCK_ASSIGN(const JsonFields fields,
                     JsonFields::Read(json, place, {"account_id", "canonical_id", "display_name", "access_keys", "users"}));
@@ -140,10 +155,10 @@ class Reader {
     }
     PENSTOCK_ASSIGN(const auto active, fields.Flag("active"));
     key.user.active = active.value_or(true);
-    PENSTOCK_ASSIGN(auto name_space, fields.Text("namespace"));
-    if (name_space) key.name_space = std::move(*name_space);
-    if (const std::string problem = NamespaceNameProblem(key.name_space); !problem.empty()) {
-      return FieldError(fields.Place("namespace"), problem);
+    PENSTOCK_ASSIGN(key.name_space, fields.Text("namespace"));
+    key.place = fields.Place("namespace");
+    if (const std::string problem = key.name_space ? NamespaceNameProblem(*key.name_space) : std::string(); !problem.empty()) {
+      return FieldError(key.place, problem);
     }
     if (!key_ids_.insert(key.user.access_key_id).second) {
       return FieldError(fields.Place("access_key_id"), "access key '" + key.user.access_key_id + "' is given twice; name each once");
@@ -181,7 +196,7 @@ std::string UsersJson(const UsersDocument& users) {
     for (const KeyRecord& record : users.keys) {
       const auth::User& user = record.user;
       if (user.identity.account_id != account.account_id) continue;
-      Json key{{"access_key_id", user.access_key_id}, {"active", user.active}, {"namespace", record.name_space}};
+      Json key{{"access_key_id", user.access_key_id}, {"active", user.active}, {"namespace", record.name_space.value_or(std::string(kDefaultNamespace))}};
       if (user.expires) key["expires"] = FormatIso8601(*user.expires);
       if (user.identity.user_name.empty()) {
         keys_of_root.push_back(std::move(key));

@@ -18,10 +18,12 @@ inline constexpr std::string_view kDefaultNamespace = "default";
 
 struct KeyRecord {
   auth::User user;
-  std::string name_space{kDefaultNamespace};
+  std::optional<std::string> name_space;  // nullopt: a known key's own, or else the default one
+  std::string place;                      // of its namespace in the document it came from: "accounts[0].access_keys[0].namespace"
 };
 
 struct UsersDocument {
+  std::vector<std::string> namespaces;  // to be made where they are missing
   std::vector<api::Owner> accounts;
   std::vector<KeyRecord> keys;
 };

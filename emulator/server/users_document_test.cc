@@ -33,6 +33,8 @@ TEST(UsersDocumentTest, ReadsAccountsUsersAndKeys) {
   EXPECT_EQ(users->keys[1].user.identity.owner_id, users->accounts[0].id);
   EXPECT_FALSE(users->keys[2].user.active);
   EXPECT_EQ(users->keys[2].name_space, "suite-7");
+  EXPECT_EQ(users->keys[2].place, "accounts[0].users[0].access_keys[1].namespace");
+  EXPECT_EQ(users->keys[1].name_space, std::nullopt);
   EXPECT_EQ(users->keys[3].user.session_token, "t");
   EXPECT_EQ(FormatIso8601(*users->keys[3].user.expires), "2026-01-01T00:00:00.000Z");
 }
@@ -84,7 +86,10 @@ INSTANTIATE_TEST_SUITE_P(
                  "accounts[0].access_keys[0].expires: only a temporary key expires"},
         BadUsers{R"({"accounts": [{"account_id": "111122223333", "access_keys": [
                    {"access_key_id": "A", "secret_access_key": "hush", "namespace": "../x"}]}]})",
-                 "accounts[0].access_keys[0].namespace: '../x' is no name of a namespace"}));
+                 "accounts[0].access_keys[0].namespace: '../x' is no name of a namespace"},
+        BadUsers{R"({"namespaces": "suite", "accounts": []})", "namespaces: must be a list"},
+        BadUsers{R"({"namespaces": ["suite", 1], "accounts": []})", "namespaces[1]: must be a string"},
+        BadUsers{R"({"namespaces": [".x"], "accounts": []})", "namespaces[0]: '.x' is no name of a namespace"}));
 
 TEST(UsersDocumentTest, AFileThatCannotBeReadIsNamed) {
   const auto users = ReadUsersFile("/nowhere/users.json");

@@ -178,6 +178,9 @@ MISTAKES: dict[str, Callable[[dict[str, Any]], Any]] = {
     "an expiry without a token": lambda users: key(users).update(expires="2030-01-02T03:04:05Z"),
     "a date without a zone": lambda users: key(users).update(session_token="t", expires="2030-01-02T03:04:05"),
     "active in words": lambda users: key(users).update(active="yes"),
+    "namespaces are no list": lambda users: users.update(namespaces="elsewhere"),
+    "a namespace that is a number": lambda users: users.update(namespaces=[1]),
+    "a listed namespace that begins with a dot": lambda users: users.update(namespaces=[".hidden"]),
     "a namespace that begins with a dot": lambda users: key(users).update(namespace=".hidden"),
     "a namespace of 64 characters": lambda users: key(users).update(namespace="n" * 64),
     "an unknown field of a key": lambda users: key(users).update(secret="x"),
@@ -192,7 +195,10 @@ BORDERS: dict[str, Callable[[dict[str, Any]], Any]] = {
         access_key_id="".join(chr(c) for c in range(0x21, 0x7F) if chr(c) not in "/,;")
     ),
     "a key id of 128 characters": lambda users: key(users).update(access_key_id="A" * 128),
-    "a namespace of 63 characters": lambda users: key(users).update(namespace="n" * 63),
+    "a namespace of 63 characters": lambda users: [
+        users.update(namespaces=["n" * 63]),
+        key(users).update(access_key_id="LONG", namespace="n" * 63),
+    ],
     "a fraction and a zone": lambda users: key(users).update(session_token="t", expires="2030-01-02T03:04:05.25+01:30"),
     "an account of nobody": lambda users: users["accounts"].append({"account_id": "000000000000"}),
     "no account": lambda users: users["accounts"].clear(),

@@ -118,11 +118,12 @@ class Emulator {
   virtual Result<ClockState> RestoreClock(const std::string& name_space) = 0;  // the machine's time again
 
   virtual Result<SeedReport> Seed(const SeedRequest& request) = 0;
-  // Adds accounts and keys; replaces those of the same account id or access key id. kInvalidArgument names the place.
+  // Adds accounts and keys; replaces those of the same account id or access key id. kInvalidArgument names the place; kNotFound
+  // a namespace that is neither there nor in the document's "namespaces"; kAlreadyExists a key that would change its namespace.
   virtual Result<void> AddUsers(const std::string& json) = 0;
   // Accounts, users and keys in the form AddUsers takes, without secrets and session tokens.
   virtual Result<std::string> ListUsers() const = 0;
-  // kNotFound for an unknown key; kInvalidArgument for an expiry of a key without a session token.
+  // kNotFound for an unknown key or namespace; kInvalidArgument for an expiry of a key without a session token.
   virtual Result<void> ChangeAccessKey(const std::string& id, const AccessKeyChange& change) = 0;
   virtual Result<void> RemoveAccessKey(const std::string& id) = 0;  // kNotFound
 
