@@ -63,6 +63,7 @@ class RunningEmulator final : public Emulator {
     return options_.admin_port < 0 ? std::string() : EndpointUrl("http", options_.admin_host, options_.admin_port);
   }
   const EmulatorOptions& options() const override { return options_; }
+  std::vector<std::string> notices() const override { return notices_; }
 
   EmulatorStats stats() const override {
     EmulatorStats snapshot = counters_.Snapshot();
@@ -166,6 +167,7 @@ class RunningEmulator final : public Emulator {
   // In the order in which they need each other; the listeners last, so that they go first.
   const Clock& clock_ = SystemClock();
   EmulatorOptions options_;
+  std::vector<std::string> notices_;
   Counters counters_;
   std::unique_ptr<RequestLog> log_;
   std::unique_ptr<api::Handler> router_;

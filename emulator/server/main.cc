@@ -9,6 +9,7 @@
 #include <exception>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -23,9 +24,13 @@ namespace {
 constexpr int kEnvironmentFailure = 1;
 constexpr int kUsageFailure = 2;
 
-int Fail(int status, std::string message) {
+void Say(std::string message) {
   std::replace(message.begin(), message.end(), '\n', ' ');
   std::fprintf(stderr, "penstock-emulator: %s\n", message.c_str());
+}
+
+int Fail(int status, std::string message) {
+  Say(std::move(message));
   return status;
 }
 
@@ -73,6 +78,7 @@ int Main(int argc, char** argv) {
 
   auto emulator = Emulator::Start(std::move(command->options));
   if (!emulator.ok()) return Fail(kEnvironmentFailure, emulator.error().message);
+  for (std::string& notice : (*emulator)->notices()) Say(std::move(notice));
   PrintReady(**emulator);
   int received = 0;
   while (sigwait(&stop_signals, &received) != 0) {

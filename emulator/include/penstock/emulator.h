@@ -100,6 +100,9 @@ class Emulator {
   virtual std::string endpoint() const = 0;        // "http://127.0.0.1:43121"
   virtual std::string admin_endpoint() const = 0;  // empty without an admin listener
   virtual const EmulatorOptions& options() const = 0;
+  // What the start decided that its user should know, one line each: conflicts between what was given and what the data
+  // directory keeps. Never a secret.
+  virtual std::vector<std::string> notices() const = 0;
   virtual EmulatorStats stats() const = 0;
   // Makes every namespace as new (no buckets, the machine's time) and the counters zero. Users and namespaces stay.
   virtual Result<void> Reset() = 0;
