@@ -1,11 +1,15 @@
 #include "emulator/server/control.h"
 
+#include <algorithm>
 #include <array>
+#include <iterator>
+#include <tuple>
 #include <utility>
 
 #include "base/digest.h"
 #include "base/encoding.h"
 #include "emulator/server/json_fields.h"
+#include "emulator/server/root_accounts.h"
 #include "emulator/server/seeder.h"
 
 namespace penstock::emulator::server {
@@ -27,13 +31,26 @@ std::string NewSecret() {
   return Base64Encode(random);
 }
 
+// Each once, the oldest bucket's first.
+Result<std::vector<std::string>> OwnersOfBuckets(const Universe& universe) {
+  PENSTOCK_ASSIGN(std::vector<store::BucketPtr> buckets, universe.Current()->store->ListBuckets());
+  std::sort(buckets.begin(), buckets.end(), [](const auto& left, const auto& right) {
+    return std::tie(left->created, left->name.value) < std::tie(right->created, right->name.value);
+  });
+  std::vector<std::string> owners;
+  for (const store::BucketPtr& bucket : buckets) {
+    if (std::find(owners.begin(), owners.end(), bucket->owner_id) == owners.end()) owners.push_back(bucket->owner_id);
+  }
+  return owners;
+}
+
+}  // namespace
+
 // Users that an emulator is started with.
-struct Given {
+struct Control::Given {
   std::string source;
   UsersDocument users;
 };
-
-}  // namespace
 
 Result<std::unique_ptr<Control>> Control::Open(const EmulatorOptions& options, const Clock& machine, api::Handler& router) {
   // Read before anything is opened: a mistake in a file leaves no trace.
@@ -49,13 +66,17 @@ Result<std::unique_ptr<Control>> Control::Open(const EmulatorOptions& options, c
     given.push_back({"users", std::move(users).value()});
   }
 
+  const auto durability = options.durability == DurabilityMode::kStrict ? store::Durability::kStrict : store::Durability::kRelaxed;
   std::unique_ptr<Control> control(new Control(router, options.region));
-  PENSTOCK_ASSIGN(control->spaces_,
-                  Namespaces::Open({.directory = options.data_directory,
-                                    .durability = options.durability == DurabilityMode::kStrict ? store::Durability::kStrict
-                                                                                                : store::Durability::kRelaxed,
-                                    .clock = &machine,
-                                    .owners = &control->identities_}));
+  PENSTOCK_ASSIGN(control->spaces_, Namespaces::Open({.directory = options.data_directory,
+                                                      .durability = durability,
+                                                      .clock = &machine,
+                                                      .owners = &control->identities_}));
+  std::unique_ptr<KeptUsers> kept;
+  if (!options.data_directory.empty()) {
+    PENSTOCK_ASSIGN(kept, KeptUsers::Open(options.data_directory, durability));
+    PENSTOCK_TRY(control->FindRoots(options.access_keys, given, *kept));
+  }
   api::Identity first = MakeIdentity("penstock");
   for (auto from = given.rbegin(); from != given.rend(); ++from) {
     if (!from->users.keys.empty()) first = from->users.keys.front().user.identity;
@@ -63,13 +84,39 @@ Result<std::unique_ptr<Control>> Control::Open(const EmulatorOptions& options, c
   Namespaces* const spaces = control->spaces_.get();
   control->identities_.Attach(spaces->Default(),
                               {.find = [spaces](std::string_view name) { return spaces->Find(name); },
-                               .find_or_create = [spaces](std::string_view name) { return spaces->FindOrCreate(name); }},
+                               .find_or_create = [spaces](std::string_view name) { return spaces->FindOrCreate(name); },
+                               .has = [spaces](std::string_view name) { return spaces->Has(name); }},
                               std::move(first));
   for (Given& from : given) {
     const auto added = control->identities_.Add(std::move(from.users));
     if (!added.ok()) return FieldError(added.error().kind, from.source, added.error().message);
   }
+  if (kept) {
+    PENSTOCK_ASSIGN(std::vector<std::string> notices, control->identities_.Restore(std::move(kept)));
+    std::move(notices.begin(), notices.end(), std::back_inserter(control->notices_));
+  }
   return control;
+}
+
+// Gives the pairs, the first of `given`, the accounts that they had or take over, and remembers them.
+Result<void> Control::FindRoots(const std::vector<AccessKey>& pairs, std::vector<Given>& given, KeptUsers& kept) {
+  EarlierRoots earlier{.guess = kept.is_new()};
+  PENSTOCK_ASSIGN(earlier.roots, kept.ReadRoots());
+  const auto same = [](const AccessKey& pair, const RootAccount& root) { return pair.id == root.access_key_id; };
+  if (!std::equal(pairs.begin(), pairs.end(), earlier.roots.begin(), earlier.roots.end(), same)) {
+    PENSTOCK_ASSIGN(earlier.bucket_owners, OwnersOfBuckets(*spaces_->Default()));
+  }
+  for (std::size_t i = 1; i < given.size(); ++i) {
+    for (const api::Owner& account : given[i].users.accounts) earlier.others.insert(account.id);
+  }
+  RootPlan plan = PlanRoots(pairs, earlier);
+  given.front().users = UsersOfPairs(pairs, std::move(plan.identities));
+  notices_ = std::move(plan.notices);
+  const auto equal = [](const RootAccount& left, const RootAccount& right) {
+    return left.access_key_id == right.access_key_id && left.account.id == right.account.id;
+  };
+  if (std::equal(plan.roots.begin(), plan.roots.end(), earlier.roots.begin(), earlier.roots.end(), equal)) return Ok();
+  return kept.SetRoots(plan.roots);
 }
 
 Result<void> Control::ResetNamespace(const std::string& name) {
@@ -88,9 +135,9 @@ Result<AccessKey> Control::CreateNamespace(const std::string& name) {
 
 Result<void> Control::DeleteNamespace(const std::string& name) {
   PENSTOCK_ASSIGN(const std::shared_ptr<Universe> universe, spaces_->Find(name));
+  if (name != kDefaultNamespace) PENSTOCK_TRY(identities_.RemoveNamespace(*universe));  // before the name is free for another
   PENSTOCK_TRY(spaces_->Delete(name));
-  identities_.RemoveNamespace(*universe);
-  return Ok();
+  return identities_.RemoveNamespace(*universe);  // keys that came in between
 }
 
 Result<ClockState> Control::GetClock(const std::string& name) {

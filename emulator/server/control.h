@@ -22,6 +22,8 @@ class Control {
   static Result<std::unique_ptr<Control>> Open(const EmulatorOptions& options, const Clock& machine, api::Handler& router);
 
   const Identities& identities() const { return identities_; }
+  // What Open decided that the user should know.
+  const std::vector<std::string>& notices() const { return notices_; }
 
   Result<void> ResetAll() { return spaces_->ResetAll(); }
   Result<void> ResetNamespace(const std::string& name);
@@ -44,10 +46,13 @@ class Control {
   Result<void> RemoveKey(const std::string& access_key_id) { return identities_.Remove(access_key_id); }
 
  private:
+  struct Given;
   Control(api::Handler& router, std::string region) : router_(router), region_(std::move(region)) {}
+  Result<void> FindRoots(const std::vector<AccessKey>& pairs, std::vector<Given>& given, KeptUsers& kept);
 
   api::Handler& router_;
   const std::string region_;
+  std::vector<std::string> notices_;
   std::atomic<bool> stop_seeding_{false};
   Identities identities_;
   std::unique_ptr<Namespaces> spaces_;

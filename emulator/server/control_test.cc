@@ -64,22 +64,134 @@ TEST_F(ControlTest, NewNamespacesHaveKeysThatNobodyElseHas) {
   EXPECT_EQ((*control)->identities().NamespaceOf((*control)->identities().FindUser(one->id).get())->name, "one");
 }
 
-TEST_F(ControlTest, ANamespaceFoundOnDiskGetsAKeyOfTheAccountThatItHad) {
+std::string OwnerIdOf(const Control& control, const std::string& key) {
+  const auto user = control.identities().FindUser(key);
+  return user ? user->identity.owner_id : std::string();
+}
+
+TEST_F(ControlTest, ANamespaceOutlivesTheProcessWithItsKey) {
+  // It was given a new key, and the first one was unknown.
   const TemporaryFolder folder;
+  AccessKey key;
   std::string owner;
   {
     const auto control = Open({.data_directory = folder.path()});
-    ASSERT_TRUE(control.ok());
-    const auto key = (*control)->CreateNamespace("kept");
-    ASSERT_TRUE(key.ok());
-    owner = (*control)->identities().FindUser(key->id)->identity.owner_id;
+    key = (*control)->CreateNamespace("kept").value();
+    owner = OwnerIdOf(**control, key.id);
   }
   const auto control = Open({.data_directory = folder.path()});
   ASSERT_TRUE(control.ok());
-  const auto key = (*control)->CreateNamespace("kept");
-  ASSERT_TRUE(key.ok()) << key.error().message;
-  EXPECT_EQ((*control)->identities().FindUser(key->id)->identity.owner_id, owner);
+  const auto user = (*control)->identities().FindUser(key.id);
+  ASSERT_NE(user, nullptr);
+  EXPECT_EQ(user->secret_access_key, key.secret);
+  EXPECT_EQ((*control)->identities().NamespaceOf(user.get())->name, "kept");
   EXPECT_EQ((*control)->CreateNamespace("kept").error().kind, ErrorKind::kAlreadyExists);
+  // Whoever lost the secret removes the key and makes the namespace again: a new key of the same account.
+  ASSERT_TRUE((*control)->RemoveKey(key.id).ok());
+  const auto again = (*control)->CreateNamespace("kept");
+  ASSERT_TRUE(again.ok()) << again.error().message;
+  EXPECT_EQ(OwnerIdOf(**control, again->id), owner);
+}
+
+TEST_F(ControlTest, UsersOfTheAdminApiOutliveTheProcess) {
+  const TemporaryFolder folder;
+  {
+    const auto control = Open({.data_directory = folder.path()});
+    ASSERT_TRUE((*control)->AddUsers(kAnn).ok());
+    ASSERT_TRUE((*control)->AddUsers(R"({"accounts": [{"account_id": "444455556666", "access_keys": [
+      {"access_key_id": "GONE", "secret_access_key": "s"}, {"access_key_id": "OFF", "secret_access_key": "s"}]}]})").ok());
+    ASSERT_TRUE((*control)->RemoveKey("GONE").ok());
+    ASSERT_TRUE((*control)->ChangeKey("OFF", {.active = false}).ok());
+    ASSERT_TRUE((*control)->CreateNamespace("lost").ok());
+    ASSERT_TRUE((*control)->DeleteNamespace("lost").ok());
+  }
+  const auto control = Open({.data_directory = folder.path()});
+  ASSERT_TRUE(control.ok()) << control.error().message;
+  const Identities& identities = (*control)->identities();
+  EXPECT_EQ(identities.NamespaceOf(identities.FindUser("ANN").get())->name, "ann");
+  EXPECT_EQ(identities.FindUser("ANN")->identity.user_name, "ann");
+  EXPECT_EQ(identities.FindUser("GONE"), nullptr);
+  EXPECT_FALSE(identities.FindUser("OFF")->active);
+  EXPECT_EQ(identities.List().keys.size(), 2u);
+  EXPECT_EQ(identities.List().accounts.size(), 2u);
+  EXPECT_TRUE((*control)->notices().empty());
+}
+
+TEST_F(ControlTest, WhatIsGivenAtTheStartWinsAndSaysSo) {
+  const TemporaryFolder folder;
+  const char* const given = R"({"accounts": [{"account_id": "111122223333", "display_name": "file", "access_keys": [
+    {"access_key_id": "ANN", "secret_access_key": "of-the-file"}]}]})";
+  {
+    const auto control = Open({.data_directory = folder.path()});
+    ASSERT_TRUE((*control)->AddUsers(kAnn).ok());
+  }
+  {
+    const auto control = Open({.data_directory = folder.path(), .users_json = given});
+    ASSERT_TRUE(control.ok()) << control.error().message;
+    EXPECT_EQ((*control)->identities().FindUser("ANN")->secret_access_key, "of-the-file");
+    EXPECT_EQ((*control)->notices(),
+              (std::vector<std::string>{"account '111122223333' is as given at this start, not as the data directory keeps it",
+                                        "access key 'ANN' is as given at this start, not as the data directory keeps it"}));
+    ASSERT_TRUE((*control)->ChangeKey("ANN", {.active = false}).ok());
+  }
+  const auto control = Open({.data_directory = folder.path()});
+  EXPECT_EQ((*control)->identities().FindUser("ANN")->secret_access_key, "s") << "kept all the same";
+  EXPECT_TRUE((*control)->identities().FindUser("ANN")->active) << "what changed was the key given";
+}
+
+TEST_F(ControlTest, AKeyWhoseNamespaceIsGoneIsForgotten) {
+  const TemporaryFolder folder;
+  {
+    const auto control = Open({.data_directory = folder.path()});
+    ASSERT_TRUE((*control)->AddUsers(kAnn).ok());
+  }
+  std::filesystem::remove_all(folder.path() + "/namespaces/ann");  // kill -9 amid a delete
+  {
+    const auto control = Open({.data_directory = folder.path()});
+    EXPECT_EQ((*control)->identities().FindUser("ANN"), nullptr);
+    EXPECT_EQ((*control)->notices(),
+              std::vector<std::string>{"access key 'ANN' is forgotten: its namespace 'ann' was deleted"});
+    ASSERT_TRUE((*control)->CreateNamespace("ann").ok());
+  }
+  EXPECT_EQ((*Open({.data_directory = folder.path()}))->identities().FindUser("ANN"), nullptr);
+}
+
+TEST_F(ControlTest, AnotherAccessKeyFindsWhatTheFirstMade) {
+  // The default namespace answered 403 to whoever had changed the key.
+  const TemporaryFolder folder;
+  const auto start = [&](const std::string& key) {
+    return Open({.data_directory = folder.path(), .access_keys = {{key, "s"}}}).value();
+  };
+  std::string owner;
+  {
+    const auto control = start("first");
+    store::BucketRecord bucket;
+    bucket.name = BucketName("bucket");
+    bucket.owner_id = owner = OwnerIdOf(*control, "first");
+    const auto space = control->identities().NamespaceOf(nullptr);
+    ASSERT_TRUE(space->store->CreateBucket(bucket).ok());
+  }
+  EXPECT_EQ(OwnerIdOf(*start("second"), "second"), owner);
+  const auto control = start("second");
+  EXPECT_EQ(OwnerIdOf(*control, "second"), owner) << "and keeps it";
+  EXPECT_EQ(control->identities().DefaultIdentity().owner_id, owner);
+  EXPECT_TRUE(control->notices().empty()) << "said once";
+}
+
+TEST_F(ControlTest, ADirectoryOfAnOlderVersionOpensForAnotherKey) {
+  const TemporaryFolder folder;
+  {
+    const auto control = Open({.data_directory = folder.path(), .access_keys = {{"first", "s"}}});
+    store::BucketRecord bucket;
+    bucket.name = BucketName("bucket");
+    bucket.owner_id = MakeIdentity("first").owner_id;
+    ASSERT_TRUE((*control)->identities().NamespaceOf(nullptr)->store->CreateBucket(bucket).ok());
+  }
+  std::filesystem::remove(folder.path() + "/users.db");  // it had none
+  const auto control = Open({.data_directory = folder.path(), .access_keys = {{"second", "s"}}});
+  ASSERT_TRUE(control.ok());
+  EXPECT_EQ(OwnerIdOf(**control, "second"), MakeIdentity("first").owner_id);
+  ASSERT_EQ((*control)->notices().size(), 1u);
 }
 
 TEST_F(ControlTest, EachNamespaceHasItsClock) {

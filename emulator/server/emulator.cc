@@ -46,6 +46,7 @@ class RunningEmulator final : public Emulator {
     }
     router_ = api::MakeRouter({.region = options_.region});
     PENSTOCK_ASSIGN(control_, Control::Open(options_, clock_, *router_));
+    notices_ = control_->notices();
     const api::HostRules hosts = api::HostRules::Default(options_.region);
     const Identities& identities = control_->identities();
     auth_ = auth::MakeAuth(

@@ -246,7 +246,7 @@ TEST(EmulatorStartTest, NamesACorruptDatabase) {
     std::ofstream(entry.path(), std::ios::trunc) << std::string(8192, 'x');
     ++damaged;
   }
-  ASSERT_EQ(damaged, 1);
+  ASSERT_EQ(damaged, 2) << "the store's and the users'";
   const auto emulator = Emulator::Start({.data_directory = folder.path()});
   ASSERT_FALSE(emulator.ok());
   EXPECT_EQ(emulator.error().kind, ErrorKind::kDataLoss);

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "emulator/server/data_directory.h"
+#include "emulator/server/kept_users_check.h"
 #include "emulator/store/fsck.h"
 
 namespace penstock::emulator::server {
@@ -56,6 +57,17 @@ void Collect(const fs::path& folder, int depth, std::vector<std::string>& stores
   if (living) Collect(living->second, depth + 1, stores);
 }
 
+nlohmann::ordered_json ToJson(const std::vector<store::FsckFinding>& findings) {
+  nlohmann::ordered_json json = nlohmann::ordered_json::array();
+  for (const store::FsckFinding& finding : findings) {
+    json.push_back({{"kind", finding.is_note ? "note" : "damage"},
+                    {"code", finding.code},
+                    {"subject", finding.subject},
+                    {"message", finding.message}});
+  }
+  return json;
+}
+
 nlohmann::ordered_json ToJson(const std::string& store, const store::FsckReport& report) {
   nlohmann::ordered_json json;
   json["store"] = store;
@@ -66,22 +78,34 @@ nlohmann::ordered_json ToJson(const std::string& store, const store::FsckReport&
   json["parts"] = report.parts;
   json["blobs"] = report.blobs;
   json["bytes_read"] = report.bytes_read;
-  json["findings"] = nlohmann::ordered_json::array();
-  for (const store::FsckFinding& finding : report.findings) {
-    json["findings"].push_back({{"kind", finding.is_note ? "note" : "damage"},
-                                {"code", finding.code},
-                                {"subject", finding.subject},
-                                {"message", finding.message}});
-  }
+  json["findings"] = ToJson(report.findings);
   json["omitted"] = report.omitted;
   return json;
 }
 
-std::string ToText(const std::string& store, const store::FsckReport& report) {
+nlohmann::ordered_json ToJson(const KeptUsersReport& report) {
+  return {{"file", report.path},
+          {"clean", report.clean()},
+          {"accounts", report.accounts},
+          {"access_keys", report.access_keys},
+          {"findings", ToJson(report.findings)}};
+}
+
+std::string ToText(const std::vector<store::FsckFinding>& findings) {
   std::string text;
-  for (const store::FsckFinding& finding : report.findings) {
+  for (const store::FsckFinding& finding : findings) {
     text += (finding.is_note ? "note: " : "damage: ") + finding.subject + ": " + finding.message + "\n";
   }
+  return text;
+}
+
+std::string ToText(const KeptUsersReport& report) {
+  return ToText(report.findings) + report.path + ": " + (report.clean() ? "clean" : "damaged") + ", " +
+         std::to_string(report.accounts) + " accounts, " + std::to_string(report.access_keys) + " access keys\n";
+}
+
+std::string ToText(const std::string& store, const store::FsckReport& report) {
+  std::string text = ToText(report.findings);
   if (report.omitted > 0) text += "and " + std::to_string(report.omitted) + " more\n";
   return text + store + ": " + (report.clean() ? "clean" : "damaged") + ", " + std::to_string(report.buckets) +
          " buckets, " + std::to_string(report.versions) + " versions, " + std::to_string(report.uploads) + " uploads, " +
@@ -104,6 +128,17 @@ FsckOutcome Check(const Flags& flags) {
     }
     all["stores"].push_back(ToJson(store, *report));
     if (!flags.json) outcome.out += ToText(store, *report);
+  }
+  // The stores were not in use, so nobody has the users open.
+  const auto users = CheckKeptUsers(flags.directory);
+  if (!users.ok()) return NotChecked(users.error().message);
+  if (*users) {
+    if (!(*users)->clean()) {
+      outcome.status = kFindings;
+      all["clean"] = false;
+    }
+    all["users"] = ToJson(**users);
+    if (!flags.json) outcome.out += ToText(**users);
   }
   // Keys are bytes: what is no UTF-8 is replaced.
   if (flags.json) outcome.out = all.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "emulator/server/kept_users.h"
 #include "emulator/store/store.h"
 
 namespace penstock::emulator::server {
@@ -86,6 +87,22 @@ TEST_F(FsckCommandTest, DeletedNamespacesDoNotCount) {
   MakeStore("namespaces/two/generation-2");
   std::ofstream(path_ + "/namespaces/two/deleted-2");
   EXPECT_EQ(StoresIn(path_), (std::vector<std::string>{path_ + "/generation-1", path_ + "/namespaces/one/generation-3"}));
+}
+
+TEST_F(FsckCommandTest, KeptUsersAreCheckedToo) {
+  MakeStore("generation-1");
+  ASSERT_TRUE(KeptUsers::Open(path_, store::Durability::kRelaxed).ok());
+  EXPECT_NE(RunFsck({path_}).out.find("/users.db: clean, 0 accounts, 0 access keys"), std::string::npos);
+  ASSERT_TRUE(store::Connection::Open(path_ + "/users.db")
+                  .value()
+                  ->Execute("INSERT INTO accounts VALUES('12', 'x', 'y')")
+                  .ok());
+  EXPECT_EQ(RunFsck({path_}).status, 1);
+  EXPECT_NE(RunFsck({path_}).out.find("damage: account '12': '12' is no account id"), std::string::npos);
+  const auto report = nlohmann::json::parse(RunFsck({path_, "--json"}).out);
+  EXPECT_FALSE(report["clean"].get<bool>());
+  EXPECT_EQ(report["users"]["findings"][0]["kind"], "damage");
+  EXPECT_TRUE(report["stores"][0]["clean"].get<bool>());
 }
 
 TEST_F(FsckCommandTest, WhatCannotBeCheckedIsStatus2) {

@@ -29,8 +29,14 @@ void AddRoot(UsersDocument& users, const AccessKey& pair, api::Identity root, st
 }  // namespace
 
 UsersDocument UsersOfPairs(const std::vector<AccessKey>& pairs) {
+  std::vector<api::Identity> roots;
+  for (const AccessKey& pair : pairs) roots.push_back(MakeIdentity(pair.id));
+  return UsersOfPairs(pairs, std::move(roots));
+}
+
+UsersDocument UsersOfPairs(const std::vector<AccessKey>& pairs, std::vector<api::Identity> roots) {
   UsersDocument users;
-  for (const AccessKey& pair : pairs) AddRoot(users, pair, MakeIdentity(pair.id), std::string(kDefaultNamespace));
+  for (std::size_t i = 0; i < pairs.size(); ++i) AddRoot(users, pairs[i], std::move(roots[i]), std::string(kDefaultNamespace));
   return users;
 }
 
@@ -80,10 +86,11 @@ Result<std::shared_ptr<Universe>> Identities::SpaceOf(const KeyRecord& key, cons
 
 Result<void> Identities::Add(UsersDocument users) {
   const MutexLock one_at_a_time(change_mutex_);
-  Tables tables = [this] {
-    const std::shared_lock lock(mutex_);
-    return tables_;
-  }();
+  Tables tables = Copy();
+  std::vector<std::string> account_ids;
+  std::vector<std::string> key_ids;
+  for (const api::Owner& account : users.accounts) account_ids.push_back(account.account_id);
+  for (const KeyRecord& key : users.keys) key_ids.push_back(key.user.access_key_id);
   for (api::Owner& account : users.accounts) tables.accounts.insert_or_assign(account.account_id, std::move(account));
   PENSTOCK_TRY(CheckCanonicalIds(tables));
   for (const KeyRecord& key : users.keys) PENSTOCK_TRY(CheckStays(tables, key));
@@ -98,6 +105,7 @@ Result<void> Identities::Add(UsersDocument users) {
     auto entry = std::make_shared<Entry>();
     entry->name_space = known != tables.keys.end() ? known->second->name_space : key.name_space.value_or(std::string(kDefaultNamespace));
     PENSTOCK_ASSIGN(entry->universe, SpaceOf(key, entry->name_space));
+    entry->kept = kept_ != nullptr;
     static_cast<auth::User&>(*entry) = std::move(key.user);
     std::string id = entry->access_key_id;
     tables.keys.insert_or_assign(std::move(id), std::move(entry));
@@ -112,14 +120,83 @@ Result<void> Identities::Add(UsersDocument users) {
     changed->identity.display_name = account->second.display_name;
     entry = std::move(changed);
   }
+  PENSTOCK_TRY(Keep(tables, account_ids, key_ids));
   const std::unique_lock lock(mutex_);
   std::swap(tables_, tables);
   return Ok();
 }
 
+Identities::Tables Identities::Copy() const {
+  const std::shared_lock lock(mutex_);
+  return tables_;
+}
+
+KeyRecord Identities::RecordOf(const Entry& entry) { return {entry, entry.name_space, {}}; }
+
+Result<void> Identities::Keep(const Tables& tables, const std::vector<std::string>& account_ids,
+                              const std::vector<std::string>& key_ids) {
+  if (!kept_) return Ok();
+  UsersDocument users;
+  for (const std::string& id : account_ids) users.accounts.push_back(tables.accounts.at(id));
+  for (const std::string& id : key_ids) users.keys.push_back(RecordOf(*tables.keys.at(id)));
+  return kept_->Put(users);
+}
+
+Result<std::vector<std::string>> Identities::Restore(std::unique_ptr<KeptUsers> kept) {
+  const MutexLock one_at_a_time(change_mutex_);
+  kept_ = std::move(kept);
+  PENSTOCK_ASSIGN(UsersDocument users, kept_->Read());
+  std::vector<std::string> notices;
+  Tables tables = Copy();
+  for (api::Owner& account : users.accounts) {
+    const auto given = tables.accounts.find(account.account_id);
+    if (given != tables.accounts.end()) {
+      if (given->second.id == account.id && given->second.display_name == account.display_name) continue;
+      notices.push_back("account '" + account.account_id + "' is as given at this start, not as the data directory keeps it");
+      continue;
+    }
+    const auto same = std::find_if(tables.accounts.begin(), tables.accounts.end(),
+                                   [&account](const auto& other) { return other.second.id == account.id; });
+    if (same != tables.accounts.end()) {
+      notices.push_back("account '" + account.account_id + "' of the data directory is left out with its keys: account '" + same->first +
+                        "' was given with the same canonical id");
+      continue;
+    }
+    std::string id = account.account_id;
+    tables.accounts.emplace(std::move(id), std::move(account));
+  }
+  for (KeyRecord& key : users.keys) PENSTOCK_TRY(RestoreKey(tables, std::move(key), notices));
+  const std::unique_lock lock(mutex_);
+  std::swap(tables_, tables);
+  return notices;
+}
+
+// One key of the data directory, its account's ids as they are in `tables`.
+Result<void> Identities::RestoreKey(Tables& tables, KeyRecord key, std::vector<std::string>& notices) {
+  const std::string id = key.user.access_key_id;
+  if (const auto given = tables.keys.find(id); given != tables.keys.end()) {
+    notices.push_back("access key '" + id + "' is as given at this start, not as the data directory keeps it");
+    return Ok();
+  }
+  const auto account = tables.accounts.find(key.user.identity.account_id);
+  if (account == tables.accounts.end()) return Ok();  // left out above
+  if (!spaces_.has(*key.name_space)) {
+    notices.push_back("access key '" + id + "' is forgotten: its namespace '" + *key.name_space + "' was deleted");
+    return kept_->Remove({id}, {});
+  }
+  auto entry = std::make_shared<Entry>();
+  static_cast<auth::User&>(*entry) = std::move(key.user);
+  entry->identity.owner_id = account->second.id;
+  entry->identity.display_name = account->second.display_name;
+  entry->name_space = std::move(*key.name_space);
+  entry->kept = true;
+  tables.keys.emplace(id, std::move(entry));
+  return Ok();
+}
+
 Result<void> Identities::Change(std::string_view access_key_id, const AccessKeyChange& change) {
   const MutexLock one_at_a_time(change_mutex_);
-  const auto user = std::static_pointer_cast<const Entry>(FindUser(access_key_id));
+  const std::shared_ptr<const Entry> user = FindEntry(access_key_id);
   if (!user) return NoSuchKey(access_key_id);
   auto changed = std::make_shared<Entry>(*user);
   if (change.active) changed->active = *change.active;
@@ -132,6 +209,7 @@ Result<void> Identities::Change(std::string_view access_key_id, const AccessKeyC
     PENSTOCK_ASSIGN(changed->universe, spaces_.find(*change.name_space));
     changed->name_space = *change.name_space;
   }
+  if (changed->kept) PENSTOCK_TRY(kept_->Put({.keys = {RecordOf(*changed)}}));
   const std::unique_lock lock(mutex_);
   tables_.keys.insert_or_assign(std::string(access_key_id), std::move(changed));
   return Ok();
@@ -139,25 +217,38 @@ Result<void> Identities::Change(std::string_view access_key_id, const AccessKeyC
 
 Result<void> Identities::Remove(std::string_view access_key_id) {
   const MutexLock one_at_a_time(change_mutex_);
+  if (!FindEntry(access_key_id)) return NoSuchKey(access_key_id);
+  // One that was given at the start may be kept from earlier as well.
+  if (kept_) PENSTOCK_TRY(kept_->Remove({std::string(access_key_id)}, {}));
   const std::unique_lock lock(mutex_);
-  const auto found = tables_.keys.find(access_key_id);
-  if (found == tables_.keys.end()) return NoSuchKey(access_key_id);
-  tables_.keys.erase(found);
+  tables_.keys.erase(tables_.keys.find(access_key_id));
   return Ok();
 }
 
-void Identities::RemoveNamespace(const Universe& universe) {
+Result<void> Identities::RemoveNamespace(const Universe& universe) {
   const MutexLock one_at_a_time(change_mutex_);
-  const std::unique_lock lock(mutex_);
-  std::erase_if(tables_.keys, [this, &universe](const auto& key) {
+  Tables tables = Copy();
+  // Accounts that were made for such a key alone go with it; one that somebody described stays.
+  std::set<std::string> made;
+  std::vector<std::string> ids;
+  std::erase_if(tables.keys, [&](const auto& key) {
     const Entry& entry = *key.second;
-    if (entry.universe.get() != &universe) return false;
-    // The account that was made for this key alone goes with it; one that somebody described stays.
-    const bool made = entry.identity.owner_id == MakeIdentity(entry.access_key_id).owner_id ||
-                      entry.identity.owner_id == IdentityOfNamespace(entry.name_space).owner_id;
-    if (made) tables_.accounts.erase(entry.identity.account_id);
+    const bool selects = entry.universe ? entry.universe.get() == &universe : entry.name_space == universe.name();
+    if (!selects) return false;
+    ids.push_back(entry.access_key_id);
+    if (entry.identity.owner_id == MakeIdentity(entry.access_key_id).owner_id ||
+        entry.identity.owner_id == IdentityOfNamespace(entry.name_space).owner_id) {
+      made.insert(entry.identity.account_id);
+    }
     return true;
   });
+  for (const auto& [id, entry] : tables.keys) made.erase(entry->identity.account_id);  // lives in another namespace too
+  for (const std::string& id : made) tables.accounts.erase(id);
+  {
+    const std::unique_lock lock(mutex_);
+    std::swap(tables_, tables);
+  }
+  return kept_ ? kept_->Remove(ids, {made.begin(), made.end()}) : Ok();
 }
 
 UsersDocument Identities::List() const {
@@ -184,10 +275,29 @@ std::optional<api::Identity> Identities::OwnerOf(std::string_view name_space) co
   return std::nullopt;
 }
 
-std::shared_ptr<const auth::User> Identities::FindUser(std::string_view access_key_id) const {
+std::shared_ptr<const Identities::Entry> Identities::FindEntry(std::string_view access_key_id) const {
   const std::shared_lock lock(mutex_);
   const auto found = tables_.keys.find(access_key_id);
+  return found == tables_.keys.end() ? nullptr : found->second;
+}
+
+std::shared_ptr<const auth::User> Identities::FindUser(std::string_view access_key_id) const {
+  std::shared_ptr<const Entry> entry = FindEntry(access_key_id);
+  while (entry && !entry->universe) entry = Settle(std::move(entry));
+  return entry;
+}
+
+// The entry with its universe; whatever the key has become where somebody changed it meanwhile: a universe that was found may
+// then be one that was made again under the name, and not the key's.
+std::shared_ptr<const Identities::Entry> Identities::Settle(std::shared_ptr<const Entry> restored) const {
+  auto universe = spaces_.find(restored->name_space);
+  if (!universe.ok()) return nullptr;
+  auto settled = std::make_shared<Entry>(*restored);
+  settled->universe = std::move(universe).value();
+  const std::unique_lock lock(mutex_);
+  const auto found = tables_.keys.find(restored->access_key_id);
   if (found == tables_.keys.end()) return nullptr;
+  if (found->second == restored) found->second = std::move(settled);
   return found->second;
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "emulator/auth/auth.h"
+#include "emulator/server/kept_users.h"
 #include "emulator/server/universe.h"
 #include "emulator/server/users_document.h"
 #include "penstock/base/mutex.h"
@@ -19,8 +20,9 @@
 
 namespace penstock::emulator::server {
 
-// The users of access key pairs: each the root of an account of its own.
+// The users of access key pairs in the default namespace: each the root of an account, its own unless `roots` says whose.
 UsersDocument UsersOfPairs(const std::vector<AccessKey>& pairs);
+UsersDocument UsersOfPairs(const std::vector<AccessKey>& pairs, std::vector<api::Identity> roots);
 
 // The account of a namespace made by name, the same on every run, so that a new key finds what an earlier one made.
 api::Identity IdentityOfNamespace(const std::string& name);
@@ -35,6 +37,7 @@ class Identities final : public auth::Directory, public api::OwnerDirectory {
     using Open = std::function<Result<std::shared_ptr<Universe>>(std::string_view name)>;
     Open find;  // kNotFound
     Open find_or_create;
+    std::function<bool(std::string_view name)> has;  // opens nothing
   };
   // Before the first key is added and before anything is asked.
   void Attach(std::shared_ptr<Universe> shared, Spaces spaces, api::Identity default_identity);
@@ -43,17 +46,21 @@ class Identities final : public auth::Directory, public api::OwnerDirectory {
   // document lists them. kNotFound for another that is not there; kAlreadyExists when two accounts would share a canonical
   // id, or when a known key names another namespace than its own: a mistyped name makes and moves nothing. Spaces' errors.
   Result<void> Add(UsersDocument users);
+  // Adds what `kept` has, but for what is there already: what an emulator was started with wins, and a notice names what lost.
+  // Keys whose namespace is gone are forgotten. From now on Add keeps there what it adds, and changes to it are kept too.
+  Result<std::vector<std::string>> Restore(std::unique_ptr<KeptUsers> kept);
   // kNotFound, of the key or the namespace; Spaces' errors; kInvalidArgument for an expiry of a key without a session token.
   Result<void> Change(std::string_view access_key_id, const AccessKeyChange& change);
   Result<void> Remove(std::string_view access_key_id);
-  // Removes the keys that select it, and accounts that were made for one of them alone.
-  void RemoveNamespace(const Universe& universe);
+  // Removes the keys that select it, and accounts that were made for one of them alone. An error: they may be kept still.
+  Result<void> RemoveNamespace(const Universe& universe);
 
   // Without secrets and tokens; by account id, by access key id.
   UsersDocument List() const;
   // The first key, by name, that selects a namespace.
   std::optional<api::Identity> OwnerOf(std::string_view name_space) const;
 
+  // Opens the key's namespace where this start has not yet; null also where that fails.
   std::shared_ptr<const auth::User> FindUser(std::string_view access_key_id) const override;
   std::shared_ptr<api::Namespace> NamespaceOf(const auth::User* user) const override;
   api::Identity IdentityOf(std::string_view access_key_id) const override { return MakeIdentity(access_key_id); }
@@ -63,7 +70,8 @@ class Identities final : public auth::Directory, public api::OwnerDirectory {
  private:
   struct Entry final : auth::User {
     std::string name_space;
-    std::shared_ptr<Universe> universe;
+    std::shared_ptr<Universe> universe;  // null: restored, and not asked for yet
+    bool kept = false;  // by kept_
   };
   struct Tables {
     std::map<std::string, api::Owner, std::less<>> accounts;  // by account id
@@ -71,14 +79,23 @@ class Identities final : public auth::Directory, public api::OwnerDirectory {
   };
   static Result<void> CheckCanonicalIds(const Tables& tables);
   static Result<void> CheckStays(const Tables& tables, const KeyRecord& key);
+  static KeyRecord RecordOf(const Entry& entry);
+  Result<void> Keep(const Tables& tables, const std::vector<std::string>& account_ids, const std::vector<std::string>& key_ids)
+      PENSTOCK_REQUIRES(change_mutex_);
+  Result<void> RestoreKey(Tables& tables, KeyRecord key, std::vector<std::string>& notices)
+      PENSTOCK_REQUIRES(change_mutex_);
+  Tables Copy() const;
+  std::shared_ptr<const Entry> FindEntry(std::string_view access_key_id) const;
+  std::shared_ptr<const Entry> Settle(std::shared_ptr<const Entry> restored) const;
   Result<std::shared_ptr<Universe>> SpaceOf(const KeyRecord& key, const std::string& name_space) const;
 
   std::shared_ptr<Universe> shared_;
   Spaces spaces_;
   api::Identity default_identity_;
   Mutex change_mutex_;  // one change at a time
+  std::unique_ptr<KeptUsers> kept_ PENSTOCK_GUARDED_BY(change_mutex_);  // null: nothing outlives the process
   mutable std::shared_mutex mutex_;
-  Tables tables_;  // guarded by mutex_
+  mutable Tables tables_;  // guarded by mutex_; asking for a restored key opens its universe
 };
 
 }  // namespace penstock::emulator::server

@@ -5,6 +5,8 @@
 #include <map>
 #include <thread>
 
+#include "emulator/server/server_fixture.h"
+
 namespace penstock::emulator::server {
 namespace {
 
@@ -14,7 +16,8 @@ class IdentitiesTest : public testing::Test {
     shared_ = Open("default").value();
     identities_.Attach(shared_,
                        {.find = [this](std::string_view name) { return Find(std::string(name)); },
-                        .find_or_create = [this](std::string_view name) { return Open(std::string(name)); }},
+                        .find_or_create = [this](std::string_view name) { return Open(std::string(name)); },
+                        .has = [this](std::string_view name) { return spaces_.contains(std::string(name)); }},
                        MakeIdentity("a"));
     EXPECT_TRUE(identities_.Add(UsersOfPairs({{"a", "1"}, {"b", "2"}})).ok());
   }
@@ -57,7 +60,7 @@ TEST_F(IdentitiesTest, AKeySelectsItsNamespace) {
                   .ok());
   EXPECT_EQ(identities_.NamespaceOf(identities_.FindUser("K").get())->name, "suite");
   EXPECT_EQ(identities_.OwnerOf("suite")->access_key_id, "K");
-  identities_.RemoveNamespace(*spaces_["suite"]);
+  ASSERT_TRUE(identities_.RemoveNamespace(*spaces_["suite"]).ok());
   EXPECT_EQ(identities_.FindUser("K"), nullptr);
 }
 
@@ -71,7 +74,7 @@ TEST_F(IdentitiesTest, ANamespaceTakesTheAccountsMadeForItsKeysAlongAndLeavesDes
                          {"access_key_id": "K", "secret_access_key": "s", "namespace": "suite"}]}]})"))
                   .ok());
   const std::string described = identities_.FindUser("K")->identity.owner_id;
-  identities_.RemoveNamespace(*spaces_["suite"]);
+  ASSERT_TRUE(identities_.RemoveNamespace(*spaces_["suite"]).ok());
   EXPECT_FALSE(identities_.FindOwner(MakeIdentity("MADE").owner_id).has_value());
   EXPECT_TRUE(identities_.FindOwner(described).has_value());
   EXPECT_TRUE(identities_.FindOwner(MakeIdentity("a").owner_id).has_value());
@@ -149,6 +152,37 @@ TEST_F(IdentitiesTest, KeysChangeAndGo) {
   EXPECT_EQ(identities_.NamespaceOf(identities_.FindUser("b").get())->name, "other");
   ASSERT_TRUE(identities_.Remove("a").ok());
   EXPECT_EQ(identities_.Remove("a").error().kind, ErrorKind::kNotFound);
+}
+
+TEST_F(IdentitiesTest, ARestoredKeyOpensItsNamespaceWhenAskedForAndNeverALaterOne) {
+  const TemporaryFolder folder;
+  ASSERT_TRUE(KeptUsers::Open(folder.path(), store::Durability::kRelaxed)
+                  .value()
+                  ->Put(Document(R"({"accounts": [{"account_id": "111122223333", "access_keys": [
+                    {"access_key_id": "K1", "secret_access_key": "s", "namespace": "suite"},
+                    {"access_key_id": "K2", "secret_access_key": "s", "namespace": "suite"}]}]})"))
+                  .ok());
+  spaces_["suite"] = nullptr;  // there, and not opened
+  const auto notices = identities_.Restore(KeptUsers::Open(folder.path(), store::Durability::kRelaxed).value());
+  ASSERT_TRUE(notices.ok() && notices->empty());
+  EXPECT_EQ(spaces_["suite"], nullptr);
+  spaces_["suite"] = Open("suite").value();
+  ASSERT_NE(identities_.FindUser("K1"), nullptr);
+  EXPECT_EQ(identities_.NamespaceOf(identities_.FindUser("K1").get()), spaces_["suite"]->Current());
+  ASSERT_TRUE(identities_.RemoveNamespace(*spaces_["suite"]).ok());  // K2 was never asked for
+  EXPECT_EQ(identities_.FindUser("K1"), nullptr);
+  EXPECT_EQ(identities_.FindUser("K2"), nullptr);
+}
+
+TEST_F(IdentitiesTest, AnAccountStaysWhileAKeyOfItLivesElsewhere) {
+  ASSERT_TRUE(Open("suite").ok());
+  UsersDocument users = UsersOfNamespace("suite", {"MOVED", "s"});
+  ASSERT_TRUE(identities_.Add(std::move(users)).ok());
+  ASSERT_TRUE(identities_.Add(UsersOfNamespace("suite", {"LEFT", "s"})).ok());
+  ASSERT_TRUE(identities_.Change("MOVED", {.name_space = "default"}).ok());
+  ASSERT_TRUE(identities_.RemoveNamespace(*spaces_["suite"]).ok());
+  EXPECT_EQ(identities_.FindUser("LEFT"), nullptr);
+  EXPECT_TRUE(identities_.FindOwner(IdentityOfNamespace("suite").owner_id).has_value());
 }
 
 TEST_F(IdentitiesTest, ReadersDoNotMindChanges) {

@@ -106,6 +106,53 @@ TEST(MainTest, KeepsDataAcrossASignal) {
   }
 }
 
+HttpAnswer Post(const std::string& endpoint, const std::string& path, const std::string& body) {
+  return Exchange(endpoint, "POST " + path + " HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Length: " +
+                                std::to_string(body.size()) + "\r\n\r\n" + body);
+}
+
+TEST(MainTest, UsersAndNamespacesOfTheAdminApiSurviveAKill) {
+  const TemporaryFolder folder;
+  std::vector<SignedRequest> by_all;
+  {
+    Process process({"--data", folder.path()});
+    const auto ready = nlohmann::json::parse(process.ReadyLine());
+    for (int i = 0; i < 20; ++i) {
+      const auto made = Post(ready.at("admin"), "/_penstock/namespaces", "{\"name\": \"n" + std::to_string(i) + "\"}");
+      ASSERT_EQ(made.status, 201);
+      const auto key = nlohmann::json::parse(made.text.substr(made.text.find("\r\n\r\n") + 4));
+      by_all.push_back({.method = "PUT", .target = "/bucket", .body = "", .access_key = key.at("access_key_id"),
+                        .secret = key.at("secret_access_key"), .more_headers = ""});
+      EXPECT_EQ(Send(ready.at("endpoint"), by_all.back()).status, 200);
+    }
+    EXPECT_EQ(process.Wait(SIGKILL), -SIGKILL);
+  }
+  Process fsck({"fsck", folder.path()});
+  EXPECT_EQ(fsck.Wait(), 0) << fsck.Rest(false);
+  Process process({"--data", folder.path()});
+  const auto ready = nlohmann::json::parse(process.ReadyLine());
+  for (SignedRequest& request : by_all) {
+    request.method = "HEAD";
+    EXPECT_EQ(Send(ready.at("endpoint"), request).status, 200) << request.access_key;
+  }
+}
+
+TEST(MainTest, AChangedKeyFindsItsDataAndIsToldSo) {
+  // It was answered 403.
+  const TemporaryFolder folder;
+  {
+    Process process({"--data", folder.path(), "--access-key", "old", "--secret-key", "s1"});
+    const auto ready = nlohmann::json::parse(process.ReadyLine());
+    EXPECT_EQ(Send(ready.at("endpoint"), {.method = "PUT", .target = "/bucket", .body = "", .access_key = "old", .secret = "s1"}).status, 200);
+    EXPECT_EQ(process.Wait(SIGTERM), 0);
+  }
+  Process process({"--data", folder.path(), "--access-key", "new", "--secret-key", "s2"});
+  const auto ready = nlohmann::json::parse(process.ReadyLine());
+  EXPECT_EQ(Send(ready.at("endpoint"), {.method = "HEAD", .target = "/bucket", .body = "", .access_key = "new", .secret = "s2"}).status, 200);
+  EXPECT_EQ(process.Wait(SIGTERM), 0);
+  EXPECT_TRUE(process.Errors().starts_with("penstock-emulator: access key 'new' takes over the account of access key 'old'"));
+}
+
 TEST(MainTest, WrongUsageIsStatusTwoAndOneLine) {
   Process process({"--prot", "0"});
   EXPECT_EQ(process.Wait(), 2);

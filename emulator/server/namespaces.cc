@@ -83,6 +83,12 @@ std::vector<std::string> Namespaces::Names() const {
   return names;
 }
 
+bool Namespaces::Has(std::string_view name) const {
+  if (name == kDefaultNamespace) return true;
+  const MutexLock lock(mutex_);
+  return others_.contains(name);
+}
+
 Result<std::shared_ptr<Universe>> Namespaces::Find(std::string_view name) {
   if (name == kDefaultNamespace) return default_;
   const MutexLock lock(mutex_);

@@ -37,6 +37,8 @@ class Namespaces {
   std::shared_ptr<Universe> Default() const { return default_; }
   // By name, the default first.
   std::vector<std::string> Names() const;
+  // Opens nothing.
+  bool Has(std::string_view name) const;
   // kNotFound, naming what there is.
   Result<std::shared_ptr<Universe>> Find(std::string_view name);
   // kAlreadyExists; kInvalidArgument for a bad name.

@@ -39,13 +39,6 @@ bool IsUserPath(std::string_view text) {
 
 Sha256Digest OwnerDigest(std::string_view name) { return Sha256(AsBytes("penstock owner of " + std::string(name))); }
 
-std::string AccountIdOf(const Sha256Digest& digest) {
-  std::uint64_t word = 0;
-  for (std::size_t i = 0; i < 8; ++i) word = word << 8 | std::to_integer<std::uint64_t>(digest[i]);
-  const std::string digits = std::to_string(word % 1'000'000'000'000ull);
-  return std::string(12 - digits.size(), '0') + digits;
-}
-
 std::string ItemPlace(std::string_view list, std::size_t index) {
   return std::string(list) + "[" + std::to_string(index) + "]";
 }
@@ -82,13 +75,13 @@ class Reader {
                     JsonFields::Read(json, place, {"account_id", "canonical_id", "display_name", "access_keys", "users"}));
     api::Owner account;
     PENSTOCK_ASSIGN(account.account_id, fields.RequiredText("account_id"));
-    if (!IsAccountId(account.account_id)) {
-      return FieldError(fields.Place("account_id"), "'" + account.account_id + "' is no account id; it takes 12 digits");
+    if (const std::string problem = AccountIdProblem(account.account_id); !problem.empty()) {
+      return FieldError(fields.Place("account_id"), problem);
     }
     PENSTOCK_ASSIGN(auto canonical, fields.Text("canonical_id"));
     account.id = canonical ? std::move(*canonical) : HexEncode(OwnerDigest(account.account_id));
-    if (!IsCanonicalId(account.id)) {
-      return FieldError(fields.Place("canonical_id"), "'" + account.id + "' is no canonical id; it takes 64 digits 0-9 and a-f");
+    if (const std::string problem = CanonicalIdProblem(account.id); !problem.empty()) {
+      return FieldError(fields.Place("canonical_id"), problem);
     }
     PENSTOCK_ASSIGN(auto display_name, fields.Text("display_name"));
     account.display_name = display_name.value_or(account.account_id);
@@ -219,15 +212,31 @@ std::string UsersJson(const UsersDocument& users) {
   return Json{{"accounts", std::move(accounts)}}.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
+// 16 hex digits decide it.
+std::string AccountIdOfCanonical(std::string_view canonical_id) {
+  std::uint64_t word = 0;
+  for (const char c : canonical_id.substr(0, 16)) word = word << 4 | static_cast<std::uint64_t>(IsDigit(c) ? c - '0' : c - 'a' + 10);
+  const std::string digits = std::to_string(word % 1'000'000'000'000ull);
+  return std::string(12 - digits.size(), '0') + digits;
+}
+
 api::Identity MakeIdentity(std::string_view access_key_id) {
-  const Sha256Digest digest = OwnerDigest(access_key_id);
   api::Identity identity;
   identity.access_key_id = access_key_id;
-  identity.owner_id = HexEncode(digest);
+  identity.owner_id = HexEncode(OwnerDigest(access_key_id));
   identity.display_name = access_key_id;
-  identity.account_id = AccountIdOf(digest);
+  identity.account_id = AccountIdOfCanonical(identity.owner_id);
   identity.arn = "arn:aws:iam::" + identity.account_id + ":root";
   return identity;
+}
+
+std::string AccountIdProblem(std::string_view account_id) {
+  return IsAccountId(account_id) ? std::string() : "'" + std::string(account_id) + "' is no account id; it takes 12 digits";
+}
+
+std::string CanonicalIdProblem(std::string_view canonical_id) {
+  if (IsCanonicalId(canonical_id)) return {};
+  return "'" + std::string(canonical_id) + "' is no canonical id; it takes 64 digits 0-9 and a-f";
 }
 
 std::string AccessKeyIdProblem(std::string_view access_key_id) {

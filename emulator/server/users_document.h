@@ -40,6 +40,12 @@ std::string UsersJson(const UsersDocument& users);
 // and account id come from the key's name alone.
 api::Identity MakeIdentity(std::string_view access_key_id);
 
+// The account id that MakeIdentity gives beside that canonical id.
+std::string AccountIdOfCanonical(std::string_view canonical_id);
+
+// What is wrong with an account id or a canonical id, or empty.
+std::string AccountIdProblem(std::string_view account_id);
+std::string CanonicalIdProblem(std::string_view canonical_id);
 // What is wrong with an access key id, or empty.
 std::string AccessKeyIdProblem(std::string_view access_key_id);
 // What is wrong with the name of a namespace, or empty.

@@ -1,0 +1,58 @@
+// The users that outlive the process: those of the admin API, and whose accounts the keys of the command line stood for.
+//
+//   DIR/users.db   SQLite, readable and writable by its owner alone: it holds secrets
+#ifndef PENSTOCK_EMULATOR_SERVER_KEPT_USERS_H_
+#define PENSTOCK_EMULATOR_SERVER_KEPT_USERS_H_
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "emulator/server/users_document.h"
+#include "emulator/store/sqlite.h"
+#include "emulator/store/store.h"
+
+namespace penstock::emulator::server {
+
+inline constexpr std::string_view kKeptUsersFile = "users.db";
+inline constexpr int kKeptUsersVersion = 1;
+
+// The account that an access key of the command line is the root of.
+struct RootAccount {
+  std::string access_key_id;  // empty: not known any more
+  api::Owner account;
+};
+
+// Every change is one transaction: after a crash it is there or not. Thread safety: one thread at a time.
+class KeptUsers {
+ public:
+  // The directory is there and locked (data_directory.h). kDataLoss, kInvalidArgument for a file of a newer version or not
+  // ours; the message names the file.
+  static Result<std::unique_ptr<KeptUsers>> Open(const std::string& directory, store::Durability durability);
+
+  // The file was made by Open: nothing is known about earlier runs.
+  bool is_new() const { return is_new_; }
+
+  // Accounts and keys with their secrets; every key names its namespace.
+  Result<UsersDocument> Read();
+  // Inserts or replaces.
+  Result<void> Put(const UsersDocument& users);
+  Result<void> Remove(const std::vector<std::string>& access_key_ids, const std::vector<std::string>& account_ids);
+
+  // In the order of SetRoots.
+  Result<std::vector<RootAccount>> ReadRoots();
+  Result<void> SetRoots(const std::vector<RootAccount>& roots);
+
+ private:
+  KeptUsers(std::unique_ptr<store::Connection> connection, bool is_new) : connection_(std::move(connection)), is_new_(is_new) {}
+  template <class Change>
+  Result<void> InTransaction(Change change);
+
+  const std::unique_ptr<store::Connection> connection_;
+  const bool is_new_;
+};
+
+}  // namespace penstock::emulator::server
+
+#endif  // PENSTOCK_EMULATOR_SERVER_KEPT_USERS_H_
