@@ -8,6 +8,7 @@
 #include "emulator/api/errors.h"
 #include "emulator/api/names.h"
 #include "emulator/api/regions.h"
+#include "emulator/api/strict.h"
 #include "emulator/api/text.h"
 
 namespace penstock::emulator::api {
@@ -57,7 +58,7 @@ std::optional<std::string_view> Call::Header(std::string_view name) const {
   if (const auto value = exchange.request.Find(name)) return value;
   if (!presigned || !StartsWithIgnoreCase(name, "x-amz-")) return std::nullopt;
   for (const QueryParameter& parameter : exchange.target.query) {
-    if (EqualsIgnoreCase(parameter.name, name)) return parameter.value;
+    if (IsHeaderInQuery(parameter.name) && EqualsIgnoreCase(parameter.name, name)) return parameter.value;
   }
   return std::nullopt;
 }

@@ -4,6 +4,7 @@
 #include "base/encoding.h"
 #include "emulator/api/checksums.h"
 #include "emulator/api/errors.h"
+#include "emulator/api/strict.h"
 #include "emulator/api/text.h"
 
 namespace penstock::emulator::api {
@@ -56,6 +57,7 @@ Result<ChecksumClaim> HeaderClaim(const Call& call) {
   }
   if (call.presigned) {
     for (const QueryParameter& parameter : call.exchange.target.query) {
+      if (!IsHeaderInQuery(parameter.name)) continue;
       if (call.exchange.request.Find(parameter.name)) continue;  // the verifier has made a header of it already
       PENSTOCK_TRY(AddClaim(claim, parameter.name, parameter.value));
     }

@@ -7,6 +7,7 @@
 #include "base/digest.h"
 #include "base/encoding.h"
 #include "emulator/api/errors.h"
+#include "emulator/api/strict.h"
 #include "emulator/api/text.h"
 
 namespace penstock::emulator::api {
@@ -157,7 +158,7 @@ Result<void> RefuseMisplacedEncryption(const Call& call, std::string_view operat
   for (const HeaderView& header : call.exchange.request.headers) PENSTOCK_TRY(check(header.name, header.value));
   if (!call.presigned) return Ok();
   for (const QueryParameter& parameter : call.exchange.target.query) {
-    PENSTOCK_TRY(check(parameter.name, parameter.value));
+    if (IsHeaderInQuery(parameter.name)) PENSTOCK_TRY(check(parameter.name, parameter.value));
   }
   return Ok();
 }

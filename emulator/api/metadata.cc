@@ -6,6 +6,7 @@
 #include "emulator/api/acl.h"
 #include "emulator/api/encoded_words.h"
 #include "emulator/api/errors.h"
+#include "emulator/api/strict.h"
 #include "emulator/api/tags.h"
 #include "emulator/api/text.h"
 
@@ -79,6 +80,7 @@ Result<void> AddUserMetadata(const Call& call, store::Attributes& attributes) {
   for (const HeaderView& header : call.exchange.request.headers) AddUserHeader(attributes, header.name, header.value);
   if (call.presigned) {
     for (const QueryParameter& parameter : call.exchange.target.query) {
+      if (!IsHeaderInQuery(parameter.name)) continue;
       if (call.exchange.request.Find(parameter.name)) continue;  // the verifier has made a header of it already
       AddUserHeader(attributes, parameter.name, parameter.value);
     }

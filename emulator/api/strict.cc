@@ -102,6 +102,11 @@ bool Note(std::string_view name, HeaderFamilies& families) {
 
 }  // namespace
 
+bool IsHeaderInQuery(std::string_view name) {
+  return name.size() > kPrefix.size() && name.starts_with(kPrefix) && !EqualsIgnoreCase(name, "x-amz-tagging") &&
+         !EqualsIgnoreCase(name, "x-amz-server-side-encryption-context");
+}
+
 Result<HeaderFamilies> RefuseUnknown(const RequestHead& request, const Target& target, bool presigned) {
   HeaderFamilies families;
   std::size_t section_bytes = 0;
@@ -117,7 +122,9 @@ Result<HeaderFamilies> RefuseUnknown(const RequestHead& request, const Target& t
   for (const QueryParameter& parameter : target.query) {
     if (presigned && StartsWithIgnoreCase(parameter.name, kPrefix)) {
       const std::string_view rest = std::string_view(parameter.name).substr(kPrefix.size());
-      if (!Contains(kPresign, rest) && !Note(parameter.name, families)) return NotImplementedHeader(parameter.name);
+      HeaderFamilies ignored;
+      HeaderFamilies& noted = IsHeaderInQuery(parameter.name) ? families : ignored;
+      if (!Contains(kPresign, rest) && !Note(parameter.name, noted)) return NotImplementedHeader(parameter.name);
     } else if (parameter.value.empty() && !IsKnownParameter(parameter.name)) {
       return NotImplemented("The sub-resource '" + parameter.name +
                             "' is not implemented; remove it from the query string");

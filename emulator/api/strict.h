@@ -20,6 +20,11 @@ struct HeaderFamilies {
   bool bucket = false;       // those of one bucket operation each (x-amz-object-ownership, ...)
 };
 
+// A query parameter that S3 takes for a header in a query-authenticated request (spec §0): x-amz-* in lower case, as SDKs write
+// it. X-Amz-Acl and its like were seen to be ignored (aws-sdk-ruby #601), and so are tags and the encryption context
+// (aws-sdk-go-v2 #1017, aws-sdk-go #4949): these need real headers.
+bool IsHeaderInQuery(std::string_view name);
+
 // What the request carries; RequestHeaderSectionTooLarge above 8 KiB of headers (spec §2.5); or NotImplemented + Header for the first x-amz-* header (or, when `presigned`, query parameter) that nobody here reads or
 // may safely ignore, and for a valueless query parameter that names no sub-resource. Other unknown query parameters are
 // ignored, as S3 does.

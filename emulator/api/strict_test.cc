@@ -93,10 +93,18 @@ TEST_F(StrictTest, PresignedQueriesAreHeldToTheSameRule) {
   const std::string signed_query = "?X-Amz-Algorithm=A&X-Amz-Credential=C&X-Amz-Date=D&X-Amz-Expires=1&X-Amz-SignedHeaders="
                                    "host&X-Amz-Signature=s";
   EXPECT_EQ(s3_.Send("PUT /bucket/k" + signed_query, "x").Outcome(), "200");
-  EXPECT_EQ(s3_.Send("PUT /bucket/k" + signed_query + "&x-amz-meta-a=1&X-Amz-Storage-Class=STANDARD_IA", "x").Outcome(), "200");
+  EXPECT_EQ(s3_.Send("PUT /bucket/k" + signed_query + "&x-amz-meta-a=1&x-amz-storage-class=STANDARD_IA", "x").Outcome(), "200");
   const Reply head = s3_.Send("HEAD /bucket/k");
   EXPECT_EQ(head.Header("x-amz-meta-a"), "1");
   EXPECT_EQ(head.Header("x-amz-storage-class"), "STANDARD_IA");
+  // Those that S3 was seen to ignore there (IsHeaderInQuery).
+  const std::string ignored = "&X-Amz-Meta-A=1&X-Amz-Storage-Class=STANDARD_IA&x-amz-tagging=a%3D1";
+  EXPECT_EQ(s3_.Send("PUT /bucket/other" + signed_query + ignored, "x").Outcome(), "200");
+  const Reply other = s3_.Send("HEAD /bucket/other");
+  EXPECT_EQ(other.Header("x-amz-meta-a"), "<absent>");
+  EXPECT_EQ(other.Header("x-amz-storage-class"), "<absent>");
+  EXPECT_EQ(s3_.Send("HEAD /bucket/other").Header("x-amz-tagging-count"), "<absent>");
+  EXPECT_EQ(s3_.Send("PUT /bucket/k" + signed_query + "&X-Amz-Write-Offset-Bytes=1", "x").Outcome(), "501 NotImplemented");
   EXPECT_EQ(s3_.Send("PUT /bucket/k" + signed_query + "&x-amz-write-offset-bytes=1", "x").Outcome(), "501 NotImplemented");
 }
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "emulator/api/router.h"
-#include "emulator/api/text.h"
+#include "emulator/api/strict.h"
 #include "emulator/auth/body_chain.h"
 #include "emulator/auth/unchecked.h"
 #include "emulator/auth/verifier.h"
@@ -12,10 +12,8 @@
 namespace penstock::emulator::auth {
 namespace {
 
-// X-Amz-* query parameters that mean something as a header; those of the signature itself were dealt with here.
-bool IsHeaderInQuery(std::string_view name) {
-  return name.size() > 6 && api::EqualsIgnoreCase(name.substr(0, 6), "x-amz-") && !IsSignatureParameter(name);
-}
+// Those of the signature itself were dealt with here.
+bool IsForRouter(std::string_view name) { return api::IsHeaderInQuery(name) && !IsSignatureParameter(name); }
 
 class Auth final : public api::Handler {
  public:
@@ -71,13 +69,13 @@ class Auth final : public api::Handler {
   // Query-authenticated requests may carry x-amz-* headers as parameters (§0): the router sees them as headers.
   void ForwardQuery(api::Exchange& exchange) {
     const bool any = std::any_of(exchange.target.query.begin(), exchange.target.query.end(),
-                                 [](const api::QueryParameter& parameter) { return IsHeaderInQuery(parameter.name); });
+                                 [](const api::QueryParameter& parameter) { return IsForRouter(parameter.name); });
     if (!any) return next_.Handle(exchange);
 
     const api::Target views = exchange.target;  // what the added headers point into
     api::RequestHead head = exchange.request;
     for (const api::QueryParameter& parameter : views.query) {
-      if (IsHeaderInQuery(parameter.name) && !head.Find(parameter.name)) {
+      if (IsForRouter(parameter.name) && !head.Find(parameter.name)) {
         head.headers.push_back({parameter.name, parameter.value});
       }
     }

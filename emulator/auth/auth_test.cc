@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/digest.h"
+#include "base/encoding.h"
 #include "base/xml.h"
 #include "emulator/auth/auth_fixture.h"
 #include "emulator/auth/canonical.h"
@@ -26,7 +28,8 @@ class AuthTest : public testing::Test {
     return document.ok() ? document->root().Child("Code").text() : *text;
   }
   // A URL presigned here, for parameters that no published example has.
-  static TestRequest Presign(const std::string& method, const std::string& path, const std::string& more) {
+  static TestRequest Presign(const std::string& method, const std::string& path, const std::string& more,
+                             std::string_view payload_hash = "UNSIGNED-PAYLOAD") {
     const std::string query = "X-Amz-Algorithm=AWS4-HMAC-SHA256&X-Amz-Credential=" + std::string(kExampleKey) +
                               "%2F20130524%2Fus-east-1%2Fs3%2Faws4_request&X-Amz-Date=20130524T000000Z&X-Amz-Expires=60"
                               "&X-Amz-SignedHeaders=host&" + more;
@@ -37,7 +40,7 @@ class AuthTest : public testing::Test {
                                                     .raw_query = query,
                                                     .query_leave_out = "",
                                                     .signed_headers = {"host"},
-                                                    .payload_hash = "UNSIGNED-PAYLOAD"});
+                                                    .payload_hash = payload_hash});
     const Sha256Digest key =
         DeriveSigningKey({.secret = kExampleSecret, .day = "20130524", .region = "us-east-1", .service = "s3"});
     request.target = path + "?" + query +
@@ -51,6 +54,37 @@ class AuthTest : public testing::Test {
   std::unique_ptr<api::Handler> auth_;
   std::unique_ptr<TestExchange> test_;
 };
+
+TEST_F(AuthTest, APayloadHashInAPresignedQueryCountsInEitherSpelling) {
+  // x-amz-content-sha256, as SDKs that move headers to the query write it, was ignored: any body passed.
+  const std::string hash = HexEncode(Sha256(AsBytes("hello")));
+  for (const std::string name : {"X-Amz-Content-Sha256", "x-amz-content-sha256"}) {
+    TestRequest request = Presign("PUT", "/bucket/key", name + "=" + hash, hash);
+    request.body = "hello";
+    EXPECT_EQ(CodeOf(Handle(request)), "") << name;
+    EXPECT_TRUE(router_.body.ok()) << name;
+    request.body = "other";
+    EXPECT_EQ(CodeOf(Handle(request)), "") << name;
+    ASSERT_FALSE(router_.body.ok()) << name;
+    EXPECT_EQ(router_.body.error().code, "XAmzContentSHA256Mismatch") << name;
+  }
+}
+
+TEST_F(AuthTest, ATokenInAPresignedQueryCountsInEitherSpelling) {
+  for (const std::string name : {"X-Amz-Security-Token", "x-amz-security-token"}) {
+    EXPECT_EQ(CodeOf(Handle(Presign("GET", "/bucket/key", name + "=nobodys"))), "InvalidToken") << name;
+  }
+}
+
+TEST_F(AuthTest, TheSignaturesOwnParametersHaveOneSpelling) {
+  TestRequest request = Presign("GET", "/bucket/key", "");
+  for (const char* name : {"X-Amz-Credential", "X-Amz-Date", "X-Amz-Expires", "X-Amz-SignedHeaders"}) {
+    TestRequest other = request;
+    const std::size_t at = other.target.find(name);
+    other.target[at] = 'x';
+    EXPECT_EQ(CodeOf(Handle(other)), "AuthorizationQueryParametersError") << name;
+  }
+}
 
 TEST_F(AuthTest, FillsWhatTheRouterNeeds) {
   Handle(ExampleGet());
@@ -94,10 +128,12 @@ TEST_F(AuthTest, RefusesABrokenTarget) {
 }
 
 TEST_F(AuthTest, TurnsQueryParametersIntoHeaders) {
-  Handle(Presign("PUT", "/b/k", "x-amz-acl=private&X-Amz-Meta-A=one%20two&x-id=PutObject"));
+  Handle(Presign("PUT", "/b/k",
+                 "x-amz-acl=private&x-amz-meta-A=one%20two&x-id=PutObject&X-Amz-Storage-Class=STANDARD_IA&x-amz-tagging=a%3D1&"
+                 "x-amz-server-side-encryption-context=e30%3D"));
   ASSERT_EQ(router_.calls, 1) << CodeOf(test_->exchange.response);
   using Header = std::pair<std::string, std::string>;
-  const std::vector<Header> expected = {{"Host", "localhost"}, {"x-amz-acl", "private"}, {"X-Amz-Meta-A", "one two"}};
+  const std::vector<Header> expected = {{"Host", "localhost"}, {"x-amz-acl", "private"}, {"x-amz-meta-A", "one two"}};  // as S3 was seen to
   EXPECT_EQ(router_.headers, expected);
   EXPECT_EQ(test_->exchange.operation, "PutObject");
   EXPECT_EQ(test_->exchange.target.key.value, "k") << "the exchange is whole again afterwards";

@@ -74,6 +74,7 @@ Result<Admission> AdmitUnchecked(api::Exchange& exchange, const AuthOptions& opt
   if (in_query) admission.mechanism = Mechanism::kQuery;
   auto claim = exchange.request.Find("x-amz-content-sha256");
   if (in_query && !claim) claim = exchange.target.Get("X-Amz-Content-Sha256");
+  if (in_query && !claim) claim = exchange.target.Get("x-amz-content-sha256");
   // Only how the body is framed matters; what is no framing is taken as it comes.
   if (claim && claim->starts_with("STREAMING-")) {
     admission.payload_claim = *claim;

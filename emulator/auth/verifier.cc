@@ -56,16 +56,24 @@ Result<void> CheckToken(std::optional<std::string_view> token, std::string_view 
   return TokenRefused("InvalidToken", "The provided token is malformed or otherwise invalid.", *token);
 }
 
+// Parameters of the signature have names of their own, in just that case (X-Amz-Date); one that is spelt as a header counts as
+// that header (§0).
+std::optional<std::string_view> FromQuery(const api::Target& target, std::string_view name, std::string_view as_header) {
+  const auto parameter = target.Get(name);
+  return parameter ? parameter : target.Get(as_header);
+}
+
 std::optional<std::string_view> TokenOf(const api::Exchange& exchange, const Claim& claim) {
   const bool express = claim.service == "s3express";
+  const std::string_view header = express ? "x-amz-s3session-token" : "x-amz-security-token";
   return claim.mechanism == Mechanism::kQuery
-             ? exchange.target.Get(express ? "X-Amz-S3session-Token" : "X-Amz-Security-Token")
-             : exchange.request.Find(express ? "x-amz-s3session-token" : "x-amz-security-token");
+             ? FromQuery(exchange.target, express ? "X-Amz-S3session-Token" : "X-Amz-Security-Token", header)
+             : exchange.request.Find(header);
 }
 
 Result<std::string_view> PayloadClaim(const api::Exchange& exchange, Mechanism mechanism) {
   if (mechanism == Mechanism::kQuery) {
-    if (const auto claim = exchange.target.Get("X-Amz-Content-Sha256")) return *claim;
+    if (const auto claim = FromQuery(exchange.target, "X-Amz-Content-Sha256", kContentHash)) return *claim;
   }
   if (const auto claim = exchange.request.Find(kContentHash)) return *claim;
   if (mechanism == Mechanism::kHeader) {
