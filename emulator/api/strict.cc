@@ -27,7 +27,7 @@ constexpr KnownHeader kHeaders[] = {
     // Integrity. Every other checksum-* passes here as well: checksum_claims.cc knows their names.
     {"sdk-checksum-algorithm", kChecksum}, {"trailer", kChecksum}, {"decoded-content-length"}, {"checksum-algorithm"},
     {"checksum-type"},
-    // Who asks and who pays. MFA is asked for by no bucket of the emulator.
+    // Who asks and who pays. MFA Delete cannot be enabled here (versioning.cc), so no request needs its code.
     {"expected-bucket-owner"}, {"source-expected-bucket-owner"}, {"request-payer"}, {"api-version"}, {"mfa"},
     // What is stored. Values are checked where they are read.
     {"acl", kAcl}, {"storage-class"}, {"tagging"}, {"website-redirect-location"},

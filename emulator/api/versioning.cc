@@ -8,6 +8,17 @@
 
 namespace penstock::emulator::api {
 
+namespace {
+
+// MFA Delete is turned on by a request with a device's code alone, and the emulator knows no devices: none is the right one.
+// Without a code S3 was seen to answer so.
+Error RefuseMfaDelete(const Call& call) {
+  if (!call.Header("x-amz-mfa")) return MakeError("AccessDenied", {}, "Mfa Authentication must be used for this request");
+  return MakeError("AccessDenied", {}, "The MFA device of x-amz-mfa is not known; this emulator has none, so MfaDelete cannot be enabled");
+}
+
+}  // namespace
+
 Result<void> GetBucketVersioning(Call& call) {
   PENSTOCK_ASSIGN(const store::BucketPtr bucket, OpenBucket(call));
   XmlWriter xml;
@@ -27,9 +38,9 @@ Result<void> PutBucketVersioning(Call& call) {
   PENSTOCK_ASSIGN(const std::string text, ReadDocument(call, {.require_checksum = true}));
   if (text.empty()) return MakeError("MissingRequestBodyError");
   PENSTOCK_ASSIGN(const Element document, ReadBySchema(text, kVersioningSchema));
-  // MfaDelete takes effect only in a request with an MFA device's code, and the emulator knows no devices.
   const std::string_view status = document.TextOf("Status");
   if (status.empty()) return MakeError("IllegalVersioningConfigurationException");
+  if (document.TextOf("MfaDelete") == "Enabled") return RefuseMfaDelete(call);
   if (status == "Enabled") return call.store.SetVersioning(bucket->name, store::Versioning::kEnabled);
   if (HasObjectLock(*bucket)) {
     return MakeError("InvalidBucketState", {},

@@ -27,10 +27,19 @@ TEST_F(VersioningTest, RefusesWhatIsNoState) {
   EXPECT_EQ(s3_.Send("PUT /bucket?versioning", "<VersioningConfiguration/>").Outcome(), "400 InvalidRequest") << "no checksum";
 }
 
-TEST_F(VersioningTest, MfaDeleteIsIgnoredWithoutADevice) {
-  EXPECT_EQ(Put("versioning", "<VersioningConfiguration><MfaDelete>Enabled</MfaDelete><Status>Enabled</Status></VersioningConfiguration>").Outcome(),
+TEST_F(VersioningTest, MfaDeleteNeedsADeviceAndThereIsNone) {
+  // It was answered 200 and not enabled: a script believed its versions safe.
+  const std::string enable =
+      "<VersioningConfiguration><MfaDelete>Enabled</MfaDelete><Status>Enabled</Status></VersioningConfiguration>";
+  const Reply refused = Put("versioning", enable);
+  EXPECT_EQ(refused.Outcome(), "403 AccessDenied");
+  EXPECT_EQ(refused.Element("Message"), "Mfa Authentication must be used for this request");
+  EXPECT_EQ(Get("versioning").Element("Status"), "<absent>") << "nothing of it is done";
+  EXPECT_EQ(Put("versioning", "<VersioningConfiguration><MfaDelete>Disabled</MfaDelete><Status>Enabled</Status></VersioningConfiguration>")
+                .Outcome(),
             "200");
   EXPECT_EQ(Get("versioning").Element("MfaDelete"), "<absent>");
+  EXPECT_EQ(s3_.Send("DELETE /bucket/k\nx-amz-mfa: 20899872 301749").Outcome(), "204") << "not asked for, not looked at";
 }
 
 TEST_F(VersioningTest, ObjectLockKeepsItEnabled) {
