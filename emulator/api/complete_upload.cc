@@ -138,7 +138,7 @@ Result<store::ObjectRecord> MakeRecord(const Call& call, const store::UploadReco
   record.last_modified = upload.initiated;  // spec §2.11 "Object date"
   record.storage_class = upload.storage_class;
   for (const auto& attribute : upload.attributes) {
-    if (attribute.first != kCurrentAtCreate) record.attributes.push_back(attribute);
+    if (attribute.first != kCurrentAtCreate && attribute.first != kInitiator) record.attributes.push_back(attribute);
   }
   record.tags = upload.tags;
   record.etag = CompositeETag(parts);

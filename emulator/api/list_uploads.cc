@@ -31,11 +31,18 @@ Result<UploadMarkers> ReadMarkers(Call& call) {
   return markers;
 }
 
+// "If the principal is an IAM user, it provides a user ARN value", else the canonical id (API reference, Initiator).
+void WriteInitiator(XmlWriter& xml, const store::UploadRecord& upload) {
+  const auto arn = std::find_if(upload.attributes.begin(), upload.attributes.end(),
+                                [](const auto& attribute) { return attribute.first == kInitiator; });
+  WriteOwner(xml, "Initiator", arn == upload.attributes.end() ? upload.owner_id : arn->second);
+}
+
 void WriteUpload(XmlWriter& xml, const ListQuery& query, const store::UploadRecord& upload) {
   xml.Open("Upload");
   xml.Element("Key", query.Encode(upload.key.value));
   xml.Element("UploadId", upload.id.value);
-  WriteOwner(xml, "Initiator", upload.owner_id);
+  WriteInitiator(xml, upload);
   WriteOwner(xml, "Owner", upload.owner_id);
   xml.Element("StorageClass", upload.storage_class);
   xml.Element("Initiated", XmlDate(upload.initiated));
@@ -119,7 +126,7 @@ Result<void> ListParts(Call& call) {
   xml.Element("Bucket", bucket->name.value);
   xml.Element("Key", call.key().value);
   xml.Element("UploadId", upload->id.value);
-  WriteOwner(xml, "Initiator", upload->owner_id);
+  WriteInitiator(xml, *upload);
   WriteOwner(xml, "Owner", upload->owner_id);
   xml.Element("StorageClass", upload->storage_class);
   WriteNumber(xml, "PartNumberMarker", static_cast<std::uint64_t>(*marker));

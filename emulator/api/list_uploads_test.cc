@@ -35,6 +35,25 @@ TEST_F(ListUploadsTest, NextMarkersAreAlwaysThere) {
   EXPECT_EQ(two.Element("Initiated"), "2026-01-02T03:04:05.000Z");
 }
 
+TEST_F(ListUploadsTest, AnInitiatorIsAUsersArnOrAnAccountsCanonicalId) {
+  const auto initiator = [this](const std::string& request) {
+    const std::string text = s3_.Send(request).body;
+    const std::size_t at = text.find("<Initiator><ID>") + 15;
+    return text.substr(at, text.find("</ID>", at) - at);
+  };
+  const std::string arn = "arn:aws:iam::123456789012:user/people/ann";
+  Create("by-root");
+  s3_.identity().arn = arn;
+  s3_.identity().user_name = "ann";
+  const std::string by_ann = Create("by-ann");
+  EXPECT_EQ(initiator("GET /bucket?uploads&prefix=by-root"), std::string(64, 'a'));
+  EXPECT_EQ(initiator("GET /bucket?uploads&prefix=by-ann"), arn);
+  s3_.identity().user_name = "bob";  // whoever asks
+  EXPECT_EQ(initiator("GET /bucket/by-ann?uploadId=" + by_ann), arn);
+  const std::string text = s3_.Send("GET /bucket/by-ann?uploadId=" + by_ann).body;
+  EXPECT_NE(text.find("<Owner><ID>" + std::string(64, 'a') + "</ID></Owner>"), std::string::npos) << "what is made is the account's";
+}
+
 TEST_F(ListUploadsTest, PagesByMarkers) {
   const std::string a = Create("a");
   Create("b");

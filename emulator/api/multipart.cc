@@ -77,6 +77,8 @@ Result<void> CreateMultipartUpload(Call& call) {
   record.attributes = std::move(settings.attributes);
   StoreSettings(settings, record.attributes);
   record.attributes.emplace_back(kCurrentAtCreate, std::move(current));
+  const Identity& identity = call.exchange.identity;
+  if (!identity.user_name.empty()) record.attributes.emplace_back(kInitiator, identity.arn);
   record.tags = std::move(settings.tags);
   PENSTOCK_ASSIGN(const store::UploadPtr upload, call.store.CreateUpload(std::move(record)));
 
