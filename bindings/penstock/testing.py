@@ -73,8 +73,8 @@ class Emulator(_Access):
     Args:
         data_directory: Keep everything there; None: in memory.
         strict_durability: An acknowledged write is on disk.
-        auth: "verify": every signature is checked; "parse": who asks is taken from the request, no secret is needed;
-            "off": everybody is the first access key, in the default namespace.
+        auth: "verify": everything is checked; "parse": form, region, clock skew, expiry and inactive keys, but no signature
+            and no payload hash: no secret is needed; "off": everybody is the first access key, in the default namespace.
         access_keys: Pairs of access key id and secret that are accepted, each the root of an account of its own; None:
             one default pair, unless `users` says who there is.
         users: Accounts, users and access keys, as a dict or the path of a JSON file; docs/admin-api.md has the format.

@@ -38,8 +38,8 @@ void Declare(CLI::App& app, Flags& flags) {
   app.add_option("--secret-key", flags.secret_keys, "secret of the access key at the same place");
   app.add_option("--users", options.users_path, "JSON file of accounts, users and access keys (docs/admin-api.md)");
   app.add_option("--auth", flags.auth,
-                 "verify: check every signature; parse: take who asks from the request, no secret needed; off: everybody is "
-                 "the first access key")
+                 "verify: check everything; parse: check form, region, clock skew, expiry and inactive keys, but no signature and no "
+                 "payload hash: no secret is needed; off: everybody is the first access key")
       ->check(CLI::IsMember({"verify", "parse", "off"}))
       ->capture_default_str();
   app.add_option("--region", options.region, "home region: of every host name that names none")->capture_default_str();

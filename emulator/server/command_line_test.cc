@@ -61,6 +61,7 @@ TEST(CommandLineTest, AMistypedFlagDoesNotShowItsValue) {
 
 TEST(CommandLineTest, OffersHelpAndVersion) {
   EXPECT_NE(Parse({"--help"})->text->find("--fail-rate"), std::string::npos);
+  EXPECT_NE(Parse({"--help"})->text->find("clock skew"), std::string::npos) << "what --auth parse checks";
   EXPECT_TRUE(Parse({"--version"})->text->starts_with("penstock-emulator "));
 }
 

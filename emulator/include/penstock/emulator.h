@@ -19,7 +19,7 @@ enum class DurabilityMode { kRelaxed, kStrict };
 
 enum class AuthMode {
   kVerify,  // every signature, date and payload hash is checked
-  kParse,   // claims must have the right form and name the right region; the identity is taken as claimed, no secret is needed
+  kParse,   // form, region, clock skew, expiry, inactive keys; no signature, no payload hash: the identity is taken as claimed
   kOff,     // claims are not looked at: every request is the first access key's, in the default namespace
 };
 
