@@ -126,6 +126,7 @@ Result<void> Control::ResetNamespace(const std::string& name) {
 
 // One that a directory kept from an earlier run has no key any more: whoever makes it again gets one, of the same account.
 Result<AccessKey> Control::CreateNamespace(const std::string& name) {
+  const MutexLock one_at_a_time(namespaces_mutex_);
   const bool kept = name != kDefaultNamespace && !identities_.OwnerOf(name) && spaces_->Find(name).ok();
   if (!kept) PENSTOCK_TRY(spaces_->Create(name));
   const AccessKey pair{NewAccessKeyId(), NewSecret()};
@@ -134,6 +135,7 @@ Result<AccessKey> Control::CreateNamespace(const std::string& name) {
 }
 
 Result<void> Control::DeleteNamespace(const std::string& name) {
+  const MutexLock one_at_a_time(namespaces_mutex_);
   PENSTOCK_ASSIGN(const std::shared_ptr<Universe> universe, spaces_->Find(name));
   if (name != kDefaultNamespace) PENSTOCK_TRY(identities_.RemoveNamespace(*universe));  // before the name is free for another
   PENSTOCK_TRY(spaces_->Delete(name));

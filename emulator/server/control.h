@@ -9,6 +9,7 @@
 
 #include "emulator/server/identities.h"
 #include "emulator/server/namespaces.h"
+#include "penstock/base/mutex.h"
 #include "penstock/emulator.h"
 
 namespace penstock::emulator::server {
@@ -56,6 +57,7 @@ class Control {
   std::atomic<bool> stop_seeding_{false};
   Identities identities_;
   std::unique_ptr<Namespaces> spaces_;
+  Mutex namespaces_mutex_;  // a namespace and its keys come and go as one
 };
 
 }  // namespace penstock::emulator::server

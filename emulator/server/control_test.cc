@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include "emulator/api/router.h"
+#include "emulator/server/kept_users_check.h"
 #include "emulator/server/server_fixture.h"
 
 namespace penstock::emulator::server {
@@ -154,6 +157,39 @@ TEST_F(ControlTest, AKeyWhoseNamespaceIsGoneIsForgotten) {
     ASSERT_TRUE((*control)->CreateNamespace("ann").ok());
   }
   EXPECT_EQ((*Open({.data_directory = folder.path()}))->identities().FindUser("ANN"), nullptr);
+}
+
+TEST_F(ControlTest, UsersAndNamespacesChangeFromManyThreads) {
+  const TemporaryFolder folder;
+  {
+    const auto control = Open({.data_directory = folder.path()}).value();
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 4; ++t) {
+      threads.emplace_back([&control, t] {
+        const std::string name = "n" + std::to_string(t % 2);
+        const std::string key = "K" + std::to_string(t);
+        const std::string users = R"({"accounts": [{"account_id": "111122223333", "access_keys": [
+          {"access_key_id": ")" + key + R"(", "secret_access_key": "s", "namespace": ")" + name + "\"}]}]}";
+        for (int i = 0; i < 10; ++i) {
+          const auto made = control->CreateNamespace(name);
+          EXPECT_TRUE(made.ok() || made.error().kind == ErrorKind::kAlreadyExists);
+          const auto added = control->AddUsers(users);
+          EXPECT_TRUE(added.ok() || added.error().kind == ErrorKind::kNotFound) << added.error().message;
+          if (const auto user = control->identities().FindUser(key)) {
+            EXPECT_TRUE(control->identities().NamespaceOf(user.get())->store->ListBuckets().ok());
+          }
+          const auto deleted = control->DeleteNamespace(name);
+          EXPECT_TRUE(deleted.ok() || deleted.error().kind == ErrorKind::kNotFound) << deleted.error().message;
+        }
+      });
+    }
+  }
+  const auto report = CheckKeptUsers(folder.path());
+  ASSERT_TRUE(report.ok());
+  EXPECT_TRUE((*report)->findings.empty());
+  const auto again = Open({.data_directory = folder.path()});
+  ASSERT_TRUE(again.ok()) << again.error().message;
+  EXPECT_TRUE((*again)->notices().empty()) << (*again)->notices().front();
 }
 
 TEST_F(ControlTest, AnotherAccessKeyFindsWhatTheFirstMade) {
