@@ -29,7 +29,7 @@ void Declare(CLI::App& app, Flags& flags) {
   app.add_option("--admin-host", options.admin_host, "address of the admin listener, which needs no signature")
       ->capture_default_str();
   app.add_option("--admin-token", options.admin_token, "token that admin requests must bring: Authorization: Bearer TOKEN");
-  auto* data = app.add_option("--data", options.data_directory, "directory to keep buckets in");
+  auto* data = app.add_option("--data", options.data_directory, "directory to keep buckets and the users of the admin API in");
   app.add_flag("--memory", flags.memory, "keep buckets in memory only (the default without --data)")->excludes(data);
   app.add_option("--durability", flags.durability, "strict: acknowledged means on disk; relaxed: survives the process")
       ->check(CLI::IsMember({"strict", "relaxed"}))

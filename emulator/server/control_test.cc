@@ -111,9 +111,11 @@ TEST_F(ControlTest, UsersOfTheAdminApiOutliveTheProcess) {
   const auto control = Open({.data_directory = folder.path()});
   ASSERT_TRUE(control.ok()) << control.error().message;
   const Identities& identities = (*control)->identities();
+  ASSERT_NE(identities.FindUser("ANN"), nullptr);
   EXPECT_EQ(identities.NamespaceOf(identities.FindUser("ANN").get())->name, "ann");
   EXPECT_EQ(identities.FindUser("ANN")->identity.user_name, "ann");
   EXPECT_EQ(identities.FindUser("GONE"), nullptr);
+  ASSERT_NE(identities.FindUser("OFF"), nullptr);
   EXPECT_FALSE(identities.FindUser("OFF")->active);
   EXPECT_EQ(identities.List().keys.size(), 2u);
   EXPECT_EQ(identities.List().accounts.size(), 2u);
