@@ -110,6 +110,7 @@ void BindLife(PyEmulatorClass& type) {
            "log_path"_a = "")
       .def_property_readonly("endpoint", [](const PyEmulator& self) { return self.Get().endpoint(); })
       .def_property_readonly("admin_endpoint", [](const PyEmulator& self) { return self.Get().admin_endpoint(); })
+      .def_property_readonly("notices", [](const PyEmulator& self) { return self.Get().notices(); })
       .def("stats", &Stats)
       .def("reset", [](const PyEmulator& self) { Ask(self, [](emulator::Emulator& instance) { return instance.Reset(); }); })
       .def("stop", [](const PyEmulator& self) {

@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from datetime import datetime, timedelta, timezone
@@ -71,7 +72,8 @@ class Emulator(_Access):
     """An S3 emulator inside this process, on a free port of 127.0.0.1. A context manager.
 
     Args:
-        data_directory: Keep everything there; None: in memory.
+        data_directory: Keep everything there; None: in memory. Where it keeps other users than those given, the given
+            ones win, and a ``UserWarning`` says so.
         strict_durability: An acknowledged write is on disk.
         auth: "verify": everything is checked; "parse": form, region, clock skew, expiry and inactive keys, but no signature
             and no payload hash: no secret is needed; "off": everybody is the first access key, in the default namespace.
@@ -121,6 +123,8 @@ class Emulator(_Access):
             users_json=users_json, region=region, fail_rate=fail_rate, fail_seed=fail_seed, tls_certificate=certificate,
             tls_key=key, log_path=log_path or "",
         )  # fmt: skip
+        for notice in self._core.notices:
+            warnings.warn(notice, UserWarning, stacklevel=2)
         # The emulator has checked the users by now.
         if users is not None and not access_keys:
             self._use_first_key(users if isinstance(users, Mapping) else _read_json(users_path))

@@ -286,3 +286,15 @@ def test_the_admin_listener_asks_for_its_token():
         assert status_of(stats, "wrong") == 401
         assert status_of(stats, "hush") == 200
         assert status_of(f"{s3.admin_endpoint}/_penstock/health") == 200
+
+
+def test_another_key_finds_the_data_of_the_first_and_is_told_so(tmp_path: Path):
+    data = str(tmp_path / "data")
+    with Emulator(data_directory=data, access_keys=[("old", "secret")]) as s3:
+        boto(s3, "old", "secret").create_bucket(Bucket="mine")
+        kept = s3.create_namespace("kept")
+    with pytest.warns(UserWarning, match="access key 'new' takes over the account of access key 'old'"):
+        s3 = Emulator(data_directory=data, access_keys=[("new", "secret")])
+    with s3:
+        assert [bucket["Name"] for bucket in boto(s3, "new", "secret").list_buckets()["Buckets"]] == ["mine"]
+        assert boto(s3, kept.access_key_id, kept.secret_access_key).list_buckets()["Buckets"] == []
