@@ -73,9 +73,10 @@ Result<std::unique_ptr<Control>> Control::Open(const EmulatorOptions& options, c
                                                       .clock = &machine,
                                                       .owners = &control->identities_}));
   std::unique_ptr<KeptUsers> kept;
+  std::optional<std::vector<RootAccount>> roots;
   if (!options.data_directory.empty()) {
     PENSTOCK_ASSIGN(kept, KeptUsers::Open(options.data_directory, durability));
-    PENSTOCK_TRY(control->FindRoots(options.access_keys, given, *kept));
+    PENSTOCK_ASSIGN(roots, control->FindRoots(options.access_keys, given, *kept));
   }
   api::Identity first = MakeIdentity("penstock");
   for (auto from = given.rbegin(); from != given.rend(); ++from) {
@@ -91,6 +92,8 @@ Result<std::unique_ptr<Control>> Control::Open(const EmulatorOptions& options, c
     const auto added = control->identities_.Add(std::move(from.users));
     if (!added.ok()) return FieldError(added.error().kind, from.source, added.error().message);
   }
+  // Now that the start takes what was given: one that is refused changes nothing.
+  if (roots) PENSTOCK_TRY(kept->SetRoots(*roots));
   if (kept) {
     PENSTOCK_ASSIGN(std::vector<std::string> notices, control->identities_.Restore(std::move(kept)));
     std::move(notices.begin(), notices.end(), std::back_inserter(control->notices_));
@@ -98,10 +101,11 @@ Result<std::unique_ptr<Control>> Control::Open(const EmulatorOptions& options, c
   return control;
 }
 
-// Gives the pairs, the first of `given`, the accounts that they had or take over, and remembers them.
-Result<void> Control::FindRoots(const std::vector<AccessKey>& pairs, std::vector<Given>& given, KeptUsers& kept) {
-  EarlierRoots earlier{.guess = kept.is_new()};
-  PENSTOCK_ASSIGN(earlier.roots, kept.ReadRoots());
+// Gives the pairs, the first of `given`, the accounts that they had or take over. What is to be remembered of it; nullopt: known.
+Result<std::optional<std::vector<RootAccount>>> Control::FindRoots(const std::vector<AccessKey>& pairs, std::vector<Given>& given,
+                                                                   KeptUsers& kept) {
+  PENSTOCK_ASSIGN(std::optional<std::vector<RootAccount>> known, kept.ReadRoots());
+  EarlierRoots earlier{.roots = known.value_or(std::vector<RootAccount>()), .guess = !known};
   const auto same = [](const AccessKey& pair, const RootAccount& root) { return pair.id == root.access_key_id; };
   if (!std::equal(pairs.begin(), pairs.end(), earlier.roots.begin(), earlier.roots.end(), same)) {
     PENSTOCK_ASSIGN(earlier.bucket_owners, OwnersOfBuckets(*spaces_->Default()));
@@ -115,8 +119,10 @@ Result<void> Control::FindRoots(const std::vector<AccessKey>& pairs, std::vector
   const auto equal = [](const RootAccount& left, const RootAccount& right) {
     return left.access_key_id == right.access_key_id && left.account.id == right.account.id;
   };
-  if (std::equal(plan.roots.begin(), plan.roots.end(), earlier.roots.begin(), earlier.roots.end(), equal)) return Ok();
-  return kept.SetRoots(plan.roots);
+  if (known && std::equal(plan.roots.begin(), plan.roots.end(), earlier.roots.begin(), earlier.roots.end(), equal)) {
+    return std::optional<std::vector<RootAccount>>();
+  }
+  return std::optional(std::move(plan.roots));
 }
 
 Result<void> Control::ResetNamespace(const std::string& name) {
@@ -124,7 +130,7 @@ Result<void> Control::ResetNamespace(const std::string& name) {
   return universe->Reset();
 }
 
-// One that a directory kept from an earlier run has no key any more: whoever makes it again gets one, of the same account.
+// One without a key (they were removed, or a version that kept none made it) is made again by giving it one of its account.
 Result<AccessKey> Control::CreateNamespace(const std::string& name) {
   const MutexLock one_at_a_time(namespaces_mutex_);
   const bool kept = name != kDefaultNamespace && !identities_.OwnerOf(name) && spaces_->Find(name).ok();

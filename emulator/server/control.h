@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -49,7 +50,8 @@ class Control {
  private:
   struct Given;
   Control(api::Handler& router, std::string region) : router_(router), region_(std::move(region)) {}
-  Result<void> FindRoots(const std::vector<AccessKey>& pairs, std::vector<Given>& given, KeptUsers& kept);
+  Result<std::optional<std::vector<RootAccount>>> FindRoots(const std::vector<AccessKey>& pairs, std::vector<Given>& given,
+                                                            KeptUsers& kept);
 
   api::Handler& router_;
   const std::string region_;

@@ -209,7 +209,15 @@ TEST_F(ControlTest, AnotherAccessKeyFindsWhatTheFirstMade) {
     const auto space = control->identities().NamespaceOf(nullptr);
     ASSERT_TRUE(space->store->CreateBucket(bucket).ok());
   }
-  EXPECT_EQ(OwnerIdOf(*start("second"), "second"), owner);
+  EXPECT_FALSE(Open({.data_directory = folder.path(), .access_keys = {{"wrong", "s"}}, .users_json = R"({"accounts": [
+    {"account_id": "111122223333", "access_keys": [{"access_key_id": "K", "secret_access_key": "s", "namespace": "none"}]}]})"})
+                   .ok());
+  {
+    const auto control = start("second");
+    EXPECT_EQ(OwnerIdOf(*control, "second"), owner);
+    ASSERT_EQ(control->notices().size(), 1u) << "the start that was refused changed nothing";
+    EXPECT_TRUE(control->notices()[0].starts_with("access key 'second' takes over the account of access key 'first'"));
+  }
   const auto control = start("second");
   EXPECT_EQ(OwnerIdOf(*control, "second"), owner) << "and keeps it";
   EXPECT_EQ(control->identities().DefaultIdentity().owner_id, owner);
@@ -226,9 +234,12 @@ TEST_F(ControlTest, ADirectoryOfAnOlderVersionOpensForAnotherKey) {
     ASSERT_TRUE((*control)->identities().NamespaceOf(nullptr)->store->CreateBucket(bucket).ok());
   }
   std::filesystem::remove(folder.path() + "/users.db");  // it had none
+  EXPECT_FALSE(Open({.data_directory = folder.path(), .access_keys = {{"wrong", "s"}}, .users_json = R"({"accounts": [
+    {"account_id": "111122223333", "access_keys": [{"access_key_id": "K", "secret_access_key": "s", "namespace": "none"}]}]})"})
+                   .ok());
   const auto control = Open({.data_directory = folder.path(), .access_keys = {{"second", "s"}}});
   ASSERT_TRUE(control.ok());
-  EXPECT_EQ(OwnerIdOf(**control, "second"), MakeIdentity("first").owner_id);
+  EXPECT_EQ(OwnerIdOf(**control, "second"), MakeIdentity("first").owner_id) << "also after a start that failed";
   ASSERT_EQ((*control)->notices().size(), 1u);
 }
 

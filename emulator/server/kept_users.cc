@@ -24,6 +24,8 @@ CREATE TABLE access_keys(
   access_key_id TEXT PRIMARY KEY, account_id TEXT NOT NULL, user_name TEXT NOT NULL, arn TEXT NOT NULL,
   secret_access_key TEXT NOT NULL, session_token TEXT NOT NULL, expires INTEGER, active INTEGER NOT NULL,
   namespace TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE facts(roots_known INTEGER NOT NULL);
+INSERT INTO facts VALUES(0);
 CREATE TABLE roots(
   ordinal INTEGER PRIMARY KEY, access_key_id TEXT NOT NULL, account_id TEXT NOT NULL, canonical_id TEXT NOT NULL,
   display_name TEXT NOT NULL);
@@ -33,18 +35,17 @@ Error Unusable(const std::string& path, const std::string& why) {
   return Error::Make(ErrorKind::kInvalidArgument, "the users that '" + path + "' keeps cannot be used: " + why);
 }
 
-// Makes the file with its mode before SQLite opens it: nobody else may read it at any time. True: it was not there.
-Result<bool> MakeFile(const std::string& path) {
+// Makes the file with its mode before SQLite opens it: nobody else may read it at any time.
+Result<void> MakeFile(const std::string& path) {
   int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  const bool made = file >= 0;
-  if (!made && errno == EEXIST) file = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
+  if (file < 0 && errno == EEXIST) file = ::open(path.c_str(), O_RDWR | O_CLOEXEC);
   if (file < 0) return Unusable(path, std::string(std::strerror(errno)) + "; give this user the file, or choose another directory");
   // Also where somebody copied it with a looser mode.
   const int changed = ::fchmod(file, 0600);
   const int reason = errno;
   ::close(file);
   if (changed != 0) return Unusable(path, std::string(std::strerror(reason)) + "; it holds secrets and must be this user's");
-  return made;
+  return Ok();
 }
 
 Result<void> PrepareTables(Connection& connection) {
@@ -110,9 +111,8 @@ Result<std::unique_ptr<KeptUsers>> KeptUsers::Open(const std::string& directory,
   PENSTOCK_TRY(connection->Execute(std::string("PRAGMA trusted_schema=0; PRAGMA secure_delete=1; PRAGMA journal_mode=WAL;"
                                                "PRAGMA synchronous=") +
                                    (durability == store::Durability::kStrict ? "FULL" : "NORMAL")));
-  PENSTOCK_ASSIGN(const std::int64_t version, store::SchemaVersionOf(*connection));
   PENSTOCK_TRY(PrepareTables(*connection));
-  return std::unique_ptr<KeptUsers>(new KeptUsers(std::move(connection), version == 0));
+  return std::unique_ptr<KeptUsers>(new KeptUsers(std::move(connection)));
 }
 
 template <class Change>
@@ -164,19 +164,22 @@ Result<void> KeptUsers::Remove(const std::vector<std::string>& access_key_ids, c
   });
 }
 
-Result<std::vector<RootAccount>> KeptUsers::ReadRoots() {
+Result<std::optional<std::vector<RootAccount>>> KeptUsers::ReadRoots() {
+  Query fact(*connection_, "SELECT roots_known FROM facts");
+  PENSTOCK_ASSIGN(const bool known, fact.Step());
+  if (!known || fact.Int(0) == 0) return std::optional<std::vector<RootAccount>>();
   std::vector<RootAccount> roots;
   Query row(*connection_, "SELECT access_key_id, canonical_id, display_name, account_id FROM roots ORDER BY ordinal");
   for (;;) {
     PENSTOCK_ASSIGN(const bool found, row.Step());
-    if (!found) return roots;
+    if (!found) return std::optional(std::move(roots));
     roots.push_back({row.Text(0), {row.Text(1), row.Text(2), row.Text(3)}});
   }
 }
 
 Result<void> KeptUsers::SetRoots(const std::vector<RootAccount>& roots) {
   return InTransaction([&roots](Connection& connection) -> Result<void> {
-    PENSTOCK_TRY(connection.Execute("DELETE FROM roots"));
+    PENSTOCK_TRY(connection.Execute("DELETE FROM roots; UPDATE facts SET roots_known = 1"));
     for (const RootAccount& root : roots) {
       Query query(connection, "INSERT INTO roots(access_key_id, account_id, canonical_id, display_name) VALUES(?, ?, ?, ?)");
       query.BindText(root.access_key_id).BindText(root.account.account_id).BindText(root.account.id);

@@ -5,6 +5,7 @@
 #define PENSTOCK_EMULATOR_SERVER_KEPT_USERS_H_
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,26 +32,22 @@ class KeptUsers {
   // ours; the message names the file.
   static Result<std::unique_ptr<KeptUsers>> Open(const std::string& directory, store::Durability durability);
 
-  // The file was made by Open: nothing is known about earlier runs.
-  bool is_new() const { return is_new_; }
-
   // Accounts and keys with their secrets; every key names its namespace.
   Result<UsersDocument> Read();
   // Inserts or replaces.
   Result<void> Put(const UsersDocument& users);
   Result<void> Remove(const std::vector<std::string>& access_key_ids, const std::vector<std::string>& account_ids);
 
-  // In the order of SetRoots.
-  Result<std::vector<RootAccount>> ReadRoots();
+  // In the order of SetRoots. nullopt: it was never called, the directory's buckets may be of a version that had no such file.
+  Result<std::optional<std::vector<RootAccount>>> ReadRoots();
   Result<void> SetRoots(const std::vector<RootAccount>& roots);
 
  private:
-  KeptUsers(std::unique_ptr<store::Connection> connection, bool is_new) : connection_(std::move(connection)), is_new_(is_new) {}
+  explicit KeptUsers(std::unique_ptr<store::Connection> connection) : connection_(std::move(connection)) {}
   template <class Change>
   Result<void> InTransaction(Change change);
 
   const std::unique_ptr<store::Connection> connection_;
-  const bool is_new_;
 };
 
 }  // namespace penstock::emulator::server
