@@ -54,7 +54,7 @@ Result<void> PutAcl(Call& call) {
     return call.store.SetConfiguration(bucket->name, std::string(kAclKey), StoredAcl(acl));
   }
   PENSTOCK_ASSIGN(const auto version, VersionParameter(call));
-  PENSTOCK_ASSIGN(const store::ObjectPtr object, OpenObject(call, version));
+  PENSTOCK_ASSIGN(const store::ObjectPtr object, OpenObject(call, version, LatestMarker::kRefused));
   PENSTOCK_ASSIGN(const Element acl, ReadAcl(call, AclResource::kObject, {object->owner_id, bucket->owner_id}));
   PENSTOCK_TRY(RefuseBlockedAcl(*bucket, acl));
   PENSTOCK_TRY(call.store.SetAttribute(call.bucket(), call.key(), version, std::string(kObjectAclAttribute), StoredAcl(acl)));

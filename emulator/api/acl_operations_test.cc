@@ -42,6 +42,20 @@ TEST_F(AclOperationsTest, HeadersAreKeptAsADocument) {
   }
 }
 
+// Recorded: a key under a marker has no ACL to put, and nothing to read one of.
+TEST_F(AclOperationsTest, MarkersHaveNoAcl) {
+  AllowAcls();
+  s3_.SetVersioning("bucket", "Enabled");
+  const std::string marker = "&versionId=" + s3_.Send("DELETE /bucket/k").Header("x-amz-version-id");
+  for (const std::string& version : {std::string(), marker}) {
+    const Reply put = s3_.Send("PUT /bucket/k?acl" + version + "\nx-amz-acl: private");
+    EXPECT_EQ(put.Outcome(), "405 MethodNotAllowed") << version;
+    EXPECT_EQ(put.Element("ResourceType"), "DeleteMarker");
+  }
+  EXPECT_EQ(s3_.Send("GET /bucket/k?acl").Outcome(), "404 NoSuchKey");
+  EXPECT_EQ(s3_.Send("GET /bucket/k?acl" + marker).Outcome(), "405 MethodNotAllowed");
+}
+
 TEST_F(AclOperationsTest, DocumentsAreKept) {
   AllowAcls();
   const std::string other(64, 'b');

@@ -1,6 +1,7 @@
 // GetBucketEncryption, PutBucketEncryption, DeleteBucketEncryption (spec/protocol.md §2.1 "New defaults", §2.2).
 #include "emulator/api/bucket_encryption.h"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <vector>
@@ -108,6 +109,11 @@ BucketEncryption EncryptionOfBucket(const store::BucketRecord& bucket) {
     if (name == kSubResource) return Unpack(packed);
   }
   return {};
+}
+
+bool HasOwnEncryption(const store::BucketRecord& bucket) {
+  return std::any_of(bucket.configuration.begin(), bucket.configuration.end(),
+                     [](const auto& entry) { return entry.first == kSubResource; });
 }
 
 Result<BucketEncryption> ParseBucketEncryption(std::string_view text) {

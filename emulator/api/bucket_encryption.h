@@ -21,6 +21,9 @@ struct BucketEncryption {
 // The default when nothing was put. Reads only the record in memory.
 BucketEncryption EncryptionOfBucket(const store::BucketRecord& bucket);
 
+// Somebody put a default encryption.
+bool HasOwnEncryption(const store::BucketRecord& bucket);
+
 // The <ServerSideEncryptionConfiguration> document, or S3's refusal.
 Result<BucketEncryption> ParseBucketEncryption(std::string_view document);
 

@@ -10,6 +10,7 @@
 #include "emulator/api/regions.h"
 #include "emulator/api/strict.h"
 #include "emulator/api/text.h"
+#include "emulator/store/ids.h"
 
 namespace penstock::emulator::api {
 namespace {
@@ -43,10 +44,10 @@ Result<store::BucketPtr> Find(Call& call, const BucketName& name) {
 }
 
 // Spec §2.7 "GET latest = marker", "GET/HEAD marker by id".
-Error DeleteMarkerError(Call& call, const store::ObjectRecord& marker, bool by_id) {
+Error DeleteMarkerError(Call& call, const store::ObjectRecord& marker, bool refused) {
   call.error_headers.emplace_back("x-amz-delete-marker", "true");
   call.error_headers.emplace_back("x-amz-version-id", marker.version_id.value);
-  if (!by_id) return NoSuchKey(call.key().value);
+  if (!refused) return NoSuchKey(call.key().value);
   call.error_headers.emplace_back("Allow", "DELETE");
   call.error_headers.emplace_back("Last-Modified", FormatHttpDate(marker.last_modified));
   return MethodNotAllowed(call.exchange.request.method, "DeleteMarker");
@@ -85,6 +86,11 @@ Result<store::BucketPtr> OpenSourceBucket(Call& call, const BucketName& name) {
   return bucket;
 }
 
+Error NoSuchVersion(const ObjectKey& key, const VersionId& version) {
+  if (!store::IsIssued(version)) return InvalidArgument("Invalid version id specified", "versionId", version.value);
+  return MakeError("NoSuchVersion", {{"Key", key.value}, {"VersionId", version.value}});
+}
+
 Result<std::optional<VersionId>> VersionParameter(const Call& call) {
   const auto text = call.Query("versionId");
   if (!text) return std::optional<VersionId>();
@@ -93,17 +99,17 @@ Result<std::optional<VersionId>> VersionParameter(const Call& call) {
   return std::optional<VersionId>(VersionId(std::string(*text)));
 }
 
-Result<store::ObjectPtr> OpenObject(Call& call, const std::optional<VersionId>& version) {
+Result<store::ObjectPtr> OpenObject(Call& call, const std::optional<VersionId>& version, LatestMarker latest) {
   auto found = call.store.FindObject(call.bucket(), call.key(), version);
   if (!found.ok()) {
     Error error = std::move(found).error();
     if (error.code == "NoSuchKey" && !version) return NoSuchKey(call.key().value);
-    if (error.code == "NoSuchVersion" || error.code == "NoSuchKey") {
-      return MakeError("NoSuchVersion", {{"Key", call.key().value}, {"VersionId", version ? version->value : ""}});
-    }
+    if (version && (error.code == "NoSuchVersion" || error.code == "NoSuchKey")) return NoSuchVersion(call.key(), *version);
     return error;
   }
-  if (found.value()->is_delete_marker) return DeleteMarkerError(call, *found.value(), version.has_value());
+  if (found.value()->is_delete_marker) {
+    return DeleteMarkerError(call, *found.value(), version.has_value() || latest == LatestMarker::kRefused);
+  }
   return found;
 }
 

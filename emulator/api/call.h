@@ -2,6 +2,7 @@
 #ifndef PENSTOCK_EMULATOR_API_CALL_H_
 #define PENSTOCK_EMULATOR_API_CALL_H_
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -43,11 +44,21 @@ Result<store::BucketPtr> OpenBucket(Call& call);
 // A copy's source: any region, with its own expectation header, and the same question of access.
 Result<store::BucketPtr> OpenSourceBucket(Call& call, const BucketName& name);
 
+// S3's answer for a version that is not there: 404 NoSuchVersion, or, for an id that was never given out, 400.
+Error NoSuchVersion(const ObjectKey& key, const VersionId& version);
+
 // `versionId`: nullopt when absent; InvalidArgument when it cannot be one.
 Result<std::optional<VersionId>> VersionParameter(const Call& call);
 
+// What the newest version of a key is to an operation that names no version, where it is a delete marker.
+enum class LatestMarker : std::uint8_t {
+  kNoObject,  // 404 NoSuchKey: reads of the object
+  kRefused,   // 405 MethodNotAllowed: what S3 keeps beside the object (tags; an ACL that is put), as recorded
+};
+
 // The addressed object, or S3's answer for a missing one and for delete markers (spec §2.7), whose headers it adds.
-Result<store::ObjectPtr> OpenObject(Call& call, const std::optional<VersionId>& version);
+Result<store::ObjectPtr> OpenObject(Call& call, const std::optional<VersionId>& version,
+                                    LatestMarker latest = LatestMarker::kNoObject);
 
 // x-amz-version-id of a read: only where the bucket is or was versioned.
 void AddVersionHeader(Call& call, const store::BucketRecord& bucket, const store::ObjectRecord& object);

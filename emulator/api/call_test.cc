@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "emulator/api/testing.h"
+#include "emulator/store/ids.h"
 
 namespace penstock::emulator::api {
 namespace {
@@ -72,10 +73,12 @@ TEST(CallTest, VersionIdsAreChecked) {
   EXPECT_EQ(bad.Element("Message"), "Invalid version id specified");
   EXPECT_EQ(bad.Element("ArgumentName"), "versionId");
   EXPECT_EQ(s3.Send("GET /bucket/k?versionId=").Element("Message"), "Version id cannot be the empty string");
-  const Reply absent = s3.Send("GET /bucket/k?versionId=0123456789abcdefABCDEF._01234567");
+  const std::string issued = store::MakeVersionId(1).value;
+  const Reply absent = s3.Send("GET /bucket/k?versionId=" + issued);
   EXPECT_EQ(absent.Outcome(), "404 NoSuchVersion");
   EXPECT_EQ(absent.Element("Key"), "k");
-  EXPECT_EQ(absent.Element("VersionId"), "0123456789abcdefABCDEF._01234567");
+  EXPECT_EQ(absent.Element("VersionId"), issued);
+  EXPECT_EQ(s3.Send("GET /bucket/k?versionId=0123456789abcdefABCDEF._01234567").Outcome(), "400 InvalidArgument");
 }
 
 // Spec §2.7 "GET latest = marker" and "GET/HEAD marker by id".

@@ -3,6 +3,7 @@
 
 #include "base/encoding.h"
 #include "emulator/api/body.h"
+#include "emulator/api/bucket_encryption.h"
 #include "emulator/api/checksums.h"
 #include "emulator/api/conditions.h"
 #include "emulator/api/copy_source.h"
@@ -23,10 +24,12 @@ Result<bool> ReadDirective(const Call& call, std::string_view header, std::strin
   return InvalidArgument("Unknown " + std::string(what) + " directive.", header, *value);
 }
 
-Result<void> RefusePointlessSelfCopy(const Call& call, const CopySource& source, bool replace) {
+// A default encryption that somebody put, even AES256, counts as a change of encryption (recorded).
+Result<void> RefusePointlessSelfCopy(const Call& call, const store::BucketRecord& bucket, const CopySource& source,
+                                     bool replace) {
   const bool onto_itself = source.bucket == call.bucket() && source.key == call.key() && !source.version;
   const bool changes = replace || call.Header("x-amz-storage-class") || call.Header(kWebsiteRedirect) ||
-                       call.families.encryption;
+                       call.families.encryption || HasOwnEncryption(bucket);
   if (!onto_itself || changes) return Ok();
   return InvalidRequest(
       "This copy request is illegal because it is trying to copy an object to itself without changing the object's "
@@ -103,7 +106,7 @@ Result<void> CopyObject(Call& call) {
   PENSTOCK_ASSIGN(const WriteCondition condition, ReadWriteCondition(call));
   PENSTOCK_ASSIGN(const bool replace, ReadDirective(call, "x-amz-metadata-directive", "metadata"));
   PENSTOCK_ASSIGN(const OpenedSource source, OpenCopySource(call));
-  PENSTOCK_TRY(RefusePointlessSelfCopy(call, source.address, replace));
+  PENSTOCK_TRY(RefusePointlessSelfCopy(call, *bucket, source.address, replace));
   PENSTOCK_ASSIGN(ObjectSettings settings, ReadObjectSettings(call, *bucket));
   PENSTOCK_ASSIGN(store::ObjectRecord record, MakeRecord(call, settings, source, replace));
   PENSTOCK_ASSIGN(const store::PutOutcome outcome,
@@ -111,6 +114,8 @@ Result<void> CopyObject(Call& call) {
                                                   MakePrecondition(condition, call.key())}));
   const store::ObjectRecord& object = *outcome.object;
   AddNewVersionHeader(call, outcome);
+  // Recorded: where versioning is suspended, a copy tells the null version that a put is silent about.
+  if (outcome.versioning == store::Versioning::kSuspended) call.response().Add("x-amz-version-id", object.version_id.value);
   AddSourceVersionHeader(call, source);
   AddEncryptionHeaders(call, settings.encryption);
   AddContextHeader(call, settings.encryption);

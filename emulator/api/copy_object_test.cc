@@ -102,6 +102,27 @@ TEST_F(CopyObjectTest, VersionedBucketsNameBothVersions) {
   EXPECT_EQ(reply.Header("x-amz-version-id").size(), 32u);
 }
 
+// Recorded (a copy onto itself in a bucket that went from no versioning to suspended).
+TEST_F(CopyObjectTest, SuspendedBucketsNameTheNewNullVersionOnly) {
+  s3_.SetVersioning("bucket", "Suspended");
+  const Reply reply = Copy("to");
+  EXPECT_EQ(reply.Header("x-amz-version-id"), "null");
+  EXPECT_EQ(reply.Header("x-amz-copy-source-version-id"), "<absent>");
+}
+
+// Recorded: any default encryption that was put is a change, be it the one there was.
+TEST_F(CopyObjectTest, OntoItselfUnderADefaultEncryption) {
+  ASSERT_EQ(Copy("k").Outcome(), "400 InvalidRequest");
+  ASSERT_EQ(s3_.SendDocument("PUT /bucket?encryption",
+                             "<ServerSideEncryptionConfiguration><Rule><ApplyServerSideEncryptionByDefault><SSEAlgorithm>AES256"
+                             "</SSEAlgorithm></ApplyServerSideEncryptionByDefault></Rule></ServerSideEncryptionConfiguration>")
+                .Outcome(),
+            "200");
+  EXPECT_EQ(Copy("k").Outcome(), "200");
+  s3_.Send("DELETE /bucket?encryption");
+  EXPECT_EQ(Copy("k").Outcome(), "400 InvalidRequest");
+}
+
 TEST_F(CopyObjectTest, DestinationConditionsHold) {
   EXPECT_EQ(Copy("to", "\nIf-None-Match: *").Outcome(), "200");
   EXPECT_EQ(Copy("to", "\nIf-None-Match: *").Outcome(), "412 PreconditionFailed");

@@ -27,7 +27,7 @@ Error SourceNotFound(Error error, const CopySource& source) {
   if (error.code == "NoSuchBucket") return MakeError("NoSuchBucket", {{"BucketName", source.bucket.value}});
   if (error.code == "NoSuchKey" && !source.version) return NoSuchKey(source.key.value);
   if (error.code == "NoSuchVersion" || error.code == "NoSuchKey") {
-    return MakeError("NoSuchVersion", {{"Key", source.key.value}, {"VersionId", source.version->value}});
+    return NoSuchVersion(source.key, *source.version);
   }
   return error;
 }
@@ -82,7 +82,10 @@ Result<OpenedSource> OpenCopySource(Call& call) {
 }
 
 void AddSourceVersionHeader(Call& call, const OpenedSource& source) {
-  if (source.bucket->versioning == store::Versioning::kNever) return;
+  const store::Versioning versioning = source.bucket->versioning;
+  if (versioning == store::Versioning::kNever) return;
+  // Recorded: a suspended bucket does not tell of its null versions here.
+  if (versioning == store::Versioning::kSuspended && source.object->version_id.value == "null") return;
   call.response().Add("x-amz-copy-source-version-id", source.object->version_id.value);
 }
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "emulator/api/testing.h"
+#include "emulator/store/ids.h"
 
 namespace penstock::emulator::api {
 namespace {
@@ -65,7 +66,8 @@ TEST_F(OpenCopySourceTest, MissingSourcesAreNamed) {
   EXPECT_EQ(Copy("x-amz-copy-source: /absent/k"), "404 NoSuchBucket");
   EXPECT_EQ(s3_.Send("PUT /bucket/to\nx-amz-copy-source: /absent/k").Element("BucketName"), "absent");
   EXPECT_EQ(s3_.Send("PUT /bucket/to\nx-amz-copy-source: /bucket/absent").Element("Key"), "absent");
-  EXPECT_EQ(Copy(std::string("x-amz-copy-source: /bucket/k?versionId=") + kVersion), "404 NoSuchVersion");
+  EXPECT_EQ(Copy("x-amz-copy-source: /bucket/k?versionId=" + store::MakeVersionId(1).value), "404 NoSuchVersion");
+  EXPECT_EQ(Copy(std::string("x-amz-copy-source: /bucket/k?versionId=") + kVersion), "400 InvalidArgument");
 }
 
 // Spec §2.7 "Copy from marker id".

@@ -3,16 +3,19 @@
 #include "emulator/api/errors.h"
 #include "emulator/api/handlers.h"
 #include "emulator/api/object_lock.h"
+#include "emulator/store/ids.h"
 
 namespace penstock::emulator::api {
 
 Result<void> DeleteObject(Call& call) {
   PENSTOCK_ASSIGN(const store::BucketPtr bucket, OpenBucket(call));
-  PENSTOCK_ASSIGN(auto version, VersionParameter(call));
+  PENSTOCK_ASSIGN(const auto version, VersionParameter(call));
   PENSTOCK_ASSIGN(const WriteCondition condition, ReadWriteCondition(call, {.allow_any = true}));
   PENSTOCK_ASSIGN(const store::DeleteOutcome outcome,
-                  call.store.Delete(store::DeleteObject{bucket->name, call.key(), std::move(version),
+                  call.store.Delete(store::DeleteObject{bucket->name, call.key(), version,
                                                         MakePrecondition(condition, call.key()), RemovalCheck(call)}));
+  // A version that is no more is deleted once again; an id that never was is refused.
+  if (version && !outcome.existed && !store::IsIssued(*version)) return NoSuchVersion(call.key(), *version);
   Response& response = call.response();
   response.status = 204;
   if (outcome.created_marker || outcome.removed_marker) response.Add("x-amz-delete-marker", "true");

@@ -40,6 +40,25 @@ TEST(DeleteObjectTest, MarkersHideAndTheirDeletionUndeletes) {
   EXPECT_EQ(s3.Send("GET /bucket/k?versionId=" + version).Outcome(), "404 NoSuchVersion");
 }
 
+// Recorded, in a bucket that never had versions; a version that is gone is deleted once again instead (spec §2.7).
+TEST(DeleteObjectTest, AnIdThatNeverWasIsRefused) {
+  Harness s3;
+  s3.Send("PUT /bucket");
+  const std::string made_up = "HPniJFCxqTsMuIH9KX8K8wEjNUgmABCD";
+  for (const char* method : {"DELETE", "GET"}) {
+    const Reply reply = s3.Send(std::string(method) + " /bucket/k?versionId=" + made_up);
+    EXPECT_EQ(reply.Outcome(), "400 InvalidArgument") << method;
+    EXPECT_EQ(reply.Element("Message"), "Invalid version id specified");
+    EXPECT_EQ(reply.Element("ArgumentValue"), made_up);
+  }
+  EXPECT_EQ(s3.Send("HEAD /bucket/k?versionId=" + made_up).status, 400);
+  s3.SetVersioning("bucket", "Enabled");
+  const std::string version = s3.Send("PUT /bucket/k", "x").Header("x-amz-version-id");
+  EXPECT_EQ(s3.Send("DELETE /bucket/k?versionId=" + version).Outcome(), "204");
+  EXPECT_EQ(s3.Send("DELETE /bucket/k?versionId=" + version).Outcome(), "204");
+  EXPECT_EQ(s3.Send("DELETE /bucket/k?versionId=" + version.substr(0, 28) + "ABCD").Outcome(), "400 InvalidArgument");
+}
+
 TEST(DeleteObjectTest, SuspendedBucketsGetANullMarker) {
   Harness s3;
   s3.Send("PUT /bucket");

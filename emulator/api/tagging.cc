@@ -1,5 +1,6 @@
 // GetObjectTagging, PutObjectTagging, DeleteObjectTagging (spec/protocol.md §2.17).
 #include "emulator/api/body.h"
+#include "emulator/api/errors.h"
 #include "emulator/api/handlers.h"
 #include "emulator/api/tags.h"
 
@@ -16,16 +17,23 @@ Result<Tagged> OpenTagged(Call& call) {
   Tagged tagged;
   PENSTOCK_ASSIGN(tagged.bucket, OpenBucket(call));
   PENSTOCK_ASSIGN(tagged.version, VersionParameter(call));
-  PENSTOCK_ASSIGN(tagged.object, OpenObject(call, tagged.version));
+  PENSTOCK_ASSIGN(tagged.object, OpenObject(call, tagged.version, LatestMarker::kRefused));
   return tagged;
+}
+
+// As recorded: of the three operations, only the read names the missing key with its bucket.
+Error NameBucket(const Call& call, Error error) {
+  if (error.code != "NoSuchKey") return error;
+  return NoSuchKey(call.bucket().value + "/" + call.key().value);
 }
 
 }  // namespace
 
 Result<void> GetObjectTagging(Call& call) {
-  PENSTOCK_ASSIGN(const Tagged tagged, OpenTagged(call));
-  AddVersionHeader(call, *tagged.bucket, *tagged.object);
-  call.RespondXml(TagDocument(tagged.object->tags));
+  Result<Tagged> opened = OpenTagged(call);
+  if (!opened.ok()) return NameBucket(call, std::move(opened).error());
+  AddVersionHeader(call, *opened->bucket, *opened->object);
+  call.RespondXml(TagDocument(opened->object->tags));
   return Ok();
 }
 

@@ -50,7 +50,8 @@ TEST_F(TaggingTest, EveryVersionHasItsOwnTags) {
   EXPECT_EQ(s3_.Send("GET /bucket/k?tagging").Header("x-amz-version-id"), version);
   EXPECT_EQ(s3_.Send("GET /bucket/k?tagging").Element("Key"), "<absent>");
   EXPECT_EQ(s3_.Send("DELETE /bucket/k?tagging&versionId=null").Header("x-amz-version-id"), "null");
-  EXPECT_EQ(s3_.Send("GET /bucket/k?tagging&versionId=" + std::string(32, 'A')).Outcome(), "404 NoSuchVersion");
+  EXPECT_EQ(s3_.Send("GET /bucket/other?tagging&versionId=" + version).Outcome(), "404 NoSuchVersion");
+  EXPECT_EQ(s3_.Send("GET /bucket/k?tagging&versionId=" + std::string(32, 'A')).Outcome(), "400 InvalidArgument");
 }
 
 // Spec §2.7 "GET/HEAD marker by id", last sentence.
@@ -64,7 +65,24 @@ TEST_F(TaggingTest, MarkersHaveNoTags) {
     EXPECT_EQ(reply.Header("Allow"), "DELETE");
     EXPECT_EQ(reply.Header("x-amz-delete-marker"), "true");
   }
-  EXPECT_EQ(s3_.Send("GET /bucket/k?tagging").Outcome(), "404 NoSuchKey");
+}
+
+// Recorded: unlike the object's own reads, these refuse a marker even where no version is named.
+TEST_F(TaggingTest, AKeyUnderAMarkerHasNoTags) {
+  s3_.SetVersioning("bucket", "Enabled");
+  s3_.Send("DELETE /bucket/k");
+  for (const char* method : {"GET", "PUT", "DELETE"}) {
+    const Reply reply = s3_.SendDocument(std::string(method) + " /bucket/k?tagging", kDocument);
+    EXPECT_EQ(reply.Outcome(), "405 MethodNotAllowed") << method;
+    EXPECT_EQ(reply.Element("Method"), method);
+    EXPECT_EQ(reply.Element("ResourceType"), "DeleteMarker");
+  }
+}
+
+TEST_F(TaggingTest, AMissingKeyIsNamedAsRecorded) {
+  EXPECT_EQ(s3_.Send("GET /bucket/absent?tagging").Element("Key"), "bucket/absent");
+  EXPECT_EQ(s3_.Send("DELETE /bucket/absent?tagging").Element("Key"), "absent");
+  EXPECT_EQ(s3_.SendDocument("PUT /bucket/absent?tagging", kDocument).Element("Key"), "absent");
 }
 
 }  // namespace

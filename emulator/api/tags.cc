@@ -57,25 +57,33 @@ bool HasTagCharacters(std::string_view text) {
   return true;
 }
 
-Error InvalidTag(std::string message, std::string_view key, std::string_view value) {
-  return MakeError("InvalidTag", {{"TagKey", std::string(key)}, {"TagValue", std::string(value)}}, std::move(message));
+// As recorded: TagKey always, TagValue only where the value is what is wrong.
+Error InvalidTag(std::string message, std::string_view key) {
+  return MakeError("InvalidTag", {{"TagKey", std::string(key)}}, std::move(message));
 }
 
 Result<void> CheckTag(std::string_view key, std::string_view value) {
   if (key.empty() || Characters(key) > kMaxKeyCharacters || !HasTagCharacters(key)) {
-    return InvalidTag("The TagKey you have provided is invalid", key, value);
+    return InvalidTag("The TagKey you have provided is invalid", key);
   }
   if (Characters(value) > kMaxValueCharacters || !HasTagCharacters(value)) {
-    return InvalidTag("The TagValue you have provided is invalid", key, value);
+    return MakeError("InvalidTag", {{"TagKey", std::string(key)}, {"TagValue", std::string(value)}},
+                     "The TagValue you have provided is invalid");
   }
   return Ok();
 }
 
-bool HasDuplicate(const store::Attributes& tags) {
+// A key that an earlier tag has; null where all differ.
+const std::string* FindDuplicate(const store::Attributes& tags) {
   for (auto tag = tags.begin(); tag != tags.end(); ++tag) {
-    if (std::any_of(tags.begin(), tag, [&](const auto& earlier) { return earlier.first == tag->first; })) return true;
+    if (std::any_of(tags.begin(), tag, [&](const auto& earlier) { return earlier.first == tag->first; })) return &tag->first;
   }
-  return false;
+  return nullptr;
+}
+
+Result<void> RefuseDuplicate(const store::Attributes& tags) {
+  const std::string* key = FindDuplicate(tags);
+  return key == nullptr ? Ok() : InvalidTag("Cannot provide multiple Tags with the same key", *key);
 }
 
 Result<void> CheckTags(const store::Attributes& tags) {
@@ -83,7 +91,7 @@ Result<void> CheckTags(const store::Attributes& tags) {
     return MakeError("BadRequest", {}, "Object tags cannot be greater than " + std::to_string(kMaxTags));
   }
   for (const auto& [key, value] : tags) {
-    if (key.starts_with("aws:")) return InvalidTag("Your TagKey cannot be prefixed with aws:", key, value);
+    if (key.starts_with("aws:")) return InvalidTag("Your TagKey cannot be prefixed with aws:", key);
     PENSTOCK_TRY(CheckTag(key, value));
   }
   return Ok();
@@ -92,10 +100,10 @@ Result<void> CheckTags(const store::Attributes& tags) {
 }  // namespace
 
 Result<void> CheckBucketTags(const store::Attributes& tags) {
-  if (HasDuplicate(tags)) return MakeError("InvalidTag", {}, "Cannot provide multiple Tags with the same key");
+  PENSTOCK_TRY(RefuseDuplicate(tags));
   if (tags.size() > kMaxBucketTags) return MakeError("BadRequest", {}, "Bucket tag count cannot be greater than 50");
   for (const auto& [key, value] : tags) {
-    if (key.starts_with("aws:")) return InvalidTag("System tags cannot be added/updated by requester", key, value);
+    if (key.starts_with("aws:")) return InvalidTag("System tags cannot be added/updated by requester", key);
     PENSTOCK_TRY(CheckTag(key, value));
   }
   return Ok();
@@ -114,7 +122,9 @@ Result<store::Attributes> ParseTagHeader(std::string_view value) {
     const auto end = rest.find('&');
     const std::string_view piece = rest.substr(0, end);
     rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
+    if (piece.empty()) continue;
     const auto equals = piece.find('=');
+    if (equals != piece.rfind('=')) return malformed();  // "k1=v1,k2=v2", as recorded; in a value it is %3D
     auto key = PercentDecode(piece.substr(0, equals), {.plus_is_space = true});
     auto text = equals == std::string_view::npos
                     ? std::string()
@@ -122,7 +132,7 @@ Result<store::Attributes> ParseTagHeader(std::string_view value) {
     if (!key || !text || key->empty() || !IsValidUtf8(*key) || !IsValidUtf8(*text)) return malformed();
     tags.emplace_back(std::move(*key), std::move(*text));
   }
-  if (HasDuplicate(tags)) return malformed();
+  if (FindDuplicate(tags) != nullptr) return malformed();
   PENSTOCK_TRY(CheckTags(tags));
   return tags;
 }
@@ -140,7 +150,7 @@ Result<store::Attributes> ParseTagDocument(std::string_view text) {
     if (!key || !value) return MalformedXml();
     tags.emplace_back(key.text(), value.text());
   }
-  if (HasDuplicate(tags)) return MakeError("InvalidTag", {}, "Cannot provide multiple Tags with the same key");
+  PENSTOCK_TRY(RefuseDuplicate(tags));
   PENSTOCK_TRY(CheckTags(tags));
   return tags;
 }

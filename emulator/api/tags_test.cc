@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "emulator/api/errors.h"
+
 namespace penstock::emulator::api {
 namespace {
 
@@ -19,12 +21,15 @@ TEST(TagsTest, HeaderIsAUrlQuery) {
   const auto tags = ParseTagHeader("a=1&b%20c=d+e&f");
   ASSERT_TRUE(tags.ok());
   EXPECT_EQ(*tags, (store::Attributes{{"a", "1"}, {"b c", "d e"}, {"f", ""}}));
-  for (const char* bad : {"a=1&a=2", "=1", "a=%zz", "%FF=1"}) {
+  for (const char* bad : {"a=1&a=2", "=1", "a=%zz", "%FF=1", "a=1,b=2"}) {
     const auto refused = ParseTagHeader(bad);
     ASSERT_FALSE(refused.ok()) << bad;
     EXPECT_EQ(refused.error().code, "InvalidArgument") << bad;
     EXPECT_TRUE(refused.error().message.starts_with("The header 'x-amz-tagging' shall be encoded as UTF-8")) << bad;
   }
+  const auto gaps = ParseTagHeader("&&a=x%3Dy&");
+  ASSERT_TRUE(gaps.ok());
+  EXPECT_EQ(*gaps, (store::Attributes{{"a", "x=y"}}));
   const auto many = ParseTagHeader("a&b&c&d&e&f&g&h&i&j&k");
   ASSERT_FALSE(many.ok());
   EXPECT_EQ(many.error().code, "BadRequest");
@@ -44,6 +49,16 @@ TEST(TagsTest, DocumentsAreHeldToTheTagRules) {
   EXPECT_TRUE(Refusal("<Tagging/>").starts_with("MalformedXML"));
   EXPECT_TRUE(Refusal("<Tagging>").starts_with("MalformedXML"));
   EXPECT_TRUE(Refusal(Document("<Tag><Key>k</Key></Tag>")).starts_with("MalformedXML"));
+}
+
+// As recorded: the value is told only where it is the culprit.
+TEST(TagsTest, RefusalsNameTheTag) {
+  const auto details = [](std::string_view document) { return ParseTagDocument(document).error().details; };
+  const ErrorDetails key{{"TagKey", "a"}};
+  EXPECT_EQ(details(Document(Tag("a", "1") + Tag("b", "2") + Tag("a", "3"))), key);
+  EXPECT_EQ(details(Document(Tag("a,b", "1"))), (ErrorDetails{{"TagKey", "a,b"}}));
+  EXPECT_EQ(details(Document(Tag("aws:a", "1"))), (ErrorDetails{{"TagKey", "aws:a"}}));
+  EXPECT_EQ(details(Document(Tag("a", "1,2"))), (ErrorDetails{{"TagKey", "a"}, {"TagValue", "1,2"}}));
 }
 
 TEST(TagsTest, CharactersCountNotBytes) {

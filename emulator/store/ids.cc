@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/crc.h"
 #include "base/digest.h"
 
 namespace penstock::emulator::store {
@@ -13,12 +14,20 @@ constexpr std::string_view kAlphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmn
 static_assert(kAlphabet.size() == 64);
 constexpr int kSequenceDigits = 11;  // 66 bits
 constexpr std::size_t kVersionIdSize = 32;
+constexpr std::size_t kCheckDigits = 4;  // 24 bits
 constexpr std::size_t kUploadIdSize = 128;
 
 void AppendRandom(std::string& out, std::size_t count) {
   std::array<std::byte, kUploadIdSize> random;
   RandomBytes(MutableByteView(random.data(), count));
   for (std::size_t i = 0; i < count; ++i) out.push_back(kAlphabet[std::to_integer<unsigned>(random[i]) % 64]);
+}
+
+std::string CheckOf(std::string_view text) {
+  std::string check;
+  std::uint32_t sum = Crc32c(AsBytes(text));
+  for (std::size_t digit = 0; digit < kCheckDigits; ++digit, sum /= 64) check.push_back(kAlphabet[sum % 64]);
+  return check;
 }
 
 }  // namespace
@@ -31,8 +40,16 @@ VersionId MakeVersionId(std::int64_t sequence) {
     id.push_back(kAlphabet[number % 64]);
     number /= 64;
   }
-  AppendRandom(id, kVersionIdSize - kSequenceDigits);
+  AppendRandom(id, kVersionIdSize - kSequenceDigits - kCheckDigits);
+  id += CheckOf(id);
   return VersionId(std::move(id));
+}
+
+bool IsIssued(const VersionId& id) {
+  const std::string_view text = id.value;
+  if (text == "null") return true;
+  return text.size() == kVersionIdSize &&
+         text.substr(kVersionIdSize - kCheckDigits) == CheckOf(text.substr(0, kVersionIdSize - kCheckDigits));
 }
 
 std::optional<std::int64_t> SequenceOf(const VersionId& id) {

@@ -10,8 +10,11 @@
 namespace penstock::emulator::store {
 
 // 32 characters of [A-Za-z0-9._]: the store's sequence number, so that a version listing can resume after a version
-// that was deleted meanwhile, and 126 random bits.
+// that was deleted meanwhile, 102 random bits and 24 bits of check.
 VersionId MakeVersionId(std::int64_t sequence);
+// False for ids that no MakeVersionId made, though they may look like it: S3 tells them from ids that are no more.
+// Stores of before October 2026 hold ids without a check: look them up first.
+bool IsIssued(const VersionId& id);
 // The sequence number inside; nullopt when `id` was not made by MakeVersionId.
 std::optional<std::int64_t> SequenceOf(const VersionId& id);
 

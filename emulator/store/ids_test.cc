@@ -29,6 +29,19 @@ TEST(Ids, OtherVersionIdsHaveNoSequence) {
   EXPECT_EQ(SequenceOf(VersionId(std::string(32, '!'))), std::nullopt);
 }
 
+TEST(Ids, VersionIdsThatNobodyMadeAreTold) {
+  const VersionId id = MakeVersionId(7);
+  EXPECT_TRUE(IsIssued(id));
+  EXPECT_TRUE(IsIssued(VersionId("null")));
+  EXPECT_FALSE(IsIssued(VersionId("HPniJFCxqTsMuIH9KX8K8wEjNUgmABCD")));
+  EXPECT_FALSE(IsIssued(VersionId("short")));
+  for (std::size_t i = 0; i < id.value.size(); ++i) {
+    VersionId other = id;
+    other.value[i] = other.value[i] == 'x' ? 'y' : 'x';
+    EXPECT_FALSE(IsIssued(other)) << "character " << i;
+  }
+}
+
 TEST(Ids, UploadIdsHave128AllowedCharactersAndDiffer) {
   std::set<UploadId> seen;
   for (int i = 0; i < 100; ++i) {
