@@ -51,7 +51,9 @@ std::string UnsetDocument(const SubResource& row) {
   return xml.append(">").append(row.unset_content).append("</").append(row.schema->name).append(">");
 }
 
-Error NotSet(std::string_view code, const store::BucketRecord& bucket) {
+// Configurations that go by an id are missed without naming the bucket, as recorded.
+Error NotSet(const SubResource& row, std::string_view code, const store::BucketRecord& bucket) {
+  if (!row.list_root.empty()) return MakeError(code);
   return MakeError(code, {{"BucketName", bucket.name.value}});
 }
 
@@ -100,8 +102,8 @@ Result<void> GetBucketConfiguration(Call& call) {
   const SubResource& row = RowOf(call);
   PENSTOCK_ASSIGN(const std::string key, KeyOf(call, row));
   const std::string* document = FindConfiguration(*bucket, key);
-  if (document != nullptr && document->empty()) return NotSet(row.deleted_code, *bucket);
-  if (document == nullptr && !row.unset_code.empty()) return NotSet(row.unset_code, *bucket);
+  if (document != nullptr && document->empty()) return NotSet(row, row.deleted_code, *bucket);
+  if (document == nullptr && !row.unset_code.empty()) return NotSet(row, row.unset_code, *bucket);
   if (row.selector == "lifecycle") {
     const std::string* size = FindConfiguration(*bucket, kMinimumSizeKey);
     call.response().Add(std::string(kMinimumSizeHeader), size ? *size : std::string(kMinimumSizeDefault));
@@ -129,7 +131,7 @@ Result<void> DeleteBucketConfiguration(Call& call) {
   PENSTOCK_ASSIGN(const store::BucketPtr bucket, OpenBucket(call));
   const SubResource& row = RowOf(call);
   PENSTOCK_ASSIGN(const std::string key, KeyOf(call, row));
-  if (!row.list_root.empty() && FindConfiguration(*bucket, key) == nullptr) return NotSet(row.unset_code, *bucket);
+  if (!row.list_root.empty() && FindConfiguration(*bucket, key) == nullptr) return NotSet(row, row.unset_code, *bucket);
   // An empty document remembers the deletion where that is not the same as never having been set.
   const auto left = row.deleted_code.empty() ? std::nullopt : std::optional<std::string>(std::string());
   PENSTOCK_TRY(call.store.SetConfiguration(bucket->name, key, left));

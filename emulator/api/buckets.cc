@@ -77,10 +77,8 @@ void WriteBucket(XmlWriter& xml, const store::BucketRecord& bucket, bool with_re
   xml.Open("Bucket");
   xml.Element("Name", bucket.name.value);
   xml.Element("CreationDate", XmlDate(bucket.created));
-  if (with_region) {
-    xml.Element("BucketRegion", RegionOfConstraint(bucket.region));
-    xml.Element("BucketArn", "arn:aws:s3:::" + bucket.name.value);
-  }
+  if (with_region) xml.Element("BucketRegion", RegionOfConstraint(bucket.region));
+  xml.Element("BucketArn", "arn:aws:s3:::" + bucket.name.value);
   xml.Close("Bucket");
 }
 

@@ -64,6 +64,7 @@ TEST(BucketsTest, ListPagesFiltersAndHidesDisplayNames) {
   EXPECT_EQ(all.Element("ID"), std::string(64, 'a'));
   EXPECT_EQ(all.Element("DisplayName"), "<absent>");
   EXPECT_EQ(all.Element("BucketRegion"), "<absent>");
+  EXPECT_EQ(all.Element("BucketArn"), "arn:aws:s3:::aaa-1");
   EXPECT_EQ(all.Element("CreationDate"), "2026-01-02T03:04:05.000Z");
   const Reply page = s3.Send("GET /?max-buckets=2");
   EXPECT_EQ(page.Elements("Name"), (std::vector<std::string>{"aaa-1", "aaa-2"}));

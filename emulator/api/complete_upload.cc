@@ -19,11 +19,17 @@ namespace {
 
 constexpr std::uint64_t kMaxDocumentBytes = 8u << 20;  // 10,000 parts with checksums and indentation
 
+// The upload named no algorithm: its parts' checksums are not told either.
+bool IsOwnChoice(const store::ObjectRecord& object) {
+  return !object.parts.empty() && IsHiddenPartChecksum(object.parts.front().checksum);
+}
+
 void Respond(Call& call, const store::ObjectRecord& object) {
+  const Encryption encryption = StoredEncryption(object.attributes);
   // The customer's key is not echoed here (appendix B).
-  if (const Encryption encryption = StoredEncryption(object.attributes); encryption.kind != EncryptionKind::kCustomer) {
-    AddEncryptionHeaders(call, encryption);
-  }
+  if (encryption.kind != EncryptionKind::kCustomer) AddEncryptionHeaders(call, encryption);
+  // Recorded: under SSE-KMS the checksum that S3 chose is told by reads, not here.
+  const bool tells = !object.checksum.empty() && (encryption.kind == EncryptionKind::kS3 || !IsOwnChoice(object));
   XmlWriter xml;
   xml.Open("CompleteMultipartUploadResult", kXmlNamespace);
   xml.Element("Location", "https://" + call.bucket().value + ".s3." + call.options.region + ".amazonaws.com/" +
@@ -31,8 +37,10 @@ void Respond(Call& call, const store::ObjectRecord& object) {
   xml.Element("Bucket", call.bucket().value);
   xml.Element("Key", call.key().value);
   xml.Element("ETag", Quoted(object.etag.value));
-  WriteChecksum(xml, object.checksum_algorithm, object.checksum);
-  xml.Element("ChecksumType", object.checksum_type);
+  if (tells) {
+    WriteChecksum(xml, object.checksum_algorithm, object.checksum);
+    xml.Element("ChecksumType", object.checksum_type);
+  }
   xml.Close("CompleteMultipartUploadResult");
   call.RespondXml(xml.Take());
 }
@@ -147,6 +155,12 @@ Result<store::ObjectRecord> MakeRecord(const Call& call, const store::UploadReco
   PENSTOCK_TRY(CheckObjectSize(call, record.size));
   PENSTOCK_TRY(CheckChecksumType(call, upload));
   PENSTOCK_TRY(FillChecksum(call, upload, record));
+  // Recorded: under a customer's key S3 makes no checksum that nobody asked for.
+  if (upload.checksum_algorithm.empty() && StoredEncryption(record.attributes).kind == EncryptionKind::kCustomer) {
+    record.checksum_algorithm.clear();
+    record.checksum_type.clear();
+    record.checksum.clear();
+  }
   return record;
 }
 

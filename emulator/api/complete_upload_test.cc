@@ -168,5 +168,20 @@ TEST(CompleteUploadSizeTest, TheDeclaredSizeMustBeANumberAndTheTrueOne) {
   EXPECT_EQ(s3.Send("POST " + where + "\nx-amz-mp-object-size: 4", document).Outcome(), "200");
 }
 
+// Recorded under SSE-KMS: the answer is silent about the checksum that S3 chose, reads are not.
+TEST_F(CompleteUploadTest, UnderKmsOnlyReadsTellAnUnaskedChecksum) {
+  const std::string kms = "\nx-amz-server-side-encryption: aws:kms";
+  const std::string target = Create(kms);
+  const Reply silent = Complete(target, Part(target, 1, "hello"));
+  EXPECT_EQ(silent.Outcome(), "200");
+  EXPECT_EQ(silent.Element("ChecksumType"), "<absent>");
+  EXPECT_EQ(silent.Element("ChecksumCRC64NVME"), "<absent>");
+  const Reply read = s3_.Send("GET /bucket/k\nx-amz-checksum-mode: ENABLED");
+  EXPECT_EQ(read.Header("x-amz-checksum-type"), "FULL_OBJECT");
+  EXPECT_EQ(read.Header("x-amz-checksum-crc64nvme"), "M3eFcAZSQlc=");  // spec §6.3, "hello"
+  const std::string declared = Create(kms + "\nx-amz-checksum-algorithm: CRC64NVME");
+  EXPECT_EQ(Complete(declared, Part(declared, 1, "hello")).Element("ChecksumCRC64NVME"), "M3eFcAZSQlc=");
+}
+
 }  // namespace
 }  // namespace penstock::emulator::api

@@ -94,7 +94,10 @@ Result<void> CheckLogging(const CheckContext& context, Element& document) {
   }
   const std::string_view region = RegionOfConstraint((*found)->region);
   if (region != RegionOfConstraint(context.bucket.region)) {
-    return MakeError("CrossLocationLoggingProhibited", {{"TargetBucketLocation", std::string(region)}});
+    ErrorDetails details{{"TargetBucketLocation", std::string(region)}};
+    const std::string_view own = RegionOfConstraint(context.bucket.region);  // told of every region but the first, as recorded
+    if (own != "us-east-1") details.insert(details.begin(), {"SourceBucketLocation", std::string(own)});
+    return MakeError("CrossLocationLoggingProhibitted", std::move(details));
   }
   if (enabled->Has("TargetGrants") && OwnershipOf(**found) == kBucketOwnerEnforced) {
     return InvalidLoggingTarget(target.value,

@@ -83,8 +83,9 @@ TEST_F(ConfigurationChecksTest, LoggingNeedsABucketOfTheSameOwnerAndRegion) {
   EXPECT_EQ(Put("logging", target("others")).Element("Message"),
             "The owner for the bucket to be logged and the target bucket must be the same.");
   const Reply far = Put("logging", target("far-away"));
-  EXPECT_EQ(far.Outcome(), "403 CrossLocationLoggingProhibited");
+  EXPECT_EQ(far.Outcome(), "403 CrossLocationLoggingProhibitted");
   EXPECT_EQ(far.Element("TargetBucketLocation"), "eu-west-1");
+  EXPECT_EQ(far.Element("SourceBucketLocation"), "<absent>") << "told outside us-east-1 only";
   EXPECT_EQ(Put("logging", target("bucket", "<TargetGrants/>")).Outcome(), "400 InvalidTargetBucketForLogging");
   EXPECT_EQ(Put("logging", target("bucket")).Outcome(), "200");
   EXPECT_EQ(Put("logging", "<BucketLoggingStatus/>").Outcome(), "200");

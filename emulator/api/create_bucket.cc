@@ -76,8 +76,8 @@ Result<void> CheckNamespace(const Call& call, std::string_view region) {
 Result<void> ApplyOwnership(const Call& call, store::BucketRecord& record) {
   const std::string_view ownership = call.Header("x-amz-object-ownership").value_or(kBucketOwnerEnforced);
   if (ownership != kBucketOwnerEnforced && ownership != "BucketOwnerPreferred" && ownership != "ObjectWriter") {
-    return InvalidArgument("Invalid x-amz-object-ownership header: " + std::string(ownership), "x-amz-object-ownership",
-                           ownership);
+    return MakeError("InvalidArgument", {{"ArgumentName", "x-amz-object-ownership"}},
+                     "Invalid x-amz-object-ownership header: " + std::string(ownership));
   }
   if (ownership != kBucketOwnerEnforced) {
     Element rule{"Rule", {}, {}, {Element{"ObjectOwnership", std::string(ownership), {}, {}}}};

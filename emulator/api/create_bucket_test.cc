@@ -104,6 +104,7 @@ TEST(CreateBucketTest, OwnershipAndAclHeaders) {
   const Reply unknown = s3.Send("PUT /bucket\nx-amz-object-ownership: test");
   EXPECT_EQ(unknown.Element("Message"), "Invalid x-amz-object-ownership header: test");
   EXPECT_EQ(unknown.Element("ArgumentName"), "x-amz-object-ownership");
+  EXPECT_EQ(unknown.Element("ArgumentValue"), "<absent>");
   EXPECT_EQ(s3.Send("PUT /bucket\nx-amz-object-ownership: ObjectWriter\nx-amz-acl: public-read").Outcome(), "403 AccessDenied")
       << "public access is blocked in new buckets";
   EXPECT_EQ(s3.Send("HEAD /bucket").status, 404);

@@ -31,7 +31,7 @@ struct SentKey {
 };
 
 Error Refuse(std::string message) {
-  return InvalidArgument(std::move(message), "x-amz-server-side-encryption", "null");
+  return MakeError("InvalidArgument", {{"ArgumentName", "x-amz-server-side-encryption"}}, std::move(message));
 }
 
 // nullopt: none of the three headers. The order of the checks is the recorded one: algorithm, key, MD5; the key's length is

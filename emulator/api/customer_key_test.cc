@@ -88,6 +88,7 @@ TEST_F(CustomerKeyTest, HeadersMustFitTogether) {
     EXPECT_EQ(reply.Outcome(), "400 InvalidArgument") << headers;
     EXPECT_EQ(reply.Element("Message"), message) << headers;
     EXPECT_EQ(reply.Element("ArgumentName"), "x-amz-server-side-encryption");
+    EXPECT_EQ(reply.Element("ArgumentValue"), "<absent>");
     EXPECT_EQ(reply.body.find(Base64Encode(AsBytes(kRed))), std::string::npos);
   }
   const Reply other = Put(p + "algorithm: AES128\n" + key + "\n" + md5);
@@ -149,8 +150,13 @@ TEST_F(CustomerKeyTest, PartsCarryTheKeyOfTheirUpload) {
   const std::string document = "<CompleteMultipartUpload><Part><PartNumber>1</PartNumber><ETag>" + part.Header("ETag") +
                                "</ETag></Part></CompleteMultipartUpload>";
   EXPECT_EQ(s3_.Send("POST " + where + "\n" + Headers(kBlue), document).Outcome(), "400 InvalidRequest");
-  EXPECT_EQ(s3_.Send("POST " + where, document).Outcome(), "200");
-  EXPECT_EQ(s3_.Send("GET /bucket/u\n" + Headers(kRed)).body, "hello");
+  const Reply complete = s3_.Send("POST " + where, document);
+  EXPECT_EQ(complete.Outcome(), "200");
+  EXPECT_EQ(complete.Element("ChecksumType"), "<absent>") << "recorded: no checksum that nobody asked for";
+  const Reply whole = s3_.Send("GET /bucket/u\nx-amz-checksum-mode: ENABLED\n" + Headers(kRed));
+  EXPECT_EQ(whole.body, "hello");
+  EXPECT_EQ(whole.Header("x-amz-checksum-type"), "<absent>");
+  EXPECT_EQ(s3_.Send("GET /bucket?list-type=2").Element("ChecksumAlgorithm"), "<absent>");
   EXPECT_EQ(s3_.Send("GET /bucket/u").Outcome(), "400 InvalidRequest");
 
   const std::string plain = "/bucket/p?partNumber=1&uploadId=" + s3_.Send("POST /bucket/p?uploads").Element("UploadId");

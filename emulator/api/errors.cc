@@ -34,7 +34,7 @@ constexpr ErrorInfo kErrors[] = {
     {"AccessForbidden", 403, kAccessDenied, "Access Forbidden"},
     {"AccountProblem", 403, kAccessDenied, "There is a problem with your AWS account."},
     {"AllAccessDisabled", 403, kAccessDenied, "All access to this object has been disabled."},
-    {"CrossLocationLoggingProhibited", 403, kAccessDenied, "Cross S3 location logging not allowed. "},
+    {"CrossLocationLoggingProhibitted", 403, kAccessDenied, "Cross S3 location logging not allowed. "},
     {"InvalidObjectState", 403, kAccessDenied, "The operation is not valid for the object's storage class"},
     {"InvalidPayer", 403, kAccessDenied, "All access to this object has been disabled."},
     {"NotSignedUp", 403, kAccessDenied, "Your account is not signed up for the Amazon S3 service."},

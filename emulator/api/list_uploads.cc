@@ -31,18 +31,34 @@ Result<UploadMarkers> ReadMarkers(Call& call) {
   return markers;
 }
 
-// "If the principal is an IAM user, it provides a user ARN value", else the canonical id (API reference, Initiator).
-void WriteInitiator(XmlWriter& xml, const store::UploadRecord& upload) {
-  const auto arn = std::find_if(upload.attributes.begin(), upload.attributes.end(),
-                                [](const auto& attribute) { return attribute.first == kInitiator; });
-  WriteOwner(xml, "Initiator", arn == upload.attributes.end() ? upload.owner_id : arn->second);
+// A user's name ends his ARN, after his path.
+std::string NameOfInitiator(const Call& call, std::string_view arn, std::string_view owner_id) {
+  if (const auto slash = arn.rfind('/'); slash != std::string_view::npos) return std::string(arn.substr(slash + 1));
+  const Identity& identity = call.exchange.identity;
+  if (identity.owner_id == owner_id) return identity.display_name;
+  const OwnerDirectory* const owners = call.exchange.space->owners;
+  const auto owner = owners != nullptr ? owners->FindOwner(owner_id) : std::nullopt;
+  return owner ? owner->display_name : std::string();
 }
 
-void WriteUpload(XmlWriter& xml, const ListQuery& query, const store::UploadRecord& upload) {
+// "If the principal is an IAM user, it provides a user ARN value", else the canonical id (API reference, Initiator). Since
+// the end of 2025 this is the only place where a name stands beside an id (recorded).
+void WriteInitiator(XmlWriter& xml, const Call& call, const store::UploadRecord& upload) {
+  const auto found = std::find_if(upload.attributes.begin(), upload.attributes.end(),
+                                  [](const auto& attribute) { return attribute.first == kInitiator; });
+  const std::string_view arn = found == upload.attributes.end() ? std::string_view() : std::string_view(found->second);
+  const std::string name = NameOfInitiator(call, arn, upload.owner_id);
+  xml.Open("Initiator");
+  xml.Element("ID", arn.empty() ? std::string_view(upload.owner_id) : arn);
+  if (!name.empty()) xml.Element("DisplayName", name);
+  xml.Close("Initiator");
+}
+
+void WriteUpload(XmlWriter& xml, const Call& call, const ListQuery& query, const store::UploadRecord& upload) {
   xml.Open("Upload");
   xml.Element("Key", query.Encode(upload.key.value));
   xml.Element("UploadId", upload.id.value);
-  WriteInitiator(xml, upload);
+  WriteInitiator(xml, call, upload);
   WriteOwner(xml, "Owner", upload.owner_id);
   xml.Element("StorageClass", upload.storage_class);
   xml.Element("Initiated", XmlDate(upload.initiated));
@@ -93,7 +109,7 @@ Result<void> ListMultipartUploads(Call& call) {
   WriteNumber(xml, "MaxUploads", static_cast<std::uint64_t>(query.max_keys));
   WriteFlag(xml, "IsTruncated", page.truncated);
   for (const store::UploadListEntry& entry : page.entries) {
-    if (entry.upload) WriteUpload(xml, query, *entry.upload);
+    if (entry.upload) WriteUpload(xml, call, query, *entry.upload);
   }
   for (const store::UploadListEntry& entry : page.entries) {
     if (!entry.upload) WriteCommonPrefix(xml, query, entry.common_prefix);
@@ -126,7 +142,7 @@ Result<void> ListParts(Call& call) {
   xml.Element("Bucket", bucket->name.value);
   xml.Element("Key", call.key().value);
   xml.Element("UploadId", upload->id.value);
-  WriteInitiator(xml, *upload);
+  WriteInitiator(xml, call, *upload);
   WriteOwner(xml, "Owner", upload->owner_id);
   xml.Element("StorageClass", upload->storage_class);
   WriteNumber(xml, "PartNumberMarker", static_cast<std::uint64_t>(*marker));

@@ -52,6 +52,18 @@ TEST_F(ListUploadsTest, AnInitiatorIsAUsersArnOrAnAccountsCanonicalId) {
   EXPECT_EQ(initiator("GET /bucket/by-ann?uploadId=" + by_ann), arn);
   const std::string text = s3_.Send("GET /bucket/by-ann?uploadId=" + by_ann).body;
   EXPECT_NE(text.find("<Owner><ID>" + std::string(64, 'a') + "</ID></Owner>"), std::string::npos) << "what is made is the account's";
+  EXPECT_NE(text.find("<ID>" + arn + "</ID><DisplayName>ann</DisplayName>"), std::string::npos) << text;
+}
+
+// Recorded in 2026: names are gone from owners, not from initiators.
+TEST_F(ListUploadsTest, InitiatorsHaveNames) {
+  const std::string id = Create("a");
+  for (const std::string& target : {std::string("/bucket?uploads"), "/bucket/a?uploadId=" + id}) {
+    const std::string body = s3_.Send("GET " + target).body;
+    const std::string owner = "<ID>" + s3_.identity().owner_id + "</ID>";
+    const std::string name = "<DisplayName>" + s3_.identity().display_name + "</DisplayName>";
+    EXPECT_NE(body.find("<Initiator>" + owner + name + "</Initiator><Owner>" + owner + "</Owner>"), std::string::npos) << body;
+  }
 }
 
 TEST_F(ListUploadsTest, PagesByMarkers) {

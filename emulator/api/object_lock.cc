@@ -192,8 +192,8 @@ Result<void> CheckObjectLockHeaders(Call& call, std::string_view operation) {
   PENSTOCK_ASSIGN(const store::BucketPtr bucket, OpenBucket(call));
   if (HasObjectLock(*bucket)) return Ok();
   if (!bypass || operation == "PutObjectRetention") return RequireObjectLock(*bucket);
-  return InvalidArgument("x-amz-bypass-governance-retention is only applicable to Object Lock enabled buckets.",
-                         kBypassHeader, *bypass);
+  return MakeError("InvalidArgument", {{"ArgumentName", std::string(kBypassHeader)}},
+                   "x-amz-bypass-governance-retention is only applicable to Object Lock enabled buckets.");
 }
 
 }  // namespace penstock::emulator::api

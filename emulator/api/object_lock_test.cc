@@ -56,6 +56,7 @@ TEST(ObjectLockTest, HeadersNeedABucketWithObjectLock) {
   const auto bypass = s3.Send("DELETE /bucket/k\nx-amz-bypass-governance-retention: true");
   EXPECT_EQ(bypass.Outcome(), "400 InvalidArgument");
   EXPECT_EQ(bypass.Element("ArgumentName"), "x-amz-bypass-governance-retention");
+  EXPECT_EQ(bypass.Element("ArgumentValue"), "<absent>");
   s3.Send("PUT /bucket/k", "x");
   for (const char* sub_resource : {"retention", "legal-hold"}) {
     const auto reply = s3.SendDocument(std::string("PUT /bucket/k?") + sub_resource, "<X/>");

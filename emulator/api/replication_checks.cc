@@ -30,8 +30,7 @@ Result<void> CheckDestination(const CheckContext& context, const Element& destin
   const std::string_view name = BucketOfArn(arn);
   if (name.empty()) return InvalidArgument("Invalid bucket ARN.", "Bucket", arn);
   const auto bucket = context.call.store.FindBucket(BucketName(std::string(name)));
-  if (!bucket.ok()) return InvalidRequest("Destination bucket must exist.");
-  if ((*bucket)->versioning == store::Versioning::kEnabled) return Ok();
+  if (bucket.ok() && (*bucket)->versioning == store::Versioning::kEnabled) return Ok();  // else one text, as recorded
   return InvalidRequest("Destination bucket must have versioning enabled.");
 }
 

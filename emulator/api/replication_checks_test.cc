@@ -30,7 +30,7 @@ TEST_F(ReplicationChecksTest, NeedsVersioningOnBothSides) {
   const Reply destination = PutRules(Rule("<Prefix/>", "arn:aws:s3:::plain"));
   EXPECT_EQ(destination.Outcome(), "400 InvalidRequest");
   EXPECT_EQ(destination.Element("Message"), "Destination bucket must have versioning enabled.");
-  EXPECT_EQ(PutRules(Rule("<Prefix/>", "arn:aws:s3:::absent")).Element("Message"), "Destination bucket must exist.");
+  EXPECT_EQ(PutRules(Rule("<Prefix/>", "arn:aws:s3:::absent")).Element("Message"), "Destination bucket must have versioning enabled.");
   EXPECT_EQ(PutRules(Rule("<Prefix/>", "target")).Element("Message"), "Invalid bucket ARN.");
   s3_.SetVersioning("bucket", "Suspended");
   EXPECT_EQ(PutRules(Rule("<Prefix/>")).Element("Message"),

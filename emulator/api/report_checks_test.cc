@@ -35,7 +35,7 @@ TEST_F(ReportChecksTest, DestinationsAreArns) {
   EXPECT_EQ(Put("inventory&id=x", head + "arn:aws:s3:::out</Bucket><Format>csv</Format>" + tail).Outcome(), "400 MalformedXML");
   EXPECT_EQ(Put("inventory&id=x", head + "arn:aws:s3:::out</Bucket><Format>CSV</Format><Encryption/>" + tail).Outcome(),
             "400 MalformedXML");
-  EXPECT_EQ(Put("inventory&id=x", head + "arn:aws:s3:::out</Bucket><Format>CSV</Format>" + tail).Outcome(), "200");
+  EXPECT_EQ(Put("inventory&id=x", head + "arn:aws:s3:::out</Bucket><Format>CSV</Format>" + tail).Outcome(), "204");
 }
 
 TEST_F(ReportChecksTest, TiersHaveLimitsAndComeOnce) {

@@ -12,19 +12,19 @@ using enum Checksum;
 
 constexpr std::string_view kNoConfiguration = "NoSuchConfiguration";
 
-// Spec §2.2 for the answers, §2.1 "New defaults", appendix A for checksums and statuses.
+// Spec §2.2 for the answers, §2.1 "New defaults", appendix A for checksums; a put's status as recorded.
 constexpr SubResource kSubResources[] = {
     {"accelerate", &kAccelerateSchema, CheckAccelerate, "", "", "", kOptional},
-    {"analytics", &kAnalyticsSchema, CheckAnalytics, kNoConfiguration, "", "", kOptional, 200,
+    {"analytics", &kAnalyticsSchema, CheckAnalytics, kNoConfiguration, "", "", kOptional, 204,
      "ListBucketAnalyticsConfigurationResult"},
     {"cors", &kCorsSchema, CheckCors, "NoSuchCORSConfiguration", "", ""},
-    {"intelligent-tiering", &kIntelligentTieringSchema, CheckIntelligentTiering, kNoConfiguration, "", "", kOptional, 200,
+    {"intelligent-tiering", &kIntelligentTieringSchema, CheckIntelligentTiering, kNoConfiguration, "", "", kOptional, 204,
      "ListBucketIntelligentTieringConfigurationsOutput"},
-    {"inventory", &kInventorySchema, CheckInventory, kNoConfiguration, "", "", kOptional, 200,
+    {"inventory", &kInventorySchema, CheckInventory, kNoConfiguration, "", "", kOptional, 204,
      "ListInventoryConfigurationsResult"},
     {"lifecycle", &kLifecycleSchema, CheckLifecycle, "NoSuchLifecycleConfiguration", "", ""},
     {"logging", &kLoggingSchema, CheckLogging, "", "", ""},
-    {"metrics", &kMetricsSchema, CheckMetrics, kNoConfiguration, "", "", kOptional, 200, "ListMetricsConfigurationsResult"},
+    {"metrics", &kMetricsSchema, CheckMetrics, kNoConfiguration, "", "", kOptional, 204, "ListMetricsConfigurationsResult"},
     {"notification", &kNotificationSchema, CheckNotification, "", "", "", kOptional},
     {"object-lock", &kObjectLockSchema, CheckObjectLock, "ObjectLockConfigurationNotFoundError", "", ""},
     {"ownershipControls", &kOwnershipSchema, CheckOwnership, "",
