@@ -1,8 +1,10 @@
 // Object methods of SqliteStore: find, put, delete, tag.
+#include <functional>
 #include <memory>
 #include <utility>
 
 #include "emulator/store/blob_references.h"
+#include "emulator/store/deferred_write.h"
 #include "emulator/store/object_writes.h"
 #include "emulator/store/sqlite_store.h"
 
@@ -48,41 +50,96 @@ Result<ObjectPtr> SqliteStore::FindObject(const BucketName& bucket, const Object
   return object;
 }
 
-Result<PutOutcome> SqliteStore::Put(PutObject request) {
-  PutOutcome outcome;
-  const BucketName& bucket_name = request.bucket;
-  const WallTime asked_time = request.record.last_modified;
-  ObjectRow row;
-  row.record = std::move(request.record);
-  const auto put = [&](WriteTransaction& transaction) -> Result<void> {
-    PENSTOCK_ASSIGN(const Bucket bucket, buckets_.Find(bucket_name));
-    const ObjectWrite write = BeginObjectWrite(transaction, bucket);
-    PENSTOCK_TRY(CheckPrecondition(write, row.record.key, request.precondition));
-    row.record.last_modified = asked_time;  // a run before this one may have set it
-    PENSTOCK_ASSIGN(row.slices, AddReferences(transaction, registry_, row.record.content));
-    PENSTOCK_TRY(PlaceObject(write, row));
-    outcome.versioning = bucket.record->versioning;
-    // The caller waits until this has run, so that all it names is still there, and it runs once.
-    transaction.AfterCommit([&] {
-      const std::string key = row.record.key.value;
-      try {
-        outcome.object = std::make_shared<const ObjectRecord>(std::move(row.record));
-      } catch (...) {
-        cache_.Erase(bucket_name.value, key);
-        throw;
-      }
-      cache_.Set(bucket_name.value, outcome.object);
-    });
+class SqliteStore::ObjectPut {
+ public:
+  ObjectPut(SqliteStore& store, PutObject request)
+      : store_(store),
+        bucket_name_(std::move(request.bucket)),
+        asked_time_(request.record.last_modified),
+        precondition_(std::move(request.precondition)) {
+    row_.record = std::move(request.record);
+  }
+  ObjectPut(const ObjectPut&) = delete;
+  ObjectPut& operator=(const ObjectPut&) = delete;
+
+  Result<void> operator()(WriteTransaction& transaction) {
+    PENSTOCK_ASSIGN(const Bucket bucket, store_.buckets_.Find(bucket_name_));
+    const ObjectWrite write = store_.BeginObjectWrite(transaction, bucket);
+    PENSTOCK_TRY(CheckPrecondition(write, row_.record.key, precondition_));
+    row_.record.last_modified = asked_time_;  // a run before this one may have set it
+    PENSTOCK_ASSIGN(row_.slices, AddReferences(transaction, store_.registry_, row_.record.content));
+    PENSTOCK_TRY(PlaceObject(write, row_));
+    outcome_.versioning = bucket.record->versioning;
+    // It runs once, and before anybody is told and takes this apart.
+    transaction.AfterCommit([this] { Publish(); });
     return Ok();
-  };
-  PENSTOCK_TRY(queue_.Run(put));
-  return outcome;
+  }
+
+  Result<PutOutcome> TakeOutcome() { return std::move(outcome_); }
+
+ private:
+  void Publish() {
+    try {
+      outcome_.object = std::make_shared<const ObjectRecord>(std::move(row_.record));
+    } catch (...) {  // for want of memory, before the record moved
+      store_.cache_.Erase(bucket_name_.value, row_.record.key.value);
+      throw;
+    }
+    store_.cache_.Set(bucket_name_.value, outcome_.object);
+  }
+
+  SqliteStore& store_;
+  const BucketName bucket_name_;
+  const WallTime asked_time_;
+  const Precondition precondition_;
+  ObjectRow row_;
+  PutOutcome outcome_;
+};
+
+Result<PutOutcome> SqliteStore::Put(PutObject request) {
+  ObjectPut put(*this, std::move(request));
+  PENSTOCK_TRY(queue_.Run(std::ref(put)));
+  return put.TakeOutcome();
 }
 
+void SqliteStore::Put(PutObject request, Later<PutOutcome> later) {
+  using Write = DeferredWrite<ObjectPut, PutOutcome>;
+  queue_.Submit(std::make_unique<Write>(std::move(later.completion), *this, std::move(request)), later.executor);
+}
+
+class SqliteStore::ObjectDelete {
+ public:
+  ObjectDelete(SqliteStore& store, DeleteObject request) : store_(store), request_(std::move(request)) {}
+  ObjectDelete(const ObjectDelete&) = delete;
+  ObjectDelete& operator=(const ObjectDelete&) = delete;
+
+  Result<void> operator()(WriteTransaction& transaction) {
+    PENSTOCK_ASSIGN(const Bucket bucket, store_.buckets_.Find(request_.bucket));
+    const ObjectWrite write = store_.BeginObjectWrite(transaction, bucket);
+    PENSTOCK_TRY(CheckPrecondition(write, request_.key, request_.precondition));
+    PENSTOCK_ASSIGN(outcome_, request_.version_id.has_value() ? DeleteVersion(write, request_.key, *request_.version_id)
+                                                              : DeleteLatest(write, request_.key));
+    store_.Publish(transaction, request_.bucket, request_.key, nullptr);
+    return Ok();
+  }
+
+  Result<DeleteOutcome> TakeOutcome() { return std::move(outcome_); }
+
+ private:
+  SqliteStore& store_;
+  const DeleteObject request_;
+  DeleteOutcome outcome_;
+};
+
 Result<DeleteOutcome> SqliteStore::Delete(DeleteObject request) {
-  std::vector<DeleteObject> requests;
-  requests.push_back(std::move(request));
-  return std::move(Delete(std::move(requests)).front());
+  ObjectDelete remove(*this, std::move(request));
+  PENSTOCK_TRY(queue_.Run(std::ref(remove)));
+  return remove.TakeOutcome();
+}
+
+void SqliteStore::Delete(DeleteObject request, Later<DeleteOutcome> later) {
+  using Write = DeferredWrite<ObjectDelete, DeleteOutcome>;
+  queue_.Submit(std::make_unique<Write>(std::move(later.completion), *this, std::move(request)), later.executor);
 }
 
 std::vector<Result<DeleteOutcome>> SqliteStore::Delete(std::vector<DeleteObject> requests) {

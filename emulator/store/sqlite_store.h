@@ -39,7 +39,9 @@ class SqliteStore final : public Store {
   Result<ObjectPtr> FindObject(const BucketName& bucket, const ObjectKey& key,
                                const std::optional<VersionId>& version) override;
   Result<PutOutcome> Put(PutObject request) override;
+  void Put(PutObject request, Later<PutOutcome> later) override;
   Result<DeleteOutcome> Delete(DeleteObject request) override;
+  void Delete(DeleteObject request, Later<DeleteOutcome> later) override;
   std::vector<Result<DeleteOutcome>> Delete(std::vector<DeleteObject> requests) override;
   Result<void> SetTags(const BucketName& bucket, const ObjectKey& key, const std::optional<VersionId>& version,
                        Attributes tags) override;
@@ -53,6 +55,7 @@ class SqliteStore final : public Store {
   Result<UploadPtr> CreateUpload(UploadRecord upload) override;
   Result<UploadPtr> FindUpload(const BucketName& bucket, const ObjectKey& key, const UploadId& id) override;
   Result<void> Put(PutPart request) override;
+  void Put(PutPart request, Later<void> later) override;
   Result<std::vector<StoredPart>> ListParts(const BucketName& bucket, const ObjectKey& key, const UploadId& id,
                                             int marker, int limit) override;
   Result<PutOutcome> Complete(CompleteUpload request) override;
@@ -63,6 +66,11 @@ class SqliteStore final : public Store {
   Result<std::unique_ptr<BlobWriter>> NewBlob(std::uint64_t size_hint) override;
 
  private:
+  // One write each: made for a request, run by the queue, asked for its outcome.
+  class ObjectPut;
+  class ObjectDelete;
+  class PartPut;
+
   SqliteStore(StoreOptions options, Descriptor lock, std::unique_ptr<Connection> writer, std::int64_t first_number);
 
   // Runs `read` on one snapshot of the database.

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "emulator/store/content.h"
+#include "emulator/store/later.h"
 #include "emulator/store/text_arena.h"
 #include "penstock/base/clock.h"
 #include "penstock/base/result.h"
@@ -243,6 +244,10 @@ class Store {
                                        const std::optional<VersionId>& version = std::nullopt) = 0;
   virtual Result<PutOutcome> Put(PutObject request) = 0;
   virtual Result<DeleteOutcome> Delete(DeleteObject request) = 0;
+  // The same without waiting for the commit: `later` is told of it. What the request refers to, and the store, must live
+  // until then.
+  virtual void Put(PutObject request, Later<PutOutcome> later) = 0;
+  virtual void Delete(DeleteObject request, Later<DeleteOutcome> later) = 0;
   // The same for each of them in order, in one commit. Every request has its own outcome; a refused one changes nothing.
   virtual std::vector<Result<DeleteOutcome>> Delete(std::vector<DeleteObject> requests) = 0;
   virtual Result<void> SetTags(const BucketName& bucket, const ObjectKey& key,
@@ -261,6 +266,7 @@ class Store {
   virtual Result<UploadPtr> CreateUpload(UploadRecord upload) = 0;  // id and initiated are the store's
   virtual Result<UploadPtr> FindUpload(const BucketName& bucket, const ObjectKey& key, const UploadId& id) = 0;
   virtual Result<void> Put(PutPart request) = 0;  // replaces a part of the same number
+  virtual void Put(PutPart request, Later<void> later) = 0;
   // Parts with number > marker, ascending, at most `limit`.
   virtual Result<std::vector<StoredPart>> ListParts(const BucketName& bucket, const ObjectKey& key, const UploadId& id,
                                                     int marker, int limit) = 0;

@@ -1,9 +1,11 @@
 // Multipart methods of SqliteStore (spec/protocol.md §2.11).
+#include <functional>
 #include <limits>
 #include <memory>
 #include <utility>
 
 #include "emulator/store/blob_references.h"
+#include "emulator/store/deferred_write.h"
 #include "emulator/store/ids.h"
 #include "emulator/store/sqlite_store.h"
 #include "emulator/store/upload_rows.h"
@@ -97,21 +99,43 @@ Result<UploadPtr> SqliteStore::FindUpload(const BucketName& bucket, const Object
   });
 }
 
-Result<void> SqliteStore::Put(PutPart request) {
-  if (request.part.last_modified == WallTime{}) request.part.last_modified = clock_.Now();
-  return queue_.Run([&](WriteTransaction& transaction) -> Result<void> {
+class SqliteStore::PartPut {
+ public:
+  PartPut(SqliteStore& store, PutPart request) : store_(store), request_(std::move(request)) {
+    if (request_.part.last_modified == WallTime{}) request_.part.last_modified = store.clock_.Now();
+  }
+  PartPut(const PartPut&) = delete;
+  PartPut& operator=(const PartPut&) = delete;
+
+  Result<void> operator()(WriteTransaction& transaction) {
     Connection& connection = transaction.connection();
-    PENSTOCK_ASSIGN(const Bucket bucket, buckets_.Find(request.bucket));
-    PENSTOCK_ASSIGN(const UploadRow upload, FindUploadRow(connection, bucket, request.key, request.upload_id));
+    PENSTOCK_ASSIGN(const Bucket bucket, store_.buckets_.Find(request_.bucket));
+    PENSTOCK_ASSIGN(const UploadRow upload, store_.FindUploadRow(connection, bucket, request_.key, request_.upload_id));
     PartRow row;
-    row.record = request.part;
-    PENSTOCK_ASSIGN(row.slices, AddReferences(transaction, registry_, request.content));
-    PENSTOCK_ASSIGN(const auto replaced, FindParts(connection, upload.sequence, request.part.number - 1, 1));
-    if (!replaced.empty() && replaced.front().record.number == request.part.number) {
-      PENSTOCK_TRY(ReleaseReferences(transaction, registry_, replaced.front().slices));
+    row.record = request_.part;
+    PENSTOCK_ASSIGN(row.slices, AddReferences(transaction, store_.registry_, request_.content));
+    PENSTOCK_ASSIGN(const auto replaced, FindParts(connection, upload.sequence, request_.part.number - 1, 1));
+    if (!replaced.empty() && replaced.front().record.number == request_.part.number) {
+      PENSTOCK_TRY(ReleaseReferences(transaction, store_.registry_, replaced.front().slices));
     }
     return WritePart(connection, upload.sequence, row);
-  });
+  }
+
+  Result<void> TakeOutcome() { return Ok(); }
+
+ private:
+  SqliteStore& store_;
+  PutPart request_;
+};
+
+Result<void> SqliteStore::Put(PutPart request) {
+  PartPut put(*this, std::move(request));
+  return queue_.Run(std::ref(put));
+}
+
+void SqliteStore::Put(PutPart request, Later<void> later) {
+  using Write = DeferredWrite<PartPut, void>;
+  queue_.Submit(std::make_unique<Write>(std::move(later.completion), *this, std::move(request)), later.executor);
 }
 
 Result<std::vector<StoredPart>> SqliteStore::ListParts(const BucketName& bucket, const ObjectKey& key,

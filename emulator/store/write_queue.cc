@@ -17,15 +17,6 @@ void Abandon(Connection& connection) {
 // Built where memory has run out: every text is short enough to need none.
 Error OutOfMemory() noexcept { return Error::Make(ErrorKind::kResourceExhausted, "out of memory"); }
 
-// Exceptions stop here: what one work throws fails this work like an Error of its own.
-Result<void> Perform(const WriteQueue::Work& work, WriteTransaction& transaction) noexcept {
-  try {
-    return work(transaction);
-  } catch (...) {
-    return OutOfMemory();
-  }
-}
-
 // All of them, also behind one that throws: what they keep must follow what is committed. False: one threw.
 bool RunEffects(const std::vector<std::function<void()>>& effects) noexcept {
   bool whole = true;
@@ -65,8 +56,20 @@ const std::shared_ptr<WriteQueue::Doorbell>& WriteQueue::OwnDoorbell() {
   return own;
 }
 
+// Exceptions stop here: what one work throws fails this work like an Error of its own.
+Result<void> WriteQueue::Ticket::Perform(WriteTransaction& transaction) noexcept {
+  try {
+    return deferred != nullptr ? deferred->Write(transaction) : (*work)(transaction);
+  } catch (...) {
+    return OutOfMemory();
+  }
+}
+
 Result<void> WriteQueue::Run(const Work& work, Company company) {
-  Ticket mine{&work, company, OwnDoorbell(), {}, {}};
+  Ticket mine;
+  mine.work = &work;
+  mine.company = company;
+  mine.doorbell = OwnDoorbell();
   mine.doorbell->Prepare();
   bool is_writer = false;
   bool expects_company = false;
@@ -80,23 +83,61 @@ Result<void> WriteQueue::Run(const Work& work, Company company) {
   if (!is_writer && mine.doorbell->Await() == State::kDone) return std::move(mine.result);
   // Give way once: who has a write at hand joins now, instead of paying for a transaction of his own afterwards.
   if (expects_company || !is_writer) std::this_thread::yield();
+  WriteBatch(Executor::Caller::kGoesOn, &mine);
+  return std::move(mine.result);
+}
+
+void WriteQueue::Submit(std::unique_ptr<Deferred> write, Executor& executor) noexcept {
+  std::unique_ptr<Ticket> ticket;
+  bool is_first = false;
+  try {
+    ticket = std::make_unique<Ticket>();
+    const MutexLock lock(mutex_);
+    waiting_.push_back(ticket.get());
+    ticket->deferred = std::move(write);
+    ticket->executor = &executor;
+    static_cast<void>(ticket.release());  // whoever is the writer may be done with it as soon as the lock is free
+    is_first = !has_writer_;
+    has_writer_ = true;
+  } catch (...) {
+    return write->Done(OutOfMemory());
+  }
+  if (is_first) executor.Execute(commit_, Executor::Caller::kReturns);
+}
+
+void WriteQueue::WriteBatch(Executor::Caller caller, const Ticket* own) noexcept {
   Batch batch;
   TakeBatch(batch);
   Serve(batch);
+  PassOn(batch, caller);  // first: the next batch runs while the others are told
+  for (Ticket* ticket : batch) {
+    if (ticket == own) continue;
+    if (ticket->deferred != nullptr) {
+      const std::unique_ptr<Ticket> owned(ticket);
+      ticket->deferred->Done(std::move(ticket->result));
+    } else {
+      const std::shared_ptr<Doorbell> doorbell = ticket->doorbell;
+      doorbell->Ring(State::kDone);
+    }
+  }
+}
+
+void WriteQueue::PassOn(const Batch& batch, Executor::Caller caller) noexcept {
   std::shared_ptr<Doorbell> next;
+  Executor* executor = nullptr;
   {
     const MutexLock lock(mutex_);
     had_company_ = batch.size > 1 || !waiting_.empty();
     has_writer_ = !waiting_.empty();
-    if (has_writer_) next = waiting_.front()->doorbell;
+    if (!has_writer_) return;
+    next = waiting_.front()->doorbell;
+    executor = waiting_.front()->executor;
   }
-  if (next != nullptr) next->Ring(State::kWriter);  // first: the next batch runs while the others are told
-  for (Ticket* ticket : batch) {
-    if (ticket == &mine) continue;
-    const std::shared_ptr<Doorbell> doorbell = ticket->doorbell;
-    doorbell->Ring(State::kDone);
+  if (next != nullptr) {
+    next->Ring(State::kWriter);
+  } else {
+    executor->Execute(commit_, caller);
   }
-  return std::move(mine.result);
 }
 
 void WriteQueue::TakeBatch(Batch& batch) {
@@ -142,7 +183,7 @@ bool WriteQueue::TryTogether(Connection& connection, const Batch& batch) {
   for (Ticket* ticket : batch) {
     const std::int64_t changes = connection.Changes();
     WriteTransaction transaction(connection);
-    ticket->result = Perform(*ticket->work, transaction);
+    ticket->result = ticket->Perform(transaction);
     ticket->effects = std::move(transaction.effects_);
     if (!ticket->result.ok()) ticket->effects.clear();
     sound = connection.InTransaction() && (ticket->result.ok() || connection.Changes() == changes);
@@ -162,7 +203,7 @@ void WriteQueue::RunAlone(Connection& connection, Ticket& ticket) {
   ticket.result = Step(connection, "BEGIN IMMEDIATE");
   if (!ticket.result.ok()) return;
   WriteTransaction transaction(connection);
-  ticket.result = Perform(*ticket.work, transaction);
+  ticket.result = ticket.Perform(transaction);
   if (ticket.result.ok()) ticket.result = Step(connection, "COMMIT");
   if (!ticket.result.ok()) return Abandon(connection);
   if (!RunEffects(transaction.effects_)) ticket.result = OutOfMemory();

@@ -1,8 +1,9 @@
 // Group commit: writes that arrive while another is committing share the next transaction.
 //
-// There is one writer at a time: of the callers that wait, the first becomes the writer, runs everybody's work in one
-// transaction and wakes the others with their results. So a lone caller pays no change of thread, and nobody is woken
-// before there is something for him to do.
+// There is one writer at a time. Of the callers that wait, the first becomes the writer, runs everybody's work in one
+// transaction and wakes the others with their results: a lone caller pays no change of thread, and nobody is woken before
+// there is something for him to do. Where nobody waits, the writer is an errand of the executor that came with the first
+// write: by the time it runs, others have joined.
 #ifndef PENSTOCK_EMULATOR_STORE_WRITE_QUEUE_H_
 #define PENSTOCK_EMULATOR_STORE_WRITE_QUEUE_H_
 
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "emulator/store/connection_pool.h"
+#include "emulator/store/later.h"
 #include "penstock/base/mutex.h"
 
 namespace penstock::emulator::store {
@@ -36,7 +38,7 @@ class WriteTransaction {
 class WriteQueue {
  public:
   // `pool` lends the connection to write with, and outlives the queue.
-  explicit WriteQueue(ConnectionPool& pool) : pool_(pool) {}
+  explicit WriteQueue(ConnectionPool& pool) : pool_(pool), commit_(*this) {}
 
   enum class Company { kWelcome, kAlone };  // kAlone: no other work in the same transaction
   // Runs `work` inside a transaction and returns when it is committed (durable as the connection is set) or undone. An
@@ -45,6 +47,18 @@ class WriteQueue {
   // kResourceExhausted.
   using Work = std::function<Result<void>(WriteTransaction&)>;
   Result<void> Run(const Work& work, Company company = Company::kWelcome);
+
+  // A write that nobody waits for.
+  class Deferred {
+   public:
+    virtual ~Deferred() = default;
+    // As Work.
+    virtual Result<void> Write(WriteTransaction& transaction) = 0;
+    // Called once, last: what became of it, as Run returns it. Must not wait for anything. The queue may be gone by then.
+    virtual void Done(Result<void> result) noexcept = 0;
+  };
+  // As Run with welcome company, but returns at once. Whoever needs Done to come keeps the queue until then.
+  void Submit(std::unique_ptr<Deferred> write, Executor& executor) noexcept;
 
  private:
   static constexpr std::size_t kLargestBatch = 64;  // beyond it a row costs the same (spec/performance.md §3f)
@@ -63,13 +77,18 @@ class WriteQueue {
     State state_ PENSTOCK_GUARDED_BY(mutex_) = State::kWaiting;
     CondVar rung_;
   };
-  // On its caller's stack: whoever rings kDone must not touch it afterwards.
+  // What Run calls, one caller's: on its stack, so that whoever rings kDone must not touch it afterwards. What Submit was
+  // given: owned by the queue.
   struct Ticket {
-    const Work* work;
-    Company company;
+    const Work* work = nullptr;
+    Company company = Company::kWelcome;
     std::shared_ptr<Doorbell> doorbell;
+    std::unique_ptr<Deferred> deferred;  // null: Run's
+    Executor* executor = nullptr;
     Result<void> result;
     std::vector<std::function<void()>> effects;
+
+    Result<void> Perform(WriteTransaction& transaction) noexcept;
   };
   // Of fixed size: nothing between joining the queue and leaving it may throw.
   struct Batch {
@@ -79,17 +98,30 @@ class WriteQueue {
     auto begin() const { return tickets.begin(); }
     auto end() const { return tickets.begin() + static_cast<std::ptrdiff_t>(size); }
   };
+  class Commit final : public Errand {
+   public:
+    explicit Commit(WriteQueue& queue) : queue_(queue) {}
+    void Run() noexcept override { queue_.WriteBatch(Executor::Caller::kReturns, nullptr); }
+
+   private:
+    WriteQueue& queue_;
+  };
 
   // The calling thread's own.
   static const std::shared_ptr<Doorbell>& OwnDoorbell();
+  // The writer's part: one batch, from the queue to everybody's result. `own`: the ticket of the calling thread, if any.
+  void WriteBatch(Executor::Caller caller, const Ticket* own) noexcept;
   void TakeBatch(Batch& batch);
   // Gives every ticket of the batch a result, whatever is thrown: their owners wait for it.
   void Serve(const Batch& batch) noexcept;
+  // The writer's part goes to the first who waits.
+  void PassOn(const Batch& batch, Executor::Caller caller) noexcept;
   static void Execute(Connection& connection, const Batch& batch);
   static bool TryTogether(Connection& connection, const Batch& batch);
   static void RunAlone(Connection& connection, Ticket& ticket);
 
   ConnectionPool& pool_;
+  Commit commit_;  // posted by whoever sets has_writer_ for a write of Submit
   Mutex mutex_;
   std::deque<Ticket*> waiting_ PENSTOCK_GUARDED_BY(mutex_);
   bool has_writer_ PENSTOCK_GUARDED_BY(mutex_) = false;

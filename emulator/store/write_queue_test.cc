@@ -28,8 +28,43 @@ class WriteQueueTest : public ::testing::Test {
     return query.Int(0);
   }
 
+  // Inserts its value and notes what became of it.
+  class Note final : public WriteQueue::Deferred {
+   public:
+    Note(std::int64_t value, std::string& outcomes) : value_(value), outcomes_(outcomes) {}
+    Result<void> Write(WriteTransaction& transaction) override { return Insert(transaction, value_); }
+    void Done(Result<void> result) noexcept override {
+      outcomes_ += std::to_string(value_) + (result.ok() ? " " : "! ");
+    }
+
+   private:
+    const std::int64_t value_;
+    std::string& outcomes_;
+  };
+  void Submit(std::int64_t value, WriteQueue& queue) {
+    queue.Submit(std::make_unique<Note>(value, outcomes_), executor_);
+  }
+  void Submit(std::int64_t value) { Submit(value, queue_); }
+
+  struct ListingExecutor final : Executor {
+    void Execute(Errand& errand, Caller caller) noexcept override {
+      errands.Push(errand);
+      callers += caller == Caller::kReturns ? "returns " : "goes on ";
+    }
+    // False: there is none.
+    bool RunOne() {
+      Errand* const errand = errands.Pop();
+      if (errand != nullptr) errand->Run();
+      return errand != nullptr;
+    }
+    ErrandList errands;
+    std::string callers;
+  };
+
   ConnectionPool pool_{OpenTable()};
   WriteQueue queue_{pool_};
+  ListingExecutor executor_;
+  std::string outcomes_;
 };
 
 TEST_F(WriteQueueTest, CommitsAndThenRunsTheEffects) {
@@ -150,6 +185,95 @@ TEST_F(WriteQueueTest, WhatIsThrownAroundTheWorkFailsTheBatchAndLeavesNoTransact
   }
   EXPECT_TRUE(queue_.Run([](WriteTransaction& t) { return Insert(t, 2); }).ok());
   EXPECT_EQ(Count(), 2);  // the effect threw after its commit: the caller cannot know, as with a lost answer
+}
+
+TEST_F(WriteQueueTest, WritesThatNobodyWaitsForShareTheErrandOfTheFirst) {
+  for (const int value : {1, 2, 3}) Submit(value);
+  EXPECT_EQ(executor_.callers, "returns ");
+  EXPECT_EQ(outcomes_, "");
+  EXPECT_EQ(Count(), 0);
+  EXPECT_TRUE(executor_.RunOne());
+  EXPECT_EQ(outcomes_, "1 2 3 ");
+  EXPECT_EQ(Count(), 3);
+  EXPECT_FALSE(executor_.RunOne());
+  Submit(4);  // the next one needs an errand again
+  EXPECT_TRUE(executor_.RunOne());
+  EXPECT_EQ(outcomes_, "1 2 3 4 ");
+}
+
+TEST_F(WriteQueueTest, AFailureAmongThemIsItsOwn) {
+  for (const int value : {1, 2, 1, 3}) Submit(value);  // the key is there already
+  EXPECT_TRUE(executor_.RunOne());
+  EXPECT_EQ(outcomes_, "1 2 1! 3 ");
+  EXPECT_EQ(Count(), 3);
+}
+
+TEST_F(WriteQueueTest, WhatDoesNotFitOneBatchIsTheNextErrands) {
+  for (int value = 0; value < 100; ++value) Submit(value);
+  EXPECT_TRUE(executor_.RunOne());
+  EXPECT_LT(Count(), 100);
+  EXPECT_EQ(executor_.callers, "returns returns ");
+  EXPECT_TRUE(executor_.RunOne());
+  EXPECT_EQ(Count(), 100);
+  EXPECT_FALSE(executor_.RunOne());
+}
+
+TEST_F(WriteQueueTest, AWaitingWriterThatGoesOnLeavesTheRestToSomebodyElse) {
+  const auto result = queue_.Run([&](WriteTransaction& transaction) {
+    Submit(2);  // comes while this batch is written
+    return Insert(transaction, 1);
+  });
+  ASSERT_TRUE(result.ok());
+  EXPECT_EQ(executor_.callers, "goes on ");
+  EXPECT_EQ(outcomes_, "");
+  EXPECT_TRUE(executor_.RunOne());
+  EXPECT_EQ(outcomes_, "2 ");
+}
+
+TEST_F(WriteQueueTest, WhoWaitsBehindAnErrandIsServed) {
+  Submit(1);
+  std::atomic<bool> done{false};
+  std::thread waiting([&] {
+    EXPECT_TRUE(queue_.Run([](WriteTransaction& t) { return Insert(t, 2); }).ok());
+    done = true;
+  });
+  EXPECT_TRUE(executor_.RunOne());  // with the other, or before it
+  waiting.join();
+  EXPECT_TRUE(done);
+  EXPECT_EQ(Count(), 2);
+}
+
+TEST_F(WriteQueueTest, AnErrandThatCannotWriteFailsEveryOneOfItsBatch) {
+  ConnectionPool closed(1, []() -> Result<std::unique_ptr<Connection>> { throw std::bad_alloc(); });
+  WriteQueue without(closed);
+  for (const int value : {1, 2}) Submit(value, without);
+  EXPECT_TRUE(executor_.RunOne());
+  EXPECT_EQ(outcomes_, "1! 2! ");
+}
+
+// What a commit may fail with, as on a full disk: nobody is told that his write is there.
+TEST_F(WriteQueueTest, ACommitThatFailsIsAFailureForAllWhoCannotDoWithout) {
+  {
+    const auto lease = pool_.Take();
+    ASSERT_TRUE((**lease).Execute("PRAGMA foreign_keys=1; CREATE TABLE c(a REFERENCES t(a) DEFERRABLE INITIALLY DEFERRED)").ok());
+  }
+  class Orphan final : public WriteQueue::Deferred {
+   public:
+    explicit Orphan(std::string& outcomes) : outcomes_(outcomes) {}
+    Result<void> Write(WriteTransaction& transaction) override {
+      return Query(transaction.connection(), "INSERT INTO c VALUES(999)").Run();
+    }
+    void Done(Result<void> result) noexcept override { outcomes_ += result.ok() ? "orphan " : "orphan! "; }
+
+   private:
+    std::string& outcomes_;
+  };
+  Submit(1);
+  queue_.Submit(std::make_unique<Orphan>(outcomes_), executor_);
+  Submit(2);
+  EXPECT_TRUE(executor_.RunOne());
+  EXPECT_EQ(outcomes_, "1 orphan! 2 ");
+  EXPECT_EQ(Count(), 2);
 }
 
 }  // namespace
