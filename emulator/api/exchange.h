@@ -6,6 +6,7 @@
 #define PENSTOCK_EMULATOR_API_EXCHANGE_H_
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -114,6 +115,30 @@ struct Identity {
   bool anonymous() const { return access_key_id.empty(); }
 };
 
+// Takes an answer that is given after Handle has returned. The wire's part.
+class LateAnswer {
+ public:
+  virtual ~LateAnswer() = default;
+  // For what the operation leaves to others; outlives the exchange.
+  virtual store::Executor& executor() = 0;
+  // The response can be made now. Once, from any thread, also before Handle has returned.
+  virtual void Give() noexcept = 0;
+};
+
+// The promise of an answer: gives it when destroyed. What it was made from is untouched until then.
+class PendingAnswer {
+ public:
+  explicit PendingAnswer(LateAnswer& answer) : answer_(&answer) {}
+  PendingAnswer(PendingAnswer&& other) noexcept : answer_(std::exchange(other.answer_, nullptr)) {}
+  PendingAnswer& operator=(PendingAnswer&&) = delete;
+  ~PendingAnswer() {
+    if (answer_ != nullptr) answer_->Give();
+  }
+
+ private:
+  LateAnswer* answer_;
+};
+
 struct Exchange {
   const RequestHead& request;
   BodyReader* body = nullptr;  // never null
@@ -130,9 +155,29 @@ struct Exchange {
   std::uint64_t bytes_in = 0;
   std::uint64_t bytes_out = 0;
   Response response;
+
+  // Set by a wire that can wait for an answer; null: Handle must leave the response before it returns.
+  LateAnswer* late = nullptr;
+  bool pending = false;  // the operation answers later: there is no response yet
+  std::vector<std::function<void(Exchange&)>> when_answered = {};
+
+  // Lets the operation answer later; only where `late` is set, and once. It must be through with the request's body, and
+  // until the promise is kept nothing may touch the exchange but the handlers that are about to return.
+  [[nodiscard]] PendingAnswer AnswerLater() {
+    pending = true;
+    return PendingAnswer(*late);
+  }
+  // Calls `look` when the response is there: now, or, where the operation answers later, before the answer leaves, on
+  // another thread, in the order of the calls. It must not wait for anything.
+  template <class Look>
+  void WhenAnswered(Look look) {
+    if (!pending) return look(*this);
+    when_answered.emplace_back(std::move(look));
+  }
 };
 
-// Thread safety: Handle is called from many threads at once, each with its own Exchange. It must leave a response.
+// Thread safety: Handle is called from many threads at once, each with its own Exchange. It must leave a response, now or
+// later: a handler that wraps another one looks at the response inside exchange.WhenAnswered, which it calls behind it.
 class Handler {
  public:
   virtual ~Handler() = default;
