@@ -64,10 +64,11 @@ Result<void> CheckPartChecksum(const RequestedPart& part, const store::PartRecor
                           "for part " + std::to_string(part.number) + " in the request.");
   }
   // Without a declared algorithm S3 stored no part checksums: naming one finds no such part (spec §2.12).
-  if (declared == nullptr || part.checksum_info != declared) return InvalidPart(part, rules);
-  if (part.checksum == stored.checksum) return Ok();
+  if (declared == nullptr) return InvalidPart(part, rules);
+  // Another algorithm's value is as wrong as a wrong value, and named as what it is (recorded).
+  if (part.checksum_info == declared && part.checksum == stored.checksum) return Ok();
   return MakeError("BadDigest", {},
-                   "The " + std::string(declared->lower) + " you specified for part " + std::to_string(part.number) +
+                   "The " + std::string(part.checksum_info->lower) + " you specified for part " + std::to_string(part.number) +
                        " did not match what we received.");
 }
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "emulator/api/checksums.h"
+
 namespace penstock::emulator::api {
 namespace {
 
@@ -69,6 +71,17 @@ TEST(MatchPartsTest, RulesOfOrderPresenceAndSize) {
   EXPECT_EQ(Match({{1, "other", nullptr, ""}}, stored), "InvalidPart");
   EXPECT_EQ(Match({Asked(1), Asked(5), Asked(6)}, {Stored(1, 10), Stored(5, 1), Stored(6, 10)}), "EntityTooSmall");
   EXPECT_EQ(Match({Asked(1), Asked(3)}, stored, "COMPOSITE"), "InvalidPartOrder");  // §2.12: consecutive
+}
+
+// Recorded: the refusal names the algorithm that was sent; without a declared one there is no such part.
+TEST(MatchPartsTest, AnotherAlgorithmsChecksumIsWrong) {
+  const ChecksumInfo* crc32 = FindChecksumElement("ChecksumCRC32");
+  const std::vector<RequestedPart> asked{{1, "e1", crc32, "NhCmhg=="}};
+  const auto refused = MatchParts(asked, {Stored(1, 10)}, PartRules{"u", "SHA256", "COMPOSITE", 10});
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, "BadDigest");
+  EXPECT_EQ(refused.error().message, "The crc32 you specified for part 1 did not match what we received.");
+  EXPECT_EQ(Match(asked, {Stored(1, 10)}), "InvalidPart");
 }
 
 // Spec §6.3 "Multipart vector", row ETag.
