@@ -252,7 +252,8 @@ def test_versions_and_markers(boto, bucket):
     by_marker = {"CopySource": {**where, "VersionId": marker["VersionId"]}, "Bucket": bucket, "Key": "old"}
     assert refused(boto.copy_object, **by_marker) == ("InvalidRequest", 400)
     assert refused(boto.get_object, VersionId="no-version", **where) == ("InvalidArgument", 400)
-    assert refused(boto.get_object, VersionId="A" * 32, **where) == ("NoSuchVersion", 404)
+    assert refused(boto.get_object, VersionId="A" * 32, **where) == ("InvalidArgument", 400)
+    assert refused(boto.get_object, Bucket=bucket, Key="other", VersionId=first) == ("NoSuchVersion", 404)
     boto.delete_object(VersionId=marker["VersionId"], **where)
     assert boto.get_object(**where)["VersionId"] == second
     answer = boto.delete_objects(Bucket=bucket, Delete={"Objects": [{"Key": "k", "VersionId": first}, {"Key": "k"}]})
