@@ -3,6 +3,7 @@
 #define PENSTOCK_EMULATOR_API_CALL_H_
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,6 +26,8 @@ struct Call {
   // Added to the error document's headers when the operation fails.
   std::vector<std::pair<std::string, std::string>> error_headers;
   HeaderFamilies families = {};  // set before the operation runs
+  // Set by an operation that answers later (write_later.h): its second half, called once its write is settled.
+  std::function<Result<void>(Call&)> rest = {};
 
   const BucketName& bucket() const { return exchange.target.bucket; }
   const ObjectKey& key() const { return exchange.target.key; }

@@ -3,24 +3,35 @@
 #include "emulator/api/errors.h"
 #include "emulator/api/handlers.h"
 #include "emulator/api/object_lock.h"
+#include "emulator/api/write_later.h"
 #include "emulator/store/ids.h"
 
 namespace penstock::emulator::api {
+namespace {
+
+using Outcome = Result<store::DeleteOutcome>;
+
+Result<void> Answer(Call& call, const std::optional<VersionId>& version, Outcome outcome) {
+  if (!outcome.ok()) return std::move(outcome).error();
+  // A version that is no more is deleted once again; an id that never was is refused.
+  if (version && !outcome->existed && !store::IsIssued(*version)) return NoSuchVersion(call.key(), *version);
+  Response& response = call.response();
+  response.status = 204;
+  if (outcome->created_marker || outcome->removed_marker) response.Add("x-amz-delete-marker", "true");
+  if (!outcome->version_id.empty()) response.Add("x-amz-version-id", outcome->version_id.value);
+  return Ok();
+}
+
+}  // namespace
 
 Result<void> DeleteObject(Call& call) {
   PENSTOCK_ASSIGN(const store::BucketPtr bucket, OpenBucket(call));
   PENSTOCK_ASSIGN(const auto version, VersionParameter(call));
   PENSTOCK_ASSIGN(const WriteCondition condition, ReadWriteCondition(call, {.allow_any = true}));
-  PENSTOCK_ASSIGN(const store::DeleteOutcome outcome,
-                  call.store.Delete(store::DeleteObject{bucket->name, call.key(), version,
-                                                        MakePrecondition(condition, call.key()), RemovalCheck(call)}));
-  // A version that is no more is deleted once again; an id that never was is refused.
-  if (version && !outcome.existed && !store::IsIssued(*version)) return NoSuchVersion(call.key(), *version);
-  Response& response = call.response();
-  response.status = 204;
-  if (outcome.created_marker || outcome.removed_marker) response.Add("x-amz-delete-marker", "true");
-  if (!outcome.version_id.empty()) response.Add("x-amz-version-id", outcome.version_id.value);
-  return Ok();
+  store::DeleteObject request{bucket->name, call.key(), version, MakePrecondition(condition, call.key()), RemovalCheck(call)};
+  return WriteThenAnswer<store::DeleteOutcome>(
+      call, [&](auto... later) { return call.store.Delete(std::move(request), std::move(later)...); },
+      [version](Call& settled, Outcome outcome) { return Answer(settled, version, std::move(outcome)); });
 }
 
 }  // namespace penstock::emulator::api

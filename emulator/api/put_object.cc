@@ -6,6 +6,7 @@
 #include "emulator/api/documents.h"
 #include "emulator/api/handlers.h"
 #include "emulator/api/metadata.h"
+#include "emulator/api/write_later.h"
 #include "emulator/api/writes.h"
 
 namespace penstock::emulator::api {
@@ -30,6 +31,18 @@ store::ObjectRecord MakeRecord(const Call& call, ObjectSettings& settings, const
   return record;
 }
 
+void Answer(Call& call, const Encryption& encryption, const store::PutOutcome& outcome) {
+  const store::ObjectRecord& object = *outcome.object;
+  Response& response = call.response();
+  response.headers.reserve(10);
+  AddNewVersionHeader(call, outcome);
+  AddEncryptionHeaders(call, encryption);
+  AddContextHeader(call, encryption);
+  response.Add("ETag", Quoted(object.etag.value));
+  AddChecksumHeader(call, object.checksum_algorithm, object.checksum);
+  response.Add("x-amz-checksum-type", object.checksum_type);
+}
+
 }  // namespace
 
 Result<void> PutObject(Call& call) {
@@ -43,20 +56,15 @@ Result<void> PutObject(Call& call) {
   if (claim.info == nullptr) receive.also_compute.push_back(ChecksumAlgorithm::kCrc64Nvme);
   PENSTOCK_ASSIGN(ReceivedBody body, ReceiveBody(call, std::move(receive)));
 
-  PENSTOCK_ASSIGN(const store::PutOutcome outcome,
-                  call.store.Put(store::PutObject{bucket->name,
-                                                  MakeRecord(call, settings, claim, std::move(body)),
-                                                  MakePrecondition(condition, call.key())}));
-  const store::ObjectRecord& object = *outcome.object;
-  Response& response = call.response();
-  response.headers.reserve(10);
-  AddNewVersionHeader(call, outcome);
-  AddEncryptionHeaders(call, settings.encryption);
-  AddContextHeader(call, settings.encryption);
-  response.Add("ETag", Quoted(object.etag.value));
-  AddChecksumHeader(call, object.checksum_algorithm, object.checksum);
-  response.Add("x-amz-checksum-type", object.checksum_type);
-  return Ok();
+  store::PutObject request{bucket->name, MakeRecord(call, settings, claim, std::move(body)),
+                           MakePrecondition(condition, call.key())};
+  return WriteThenAnswer<store::PutOutcome>(
+      call, [&](auto... later) { return call.store.Put(std::move(request), std::move(later)...); },
+      [encryption = std::move(settings.encryption)](Call& settled, Result<store::PutOutcome> outcome) -> Result<void> {
+        if (!outcome.ok()) return std::move(outcome).error();
+        Answer(settled, encryption, *outcome);
+        return Ok();
+      });
 }
 
 }  // namespace penstock::emulator::api

@@ -1,5 +1,8 @@
 #include "emulator/api/router.h"
 
+#include <memory>
+#include <utility>
+
 #include "emulator/api/access.h"
 #include "emulator/api/call.h"
 #include "emulator/api/cors.h"
@@ -46,15 +49,21 @@ class Router final : public Handler {
 
   void Handle(Exchange& exchange) override {
     const Target& target = exchange.target;
-    Call call{exchange, options_, *exchange.space->store, target.Has("X-Amz-Signature") || target.Has("Signature"), {}, {}};
+    Call call{exchange, options_, *exchange.space->store, target.Has("X-Amz-Signature") || target.Has("Signature"), {}, {}, {}, {}};
     exchange.response = Response{};
     exchange.response.headers.reserve(16);
     auto result = Dispatch(call);
+    if (!call.rest) return Conclude(call, std::move(result));
+    // The call goes on behind this frame. All it refers to is the exchange's or outlives it.
+    exchange.WhenAnswered([late = std::make_shared<Call>(std::move(call))](Exchange&) { Conclude(*late, late->rest(*late)); });
+  }
+
+ private:
+  static void Conclude(Call& call, Result<void> result) {
     if (!result.ok()) Refuse(call, std::move(result).error());
     AddCorsHeaders(call);
   }
 
- private:
   static void Refuse(Call& call, Error error) {
     Exchange& exchange = call.exchange;
     if (exchange.operation == "HeadBucket") TellRegion(call, error);

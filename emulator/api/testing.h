@@ -106,6 +106,17 @@ struct Body {
   std::size_t fail_at = 0;
 };
 
+// A wire that can wait for an answer: runs what the operation left behind when it is told to.
+class PatientWire final : public LateAnswer, public store::Executor {
+ public:
+  store::Executor& executor() override { return *this; }
+  void Give() noexcept override { ++answers; }
+  void Execute(store::Errand& errand, Caller) noexcept override { errands.Push(errand); }
+
+  store::ErrandList errands;
+  int answers = 0;
+};
+
 // One universe in memory with a clock of its own and a router over it.
 class Harness {
  public:
@@ -166,6 +177,9 @@ class Harness {
   Namespace& space() { return *space_; }
   std::string& signing_region() { return signing_region_; }
 
+  bool answers_late = false;  // requests come over a wire that can wait
+  int late_answers = 0;       // how many of them used that
+
  private:
   static std::string_view NextLine(std::string_view& rest) {
     const auto end = rest.find('\n');
@@ -187,9 +201,22 @@ class Harness {
       RespondWithError(exchange, target.error());
     } else {
       exchange.target = std::move(target).value();
-      router_->Handle(exchange);
+      Handle(exchange);
     }
     return MakeReply(exchange, reader);
+  }
+
+  void Handle(Exchange& exchange) {
+    if (!answers_late) return router_->Handle(exchange);
+    PatientWire wire;
+    exchange.late = &wire;
+    router_->Handle(exchange);
+    if (!exchange.pending) return;
+    ++late_answers;
+    while (store::Errand* errand = wire.errands.Pop()) errand->Run();
+    PENSTOCK_CHECK(wire.answers == 1);
+    exchange.pending = false;
+    for (const auto& look : exchange.when_answered) look(exchange);
   }
 
   static Reply MakeReply(Exchange& exchange, const TextBody& reader) {

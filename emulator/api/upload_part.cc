@@ -11,6 +11,7 @@
 #include "emulator/api/object_lock.h"
 #include "emulator/api/ranges.h"
 #include "emulator/api/text.h"
+#include "emulator/api/write_later.h"
 #include "emulator/api/writes.h"
 
 namespace penstock::emulator::api {
@@ -43,10 +44,14 @@ std::string StoredChecksum(const store::UploadRecord& upload, std::string value)
 Result<void> StorePart(Call& call, store::PartRecord part, store::Content content) {
   const UploadId id = UploadIdParameter(call);
   part.last_modified = call.exchange.space->clock->Now();
-  auto stored = call.store.Put(store::PutPart{call.bucket(), call.key(), id, std::move(part), std::move(content)});
-  // Aborted or completed while the bytes came in.
-  if (!stored.ok() && stored.error().code == "NoSuchUpload") return NoSuchUpload(id);
-  return stored;
+  store::PutPart request{call.bucket(), call.key(), id, std::move(part), std::move(content)};
+  return WriteThenAnswer<void>(
+      call, [&](auto... later) { return call.store.Put(std::move(request), std::move(later)...); },
+      [id](Call&, Result<void> stored) -> Result<void> {
+        // Aborted or completed while the bytes came in.
+        if (!stored.ok() && stored.error().code == "NoSuchUpload") return NoSuchUpload(id);
+        return stored;
+      });
 }
 
 }  // namespace

@@ -71,14 +71,9 @@ WireConnection::Next WireConnection::ServeWaiting(ServingTools& tools) {
     if (stopping()) return Next::kClose;
     const std::size_t head_bytes = FindHead();
     if (head_bytes > 0) {
-      if (!ServeRequest(head_bytes, tools)) return Next::kClose;
-      ForgetRequest();
-      buffer_.Unpin();
-      scanned_ = 0;
-      head_began_ = {};
-      // A client that waits for its answer has sent nothing more: the watch on the socket tells as soon as it does, for
-      // less than a read that finds nothing. TLS may hold bytes that no watch sees.
-      if (buffer_.empty() && buffer_.took_all() && !facts_.tls && !stopping()) return Next::kWait;
+      const Next next = ServeRequest(head_bytes, tools);
+      if (next != Next::kServe) return next;
+      if (PrepareNext()) return Next::kWait;
       continue;
     }
     if (!buffer_.empty() && buffer_.text().front() == kTlsHandshake) {
@@ -113,28 +108,76 @@ std::size_t WireConnection::FindHead() {
   return FindHeadEnd(buffer_.text(), scanned_);
 }
 
-bool WireConnection::ServeRequest(std::size_t head_bytes, ServingTools& tools) {
+WireConnection::Turn::Turn(WireConnection& connection, const Framing& request_framing)
+    : framing(request_framing),
+      body(*connection.stream_, connection.buffer_, framing, connection.settings_.progress_timeout),
+      exchange{connection.request_, &body, connection.facts_} {
+  RequestIds ids = connection.settings_.ids->Next();
+  exchange.request_id = std::move(ids.request_id);
+  exchange.host_id = std::move(ids.host_id);
+  exchange.received = connection.settings_.clock->Now();
+}
+
+WireConnection::Next WireConnection::ServeRequest(std::size_t head_bytes, ServingTools& tools) {
   const std::string_view head = buffer_.PinHead(head_bytes);
   const Result<void> parsed = ParseHead(head, settings_.limits, request_);
   if (!parsed.ok()) {
     Refuse(parsed.error(), tools);
-    return false;
+    return Next::kClose;
   }
   const Result<Framing> framing = ReadFraming(request_);
   if (!framing.ok()) {
     Refuse(framing.error(), tools);
-    return false;
+    return Next::kClose;
   }
-  WireBodyReader body(*stream_, buffer_, *framing, settings_.progress_timeout);
-  RequestIds ids = settings_.ids->Next();
-  api::Exchange exchange{request_, &body, facts_};
-  exchange.request_id = std::move(ids.request_id);
-  exchange.host_id = std::move(ids.host_id);
-  exchange.received = settings_.clock->Now();
-  CallHandler(exchange);
-  const bool keep = Answer(exchange, *framing, body, tools);
+  Turn& turn = turn_.emplace(*this, *framing);
+  if (settings_.backlog != nullptr) turn.exchange.late = this;
+  met_.store(false, std::memory_order_relaxed);
+  CallHandler(turn);
+  if (turn.exchange.pending && !met_.exchange(true, std::memory_order_acq_rel)) return Next::kLater;
+  return FinishTurn(tools) ? Next::kServe : Next::kClose;
+}
+
+void WireConnection::Give() noexcept {
+  if (met_.exchange(true, std::memory_order_acq_rel)) settings_.backlog->AddAnswer(*this);
+}
+
+WireConnection::Next WireConnection::Resume(ServingTools& tools) {
+  if (!FinishTurn(tools) || stopping()) return Next::kClose;
+  if (PrepareNext()) return Next::kWait;
+  if (!buffer_.empty()) head_began_ = std::chrono::steady_clock::now();
+  return Next::kServe;
+}
+
+bool WireConnection::FinishTurn(ServingTools& tools) {
+  if (turn_->exchange.pending) ShowAnswer(*turn_);
+  const bool keep = Answer(turn_->exchange, turn_->framing, turn_->body, tools);
+  turn_.reset();
   ++facts_.requests_before;
   return keep;
+}
+
+void WireConnection::ShowAnswer(Turn& turn) {
+  turn.exchange.pending = false;
+  for (const auto& look : turn.exchange.when_answered) {
+    try {
+      look(turn.exchange);
+    } catch (...) {
+      turn.failed = true;
+    }
+  }
+  if (!turn.failed) return;
+  FillErrorResponse(InternalError(), turn.exchange.request_id, turn.exchange.host_id, turn.exchange.response);
+}
+
+bool WireConnection::PrepareNext() {
+  ForgetRequest();
+  buffer_.Unpin();
+  scanned_ = 0;
+  head_began_ = {};
+  // A client that waits for its answer has sent nothing more: the watch on the socket tells as soon as it does, for less
+  // than a read that finds nothing. TLS may hold bytes that no watch sees.
+  return buffer_.empty() && buffer_.took_all() && !facts_.tls && !stopping();
 }
 
 void WireConnection::ForgetRequest() {
@@ -144,10 +187,13 @@ void WireConnection::ForgetRequest() {
   request_.headers.clear();  // its memory stays for the next head
 }
 
-void WireConnection::CallHandler(api::Exchange& exchange) {
+void WireConnection::CallHandler(Turn& turn) {
+  api::Exchange& exchange = turn.exchange;
   try {
     settings_.handler->Handle(exchange);
   } catch (...) {  // out of memory, or a bug behind the seam: this request fails, the server goes on
+    turn.failed = exchange.pending;
+    if (exchange.pending) return;  // the promise still holds: nothing more may be touched
     FillErrorResponse(InternalError(), exchange.request_id, exchange.host_id, exchange.response);
   }
 }

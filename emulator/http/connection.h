@@ -9,8 +9,10 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "emulator/api/exchange.h"
+#include "emulator/http/backlog.h"
 #include "emulator/http/body_reader.h"
 #include "emulator/http/framing.h"
 #include "emulator/http/head_parser.h"
@@ -29,6 +31,7 @@ struct ConnectionSettings {
   const Clock* clock = nullptr;
   RequestIdSource* ids = nullptr;
   const std::atomic<bool>* stopping = nullptr;  // true: no further request on any connection
+  Backlog* backlog = nullptr;  // where answers that were given later wait for a thread; null: handlers answer at once
   HeadLimits limits;
   std::chrono::milliseconds idle_timeout{60'000};
   std::chrono::milliseconds progress_timeout{20'000};
@@ -41,18 +44,24 @@ struct ServingTools {
   DateCache dates;
 };
 
-// Owned by one thread at a time: the one that serves it, or nobody while it waits. The time limit of the wait is watched
-// by a third party through ExpireWait, which never touches anything else.
-class WireConnection {
+// Owned by one thread at a time: the one that serves it, or nobody while it waits, for bytes or for an answer that is given
+// later. The time limit of the wait is watched by a third party through ExpireWait, which never touches anything else.
+class WireConnection final : private api::LateAnswer {
  public:
-  enum class Next { kWait, kClose };
+  enum class Next {
+    kWait,   // nothing more has arrived: call StartWait and watch the socket
+    kServe,  // more may have arrived: the same, but Serve is due at once
+    kLater,  // its answer is given later: it may already be another thread's; from the backlog it goes to Resume
+    kClose,  // destroy it
+  };
 
   // `handshake`: the stream itself when it is TLS, else null.
   WireConnection(std::uint64_t id, std::unique_ptr<Stream> stream, TlsStream* handshake, const ConnectionSettings& settings);
 
-  // Serves every request that has arrived whole or begun its body. kWait: nothing more has arrived; call StartWait and
-  // watch the socket. kClose: destroy the connection.
+  // Serves every request that has arrived whole or begun its body, up to one that is answered later. Never kServe.
   Next Serve(ServingTools& tools);
+  // Sends the answer that was given. Never kLater.
+  Next Resume(ServingTools& tools);
 
   // The connection waits from now on; after this only the thread that is told of new bytes may touch it.
   void StartWait(MonotonicTime now);
@@ -66,12 +75,32 @@ class WireConnection {
   int fd() const { return stream_->fd(); }
 
  private:
+  friend class Backlog;
+
+  // One request, from its head to its answer.
+  struct Turn {
+    Turn(WireConnection& connection, const Framing& request_framing);
+    const Framing framing;
+    WireBodyReader body;
+    api::Exchange exchange;
+    bool failed = false;  // something was thrown after the operation had promised to answer later
+  };
+
+  store::Executor& executor() override { return *settings_.backlog; }
+  void Give() noexcept override;
+
   Next ServeWaiting(ServingTools& tools);
   std::size_t FindHead();
-  bool ServeRequest(std::size_t head_bytes, ServingTools& tools);
+  // kServe: served.
+  Next ServeRequest(std::size_t head_bytes, ServingTools& tools);
+  // Answers the request of turn_ and ends it. False: the connection must close.
+  bool FinishTurn(ServingTools& tools);
+  // Between two requests. True: as far as is known, nothing of the next one has arrived.
+  bool PrepareNext();
   // The views of a served request die with its pinned head; a refusal of the next one must not find them.
   void ForgetRequest();
-  void CallHandler(api::Exchange& exchange);
+  void CallHandler(Turn& turn);
+  static void ShowAnswer(Turn& turn);
   bool Answer(api::Exchange& exchange, const Framing& framing, WireBodyReader& body, ServingTools& tools);
   SendResult Send(const api::Exchange& exchange, bool can_keep, ServingTools& tools);
   // Sends an error document for a request that never reached the handler.
@@ -88,6 +117,10 @@ class WireConnection {
   api::Connection facts_;
   // 0: served; kExpired; otherwise the time (nanoseconds, monotonic) until which it may wait.
   std::atomic<std::int64_t> wait_until_{0};
+  std::optional<Turn> turn_;
+  // Of an answer given later: set by the handler's return and by Give. Whoever comes second goes on with the connection.
+  std::atomic<bool> met_{false};
+  WireConnection* next_answer_ = nullptr;  // the backlog's
 };
 
 }  // namespace penstock::emulator::http

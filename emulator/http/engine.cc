@@ -31,6 +31,8 @@ constexpr milliseconds kMinSweep{5};
 constexpr milliseconds kStopRound{10};
 constexpr milliseconds kMaxGrace{3'600'000};
 
+constexpr int kErrandPatience = 12;  // connections that a thread serves before an errand that waits
+
 MonotonicTime Now() { return std::chrono::steady_clock::now(); }
 
 // From this many connections on, clients have more requests in hand than there are processors.
@@ -58,21 +60,28 @@ Engine::Engine(EngineOptions options) : options_(std::move(options)) {
   options_.min_threads = std::max(options_.min_threads, 1);
   options_.max_threads = std::max(options_.max_threads, options_.min_threads);
   options_.connection.stopping = &stopping_;
+  options_.connection.backlog = &backlog_;
 }
 
 Engine::~Engine() {
   Stop(milliseconds(0));
   if (epoll_ >= 0) ::close(epoll_);
   if (end_event_ >= 0) ::close(end_event_);
+  if (call_event_ >= 0) ::close(call_event_);
 }
 
 Result<void> Engine::Open() {
   epoll_ = ::epoll_create1(EPOLL_CLOEXEC);
   end_event_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  call_event_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   epoll_event end{};
   end.events = EPOLLIN;
   end.data.ptr = nullptr;
-  if (epoll_ < 0 || end_event_ < 0 || ::epoll_ctl(epoll_, EPOLL_CTL_ADD, end_event_, &end) != 0) {
+  epoll_event call{};
+  call.events = EPOLLIN | EPOLLET;  // each write wakes one thread, and nobody needs to read
+  call.data.ptr = this;
+  if (epoll_ < 0 || end_event_ < 0 || call_event_ < 0 || ::epoll_ctl(epoll_, EPOLL_CTL_ADD, end_event_, &end) != 0 ||
+      ::epoll_ctl(epoll_, EPOLL_CTL_ADD, call_event_, &call) != 0) {
     return Error::Make(ErrorKind::kResourceExhausted,
                        "The server cannot open its epoll set (" + std::system_category().message(errno) +
                            "): raise the limit of open files");
@@ -126,43 +135,77 @@ std::size_t Engine::connections() const {
 
 void Engine::Work(Worker& self) {
   bool yielding = false;
+  int passed_over = 0;  // connections served while an errand waited
   ServingTools tools;
-  const int retire_after_ms = static_cast<int>(options_.retire_after.count());
   for (;;) {
     const bool crowd = open_.load(std::memory_order_relaxed) >= (yielding ? kCrowd / 2 : kCrowd);
     if (crowd != yielding) YieldToClients(yielding = crowd);
-    idle_.fetch_add(1, std::memory_order_relaxed);
-    epoll_event event{};
-    const int count = ::epoll_wait(epoll_, &event, 1, retire_after_ms);
-    const bool none_idle = idle_.fetch_sub(1, std::memory_order_relaxed) == 1;
-    if (count == 0 && Retire()) break;
-    if (count <= 0) continue;
-    if (event.data.ptr == nullptr) break;
+    if (WireConnection* const answered = backlog_.TakeAnswer(); answered != nullptr) {
+      Advance(*answered, &WireConnection::Resume, tools);
+      continue;
+    }
+    Ready ready;
+    if (passed_over < kErrandPatience) ready = AwaitReady();
+    if (ready.count == 0) {
+      const bool waited_in_vain = passed_over == 0 && !backlog_.has_errands();
+      passed_over = 0;
+      backlog_.RunErrand();
+      if (waited_in_vain && Retire()) break;
+      continue;
+    }
+    if (ready.count < 0 || ready.what == this) continue;
+    if (ready.what == nullptr) break;
     taken_.fetch_add(1, std::memory_order_relaxed);
-    if (none_idle) AskForThreads();
-    ServeReady(*static_cast<WireConnection*>(event.data.ptr), tools);
+    passed_over = backlog_.has_errands() ? passed_over + 1 : 0;
+    if (ready.none_idle || passed_over > 0) AskForThreads();
+    Advance(*static_cast<WireConnection*>(ready.what), &WireConnection::Serve, tools);
   }
   MutexLock lock(mutex_);
   self.finished = true;
   wake_supervisor_.NotifyOne();
 }
 
-void Engine::ServeReady(WireConnection& connection, ServingTools& tools) {
-  WireConnection::Next next = WireConnection::Next::kClose;
+Engine::Ready Engine::AwaitReady() {
+  epoll_event event{};
+  Ready ready;
+  if (!backlog_.empty()) {
+    ready.count = ::epoll_wait(epoll_, &event, 1, 0);
+    ready.none_idle = idle_.load(std::memory_order_relaxed) == 0;
+  } else {
+    idle_.fetch_add(1);
+    // Who adds to the backlog looks for idle threads afterwards: one of the two sees the other.
+    const int patience_ms = backlog_.empty() ? static_cast<int>(options_.retire_after.count()) : 0;
+    ready.count = ::epoll_wait(epoll_, &event, 1, patience_ms);
+    ready.none_idle = idle_.fetch_sub(1, std::memory_order_relaxed) == 1;
+  }
+  ready.what = event.data.ptr;
+  return ready;
+}
+
+void Engine::Advance(WireConnection& connection, WireConnection::Next (WireConnection::*step)(ServingTools&),
+                     ServingTools& tools) {
+  using Next = WireConnection::Next;
+  Next next = Next::kClose;
   try {
-    next = connection.Serve(tools);
+    next = (connection.*step)(tools);
   } catch (...) {  // out of memory: this connection ends, the server goes on
   }
-  if (next == WireConnection::Next::kClose) return Remove(connection);
+  if (next == Next::kLater) return;
+  // A socket can mostly be written to, so that who watches for that too is told at once.
+  const std::uint32_t events = next == Next::kServe ? EPOLLIN | EPOLLOUT : EPOLLIN;
+  if (next == Next::kClose || !Watch(connection, events)) Remove(connection);
+}
+
+bool Engine::Watch(WireConnection& connection, std::uint32_t events) {
   const int fd = connection.fd();
   epoll_event event{};
-  event.events = EPOLLIN | EPOLLONESHOT;
+  event.events = events | EPOLLONESHOT;
   event.data.ptr = &connection;
   connection.StartWait(Now());
   // Once this succeeds another thread may own the connection, and may already have destroyed it. Not by epoll_ctl():
   // ThreadSanitizer takes that for a use of the descriptor that nothing orders before the next owner's close(). The
   // kernel orders it; all else the next owner sees is ordered by StartWait.
-  if (::syscall(SYS_epoll_ctl, epoll_, EPOLL_CTL_MOD, fd, &event) != 0) Remove(connection);
+  return ::syscall(SYS_epoll_ctl, epoll_, EPOLL_CTL_MOD, fd, &event) == 0;
 }
 
 void Engine::Remove(WireConnection& connection) {
@@ -184,6 +227,12 @@ bool Engine::Retire() {
     if (threads_.compare_exchange_weak(threads, threads - 1, std::memory_order_relaxed)) return true;
   }
   return false;
+}
+
+void Engine::Call() {
+  if (idle_.load() == 0) return AskForThreads();  // whoever is free next looks at the backlog first
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const ssize_t written = ::write(call_event_, &one, sizeof one);
 }
 
 void Engine::AskForThreads() {
@@ -221,9 +270,15 @@ void Engine::Supervise() {
 MonotonicTime Engine::WatchLoad(MonotonicTime now) {
   if (!watching_.load()) return MonotonicTime::max();
   const std::uint64_t taken = taken_.load(std::memory_order_relaxed);
-  const std::uint64_t progress = taken - std::exchange(taken_before_, taken);
+  const std::uint64_t backlog_taken = backlog_.taken();
+  const std::uint64_t of_backlog = backlog_taken - std::exchange(backlog_taken_before_, backlog_taken);
+  const std::uint64_t progress = taken - std::exchange(taken_before_, taken) + of_backlog;
+  const bool had_backlog = std::exchange(had_backlog_, !backlog_.empty());
+  const bool neglected = had_backlog && had_backlog_ && of_backlog == 0;  // for a tick
   const int threads = threads_.load(std::memory_order_relaxed);
   if (idle_.load(std::memory_order_relaxed) > 0) {
+    if (neglected) Call();  // who meant to see to it is held up by a slow request
+    if (had_backlog_) calm_ticks_ = 0;
     if (++calm_ticks_ < kCalmTicks) return now + kTick;
     calm_ticks_ = 0;
     watching_.store(false);
@@ -232,7 +287,7 @@ MonotonicTime Engine::WatchLoad(MonotonicTime now) {
   calm_ticks_ = 0;
   // Threads that each take several connections per tick are busy, not stuck: more of them would only compete.
   const bool stuck = progress < static_cast<std::uint64_t>(threads);
-  if (stuck && threads < options_.max_threads && ConnectionsReady()) {
+  if (stuck && threads < options_.max_threads && (neglected || ConnectionsReady())) {
     AddThreads(std::min(std::max(threads / 2, 1), options_.max_threads - threads));
   }
   return now + kTick;

@@ -1,6 +1,7 @@
 // Which thread serves which connection when: one epoll set, a growing and shrinking set of threads.
 //
-// Waiting connections cost no thread. The thread that is told of a ready connection serves it itself and re-arms it.
+// Waiting connections cost no thread. The thread that is told of a ready connection serves it itself and re-arms it. What
+// has been promised for later (backlog.h) is done between connections: answers first, errands when none is ready.
 #ifndef PENSTOCK_EMULATOR_HTTP_ENGINE_H_
 #define PENSTOCK_EMULATOR_HTTP_ENGINE_H_
 
@@ -13,6 +14,7 @@
 #include <thread>
 #include <unordered_map>
 
+#include "emulator/http/backlog.h"
 #include "emulator/http/connection.h"
 #include "emulator/http/tls.h"
 #include "penstock/base/mutex.h"
@@ -21,7 +23,7 @@
 namespace penstock::emulator::http {
 
 struct EngineOptions {
-  ConnectionSettings connection;  // `stopping` is set by the engine
+  ConnectionSettings connection;  // `stopping` and `backlog` are set by the engine
   std::unique_ptr<TlsContext> tls;  // null: plain HTTP
   int min_threads = 4;
   int max_threads = 256;
@@ -55,9 +57,21 @@ class Engine {
   Result<void> Open();
 
   void Work(Worker& self);
-  void ServeReady(WireConnection& connection, ServingTools& tools);
+  // The next ready connection (count 1), or none within the time that an idle thread stays, or none at once where there
+  // is a backlog.
+  struct Ready {
+    int count = 0;
+    void* what = nullptr;  // null: the end; `this`: a call
+    bool none_idle = false;
+  };
+  Ready AwaitReady();
+  // One step of `connection`, Serve or Resume, and what follows from it.
+  void Advance(WireConnection& connection, WireConnection::Next (WireConnection::*step)(ServingTools&), ServingTools& tools);
+  bool Watch(WireConnection& connection, std::uint32_t events);
   void Remove(WireConnection& connection);
   bool Retire();
+  // Sees to it that a backlog is looked at by another thread.
+  void Call();
   void AskForThreads();
 
   void Supervise();
@@ -70,12 +84,14 @@ class Engine {
   EngineOptions options_;
   std::atomic<bool> stopping_{false};
   int epoll_ = -1;
-  int end_event_ = -1;  // readable once all threads shall end
+  int end_event_ = -1;   // readable once all threads shall end
+  int call_event_ = -1;  // written to wake one idle thread
+  Backlog backlog_{[this] { Call(); }};
 
   std::atomic<std::size_t> open_{0};  // connections
   std::atomic<int> threads_{0};
   std::atomic<int> idle_{0};                // threads waiting for a ready connection
-  std::atomic<std::uint64_t> taken_{0};     // ready connections taken so far
+  std::atomic<std::uint64_t> taken_{0};     // ready connections taken so far, without the backlog's
   std::atomic<bool> watching_{false};       // the supervisor looks at the load
 
   mutable Mutex mutex_;
@@ -86,6 +102,8 @@ class Engine {
   std::uint64_t next_id_ PENSTOCK_GUARDED_BY(mutex_) = 1;
   bool end_supervisor_ PENSTOCK_GUARDED_BY(mutex_) = false;
   std::uint64_t taken_before_ PENSTOCK_GUARDED_BY(mutex_) = 0;
+  std::uint64_t backlog_taken_before_ PENSTOCK_GUARDED_BY(mutex_) = 0;
+  bool had_backlog_ PENSTOCK_GUARDED_BY(mutex_) = false;  // at the tick before
   int calm_ticks_ PENSTOCK_GUARDED_BY(mutex_) = 0;
 
   Mutex stop_mutex_;  // one Stop at a time

@@ -21,8 +21,6 @@ namespace server {
 namespace {
 
 constexpr std::chrono::seconds kGrace{5};
-// On a directory a write waits for the commit it shares with others: so many can share one.
-constexpr int kThreadsOnADirectory = 16;
 
 auth::Mode ModeOf(AuthMode mode) {
   switch (mode) {
@@ -145,7 +143,6 @@ class RunningEmulator final : public Emulator {
     http::ServerOptions wire{.host = options_.host, .port = options_.port};
     wire.tls_certificate_path = options_.tls_certificate_path;
     wire.tls_key_path = options_.tls_key_path;
-    if (!options_.data_directory.empty()) wire.min_threads = kThreadsOnADirectory;
     wire.clock = &clock_;
     wire.on_finished = [this](const api::Exchange& exchange) { Finished(exchange); };
     PENSTOCK_ASSIGN(server_, http::Server::Start(std::move(wire), *front_));

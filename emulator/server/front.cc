@@ -24,7 +24,8 @@ class Front final : public api::Handler {
     }
     next_.Handle(exchange);
     // Before the answer leaves: whoever has it finds it counted.
-    counters_.CountRequest(exchange.operation, exchange.response.status);
+    exchange.WhenAnswered(
+        [this](const api::Exchange& answered) { counters_.CountRequest(answered.operation, answered.response.status); });
   }
 
  private:

@@ -31,6 +31,11 @@ Error ChangeOfMarker(const BucketName& bucket, const ObjectKey& key) {
   return std::move(error).At("", bucket.value, key.value);
 }
 
+Result<DeleteOutcome> Remove(const ObjectWrite& write, const DeleteObject& request) {
+  return request.version_id.has_value() ? DeleteVersion(write, request.key, *request.version_id)
+                                        : DeleteLatest(write, request.key);
+}
+
 }  // namespace
 
 Result<ObjectPtr> SqliteStore::FindObject(const BucketName& bucket, const ObjectKey& key,
@@ -116,9 +121,8 @@ class SqliteStore::ObjectDelete {
   Result<void> operator()(WriteTransaction& transaction) {
     PENSTOCK_ASSIGN(const Bucket bucket, store_.buckets_.Find(request_.bucket));
     const ObjectWrite write = store_.BeginObjectWrite(transaction, bucket);
-    PENSTOCK_TRY(CheckPrecondition(write, request_.key, request_.precondition));
-    PENSTOCK_ASSIGN(outcome_, request_.version_id.has_value() ? DeleteVersion(write, request_.key, *request_.version_id)
-                                                              : DeleteLatest(write, request_.key));
+    PENSTOCK_TRY(CheckDelete(write, request_));
+    PENSTOCK_ASSIGN(outcome_, Remove(write, request_));
     store_.Publish(transaction, request_.bucket, request_.key, nullptr);
     return Ok();
   }
@@ -158,9 +162,7 @@ std::vector<Result<DeleteOutcome>> SqliteStore::Delete(std::vector<DeleteObject>
         continue;
       }
       // What fails from here on is the database, and takes all of them along.
-      PENSTOCK_ASSIGN(DeleteOutcome outcome, request.version_id.has_value()
-                                                 ? DeleteVersion(write, request.key, *request.version_id)
-                                                 : DeleteLatest(write, request.key));
+      PENSTOCK_ASSIGN(DeleteOutcome outcome, Remove(write, request));
       outcomes.push_back(std::move(outcome));
       Publish(transaction, request.bucket, request.key, nullptr);
     }

@@ -1,0 +1,58 @@
+#include "emulator/http/backlog.h"
+
+#include "emulator/http/connection.h"
+
+namespace penstock::emulator::http {
+namespace {
+
+// The backlog whose errand this thread is running.
+thread_local const Backlog* attended = nullptr;
+
+}  // namespace
+
+void Backlog::Execute(store::Errand& errand, Caller caller) noexcept {
+  {
+    const MutexLock lock(mutex_);
+    errand_list_.Push(errand);
+    errands_.fetch_add(1);
+  }
+  if (caller == Caller::kGoesOn) call_();
+}
+
+void Backlog::AddAnswer(WireConnection& connection) noexcept {
+  {
+    const MutexLock lock(mutex_);
+    connection.next_answer_ = nullptr;
+    (first_answer_ == nullptr ? first_answer_ : last_answer_->next_answer_) = &connection;
+    last_answer_ = &connection;
+    answers_.fetch_add(1);
+  }
+  if (attended != this) call_();
+}
+
+WireConnection* Backlog::TakeAnswer() {
+  if (answers_.load() == 0) return nullptr;
+  const MutexLock lock(mutex_);
+  WireConnection* const answer = first_answer_;
+  if (answer == nullptr) return nullptr;
+  first_answer_ = answer->next_answer_;
+  answers_.fetch_sub(1);
+  taken_.fetch_add(1, std::memory_order_relaxed);
+  return answer;
+}
+
+void Backlog::RunErrand() {
+  store::Errand* errand = nullptr;
+  {
+    const MutexLock lock(mutex_);
+    errand = errand_list_.Pop();
+    if (errand == nullptr) return;
+    errands_.fetch_sub(1);
+    taken_.fetch_add(1, std::memory_order_relaxed);
+  }
+  attended = this;
+  errand->Run();
+  attended = nullptr;
+}
+
+}  // namespace penstock::emulator::http
