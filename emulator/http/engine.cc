@@ -147,7 +147,8 @@ void Engine::Work(Worker& self) {
     Ready ready;
     if (passed_over < kErrandPatience) ready = AwaitReady();
     if (ready.count == 0) {
-      const bool waited_in_vain = passed_over == 0 && !backlog_.has_errands();
+      // Whoever called an idle thread meant this one, perhaps: it must not leave.
+      const bool waited_in_vain = passed_over == 0 && backlog_.empty();
       passed_over = 0;
       backlog_.RunErrand();
       if (waited_in_vain && Retire()) break;
@@ -176,7 +177,7 @@ Engine::Ready Engine::AwaitReady() {
     // Who adds to the backlog looks for idle threads afterwards: one of the two sees the other.
     const int patience_ms = backlog_.empty() ? static_cast<int>(options_.retire_after.count()) : 0;
     ready.count = ::epoll_wait(epoll_, &event, 1, patience_ms);
-    ready.none_idle = idle_.fetch_sub(1, std::memory_order_relaxed) == 1;
+    ready.none_idle = idle_.fetch_sub(1) == 1;
   }
   ready.what = event.data.ptr;
   return ready;
