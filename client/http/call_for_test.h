@@ -2,12 +2,16 @@
 #ifndef PENSTOCK_CLIENT_HTTP_CALL_FOR_TEST_H_
 #define PENSTOCK_CLIENT_HTTP_CALL_FOR_TEST_H_
 
+#include <gtest/gtest.h>
+
 #include <chrono>
 #include <future>
 #include <stop_token>
+#include <string>
 #include <utility>
 
 #include "client/http/body_for_test.h"
+#include "client/http/curl_transport.h"
 #include "client/http/transport.h"
 
 namespace penstock::http {
@@ -33,6 +37,11 @@ struct Call {
   std::stop_source stop;
   std::promise<Result<Outcome>> promise;
 };
+
+// The name of a test that runs on several data planes.
+inline std::string PlaneName(const ::testing::TestParamInfo<DataPlane>& plane) {
+  return plane.param == DataPlane::kDirect ? "Direct" : "Curl";
+}
 
 inline Deadline In(std::chrono::milliseconds time) { return Deadline::After(SystemClock(), time); }
 

@@ -60,6 +60,19 @@ Error CutError(const std::string& peer, const CurlFailure& failure) {
 
 }  // namespace
 
+CurlFailure FailureOf(CURL* handle, CURLcode code, std::string_view detail) {
+  CurlFailure failure;
+  failure.code = code;
+  failure.detail = detail;
+  long os_error = 0;
+  curl_easy_getinfo(handle, CURLINFO_OS_ERRNO, &os_error);
+  failure.os_error = static_cast<int>(os_error);
+  long local_port = 0;  // known once TCP's handshake is through
+  curl_easy_getinfo(handle, CURLINFO_LOCAL_PORT, &local_port);
+  failure.connected = local_port > 0;
+  return failure;
+}
+
 Error ErrorFromCurl(const Request& request, const CurlFailure& failure) {
   const std::string peer = Authority(request.endpoint);
   switch (failure.code) {

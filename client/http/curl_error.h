@@ -26,6 +26,9 @@ struct CurlFailure {
   std::uint64_t sent_bytes = 0;
 };
 
+// What libcurl can say of a handle's failure; how far the transfer had come is the caller's to add.
+CurlFailure FailureOf(CURL* handle, CURLcode code, std::string_view detail);
+
 // Never holds the target, a header or a body byte.
 Error ErrorFromCurl(const Request& request, const CurlFailure& failure);
 

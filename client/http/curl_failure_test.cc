@@ -12,7 +12,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-class CurlFailure : public ::testing::Test {
+// Every test runs on both data planes.
+class CurlFailure : public ::testing::TestWithParam<DataPlane> {
  protected:
   // The error that `script` causes a GET.
   Error ErrorOf(RawServer::Script script, Collector sink = Collector()) {
@@ -28,11 +29,13 @@ class CurlFailure : public ::testing::Test {
   }
   static bool Has(const Error& error, const std::string& text) { return error.message.find(text) != std::string::npos; }
 
-  const std::shared_ptr<Transport> transport_ = MakeCurlTransport({});
+  const std::shared_ptr<Transport> transport_ = MakeCurlTransport({.plane = GetParam()});
   std::string peer_;
 };
 
-TEST_F(CurlFailure, RefusedConnectionNamesThePeer) {
+INSTANTIATE_TEST_SUITE_P(Planes, CurlFailure, ::testing::Values(DataPlane::kDirect, DataPlane::kCurl), PlaneName);
+
+TEST_P(CurlFailure, RefusedConnectionNamesThePeer) {
   Request request;
   const int port = UnusedPort();
   request.method = "GET";
@@ -47,7 +50,7 @@ TEST_F(CurlFailure, RefusedConnectionNamesThePeer) {
       << result.error().message;
 }
 
-TEST_F(CurlFailure, TruncatedBodySaysWhatWasExpectedAndReceived) {
+TEST_P(CurlFailure, TruncatedBodySaysWhatWasExpectedAndReceived) {
   const Error error = ErrorOf([](RawConnection& connection) {
     connection.ReadHead();
     connection.Send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n1234");
@@ -57,7 +60,7 @@ TEST_F(CurlFailure, TruncatedBodySaysWhatWasExpectedAndReceived) {
   EXPECT_TRUE(Has(error, peer_));
 }
 
-TEST_F(CurlFailure, TruncatedChunkedBodyIsAnError) {
+TEST_P(CurlFailure, TruncatedChunkedBodyIsAnError) {
   const Error error = ErrorOf([](RawConnection& connection) {
     connection.ReadHead();
     connection.Send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n");
@@ -66,7 +69,7 @@ TEST_F(CurlFailure, TruncatedChunkedBodyIsAnError) {
   EXPECT_TRUE(Has(error, "received 5")) << error.message;
 }
 
-TEST_F(CurlFailure, ResetInTheBodyIsUnavailable) {
+TEST_P(CurlFailure, ResetInTheBodyIsUnavailable) {
   const Error error = ErrorOf([](RawConnection& connection) {
     connection.ReadHead();
     connection.Send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n1234");
@@ -76,13 +79,13 @@ TEST_F(CurlFailure, ResetInTheBodyIsUnavailable) {
   EXPECT_TRUE(Has(error, "expected 10 bytes")) << error.message;
 }
 
-TEST_F(CurlFailure, CloseBeforeAResponseIsUnavailable) {
+TEST_P(CurlFailure, CloseBeforeAResponseIsUnavailable) {
   const Error error = ErrorOf([](RawConnection& connection) { connection.ReadHead(); });
   EXPECT_EQ(error.kind, ErrorKind::kUnavailable);
   EXPECT_TRUE(Has(error, "lost before a response")) << error.message;
 }
 
-TEST_F(CurlFailure, ResetBeforeAResponseIsUnavailable) {
+TEST_P(CurlFailure, ResetBeforeAResponseIsUnavailable) {
   const Error error = ErrorOf([](RawConnection& connection) {
     connection.ReadHead();
     connection.Reset();
@@ -91,12 +94,12 @@ TEST_F(CurlFailure, ResetBeforeAResponseIsUnavailable) {
   EXPECT_TRUE(Has(error, "lost before a response")) << error.message;
 }
 
-TEST_F(CurlFailure, SomethingElseThanHttpIsUnavailable) {
+TEST_P(CurlFailure, SomethingElseThanHttpIsUnavailable) {
   const Error error = ErrorOf([](RawConnection& connection) { connection.Send("220 mail.example ESMTP\r\n\r\n"); });
   EXPECT_EQ(error.kind, ErrorKind::kUnavailable);
 }
 
-TEST_F(CurlFailure, EndlessHeadIsRefused) {
+TEST_P(CurlFailure, EndlessHeadIsRefused) {
   const Error error = ErrorOf([](RawConnection& connection) {
     connection.ReadHead();
     connection.Send("HTTP/1.1 200 OK\r\n");
@@ -108,7 +111,7 @@ TEST_F(CurlFailure, EndlessHeadIsRefused) {
   EXPECT_TRUE(Has(error, "256 KiB")) << error.message;
 }
 
-TEST_F(CurlFailure, MoreBytesThanRoomIsDataLoss) {
+TEST_P(CurlFailure, MoreBytesThanRoomIsDataLoss) {
   const auto script = [](RawConnection& connection) {
     connection.ReadHead();
     connection.Send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n12345");
@@ -117,7 +120,7 @@ TEST_F(CurlFailure, MoreBytesThanRoomIsDataLoss) {
   EXPECT_EQ(error.kind, ErrorKind::kDataLoss);
 }
 
-TEST_F(CurlFailure, ErrorsOfTheReaderEndTheTransfer) {
+TEST_P(CurlFailure, ErrorsOfTheReaderEndTheTransfer) {
   Collector sink;
   sink.commit_error = Error::Make(ErrorKind::kResourceExhausted, "disk full");
   const auto script = [](RawConnection& connection) {
@@ -130,7 +133,7 @@ TEST_F(CurlFailure, ErrorsOfTheReaderEndTheTransfer) {
   EXPECT_EQ(error.message, "disk full");
 }
 
-TEST_F(CurlFailure, ErrorOfBeginEndsABodylessResponseToo) {
+TEST_P(CurlFailure, ErrorOfBeginEndsABodylessResponseToo) {
   RawServer server([](RawConnection& connection) {
     connection.ReadHead();
     connection.Send("HTTP/1.1 204 No Content\r\n\r\n");
@@ -142,7 +145,7 @@ TEST_F(CurlFailure, ErrorOfBeginEndsABodylessResponseToo) {
   EXPECT_EQ(result.error().message, "no");
 }
 
-TEST_F(CurlFailure, DeadlineEndsAResponseThatNeverComes) {
+TEST_P(CurlFailure, DeadlineEndsAResponseThatNeverComes) {
   RawServer server([](RawConnection& connection) { connection.WaitForClose(); });
   Call call;
   const Result<Outcome> result = call.Start(*transport_, server.Get(), nullptr, In(milliseconds(50))).Wait();
@@ -151,7 +154,7 @@ TEST_F(CurlFailure, DeadlineEndsAResponseThatNeverComes) {
   EXPECT_TRUE(Has(result.error(), "deadline")) << result.error().message;
 }
 
-TEST_F(CurlFailure, DeadlineInThePastSendsNothing) {
+TEST_P(CurlFailure, DeadlineInThePastSendsNothing) {
   RawServer server(RawServer::Ok);
   Call call;
   const Result<Outcome> result = call.Start(*transport_, server.Get(), nullptr, In(milliseconds(-1))).Wait();
@@ -160,7 +163,7 @@ TEST_F(CurlFailure, DeadlineInThePastSendsNothing) {
   EXPECT_EQ(server.connections(), 0);
 }
 
-TEST_F(CurlFailure, IdleTimeoutEndsAStalledBody) {
+TEST_P(CurlFailure, IdleTimeoutEndsAStalledBody) {
   RawServer server([](RawConnection& connection) {
     connection.ReadHead();
     connection.Send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n1234");
@@ -175,7 +178,7 @@ TEST_F(CurlFailure, IdleTimeoutEndsAStalledBody) {
   EXPECT_TRUE(Has(result.error(), "no byte moved for 50 ms")) << result.error().message;
 }
 
-TEST_F(CurlFailure, CancelEndsARequestInItsBody) {
+TEST_P(CurlFailure, CancelEndsARequestInItsBody) {
   RawServer server([](RawConnection& connection) {
     connection.ReadHead();
     connection.Send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n1234");
@@ -206,7 +209,7 @@ TEST_F(CurlFailure, CancelEndsARequestInItsBody) {
   EXPECT_EQ(result.error().kind, ErrorKind::kCancelled);
 }
 
-TEST_F(CurlFailure, CancelBeforeStartSendsNothing) {
+TEST_P(CurlFailure, CancelBeforeStartSendsNothing) {
   RawServer server(RawServer::Ok);
   Call call;
   call.stop.request_stop();
@@ -216,7 +219,7 @@ TEST_F(CurlFailure, CancelBeforeStartSendsNothing) {
   EXPECT_EQ(server.connections(), 0);
 }
 
-TEST_F(CurlFailure, CancelRacingWithCompletionEndsExactlyOnce) {
+TEST_P(CurlFailure, CancelRacingWithCompletionEndsExactlyOnce) {
   RawServer server(RawServer::Ok);
   int ended = 0;
   for (int i = 0; i < 300; ++i) {
@@ -229,9 +232,10 @@ TEST_F(CurlFailure, CancelRacingWithCompletionEndsExactlyOnce) {
   EXPECT_EQ(ended, 300);
 }
 
-TEST_F(CurlFailure, QueuedRequestHonoursItsDeadlineAndCancellation) {
+TEST_P(CurlFailure, QueuedRequestHonoursItsDeadlineAndCancellation) {
   RawServer server([](RawConnection& connection) { connection.WaitForClose(); });
   CurlTransportOptions options;
+  options.plane = GetParam();
   options.io_threads = 1;
   options.max_transfers = 1;
   const auto transport = MakeCurlTransport(options);
@@ -248,7 +252,7 @@ TEST_F(CurlFailure, QueuedRequestHonoursItsDeadlineAndCancellation) {
   EXPECT_EQ(holder.Wait().error().kind, ErrorKind::kCancelled);
 }
 
-TEST_F(CurlFailure, BodyShorterThanItsSizeFailsTheRequest) {
+TEST_P(CurlFailure, BodyShorterThanItsSizeFailsTheRequest) {
   RawServer server([](RawConnection& connection) { connection.WaitForClose(); });
   TextBody body("abc");
   body.declared_size = 10;
@@ -260,7 +264,7 @@ TEST_F(CurlFailure, BodyShorterThanItsSizeFailsTheRequest) {
   EXPECT_EQ(result.error().kind, ErrorKind::kInternal);
 }
 
-TEST_F(CurlFailure, RequestsThatCannotBeSentAreInvalid) {
+TEST_P(CurlFailure, RequestsThatCannotBeSentAreInvalid) {
   const auto kind_of = [&](Request request) {
     Call call;
     const Result<Outcome> result = call.Start(*transport_, std::move(request)).Wait();
@@ -285,7 +289,7 @@ TEST_F(CurlFailure, RequestsThatCannotBeSentAreInvalid) {
   EXPECT_EQ(server.connections(), 0);
 }
 
-TEST_F(CurlFailure, MissingCaBundleIsNamed) {
+TEST_P(CurlFailure, MissingCaBundleIsNamed) {
   RawServer server(RawServer::Ok);
   Request request = server.Get();
   request.endpoint.scheme = "https";
@@ -297,7 +301,7 @@ TEST_F(CurlFailure, MissingCaBundleIsNamed) {
   EXPECT_TRUE(Has(result.error(), "/nonexistent/ca.pem")) << result.error().message;
 }
 
-TEST_F(CurlFailure, TlsToAPlainServerNamesThatAndIsNotWorthARetry) {
+TEST_P(CurlFailure, TlsToAPlainServerNamesThatAndIsNotWorthARetry) {
   RawServer server([](RawConnection& connection) { connection.Send("HTTP/1.1 400 Bad Request\r\n\r\n"); });
   Request request = server.Get();
   request.endpoint.scheme = "https";
@@ -308,7 +312,7 @@ TEST_F(CurlFailure, TlsToAPlainServerNamesThatAndIsNotWorthARetry) {
   EXPECT_TRUE(Has(result.error(), "plain http")) << result.error().message;
 }
 
-TEST_F(CurlFailure, AServerThatIsSilentToTlsDidTakeTheConnection) {
+TEST_P(CurlFailure, AServerThatIsSilentToTlsDidTakeTheConnection) {
   RawServer server([](RawConnection& connection) { connection.WaitForClose(); });
   Request request = server.Get();
   request.endpoint.scheme = "https";

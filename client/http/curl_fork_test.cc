@@ -27,9 +27,13 @@ int InChild(Body body) {
   return status;
 }
 
-TEST(CurlFork, TransportWorksInTheChildAndStillInTheParent) {
+class CurlFork : public ::testing::TestWithParam<DataPlane> {};
+
+INSTANTIATE_TEST_SUITE_P(Planes, CurlFork, ::testing::Values(DataPlane::kDirect, DataPlane::kCurl), PlaneName);
+
+TEST_P(CurlFork, TransportWorksInTheChildAndStillInTheParent) {
   RawServer server(RawServer::Ok);
-  const auto transport = MakeCurlTransport({});
+  const auto transport = MakeCurlTransport({.plane = GetParam()});
   const auto one_request = [&] {
     Call call;
     return call.Start(*transport, server.Get()).Wait().ok() && call.body.text == "ok";
@@ -40,7 +44,7 @@ TEST(CurlFork, TransportWorksInTheChildAndStillInTheParent) {
   EXPECT_EQ(server.connections(), 2);  // the parent's connection survived, the child made its own
 }
 
-TEST(CurlFork, ForkDuringTransfersLeavesBothSidesWorking) {
+TEST_P(CurlFork, ForkDuringTransfersLeavesBothSidesWorking) {
   RawServer server(RawServer::Ok);
   const auto transport = SharedTransport();
   std::vector<std::unique_ptr<Call>> calls;
@@ -58,9 +62,9 @@ TEST(CurlFork, ForkDuringTransfersLeavesBothSidesWorking) {
   for (const auto& call : calls) EXPECT_TRUE(call->Wait().ok());
 }
 
-TEST(CurlFork, ChildMayDropATransportItInherited) {
+TEST_P(CurlFork, ChildMayDropATransportItInherited) {
   RawServer server(RawServer::Ok);
-  auto transport = MakeCurlTransport({});
+  auto transport = MakeCurlTransport({.plane = GetParam()});
   Call call;
   ASSERT_TRUE(call.Start(*transport, server.Get()).Wait().ok());
   EXPECT_EQ(InChild([&] {

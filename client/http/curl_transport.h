@@ -13,6 +13,7 @@ namespace penstock::http {
 
 // The defaults are those of spec/performance.md §2.
 struct CurlTransportOptions {
+  DataPlane plane = DataPlane::kDirect;    // of requests that name none
   int io_threads = 0;                      // 0: half the cores, at least 1, at most 4
   int max_transfers = 256;                 // at a time, over all threads; more wait in order of Start
   std::size_t receive_buffer_bytes = 256 << 10;
@@ -21,6 +22,7 @@ struct CurlTransportOptions {
   std::chrono::seconds max_lifetime{300};  // then a fresh one, so that load spreads over the service's addresses
   // A body of at least so many bytes asks first (Expect: 100-continue), unless the request has its own Expect header.
   std::uint64_t expect_continue_from_bytes = 1 << 20;
+  std::chrono::milliseconds expect_continue_patience{1000};  // without an answer the body goes out then
 };
 
 // Starts no thread and opens no socket before the first request. Destroying it completes what is in flight with

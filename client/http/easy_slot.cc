@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "client/http/curl_options.h"
+#include "client/http/request_rules.h"
 #include "client/http/uri.h"
 
 namespace penstock::http {
@@ -20,59 +22,12 @@ std::size_t WriteCallback(char* data, std::size_t size, std::size_t count, void*
 
 std::size_t ReadCallback(char* data, std::size_t size, std::size_t count, void* slot) {
   Transfer& transfer = *static_cast<EasySlot*>(slot)->transfer;
-  if (transfer.request_body == nullptr) return 0;
   return transfer.OnSend({reinterpret_cast<std::byte*>(data), size * count}).value_or(CURL_READFUNC_ABORT);
 }
 
 int SeekCallback(void* slot, curl_off_t offset, int origin) {
   if (offset != 0 || origin != SEEK_SET) return CURL_SEEKFUNC_FAIL;  // libcurl only ever starts over
   return static_cast<EasySlot*>(slot)->transfer->OnRewind() ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL;
-}
-
-bool HasLineBreak(std::string_view text) { return text.find_first_of(std::string_view("\r\n\0", 3)) != text.npos; }
-
-Error Unsendable(std::string message) { return Error::Make(ErrorKind::kInvalidArgument, std::move(message)); }
-
-// A target may hold a signature (presigned URLs), so messages name the position, never the text.
-Result<void> CheckTarget(std::string_view target) {
-  if (target.empty() || target[0] != '/') return Unsendable("the request target does not start with '/'");
-  const auto bad = std::find_if(target.begin(), target.end(), [](char c) {
-    return c <= ' ' || c >= 0x7f || c == '#';  // char is signed or not: bytes above 0x7f are caught either way
-  });
-  if (bad == target.end()) return Ok();
-  return Unsendable("the request target holds a byte that must be percent-encoded, at offset " +
-                    std::to_string(bad - target.begin()));
-}
-
-Result<void> CheckRequest(const Request& request) {
-  if (request.endpoint.scheme != "http" && request.endpoint.scheme != "https") {
-    return Unsendable("scheme '" + request.endpoint.scheme + "' is neither http nor https");
-  }
-  if (request.endpoint.host.empty() || request.endpoint.port < 1 || request.endpoint.port > 65535) {
-    return Unsendable("endpoint '" + Authority(request.endpoint) + "' needs a host and a port from 1 to 65535");
-  }
-  if (request.method.empty() || request.method.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ") != std::string::npos) {
-    return Unsendable("method '" + request.method + "' is not made of capital letters");
-  }
-  PENSTOCK_TRY(CheckTarget(request.target));
-  for (const Header& header : request.headers) {
-    if (header.name.empty() || header.name.find_first_of(": ;\t") != std::string::npos || HasLineBreak(header.name) ||
-        HasLineBreak(header.value)) {
-      return Unsendable("header '" + header.name + "' has a name or value that cannot be sent");
-    }
-  }
-  if (!FindHeader(request.headers, "Host")) return Unsendable("the request has no Host header");
-  if (FindHeader(request.headers, "Content-Length")) return Unsendable("Content-Length is the transport's to set");
-  return Ok();
-}
-
-// PUT and POST always announce a length, be it 0: S3 answers 411 otherwise.
-bool Uploads(const Transfer& transfer) {
-  return transfer.request_body != nullptr || transfer.request.method == "PUT" || transfer.request.method == "POST";
-}
-
-std::uint64_t UploadSize(const Transfer& transfer) {
-  return transfer.request_body == nullptr ? 0 : transfer.request_body->size();
 }
 
 }  // namespace
@@ -89,21 +44,13 @@ std::unique_ptr<EasySlot> EasySlot::Create(const CurlTransportOptions& options, 
 
 void EasySlot::SetConstants(const CurlTransportOptions& options, CURLSH* share) {
   curl_easy_reset(handle);  // keeps connections and TLS sessions
-  curl_easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
-  curl_easy_setopt(handle, CURLOPT_PROTOCOLS_STR, "http,https");
-  curl_easy_setopt(handle, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));  // S3 has no HTTP/2
+  SetConnectionOptions(handle, share, ca_bundle_path);
   curl_easy_setopt(handle, CURLOPT_PATH_AS_IS, 1L);  // a key may hold "..": never tidy it away
   curl_easy_setopt(handle, CURLOPT_BUFFERSIZE, static_cast<long>(options.receive_buffer_bytes));
   curl_easy_setopt(handle, CURLOPT_UPLOAD_BUFFERSIZE, static_cast<long>(options.send_buffer_bytes));
   curl_easy_setopt(handle, CURLOPT_MAXAGE_CONN, static_cast<long>(options.max_idle_age.count()));
   curl_easy_setopt(handle, CURLOPT_MAXLIFETIME_CONN, static_cast<long>(options.max_lifetime.count()));
-  curl_easy_setopt(handle, CURLOPT_TCP_KEEPALIVE, 1L);
-  curl_easy_setopt(handle, CURLOPT_TCP_KEEPIDLE, 15L);
-  curl_easy_setopt(handle, CURLOPT_TCP_KEEPINTVL, 15L);
-  curl_easy_setopt(handle, CURLOPT_DNS_SHUFFLE_ADDRESSES, 1L);
-  curl_easy_setopt(handle, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);  // a proxy's head is not the response's
-  curl_easy_setopt(handle, CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
-  curl_easy_setopt(handle, CURLOPT_SHARE, share);
+  curl_easy_setopt(handle, CURLOPT_EXPECT_100_TIMEOUT_MS, static_cast<long>(options.expect_continue_patience.count()));
   curl_easy_setopt(handle, CURLOPT_ERRORBUFFER, error_text.data());
   curl_easy_setopt(handle, CURLOPT_PRIVATE, this);
   curl_easy_setopt(handle, CURLOPT_HEADERFUNCTION, HeaderCallback);
@@ -114,7 +61,6 @@ void EasySlot::SetConstants(const CurlTransportOptions& options, CURLSH* share) 
   curl_easy_setopt(handle, CURLOPT_READDATA, this);
   curl_easy_setopt(handle, CURLOPT_SEEKFUNCTION, SeekCallback);
   curl_easy_setopt(handle, CURLOPT_SEEKDATA, this);
-  if (!ca_bundle_path.empty()) curl_easy_setopt(handle, CURLOPT_CAINFO, ca_bundle_path.c_str());
 }
 
 void EasySlot::SetHeaders(const Transfer& next, const CurlTransportOptions& options) {
@@ -130,7 +76,7 @@ void EasySlot::SetHeaders(const Transfer& next, const CurlTransportOptions& opti
   }
   // What libcurl would add on its own.
   if (!FindHeader(next.request.headers, "Accept")) add("Accept", ":", "");
-  if (!FindHeader(next.request.headers, "Expect") && UploadSize(next) < options.expect_continue_from_bytes) {
+  if (!FindHeader(next.request.headers, "Expect") && UploadSize(next.request_body) < options.expect_continue_from_bytes) {
     add("Expect", ":", "");
   }
   header_nodes.resize(starts.size());
@@ -147,10 +93,10 @@ void EasySlot::SetMethod(const Transfer& next) {
   curl_easy_setopt(handle, CURLOPT_HTTPGET, 1L);  // undoes the UPLOAD or NOBODY of the last use
   if (method == "HEAD") {
     curl_easy_setopt(handle, CURLOPT_NOBODY, 1L);
-  } else if (Uploads(next)) {
+  } else if (Uploads(next.request, next.request_body)) {
     // UPLOAD for POST too: libcurl's own POST adds a Content-Type.
     curl_easy_setopt(handle, CURLOPT_UPLOAD, 1L);
-    curl_easy_setopt(handle, CURLOPT_INFILESIZE_LARGE, static_cast<curl_off_t>(UploadSize(next)));
+    curl_easy_setopt(handle, CURLOPT_INFILESIZE_LARGE, static_cast<curl_off_t>(UploadSize(next.request_body)));
     if (method != "PUT") curl_easy_setopt(handle, CURLOPT_CUSTOMREQUEST, method.c_str());
   } else if (method != "GET") {
     curl_easy_setopt(handle, CURLOPT_CUSTOMREQUEST, method.c_str());
@@ -168,8 +114,7 @@ Result<void> EasySlot::Load(Transfer& next, const CurlTransportOptions& options,
   curl_easy_setopt(handle, CURLOPT_URL, url.c_str());
   SetMethod(next);
   SetHeaders(next, options);
-  curl_easy_setopt(handle, CURLOPT_CONNECTTIMEOUT_MS,
-                   static_cast<long>(std::max<std::int64_t>(1, next.request.connect_timeout.count())));
+  SetConnectTimeout(handle, next.request.connect_timeout);
   error_text[0] = '\0';
   transfer = &next;
   next.slot = this;

@@ -1,7 +1,6 @@
 #include "client/http/reactor.h"
 
 #include <algorithm>
-#include <charconv>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -37,13 +36,6 @@ Error TimedOut(const Transfer& transfer, MonotonicTime now, const std::string& w
                                               std::to_string(transfer.received) + " received");
 }
 
-std::optional<std::uint64_t> ContentLength(const ResponseHead& head) {
-  const auto text = head.Find("Content-Length");
-  std::uint64_t value = 0;
-  if (!text || std::from_chars(text->data(), text->data() + text->size(), value).ec != std::errc()) return std::nullopt;
-  return value;
-}
-
 }  // namespace
 
 Reactor::Reactor(const CurlTransportOptions& options, std::size_t max_transfers)
@@ -52,6 +44,7 @@ Reactor::Reactor(const CurlTransportOptions& options, std::size_t max_transfers)
 Reactor::~Reactor() {
   for (const auto& slot : slots_) slot->transfer = nullptr;
   slots_.clear();
+  direct_.reset();
   if (multi_ != nullptr) curl_multi_cleanup(multi_);
   if (share_ != nullptr) curl_share_cleanup(share_);
 }
@@ -67,6 +60,12 @@ Result<void> Reactor::StartThread() {
   // Without a pinned size libcurl recomputes it from the number of handles and drops warm connections.
   curl_multi_setopt(multi_, CURLMOPT_MAXCONNECTS, static_cast<long>(max_transfers_));
   curl_share_setopt(share_, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION);  // one thread: needs no lock functions
+  if (direct_ == nullptr) {
+    direct_ = DirectPlane::Create(options_, share_, max_transfers_, [this](const TransferPtr& transfer, Result<Outcome> outcome) {
+      Finish(transfer, std::move(outcome));
+    });
+  }
+  if (direct_ == nullptr) return Error::Make(ErrorKind::kResourceExhausted, "no file descriptor left for an I/O thread");
   try {
     const SignalsBlocked blocked;  // inherited by the new thread
     thread_ = std::thread([self = shared_from_this()] { self->Run(); });
@@ -80,7 +79,7 @@ Result<void> Reactor::StartThread() {
 void Reactor::Wake() {
   if (!sleeping_) return;
   sleeping_ = false;
-  curl_multi_wakeup(multi_);
+  direct_->Wake();
 }
 
 void Reactor::Submit(TransferPtr transfer) {
@@ -178,9 +177,12 @@ void Reactor::Run() {
     taken_.submitted.clear();
     AdmitWaiting();
     RunDueTimers();
-    int running = 0;
-    curl_multi_perform(multi_, &running);
-    ReapFinished();
+    direct_->Work();
+    if (on_curl_ != 0) {
+      int running = 0;
+      curl_multi_perform(multi_, &running);
+      ReapFinished();
+    }
     if (!CanAdmit()) Poll();
   }
 }
@@ -193,6 +195,10 @@ Reactor::Command Reactor::TakeInbox() {
 
 void Reactor::Admit(const TransferPtr& transfer) {
   if (transfer->context.cancel.stop_requested()) return Finish(transfer, Cancelled(transfer->request));
+  if (transfer->context.deadline.when() != MonotonicTime::max()) {
+    const MonotonicTime now = Now();
+    if (transfer->context.deadline.when() <= now) return Finish(transfer, TimedOut(*transfer, now, "the deadline passed"));
+  }
   if (active_.size() < max_transfers_ && waiting_.empty()) return Activate(transfer);
   transfer->state = TransferState::kWaiting;
   waiting_.push_back(transfer);
@@ -210,6 +216,17 @@ void Reactor::AdmitWaiting() {
 bool Reactor::CanAdmit() const { return active_.size() < max_transfers_ && !waiting_.empty(); }
 
 void Reactor::Activate(const TransferPtr& transfer) {
+  const DataPlane wanted = transfer->request.plane;
+  const DataPlane plane = wanted == DataPlane::kDefault ? options_.plane : wanted;
+  if (plane == DataPlane::kCurl || !DirectPlane::Carries(transfer->request)) return ActivateOnCurl(transfer);
+  transfer->state = TransferState::kActive;
+  transfer->last_activity = Now();
+  active_.emplace(transfer.get(), transfer);
+  Arm(transfer);
+  direct_->Begin(transfer);
+}
+
+void Reactor::ActivateOnCurl(const TransferPtr& transfer) {
   if (free_slots_.empty()) {
     std::unique_ptr<EasySlot> fresh = EasySlot::Create(options_, share_);
     if (fresh == nullptr) return Finish(transfer, Error::Make(ErrorKind::kResourceExhausted, "libcurl has no memory"));
@@ -230,6 +247,7 @@ void Reactor::Activate(const TransferPtr& transfer) {
   free_slots_.pop_back();
   transfer->state = TransferState::kActive;
   active_.emplace(transfer.get(), transfer);
+  ++on_curl_;
   Arm(transfer);
 }
 
@@ -259,16 +277,17 @@ void Reactor::CheckTimer(const TransferPtr& transfer, MonotonicTime now) {
   if (transfer->context.deadline.when() <= now) {
     return Finish(transfer, TimedOut(*transfer, now, "the deadline passed"));
   }
-  if (transfer->state == TransferState::kActive) {
+  if (transfer->direct != nullptr) direct_->CheckTimer(transfer, now);
+  if (transfer->state == TransferState::kDone) return;
+  if (transfer->slot != nullptr) {
     curl_off_t connected_us = 0;
     curl_easy_getinfo(transfer->slot->handle, CURLINFO_PRETRANSFER_TIME_T, &connected_us);
-    if (connected_us == 0) {
-      transfer->last_activity = now;  // still connecting: that is the connect timeout's time, not ours
-    } else if (transfer->last_activity + IdleTimeout(*transfer) <= now) {
-      return Finish(transfer, TimedOut(*transfer, now,
-                                       "no byte moved for " + std::to_string(transfer->request.idle_timeout.count()) +
-                                           " ms (idle_timeout)"));
-    }
+    if (connected_us == 0) transfer->last_activity = now;  // still connecting: that is the connect timeout's time
+  }
+  if (transfer->state == TransferState::kActive && transfer->last_activity + IdleTimeout(*transfer) <= now) {
+    return Finish(transfer, TimedOut(*transfer, now,
+                                     "no byte moved for " + std::to_string(transfer->request.idle_timeout.count()) +
+                                         " ms (idle_timeout)"));
   }
   Arm(transfer);
 }
@@ -288,18 +307,10 @@ void Reactor::ReapFinished() {
 
 Result<Outcome> Reactor::Conclude(Transfer& transfer, CURLcode code) {
   CURL* easy = transfer.slot->handle;
-  if (code == CURLE_OK && transfer.error == std::nullopt) transfer.FinishBody();
+  if (code == CURLE_OK && transfer.error == std::nullopt) transfer.BeginOnce();
   if (transfer.error) return *transfer.error;
   if (code != CURLE_OK) {
-    CurlFailure failure;
-    failure.code = code;
-    long os_error = 0;
-    curl_easy_getinfo(easy, CURLINFO_OS_ERRNO, &os_error);
-    failure.os_error = static_cast<int>(os_error);
-    long local_port = 0;  // known once TCP's handshake is through
-    curl_easy_getinfo(easy, CURLINFO_LOCAL_PORT, &local_port);
-    failure.connected = local_port > 0;
-    failure.detail = transfer.slot->error_text.data();
+    CurlFailure failure = FailureOf(easy, code, transfer.slot->error_text.data());
     failure.head_received = transfer.head.complete();
     failure.received_bytes = transfer.received;
     failure.expected_bytes = ContentLength(transfer.head.head());
@@ -326,8 +337,10 @@ void Reactor::Finish(const TransferPtr& transfer, Result<Outcome> outcome) {
     curl_multi_remove_handle(multi_, alive->slot->handle);
     alive->slot->transfer = nullptr;
     free_slots_.push_back(std::exchange(alive->slot, nullptr));
-    active_.erase(alive.get());
+    --on_curl_;
   }
+  if (alive->direct != nullptr) direct_->Abandon(*alive);
+  active_.erase(alive.get());
   alive->state = TransferState::kDone;
   alive->on_stop.reset();  // waits for a hook that is running; it needs mutex_ only, which is not held here
   load_.fetch_sub(1, std::memory_order_relaxed);
@@ -339,6 +352,7 @@ int Reactor::PollTimeoutMs() const {
   MonotonicTime next = MonotonicTime::max();
   if (!tasks_.empty()) next = tasks_.begin()->first;
   if (!timers_.empty()) next = std::min(next, timers_.begin()->first);
+  next = std::min(next, direct_->NextTimer());
   if (next == MonotonicTime::max()) return static_cast<int>(std::chrono::milliseconds(kLongestSleep).count());
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(next - Now());
   return static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, std::chrono::milliseconds(kLongestSleep).count()));
@@ -351,7 +365,12 @@ void Reactor::Poll() {
     if (!inbox_.empty() || command_ != Command::kRun) return;
     sleeping_ = true;
   }
-  curl_multi_poll(multi_, nullptr, 0, timeout_ms, nullptr);
+  if (on_curl_ == 0) {
+    direct_->Wait(timeout_ms);
+  } else {
+    curl_waitfd direct{direct_->fd(), CURL_WAIT_POLLIN, 0};
+    curl_multi_poll(multi_, &direct, 1, timeout_ms, nullptr);
+  }
   const MutexLock lock(mutex_);
   sleeping_ = false;
 }

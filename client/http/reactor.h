@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "client/http/curl_transport.h"
+#include "client/http/direct_plane.h"
 #include "client/http/easy_slot.h"
 #include "client/http/transfer.h"
 #include "penstock/base/mutex.h"
@@ -67,6 +68,7 @@ class Reactor : public std::enable_shared_from_this<Reactor> {
   bool CanAdmit() const;
   void AdmitWaiting();
   void Activate(const TransferPtr& transfer);
+  void ActivateOnCurl(const TransferPtr& transfer);
   void Arm(const TransferPtr& transfer);
   void RunDueTimers();
   void CheckTimer(const TransferPtr& transfer, MonotonicTime now);
@@ -95,9 +97,11 @@ class Reactor : public std::enable_shared_from_this<Reactor> {
   // The I/O thread's own.
   CURLSH* share_ = nullptr;
   Inbox taken_;
+  std::unique_ptr<DirectPlane> direct_;  // made under mutex_ before the thread starts
   std::vector<std::unique_ptr<EasySlot>> slots_;
   std::vector<EasySlot*> free_slots_;
-  std::map<Transfer*, TransferPtr> active_;  // keeps them alive while libcurl has them
+  std::map<Transfer*, TransferPtr> active_;  // keeps them alive while a data plane has them
+  std::size_t on_curl_ = 0;                  // of the active
   std::deque<TransferPtr> waiting_;
   std::multimap<MonotonicTime, TransferPtr> timers_;
   std::multimap<MonotonicTime, std::function<void()>> tasks_;

@@ -36,25 +36,41 @@ bool Transfer::OnBody(ByteView bytes) {
   last_activity = SystemClock().Monotonic();
   if (!BeginOnce()) return false;
   while (!bytes.empty()) {
-    const MutableByteView window = response_body->Window();
-    if (window.empty()) {
-      return Fail(Error::Make(ErrorKind::kDataLoss, Authority(request.endpoint) + " sent more than the " +
-                                                        std::to_string(received) + " bytes there is room for"));
-    }
+    const MutableByteView window = NextWindow();
+    if (window.empty()) return false;
     const std::size_t count = std::min(window.size(), bytes.size());
     std::memcpy(window.data(), bytes.data(), count);
-    if (Result<void> result = response_body->Commit(count); !result.ok()) return Fail(std::move(result).error());
-    received += count;
+    if (!Commit(count)) return false;
     bytes = bytes.subspan(count);
   }
   return true;
 }
 
-std::optional<std::size_t> Transfer::OnSend(MutableByteView into) {
+MutableByteView Transfer::NextWindow() {
+  const MutableByteView window = response_body->Window();
+  if (window.empty()) {
+    Fail(Error::Make(ErrorKind::kDataLoss, Authority(request.endpoint) + " sent more than the " +
+                                               std::to_string(received) + " bytes there is room for"));
+  }
+  return window;
+}
+
+bool Transfer::OnReceived(std::size_t count) {
   last_activity = SystemClock().Monotonic();
-  const std::uint64_t left = request_body->size() - sent;
-  if (left == 0) return 0;
-  const auto limit = static_cast<std::size_t>(std::min<std::uint64_t>(into.size(), left));
+  return Commit(count);
+}
+
+bool Transfer::Commit(std::size_t count) {
+  if (Result<void> result = response_body->Commit(count); !result.ok()) return Fail(std::move(result).error());
+  received += count;
+  return true;
+}
+
+std::optional<ByteView> Transfer::NextPiece(std::size_t limit) {
+  last_activity = SystemClock().Monotonic();
+  const std::uint64_t left = request_body == nullptr ? 0 : request_body->size() - sent;
+  if (left == 0) return ByteView();
+  limit = static_cast<std::size_t>(std::min<std::uint64_t>(limit, left));
   const ByteView piece = request_body->Next(limit);
   if (piece.empty() || piece.size() > limit) {
     Fail(Error::Make(ErrorKind::kInternal, "the request body of " + std::to_string(request_body->size()) +
@@ -62,9 +78,15 @@ std::optional<std::size_t> Transfer::OnSend(MutableByteView into) {
                                                std::to_string(limit) + " were due, after " + std::to_string(sent)));
     return std::nullopt;
   }
-  std::memcpy(into.data(), piece.data(), piece.size());
   sent += piece.size();
-  return piece.size();
+  return piece;
+}
+
+std::optional<std::size_t> Transfer::OnSend(MutableByteView into) {
+  const std::optional<ByteView> piece = NextPiece(into.size());
+  if (!piece) return std::nullopt;
+  std::copy(piece->begin(), piece->end(), into.begin());
+  return piece->size();
 }
 
 bool Transfer::OnRewind() {
@@ -72,7 +94,5 @@ bool Transfer::OnRewind() {
   sent = 0;
   return true;
 }
-
-bool Transfer::FinishBody() { return BeginOnce(); }
 
 }  // namespace penstock::http

@@ -1,4 +1,4 @@
-// One request on its way: what was asked for, how far it has come, and libcurl's callbacks that move it on.
+// One request on its way: what was asked for, how far it has come, and what moves it on.
 #ifndef PENSTOCK_CLIENT_HTTP_TRANSFER_H_
 #define PENSTOCK_CLIENT_HTTP_TRANSFER_H_
 
@@ -15,6 +15,7 @@
 
 namespace penstock::http {
 
+struct DirectConnection;
 struct EasySlot;
 struct Transfer;
 
@@ -24,7 +25,7 @@ using TransferPtr = std::shared_ptr<Transfer>;
 enum class TransferState {
   kNew,      // not yet seen by the I/O thread
   kWaiting,  // for a free slot
-  kActive,   // attached to the multi handle
+  kActive,   // on a data plane
   kDone,
 };
 
@@ -39,7 +40,8 @@ struct Transfer : std::enable_shared_from_this<Transfer> {
   std::optional<std::stop_callback<std::function<void()>>> on_stop;
 
   TransferState state = TransferState::kNew;
-  EasySlot* slot = nullptr;
+  EasySlot* slot = nullptr;             // on libcurl's plane
+  DirectConnection* direct = nullptr;   // on the direct one
   std::multimap<MonotonicTime, TransferPtr>::iterator timer;  // valid while has_timer
   bool has_timer = false;
 
@@ -51,19 +53,25 @@ struct Transfer : std::enable_shared_from_this<Transfer> {
   MonotonicTime first_byte{};
   MonotonicTime last_activity{};
 
-  // libcurl's callbacks in C++ terms. Each returns false to abort, with `error` set.
+  // What a data plane tells it. Each returns false to abort, with `error` set.
   bool OnHeadLine(std::string_view line);
   bool OnBody(ByteView bytes);
-  // Fills `into`; nullopt aborts, 0 is the end.
+  // The body's next bytes, at most `limit`; valid until the next call. nullopt aborts, empty is the end.
+  std::optional<ByteView> NextPiece(std::size_t limit);
+  // Fills `into` with them; nullopt aborts, 0 is the end.
   std::optional<std::size_t> OnSend(MutableByteView into);
   bool OnRewind();
 
-  // Calls Begin when no body byte has done so. After the last byte.
-  bool FinishBody();
+  // Calls the body's Begin unless that has been done: before its first byte, or after the head where there is none.
+  bool BeginOnce();
+  // For a plane that receives into the body's own window: what may be filled next, empty when the transfer must end; and
+  // what has been.
+  MutableByteView NextWindow();
+  bool OnReceived(std::size_t count);
 
  private:
   bool Fail(Error why);
-  bool BeginOnce();
+  bool Commit(std::size_t count);
 };
 
 }  // namespace penstock::http

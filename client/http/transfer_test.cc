@@ -28,7 +28,7 @@ TEST_F(TransferTest, BodyPassesThroughWindowsAfterOneBegin) {
   FeedHead();
   EXPECT_TRUE(transfer_.OnBody(AsBytes("1234")));
   EXPECT_TRUE(transfer_.OnBody(AsBytes("5678")));
-  EXPECT_TRUE(transfer_.FinishBody());
+  EXPECT_TRUE(transfer_.BeginOnce());
   EXPECT_EQ(sink_.heads.size(), 1u);
   EXPECT_EQ(sink_.text, "12345678");
   EXPECT_EQ(transfer_.received, 8u);
@@ -43,7 +43,7 @@ TEST_F(TransferTest, ByteBeyondTheLastWindowIsDataLoss) {
 
 TEST_F(TransferTest, BeginHappensAtTheEndOfABodylessResponse) {
   FeedHead();
-  EXPECT_TRUE(transfer_.FinishBody());
+  EXPECT_TRUE(transfer_.BeginOnce());
   EXPECT_EQ(sink_.heads.size(), 1u);
 }
 

@@ -1,6 +1,7 @@
 #include "client/http/transport.h"
 
 #include <algorithm>
+#include <charconv>
 
 namespace penstock::http {
 namespace {
@@ -22,5 +23,12 @@ std::optional<std::string_view> FindHeader(const std::vector<Header>& headers, s
 }
 
 std::optional<std::string_view> ResponseHead::Find(std::string_view name) const { return FindHeader(headers, name); }
+
+std::optional<std::uint64_t> ContentLength(const ResponseHead& head) {
+  const auto text = head.Find("Content-Length");
+  std::uint64_t value = 0;
+  if (!text || std::from_chars(text->data(), text->data() + text->size(), value).ec != std::errc()) return std::nullopt;
+  return value;
+}
 
 }  // namespace penstock::http

@@ -38,6 +38,13 @@ struct Endpoint {
   int port = 443;
 };
 
+// How a request is carried.
+enum class DataPlane {
+  kDefault,  // as the transport is set up
+  kDirect,   // our own code writes and receives, without a copy, on connections that libcurl made
+  kCurl,     // all is libcurl's: for servers that only it copes with. Chosen by itself where a proxy wants it so.
+};
+
 struct Request {
   std::string method;  // "GET", ...
   Endpoint endpoint;
@@ -46,6 +53,7 @@ struct Request {
   std::string ca_bundle_path;   // empty: the system's
   std::chrono::milliseconds connect_timeout{10'000};
   std::chrono::milliseconds idle_timeout{30'000};
+  DataPlane plane = DataPlane::kDefault;
 };
 
 struct ResponseHead {
@@ -54,6 +62,9 @@ struct ResponseHead {
   // First header of that name (case-insensitive), or nullopt. The view lives as long as the head.
   std::optional<std::string_view> Find(std::string_view name) const;
 };
+
+// What the first Content-Length header says; nullopt when there is none or it is no number.
+std::optional<std::uint64_t> ContentLength(const ResponseHead& head);
 
 // Bytes to send with the request. `size()` becomes Content-Length. The transport calls Rewind before the first byte of
 // every sending.

@@ -168,6 +168,15 @@ Result<void> ReadFlags(const Settings& settings, ResolvedConfig& out) {
   return Ok();
 }
 
+// Ours alone, so the profile has no word for it.
+Result<DataPlane> ReadDataPlane(DataPlane given, const auth::Environment& environment) {
+  if (given != DataPlane::kDefault) return given;
+  const std::string value = LowerCase(environment.Get("PENSTOCK_DATA_PLANE").value_or(""));
+  if (value.empty() || value == "direct") return DataPlane::kDirect;
+  if (value == "curl") return DataPlane::kCurl;
+  return Invalid("PENSTOCK_DATA_PLANE is `" + value + "`; use direct or curl");
+}
+
 }  // namespace
 
 EndpointInputs ResolvedConfig::EndpointFor(const std::string& bucket, const std::string& region) const {
@@ -190,6 +199,7 @@ Result<ResolvedConfig> ResolveConfig(ClientConfig config, const auth::Environmen
   if (out.client.ca_bundle_path.empty()) {
     if (const auto bundle = settings.Either("AWS_CA_BUNDLE", "ca_bundle")) out.client.ca_bundle_path = bundle->value;
   }
+  PENSTOCK_ASSIGN(out.client.data_plane, ReadDataPlane(out.client.data_plane, environment));
   PENSTOCK_TRY(ReadFlags(settings, out));
   // What no bucket could make right is said now, not at the first request.
   PENSTOCK_TRY(ResolveEndpoint(out.EndpointFor("", out.client.region)));

@@ -139,6 +139,14 @@ TEST(ConfigTest, AnotherProfileCanBeChosen) {
   EXPECT_EQ(Resolve({}, {{"AWS_PROFILE", "other"}}, file)->client.region, "two");
 }
 
+TEST(ConfigTest, TheDataPlaneIsOursUnlessSomebodySaysOtherwise) {
+  EXPECT_EQ(Resolve({.region = "r"})->client.data_plane, DataPlane::kDirect);
+  EXPECT_EQ(Resolve({.region = "r"}, {{"PENSTOCK_DATA_PLANE", "Curl"}})->client.data_plane, DataPlane::kCurl);
+  EXPECT_EQ(Resolve({.region = "r", .data_plane = DataPlane::kDirect}, {{"PENSTOCK_DATA_PLANE", "curl"}})->client.data_plane,
+            DataPlane::kDirect);
+  EXPECT_NE(Failure({.region = "r"}, {{"PENSTOCK_DATA_PLANE", "fast"}}).find("`fast`; use direct or curl"), std::string::npos);
+}
+
 TEST(ConfigTest, TheUserAgentCannotBreakOutOfItsLine) {
   EXPECT_NE(Failure({.region = "r", .user_agent = "a\r\nx-amz-acl: public-read"}), "(accepted)");
 }

@@ -19,6 +19,10 @@ enum class Signing { kSigned, kUnsigned };
 // kDefault: AWS_REQUEST_CHECKSUM_CALCULATION / AWS_RESPONSE_CHECKSUM_VALIDATION, profile, else kWhenSupported.
 enum class ChecksumPolicy { kDefault, kWhenSupported, kWhenRequired };
 
+// Who moves the bytes. kDefault: PENSTOCK_DATA_PLANE ("direct" or "curl"), else direct. kDirect: our own code, without a
+// copy, on connections that libcurl made. kCurl: all is libcurl's; for a server or proxy that only it copes with.
+enum class DataPlane { kDefault, kDirect, kCurl };
+
 // Everything a Client is made from. Unset members are looked up as the AWS SDKs do (spec/protocol.md §3, §4).
 struct ClientConfig {
   std::string region;        // empty: AWS_REGION, AWS_DEFAULT_REGION, profile
@@ -37,6 +41,7 @@ struct ClientConfig {
   ChecksumPolicy upload_checksums = ChecksumPolicy::kDefault;
   // Whole objects are verified against the checksum S3 stored with them.
   ChecksumPolicy download_checksums = ChecksumPolicy::kDefault;
+  DataPlane data_plane = DataPlane::kDefault;
 };
 
 // One attempt of one request, as it ended. For traces and counters; holds no secret.

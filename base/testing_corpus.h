@@ -1,0 +1,83 @@
+// Fuzz properties in a plain test: seeds from a folder, and seeded mutations of them.
+#ifndef PENSTOCK_BASE_TESTING_CORPUS_H_
+#define PENSTOCK_BASE_TESTING_CORPUS_H_
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace penstock::testing_corpus {
+
+inline constexpr std::uint32_t kSeed = 20260101;
+inline constexpr int kRounds = 20'000;
+inline constexpr std::size_t kLongestMutated = 4'096;
+
+// The contents of a folder's files, sorted by name, so that a seed means the same inputs everywhere.
+inline std::vector<std::string> SeedsIn(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(folder)) files.push_back(entry.path());
+  std::sort(files.begin(), files.end());
+  std::vector<std::string> seeds;
+  for (const auto& path : files) {
+    std::ifstream file(path, std::ios::binary);
+    seeds.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
+  }
+  return seeds;
+}
+
+// Bytes that mean something to the parsers come up far more often than chance would have them.
+inline char InterestingByte(std::mt19937& random) {
+  using std::string_view_literals::operator""sv;  // keeps the NUL
+  static constexpr std::string_view kBytes = "\r\n\r\n :;0fF/?#%\t\0\x7f\xff,=*-<>&\"'!["sv;
+  return kBytes[random() % kBytes.size()];
+}
+
+inline std::string Mutate(std::string text, std::string_view other, std::mt19937& random) {
+  const int changes = 1 + static_cast<int>(random() % 6);
+  for (int i = 0; i < changes; ++i) {
+    const std::size_t at = text.empty() ? 0 : random() % text.size();
+    switch (random() % 5) {
+      case 0:
+        if (!text.empty()) text[at] = InterestingByte(random);
+        break;
+      case 1:
+        text.insert(at, 1, InterestingByte(random));
+        break;
+      case 2:
+        text.erase(at, 1 + random() % 4);
+        break;
+      case 3:
+        if (!other.empty()) text.insert(at, other.substr(random() % other.size(), random() % 40));
+        break;
+      default:
+        if (!text.empty()) text[at] = static_cast<char>(text[at] ^ (1 << random() % 8));
+        break;
+    }
+  }
+  return text;
+}
+
+// `check` ends the program when its property does not hold.
+inline void CheckMutations(std::vector<std::string> seeds, const std::function<void(std::string_view)>& check) {
+  std::erase_if(seeds, [](const std::string& seed) { return seed.size() > kLongestMutated; });
+  ASSERT_FALSE(seeds.empty());
+  std::mt19937 random(kSeed);
+  for (int round = 0; round < kRounds; ++round) {
+    const std::string input = Mutate(seeds[random() % seeds.size()], seeds[random() % seeds.size()], random);
+    SCOPED_TRACE("seed " + std::to_string(kSeed) + ", round " + std::to_string(round));
+    check(input);
+  }
+}
+
+}  // namespace penstock::testing_corpus
+
+#endif  // PENSTOCK_BASE_TESTING_CORPUS_H_

@@ -1,0 +1,81 @@
+// Makes connections through libcurl (names, proxies' tunnels, TLS) and hands them over connected.
+#ifndef PENSTOCK_CLIENT_HTTP_DIRECT_CONNECTOR_H_
+#define PENSTOCK_CLIENT_HTTP_DIRECT_CONNECTOR_H_
+
+#include <curl/curl.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "client/http/curl_error.h"
+#include "client/http/transport.h"
+
+namespace penstock::http {
+
+class DirectConnector;
+
+// A libcurl handle that connects, or has connected. Its end closes the connection.
+class ConnectHandle {
+ public:
+  ConnectHandle(DirectConnector& connector, CURL* handle) : connector_(connector), handle_(handle) {}
+  ~ConnectHandle();
+  ConnectHandle(const ConnectHandle&) = delete;
+  ConnectHandle& operator=(const ConnectHandle&) = delete;
+
+  CURL* get() const { return handle_; }
+  // Once connected. -1: the connection is gone.
+  int Socket() const;
+  CurlFailure Failure(CURLcode code) const;
+
+ private:
+  friend class DirectConnector;
+  DirectConnector& connector_;
+  CURL* const handle_;
+  void* owner_ = nullptr;
+  std::string url_;
+  std::array<char, CURL_ERROR_SIZE> error_text_{};
+};
+
+// Thread safety: belongs to one I/O thread, whose epoll set it fills: with the descriptors of connections that are being
+// made, tagged as Tag says.
+class DirectConnector {
+ public:
+  // `share` outlives this, and this every handle.
+  DirectConnector(CURLSH* share, std::size_t max_connections, int epoll_fd);
+  ~DirectConnector();
+  DirectConnector(const DirectConnector&) = delete;
+  DirectConnector& operator=(const DirectConnector&) = delete;
+
+  // epoll_event.data.u64 of a descriptor, and back.
+  static std::uint64_t Tag(int fd) { return static_cast<std::uint64_t>(static_cast<std::uint32_t>(fd)) << 1 | 1; }
+  static std::optional<int> FromTag(std::uint64_t tag);
+
+  // Begins to connect; how it went is Finished's to say, with `owner`. Null: libcurl has no memory.
+  std::unique_ptr<ConnectHandle> Connect(const Request& request, void* owner);
+
+  void OnEvents(int fd, std::uint32_t events);
+  void OnTime(MonotonicTime now);
+  MonotonicTime timer() const { return timer_; }  // when OnTime is due; max(): never
+
+  // Calls back for every attempt that ended since the last time.
+  void Finished(const std::function<void(void* owner, CURLcode code)>& told);
+
+ private:
+  friend class ConnectHandle;
+  static int OnSocket(CURL* handle, curl_socket_t fd, int what, void* self, void* known);
+  static int OnTimer(CURLM* multi, long timeout_ms, void* self);
+
+  CURLSH* const share_;
+  const int epoll_fd_;
+  CURLM* const multi_;
+  MonotonicTime timer_ = MonotonicTime::max();
+};
+
+}  // namespace penstock::http
+
+#endif  // PENSTOCK_CLIENT_HTTP_DIRECT_CONNECTOR_H_

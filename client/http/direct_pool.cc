@@ -1,0 +1,68 @@
+#include "client/http/direct_pool.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "client/http/uri.h"
+
+namespace penstock::http {
+
+std::string PeerOf(const Request& request) {
+  return request.endpoint.scheme + "://" + Authority(request.endpoint) + '\n' + request.ca_bundle_path;
+}
+
+DirectConnection& DirectPool::Add(std::unique_ptr<DirectConnection> connection) {
+  DirectConnection& added = *connection;
+  all_.emplace(&added, std::move(connection));
+  return added;
+}
+
+std::unique_ptr<DirectConnection> DirectPool::Remove(DirectConnection& connection) {
+  if (connection.transfer == nullptr) ForgetIdle(connection);
+  const auto found = all_.find(&connection);
+  if (found == all_.end()) return nullptr;
+  std::unique_ptr<DirectConnection> removed = std::move(found->second);
+  all_.erase(found);
+  return removed;
+}
+
+DirectConnection* DirectPool::TakeIdle(const std::string& peer, MonotonicTime now,
+                                       std::vector<std::unique_ptr<DirectConnection>>& expired) {
+  const auto found = idle_.find(peer);
+  if (found == idle_.end()) return nullptr;
+  // The last used is the least likely to be closed meanwhile. Older ones in front of an expired one have expired too,
+  // unless a lifetime ended; those are found out when it is their turn.
+  while (!found->second.empty()) {
+    DirectConnection* const last = found->second.back();
+    if (!IsExpired(*last, now)) {
+      ForgetIdle(*last);
+      return last;
+    }
+    expired.push_back(Remove(*last));
+  }
+  return nullptr;
+}
+
+std::unique_ptr<DirectConnection> DirectPool::PutIdle(DirectConnection& connection, MonotonicTime now) {
+  connection.idle_since = now;
+  idle_[connection.peer].push_back(&connection);
+  ++idle_count_;
+  if (idle_count_ <= options_.max_idle) return nullptr;
+  DirectConnection* longest = &connection;
+  for (const auto& [peer, connections] : idle_) {
+    if (!connections.empty() && connections.front()->idle_since < longest->idle_since) longest = connections.front();
+  }
+  return Remove(*longest);
+}
+
+bool DirectPool::IsExpired(const DirectConnection& connection, MonotonicTime now) const {
+  return now - connection.idle_since > options_.max_idle_age || now - connection.made > options_.max_lifetime;
+}
+
+void DirectPool::ForgetIdle(DirectConnection& connection) {
+  const auto found = idle_.find(connection.peer);
+  if (found == idle_.end()) return;
+  idle_count_ -= std::erase(found->second, &connection);
+}
+
+}  // namespace penstock::http
