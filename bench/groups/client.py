@@ -67,4 +67,23 @@ def get_1gib(rounds: int) -> list[Row]:
     return rows(results, "penstock", names) + rows(python_results, "penstock", python_names)
 
 
-SCENARIOS = [get_1gib]
+def get_1kib(rounds: int) -> list[Row]:
+    """1 KiB objects, 64 in flight from C++, beside an epoll loop that does nothing else."""
+    requests, in_flight = 100_000, 64
+    program = str(BUILD / "bench/bench_client_get_small")
+    with penstock_emulator("--memory") as server:
+        client = server.boto3()
+        client.create_bucket(Bucket="bench")
+        client.put_object(Bucket="bench", Key="small", Body=b"x" * 1024)
+        url = urlsplit(server.presigned("bench", "small"))
+        load = [str(requests), str(in_flight)]
+        bare = [program, "bare", str(url.hostname), str(url.port), f"{url.path}?{url.query}", *load]
+        cells = {
+            "penstock": lambda: run_json([program, "penstock", server.endpoint, "bench", "small", *load], CREDENTIALS),
+            "bare epoll": lambda: run_json(bare),
+        }
+        results = interleave(cells, rounds)
+    return rows(results, "penstock", {"cpu_us": ("client.get_1kib", "CPU-us/request"), "requests": ("client.get_1kib.rate", "requests/s")})
+
+
+SCENARIOS = [get_1gib, get_1kib]

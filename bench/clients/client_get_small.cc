@@ -1,0 +1,178 @@
+// Many downloads of one small object, some of them at a time, and what each cost, as one JSON line.
+//
+//   bench_client_get_small penstock ENDPOINT BUCKET KEY REQUESTS IN_FLIGHT
+//   bench_client_get_small bare     HOST PORT TARGET REQUESTS IN_FLIGHT
+//
+// `bare` is the floor: one epoll loop over IN_FLIGHT connections, one send and one recv a request, no parsing beyond
+// finding how many bytes an answer has. CPU is user plus system time of this process.
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <charconv>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <semaphore>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bench/clients/cost.h"
+#include "penstock/client.h"
+
+namespace {
+
+using penstock::bench::CpuSeconds;
+using penstock::bench::Fail;
+
+// One of the downloads in flight: starts the next one when it has ended.
+class Lane final : public penstock::BodySink {
+ public:
+  Lane(penstock::Client& client, std::string bucket, std::string key, std::atomic<int>& left, std::counting_semaphore<>& ended)
+      : client_(client), bucket_(std::move(bucket)), key_(std::move(key)), left_(left), ended_(ended) {}
+
+  void Next() {
+    if (left_.fetch_sub(1) <= 0) return ended_.release();
+    penstock::GetObjectRequest request;
+    request.bucket = bucket_;
+    request.key = key_;
+    request.sink = this;
+    client_.Start(std::move(request), [this](penstock::Result<penstock::ObjectMetadata> result) {
+      if (!result.ok()) Fail(result.error().ToString());
+      Next();
+    });
+  }
+
+  penstock::Result<void> Begin(const penstock::ObjectMetadata&, std::optional<std::uint64_t>) override {
+    filled_ = 0;
+    return penstock::Ok();
+  }
+  penstock::MutableByteView Window() override { return penstock::MutableByteView(memory_).subspan(filled_); }
+  penstock::Result<void> Commit(std::size_t count) override {
+    filled_ += count;
+    return penstock::Ok();
+  }
+
+ private:
+  penstock::Client& client_;
+  const penstock::BucketName bucket_;
+  const penstock::ObjectKey key_;
+  std::atomic<int>& left_;
+  std::counting_semaphore<>& ended_;
+  std::size_t filled_ = 0;
+  std::array<std::byte, 64 << 10> memory_;
+};
+
+std::unique_ptr<penstock::Client> MakeClient(const char* endpoint) {
+  penstock::ClientConfig config;
+  config.endpoint_url = endpoint;
+  config.region = "us-east-1";
+  config.addressing = penstock::AddressingStyle::kPath;
+  auto made = penstock::Client::Create(config);
+  if (!made.ok()) Fail(made.error().ToString());
+  return std::move(made).value();
+}
+
+void GetWithPenstock(penstock::Client& client, char** arguments, int requests, int in_flight) {
+  std::atomic<int> left{requests};
+  std::counting_semaphore<> ended{0};
+  std::vector<std::unique_ptr<Lane>> lanes;
+  for (int i = 0; i < in_flight; ++i) lanes.push_back(std::make_unique<Lane>(client, arguments[3], arguments[4], left, ended));
+  for (const auto& lane : lanes) lane->Next();
+  for (int i = 0; i < in_flight; ++i) ended.acquire();
+}
+
+int Connect(const char* host, int port) {
+  const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  inet_pton(AF_INET, host, &address.sin_addr);
+  if (connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) Fail("cannot connect");
+  const int on = 1;
+  setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  return fd;
+}
+
+// Bytes of the answer at the front of `text`, its body included; 0: its head is not whole yet.
+std::size_t AnswerBytes(std::string_view text) {
+  const std::size_t head = text.find("\r\n\r\n");
+  if (head == std::string_view::npos) return 0;
+  if (!text.starts_with("HTTP/1.1 200")) Fail("the answer is " + std::string(text.substr(0, 200)));
+  constexpr std::string_view kLength = "\r\nContent-Length: ";
+  const std::size_t length = text.find(kLength);
+  std::size_t body = 0;
+  std::from_chars(text.data() + length + kLength.size(), text.data() + text.size(), body);
+  return head + 4 + body;
+}
+
+void GetWithEpoll(const std::vector<int>& sockets, const std::string& request, int requests) {
+  const int set = epoll_create1(0);
+  std::array<char, 64 << 10> buffer;
+  int sent = 0;
+  int done = 0;
+  const auto ask = [&](int fd) {
+    if (sent++ >= requests) return;
+    if (send(fd, request.data(), request.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(request.size())) Fail("send failed");
+  };
+  for (const int fd : sockets) {
+    epoll_event event{};
+    event.events = EPOLLIN;
+    event.data.fd = fd;
+    epoll_ctl(set, EPOLL_CTL_ADD, fd, &event);
+    ask(fd);
+  }
+  while (done < requests) {
+    std::array<epoll_event, 64> events;
+    const int count = epoll_wait(set, events.data(), static_cast<int>(events.size()), -1);
+    for (int i = 0; i < count; ++i) {
+      const ssize_t got = recv(events[i].data.fd, buffer.data(), buffer.size(), 0);
+      if (got <= 0) Fail("the connection ended");
+      // Small answers come whole.
+      if (AnswerBytes({buffer.data(), static_cast<std::size_t>(got)}) != static_cast<std::size_t>(got)) Fail("part of an answer");
+      ++done;
+      ask(events[i].data.fd);
+    }
+  }
+  close(set);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string_view mode = argc == 7 ? argv[1] : "";
+  if (mode != "penstock" && mode != "bare") Fail("see the head of client_get_small.cc");
+  const int requests = std::atoi(argv[5]);
+  const int in_flight = std::atoi(argv[6]);
+  std::unique_ptr<penstock::Client> client;
+  std::vector<int> sockets;
+  std::string request;
+  if (mode == "penstock") {
+    client = MakeClient(argv[2]);
+  } else {
+    for (int i = 0; i < in_flight; ++i) sockets.push_back(Connect(argv[2], std::atoi(argv[3])));
+    request = "GET " + std::string(argv[4]) + " HTTP/1.1\r\nHost: " + argv[2] + ":" + argv[3] + "\r\n\r\n";
+  }
+  const auto get = [&](int count) {
+    if (client) {
+      GetWithPenstock(*client, argv, count, in_flight);
+    } else {
+      GetWithEpoll(sockets, request, count);
+    }
+  };
+  get(10 * in_flight);  // connections
+  const double cpu = CpuSeconds();
+  const auto start = std::chrono::steady_clock::now();
+  get(requests);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  std::printf("{\"seconds\": %.6f, \"requests\": %.1f, \"cpu_us\": %.3f}\n", seconds, requests / seconds,
+              (CpuSeconds() - cpu) / requests * 1e6);
+  return 0;
+}
