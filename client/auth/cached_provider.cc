@@ -1,6 +1,4 @@
 // MakeCachedProvider of credentials.h.
-#include <unistd.h>
-
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -9,6 +7,7 @@
 
 #include "base/dates.h"
 #include "client/auth/credentials.h"
+#include "client/http/curl_global.h"
 #include "penstock/base/mutex.h"
 
 namespace penstock::auth {
@@ -32,7 +31,7 @@ class CachedProvider final : public CredentialsProvider, public std::enable_shar
       usable = Usable();
       if (!usable) waiters_.push_back(std::move(done));
       refresh = (!usable || DueForRefresh()) && !Refreshing();
-      if (refresh) refreshing_in_ = ::getpid();
+      if (refresh) refreshing_in_ = http::ProcessId();
     }
     if (usable) done(std::move(*usable));
     if (refresh) {
@@ -43,7 +42,7 @@ class CachedProvider final : public CredentialsProvider, public std::enable_shar
 
  private:
   // A refresh that was under way at a fork is the parent's; its answer never comes here.
-  bool Refreshing() const PENSTOCK_REQUIRES(mutex_) { return refreshing_in_ == ::getpid(); }
+  bool Refreshing() const PENSTOCK_REQUIRES(mutex_) { return refreshing_in_ == http::ProcessId(); }
 
   // What may be handed out now.
   std::optional<CredentialsPtr> Usable() const PENSTOCK_REQUIRES(mutex_) {

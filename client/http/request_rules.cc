@@ -10,7 +10,17 @@
 namespace penstock::http {
 namespace {
 
-bool HasLineBreak(std::string_view text) { return text.find_first_of(std::string_view("\r\n\0", 3)) != text.npos; }
+bool BreaksLine(char c) { return c == '\r' || c == '\n' || c == '\0'; }
+bool HasLineBreak(std::string_view text) { return std::ranges::any_of(text, BreaksLine); }
+
+bool IsHeaderName(std::string_view name) {
+  const auto is_bad = [](char c) { return c == ':' || c == ' ' || c == ';' || c == '\t' || BreaksLine(c); };
+  return !name.empty() && std::ranges::none_of(name, is_bad);
+}
+
+bool IsMethod(std::string_view method) {
+  return !method.empty() && std::ranges::all_of(method, [](char c) { return c >= 'A' && c <= 'Z'; });
+}
 
 Error Unsendable(std::string message) { return Error::Make(ErrorKind::kInvalidArgument, std::move(message)); }
 
@@ -34,13 +44,12 @@ Result<void> CheckRequest(const Request& request) {
   if (request.endpoint.host.empty() || request.endpoint.port < 1 || request.endpoint.port > 65535) {
     return Unsendable("endpoint '" + Authority(request.endpoint) + "' needs a host and a port from 1 to 65535");
   }
-  if (request.method.empty() || request.method.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ") != std::string::npos) {
+  if (!IsMethod(request.method)) {
     return Unsendable("method '" + request.method + "' is not made of capital letters");
   }
   PENSTOCK_TRY(CheckTarget(request.target));
   for (const Header& header : request.headers) {
-    if (header.name.empty() || header.name.find_first_of(": ;\t") != std::string::npos || HasLineBreak(header.name) ||
-        HasLineBreak(header.value)) {
+    if (!IsHeaderName(header.name) || HasLineBreak(header.value)) {
       return Unsendable("header '" + header.name + "' has a name or value that cannot be sent");
     }
   }
