@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "base/signals_blocked.h"
+#include "emulator/http/thread_state.h"
 
 namespace penstock::emulator::http {
 namespace {
@@ -26,6 +27,7 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kTick{2};           // how often the load is looked at while all threads are busy
 constexpr int kCalmTicks = 50;             // ticks with an idle thread before the supervisor looks away
+constexpr int kStarvedTicks = 16;          // ticks for which threads that lack processors get no company
 constexpr milliseconds kMaxSweep{1'000};   // how often waits are checked for their time limit, at least
 constexpr milliseconds kMinSweep{5};
 constexpr milliseconds kStopRound{10};
@@ -137,6 +139,7 @@ void Engine::Work(Worker& self) {
   bool yielding = false;
   int passed_over = 0;  // connections served while an errand waited
   ServingTools tools;
+  self.id.store(OwnThreadId(), std::memory_order_relaxed);
   for (;;) {
     const bool crowd = open_.load(std::memory_order_relaxed) >= (yielding ? kCrowd / 2 : kCrowd);
     if (crowd != yielding) YieldToClients(yielding = crowd);
@@ -289,6 +292,8 @@ MonotonicTime Engine::WatchLoad(MonotonicTime now) {
   // Threads that each take several connections per tick are busy, not stuck: more of them would only compete.
   const bool stuck = progress < static_cast<std::uint64_t>(threads);
   if (stuck && threads < options_.max_threads && (neglected || ConnectionsReady())) {
+    if (Starved() && ++starved_ticks_ < kStarvedTicks) return now + kTick;
+    starved_ticks_ = 0;
     AddThreads(std::min(std::max(threads / 2, 1), options_.max_threads - threads));
   }
   return now + kTick;
@@ -297,6 +302,17 @@ MonotonicTime Engine::WatchLoad(MonotonicTime now) {
 bool Engine::ConnectionsReady() const {
   pollfd set{epoll_, POLLIN, 0};
   return ::poll(&set, 1, 0) > 0;
+}
+
+bool Engine::Starved() const {
+  const unsigned enough = std::max(std::thread::hardware_concurrency(), 1u);
+  unsigned wanting = 0;
+  for (const Worker& worker : workers_) {
+    const pid_t id = worker.id.load(std::memory_order_relaxed);
+    if (id == 0 || WantsProcessor(id)) ++wanting;
+    if (wanting == enough) return true;
+  }
+  return wanting == workers_.size();
 }
 
 void Engine::AddThreads(int count) {

@@ -5,6 +5,8 @@
 #ifndef PENSTOCK_EMULATOR_HTTP_ENGINE_H_
 #define PENSTOCK_EMULATOR_HTTP_ENGINE_H_
 
+#include <sys/types.h>
+
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -50,6 +52,7 @@ class Engine {
  private:
   struct Worker {
     std::thread thread;
+    std::atomic<pid_t> id{0};  // the kernel's; 0: not yet known
     bool finished = false;
   };
 
@@ -79,6 +82,8 @@ class Engine {
   void ExpireConnections(MonotonicTime now) PENSTOCK_REQUIRES(mutex_);
   void AddThreads(int count) PENSTOCK_REQUIRES(mutex_);
   bool ConnectionsReady() const;
+  // The threads have the processors busy, or wait for them: what is slow is not held up by anything else.
+  bool Starved() const PENSTOCK_REQUIRES(mutex_);
   void EndConnections(MonotonicTime end_of_grace);
 
   EngineOptions options_;
@@ -105,6 +110,7 @@ class Engine {
   std::uint64_t backlog_taken_before_ PENSTOCK_GUARDED_BY(mutex_) = 0;
   bool had_backlog_ PENSTOCK_GUARDED_BY(mutex_) = false;  // at the tick before
   int calm_ticks_ PENSTOCK_GUARDED_BY(mutex_) = 0;
+  int starved_ticks_ PENSTOCK_GUARDED_BY(mutex_) = 0;
 
   Mutex stop_mutex_;  // one Stop at a time
   bool stopped_ PENSTOCK_GUARDED_BY(stop_mutex_) = false;

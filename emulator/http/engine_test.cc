@@ -83,6 +83,23 @@ TEST(Engine, GrowsWhileRequestsStallAndServesTheOthers) {
   for (TestClient& client : stalled) EXPECT_EQ(client.Read().status, 200);
 }
 
+// They are given time first: on a busy machine more threads would only compete.
+TEST(Engine, GrowsInTheEndAlsoBesideThreadsThatNeverPause) {
+  std::atomic<bool> stop{false};
+  FunctionHandler handler([&](api::Exchange& exchange) {
+    while (exchange.request.target == "/spin" && !stop) {
+    }
+  });
+  ServerOptions options;
+  options.min_threads = 1;
+  const auto server = StartServer(handler, options);
+  TestClient spinning(server->port());
+  spinning.Send("GET /spin HTTP/1.1\r\nHost: h\r\n\r\n");
+  EXPECT_EQ(TestClient(server->port()).Ask(kGet).status, 200);
+  stop = true;
+  EXPECT_EQ(spinning.Read().status, 200);
+}
+
 TEST(Engine, NeverExceedsItsThreads) {
   Gate gate;
   std::atomic<int> inside{0};

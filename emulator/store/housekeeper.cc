@@ -6,6 +6,11 @@
 #include "emulator/store/schema.h"
 
 namespace penstock::emulator::store {
+namespace {
+
+constexpr int kPassesBeside = 3;
+
+}  // namespace
 
 Housekeeper::Housekeeper(HousekeeperOptions options, ConnectionPool& writer,
                          std::function<void(const std::atomic<bool>&)> sweep)
@@ -51,9 +56,12 @@ void Housekeeper::Checkpoint() {
     if (!opened.ok()) return;  // out of descriptors, say: the next commit asks again
     own_ = std::move(opened).value();
   }
-  // Beside the writers first, which leaves little; then that, between two commits, so that the log can begin anew.
-  static_cast<void>(own_->Checkpoint().ok());
-  if (stopping_.load()) return;
+  // Beside the writers first: each pass leaves what was written during the one before, which is less every time. Then the
+  // little that is left, between two commits, so that the log can begin anew.
+  for (int pass = 0; pass < kPassesBeside; ++pass) {
+    static_cast<void>(own_->Checkpoint().ok());
+    if (stopping_.load()) return;
+  }
   const auto writer = writer_.Take();
   if (writer.ok()) static_cast<void>((**writer).Checkpoint().ok());
 }
