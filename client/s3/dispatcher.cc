@@ -59,6 +59,10 @@ class Flight : public std::enable_shared_from_this<Flight> {
   bool CorrectClock(const Error& error);
   bool AwaitNewCredentials(const Error& error);
   void NoteAmbiguity(Error& error) const;
+  // The caller's sink has all it wants: the call ends early, but not badly.
+  bool IsEnough(const Error& error) const {
+    return error.kind == ErrorKind::kCancelled && body_.refused_by_caller();
+  }
   std::optional<Error> StoppedOrLate() const;
 
   const std::shared_ptr<ClientState> state_;  // shared: the call may outlive the Client
@@ -190,6 +194,7 @@ Result<void> Flight::Sign(http::Request& request) const {
 
 void Flight::Send() {
   if (auto over = StoppedOrLate()) return Finish(*std::move(over));
+  if (call_.success_body != nullptr) call_.success_body->Prepare(call_.request);
   http::Request request = MakeAttempt(call_.request, endpoint_, state_->config.client,
                                       {invocation_id_, attempts_ + 1, state_->user_agent});
   if (auto is_signed = Sign(request); !is_signed.ok()) return Finish(std::move(is_signed));
@@ -246,9 +251,10 @@ void Flight::Report(const Result<http::Outcome>& outcome, const Result<void>& re
     event.bytes_received = outcome->body_bytes;
   } else if (body_.head()) {
     event.http_status = body_.head()->status;
+    event.bytes_received = body_.body_bytes();
   }
   bool throttled = false;
-  if (!result.ok()) {
+  if (!result.ok() && !IsEnough(result.error())) {
     const Error& error = result.error();
     event.error_code = error.code.empty() ? std::string(ErrorKindName(error.kind)) : error.code;
     throttled = error.kind == ErrorKind::kThrottled;
@@ -352,7 +358,7 @@ void Flight::Finish(Result<void> result) {
     error.At(info_.name, call_.request.bucket, call_.request.key);
     error.attempts = attempts_;
     NoteAmbiguity(error);
-    state_->counters.OnFailure();
+    if (!IsEnough(error)) state_->counters.OnFailure();
   }
   const auto done = std::exchange(call_.done, nullptr);
   done(std::move(result));

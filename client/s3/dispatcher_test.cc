@@ -122,27 +122,6 @@ TEST(DispatcherTest, BodiesAreRewoundForEveryAttempt) {
   EXPECT_EQ(test.transport.requests()[1].body, "123456789");
 }
 
-TEST(DispatcherTest, ABodyThatBreaksOffIsReadAnew) {
-  ClientUnderTest test;
-  FakeReply broken = Object("abcdef");
-  broken.chunks = {"ab"};
-  test.transport.Expect(FakeReply::FailAfter(broken, Reset()));
-  test.transport.Expect(Object("abcdef"));
-  ASSERT_TRUE(test.Get().ok());
-  EXPECT_EQ(test.sink.begins, 2);
-  EXPECT_EQ(test.sink.text, "abcdef");
-}
-
-TEST(DispatcherTest, AShortBodyTheTransportMissedIsReadAnew) {
-  ClientUnderTest test;
-  FakeReply broken = Object("abcdef");
-  broken.chunks = {"ab"};
-  test.transport.Expect(broken);
-  test.transport.Expect(Object("abcdef"));
-  ASSERT_TRUE(test.Get().ok());
-  EXPECT_EQ(test.sink.text, "abcdef");
-}
-
 TEST(DispatcherTest, AWrongChecksumIsReadAnewAndThenReported) {
   ClientUnderTest test({.endpoint_url = "http://127.0.0.1:9000", .max_attempts = 2});
   const std::vector<http::Header> checksum = {{"x-amz-checksum-crc64nvme", "rosUhgp5mIg="}};

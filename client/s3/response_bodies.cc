@@ -1,7 +1,11 @@
 #include "client/s3/response_bodies.h"
 
 #include <algorithm>
+#include <string>
+#include <string_view>
 #include <utility>
+
+#include "client/s3/object_headers.h"
 
 namespace penstock::s3 {
 namespace {
@@ -11,16 +15,62 @@ constexpr std::size_t kMaxDocumentBytes = 32 << 20;
 constexpr std::size_t kMaxErrorBytes = 1 << 20;
 constexpr std::size_t kFirstWindow = 16 << 10;
 
+void Set(std::vector<http::Header>& headers, std::string_view name, std::string value) {
+  std::erase_if(headers, [name](const http::Header& header) { return header.name == name; });
+  headers.push_back({std::string(name), std::move(value)});
+}
+
 }  // namespace
 
+// If-Match compares strongly, so a weak ETag pins nothing. With all bytes here what failed was the whole, as a checksum.
+bool ObjectBody::CanResume() const {
+  const std::string& etag = answer_.metadata.etag.value;
+  return resumable_ && received_ > 0 && received_ < answer_.body_length && !etag.empty() && !etag.starts_with("W/");
+}
+
+GetObjectRequest ObjectBody::Remainder() const {
+  GetObjectRequest remainder = request_;
+  const std::uint64_t begin = request_.range ? Select(*request_.range, answer_.metadata.size).begin : 0;
+  remainder.range = RangeRequest{begin + received_, begin + answer_.body_length, {}};
+  remainder.if_match = answer_.metadata.etag;
+  return remainder;
+}
+
+void ObjectBody::Prepare(WireRequest& wire) {
+  if (resuming_) wire.headers = asked_;
+  resuming_ = CanResume();
+  if (!resuming_) return;
+  const GetObjectRequest remainder = Remainder();
+  Result<std::string> range = FormatRange(*remainder.range);
+  resuming_ = range.ok();
+  if (!resuming_) return;
+  asked_ = wire.headers;
+  Set(wire.headers, "Range", std::move(range).value());
+  Set(wire.headers, "If-Match", QuoteETag(*remainder.if_match));
+}
+
+Result<void> ObjectBody::BeginRemainder(const http::ResponseHead& head) {
+  const auto answer = ReadObjectHead(Remainder(), head);
+  // An answer that does not continue what came: the next attempt reads anew.
+  resumable_ = answer.ok() && answer->metadata.size == answer_.metadata.size;
+  if (resumable_) return Ok();
+  if (!answer.ok()) return answer.error();
+  return Error::Make(ErrorKind::kDataLoss, "the object has " + std::to_string(answer->metadata.size) +
+                                               " bytes, but had " + std::to_string(answer_.metadata.size) +
+                                               " when its body broke off");
+}
+
 Result<void> ObjectBody::Begin(const http::ResponseHead& head) {
-  received_ = 0;
   refused_by_caller_ = false;
+  if (resuming_) return BeginRemainder(head);
+  received_ = 0;
   verifier_.reset();
   PENSTOCK_ASSIGN(answer_, ReadObjectHead(request_, head));
-  if (verify_ && answer_.whole_object) verifier_ = ChecksumVerifier::For(answer_.metadata);
+  if (!verify_) answer_.metadata.checksums.clear();
   auto begun = request_.sink->Begin(answer_.metadata, answer_.body_length);
   refused_by_caller_ = !begun.ok();
+  const bool follow = answer_.whole_object && begun.ok() && !request_.sink->FollowsChecksum();
+  if (follow) verifier_ = ChecksumVerifier::For(answer_.metadata);
   return begun;
 }
 
@@ -51,6 +101,7 @@ void AttemptBody::Reset() {
   head_.reset();
   text_.clear();
   filled_ = 0;
+  body_bytes_ = 0;
 }
 
 Result<void> AttemptBody::Begin(const http::ResponseHead& head) {
@@ -70,6 +121,7 @@ MutableByteView AttemptBody::Window() {
 }
 
 Result<void> AttemptBody::Commit(std::size_t count) {
+  body_bytes_ += count;
   if (to_success_body_) return success_body_->Commit(count);
   filled_ += count;
   return Ok();

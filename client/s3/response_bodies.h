@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "client/http/transport.h"
 #include "client/s3/body_checksum.h"
@@ -17,10 +18,12 @@ class SuccessBody : public http::ResponseBody {
  public:
   // The caller's sink gave an error: no retry can help.
   virtual bool refused_by_caller() const = 0;
+  // Before each sending: what this attempt has to ask for, given what earlier ones brought.
+  virtual void Prepare(WireRequest& wire) = 0;
 };
 
 // Passes an object on to the request's sink without a copy, after ReadObjectHead; follows its checksum when the whole
-// object comes.
+// object comes. After a body that broke off it asks for what is missing, of the same version; the sink sees one body.
 class ObjectBody final : public SuccessBody {
  public:
   // `request` outlives this.
@@ -30,14 +33,22 @@ class ObjectBody final : public SuccessBody {
   MutableByteView Window() override;
   Result<void> Commit(std::size_t count) override;
   bool refused_by_caller() const override { return refused_by_caller_; }
+  void Prepare(WireRequest& wire) override;
 
   // After the last byte: the metadata, or kDataLoss when bytes are missing or the checksum differs.
   Result<ObjectMetadata> Finish();
 
  private:
+  bool CanResume() const;
+  GetObjectRequest Remainder() const;
+  Result<void> BeginRemainder(const http::ResponseHead& head);
+
   const GetObjectRequest& request_;
   const bool verify_;
-  ObjectAnswer answer_;
+  std::vector<http::Header> asked_;  // the headers of a request from the start
+  bool resuming_ = false;            // this attempt asked for the remainder only
+  bool resumable_ = true;            // no remainder has been answered with something else
+  ObjectAnswer answer_;              // of the attempt that began at the start
   std::optional<ChecksumVerifier> verifier_;
   MutableByteView window_;
   std::uint64_t received_ = 0;
@@ -57,6 +68,7 @@ class AttemptBody final : public http::ResponseBody {
   Result<void> Commit(std::size_t count) override;
 
   const std::optional<http::ResponseHead>& head() const { return head_; }
+  std::uint64_t body_bytes() const { return body_bytes_; }  // of this attempt
   // The document of a success, or the start of an error's body; call once.
   std::string TakeText();
   bool refused_by_caller() const { return success_body_ != nullptr && success_body_->refused_by_caller(); }
@@ -68,6 +80,7 @@ class AttemptBody final : public http::ResponseBody {
   std::optional<http::ResponseHead> head_;
   std::string text_;        // grown ahead of what is filled
   std::size_t filled_ = 0;
+  std::uint64_t body_bytes_ = 0;
 };
 
 }  // namespace penstock::s3

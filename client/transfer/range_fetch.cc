@@ -11,7 +11,7 @@
 namespace penstock::transfer {
 namespace {
 
-// The client has retried each request by itself; this bounds how often a range that makes progress is asked again.
+// For a store that does not try again by itself: how often a range that makes progress is asked again.
 constexpr int kMaxResumes = 5;
 
 bool IsTransient(ErrorKind kind) {
@@ -102,7 +102,8 @@ class RangeFetch final : public BodySink, public std::enable_shared_from_this<Ra
   }
 
   bool MayResume(const Error& error) const {
-    return IsTransient(error.kind) && placed_ && pinned_ && position_ > base_ && resumes_ < kMaxResumes &&
+    // A store that counts attempts, as the Client does, has gone on from the byte reached by itself, and given up.
+    return error.attempts == 0 && IsTransient(error.kind) && placed_ && pinned_ && position_ > base_ && resumes_ < kMaxResumes &&
            !spec_.call.cancel.stop_requested() && !spec_.call.deadline.Passed(SystemClock());
   }
 

@@ -31,7 +31,8 @@ struct RangeFetched {
 
 // Asynchronous. Succeeds only when every byte of the clipped range arrived from one version of the object:
 // kPreconditionFailed when it changed, kDataLoss when a response is shorter or longer than the range. After a transient
-// failure that had delivered bytes it asks again from the byte reached, a few times. `store` outlives the completion.
+// failure that had delivered bytes it asks again from the byte reached, a few times, unless the store has tried again by
+// itself. `store` outlives the completion.
 void StartRangeFetch(ObjectStore& store, RangeFetchSpec spec, Callback<RangeFetched> done);
 
 // S3 answers a range that starts at or beyond the end, as any range of an empty object, with 416. Then the metadata

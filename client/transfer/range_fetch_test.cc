@@ -91,6 +91,16 @@ TEST_F(RangeFetchTest, ResumesABoundedNumberOfTimes) {
   EXPECT_EQ(store.count("GetObject"), 6u);
 }
 
+TEST_F(RangeFetchTest, DoesNotResumeWhereTheStoreHasTriedAgainByItself) {
+  FaultyObjectStore store(inner_, [](const CallPoint&) {
+    Fault fault = MakeFault(ErrorKind::kUnavailable, Fault::Moment::kMidBody, 10);
+    fault.error.attempts = 10;
+    return fault;
+  });
+  EXPECT_EQ(FetchFrom(store, Range(0, 50)).result.error().kind, ErrorKind::kUnavailable);
+  EXPECT_EQ(store.count("GetObject"), 1u);
+}
+
 TEST_F(RangeFetchTest, DoesNotResumeWhatWillNotGetBetter) {
   FaultyObjectStore store(inner_, [](const CallPoint&) {
     return MakeFault(ErrorKind::kAccessDenied, Fault::Moment::kMidBody, 10);

@@ -50,14 +50,18 @@ struct ObjectMetadata {
 
 // Where the bytes of a response go. Nothing is copied on the way: the transport fills Window().
 //
-// Begin, then any number of (Window, Commit), in order, from one thread at a time. A retry of the request calls Begin
-// again: forget what came before. The sink outlives the call's completion. Errors end the call with that error.
-// Begin may start other calls on the same store: a download asks for its other parts as soon as the first names the size.
+// Begin, then any number of (Window, Commit), in order, from one thread at a time. A store may go on from the byte
+// reached after a failure, which is not seen here, or read anew: then Begin is called again: forget what came before.
+// The sink outlives the call's completion. Errors end the call with that error; kCancelled from Commit says that enough
+// has come and counts as no failure. Begin may start other calls on the same store: a download asks for its other parts
+// as soon as the first names the size.
 class BodySink {
  public:
   virtual ~BodySink() = default;
   // `body_length`: bytes that will follow, if the response says so. `metadata.size` is the whole object's.
   virtual Result<void> Begin(const ObjectMetadata& metadata, std::optional<std::uint64_t> body_length) = 0;
+  // Asked after Begin. True: the owner of this sink compares the bytes with metadata.checksums, so the store need not.
+  virtual bool FollowsChecksum() const { return false; }
   // Memory for the next bytes; not empty unless the sink is full (more bytes are then kDataLoss).
   virtual MutableByteView Window() = 0;
   // The first `count` bytes of the last Window() are filled. count <= Window().size().

@@ -1,0 +1,166 @@
+// Bodies that break off on real sockets, on both data planes: the object arrives whole, from the byte reached.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "client/auth/credentials.h"
+#include "client/http/curl_transport.h"
+#include "client/http/raw_server_for_test.h"
+#include "client/s3/client_for_test.h"
+
+namespace penstock::s3 {
+namespace {
+
+using http::RawConnection;
+using http::RawServer;
+
+std::string Content() {
+  std::string content;
+  for (int i = 0; content.size() < 300'000; ++i) content += std::to_string(i) + ";";
+  return content;
+}
+
+const std::string kContent = Content();
+const std::size_t kHalf = kContent.size() / 2;
+
+// What the remainder is asked for with.
+const std::string kRangeOfRest = "Range: bytes=" + std::to_string(kHalf) + "-" + std::to_string(kContent.size() - 1);
+
+std::string WholeHead() {
+  return "HTTP/1.1 200 OK\r\nETag: \"e\"\r\nContent-Length: " + std::to_string(kContent.size()) + "\r\n\r\n";
+}
+
+std::string RestHead(std::size_t first, std::size_t length) {
+  return "HTTP/1.1 206 Partial Content\r\nETag: \"e\"\r\nContent-Length: " + std::to_string(length) +
+         "\r\nContent-Range: bytes " + std::to_string(first) + "-" + std::to_string(first + length - 1) + "/" +
+         std::to_string(kContent.size()) + "\r\n\r\n";
+}
+
+class DispatcherPlanes : public ::testing::TestWithParam<http::DataPlane> {
+ protected:
+  struct Got {
+    Result<ObjectMetadata> result;
+    std::string text;
+    int begins = 0;
+    std::vector<std::string> heads;  // of the requests, by connection
+  };
+
+  // Connection n is served by scripts[n], after its first request's head was read; all later ones by the last.
+  static Got Get(std::vector<RawServer::Script> scripts) {
+    Mutex mutex;
+    std::vector<std::string> heads;
+    RawServer server([&](RawConnection& connection) {
+      const auto head = connection.ReadHead();
+      if (!head) return;
+      {
+        const MutexLock lock(mutex);
+        heads.push_back(*head);
+      }
+      scripts[std::min<std::size_t>(static_cast<std::size_t>(connection.index()), scripts.size() - 1)](connection);
+    });
+    ClientConfig config;
+    config.endpoint_url = "http://127.0.0.1:" + std::to_string(server.port());
+    config.credentials = auth::MakeStaticProvider({"AKID", "secret", "", {}});
+    config.max_attempts = 4;
+    config.idle_timeout = std::chrono::milliseconds(1500);
+    const std::shared_ptr<http::Transport> transport = http::MakeCurlTransport({.plane = GetParam()});
+    auto client = Client::Impl::Make(config, {[transport] { return transport; }, &SystemClock(),
+                                              [] { return std::uint64_t{0}; }, EmptyEnvironment()});
+    StringSink sink;
+    auto result = (*client)->Call(
+        GetObjectRequest{.bucket = BucketName("bucket"), .key = ObjectKey("key"), .sink = &sink});
+    const MutexLock lock(mutex);
+    return {std::move(result), std::move(sink.text), sink.begins, heads};
+  }
+
+  static void SendHalf(RawConnection& connection) { connection.Send(WholeHead() + kContent.substr(0, kHalf)); }
+  static void SendRest(RawConnection& connection) {
+    connection.Send(RestHead(kHalf, kContent.size() - kHalf) + kContent.substr(kHalf));
+    connection.WaitForClose();
+  }
+
+  static void ExpectResumed(const Got& got) {
+    ASSERT_TRUE(got.result.ok()) << got.result.error().ToString();
+    EXPECT_EQ(got.text, kContent);
+    EXPECT_EQ(got.begins, 1);
+    ASSERT_EQ(got.heads.size(), 2u);
+    EXPECT_NE(got.heads[1].find(kRangeOfRest), std::string::npos) << got.heads[1];
+    EXPECT_NE(got.heads[1].find("If-Match: \"e\""), std::string::npos);
+  }
+};
+
+std::string PlaneName(const ::testing::TestParamInfo<http::DataPlane>& plane) {
+  return plane.param == http::DataPlane::kDirect ? "Direct" : "Curl";
+}
+INSTANTIATE_TEST_SUITE_P(Planes, DispatcherPlanes,
+                         ::testing::Values(http::DataPlane::kDirect, http::DataPlane::kCurl), PlaneName);
+
+TEST_P(DispatcherPlanes, AShortBodyIsResumed) { ExpectResumed(Get({SendHalf, SendRest})); }
+
+TEST_P(DispatcherPlanes, ABodyThatStallsIsResumed) {
+  ExpectResumed(Get({[](RawConnection& connection) {
+                       SendHalf(connection);
+                       connection.WaitForClose();
+                     },
+                     SendRest}));
+}
+
+// A reset may overtake bytes that were sent before it, so how far the first attempt came is the system's to say.
+TEST_P(DispatcherPlanes, AResetInTheBodyLeavesTheObjectWhole) {
+  const Got got = Get({[](RawConnection& connection) {
+                         SendHalf(connection);
+                         connection.Reset();
+                       },
+                       [](RawConnection& connection) {
+                         connection.Reset();
+                       },
+                       [](RawConnection& connection) {
+                         connection.Send(WholeHead() + kContent);
+                         connection.WaitForClose();
+                       }});
+  // The third answer is right for a request that starts anew and wrong for a remainder, which is then read anew.
+  ASSERT_TRUE(got.result.ok()) << got.result.error().ToString();
+  EXPECT_EQ(got.text, kContent);
+}
+
+TEST_P(DispatcherPlanes, AWrongContentRangeForTheRemainderIsNeverDelivered) {
+  const Got got = Get({SendHalf,
+                       [](RawConnection& connection) {
+                         connection.Send(RestHead(kHalf - 1, 10) + std::string(10, '?'));
+                         connection.WaitForClose();
+                       },
+                       [](RawConnection& connection) {
+                         connection.Send(WholeHead() + kContent);
+                         connection.WaitForClose();
+                       }});
+  ASSERT_TRUE(got.result.ok()) << got.result.error().ToString();
+  EXPECT_EQ(got.text, kContent);
+  EXPECT_EQ(got.begins, 2);
+}
+
+TEST_P(DispatcherPlanes, AChangedObjectIsOneClearError) {
+  const Got got = Get({SendHalf, [](RawConnection& connection) {
+                         const std::string text = ErrorXml("PreconditionFailed");
+                         connection.Send("HTTP/1.1 412 Precondition Failed\r\nContent-Length: " +
+                                         std::to_string(text.size()) + "\r\n\r\n" + text);
+                         connection.WaitForClose();
+                       }});
+  ASSERT_FALSE(got.result.ok());
+  EXPECT_EQ(got.result.error().kind, ErrorKind::kPreconditionFailed);
+  EXPECT_EQ(got.heads.size(), 2u);
+}
+
+TEST_P(DispatcherPlanes, AServerThatNeverGetsFartherIsGivenUpAfterTheAttemptsAllowed) {
+  const Got got = Get({SendHalf, [](RawConnection& connection) {
+                         connection.Send(RestHead(kHalf, kContent.size() - kHalf));
+                       }});
+  ASSERT_FALSE(got.result.ok());
+  EXPECT_EQ(got.result.error().attempts, 4);
+  ASSERT_EQ(got.heads.size(), 4u);
+  EXPECT_NE(got.heads[3].find(kRangeOfRest), std::string::npos);
+}
+
+}  // namespace
+}  // namespace penstock::s3
