@@ -98,6 +98,31 @@ MetadataValue NormaliseMetadataValue(std::string_view value) {
   return {std::move(*decoded), printable};
 }
 
+std::string EncodeMetadataText(std::string_view utf8) {
+  const auto plain = [](char c) { return c >= 0x20 && c < 0x7F; };
+  const auto plain_count = std::count_if(utf8.begin(), utf8.end(), plain);
+  if (static_cast<std::size_t>(plain_count) == utf8.size()) return std::string(utf8);
+  // Of what is not ASCII, characters are counted, not bytes.
+  const auto other_count = std::count_if(utf8.begin(), utf8.end(), [&](char c) {
+    return !plain(c) && (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+  });
+  if (plain_count <= other_count) return "=?UTF-8?B?" + Base64Encode(AsBytes(utf8)) + "?=";
+  std::string word = "=?UTF-8?Q?";
+  for (const char c : utf8) {
+    const bool as_it_is = plain(c) && std::string_view("=_?\"#$%&'(),.:;<>@[\\]^`{|}~").find(c) == std::string_view::npos;
+    if (c == ' ') {
+      word += '_';
+    } else if (as_it_is) {
+      word += c;
+    } else {
+      static constexpr char kDigits[] = "0123456789ABCDEF";
+      const auto byte = static_cast<unsigned char>(c);
+      word.append({'=', kDigits[byte >> 4], kDigits[byte & 15]});
+    }
+  }
+  return word + "?=";
+}
+
 std::size_t DecodedBytes(std::string_view stored) {
   if (stored.find(kBegin) == std::string_view::npos) return stored.size();
   const auto decoded = DecodeWords(stored);

@@ -18,6 +18,10 @@ struct MetadataValue {
 // guide shows.
 MetadataValue NormaliseMetadataValue(std::string_view value);
 
+// Text in UTF-8, as a form's fields bring it, in the form that NormaliseMetadataValue leaves as it is: one encoded word
+// where it is not printable ASCII, of the encoding ("Q" for text that is mostly ASCII, else "B") that S3 chooses.
+std::string EncodeMetadataText(std::string_view utf8);
+
 // What S3's limit counts of a stored value: the bytes of its text with every encoded word decoded.
 std::size_t DecodedBytes(std::string_view stored);
 

@@ -29,8 +29,8 @@ constexpr std::string_view kKmsName = "aws:kms";
 constexpr std::string_view kKmsDualName = "aws:kms:dsse";
 
 // Appendix B: operations that take every encryption header, those that take the customer's key, those that copy.
-constexpr std::string_view kChoosing[] = {"PutObject", "CopyObject", "CreateMultipartUpload"};
-constexpr std::string_view kWithKey[] = {"PutObject",       "CopyObject",     "CreateMultipartUpload",   "UploadPart",
+constexpr std::string_view kChoosing[] = {"PutObject", "PostObject", "CopyObject", "CreateMultipartUpload"};
+constexpr std::string_view kWithKey[] = {"PutObject",       "PostObject",      "CopyObject",     "CreateMultipartUpload",   "UploadPart",
                                          "UploadPartCopy",  "GetObject",      "CompleteMultipartUpload", "HeadObject",
                                          "GetObjectAttributes", "ListParts"};
 constexpr std::string_view kCopying[] = {"CopyObject", "UploadPartCopy"};

@@ -53,6 +53,8 @@ class BodyReader {
   virtual const std::vector<std::pair<std::string, std::string>>& Trailers() const = 0;
 };
 
+struct Form;
+
 struct Connection {
   std::uint64_t id = 0;
   std::string peer;  // "127.0.0.1:54321"
@@ -151,6 +153,7 @@ struct Exchange {
   std::string host_id;
   std::string operation;       // "GetObject"; set as soon as the target is parsed
   WallTime received{};
+  const Form* form = nullptr;  // PostObject's, read by auth; `body` then is the file's content (form.h)
   // Counted by the wire after the response left.
   std::uint64_t bytes_in = 0;
   std::uint64_t bytes_out = 0;

@@ -53,6 +53,8 @@ Result<void> GetObject(Call& call);  // and HeadObject
 Result<void> GetObjectAttributes(Call& call);
 // put_object.cc
 Result<void> PutObject(Call& call);
+// post_object.cc
+Result<void> PostObject(Call& call);
 // copy_object.cc
 Result<void> CopyObject(Call& call);
 // delete_object.cc

@@ -171,8 +171,8 @@ Result<void> CheckUnlocked(const ObjectLock& lock, WallTime now, bool bypass) {
 }
 
 store::Precondition RemovalCheck(const Call& call) {
-  return [clock = call.exchange.space->clock, bypass = BypassesGovernance(call)](const store::ObjectRecord* version) {
-    return version == nullptr ? Ok() : CheckUnlocked(StoredObjectLock(version->attributes), clock->Now(), bypass);
+  return [space = call.exchange.space, bypass = BypassesGovernance(call)](const store::ObjectRecord* version) {
+    return version == nullptr ? Ok() : CheckUnlocked(StoredObjectLock(version->attributes), space->clock->Now(), bypass);
   };
 }
 

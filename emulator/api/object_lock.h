@@ -61,7 +61,7 @@ bool BypassesGovernance(const Call& call);
 
 // AccessDenied when the lock keeps its version now.
 Result<void> CheckUnlocked(const ObjectLock& lock, WallTime now, bool bypass);
-// The same as the store asks it about a version that is to be removed. The call's namespace outlives it.
+// The same as the store asks it about a version that is to be removed.
 store::Precondition RemovalCheck(const Call& call);
 // AccessDenied when `wanted` (none: no retention) is less than what an unexpired retention demands.
 Result<void> CheckRetentionChange(const ObjectLock& lock, const std::optional<Retention>& wanted, WallTime now, bool bypass);

@@ -23,7 +23,7 @@ constexpr Operation kPlain[] = {
     {"HeadBucket", "HEAD", kBucket, "", HeadBucket},
     {"CreateBucket", "PUT", kBucket, "", CreateBucket, Entry::kAccount},
     {"DeleteBucket", "DELETE", kBucket, "", DeleteBucket},
-    {"PostObject", "POST", kBucket, "", nullptr},
+    {"PostObject", "POST", kBucket, "", PostObject},
     {"ListBuckets", "GET", kService, "", ListBuckets, Entry::kOpen},
     {"OptionsObject", "OPTIONS", kObject, "", AnswerPreflight, Entry::kOpen},
     {"OptionsObject", "OPTIONS", kBucket, "", AnswerPreflight, Entry::kOpen},

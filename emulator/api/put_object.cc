@@ -1,35 +1,16 @@
 // PutObject (spec/protocol.md §2.5).
-#include "base/encoding.h"
 #include "emulator/api/body.h"
 #include "emulator/api/checksums.h"
 #include "emulator/api/conditions.h"
 #include "emulator/api/documents.h"
 #include "emulator/api/handlers.h"
 #include "emulator/api/metadata.h"
+#include "emulator/api/new_object.h"
 #include "emulator/api/write_later.h"
 #include "emulator/api/writes.h"
 
 namespace penstock::emulator::api {
 namespace {
-
-// The client's algorithm, or CRC64NVME when it named none (spec §2.12).
-store::ObjectRecord MakeRecord(const Call& call, ObjectSettings& settings, const ChecksumClaim& claim,
-                               ReceivedBody body) {
-  store::ObjectRecord record;
-  record.key = call.key();
-  record.owner_id = call.exchange.identity.owner_id;
-  record.size = body.size;
-  record.etag = settings.encryption.etag_is_md5() ? ETag(HexEncode(AsBytes(body.md5))) : OpaqueETag();
-  record.storage_class = std::move(settings.storage_class);
-  record.checksum_algorithm = claim.info ? claim.info->name : InfoOf(ChecksumAlgorithm::kCrc64Nvme).name;
-  record.checksum_type = kFullObject;
-  record.checksum = claim.info ? std::move(body.claimed) : std::move(body.computed.front());
-  record.attributes = std::move(settings.attributes);
-  StoreSettings(settings, record.attributes);
-  record.tags = std::move(settings.tags);
-  record.content = std::move(body.content);
-  return record;
-}
 
 void Answer(Call& call, const Encryption& encryption, const store::PutOutcome& outcome) {
   const store::ObjectRecord& object = *outcome.object;
@@ -56,7 +37,7 @@ Result<void> PutObject(Call& call) {
   if (claim.info == nullptr) receive.also_compute.push_back(ChecksumAlgorithm::kCrc64Nvme);
   PENSTOCK_ASSIGN(ReceivedBody body, ReceiveBody(call, std::move(receive)));
 
-  store::PutObject request{bucket->name, MakeRecord(call, settings, claim, std::move(body)),
+  store::PutObject request{bucket->name, NewObjectRecord(call, settings, claim, std::move(body)),
                            MakePrecondition(condition, call.key())};
   return WriteThenAnswer<store::PutOutcome>(
       call, [&](auto... later) { return call.store.Put(std::move(request), std::move(later)...); },

@@ -16,6 +16,7 @@
 #include "base/encoding.h"
 #include "base/fake_clock.h"
 #include "emulator/api/exchange.h"
+#include "emulator/api/form.h"
 #include "emulator/api/router.h"
 #include "penstock/base/check.h"
 
@@ -206,7 +207,7 @@ class Harness {
     return MakeReply(exchange, reader);
   }
 
-  void Handle(Exchange& exchange) {
+  void Route(Exchange& exchange) {
     if (!answers_late) return router_->Handle(exchange);
     PatientWire wire;
     exchange.late = &wire;
@@ -217,6 +218,19 @@ class Harness {
     PENSTOCK_CHECK(wire.answers == 1);
     exchange.pending = false;
     for (const auto& look : exchange.when_answered) look(exchange);
+  }
+
+  // As auth does it: a form is opened before anything else sees the request.
+  void Handle(Exchange& exchange) {
+    std::unique_ptr<FormReader> form;
+    if (OperationName(exchange.request, exchange.target) == "PostObject") {
+      auto opened = FormReader::Open(exchange.request, *exchange.body);
+      if (!opened.ok()) return RespondWithError(exchange, opened.error());
+      form = std::move(opened).value();
+      exchange.form = &form->form();
+      exchange.body = form.get();
+    }
+    Route(exchange);
   }
 
   static Reply MakeReply(Exchange& exchange, const TextBody& reader) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "emulator/api/form.h"
 #include "emulator/api/router.h"
 #include "emulator/api/strict.h"
 #include "emulator/auth/body_chain.h"
@@ -35,12 +36,22 @@ class Auth final : public api::Handler {
     if (!ready.ok()) return Refuse(exchange, ready.error());
 
     exchange.body = chain.outer();
+    std::unique_ptr<api::FormReader> form;
+    if (exchange.operation == "PostObject") {
+      auto opened = OpenForm(exchange, mechanism);
+      if (!opened.ok()) {
+        exchange.body = wire_body;
+        return Refuse(exchange, opened.error());
+      }
+      form = std::move(opened).value();
+    }
     if (mechanism == Mechanism::kQuery || mechanism == Mechanism::kVersionTwoQuery) {
       ForwardQuery(exchange);
     } else {
       next_.Handle(exchange);
     }
     exchange.body = wire_body;  // the chain ends here
+    exchange.form = nullptr;
   }
 
  private:
@@ -57,6 +68,17 @@ class Auth final : public api::Handler {
     }
     if (exchange.operation.empty()) exchange.operation = api::OperationName(exchange.request, exchange.target);
     return Ok();
+  }
+
+  // Reads a form up to its file, whose content becomes the body, and takes who posts it from its fields.
+  Result<std::unique_ptr<api::FormReader>> OpenForm(api::Exchange& exchange, Mechanism mechanism) {
+    PENSTOCK_ASSIGN(std::unique_ptr<api::FormReader> form, api::FormReader::Open(exchange.request, *exchange.body));
+    if (options_.mode != Mode::kOff) {
+      PENSTOCK_ASSIGN(exchange.identity, verifier_.VerifyForm(exchange, form->form(), mechanism));
+    }
+    exchange.form = &form->form();
+    exchange.body = form.get();
+    return form;
   }
 
   void Refuse(api::Exchange& exchange, const Error& error) const {
@@ -80,6 +102,7 @@ class Auth final : public api::Handler {
       }
     }
     api::Exchange inner{.request = head, .body = exchange.body, .connection = exchange.connection};
+    inner.form = exchange.form;
     inner.target = std::move(exchange.target);
     inner.identity = std::move(exchange.identity);
     inner.signing_region = exchange.signing_region;

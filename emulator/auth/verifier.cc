@@ -136,6 +136,8 @@ Result<Admission> Verifier::Verify(api::Exchange& exchange) {
   // A browser asks before it sends: no preflight is signed, and a presigned URL's signature is for another method.
   if (exchange.request.method == "OPTIONS") return AdmitUnsigned(exchange);
   PENSTOCK_ASSIGN(const Mechanism mechanism, FindMechanism(exchange.request, exchange.target));
+  // A form's signature is in its fields: VerifyForm decides.
+  if (mechanism == Mechanism::kAnonymous && exchange.operation == "PostObject") return AdmitUnsigned(exchange);
   if (mechanism == Mechanism::kAnonymous) return AdmitAnonymous(exchange);
   if (mechanism == Mechanism::kVersionTwoQuery || mechanism == Mechanism::kVersionTwoHeader) {
     return AdmitVersionTwo(exchange, mechanism);
@@ -233,6 +235,32 @@ Result<Admission> Verifier::AdmitVersionTwo(api::Exchange& exchange, Mechanism m
   PENSTOCK_TRY(TakeUnsignablePayload(exchange, admission));
   exchange.signing_region = std::move(region);
   return admission;
+}
+
+Result<api::Identity> Verifier::VerifyForm(api::Exchange& exchange, const api::Form& form, Mechanism admitted) {
+  PENSTOCK_ASSIGN(const std::optional<FormClaim> claim, ParseFormClaim(form));
+  if (!claim) {
+    if (admitted == Mechanism::kAnonymous && !options_.allow_anonymous) return AccessDenied("Access Denied");
+    return exchange.identity;
+  }
+  if (admitted != Mechanism::kAnonymous) {
+    return InvalidArgument("Only one auth mechanism allowed; a form with a signature is sent without another one", "Authorization");
+  }
+  const std::shared_ptr<const User> user = directory_.FindUser(claim->access_key_id);
+  if (user) exchange.space = directory_.NamespaceOf(user.get());
+  std::string region = api::ExpectedSigningRegion(exchange, claim->region, options_.region);
+  if (!claim->version_two) PENSTOCK_TRY(CheckFormScope(*claim, region));
+  if (claim->version_two && !SpeaksVersionTwo(region)) return VersionTwoRefused();
+  PENSTOCK_ASSIGN(api::Identity identity, Identify(exchange, claim->access_key_id, user.get(), claim->token));
+  exchange.signing_region = std::move(region);
+  if (options_.mode != Mode::kVerify) return identity;
+  if (claim->version_two) {
+    PENSTOCK_TRY(CheckFormSignature(*claim, user->secret_access_key));
+  } else {
+    PENSTOCK_TRY(CheckFormSignature(*claim, keys_.Get({.secret = user->secret_access_key, .day = claim->day,
+                                                       .region = claim->region, .service = claim->service})));
+  }
+  return identity;
 }
 
 Result<void> Verifier::CheckTime(const Claim& claim, WallTime now) const {

@@ -10,6 +10,7 @@
 #include "emulator/auth/auth.h"
 #include "emulator/auth/chunked_body.h"
 #include "emulator/auth/claim.h"
+#include "emulator/auth/form_claim.h"
 #include "emulator/auth/payload.h"
 #include "emulator/auth/signing_key.h"
 
@@ -33,6 +34,10 @@ class Verifier {
   // Reads request and target, sets exchange.space and signing_region and nothing else. In the order of §2.14: parse,
   // date, scope, skew, key, token, payload claim, signed-headers coverage, signature; the last two only under kVerify.
   Result<Admission> Verify(api::Exchange& exchange);
+
+  // A form brings its signature in its fields, which are read after Verify let its request through as `admitted`. Sets
+  // exchange.space and signing_region; gives whose post it is. AccessDenied when nobody signed it.
+  Result<api::Identity> VerifyForm(api::Exchange& exchange, const api::Form& form, Mechanism admitted);
 
  private:
   Result<Admission> AdmitAnonymous(const api::Exchange& exchange) const;

@@ -4,6 +4,7 @@
 
 #include <string_view>
 
+#include "emulator/fuzz/form_properties.h"
 #include "emulator/fuzz/s3_properties.h"
 #include "emulator/fuzz/wire_properties.h"
 
@@ -17,6 +18,7 @@ struct FuzzTarget {
 inline constexpr FuzzTarget kFuzzTargets[] = {
     {"head_parser", http::CheckHead}, {"chunked_decoder", http::CheckChunks}, {"target", CheckTarget},
     {"range", CheckRange},            {"xml", CheckXml},                      {"aws_chunked", CheckAwsChunked},
+    {"form", CheckForm},
 };
 
 }  // namespace penstock::emulator
