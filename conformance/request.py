@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from . import bodies, signing
+from . import bodies, forms, signing
 from .template import fill_all
 
 
@@ -31,9 +31,12 @@ def build(spec: Mapping[str, Any], values: Mapping[str, str], target: Target) ->
         target: The endpoint.
     """
     spec = dict(spec)
-    body_spec = fill_all(spec.pop("body", None), values)
+    body_spec = fill_all(spec.pop("body", None), {**values, "filename": "${filename}"})  # a form's own variable
     chunked = bodies.is_signed_chunks(body_spec)
-    body = b"" if chunked else bodies.plain(body_spec)
+    if forms.is_form(body_spec):
+        body = forms.form(body_spec["form"], target.identity, target.region)
+    else:
+        body = b"" if chunked else bodies.plain(body_spec)
     filled = fill_all(spec, {**values, **bodies.digests(body)})
     auth = {"region": target.region, **filled.get("auth", {})}
     identity = target.second if auth.get("as") == "second" and target.second else target.identity

@@ -23,6 +23,7 @@ from .wire import Answer, Connection
 PROVIDED = {
     *("bucket", "other_bucket", "new_bucket", "missing_bucket", "prefix", "region"),
     *("host", "hostname", "port_suffix", "access_key", "secret_key"),
+    "filename",  # a form's own variable (request.py)
 }
 _BUCKET = re.compile("/([^/]+)/?")
 MAX_ROUNDS = 50  # pages of versions or uploads that cleaning up deletes

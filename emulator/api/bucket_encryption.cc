@@ -19,7 +19,7 @@ using enum EncryptionKind;
 constexpr std::string_view kSubResource = "encryption";
 
 std::string_view NameOf(EncryptionKind kind) {
-  return kind == kS3 ? "AES256" : kind == kKms ? "aws:kms" : "aws:kms:dsse";
+  return kind == kS3 ? "AES256" : kind == kKms ? kKmsName : kKmsDualName;
 }
 
 std::optional<EncryptionKind> KindOf(std::string_view name) {

@@ -18,9 +18,7 @@ struct KeyHeaders {
   std::string_view key;
   std::string_view key_md5;
 };
-constexpr KeyHeaders kObject{"x-amz-server-side-encryption-customer-algorithm",
-                             "x-amz-server-side-encryption-customer-key",
-                             "x-amz-server-side-encryption-customer-key-MD5"};
+constexpr KeyHeaders kObject{kCustomerAlgorithmHeader, kCustomerKeyHeader, kCustomerKeyMd5Header};
 constexpr KeyHeaders kSource{"x-amz-copy-source-server-side-encryption-customer-algorithm",
                              "x-amz-copy-source-server-side-encryption-customer-key",
                              "x-amz-copy-source-server-side-encryption-customer-key-MD5"};
@@ -31,7 +29,7 @@ struct SentKey {
 };
 
 Error Refuse(std::string message) {
-  return MakeError("InvalidArgument", {{"ArgumentName", "x-amz-server-side-encryption"}}, std::move(message));
+  return MakeError("InvalidArgument", {{"ArgumentName", std::string(kEncryptionHeader)}}, std::move(message));
 }
 
 // nullopt: none of the three headers. The order of the checks is the recorded one: algorithm, key, MD5; the key's length is
@@ -46,7 +44,7 @@ Result<std::optional<SentKey>> ReadKey(const Call& call, const KeyHeaders& heade
   if (!algorithm) return Refuse(subject + "a valid encryption algorithm.");
   if (!key) return Refuse(subject + "an appropriate secret key.");
   if (*algorithm != "AES256") {
-    return MakeError("InvalidEncryptionAlgorithmError", {{"ArgumentName", "x-amz-server-side-encryption"},
+    return MakeError("InvalidEncryptionAlgorithmError", {{"ArgumentName", std::string(kEncryptionHeader)},
                                                          {"ArgumentValue", std::string(*algorithm)}});
   }
   if (!md5) return Refuse(subject + "the client calculated MD5 of the secret key.");

@@ -15,7 +15,6 @@ namespace {
 
 using enum EncryptionKind;
 
-constexpr std::string_view kPrefix = "x-amz-server-side-encryption";
 constexpr std::string_view kSourcePrefix = "x-amz-copy-source-server-side-encryption-customer-";
 
 // Stored attributes; the leading mark keeps them inside (metadata.h).
@@ -24,9 +23,6 @@ constexpr std::string_view kKmsKey = ":sse-kms-key";
 constexpr std::string_view kContext = ":sse-context";
 constexpr std::string_view kBucketKey = ":sse-bucket-key";
 constexpr std::string_view kProof = ":sse-customer";
-
-constexpr std::string_view kKmsName = "aws:kms";
-constexpr std::string_view kKmsDualName = "aws:kms:dsse";
 
 // Appendix B: operations that take every encryption header, those that take the customer's key, those that copy.
 constexpr std::string_view kChoosing[] = {"PutObject", "PostObject", "CopyObject", "CreateMultipartUpload"};
@@ -42,8 +38,8 @@ bool Contains(const std::string_view (&names)[N], std::string_view name) {
 
 bool Takes(std::string_view operation, std::string_view header) {
   if (StartsWithIgnoreCase(header, kSourcePrefix)) return Contains(kCopying, operation);
-  if (!StartsWithIgnoreCase(header, kPrefix)) return true;
-  if (StartsWithIgnoreCase(header.substr(kPrefix.size()), "-customer-")) return Contains(kWithKey, operation);
+  if (!StartsWithIgnoreCase(header, kEncryptionHeader)) return true;
+  if (StartsWithIgnoreCase(header.substr(kEncryptionHeader.size()), "-customer-")) return Contains(kWithKey, operation);
   return Contains(kChoosing, operation);
 }
 
@@ -129,22 +125,22 @@ bool IsEncryptionAttribute(std::string_view name) { return name.starts_with(kKin
 void AddEncryptionHeaders(Call& call, const Encryption& encryption) {
   Response& response = call.response();
   switch (encryption.kind) {
-    case kS3: response.Add("x-amz-server-side-encryption", "AES256"); return;
+    case kS3: response.Add(std::string(kEncryptionHeader), "AES256"); return;
     case kCustomer:
-      response.Add("x-amz-server-side-encryption-customer-algorithm", "AES256");
-      response.Add("x-amz-server-side-encryption-customer-key-MD5", encryption.customer_key_md5);
+      response.Add(std::string(kCustomerAlgorithmHeader), "AES256");
+      response.Add(std::string(kCustomerKeyMd5Header), encryption.customer_key_md5);
       return;
     case kKms:
     case kKmsDual: break;
   }
-  response.Add("x-amz-server-side-encryption", std::string(encryption.kind == kKms ? kKmsName : kKmsDualName));
-  response.Add("x-amz-server-side-encryption-aws-kms-key-id", encryption.kms_key_arn);
-  if (encryption.bucket_key) response.Add("x-amz-server-side-encryption-bucket-key-enabled", "true");
+  response.Add(std::string(kEncryptionHeader), std::string(encryption.kind == kKms ? kKmsName : kKmsDualName));
+  response.Add(std::string(kKmsKeyHeader), encryption.kms_key_arn);
+  if (encryption.bucket_key) response.Add(std::string(kBucketKeyHeader), "true");
 }
 
 void AddContextHeader(Call& call, const Encryption& encryption) {
   if (encryption.kms_context.empty()) return;
-  call.response().Add("x-amz-server-side-encryption-context", encryption.kms_context);
+  call.response().Add(std::string(kKmsContextHeader), encryption.kms_context);
 }
 
 Result<void> RefuseMisplacedEncryption(const Call& call, std::string_view operation) {

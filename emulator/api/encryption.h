@@ -12,6 +12,16 @@
 
 namespace penstock::emulator::api {
 
+inline constexpr std::string_view kEncryptionHeader = "x-amz-server-side-encryption";
+inline constexpr std::string_view kKmsKeyHeader = "x-amz-server-side-encryption-aws-kms-key-id";
+inline constexpr std::string_view kKmsContextHeader = "x-amz-server-side-encryption-context";
+inline constexpr std::string_view kBucketKeyHeader = "x-amz-server-side-encryption-bucket-key-enabled";
+inline constexpr std::string_view kCustomerAlgorithmHeader = "x-amz-server-side-encryption-customer-algorithm";
+inline constexpr std::string_view kCustomerKeyHeader = "x-amz-server-side-encryption-customer-key";
+inline constexpr std::string_view kCustomerKeyMd5Header = "x-amz-server-side-encryption-customer-key-MD5";
+inline constexpr std::string_view kKmsName = "aws:kms";
+inline constexpr std::string_view kKmsDualName = "aws:kms:dsse";
+
 enum class EncryptionKind { kS3, kKms, kKmsDual, kCustomer };
 
 struct Encryption {

@@ -15,11 +15,6 @@ namespace {
 
 using enum EncryptionKind;
 
-constexpr std::string_view kAlgorithm = "x-amz-server-side-encryption";
-constexpr std::string_view kKmsKeyId = "x-amz-server-side-encryption-aws-kms-key-id";
-constexpr std::string_view kContext = "x-amz-server-side-encryption-context";
-constexpr std::string_view kBucketKey = "x-amz-server-side-encryption-bucket-key-enabled";
-
 Error CustomerKeysBlocked(const Call& call) {
   const Identity& identity = call.exchange.identity;
   return MakeError("AccessDenied", {},
@@ -31,21 +26,21 @@ Error CustomerKeysBlocked(const Call& call) {
 }
 
 Result<std::string> ReadContext(const Call& call) {
-  const auto header = call.Header(kContext);
+  const auto header = call.Header(kKmsContextHeader);
   if (!header) return std::string();
   const auto json = Base64Decode(*header);
   if (json && IsJsonStringMap(*json)) return std::string(*header);
   return InvalidArgument("The header 'x-amz-server-side-encryption-context' shall be Base64-encoded UTF-8 string holding "
                          "JSON which represents a string-string map",
-                         kContext, *header);
+                         kKmsContextHeader, *header);
 }
 
 Result<std::optional<bool>> ReadBucketKey(const Call& call) {
-  const auto header = call.Header(kBucketKey);
+  const auto header = call.Header(kBucketKeyHeader);
   if (!header) return std::optional<bool>();
   if (EqualsIgnoreCase(*header, "true")) return std::optional<bool>(true);
   if (EqualsIgnoreCase(*header, "false")) return std::optional<bool>(false);
-  return InvalidArgument("The value of this header must be 'true' or 'false'", kBucketKey, *header);
+  return InvalidArgument("The value of this header must be 'true' or 'false'", kBucketKeyHeader, *header);
 }
 
 Result<Encryption> DefaultEncryption(const Call& call, const BucketEncryption& fallback) {
@@ -60,8 +55,8 @@ Result<Encryption> DefaultEncryption(const Call& call, const BucketEncryption& f
 // `algorithm` names KMS.
 Result<Encryption> KmsEncryption(const Call& call, std::string_view algorithm, const BucketEncryption& fallback) {
   Encryption encryption;
-  encryption.kind = algorithm == "aws:kms" ? kKms : kKmsDual;
-  PENSTOCK_ASSIGN(encryption.kms_key_arn, KmsKeyArn(call, call.Header(kKmsKeyId).value_or("")));
+  encryption.kind = algorithm == kKmsName ? kKms : kKmsDual;
+  PENSTOCK_ASSIGN(encryption.kms_key_arn, KmsKeyArn(call, call.Header(kKmsKeyHeader).value_or("")));
   PENSTOCK_ASSIGN(encryption.kms_context, ReadContext(call));
   PENSTOCK_ASSIGN(const std::optional<bool> bucket_key, ReadBucketKey(call));
   // DSSE-KMS knows no bucket keys.
@@ -70,10 +65,10 @@ Result<Encryption> KmsEncryption(const Call& call, std::string_view algorithm, c
 }
 
 Result<void> RefuseKmsHeaders(const Call& call) {
-  if (!call.Header(kKmsKeyId) && !call.Header(kContext)) return Ok();
+  if (!call.Header(kKmsKeyHeader) && !call.Header(kKmsContextHeader)) return Ok();
   return InvalidArgument(
       "Server Side Encryption with AWS KMS managed key requires HTTP header x-amz-server-side-encryption : aws:kms",
-      kAlgorithm, call.Header(kAlgorithm).value_or("null"));
+      kEncryptionHeader, call.Header(kEncryptionHeader).value_or("null"));
 }
 
 }  // namespace
@@ -81,27 +76,27 @@ Result<void> RefuseKmsHeaders(const Call& call) {
 Result<Encryption> ReadEncryption(const Call& call, const store::BucketRecord& bucket) {
   const BucketEncryption fallback = EncryptionOfBucket(bucket);
   if (!call.families.encryption) return DefaultEncryption(call, fallback);
-  const auto algorithm = call.Header(kAlgorithm);
-  if (algorithm && (call.Header("x-amz-server-side-encryption-customer-algorithm") ||
-                    call.Header("x-amz-server-side-encryption-customer-key"))) {
+  const auto algorithm = call.Header(kEncryptionHeader);
+  if (algorithm && (call.Header(kCustomerAlgorithmHeader) ||
+                    call.Header(kCustomerKeyHeader))) {
     return InvalidArgument(
         "Server Side Encryption with Customer provided key is incompatible with the encryption method specified",
-        kAlgorithm, *algorithm);
+        kEncryptionHeader, *algorithm);
   }
   PENSTOCK_ASSIGN(std::optional<Encryption> customer, ReadCustomerKey(call));
   if (customer) {
     if (fallback.customer_keys_blocked) return CustomerKeysBlocked(call);
     return std::move(*customer);
   }
-  if (algorithm && (*algorithm == "aws:kms" || *algorithm == "aws:kms:dsse")) {
+  if (algorithm && (*algorithm == kKmsName || *algorithm == kKmsDualName)) {
     return KmsEncryption(call, *algorithm, fallback);
   }
   if (algorithm && algorithm->empty()) {
-    return InvalidArgument("The encryption method specified is not supported", kAlgorithm, *algorithm);
+    return InvalidArgument("The encryption method specified is not supported", kEncryptionHeader, *algorithm);
   }
   if (algorithm && *algorithm != "AES256") {
     return MakeError("InvalidEncryptionAlgorithmError",
-                     {{"ArgumentName", std::string(kAlgorithm)}, {"ArgumentValue", std::string(*algorithm)}});
+                     {{"ArgumentName", std::string(kEncryptionHeader)}, {"ArgumentValue", std::string(*algorithm)}});
   }
   PENSTOCK_TRY(RefuseKmsHeaders(call));
   PENSTOCK_ASSIGN(const std::optional<bool> bucket_key, ReadBucketKey(call));

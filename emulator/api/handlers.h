@@ -57,6 +57,8 @@ Result<void> PutObject(Call& call);
 Result<void> PostObject(Call& call);
 // copy_object.cc
 Result<void> CopyObject(Call& call);
+// update_encryption.cc
+Result<void> UpdateObjectEncryption(Call& call);
 // delete_object.cc
 Result<void> DeleteObject(Call& call);
 // delete_objects.cc

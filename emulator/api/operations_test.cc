@@ -117,7 +117,7 @@ TEST(OperationsTest, PartNumberNeedsAnUpload) {
 TEST(OperationsTest, TheRestOfS3IsNotImplemented) {
   Harness s3;
   s3.Send("PUT /bucket");
-  for (const char* request : {"PUT /bucket?abac", "GET /bucket?metadataTable", "POST /bucket/k?restore",
+  for (const char* request : {"GET /bucket?metadataConfiguration", "GET /bucket?metadataTable", "POST /bucket/k?restore",
                               "POST /bucket/k?select&select-type=2", "PUT /bucket/k?renameObject", "GET /bucket?session",
                               "GET /bucket/k?torrent"}) {
     const Reply reply = s3.Send(request);

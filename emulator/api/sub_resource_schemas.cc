@@ -1,5 +1,7 @@
 #include "emulator/api/sub_resource_schemas.h"
 
+#include <array>
+
 namespace penstock::emulator::api {
 namespace {
 
@@ -32,6 +34,8 @@ constexpr Field kGrants[] = {Group("Grant", kGrant, kAnyNumber)};
 constexpr Field kFilterAnd[] = {Text("Prefix", kAtMostOnce), Group("Tag", kTag, kAnyNumber)};
 constexpr Field kFilter[] = {Text("Prefix", kAtMostOnce), Group("Tag", kTag, kAtMostOnce),
                              Group("And", kFilterAnd, kAtMostOnce)};
+
+constexpr Field kAbac[] = {Choice("Status", "Enabled Disabled", kAtMostOnce)};
 
 constexpr Field kAccelerate[] = {Choice("Status", "Enabled Suspended")};
 
@@ -126,16 +130,20 @@ constexpr Field kMetrics[] = {Text("Id"), Group("Filter", kMetricsFilter, kAtMos
 constexpr Field kFilterRule[] = {Text("Name"), Text("Value")};
 constexpr Field kS3Key[] = {Group("FilterRule", kFilterRule, kAnyNumber)};
 constexpr Field kKeyFilter[] = {Group("S3Key", kS3Key, kAtMostOnce)};
-constexpr Field kTopic[] = {Text("Id", kAtMostOnce), Text("Topic"), Text("Event", kOnceOrMore),
-                            Group("Filter", kKeyFilter, kAtMostOnce)};
-constexpr Field kQueue[] = {Text("Id", kAtMostOnce), Text("Queue"), Text("Event", kOnceOrMore),
-                            Group("Filter", kKeyFilter, kAtMostOnce)};
-constexpr Field kFunction[] = {Text("Id", kAtMostOnce), Text("CloudFunction"), Text("Event", kOnceOrMore),
-                               Group("Filter", kKeyFilter, kAtMostOnce)};
+// A destination of events, named by `element`.
+constexpr std::array<Field, 4> EventsTo(std::string_view element) {
+  return {Text("Id", kAtMostOnce), Text(element), Text("Event", kOnceOrMore), Group("Filter", kKeyFilter, kAtMostOnce)};
+}
+constexpr auto kTopic = EventsTo("Topic");
+constexpr auto kQueue = EventsTo("Queue");
+constexpr auto kFunction = EventsTo("CloudFunction");
 constexpr Field kNotification[] = {Group("TopicConfiguration", kTopic, kAnyNumber),
                                    Group("QueueConfiguration", kQueue, kAnyNumber),
                                    Group("CloudFunctionConfiguration", kFunction, kAnyNumber),
                                    Group("EventBridgeConfiguration", {}, kAtMostOnce)};
+
+constexpr Field kObjectKms[] = {Text("KMSKeyArn"), Flag("BucketKeyEnabled", kAtMostOnce)};
+constexpr Field kObjectEncryption[] = {Group("SSE-KMS", kObjectKms, kAtMostOnce)};
 
 constexpr Field kDefaultRetention[] = {Choice("Mode", "GOVERNANCE COMPLIANCE"), Integer("Days", kAtMostOnce),
                                        Integer("Years", kAtMostOnce)};
@@ -203,6 +211,7 @@ constexpr Field kWebsite[] = {Group("RedirectAllRequestsTo", kRedirectAll, kAtMo
 
 }  // namespace
 
+constinit const Field kAbacSchema = Group("AbacStatus", kAbac);
 constinit const Field kAccelerateSchema = Group("AccelerateConfiguration", kAccelerate);
 constinit const Field kAclSchema = Group("AccessControlPolicy", kAcl);
 constinit const Field kAnalyticsSchema = Group("AnalyticsConfiguration", kAnalytics);
@@ -215,6 +224,7 @@ constinit const Field kLifecycleSchema = Group("LifecycleConfiguration", kLifecy
 constinit const Field kLoggingSchema = Group("BucketLoggingStatus", kLogging);
 constinit const Field kMetricsSchema = Group("MetricsConfiguration", kMetrics);
 constinit const Field kNotificationSchema = Group("NotificationConfiguration", kNotification);
+constinit const Field kObjectEncryptionSchema = Group("ObjectEncryption", kObjectEncryption);
 constinit const Field kObjectLockSchema = Group("ObjectLockConfiguration", kObjectLock);
 constinit const Field kOwnershipSchema = Group("OwnershipControls", kOwnership);
 constinit const Field kPublicAccessBlockSchema = Group("PublicAccessBlockConfiguration", kPublicAccessBlock);

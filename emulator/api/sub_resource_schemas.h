@@ -6,6 +6,7 @@
 
 namespace penstock::emulator::api {
 
+extern const Field kAbacSchema;
 extern const Field kAccelerateSchema;
 extern const Field kAclSchema;
 extern const Field kAnalyticsSchema;
@@ -18,6 +19,7 @@ extern const Field kLifecycleSchema;
 extern const Field kLoggingSchema;
 extern const Field kMetricsSchema;
 extern const Field kNotificationSchema;
+extern const Field kObjectEncryptionSchema;
 extern const Field kObjectLockSchema;
 extern const Field kOwnershipSchema;
 extern const Field kPublicAccessBlockSchema;

@@ -14,6 +14,7 @@ constexpr std::string_view kNoConfiguration = "NoSuchConfiguration";
 
 // Spec §2.2 for the answers, §2.1 "New defaults", appendix A for checksums; a put's status as recorded.
 constexpr SubResource kSubResources[] = {
+    {"abac", &kAbacSchema, nullptr, "", "<Status>Disabled</Status>", "", kOptional},
     {"accelerate", &kAccelerateSchema, CheckAccelerate, "", "", "", kOptional},
     {"analytics", &kAnalyticsSchema, CheckAnalytics, kNoConfiguration, "", "", kOptional, 204,
      "ListBucketAnalyticsConfigurationResult"},
