@@ -14,6 +14,7 @@ namespace penstock::python {
 
 void BindClient(pybind11::module_& module);
 void BindStream(pybind11::module_& module);
+void BindFetch(pybind11::module_& module);
 void BindWriter(pybind11::module_& module);
 void BindLister(pybind11::module_& module);
 void BindEmulator(pybind11::module_& module);

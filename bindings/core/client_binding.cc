@@ -3,17 +3,19 @@
 
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
-#include <sys/mman.h>
 
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "bindings/core/bindings.h"
 #include "bindings/core/errors.h"
 #include "bindings/core/interrupt.h"
+#include "bindings/core/new_bytes.h"
 #include "bindings/core/trace.h"
 #include "penstock/transfer.h"
 
@@ -97,32 +99,21 @@ DownloadRequest MakeDownload(ReadArguments arguments) {
   return request;
 }
 
-// Fresh memory costs most of a large read in page faults; huge pages make them 512 times fewer.
-void AdviseHugePages(char* begin, std::size_t size) {
-  constexpr std::uintptr_t kHugePage = 2u << 20;
-  const auto first = (reinterpret_cast<std::uintptr_t>(begin) + kHugePage - 1) & ~(kHugePage - 1);
-  const auto last = (reinterpret_cast<std::uintptr_t>(begin) + size) & ~(kHugePage - 1);
-  if (first < last) madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);  // advice: failing is fine
-}
-
-// Reads into a new `bytes`, filled in place.
-py::tuple Read(const PyClient& self, ReadArguments arguments) {
+// Reads into a new `bytes`, filled in place. `head`: bytes that come before `start` in the object and go first.
+py::tuple Read(const PyClient& self, ReadArguments arguments, const py::bytes& head) {
   DownloadRequest request = MakeDownload(std::move(arguments));
+  const std::string_view first = head;
   py::object bytes;
-  request.destination = [&bytes](std::uint64_t size) -> Result<MutableByteView> {
+  request.destination = [&bytes, first](std::uint64_t size) -> Result<MutableByteView> {
     const py::gil_scoped_acquire gil;
-    PyObject* object = PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(size));
-    if (object == nullptr) {
-      PyErr_Clear();
-      return Error::Make(ErrorKind::kResourceExhausted, "no memory for an object of " + std::to_string(size) + " bytes");
-    }
-    bytes = py::reinterpret_steal<py::object>(object);
-    AdviseHugePages(PyBytes_AS_STRING(object), size);
-    return MutableByteView(reinterpret_cast<std::byte*>(PyBytes_AS_STRING(object)), size);
+    PENSTOCK_ASSIGN(bytes, NewBytes(first.size() + size));
+    const MutableByteView memory = BytesMemory(bytes);
+    if (!first.empty()) std::memcpy(memory.data(), first.data(), first.size());
+    return memory.subspan(first.size());
   };
   auto result = WithoutGil([&] { return Download(*self.client, std::move(request), SignalPending); });
   const DownloadResponse response = Unwrap(std::move(result));
-  if (!bytes) bytes = py::bytes("");
+  if (!bytes) bytes = head;
   return py::make_tuple(bytes, response.metadata);
 }
 
@@ -224,10 +215,11 @@ void BindClient(py::module_& module) {
              "access_key_id"_a = "", "secret_access_key"_a = "", "session_token"_a = "");
   client
       .def("read", [](const PyClient& self, std::string bucket, std::string key, std::uint64_t start, std::optional<std::uint64_t> end,
-                      std::optional<std::uint64_t> size, std::optional<std::string> etag, std::uint64_t part_size, int parallel) {
-        return Read(self, {std::move(bucket), std::move(key), start, end, size, std::move(etag), part_size, parallel});
+                      std::optional<std::uint64_t> size, std::optional<std::string> etag, std::uint64_t part_size, int parallel,
+                      const py::bytes& head) {
+        return Read(self, {std::move(bucket), std::move(key), start, end, size, std::move(etag), part_size, parallel}, head);
       }, "bucket"_a, "key"_a, "start"_a = 0, "end"_a = py::none(), "size"_a = py::none(), "etag"_a = py::none(),
-           "part_size"_a = 8u << 20, "parallel"_a = 8)
+           "part_size"_a = 8u << 20, "parallel"_a = 8, "head"_a = py::bytes(""))
       .def("read_into", [](const PyClient& self, std::string bucket, std::string key, const py::object& buffer, std::uint64_t start,
                            std::optional<std::uint64_t> size, std::optional<std::string> etag, std::uint64_t part_size, int parallel) {
         return ReadInto(self, buffer, {std::move(bucket), std::move(key), start, std::nullopt, size, std::move(etag), part_size, parallel});

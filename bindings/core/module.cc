@@ -19,6 +19,7 @@ PYBIND11_MODULE(_core, module) {
   module.attr("__version__") = PENSTOCK_VERSION;
   penstock::python::BindClient(module);
   penstock::python::BindStream(module);
+  penstock::python::BindFetch(module);
   penstock::python::BindWriter(module);
   penstock::python::BindLister(module);
   penstock::python::BindEmulator(module);

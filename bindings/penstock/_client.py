@@ -131,27 +131,44 @@ class S3Client:
             object_info: Size and ETag when already known (from a listing); saves a request.
             reader_constructor: Which reader; None: :meth:`S3ReaderConstructor.default`.
         """
+        log.debug("GetObject s3://%s/%s, object_info is None=%s", bucket, key, object_info is None)
+        return self._reader(ObjectSource(bucket, key), object_info, reader_constructor)
+
+    def _reader(
+        self,
+        source: ObjectSource,
+        object_info: ObjectInfo | HeadObjectResult | None,
+        reader_constructor: S3ReaderConstructorProtocol | None,
+    ) -> S3Reader:
         from .s3reader import S3ReaderConstructor
 
-        log.debug("GetObject s3://%s/%s, object_info is None=%s", bucket, key, object_info is None)
         constructor = reader_constructor or S3ReaderConstructor.default()
-        source = ObjectSource(bucket, key)
         if object_info is not None:
             source.learn(object_info.size, object_info.etag)
 
         def get_object_info() -> ObjectInfo | HeadObjectResult:
             if object_info is not None:
                 return object_info
-            head = self.head_object(bucket, key)
+            if source.take_head() is not None:
+                assert source.size is not None
+                return HeadObjectResult(f'"{source.etag}"', source.size, 0)
+            head = self.head_object(source.bucket, source.key)
             source.learn(head.size, head.etag)
             return head
 
         return constructor(
-            bucket=bucket,
-            key=key,
+            bucket=source.bucket,
+            key=source.key,
             get_object_info=get_object_info,
             get_stream=partial(self._open_stream, source),
         )
+
+    def _fetch_ahead(self, source: ObjectSource, limit: int) -> None:
+        """Has the first `limit` bytes of an object come before they are asked for."""
+        source.ahead = _core.Fetch(
+            self._client, source.bucket, source.key, limit, source.size, source.etag, self._s3client_config.part_size,
+            self._parallel_parts,
+        )  # fmt: skip
 
     def _get_object_stream(self, bucket: str, key: str, start: int | None = None, end: int | None = None) -> GetObjectStream:
         """The bytes [start, end) of an object as an iterator; None: the object's ends."""

@@ -23,9 +23,10 @@ class S3ClientConfig:
         access_key_id: Sign with this key; None: environment, then configuration files.
         secret_access_key: The secret that belongs to it. Never printed.
         session_token: The session token of temporary credentials. Never printed.
+        look_ahead_bytes: How much the datasets fetch, in each process, before it is asked for; 0: nothing.
 
     Raises:
-        ValueError: requester_pays together with unsigned, or half of a key pair.
+        ValueError: requester_pays together with unsigned, half of a key pair, or a negative look_ahead_bytes.
     """
 
     throughput_target_gbps: float = 10.0
@@ -38,6 +39,7 @@ class S3ClientConfig:
     access_key_id: str | None = None
     secret_access_key: str | None = field(default=None, repr=False)
     session_token: str | None = field(default=None, repr=False)
+    look_ahead_bytes: int = 128 * 1024 * 1024
 
     def __post_init__(self) -> None:
         if self.requester_pays and self.unsigned:
@@ -47,3 +49,5 @@ class S3ClientConfig:
             )
         if bool(self.access_key_id) != bool(self.secret_access_key):
             raise ValueError("access_key_id and secret_access_key belong together; give both or neither")
+        if self.look_ahead_bytes < 0:
+            raise ValueError(f"look_ahead_bytes is {self.look_ahead_bytes}; it takes 0 (no look-ahead) or a number of bytes")

@@ -53,6 +53,7 @@ class Client:
         etag: str | None = None,
         part_size: int = ...,
         parallel: int = 8,
+        head: bytes = b"",
     ) -> tuple[bytes, ObjectMetadata]: ...
     def read_into(
         self,
@@ -76,6 +77,23 @@ class Client:
     def head_bucket(self, bucket: str) -> str: ...
     def list_buckets(self) -> list[tuple[str, int]]: ...
     def stats(self) -> dict[str, Any]: ...
+
+class Fetch:
+    def __init__(
+        self,
+        client: Client,
+        bucket: str,
+        key: str,
+        limit: int,
+        size: int | None = None,
+        etag: str | None = None,
+        part_size: int = ...,
+        parallel: int = 8,
+    ) -> None: ...
+    def take(self) -> tuple[bytes, int, str]: ...
+    def cancel(self) -> None: ...
+    @property
+    def landed(self) -> bool: ...
 
 class Stream:
     def __init__(

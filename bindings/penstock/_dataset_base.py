@@ -8,6 +8,7 @@ from typing import Any
 
 from ._client import S3Client
 from ._config import S3ClientConfig
+from ._look_ahead import LookAhead
 from ._objects import GetDatasetObjects, S3BucketKeyData
 from ._user_agent import UserAgent
 from .s3reader import S3Reader, S3ReaderConstructor, S3ReaderConstructorProtocol
@@ -57,8 +58,6 @@ class S3DatasetBase:
     def _objects(self) -> Iterable[S3BucketKeyData]:
         return self._get_dataset_objects(self._get_client())
 
-    def _read(self, item: S3BucketKeyData) -> Any:
-        reader = self._get_client().get_object(
-            item.bucket, item.key, object_info=item.object_info, reader_constructor=self._reader_constructor
-        )
-        return self._transform(reader)
+    def _look_ahead(self, objects: Iterable[S3BucketKeyData]) -> LookAhead:
+        client = self._get_client()
+        return LookAhead(client, objects, self._reader_constructor, client.s3client_config.look_ahead_bytes)

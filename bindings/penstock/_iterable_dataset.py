@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 import logging
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import torch.distributed
@@ -12,6 +11,7 @@ from torch.utils.data import IterableDataset, get_worker_info
 
 from ._config import S3ClientConfig
 from ._dataset_base import S3DatasetBase
+from ._object_iterator import ObjectIterator, Position, Share
 from ._objects import GetDatasetObjects, ObjectsFromPrefix, ObjectsFromUris, identity
 from .s3reader import S3Reader, S3ReaderConstructorProtocol
 
@@ -57,6 +57,8 @@ class S3IterableDataset(S3DatasetBase, IterableDataset[Any]):
         self._enable_sharding = enable_sharding
         # A spawned worker has no process group of its own, so the trainer's rank travels with the dataset.
         self._rank, self._world_size = _rank_and_world_size()
+        self._position: Position | None = None
+        self._resume: dict[str, Any] | None = None
 
     @classmethod
     def from_objects(
@@ -102,12 +104,35 @@ class S3IterableDataset(S3DatasetBase, IterableDataset[Any]):
         if world_size > 1:
             self._rank, self._world_size = rank, world_size
 
-    def __iter__(self) -> Iterator[Any]:
-        objects: Iterable[Any] = self._objects()
-        if self._enable_sharding:
-            self._learn_rank()
-            info = get_worker_info()
-            worker, workers = (info.id, info.num_workers) if info is not None else (0, 1)
-            first = self._rank + worker * self._world_size
-            objects = itertools.islice(objects, first, None, self._world_size * workers)
-        return map(self._read, objects)
+    def _share(self) -> Share:
+        if not self._enable_sharding:
+            return Share(0, 1, 1)
+        self._learn_rank()
+        info = get_worker_info()
+        worker, workers = (info.id, info.num_workers) if info is not None else (0, 1)
+        return Share(self._rank + worker * self._world_size, self._world_size, workers)
+
+    def __iter__(self) -> ObjectIterator:
+        resume, self._resume = self._resume, None
+        iterator = ObjectIterator(self, self._share())
+        if resume is not None:
+            iterator.load_state_dict(resume)
+        self._position = iterator.position
+        return iterator
+
+    def state_dict(self) -> dict[str, Any]:
+        """Where the latest iteration in this process stands: how many items of its share it has yielded, and the shares.
+
+        With :meth:`load_state_dict` what torchdata's StatefulDataLoader asks of a dataset; its workers call both.
+        """
+        if self._resume is not None:
+            return dict(self._resume)
+        position = self._position or Position(self._share())
+        return position.state_dict()
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Has the next iteration go on from there; those after it start over.
+
+        Items are counted in the listing's order: objects that came or went meanwhile shift what is left.
+        """
+        self._resume = dict(state)

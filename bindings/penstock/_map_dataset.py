@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from torch.utils.data import Dataset
@@ -89,6 +89,17 @@ class S3MapDataset(S3DatasetBase, Dataset[Any]):
 
     def __getitem__(self, i: int) -> Any:
         return self._transform(self._get_object(i))
+
+    def __getitems__(self, indices: Sequence[int]) -> list[Any]:
+        """The items of a batch, in order, fetched at the same time; DataLoader asks for batches this way.
+
+        Memory is bounded by ``S3ClientConfig.look_ahead_bytes``. Errors are those of the items one by one. A subclass with
+        a ``__getitem__`` of its own gets each item from there.
+        """
+        if type(self).__getitem__ is not S3MapDataset.__getitem__:
+            return [self[i] for i in indices]
+        pairs = self._dataset_bucket_key_pairs
+        return [self._transform(reader) for reader in self._look_ahead(pairs[i] for i in indices)]
 
     def __len__(self) -> int:
         return len(self._dataset_bucket_key_pairs)

@@ -18,25 +18,49 @@ READ_AHEAD_PARTS = 4
 
 
 class ObjectSource:
-    """Which object, and which version of it once the first byte or a listing has told: all reads are pinned to that."""
+    """Which object, and which version of it once the first byte or a listing has told: all reads are pinned to that.
+
+    Attributes:
+        ahead: The object's first bytes, on their way before anybody asked; None: not fetched ahead, or taken.
+        head: Those bytes once they were taken.
+        used: Whether somebody has asked for bytes or size.
+    """
+
+    __slots__ = ("ahead", "bucket", "etag", "head", "key", "size", "used")
 
     def __init__(self, bucket: str, key: str) -> None:
         self.bucket = bucket
         self.key = key
         self.size: int | None = None
         self.etag: str | None = None
+        self.ahead: _core.Fetch | None = None
+        self.head: bytes | None = None
+        self.used = False
 
     def learn(self, size: int, etag: str | None) -> None:
         self.size = size
         if etag:
             self.etag = etag.removeprefix("W/").strip('"') or None
 
+    def take_head(self) -> bytes | None:
+        """The bytes fetched ahead, waiting for them; None: there are none. After an error the next read asks anew.
+
+        Raises:
+            S3Exception: fetching them failed.
+        """
+        self.used = True
+        fetch, self.ahead = self.ahead, None
+        if fetch is not None:
+            self.head, size, etag = fetch.take()
+            self.learn(size, etag)
+        return self.head
+
 
 class GetObjectStream:
     """The bytes [start, end) of an object, in order, as an iterator of ``bytes``.
 
     Also gives all of them at once (:meth:`read_all`) or into memory (:meth:`readinto`), in parallel parts and without a
-    copy. Use one of the three per stream.
+    copy. Use one of the three per stream. Bytes that were fetched ahead are not fetched again.
     """
 
     def __init__(
@@ -55,6 +79,7 @@ class GetObjectStream:
         self._part_size = part_size
         self._parallel = parallel
         self._stream: _core.Stream | None = None
+        self._head_taken = False
         self._exhausted = False
 
     @property
@@ -76,11 +101,32 @@ class GetObjectStream:
     def __iter__(self) -> Iterator[bytes]:
         return self
 
+    def _head(self) -> bytes | memoryview:
+        """What was fetched ahead of the range, from its start."""
+        head = self._source.take_head()
+        if head is None or self._start >= len(head):
+            return b""
+        if self._start == 0 and (self._end is None or self._end >= len(head)):
+            return head
+        return memoryview(head)[self._start : self._end]
+
+    def _at_end(self, position: int) -> bool:
+        """Whether the range is known to end here."""
+        size = self._source.size
+        return position == self._end or (size is not None and position >= size)
+
     def __next__(self) -> bytes:
         if self._exhausted:
             raise StopIteration
         source = self._source
         if self._stream is None:
+            if not self._head_taken:
+                self._head_taken = True
+                head = self._head()
+                if len(head):
+                    self._start += len(head)
+                    self._exhausted = self._at_end(self._start)
+                    return bytes(head)
             self._stream = _core.Stream(
                 self._client, source.bucket, source.key, self._start, self._end, source.size, source.etag,
                 self._part_size, READ_AHEAD_PARTS,
@@ -99,20 +145,34 @@ class GetObjectStream:
     def read_all(self) -> bytes:
         """All bytes of the range in one object."""
         source = self._source
-        data, metadata = self._client.read(
-            source.bucket, source.key, self._start, self._end, source.size, source.etag, self._part_size, self._parallel
-        )
-        source.learn(metadata.size, metadata.etag)
+        head = self._head()
+        reached = self._start + len(head)
+        if len(head) and self._at_end(reached):
+            data = bytes(head)
+        else:
+            data, metadata = self._client.read(
+                source.bucket, source.key, reached, self._end, source.size, source.etag, self._part_size, self._parallel,
+                bytes(head),
+            )  # fmt: skip
+            source.learn(metadata.size, metadata.etag)
         self._exhausted = True
         return data
 
     def readinto(self, buffer: Buffer) -> int:
         """Fills a writable buffer from the start of the range; returns the bytes read, fewer only at the object's end."""
         source = self._source
-        count, metadata = self._client.read_into(
-            source.bucket, source.key, buffer, self._start, source.size, source.etag, self._part_size, self._parallel
-        )
-        source.learn(metadata.size, metadata.etag)
+        view = memoryview(buffer).cast("B")
+        head = self._head()
+        count = min(len(head), len(view))
+        if count:
+            view[:count] = memoryview(head)[:count]
+        reached = self._start + count
+        if count == 0 or (count < len(view) and not self._at_end(reached)):
+            more, metadata = self._client.read_into(
+                source.bucket, source.key, view[count:], reached, source.size, source.etag, self._part_size, self._parallel
+            )
+            source.learn(metadata.size, metadata.etag)
+            count += more
         self._exhausted = True
         return count
 

@@ -1,0 +1,25 @@
+// `bytes` objects made before their content is there, to be filled in place.
+#ifndef PENSTOCK_BINDINGS_CORE_NEW_BYTES_H_
+#define PENSTOCK_BINDINGS_CORE_NEW_BYTES_H_
+
+#include <pybind11/pybind11.h>
+
+#include <cstdint>
+
+#include "penstock/base/bytes.h"
+#include "penstock/base/result.h"
+
+namespace penstock::python {
+
+// An uninitialised `bytes` of that size; nobody else may see it before it is filled. Needs the GIL.
+// kResourceExhausted when there is no memory.
+Result<pybind11::object> NewBytes(std::uint64_t size);
+
+// The memory of such a `bytes`.
+inline MutableByteView BytesMemory(const pybind11::object& bytes) {
+  return {reinterpret_cast<std::byte*>(PyBytes_AS_STRING(bytes.ptr())), static_cast<std::size_t>(PyBytes_GET_SIZE(bytes.ptr()))};
+}
+
+}  // namespace penstock::python
+
+#endif  // PENSTOCK_BINDINGS_CORE_NEW_BYTES_H_

@@ -1,0 +1,83 @@
+"""One iteration over an S3IterableDataset: its share of the objects, and how far it has come."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ._look_ahead import LookAhead
+
+if TYPE_CHECKING:
+    from ._dataset_base import S3DatasetBase
+
+
+class Share(NamedTuple):
+    """Which objects of the listing are one worker's: number `first`, then every ``world_size * num_workers``-th."""
+
+    first: int
+    world_size: int
+    num_workers: int
+
+
+@dataclass
+class Position:
+    """How many items of a share were yielded."""
+
+    share: Share
+    yielded: int = 0
+
+    def state_dict(self) -> dict[str, Any]:
+        return {"yielded": self.yielded, "world_size": self.share.world_size, "num_workers": self.share.num_workers}
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Raises ValueError: the state is not one of ours, or was taken with other shares."""
+        try:
+            yielded, taken = int(state["yielded"]), (state["world_size"], state["num_workers"])
+        except (KeyError, TypeError, ValueError):
+            raise ValueError(f"{state!r} is not a state of an S3IterableDataset; pass what state_dict() returned") from None
+        if taken != self.share[1:]:
+            raise ValueError(
+                f"the state was taken with {taken[0]} ranks of {taken[1]} workers, but this iteration has"
+                f" {self.share.world_size} of {self.share.num_workers}: resume with the same numbers"
+            )
+        if yielded < 0:
+            raise ValueError(f"yielded is {yielded} in the state; it takes 0 or more")
+        self.yielded = yielded
+
+
+class ObjectIterator(Iterator[Any]):
+    """Yields the transformed readers of a share. Nothing is requested before the first item.
+
+    Thread safety: one user at a time.
+    """
+
+    def __init__(self, dataset: S3DatasetBase, share: Share) -> None:
+        self._dataset = dataset
+        self.position = Position(share)
+        self._readers: LookAhead | None = None
+
+    def __iter__(self) -> ObjectIterator:
+        return self
+
+    def __next__(self) -> Any:
+        if self._readers is None:
+            share = self.position.share
+            step = share.world_size * share.num_workers
+            first = share.first + self.position.yielded * step
+            self._readers = self._dataset._look_ahead(itertools.islice(self._dataset._objects(), first, None, step))
+        reader = next(self._readers)
+        self.position.yielded += 1  # also where the transform raises: that object had its turn
+        return self._dataset._transform(reader)
+
+    def state_dict(self) -> dict[str, Any]:
+        """See :meth:`S3IterableDataset.state_dict`."""
+        return self.position.state_dict()
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Goes on from there instead."""
+        self.position.load_state_dict(state)
+        if self._readers is not None:
+            self._readers.close()
+            self._readers = None

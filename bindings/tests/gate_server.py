@@ -1,0 +1,75 @@
+"""A server that answers object requests only when enough of them wait: proof that they were sent at the same time."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import penstock
+
+PATIENCE_S = 20
+
+
+class Gate:
+    """Shut until `together` GETs wait before it, then open for good; those that waited in vain are answered 501."""
+
+    def __init__(self, content: bytes, together: int) -> None:
+        self.content = content
+        self.together = together
+        self.requested: list[str] = []
+        self._changed = threading.Condition()
+
+    def pass_through(self, path: str) -> bool:
+        with self._changed:
+            self.requested.append(path)
+            self._changed.notify_all()
+            return self._changed.wait_for(lambda: len(self.requested) >= self.together, PATIENCE_S)
+
+
+@contextlib.contextmanager
+def gate_server(content: bytes, together: int) -> Iterator[tuple[Gate, str]]:
+    gate = Gate(content, together)
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            if not gate.pass_through(self.path):
+                self.send_error(501, "the gate stayed shut")
+                return
+            asked = re.fullmatch(r"bytes=(\d+)-(\d*)", self.headers.get("Range", "bytes=0-"))
+            assert asked is not None
+            first = int(asked[1])
+            last = min(int(asked[2]) if asked[2] else len(content), len(content) - 1)
+            self.send_response(206)
+            self.send_header("Content-Range", f"bytes {first}-{last}/{len(content)}")
+            self.send_header("Content-Length", str(last + 1 - first))
+            self.send_header("ETag", '"e"')
+            self.send_header("Last-Modified", "Wed, 01 Jan 2025 00:00:00 GMT")
+            self.end_headers()
+            with contextlib.suppress(OSError):  # a client that gave up
+                self.wfile.write(content[first : last + 1])
+
+        def log_message(self, format: str, *args: object) -> None:
+            del format, args
+
+    class Server(ThreadingHTTPServer):
+        request_queue_size = 256
+        daemon_threads = True
+
+    server = Server(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield gate, f"http://127.0.0.1:{server.server_address[1]}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
+
+
+def gate_config(**options: object) -> penstock.S3ClientConfig:
+    return penstock.S3ClientConfig(unsigned=True, force_path_style=True, max_attempts=1, **options)  # type: ignore[arg-type]

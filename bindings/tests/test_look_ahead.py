@@ -1,0 +1,262 @@
+"""Fetching ahead: what is under way together, what memory it may take, and that readers behave the same."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import random
+
+import penstock
+import pytest
+from bucket_io import put
+from gate_server import gate_config, gate_server
+from penstock import ObjectInfo, S3BucketKeyData, S3IterableDataset, S3MapDataset, S3ReaderConstructor
+from penstock._look_ahead import LookAhead
+from penstock._objects import identity
+from penstock._streams import ObjectSource
+
+MIB = 1024**2
+KIND = S3ReaderConstructor.default()
+
+
+def uris(count, bucket="b"):
+    return [f"s3://{bucket}/{i}" for i in range(count)]
+
+
+def read_all(reader):
+    return reader.key, reader.read()
+
+
+def over(dataset_class, endpoint, uris, **options):
+    transform = options.pop("transform", read_all)
+    return dataset_class.from_objects(
+        uris, region="us-east-1", endpoint=endpoint, transform=transform, s3client_config=gate_config(**options)
+    )
+
+
+def get_requests(client):
+    return client.stats()["requests"].get("GetObject", 0)
+
+
+# ---- together
+
+
+def test_a_batch_is_fetched_together():
+    with gate_server(b"x" * 100, together=64) as (gate, endpoint):
+        dataset = over(S3MapDataset, endpoint, uris(64))
+        order = random.Random(1).sample(range(64), 64)
+        assert dataset.__getitems__(order) == [(str(i), b"x" * 100) for i in order]
+        assert len(gate.requested) == 64
+
+
+def test_the_iterable_dataset_fetches_the_next_objects_together():
+    with gate_server(b"x" * 100, together=32) as (gate, endpoint):
+        assert list(over(S3IterableDataset, endpoint, uris(96))) == [(str(i), b"x" * 100) for i in range(96)]
+        assert len(gate.requested) == 96
+
+
+@pytest.mark.parametrize(("size", "at_a_time"), [(100, 10), (101, 9), (1000, 1), (5000, 1), (None, 1)])
+def test_as_much_is_under_way_as_the_budget_holds(size, at_a_time):
+    """Of an object larger than the budget, or of unknown size, no more than the budget."""
+    content = b"x" * (size or 100)
+    with gate_server(content, together=at_a_time) as (gate, endpoint):
+        client = penstock.S3Client("us-east-1", endpoint=endpoint, s3client_config=gate_config())
+        infos = [ObjectInfo(str(i), '"e"', size, 0) if size else None for i in range(30)]
+        readers = LookAhead(client, [S3BucketKeyData("b", str(i), info) for i, info in enumerate(infos)], KIND, 1000)
+        for number, reader in enumerate(readers):
+            assert len(readers._coming) == min(at_a_time, 29 - number)
+            assert readers._coming_bytes <= 1000
+            assert reader.read() == content
+        assert len(gate.requested) >= 30
+
+
+def test_without_a_budget_nothing_is_fetched_ahead():
+    with gate_server(b"x", together=1) as (gate, endpoint):
+        dataset = over(S3IterableDataset, endpoint, uris(5), look_ahead_bytes=0, transform=identity)
+        readers = list(dataset)
+        assert gate.requested == []
+        assert [r.read() for r in readers] == [b"x"] * 5
+
+
+def test_a_range_based_reader_fetches_nothing_that_is_not_asked_for(client, bucket):
+    put(client, bucket, "k", b"0123456789")
+    before = get_requests(client)
+    readers = LookAhead(client, [S3BucketKeyData(bucket, "k")] * 3, S3ReaderConstructor.range_based(), MIB)
+    assert len(list(readers)) == 3
+    assert get_requests(client) == before
+
+
+def test_a_negative_budget_is_refused():
+    with pytest.raises(ValueError, match="look_ahead_bytes is -1"):
+        penstock.S3ClientConfig(look_ahead_bytes=-1)
+
+
+# ---- readers nobody reads
+
+
+def test_readers_that_nobody_reads_stop_the_look_ahead_and_hold_little(client, bucket):
+    for i in range(40):
+        put(client, bucket, str(i), b"x" * 1000)
+    before = get_requests(client)
+    objects = [S3BucketKeyData(bucket, str(i), ObjectInfo(str(i), "", 1000, 0)) for i in range(40)]
+    readers = list(LookAhead(client, objects, KIND, 4000))
+    held = sum(1 for r in readers if r._get_stream.args[0].ahead is not None)
+    assert held <= 5
+    assert get_requests(client) - before < 20
+    assert [r.read() for r in readers] == [b"x" * 1000] * 40  # those let go are fetched again
+
+
+def test_the_look_ahead_goes_on_when_readers_are_read_again():
+    with gate_server(b"x" * 100, together=1) as (_, endpoint):
+        client = penstock.S3Client("us-east-1", endpoint=endpoint, s3client_config=gate_config())
+        objects = (S3BucketKeyData("b", str(i), ObjectInfo(str(i), '"e"', 100, 0)) for i in itertools.count())
+        readers = LookAhead(client, objects, KIND, 200)
+        for _ in range(10):
+            next(readers)
+        assert readers._suspended
+        for _ in range(4):
+            next(readers).read()
+        assert not readers._suspended
+        assert len(readers._coming) == 2
+        readers.close()
+
+
+def test_batches_collated_after_they_were_made_are_fetched_once(client, bucket):
+    for i in range(20):
+        put(client, bucket, f"p/{i:02}", b"x" * 50)
+    before = get_requests(client)
+    objects = [S3BucketKeyData(bucket, f"p/{i:02}") for i in range(20)]
+    readers = LookAhead(client, objects, KIND, 100 * MIB)
+    for _ in range(4):
+        assert [r.read() for r in itertools.islice(readers, 5)] == [b"x" * 50] * 5
+    assert get_requests(client) - before == 20
+
+
+# ---- the same behaviour as single items
+
+
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("limit", [1, 7, 999, 1000, 1001, 5000])
+def test_reading_is_the_same_whatever_part_came_ahead(client, bucket, known, limit):
+    data = random.Random(3).randbytes(1000)
+    put(client, bucket, "k", data)
+    info = next(iter(client.list_objects(bucket))).object_info[0] if known else None
+    steps = [
+        lambda r: (r.read(), r.read(), r.tell()),
+        lambda r: [r.read(11) for _ in range(95)],
+        lambda r: (r.seek(-10, io.SEEK_END), r.read(), r.seek(3), r.read(5)),
+        lambda r: (r.seek(500), r.read(20), r.seek(0), r.read()),
+        lambda r: [(n := bytearray(300), r.readinto(n)) for _ in range(5)],
+        lambda r: r.readlines(),
+    ]
+    for kind in (S3ReaderConstructor.sequential(), S3ReaderConstructor.range_based(), S3ReaderConstructor.range_based(0)):
+        for step in steps:
+            source = ObjectSource(bucket, "k")
+            reader = client._reader(source, info, kind)
+            client._fetch_ahead(source, limit)
+            assert step(reader) == step(io.BytesIO(data))
+
+
+def test_what_came_ahead_is_neither_fetched_again_nor_copied(client, bucket):
+    data = b"x" * 100_000
+    put(client, bucket, "k", data)
+    reader = next(LookAhead(client, [S3BucketKeyData(bucket, "k")], KIND, 100 * MIB))
+    before = client.stats()["requests"].get("HeadObject", 0)
+    assert reader.seek(0, io.SEEK_END) == 100_000
+    reader.seek(0)
+    first = reader.read()
+    assert first == data
+    assert reader._get_stream.args[0].head is first
+    assert get_requests(client) == 1
+    assert client.stats()["requests"].get("HeadObject", 0) == before  # its size came with it
+
+
+def test_objects_larger_than_the_limit_are_read_whole(client, bucket):
+    data = random.Random(4).randbytes(20 * MIB + 5)
+    put(client, bucket, "big", data)
+    info = next(iter(client.list_objects(bucket))).object_info[0]
+    for known in (None, info):
+        for reader in LookAhead(client, [S3BucketKeyData(bucket, "big", known)] * 2, KIND, 100 * MIB):
+            assert reader.read() == data
+        for reader in LookAhead(client, [S3BucketKeyData(bucket, "big", known)], KIND, 100 * MIB):
+            assert b"".join(iter(lambda: reader.read(3 * MIB), b"")) == data  # noqa: B023
+
+
+def test_an_object_that_changes_after_its_head_came_is_never_mixed(client, bucket):
+    put(client, bucket, "k", b"a" * (9 * MIB))
+    reader = next(LookAhead(client, [S3BucketKeyData(bucket, "k")], KIND, 100 * MIB))
+    assert reader.read(10) == b"a" * 10
+    put(client, bucket, "k", b"b" * (9 * MIB))
+    with pytest.raises(penstock.S3PreconditionFailedError):
+        reader.read()
+
+
+def test_an_error_is_raised_by_the_reader_of_its_object_and_the_others_go_on(client, bucket):
+    for key in ("a", "c"):
+        put(client, bucket, key, key.encode())
+    a, b, c = LookAhead(client, [S3BucketKeyData(bucket, key) for key in "abc"], KIND, MIB * 100)
+    with pytest.raises(penstock.S3NotFoundError, match="The key does not exist"):
+        b.read()
+    assert (a.read(), c.read()) == (b"a", b"c")
+    put(client, bucket, "b", b"late")
+    assert b.read() == b"late"  # an error is not remembered
+
+
+def test_an_error_of_the_listing_comes_after_the_readers_before_it(client, bucket):
+    put(client, bucket, "a", b"a")
+
+    def objects():
+        yield S3BucketKeyData(bucket, "a")
+        raise LookupError("the listing broke")
+
+    readers = LookAhead(client, objects(), KIND, MIB)
+    assert next(readers).read() == b"a"
+    with pytest.raises(LookupError, match="the listing broke"):
+        next(readers)
+    assert list(readers) == []
+
+
+def test_batch_errors_are_those_of_single_items(emulator, client, bucket):
+    for i in range(3):
+        put(client, bucket, str(i), b"x")
+    seen = []
+
+    def transform(reader):
+        seen.append(reader.key)
+        return reader.read()
+
+    dataset = S3MapDataset.from_objects(
+        [*uris(3, bucket), f"s3://{bucket}/missing"], region="us-east-1", endpoint=emulator.endpoint, transform=transform,
+        s3client_config=emulator.config(),
+    )  # fmt: skip
+    with pytest.raises(IndexError):
+        dataset.__getitems__([0, 1, 99])
+    with pytest.raises(penstock.S3NotFoundError):
+        dataset.__getitems__([2, 3, 0])
+    assert seen == ["0", "1", "2", "missing"]  # in order, and none after the failure
+    assert dataset.__getitems__([-2, 0]) == [b"x", b"x"]
+    assert dataset.__getitems__([]) == []
+
+
+def test_a_subclass_with_items_of_its_own_is_asked_for_them(emulator, client, bucket):
+    put(client, bucket, "0", b"zero")
+
+    class Labelled(S3MapDataset):
+        def __getitem__(self, i):
+            return i, super().__getitem__(i)
+
+    dataset = Labelled.from_objects(
+        uris(1, bucket), region="us-east-1", endpoint=emulator.endpoint, transform=lambda r: r.read(),
+        s3client_config=emulator.config(),
+    )  # fmt: skip
+    assert dataset.__getitems__([0, 0]) == [(0, b"zero")] * 2
+
+
+def test_leaving_an_iteration_early_cancels_what_is_under_way():
+    with gate_server(b"x", together=1000) as (gate, endpoint):
+        client = penstock.S3Client("us-east-1", endpoint=endpoint, s3client_config=gate_config())
+        readers = LookAhead(client, [S3BucketKeyData("b", str(i)) for i in range(16)], KIND, 100 * MIB)
+        reader = next(readers)
+        readers.close()
+        del readers, reader  # returns although no request was ever answered
+        assert len(gate.requested) <= 16
