@@ -48,7 +48,8 @@ IoResult DirectSocket::SendTls(ByteView bytes) {
 IoResult DirectSocket::Receive(MutableByteView into) {
   if (is_tls_) {
     std::size_t count = 0;
-    IoResult result = FromCurl(curl_easy_recv(handle_, into.data(), into.size(), &count), count);
+    const CURLcode code = curl_easy_recv(handle_, into.data(), into.size(), &count);
+    IoResult result = FromCurl(code, count);
     if (result.moved() && count == 0) result.kind = IoResult::Kind::kClosed;
     return result;
   }

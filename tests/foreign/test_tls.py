@@ -16,8 +16,10 @@ def emulator(certificate):
         yield instance
 
 
-def test_round_trip_with_the_right_bundle(emulator, certificate, monkeypatch):
+@pytest.mark.parametrize("plane", ["direct", "curl"])
+def test_round_trip_with_the_right_bundle(emulator, certificate, monkeypatch, plane):
     monkeypatch.setenv("AWS_CA_BUNDLE", str(certificate[0]))
+    monkeypatch.setenv("PENSTOCK_DATA_PLANE", plane)
     client = emulator.client()
     client.create_bucket("bucket")
     data = os.urandom(20 * 1024**2 + 1)
@@ -26,7 +28,9 @@ def test_round_trip_with_the_right_bundle(emulator, certificate, monkeypatch):
     assert client.get_object("bucket", "k").read() == data
 
 
-def test_an_unknown_certificate_is_refused(emulator):
+@pytest.mark.parametrize("plane", ["direct", "curl"])
+def test_an_unknown_certificate_is_refused(emulator, monkeypatch, plane):
+    monkeypatch.setenv("PENSTOCK_DATA_PLANE", plane)
     client = emulator.client(penstock.S3ClientConfig(max_attempts=1))
     with pytest.raises(penstock.S3UnauthenticatedError, match="certificate"):
         client.create_bucket("bucket")
