@@ -15,7 +15,10 @@ from harness import Row
 from rich.console import Console
 from rich.table import Table
 
-GROUPS = {"emulator": ["emulator", "emulator_store", "emulator_limits"], "client": ["client"]}  # a group and its files in groups/
+GROUPS = {  # a group and its files in groups/
+    "emulator": ["emulator", "emulator_store", "emulator_limits"],
+    "client": ["client", "client_python"],
+}
 
 
 def show(rows: list[Row]) -> None:

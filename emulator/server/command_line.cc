@@ -45,6 +45,7 @@ void Declare(CLI::App& app, Flags& flags) {
   app.add_option("--region", options.region, "home region: of every host name that names none")->capture_default_str();
   app.add_option("--fail-rate", options.fail_rate, "share of requests answered 503 SlowDown, 0 to 1")->capture_default_str();
   app.add_option("--fail-seed", options.fail_seed, "decides which requests fail")->capture_default_str();
+  app.add_option("--first-byte-delay-ms", options.first_byte_delay_ms, "hold every GET and HEAD answer back that long, as a far S3 does")->capture_default_str();
   app.add_option("--tls-cert", options.tls_certificate_path, "PEM certificate chain: serve https");
   app.add_option("--tls-key", options.tls_key_path, "PEM private key");
   app.add_option("--log", options.log_path, "append one JSON line per request to FILE; '-': standard error");

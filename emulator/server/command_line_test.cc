@@ -24,7 +24,7 @@ TEST(CommandLineTest, DefaultsToMemoryAndAnyPort) {
 TEST(CommandLineTest, TakesEveryFlag) {
   const auto command = Parse({"--host", "0.0.0.0", "--port", "9000", "--admin-port", "-1", "--data", "d", "--durability",
                               "strict", "--access-key", "a", "--secret-key", "1", "--access-key", "b", "--secret-key", "2",
-                              "--region", "eu-west-1", "--fail-rate", "0.05", "--fail-seed", "9", "--tls-cert", "c",
+                              "--region", "eu-west-1", "--fail-rate", "0.05", "--fail-seed", "9", "--first-byte-delay-ms", "25", "--tls-cert", "c",
                               "--tls-key", "k", "--log", "-"});
   ASSERT_TRUE(command.ok()) << command.error().message;
   const EmulatorOptions& options = command->options;
@@ -39,6 +39,7 @@ TEST(CommandLineTest, TakesEveryFlag) {
   EXPECT_EQ(options.region, "eu-west-1");
   EXPECT_EQ(options.fail_rate, 0.05);
   EXPECT_EQ(options.fail_seed, 9u);
+  EXPECT_EQ(options.first_byte_delay_ms, 25);
   EXPECT_EQ(options.tls_certificate_path, "c");
   EXPECT_EQ(options.tls_key_path, "k");
   EXPECT_EQ(options.log_path, "-");
@@ -47,7 +48,7 @@ TEST(CommandLineTest, TakesEveryFlag) {
 TEST(CommandLineTest, RefusesWrongUsage) {
   for (const std::vector<const char*>& flags : std::vector<std::vector<const char*>>{
            {"--port", "many"}, {"--port", "70000"}, {"--data", "d", "--memory"}, {"--durability", "some"},
-           {"--access-key", "a"}, {"--fail-rate", "2"}, {"--tls-cert", "c"}, {"serve"}, {"--unknown"}}) {
+           {"--access-key", "a"}, {"--fail-rate", "2"}, {"--first-byte-delay-ms", "-1"}, {"--tls-cert", "c"}, {"serve"}, {"--unknown"}}) {
     EXPECT_FALSE(Parse(flags).ok()) << flags[0];
   }
 }

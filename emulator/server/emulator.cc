@@ -8,6 +8,7 @@
 #include "emulator/api/router.h"
 #include "emulator/auth/auth.h"
 #include "emulator/faults/fail_rate.h"
+#include "emulator/faults/first_byte_delay.h"
 #include "emulator/http/server.h"
 #include "emulator/server/admin.h"
 #include "emulator/server/control.h"
@@ -50,8 +51,9 @@ class RunningEmulator final : public Emulator {
     auth_ = auth::MakeAuth(
         {.mode = ModeOf(options_.auth), .region = options_.region, .hosts = hosts, .allow_anonymous = true}, identities, *router_);
     fail_rate_ = faults::MakeFailRate({.rate = options_.fail_rate, .seed = options_.fail_seed}, *auth_);
+    delay_ = faults::MakeFirstByteDelay(std::chrono::milliseconds(options_.first_byte_delay_ms), *fail_rate_);
     admin_ = MakeAdmin(*this, options_.admin_token);
-    front_ = MakeFront(hosts, identities, counters_, options_.admin_port < 0 ? nullptr : admin_.get(), *fail_rate_);
+    front_ = MakeFront(hosts, identities, counters_, options_.admin_port < 0 ? nullptr : admin_.get(), *delay_);
     return Listen();
   }
 
@@ -173,6 +175,7 @@ class RunningEmulator final : public Emulator {
   std::unique_ptr<Control> control_;
   std::unique_ptr<api::Handler> auth_;
   std::unique_ptr<faults::FailRate> fail_rate_;
+  std::unique_ptr<api::Handler> delay_;
   std::unique_ptr<api::Handler> admin_;
   std::unique_ptr<api::Handler> front_;
   std::unique_ptr<http::Server> server_;

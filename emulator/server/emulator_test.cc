@@ -177,6 +177,13 @@ TEST(EmulatorTest, AnInjectedFailureLooksLikeS3s) {
   EXPECT_NE(answer.text.find("x-amz-request-id: "), std::string::npos);
 }
 
+TEST(EmulatorTest, HoldsReadsBackAsLongAsAsked) {
+  const auto emulator = Start({.first_byte_delay_ms = 30});
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_EQ(Send(emulator->endpoint(), {}).status, 200);
+  EXPECT_GE(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(30));
+}
+
 TEST(EmulatorTest, AdminListenerAnswers) {
   const auto emulator = Start();
   Put(*emulator, "/bucket");

@@ -40,6 +40,9 @@ Result<EmulatorOptions> CheckedOptions(EmulatorOptions options) {
   if (!(options.fail_rate >= 0 && options.fail_rate <= 1)) {
     return Wrong("fail rate is " + std::to_string(options.fail_rate) + "; it is a share of requests from 0 to 1");
   }
+  if (options.first_byte_delay_ms < 0 || options.first_byte_delay_ms > 60'000) {
+    return Wrong("first byte delay is " + std::to_string(options.first_byte_delay_ms) + " ms; it takes 0 to 60000");
+  }
   if (options.tls_certificate_path.empty() != options.tls_key_path.empty()) {
     return Wrong("TLS needs both a certificate and a key file; only one of them is given");
   }

@@ -22,6 +22,7 @@ TEST(OptionsTest, RefusesWhatCannotWork) {
   EXPECT_NE(Complaint({.port = -1}).find("port is -1"), std::string::npos);
   EXPECT_NE(Complaint({.admin_port = -2}).find("admin port is -2"), std::string::npos);
   EXPECT_NE(Complaint({.fail_rate = 1.5}).find("from 0 to 1"), std::string::npos);
+  EXPECT_NE(Complaint({.first_byte_delay_ms = 60'001}).find("60001 ms; it takes 0 to 60000"), std::string::npos);
   EXPECT_NE(Complaint({.fail_rate = -0.1}).find("from 0 to 1"), std::string::npos);
   EXPECT_NE(Complaint({.region = ""}).find("region"), std::string::npos);
   EXPECT_NE(Complaint({.host = ""}).find("host"), std::string::npos);

@@ -51,6 +51,7 @@ struct EmulatorOptions {
   std::string region = "us-east-1";
   double fail_rate = 0;  // share of requests answered 503 SlowDown, 0 to 1; decided per request by seed, not by chance
   std::uint64_t fail_seed = 1;
+  int first_byte_delay_ms = 0;  // every GET and HEAD answer leaves that much later
   std::string tls_certificate_path;  // PEM; both set or both empty
   std::string tls_key_path;
   std::string log_path;  // one JSON line per request; empty: none; "-": standard error

@@ -1,0 +1,64 @@
+"""Saves or loads a checkpoint with torch and prints what it cost, as one JSON line.
+
+python_checkpoint.py CLIENT VERB ENDPOINT BUCKET MIB ROUNDS; CLIENT: penstock or s3torchconnector; VERB: save or load.
+
+`peak_mib` is the most memory above the state's own tensors.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+TENSORS = 16
+
+
+def make_state(mebibytes: int) -> dict[str, Any]:
+    import torch
+
+    elements = mebibytes * 1024 * 1024 // TENSORS // 4
+    return {f"layer.{i}": torch.full((elements,), float(i)) for i in range(TENSORS)}
+
+
+def memory_kib(name: str) -> int:
+    """VmRSS or VmHWM of this process; ru_maxrss would include the parent's before exec."""
+    return next(int(line.split()[1]) for line in Path("/proc/self/status").read_text().splitlines() if line.startswith(name))
+
+
+def main() -> None:
+    name, verb, endpoint, bucket, mebibytes, rounds = sys.argv[1:]
+    import torch
+
+    module = importlib.import_module(name)
+    config = module.S3ClientConfig(force_path_style=True)
+    checkpoint = module.S3Checkpoint("us-east-1", endpoint=endpoint, s3client_config=config)
+    state = make_state(int(mebibytes)) if verb == "save" else {}
+
+    def save() -> int:
+        with checkpoint.writer(f"s3://{bucket}/saved-by-{name}.pt") as writer:
+            torch.save(state, writer)
+        return int(mebibytes) << 20
+
+    def load() -> int:
+        with checkpoint.reader(f"s3://{bucket}/checkpoint.pt") as reader:
+            loaded = torch.load(reader, weights_only=True)
+        return sum(tensor.numel() * tensor.element_size() for tensor in loaded.values())
+
+    run = {"save": save, "load": load}[verb]
+    run()  # connections, imports
+    Path("/proc/self/clear_refs").write_text("5")  # the peak counts from here
+    before = memory_kib("VmRSS")
+    cpu, start = time.process_time(), time.perf_counter()
+    total = sum(run() for _ in range(int(rounds)))
+    seconds, cpu = time.perf_counter() - start, time.process_time() - cpu
+    held = int(mebibytes) * 1024 if verb == "load" else 0  # what was loaded stays; what is saved was there before
+    peak = (memory_kib("VmHWM") - before - held) / 1024
+    print(json.dumps({"seconds": seconds, "cpu": cpu, "bytes": total, "peak_mib": peak}))
+
+
+if __name__ == "__main__":
+    main()

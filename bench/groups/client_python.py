@@ -1,0 +1,137 @@
+"""Group `client`, the part that is Python's: data loading, checkpoints and the import, beside the reference connector."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from harness import Measurement, Row, interleave, per_gigabyte, rows, run_json
+from servers import CREDENTIALS, Server, penstock_emulator
+
+CLIENTS = Path(__file__).parent.parent / "clients"
+PEERS = ("penstock", "s3torchconnector")
+OBJECT_BYTES = 100_000
+WORKERS = 4
+DELAY_MS = 25
+# Enough for seconds of ours; the peer, which needs as much time for a hundredth of them, gets fewer.
+OBJECTS = {"penstock": 8192, "s3torchconnector": 1024}
+CHECKPOINT_MIB = int(os.environ.get("PENSTOCK_BENCH_CHECKPOINT_MIB", "1024"))
+CHECKPOINT_ROUNDS = 2
+IMPORTS = 5
+
+
+def fill(server: Server) -> None:
+    """A bucket of 100 KB objects for each client: the same objects, as many as it can read in a round."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    client = server.boto3()
+    body = os.urandom(OBJECT_BYTES)
+    for name, count in OBJECTS.items():
+        client.create_bucket(Bucket=name)
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(lambda i: client.put_object(Bucket=name, Key=f"data/{i:06}", Body=body), range(count)))  # noqa: B023
+
+
+def data(rounds: int, style: str, delay_ms: int, name: str) -> list[Row]:
+    options = ["--first-byte-delay-ms", str(delay_ms)] if delay_ms else []
+    with penstock_emulator("--memory", *options) as server:
+        fill(server)
+
+        def measure(peer: str) -> Measurement:
+            command = [sys.executable, str(CLIENTS / "python_data.py"), peer, style, server.endpoint, peer, str(WORKERS), "1"]
+            got = run_json(command, CREDENTIALS)
+            return {"rate": got["objects"] / got["seconds"], "cpu": got["cpu"] / got["objects"] * 1e6}
+
+        results = interleave({peer: (lambda peer=peer: measure(peer)) for peer in PEERS}, rounds)
+    return rows(results, PEERS[0], {"rate": (name, "objects/s"), "cpu": (f"{name}.cpu", "CPU-us/object")})
+
+
+def iter_100kb(rounds: int) -> list[Row]:
+    """Iterable dataset, sharded over 4 workers, 25 ms to each first byte."""
+    return data(rounds, "iter", DELAY_MS, "data.iter_100kb")
+
+
+def map_100kb(rounds: int) -> list[Row]:
+    """Map dataset, shuffled batches of 128, 4 workers, 25 ms to each first byte."""
+    return data(rounds, "map", DELAY_MS, "data.map_100kb")
+
+
+def iter_local(rounds: int) -> list[Row]:
+    """The iterable dataset without the delay."""
+    return data(rounds, "iter", 0, "data.iter_local")
+
+
+def map_local(rounds: int) -> list[Row]:
+    """The map dataset without the delay."""
+    return data(rounds, "map", 0, "data.map_local")
+
+
+def not_md5(server: Server, bucket: str) -> None:
+    """A bucket whose ETags are no MD5, or the server's hashing is all that uploads show."""
+    client = server.boto3()
+    client.create_bucket(Bucket=bucket)
+    rule = {"ApplyServerSideEncryptionByDefault": {"SSEAlgorithm": "aws:kms"}}
+    client.put_bucket_encryption(Bucket=bucket, ServerSideEncryptionConfiguration={"Rules": [rule]})
+
+
+def checkpoint(rounds: int, verb: str) -> list[Row]:
+    size = str(CHECKPOINT_MIB)
+    program = str(CLIENTS / "python_checkpoint.py")
+    with penstock_emulator("--memory") as server:
+        not_md5(server, "bench")
+        if verb == "load":
+            put_checkpoint(server)
+
+        def measure(peer: str) -> Measurement:
+            command = [sys.executable, program, peer, verb, server.endpoint, "bench", size, str(CHECKPOINT_ROUNDS)]
+            return per_gigabyte(run_json(command, CREDENTIALS))
+
+        results = interleave({peer: (lambda peer=peer: measure(peer)) for peer in PEERS}, rounds)
+    name = f"ckpt.{verb}_1gib"
+    quantities = {"gb_per_s": (name, "GB/s"), "cpu_per_gb": (f"{name}.cpu", "CPU-s/GB"), "peak_mib": (f"{name}.peak", "MiB")}
+    return rows(results, PEERS[0], quantities)
+
+
+def put_checkpoint(server: Server) -> None:
+    sys.path.insert(0, str(CLIENTS))
+    import tempfile
+
+    import torch
+    from python_checkpoint import make_state
+
+    with tempfile.TemporaryFile() as file:
+        torch.save(make_state(CHECKPOINT_MIB), file)
+        file.seek(0)
+        server.boto3().upload_fileobj(file, "bench", "checkpoint.pt")
+
+
+def load_1gib(rounds: int) -> list[Row]:
+    """torch.load of 16 tensors, weights only."""
+    return checkpoint(rounds, "load")
+
+
+def save_1gib(rounds: int) -> list[Row]:
+    """torch.save of 16 tensors."""
+    return checkpoint(rounds, "save")
+
+
+def import_penstock(rounds: int) -> list[Row]:
+    """A fresh interpreter that imports the package, less one that imports nothing."""
+
+    def seconds(code: str) -> float:
+        start = time.perf_counter()
+        for _ in range(IMPORTS):
+            subprocess.run([sys.executable, "-c", code], check=True)
+        return (time.perf_counter() - start) / IMPORTS
+
+    def measure(peer: str) -> Measurement:
+        return {"ms": (seconds(f"import {peer}") - seconds("pass")) * 1e3}
+
+    results = interleave({peer: (lambda peer=peer: measure(peer)) for peer in PEERS}, rounds)
+    return rows(results, PEERS[0], {"ms": ("import.penstock", "ms")})
+
+
+SCENARIOS = [iter_100kb, map_100kb, iter_local, map_local, load_1gib, save_1gib, import_penstock]
