@@ -103,6 +103,8 @@ constexpr ErrorInfo kErrors[] = {
     {"MetadataTooLarge", 400, kInvalidArgument, "Your metadata headers exceed the maximum allowed metadata size"},
     {"MissingRequestBodyError", 400, kInvalidArgument, "Request Body is empty"},
     {"MissingSecurityHeader", 400, kInvalidArgument, "Your request was missing a required header"},
+    {"NoLoggingStatusForKey", 400, kInvalidArgument,
+     "There is no such thing as a logging status subresource for a key."},
     {"NotSupported", 400, kInvalidArgument, "The operation is not supported."},
     {"RequestHeaderSectionTooLarge", 400, kInvalidArgument,
      "Your request header section exceeds the maximum allowed size."},

@@ -144,6 +144,22 @@ constexpr std::string_view kParameters[] = {
     "AWSAccessKeyId", "Signature", "Expires",
 };
 
+// Sub-resources of the bucket that S3 answers at a key as well, with the bucket's own answer whatever the key (recorded).
+constexpr std::string_view kBucketsAtKey[] = {"accelerate", "cors", "inventory", "lifecycle", "location", "notification",
+                                              "policy", "replication", "requestPayment", "versioning", "website"};
+
+// And those it has a refusal for (recorded).
+struct KeyRefusal {
+  std::string_view selector;
+  std::string_view code;
+  std::string_view message;
+};
+constexpr KeyRefusal kKeyRefusals[] = {
+    {"logging", "NoLoggingStatusForKey", "There is no such thing as the ?logging sub-resource for a key"},
+    {"uploads", "InvalidRequest", "Key is not expected for the GET method ?uploads subresource"},
+    {"versions", "InvalidRequest", "There is no such thing as the ?versions sub-resource for a key"},
+};
+
 // The selectors in order: every parameter of every request is looked up here.
 constexpr auto kSelectors = [] {
   std::array<std::string_view, std::size(kSelected)> names;
@@ -207,6 +223,22 @@ Resolution NotAllowed(std::string_view method, Level level, std::string_view sel
   return {nullptr, MethodNotAllowed(method, ResourceType(level)), AllowedMethods(level, selector)};
 }
 
+// GET and HEAD of a key with a sub-resource that only buckets have; nullopt: nothing is known of it.
+std::optional<Resolution> ResolveBucketsAtKey(const RequestHead& request, const Target& target, std::string_view selector) {
+  if (request.method != "GET" && request.method != "HEAD") return std::nullopt;
+  const auto* refusal = std::find_if(std::begin(kKeyRefusals), std::end(kKeyRefusals),
+                                     [&](const KeyRefusal& row) { return row.selector == selector; });
+  const bool refused = refusal != std::end(kKeyRefusals);
+  if (refused && request.method == "GET") {
+    return Resolution{nullptr, MakeError(refusal->code, {}, std::string(refusal->message)), {}};
+  }
+  if (!refused && std::find(std::begin(kBucketsAtKey), std::end(kBucketsAtKey), selector) == std::end(kBucketsAtKey)) {
+    return std::nullopt;
+  }
+  if (request.method == "HEAD") return NotAllowed(request.method, kBucket, selector);
+  return Resolution{FindSelected(request.method, kBucket, selector, target), std::nullopt, {}};
+}
+
 // PUT of a key: whole object, part, or a copy of either.
 Resolution ResolveObjectPut(const RequestHead& request, const Target& target, bool has_upload_id) {
   const bool copy = request.Find("x-amz-copy-source") || target.Has("x-amz-copy-source");
@@ -252,6 +284,9 @@ Resolution ResolveOperation(const RequestHead& request, const Target& target) {
   }
   if (const Operation* operation = FindSelected(request.method, level, selector, target)) {
     return {operation, std::nullopt, {}};
+  }
+  if (level == kObject) {
+    if (auto resolution = ResolveBucketsAtKey(request, target, selector)) return std::move(*resolution);
   }
   Resolution refused = NotAllowed(request.method, level, selector);
   if (refused.allow.empty()) {

@@ -87,6 +87,51 @@ TEST(OperationsTest, HeadOfASubResourceIsRefusedWithItsMethods) {
   }
 }
 
+// Recorded: real S3 gives the bucket's answer, for keys that exist and keys that do not.
+TEST(OperationsTest, SomeOfABucketsSubResourcesAreAnsweredAtItsKeys) {
+  Harness s3;
+  s3.Send("PUT /bucket");
+  s3.Send("PUT /bucket/k", "body");
+  for (const char* selector : {"accelerate", "cors", "inventory", "inventory&id=one", "lifecycle", "location", "notification",
+                               "policy", "replication", "requestPayment", "versioning", "website"}) {
+    const Reply bucket = s3.Send("GET /bucket?" + std::string(selector));
+    for (const char* path : {"/bucket/k", "/bucket/missing"}) {
+      const Reply key = s3.Send("GET " + std::string(path) + "?" + selector);
+      EXPECT_EQ(key.Outcome(), bucket.Outcome()) << path << "?" << selector;
+      EXPECT_EQ(key.body, bucket.body) << path << "?" << selector;
+      EXPECT_EQ(key.operation, bucket.operation) << path << "?" << selector;
+    }
+    EXPECT_EQ(s3.Send("GET /missing/k?" + std::string(selector)).Outcome(), "404 NoSuchBucket") << selector;
+  }
+  EXPECT_EQ(s3.Send("HEAD /bucket/k?location").Header("Allow"), "GET");
+  EXPECT_EQ(s3.Send("HEAD /bucket/k?policy").Header("Allow"), "DELETE, GET, PUT");
+}
+
+TEST(OperationsTest, SomeOfABucketsSubResourcesAreRefusedAtItsKeys) {
+  Harness s3;
+  s3.Send("PUT /bucket");
+  s3.Send("PUT /bucket/k", "body");
+  const struct {
+    const char* selector;
+    const char* outcome;
+    const char* message;
+  } cases[] = {
+      {"uploads", "400 InvalidRequest", "Key is not expected for the GET method ?uploads subresource"},
+      {"versions", "400 InvalidRequest", "There is no such thing as the ?versions sub-resource for a key"},
+      {"logging", "400 NoLoggingStatusForKey", "There is no such thing as the ?logging sub-resource for a key"},
+      {"object-lock", "501 NotImplemented",
+       "The sub-resource 'object-lock' does not exist for objects; remove it from the query string"},
+  };
+  for (const auto& c : cases) {
+    const Reply reply = s3.Send("GET /bucket/k?" + std::string(c.selector));
+    EXPECT_EQ(reply.Outcome(), c.outcome) << c.selector;
+    EXPECT_EQ(reply.Element("Message"), c.message) << c.selector;
+  }
+  EXPECT_EQ(s3.Send("HEAD /bucket/k?versions").Header("Allow"), "GET");
+  EXPECT_EQ(s3.Send("PUT /bucket/k?policy", "{}").Outcome(), "501 NotImplemented") << "no write goes to the bucket";
+  EXPECT_EQ(s3.Send("DELETE /bucket/k?policy").Outcome(), "501 NotImplemented");
+}
+
 TEST(OperationsTest, ConflictingSelectorsAreRefused) {
   Harness s3;
   const Reply reply = s3.Send("GET /bucket?versioning&acl");

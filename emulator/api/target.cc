@@ -1,5 +1,8 @@
 #include "emulator/api/target.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "emulator/api/errors.h"
 #include "emulator/api/names.h"
 #include "emulator/api/text.h"
@@ -24,13 +27,16 @@ struct RegionalHost {
   std::string_view region;  // empty: not one of S3's regional names
 };
 
-// "[bucket.]s3[.dualstack].<region>.amazonaws.com" and "[bucket.]s3-<region>.amazonaws.com", in lower case as SDKs
-// write them.
+// S3's own domain, and those under which names lead to this machine.
+constexpr std::string_view kDomains[] = {".amazonaws.com", ".localhost", ".localhost.localstack.cloud"};
+
+// "[bucket.]s3[.dualstack].<region>.DOMAIN" and "[bucket.]s3-<region>.DOMAIN", in lower case as SDKs write them.
 RegionalHost ParseRegionalHost(std::string_view host) {
   std::string_view rest = WithoutPort(host);
-  constexpr std::string_view kDomain = ".amazonaws.com";
-  if (!rest.ends_with(kDomain)) return {};
-  rest.remove_suffix(kDomain.size());
+  const auto* const domain = std::find_if(std::begin(kDomains), std::end(kDomains),
+                                          [&](std::string_view suffix) { return rest.ends_with(suffix); });
+  if (domain == std::end(kDomains)) return {};
+  rest.remove_suffix(domain->size());
   const auto dot = rest.rfind('.');
   std::string_view region = dot == std::string_view::npos ? rest : rest.substr(dot + 1);
   std::string_view before;  // "bucket.", or nothing
@@ -105,8 +111,13 @@ std::optional<std::string_view> Target::Get(std::string_view name) const {
 }
 
 HostRules HostRules::Default(std::string_view region) {
-  return {{"localhost", "s3.amazonaws.com", "s3." + std::string(region) + ".amazonaws.com",
-           "s3.localhost.localstack.cloud"}};
+  HostRules rules{{"localhost"}};
+  const std::string regional = "s3." + std::string(region);
+  for (const std::string_view domain : kDomains) {
+    rules.suffixes.push_back("s3" + std::string(domain));
+    rules.suffixes.push_back(regional + std::string(domain));
+  }
+  return rules;
 }
 
 Result<Target> ParseTarget(std::string_view raw_target, std::string_view host, const HostRules& rules) {

@@ -26,7 +26,8 @@ struct Target {
   BucketName bucket;      // empty: the service itself
   ObjectKey key;          // empty: the bucket itself
   bool virtual_hosted = false;
-  // The region of "[bucket.]s3.<region>.amazonaws.com" and its older spellings; empty: the host names none.
+  // The region of "[bucket.]s3.<region>.amazonaws.com" and its older spellings, or of the same names under "localhost" and
+  // "localhost.localstack.cloud"; empty: the host names none.
   std::string host_region;
   std::vector<QueryParameter> query;  // arrival order, duplicates kept
 
@@ -38,8 +39,9 @@ struct Target {
 // How host names map to buckets. Path-style is always accepted.
 struct HostRules {
   // A Host (port removed) that ends in "." + one of these is virtual-hosted: the part before it is the bucket.
-  // Defaults: "localhost", "s3.amazonaws.com", "s3.<region>.amazonaws.com", "s3.localhost.localstack.cloud". S3's
-  // regional names are understood for every region and need no suffix.
+  // Of several the longest counts: "b.s3.localhost" is `b`. Defaults: "localhost", and "s3." and "s3.<region>." before
+  // "amazonaws.com", "localhost" and "localhost.localstack.cloud". S3's regional names are understood for every region and
+  // need no suffix.
   std::vector<std::string> suffixes;
   static HostRules Default(std::string_view region);
 };

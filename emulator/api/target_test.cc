@@ -34,6 +34,12 @@ TEST(TargetTest, RoutesPathAndHost) {
       {"/k", "b.s3.eu-west-1.amazonaws.com:443", "b", "k"},
       {"/k", "b.S3.localhost.LOCALSTACK.cloud", "b", "k"},
       {"/b/k", "s3.localhost.localstack.cloud", "b", "k"},
+      {"/k", "bucket.s3.localhost:9000", "bucket", "k"},
+      {"/k", "my.bucket.s3.localhost", "my.bucket", "k"},
+      {"/b/k", "s3.localhost:9000", "b", "k"},
+      {"/k", "bucket.s3.us-west-2.localhost:9000", "bucket", "k"},
+      {"/b/k", "s3.us-west-2.localhost", "b", "k"},
+      {"/k", "bucket.s3.us-west-2.localhost.localstack.cloud:4566", "bucket", "k"},
       {"/b/k", "[::1]:9000", "b", "k"},
       {"http://b.localhost:9000/k?x", "ignored", "b", "k"},
       {"http://127.0.0.1", "ignored", "", ""},
@@ -54,7 +60,10 @@ TEST(TargetTest, RegionalHostNamesSayTheirRegion) {
       {"my.bucket.s3-us-west-2.amazonaws.com", "us-west-2"},   {"s3.amazonaws.com", ""},
       {"b.s3.amazonaws.com", ""},                              {"b.s3.mars-1.amazonaws.com", ""},
       {"us-west-2.amazonaws.com", ""},                         {"ec2.us-west-2.amazonaws.com", ""},
-      {"localhost:9000", ""},                                  {"127.0.0.1", ""}};
+      {"localhost:9000", ""},                                  {"127.0.0.1", ""},
+      {"b.s3.us-west-2.localhost:9000", "us-west-2"},          {"s3.us-west-2.localhost", "us-west-2"},
+      {"b.s3.us-west-2.localhost.localstack.cloud", "us-west-2"}, {"b.s3.localhost", ""},
+      {"s3.localhost.localstack.cloud", ""}};
   for (const auto& [host, region] : cases) {
     const auto target = Parse("/x/y", host);
     ASSERT_TRUE(target.ok()) << host;
@@ -64,6 +73,15 @@ TEST(TargetTest, RegionalHostNamesSayTheirRegion) {
     const std::string bucket(name.starts_with("b.") ? "b" : name.starts_with("my.") ? "my.bucket" : "x");
     EXPECT_EQ(target->bucket.value, bucket) << host;
     EXPECT_EQ(target->key.value, bucket == "x" ? "y" : "x/y") << host;
+  }
+}
+
+// The emulator's own region need not be one of AWS's.
+TEST(TargetTest, AnInventedRegionIsReadInLocalNames) {
+  for (const char* host : {"b.s3.here.localhost", "b.s3.here.localhost.localstack.cloud:4566", "b.s3.here.amazonaws.com"}) {
+    const auto target = ParseTarget("/k", host, HostRules::Default("here"));
+    ASSERT_TRUE(target.ok()) << host;
+    EXPECT_EQ(target->bucket.value, "b") << host;
   }
 }
 
