@@ -17,6 +17,7 @@
 
 #include "emulator/store/content.h"
 #include "emulator/store/later.h"
+#include "emulator/store/memo.h"
 #include "emulator/store/text_arena.h"
 #include "penstock/base/clock.h"
 #include "penstock/base/result.h"
@@ -47,6 +48,7 @@ struct BucketRecord {
   WallTime created{};
   Versioning versioning = Versioning::kNever;
   Attributes configuration;  // sub-resource name -> stored document
+  Memo lifecycle_rules = {};  // api/'s, of configuration["lifecycle"]
 };
 using BucketPtr = std::shared_ptr<const BucketRecord>;
 
