@@ -9,6 +9,7 @@
 #include "emulator/api/documents.h"
 #include "emulator/api/errors.h"
 #include "emulator/api/handlers.h"
+#include "emulator/api/lifecycle.h"
 #include "emulator/api/metadata.h"
 #include "emulator/api/multipart.h"
 #include "emulator/api/text.h"
@@ -25,6 +26,7 @@ bool IsOwnChoice(const store::ObjectRecord& object) {
 }
 
 void Respond(Call& call, const store::ObjectRecord& object) {
+  AddExpirationHeader(call, object);
   const Encryption encryption = StoredEncryption(object.attributes);
   // The customer's key is not echoed here (appendix B).
   if (encryption.kind != EncryptionKind::kCustomer) AddEncryptionHeaders(call, encryption);

@@ -10,6 +10,7 @@
 #include "emulator/api/documents.h"
 #include "emulator/api/errors.h"
 #include "emulator/api/handlers.h"
+#include "emulator/api/lifecycle.h"
 #include "emulator/api/metadata.h"
 #include "emulator/api/writes.h"
 
@@ -117,6 +118,7 @@ Result<void> CopyObject(Call& call) {
   // Recorded: where versioning is suspended, a copy tells the null version that a put is silent about.
   if (outcome.versioning == store::Versioning::kSuspended) call.response().Add("x-amz-version-id", object.version_id.value);
   AddSourceVersionHeader(call, source);
+  AddExpirationHeader(call, object);
   AddEncryptionHeaders(call, settings.encryption);
   AddContextHeader(call, settings.encryption);
   XmlWriter xml;

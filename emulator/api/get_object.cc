@@ -9,6 +9,7 @@
 #include "emulator/api/documents.h"
 #include "emulator/api/errors.h"
 #include "emulator/api/handlers.h"
+#include "emulator/api/lifecycle.h"
 #include "emulator/api/metadata.h"
 #include "emulator/api/object_lock.h"
 #include "emulator/api/overrides.h"
@@ -156,6 +157,7 @@ Result<void> GetObject(Call& call) {
   }
   PENSTOCK_ASSIGN(const Selection selection, Select(call, *object));
   AddValidators(call, *bucket, *object);
+  if (!version) AddExpirationHeader(call, *object);
   AddObjectHeaders(call, *object, selection, encryption);
   AddAttributes(call.response(), object->attributes, overrides);
   AddBody(call, *object, selection);

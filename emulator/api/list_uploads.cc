@@ -6,6 +6,7 @@
 #include "emulator/api/documents.h"
 #include "emulator/api/errors.h"
 #include "emulator/api/handlers.h"
+#include "emulator/api/lifecycle.h"
 #include "emulator/api/list_query.h"
 #include "emulator/api/multipart.h"
 
@@ -137,6 +138,7 @@ Result<void> ListParts(Call& call) {
                   call.store.ListParts(call.bucket(), call.key(), upload->id, *marker, max_parts + 1));
   const bool truncated = max_parts > 0 && parts.size() > static_cast<std::size_t>(max_parts);
   parts.resize(std::min(parts.size(), static_cast<std::size_t>(max_parts)));
+  AddAbortHeaders(call, *upload);
   XmlWriter xml;
   xml.Open("ListPartsResult", kXmlNamespace);
   xml.Element("Bucket", bucket->name.value);

@@ -5,6 +5,7 @@
 #include "emulator/api/documents.h"
 #include "emulator/api/errors.h"
 #include "emulator/api/handlers.h"
+#include "emulator/api/lifecycle.h"
 #include "emulator/api/metadata.h"
 #include "emulator/api/writes.h"
 
@@ -82,6 +83,7 @@ Result<void> CreateMultipartUpload(Call& call) {
   record.tags = std::move(settings.tags);
   PENSTOCK_ASSIGN(const store::UploadPtr upload, call.store.CreateUpload(std::move(record)));
 
+  AddAbortHeaders(call, *upload);
   AddEncryptionHeaders(call, settings.encryption);
   AddContextHeader(call, settings.encryption);
   if (!upload->checksum_algorithm.empty()) {

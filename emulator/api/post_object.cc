@@ -12,6 +12,7 @@
 #include "emulator/api/errors.h"
 #include "emulator/api/form.h"
 #include "emulator/api/handlers.h"
+#include "emulator/api/lifecycle.h"
 #include "emulator/api/metadata.h"
 #include "emulator/api/names.h"
 #include "emulator/api/new_object.h"
@@ -161,6 +162,7 @@ Result<store::PutOutcome> Put(Call& call, const store::BucketRecord& bucket, std
   PENSTOCK_ASSIGN(store::PutOutcome outcome,
                   call.store.Put(store::PutObject{bucket.name, NewObjectRecord(call, settings, claim, std::move(body)), {}}));
   AddNewVersionHeader(call, outcome);
+  AddExpirationHeader(call, *outcome.object);
   AddEncryptionHeaders(call, settings.encryption);
   AddContextHeader(call, settings.encryption);
   return outcome;

@@ -50,6 +50,14 @@ TEST_F(PostObjectTest, TheFileBecomesAnObject) {
   EXPECT_EQ(read.Header("x-amz-meta-who"), "me");
 }
 
+TEST_F(PostObjectTest, ALifecycleTellsTheExpiry) {
+  s3_.SendDocument("PUT /bucket?lifecycle",
+                   "<LifecycleConfiguration><Rule><ID>one</ID><Filter><Prefix>a/</Prefix></Filter><Status>Enabled</Status>"
+                   "<Expiration><Days>1</Days></Expiration></Rule></LifecycleConfiguration>");
+  EXPECT_EQ(Post({{"key", "a/b"}}).Header("x-amz-expiration"), "expiry-date=\"Sun, 04 Jan 2026 00:00:00 GMT\", rule-id=\"one\"");
+  EXPECT_EQ(Post({{"key", "b"}}).Header("x-amz-expiration"), "<absent>");
+}
+
 TEST_F(PostObjectTest, TheFormSaysHowItIsAnswered) {
   EXPECT_EQ(Post({{"key", "k"}, {"success_action_status", "200"}}).status, 200);
   EXPECT_EQ(Post({{"key", "k"}, {"success_action_status", "404"}}).status, 204);

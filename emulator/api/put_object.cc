@@ -4,6 +4,7 @@
 #include "emulator/api/conditions.h"
 #include "emulator/api/documents.h"
 #include "emulator/api/handlers.h"
+#include "emulator/api/lifecycle.h"
 #include "emulator/api/metadata.h"
 #include "emulator/api/new_object.h"
 #include "emulator/api/write_later.h"
@@ -17,6 +18,7 @@ void Answer(Call& call, const Encryption& encryption, const store::PutOutcome& o
   Response& response = call.response();
   response.headers.reserve(10);
   AddNewVersionHeader(call, outcome);
+  AddExpirationHeader(call, object);
   AddEncryptionHeaders(call, encryption);
   AddContextHeader(call, encryption);
   response.Add("ETag", Quoted(object.etag.value));

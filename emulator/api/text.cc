@@ -26,6 +26,19 @@ void AppendPercent(std::string& out, char c) {
   out += kDigits[byte & 15];
 }
 
+std::string EncodeAllBut(std::string_view text, std::string_view kept) {
+  std::string out;
+  out.reserve(text.size() + 8);
+  for (const char c : text) {
+    if (IsAlphanumeric(c) || kept.find(c) != std::string_view::npos) {
+      out += c;
+    } else {
+      AppendPercent(out, c);
+    }
+  }
+  return out;
+}
+
 // Bytes that follow a leading byte of a well-formed sequence; -1: cannot lead.
 int ContinuationBytes(unsigned char lead) {
   if (lead < 0x80) return 0;
@@ -128,18 +141,9 @@ void AppendListingEncoded(std::string& out, std::string_view text) {
   out.append(text, run, text.size() - run);
 }
 
-std::string PathEncode(std::string_view text) {
-  std::string out;
-  out.reserve(text.size() + 8);
-  for (const char c : text) {
-    if (IsAlphanumeric(c) || c == '-' || c == '.' || c == '_' || c == '~' || c == '/') {
-      out += c;
-    } else {
-      AppendPercent(out, c);
-    }
-  }
-  return out;
-}
+std::string PathEncode(std::string_view text) { return EncodeAllBut(text, "-._~/"); }
+
+std::string PercentEncode(std::string_view text) { return EncodeAllBut(text, "-._~"); }
 
 bool IsAscii(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });

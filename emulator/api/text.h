@@ -35,6 +35,9 @@ void AppendListingEncoded(std::string& out, std::string_view text);
 // RFC 3986 unreserved and '/' stay, the rest %XX: for Location URLs.
 std::string PathEncode(std::string_view text);
 
+// RFC 3986 unreserved stay, the rest %XX.
+std::string PercentEncode(std::string_view text);
+
 bool IsAscii(std::string_view text);
 bool IsValidUtf8(std::string_view text);
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime, timedelta, timezone
 
 import pytest
 from botocore.exceptions import ClientError
 
+UTC = timezone.utc
 ROLE = "arn:aws:iam::123456789012:role/replication"
 QUEUE = "arn:aws:sqs:us-east-1:123456789012:queue"
 
@@ -75,6 +77,32 @@ def test_lifecycle(boto, bucket):
     assert refusal(boto.put_bucket_lifecycle_configuration, Bucket=bucket, LifecycleConfiguration=bad) == ("InvalidArgument", 400)
     boto.delete_bucket_lifecycle(Bucket=bucket)
     assert refusal(boto.get_bucket_lifecycle_configuration, Bucket=bucket) == ("NoSuchLifecycleConfiguration", 404)
+
+
+def test_what_a_lifecycle_says_of_objects_and_uploads(boto, bucket):
+    rules = [
+        {"ID": "after ten years", "Filter": {"Prefix": ""}, "Status": "Enabled", "Expiration": {"Days": 3650}},
+        {"ID": "at a date", "Filter": {"Prefix": "k"}, "Status": "Enabled", "Expiration": {"Date": datetime(2035, 1, 1, tzinfo=UTC)}},
+        {"ID": "old uploads", "Filter": {}, "Status": "Enabled", "AbortIncompleteMultipartUpload": {"DaysAfterInitiation": 7}},
+    ]
+    boto.put_bucket_lifecycle_configuration(Bucket=bucket, LifecycleConfiguration={"Rules": rules})
+    expiration = 'expiry-date="Mon, 01 Jan 2035 00:00:00 GMT", rule-id="at%20a%20date"'
+    assert boto.put_object(Bucket=bucket, Key="k", Body=b"body")["Expiration"] == expiration
+    assert boto.get_object(Bucket=bucket, Key="k")["Expiration"] == expiration
+    assert boto.head_object(Bucket=bucket, Key="k")["Expiration"] == expiration
+    copied = boto.copy_object(Bucket=bucket, Key="to", CopySource={"Bucket": bucket, "Key": "k"})
+    assert copied["Expiration"].endswith('00:00:00 GMT", rule-id="after%20ten%20years"')
+
+    upload = boto.create_multipart_upload(Bucket=bucket, Key="k")
+    midnight = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    assert upload["AbortDate"] - midnight in (timedelta(days=7), timedelta(days=8))  # 7 where midnight has just passed
+    assert upload["AbortRuleId"] == "old uploads"
+    address = {"Bucket": bucket, "Key": "k", "UploadId": upload["UploadId"]}
+    part = boto.upload_part(**address, PartNumber=1, Body=b"body")
+    listed = boto.list_parts(**address)
+    assert (listed["AbortDate"], listed["AbortRuleId"]) == (upload["AbortDate"], "old uploads")
+    parts = {"Parts": [{"PartNumber": 1, "ETag": part["ETag"]}]}
+    assert boto.complete_multipart_upload(**address, MultipartUpload=parts)["Expiration"] == expiration
 
 
 def test_policy(boto, bucket):
