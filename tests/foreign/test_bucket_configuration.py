@@ -82,7 +82,12 @@ def test_lifecycle(boto, bucket):
 def test_what_a_lifecycle_says_of_objects_and_uploads(boto, bucket):
     rules = [
         {"ID": "after ten years", "Filter": {"Prefix": ""}, "Status": "Enabled", "Expiration": {"Days": 3650}},
-        {"ID": "at a date", "Filter": {"Prefix": "k"}, "Status": "Enabled", "Expiration": {"Date": datetime(2035, 1, 1, tzinfo=UTC)}},
+        {
+            "ID": "at a date",
+            "Filter": {"Prefix": "k"},
+            "Status": "Enabled",
+            "Expiration": {"Date": datetime(2035, 1, 1, tzinfo=UTC)},
+        },
         {"ID": "old uploads", "Filter": {}, "Status": "Enabled", "AbortIncompleteMultipartUpload": {"DaysAfterInitiation": 7}},
     ]
     boto.put_bucket_lifecycle_configuration(Bucket=bucket, LifecycleConfiguration={"Rules": rules})
