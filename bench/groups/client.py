@@ -83,7 +83,9 @@ def get_1kib(rounds: int) -> list[Row]:
             "bare epoll": lambda: run_json(bare),
         }
         results = interleave(cells, rounds)
-    return rows(results, "penstock", {"cpu_us": ("client.get_1kib", "CPU-us/request"), "requests": ("client.get_1kib.rate", "requests/s")})
+    return rows(
+        results, "penstock", {"cpu_us": ("client.get_1kib", "CPU-us/request"), "requests": ("client.get_1kib.rate", "requests/s")}
+    )
 
 
 SCENARIOS = [get_1gib, get_1kib]
