@@ -12,6 +12,11 @@ if TYPE_CHECKING:
     from ._client import S3Client
 
 
+def _info(found: tuple[str, str, int, int, str]) -> ObjectInfo:
+    key, etag, size, modified, storage = found
+    return ObjectInfo(key, f'"{etag}"', size, modified, storage or "STANDARD")
+
+
 class ListObjectStream:
     """Iterator over the pages of a listing; the next page is fetched while this one is used.
 
@@ -34,16 +39,17 @@ class ListObjectStream:
     def __iter__(self) -> Iterator[ListObjectResult]:
         return self
 
-    def __next__(self) -> ListObjectResult:
+    def _next_page(self) -> tuple[list[tuple[str, str, int, int, str]], list[str]]:
         if self.complete:
             raise StopIteration
         objects, prefixes, token = next(self._lister)
         self.continuation_token = token or None
         self.complete = not token
-        infos = [
-            ObjectInfo(key, f'"{etag}"', size, modified, storage or "STANDARD") for key, etag, size, modified, storage in objects
-        ]
-        return ListObjectResult(infos, prefixes)
+        return objects, prefixes
+
+    def __next__(self) -> ListObjectResult:
+        objects, prefixes = self._next_page()
+        return ListObjectResult([_info(found) for found in objects], prefixes)
 
 
 class S3BucketIterable:
@@ -55,6 +61,17 @@ class S3BucketIterable:
         self._prefix = prefix
 
     def __iter__(self) -> Iterator[S3BucketKeyData]:
-        for page in self._client.list_objects(self._bucket, self._prefix):
-            for info in page.object_info:
-                yield S3BucketKeyData(self._bucket, info.key, info)
+        return self.every(1, 0)
+
+    def every(self, step: int, first: int) -> Iterator[S3BucketKeyData]:
+        """Object number `first` and every `step`-th after it; the others cost almost nothing."""
+        pages = self._client.list_objects(self._bucket, self._prefix)
+        while not pages.complete:
+            try:
+                objects, _ = pages._next_page()
+            except StopIteration:
+                return
+            for found in objects[first::step]:
+                yield S3BucketKeyData(self._bucket, found[0], _info(found))
+            # Where the next page's first one of ours is; a page may be shorter than `first`.
+            first = first - len(objects) if first >= len(objects) else (first - len(objects)) % step

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ._listing import S3BucketIterable
 from ._look_ahead import LookAhead
 
 if TYPE_CHECKING:
     from ._dataset_base import S3DatasetBase
+    from ._objects import S3BucketKeyData
 
 
 class Share(NamedTuple):
@@ -47,6 +49,13 @@ class Position:
         self.yielded = yielded
 
 
+def _every(objects: Iterable[S3BucketKeyData], step: int, first: int) -> Iterator[S3BucketKeyData]:
+    """Number `first` and every `step`-th after it."""
+    if isinstance(objects, S3BucketIterable):
+        return objects.every(step, first)
+    return itertools.islice(objects, first, None, step)
+
+
 class ObjectIterator(Iterator[Any]):
     """Yields the transformed readers of a share. Nothing is requested before the first item.
 
@@ -66,7 +75,7 @@ class ObjectIterator(Iterator[Any]):
             share = self.position.share
             step = share.world_size * share.num_workers
             first = share.first + self.position.yielded * step
-            self._readers = self._dataset._look_ahead(itertools.islice(self._dataset._objects(), first, None, step))
+            self._readers = self._dataset._look_ahead(_every(self._dataset._objects(), step, first))
         reader = next(self._readers)
         self.position.yielded += 1  # also where the transform raises: that object had its turn
         return self._dataset._transform(reader)

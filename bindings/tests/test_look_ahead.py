@@ -11,6 +11,7 @@ import pytest
 from bucket_io import put
 from gate_server import gate_config, gate_server
 from penstock import ObjectInfo, S3BucketKeyData, S3IterableDataset, S3MapDataset, S3ReaderConstructor
+from penstock._listing import S3BucketIterable
 from penstock._look_ahead import LookAhead
 from penstock._objects import identity
 from penstock._streams import ObjectSource
@@ -260,3 +261,23 @@ def test_leaving_an_iteration_early_cancels_what_is_under_way():
         readers.close()
         del readers, reader  # returns although no request was ever answered
         assert len(gate.requested) <= 16
+
+
+# ---- shares of a listing
+
+
+@pytest.mark.parametrize("step", [1, 2, 3, 7, 8, 9, 40])
+def test_a_share_of_a_listing_is_the_same_whatever_the_pages(client, bucket, step):
+    for i in range(30):
+        put(client, bucket, f"{i:02}", b"")
+
+    class Pages:
+        """The client's listing, in pages of 8."""
+
+        def list_objects(self, bucket, prefix):
+            return client.list_objects(bucket, prefix, max_keys=8)
+
+    keys = [f"{i:02}" for i in range(30)]
+    for first in (0, 1, 7, 8, 17, 29, 30, 100):
+        found = [item.key for item in S3BucketIterable(Pages(), bucket, "").every(step, first)]
+        assert found == keys[first::step]
