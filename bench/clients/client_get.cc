@@ -1,6 +1,6 @@
 // Downloads one object several times into the same buffer and prints what it cost, as one JSON line.
 //
-//   bench_client_get penstock ENDPOINT BUCKET KEY SIZE ROUNDS PART_MIB PARALLEL
+//   bench_client_get penstock ENDPOINT BUCKET KEY SIZE ROUNDS PART_MIB PARALLEL   (0 0: as planned)
 //   bench_client_get recv     HOST PORT TARGET SIZE ROUNDS
 //
 // `recv` is the floor: one connection, a hand-written request, recv() into the final buffer. The buffer is touched once
@@ -45,8 +45,9 @@ void GetWithPenstock(penstock::Client& client, char** arguments, MutableByteView
   penstock::DownloadRequest request;
   request.bucket = penstock::BucketName(arguments[3]);
   request.key = penstock::ObjectKey(arguments[4]);
-  request.options.part_size_bytes = std::strtoull(arguments[7], nullptr, 10) << 20;
-  request.options.max_parallel_parts = std::atoi(arguments[8]);
+  const std::uint64_t part_mib = std::strtoull(arguments[7], nullptr, 10);
+  if (part_mib > 0) request.options.part_size_bytes = part_mib << 20;
+  if (const int parallel = std::atoi(arguments[8]); parallel > 0) request.options.max_parallel_parts = parallel;
   request.destination = [buffer](std::uint64_t size) -> penstock::Result<MutableByteView> {
     if (size != buffer.size()) Fail("the object has " + std::to_string(size) + " bytes");
     return buffer;

@@ -33,7 +33,7 @@ def get_1gib(rounds: int) -> list[Row]:
         common = ["bench", "big", str(SIZE), str(ROUNDS_PER_CELL)]
 
         def ours() -> Measurement:
-            return per_gigabyte(run_json([program, "penstock", server.endpoint, *common, "8", "8"], CREDENTIALS))
+            return per_gigabyte(run_json([program, "penstock", server.endpoint, *common, "0", "0"], CREDENTIALS))
 
         def bare() -> Measurement:
             target = f"{url.path}?{url.query}"

@@ -44,8 +44,11 @@ def gate_server(content: bytes, together: int) -> Iterator[tuple[Gate, str]]:
             assert asked is not None
             first = int(asked[1])
             last = min(int(asked[2]) if asked[2] else len(content), len(content) - 1)
-            self.send_response(206)
-            self.send_header("Content-Range", f"bytes {first}-{last}/{len(content)}")
+            if "Range" in self.headers:
+                self.send_response(206)
+                self.send_header("Content-Range", f"bytes {first}-{last}/{len(content)}")
+            else:
+                self.send_response(200)
             self.send_header("Content-Length", str(last + 1 - first))
             self.send_header("ETag", '"e"')
             self.send_header("Last-Modified", "Wed, 01 Jan 2025 00:00:00 GMT")

@@ -1,11 +1,15 @@
-// A whole object, or a range of it, into the caller's memory by parallel parts.
+// A whole object, or a range of it, into the caller's memory by one request or several.
 #include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "client/transfer/chained_stop.h"
+#include "client/transfer/connection_plan.h"
+#include "client/transfer/object_checksum.h"
 #include "client/transfer/part_plan.h"
+#include "client/transfer/range_claims.h"
 #include "client/transfer/range_fetch.h"
 #include "penstock/base/mutex.h"
 #include "penstock/transfer.h"
@@ -14,13 +18,14 @@
 namespace penstock {
 namespace {
 
+using transfer::Crc;
 using transfer::RangeFetched;
 
 Result<void> Check(const DownloadRequest& request) {
   const auto invalid = [](std::string message) { return Error::Make(ErrorKind::kInvalidArgument, std::move(message)); };
   if (request.options.part_size_bytes == 0) return invalid("part_size_bytes is 0; it takes at least 1");
-  if (request.options.max_parallel_parts < 1) {
-    return invalid("max_parallel_parts is " + std::to_string(request.options.max_parallel_parts) +
+  if (request.options.max_parallel_parts && *request.options.max_parallel_parts < 1) {
+    return invalid("max_parallel_parts is " + std::to_string(*request.options.max_parallel_parts) +
                    "; it takes at least 1");
   }
   if (request.end && *request.end < request.begin) {
@@ -31,8 +36,12 @@ Result<void> Check(const DownloadRequest& request) {
   return Ok();
 }
 
-// One download. Parts run in parallel; the first failure stops the others, and the completion waits for all of them,
-// since afterwards the memory is the caller's again.
+constexpr std::uint64_t kGrantBytes = 1ull << 20;  // what the front may be ahead of the division
+
+// One download. Its front asks for everything and runs from the begin; the answer's head tells size, ETag and checksum.
+// While it runs, parts are taken from the end by further requests, as many as its rate makes worth having, until the
+// front meets them and lets go of the rest of its answer. The first failure stops all, and the completion waits for
+// all of them, since afterwards the memory is the caller's again.
 class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
  public:
   DownloadTask(ObjectStore& store, DownloadRequest request, Callback<DownloadResponse> done)
@@ -46,40 +55,53 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
     const bool certain = request_.known_size && request_.known_etag;
     const bool nothing =
         request_.end == request_.begin || (request_.known_size && request_.begin >= *request_.known_size);
-    if (!certain && !nothing) return Probe();
-    if (Result<void> placed = Place(known); !placed.ok()) return Fail(std::move(placed).error());
+    if (certain || nothing) {
+      if (Result<void> placed = Place(known); !placed.ok()) return Fail(std::move(placed).error());
+    }
+    if (nothing) return Pump();
+    StartFront();
     Pump();
   }
 
  private:
-  // The first part, asked for before the size is known.
-  void Probe() {
+  void StartFront() {
     {
       const MutexLock lock(mutex_);
       ++in_flight_;
     }
-    const ByteRange whole{request_.begin, request_.end.value_or(UINT64_MAX)};
-    transfer::RangeFetchSpec spec = SpecFor(transfer::PartAt(whole, request_.begin, request_.options.part_size_bytes));
+    transfer::RangeFetchSpec spec = SpecFor({request_.begin, request_.end.value_or(UINT64_MAX)});
     spec.etag = request_.known_etag;
-    spec.place = [this](const ObjectMetadata& metadata, std::uint64_t length) -> Result<MutableByteView> {
-      if (request_.known_size && *request_.known_size != metadata.size) {
-        return Error::Make(ErrorKind::kPreconditionFailed,
-                           "the object has " + std::to_string(metadata.size) + " bytes, not the known " +
-                               std::to_string(*request_.known_size) + ": it changed");
-      }
-      PENSTOCK_TRY(Place(metadata));
-      if (length < target_.size() && metadata.etag.empty()) {
-        return Error::Make(ErrorKind::kUnsupported,
-                           "the store sent no ETag, so the parts cannot be pinned to one version of the object");
-      }
-      {
-        const MutexLock lock(mutex_);
-        next_ = whole_.begin + length;
-      }
-      Pump();  // the other parts need not wait for this one's last byte
-      return target_.first(length);
-    };
-    Fetch(std::move(spec));
+    spec.place = [this](const ObjectMetadata& metadata, std::uint64_t length) { return PlaceFront(metadata, length); };
+    spec.grant = [this](std::uint64_t reached) { return GrantFront(reached); };
+    Fetch(std::move(spec), std::nullopt);
+  }
+
+  Result<transfer::Placement> PlaceFront(const ObjectMetadata& metadata, std::uint64_t length) {
+    if (request_.known_size && *request_.known_size != metadata.size) {
+      return Error::Make(ErrorKind::kPreconditionFailed,
+                         "the object has " + std::to_string(metadata.size) + " bytes, not the known " +
+                             std::to_string(*request_.known_size) + ": it changed");
+    }
+    bool placed = false;
+    {
+      const MutexLock lock(mutex_);
+      placed = placed_;
+      if (placed) metadata_ = metadata;
+    }
+    if (!placed) PENSTOCK_TRY(Place(metadata));
+    const MutexLock lock(mutex_);
+    front_began_ = SystemClock().Monotonic();
+    front_etag_known_ = !metadata.etag.empty();
+    // An object that comes whole in one answer is the store's to verify, which then also tries again.
+    if (whole_.size() == metadata.size && metadata.size > FirstGrant()) checksum_ = transfer::ChecksumOf(metadata);
+    return transfer::Placement{target_.first(length), checksum_.crc};
+  }
+
+  // On the front's thread: it goes on, and others may be worth having by now.
+  std::uint64_t GrantFront(std::uint64_t reached) {
+    Pump(reached);
+    const MutexLock lock(mutex_);
+    return claims_.Grant(whole_.begin + reached, std::min(kGrantBytes, FirstGrant())) - whole_.begin;
   }
 
   // The size is known: asks for the memory, once.
@@ -95,9 +117,23 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
     metadata_ = metadata;
     whole_ = whole;
     target_ = target;
-    next_ = whole.begin;
+    claims_ = transfer::RangeClaims(whole, FirstGrant());
+    front_etag_known_ = !metadata.etag.empty();
     placed_ = true;
     return Ok();
+  }
+
+  // Objects up to this size are one request.
+  std::uint64_t FirstGrant() const { return request_.options.part_size_bytes.value_or(transfer::kLeastPartBytes); }
+
+  // Requests at a time, when the front has come so far. Parts can be pinned to the front's version only by its ETag.
+  int Wanted(std::uint64_t front_bytes) const PENSTOCK_REQUIRES(mutex_) {
+    if (!front_etag_known_) return 1;
+    if (request_.options.max_parallel_parts) return *request_.options.max_parallel_parts;
+    if (front_bytes == 0) return 1;
+    return transfer::WantedConnections({.bytes = front_bytes,
+                                        .elapsed = SystemClock().Monotonic() - front_began_,
+                                        .unclaimed_bytes = claims_.unclaimed()});
   }
 
   transfer::RangeFetchSpec SpecFor(ByteRange range) {
@@ -110,10 +146,12 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
     return spec;
   }
 
-  transfer::RangeFetchSpec PinnedSpec(ByteRange range, const ETag& etag, MutableByteView slice, std::uint64_t size) {
+  transfer::RangeFetchSpec PinnedSpec(ByteRange range) PENSTOCK_REQUIRES(mutex_) {
     transfer::RangeFetchSpec spec = SpecFor(range);
-    spec.etag = etag;
-    spec.place = [slice, size](const ObjectMetadata& metadata, std::uint64_t) -> Result<MutableByteView> {
+    spec.etag = metadata_.etag;
+    const transfer::Placement slice{target_.subspan(range.begin - whole_.begin, range.size()), checksum_.crc};
+    spec.place = [slice, size = metadata_.size](const ObjectMetadata& metadata,
+                                                std::uint64_t) -> Result<transfer::Placement> {
       if (metadata.size == size) return slice;
       return Error::Make(ErrorKind::kPreconditionFailed, "the object has " + std::to_string(metadata.size) +
                                                              " bytes, not " + std::to_string(size) + ": it changed");
@@ -122,55 +160,70 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
   }
 
   // Keeps the parts flowing. A store may complete calls before Start returns, so parts that end during a round are
-  // taken up by that round instead of a deeper one.
-  void Pump() {
+  // taken up by that round instead of a deeper one. `front_bytes`: where the front is, if that is news.
+  void Pump(std::uint64_t front_bytes = 0) {
     mutex_.Lock();
+    front_bytes_ = std::max(front_bytes_, front_bytes);
     if (pumping_) {
       mutex_.Unlock();
       return;
     }
     pumping_ = true;
-    while (placed_ && !error_ && next_ < whole_.end && in_flight_ < request_.options.max_parallel_parts) {
-      const ByteRange range = transfer::PartAt(whole_, next_, request_.options.part_size_bytes);
-      next_ = range.end;
+    while (placed_ && !error_ && claims_.unclaimed() > 0) {
+      const int wanted = Wanted(front_bytes_);
+      if (in_flight_ >= wanted) break;
+      const auto part = claims_.TakePart(
+          request_.options.part_size_bytes.value_or(transfer::PlannedPartSize(claims_.unclaimed(), wanted)));
+      if (!part) break;
       ++in_flight_;
-      transfer::RangeFetchSpec spec = PinnedSpec(
-          range, metadata_.etag, target_.subspan(range.begin - whole_.begin, range.size()), metadata_.size);
+      transfer::RangeFetchSpec spec = PinnedSpec(*part);
+      const Crc crc = checksum_.crc;
       mutex_.Unlock();
-      Fetch(std::move(spec));
+      Fetch(std::move(spec), transfer::ChecksumPiece{*part, crc, 0});
       mutex_.Lock();
     }
     pumping_ = false;
-    const bool over = in_flight_ == 0 && !finished_ && (error_ || (placed_ && next_ == whole_.end));
+    const bool over = in_flight_ == 0 && !finished_;
     if (over) finished_ = true;
     mutex_.Unlock();
     if (over) Finish();
   }
 
-  void Fetch(transfer::RangeFetchSpec spec) {
-    transfer::StartRangeFetch(store_, std::move(spec), [self = shared_from_this()](Result<RangeFetched> result) {
-      self->Fetched(result);
+  // `part`: what a part is to bring; unset: the front, which brings as much as nobody else does.
+  void Fetch(transfer::RangeFetchSpec spec, std::optional<transfer::ChecksumPiece> part) {
+    transfer::StartRangeFetch(store_, std::move(spec), [self = shared_from_this(), part](Result<RangeFetched> result) {
+      self->Fetched(result, part);
     });
   }
 
-  void Fetched(const Result<RangeFetched>& result) {
+  void Fetched(const Result<RangeFetched>& result, std::optional<transfer::ChecksumPiece> part) {
     std::optional<Error> error;
     if (!result.ok()) {
       error = result.error();
-      const auto beyond = placed_ ? std::nullopt : transfer::BeyondTheEnd(*error);
+      bool placed = false;
+      {
+        const MutexLock lock(mutex_);
+        placed = placed_;
+      }
+      const auto beyond = placed ? std::nullopt : transfer::BeyondTheEnd(*error);
       if (beyond) error = PlaceNothing(*beyond);
     }
     {
       const MutexLock lock(mutex_);
       --in_flight_;
-      if (result.ok()) delivered_ += result->bytes;
+      if (result.ok()) {
+        delivered_ += result->bytes;
+        if (!part) part = {{whole_.begin, whole_.begin + result->bytes}, checksum_.crc, 0};
+        part->value = result->crc;
+        pieces_.push_back(*part);
+      }
       if (error && !error_) error_ = error;
     }
     if (error) stop_.RequestStop();
     Pump();
   }
 
-  // The first part was refused because there is nothing from `begin` on. What is wrong with that, if anything.
+  // The front was refused because there is nothing from `begin` on. What is wrong with that, if anything.
   std::optional<Error> PlaceNothing(ObjectMetadata metadata) {
     if (request_.known_size) {
       return Error::Make(ErrorKind::kPreconditionFailed, "the object no longer reaches byte " +
@@ -189,13 +242,21 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
     std::exchange(done_, nullptr)(std::move(error));
   }
 
+  // After the last request, so nobody else is here.
   void Finish() {
-    if (error_) return Fail(std::move(*error_));
-    if (delivered_ != target_.size()) {
-      return Fail(Error::Make(ErrorKind::kDataLoss, std::to_string(delivered_) + " of " +
-                                                        std::to_string(target_.size()) + " bytes arrived"));
+    mutex_.Lock();
+    std::optional<Error> error = std::move(error_);
+    if (!error && delivered_ != target_.size()) {
+      error = Error::Make(ErrorKind::kDataLoss, std::to_string(delivered_) + " of " + std::to_string(target_.size()) +
+                                                    " bytes arrived");
+    }
+    if (!error) {
+      Result<void> verified = transfer::VerifyPieces(checksum_, std::move(pieces_), target_);
+      if (!verified.ok()) error = std::move(verified).error();
     }
     DownloadResponse response{delivered_, std::move(metadata_)};
+    mutex_.Unlock();
+    if (error) return Fail(std::move(*error));
     std::exchange(done_, nullptr)(std::move(response));
   }
 
@@ -205,16 +266,21 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
   transfer::ChainedStop stop_;
 
   Mutex mutex_;
-  bool placed_ = false;
-  ByteRange whole_;
-  MutableByteView target_;
-  ObjectMetadata metadata_;
-  std::uint64_t next_ = 0;  // where the next part starts, in the object
-  int in_flight_ = 0;
-  bool pumping_ = false;
-  bool finished_ = false;
-  std::uint64_t delivered_ = 0;
-  std::optional<Error> error_;
+  bool placed_ PENSTOCK_GUARDED_BY(mutex_) = false;
+  ByteRange whole_ PENSTOCK_GUARDED_BY(mutex_);
+  MutableByteView target_ PENSTOCK_GUARDED_BY(mutex_);
+  ObjectMetadata metadata_ PENSTOCK_GUARDED_BY(mutex_);
+  transfer::RangeClaims claims_ PENSTOCK_GUARDED_BY(mutex_);
+  transfer::ObjectChecksum checksum_ PENSTOCK_GUARDED_BY(mutex_);  // of kNone: not to be verified here
+  std::vector<transfer::ChecksumPiece> pieces_ PENSTOCK_GUARDED_BY(mutex_);
+  MonotonicTime front_began_ PENSTOCK_GUARDED_BY(mutex_){};
+  std::uint64_t front_bytes_ PENSTOCK_GUARDED_BY(mutex_) = 0;
+  bool front_etag_known_ PENSTOCK_GUARDED_BY(mutex_) = false;
+  int in_flight_ PENSTOCK_GUARDED_BY(mutex_) = 0;
+  bool pumping_ PENSTOCK_GUARDED_BY(mutex_) = false;
+  bool finished_ PENSTOCK_GUARDED_BY(mutex_) = false;
+  std::uint64_t delivered_ PENSTOCK_GUARDED_BY(mutex_) = 0;
+  std::optional<Error> error_ PENSTOCK_GUARDED_BY(mutex_);
 };
 
 }  // namespace

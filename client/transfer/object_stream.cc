@@ -121,14 +121,14 @@ class StreamImpl final : public ObjectStream {
     const ByteRange whole{source_.begin, source_.end.value_or(UINT64_MAX)};
     transfer::RangeFetchSpec spec = SpecFor(transfer::PartAt(whole, source_.begin, options_.part_size_bytes));
     spec.etag = source_.known_etag;
-    spec.place = [this, slot](const ObjectMetadata& metadata, std::uint64_t length) -> Result<MutableByteView> {
+    spec.place = [this, slot](const ObjectMetadata& metadata, std::uint64_t length) -> Result<transfer::Placement> {
       if (source_.known_size && *source_.known_size != metadata.size) {
         return Error::Make(ErrorKind::kPreconditionFailed,
                            "the object has " + std::to_string(metadata.size) + " bytes, not the known " +
                                std::to_string(*source_.known_size) + ": it changed");
       }
       Place(metadata);
-      PENSTOCK_ASSIGN(const MutableByteView target, Allocate(*slot, length));
+      PENSTOCK_ASSIGN(const transfer::Placement target, Allocate(*slot, length));
       {
         const MutexLock lock(mutex_);
         if (length < whole_.size() && metadata.etag.empty()) {
@@ -154,7 +154,7 @@ class StreamImpl final : public ObjectStream {
   }
 
   // Each block has memory of its own, not zero-filled, since every byte is about to be written.
-  static Result<MutableByteView> Allocate(Slot& slot, std::uint64_t size) {
+  static Result<transfer::Placement> Allocate(Slot& slot, std::uint64_t size) {
     try {
       slot.data = std::make_shared_for_overwrite<std::byte[]>(size);
     } catch (const std::bad_alloc&) {
@@ -162,7 +162,7 @@ class StreamImpl final : public ObjectStream {
                                                             " bytes: use smaller or fewer parts");
     }
     slot.size = size;
-    return MutableByteView(slot.data.get(), size);
+    return transfer::Placement{MutableByteView(slot.data.get(), size)};
   }
 
   // Starts parts until read_ahead_parts wait or run; one at least, or the reader would wait for nothing.
@@ -184,7 +184,7 @@ class StreamImpl final : public ObjectStream {
       transfer::RangeFetchSpec spec = SpecFor(range);
       spec.etag = metadata_.etag;
       spec.place = [slot, size = metadata_.size](const ObjectMetadata& metadata,
-                                                 std::uint64_t length) -> Result<MutableByteView> {
+                                                 std::uint64_t length) -> Result<transfer::Placement> {
         if (metadata.size == size) return Allocate(*slot, length);
         return Error::Make(ErrorKind::kPreconditionFailed, "the object has " + std::to_string(metadata.size) +
                                                                " bytes, not " + std::to_string(size) + ": it changed");

@@ -34,7 +34,7 @@ class RangeFetch final : public BodySink, public std::enable_shared_from_this<Ra
     GetObjectRequest request;
     request.bucket = spec_.bucket;
     request.key = spec_.key;
-    request.range = RangeRequest{spec_.range.begin + base_, placed_ ? spec_.range.begin + length_ : spec_.range.end, {}};
+    request.range = Remaining();
     request.if_match = pinned_;
     request.sink = this;
     request.options = spec_.call;
@@ -58,25 +58,51 @@ class RangeFetch final : public BodySink, public std::enable_shared_from_this<Ra
                                                    " bytes was answered with " + std::to_string(*body_length) +
                                                    " bytes");
     }
-    return Ok();
+    crc_value_ = crc_at_base_;
+    enough_ = false;
+    return Advance();
   }
 
-  MutableByteView Window() override { return target_.subspan(position_); }
+  bool FollowsChecksum() const override { return crc_ != Crc::kNone; }
+
+  MutableByteView Window() override { return target_.subspan(position_, granted_ - position_); }
 
   Result<void> Commit(std::size_t count) override {
-    PENSTOCK_CHECK(count <= target_.size() - position_);
+    PENSTOCK_CHECK(count <= granted_ - position_);
+    crc_value_ = UpdateCrc(crc_, target_.subspan(position_, count), crc_value_);
     position_ += count;
-    return Ok();
+    return position_ == granted_ ? Advance() : Ok();
   }
 
  private:
+  // A whole object is asked for as one: then its checksum comes along, and an empty one is no bad range.
+  std::optional<RangeRequest> Remaining() const {
+    const std::uint64_t begin = spec_.range.begin + base_;
+    if (placed_) return RangeRequest{begin, spec_.range.begin + length_, {}};
+    if (spec_.range.end != UINT64_MAX) return RangeRequest{begin, spec_.range.end, {}};
+    if (begin > 0) return RangeRequest{begin, {}, {}};
+    return std::nullopt;
+  }
+
+  Result<void> Advance() {
+    granted_ = length_;
+    if (position_ == length_ || !spec_.grant) return Ok();
+    granted_ = spec_.grant(position_);
+    PENSTOCK_CHECK(granted_ >= position_ && granted_ <= length_);
+    enough_ = granted_ == position_;
+    if (enough_) return Error::Make(ErrorKind::kCancelled, "the rest of the range comes by other requests");
+    return Ok();
+  }
+
   Result<void> Place(const ObjectMetadata& metadata) {
     const ByteRange clipped = ClipRange(spec_.range.begin, spec_.range.end, metadata.size);
     length_ = clipped.size();
     metadata_ = metadata;
     if (!pinned_ && !metadata.etag.empty()) pinned_ = metadata.etag;
     placed_ = true;
-    PENSTOCK_ASSIGN(target_, spec_.place(metadata, length_));
+    PENSTOCK_ASSIGN(const Placement placement, spec_.place(metadata, length_));
+    target_ = placement.memory;
+    crc_ = placement.crc;
     if (target_.size() != length_) {
       return Error::Make(ErrorKind::kInvalidArgument,
                          "the destination has " + std::to_string(target_.size()) + " bytes, but " +
@@ -86,6 +112,7 @@ class RangeFetch final : public BodySink, public std::enable_shared_from_this<Ra
   }
 
   void Ended(Result<ObjectMetadata> result) {
+    if (enough_) return Succeed();
     if (result.ok()) {
       // A store may answer an empty body without touching the sink.
       Result<void> begun = placed_ ? Ok() : Begin(*result, std::nullopt);
@@ -97,7 +124,9 @@ class RangeFetch final : public BodySink, public std::enable_shared_from_this<Ra
     if (!MayResume(result.error())) return Fail(std::move(result).error());
     ++resumes_;
     // All bytes here, and yet an error: what was wrong is unknown, so none of them counts.
-    base_ = position_ == length_ ? 0 : position_;
+    const bool anew = position_ == length_;
+    base_ = anew ? 0 : position_;
+    crc_at_base_ = anew ? 0 : crc_value_;
     Ask();
   }
 
@@ -108,7 +137,7 @@ class RangeFetch final : public BodySink, public std::enable_shared_from_this<Ra
   }
 
   void Succeed() {
-    RangeFetched fetched{length_, std::move(metadata_)};
+    RangeFetched fetched{position_, crc_value_, std::move(metadata_)};
     std::exchange(done_, nullptr)(std::move(fetched));
   }
 
@@ -126,6 +155,11 @@ class RangeFetch final : public BodySink, public std::enable_shared_from_this<Ra
   std::uint64_t length_ = 0;
   std::uint64_t base_ = 0;      // where the current request starts, within the range
   std::uint64_t position_ = 0;  // bytes in place, within the range
+  std::uint64_t granted_ = 0;   // how far Window() may go
+  bool enough_ = false;         // the asker wants no more than what is here
+  Crc crc_ = Crc::kNone;
+  std::uint64_t crc_value_ = 0;  // of the bytes in place
+  std::uint64_t crc_at_base_ = 0;
   int resumes_ = 0;
   ObjectMetadata metadata_;
 };

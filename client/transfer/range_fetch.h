@@ -9,23 +9,36 @@
 #include <functional>
 #include <optional>
 
+#include "client/transfer/object_checksum.h"
 #include "penstock/object_store.h"
 
 namespace penstock::transfer {
 
+// The memory for a range, and the CRC that is to be computed of it. With kNone the store compares whole objects with
+// their checksum, and tries again; otherwise that is the asker's.
+struct Placement {
+  MutableByteView memory;
+  Crc crc = Crc::kNone;
+};
+
 struct RangeFetchSpec {
   BucketName bucket;
   ObjectKey key;
-  ByteRange range;           // not empty; may reach beyond the object's end
+  ByteRange range;           // not empty; may reach beyond the object's end; UINT64_MAX: to the end
   std::optional<ETag> etag;  // sent as If-Match; unset: the first response pins its own
   CallOptions call;
   // Memory for the range, asked for once, when the first response says how long it is (clipped to the object). Returns
   // exactly `length_bytes`, alive until the completion. On the thread that delivers the response; may start other calls.
-  std::function<Result<MutableByteView>(const ObjectMetadata& metadata, std::uint64_t length_bytes)> place;
+  std::function<Result<Placement>(const ObjectMetadata& metadata, std::uint64_t length_bytes)> place;
+  // Where set: asked at each response's begin and whenever the bytes up to the last answer are there. How far to go now,
+  // as a length from the range's begin; `reached_bytes` itself: enough, the fetch succeeds with fewer bytes than the
+  // range has. May start other calls.
+  std::function<std::uint64_t(std::uint64_t reached_bytes)> grant;
 };
 
 struct RangeFetched {
   std::uint64_t bytes = 0;
+  std::uint64_t crc = 0;    // of these bytes, as Placement::crc says
   ObjectMetadata metadata;  // of the first response
 };
 

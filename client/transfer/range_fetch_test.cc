@@ -25,10 +25,10 @@ Fetch FetchFrom(ObjectStore& store, RangeFetchSpec spec) {
   int placements = 0;
   spec.bucket = kBucket;
   spec.key = kKey;
-  spec.place = [&](const ObjectMetadata&, std::uint64_t length) -> Result<MutableByteView> {
+  spec.place = [&](const ObjectMetadata&, std::uint64_t length) -> Result<Placement> {
     ++placements;
     memory.resize(length);
-    return MutableByteView(memory);
+    return Placement{MutableByteView(memory), Crc::kCrc64Nvme};
   };
   Waiter<RangeFetched> waiter;
   StartRangeFetch(store, std::move(spec), waiter.Done());
@@ -177,7 +177,9 @@ TEST_F(RangeFetchTest, MemoryOfTheWrongSizeIsRefused) {
   spec.bucket = kBucket;
   spec.key = kKey;
   Bytes memory(9);
-  spec.place = [&](const ObjectMetadata&, std::uint64_t) -> Result<MutableByteView> { return MutableByteView(memory); };
+  spec.place = [&](const ObjectMetadata&, std::uint64_t) -> Result<Placement> {
+    return Placement{MutableByteView(memory)};
+  };
   Waiter<RangeFetched> waiter;
   StartRangeFetch(*inner_, std::move(spec), waiter.Done());
   EXPECT_EQ(waiter.Wait({}, {}).error().kind, ErrorKind::kInvalidArgument);

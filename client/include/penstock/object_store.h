@@ -53,8 +53,8 @@ struct ObjectMetadata {
 // Begin, then any number of (Window, Commit), in order, from one thread at a time. A store may go on from the byte
 // reached after a failure, which is not seen here, or read anew: then Begin is called again: forget what came before.
 // The sink outlives the call's completion. Errors end the call with that error; kCancelled from Commit says that enough
-// has come and counts as no failure. Begin may start other calls on the same store: a download asks for its other parts
-// as soon as the first names the size.
+// has come and counts as no failure. Begin and Commit may start other calls on the same store: a download asks
+// for other parts as soon as it knows that they are worth having.
 class BodySink {
  public:
   virtual ~BodySink() = default;

@@ -1,0 +1,34 @@
+#include "client/transfer/connection_plan.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace penstock::transfer {
+namespace {
+
+constexpr std::uint64_t kTellingBytes = 4ull << 20;
+constexpr std::chrono::milliseconds kTellingTime{10};
+constexpr double kWantedBytesPerSecond = 1.5e9;
+constexpr double kSecondsOfARequest = 0.02;  // S3's first byte takes about so long at best
+
+}  // namespace
+
+int WantedConnections(const RateSample& sample) {
+  if (sample.bytes < kTellingBytes && sample.elapsed < kTellingTime) return 1;
+  const double seconds = std::max(std::chrono::duration<double>(sample.elapsed).count(), 1e-9);
+  const double rate = std::max(static_cast<double>(sample.bytes), 1.0) / seconds;
+  if (static_cast<double>(sample.unclaimed_bytes) / rate < kSecondsOfARequest) return 1;
+  const auto parts = static_cast<double>(sample.unclaimed_bytes / kLeastPartBytes);
+  const double wanted = std::min(std::ceil(kWantedBytesPerSecond / rate), 1 + parts);
+  return static_cast<int>(std::clamp(wanted, 1.0, static_cast<double>(kMostConnections)));
+}
+
+std::uint64_t PlannedPartSize(std::uint64_t unclaimed_bytes, int connections) {
+  // Half of a fair share: who is slower takes fewer parts.
+  const std::uint64_t share = unclaimed_bytes / (2 * static_cast<std::uint64_t>(std::max(connections, 1)));
+  std::uint64_t size = kLeastPartBytes;
+  while (size * 2 <= share && size < kMostPartBytes) size *= 2;
+  return size;
+}
+
+}  // namespace penstock::transfer

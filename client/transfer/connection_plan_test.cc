@@ -1,0 +1,45 @@
+#include "client/transfer/connection_plan.h"
+
+#include <gtest/gtest.h>
+
+namespace penstock::transfer {
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+
+constexpr std::uint64_t kMiB = 1ull << 20;
+
+TEST(ConnectionPlan, OneConnectionThatMovesGigabytesIsEnough) {
+  EXPECT_EQ(WantedConnections({.bytes = 4 * kMiB, .elapsed = milliseconds(1), .unclaimed_bytes = 1024 * kMiB}), 1);
+}
+
+TEST(ConnectionPlan, S3sNinetyMegabytesPerSecondWantCompany) {
+  EXPECT_EQ(WantedConnections({.bytes = kMiB, .elapsed = milliseconds(11), .unclaimed_bytes = 1024 * kMiB}), 16);
+  EXPECT_EQ(WantedConnections({.bytes = 5 * kMiB, .elapsed = milliseconds(10), .unclaimed_bytes = 1024 * kMiB}), 3);
+}
+
+TEST(ConnectionPlan, NoMoreConnectionsThanParts) {
+  EXPECT_EQ(WantedConnections({.bytes = kMiB, .elapsed = milliseconds(11), .unclaimed_bytes = 17 * kMiB}), 3);
+  EXPECT_EQ(WantedConnections({.bytes = kMiB, .elapsed = milliseconds(11), .unclaimed_bytes = 7 * kMiB}), 1);
+}
+
+TEST(ConnectionPlan, ARestThatComesSoonerThanAnAnswerIsNotShared) {
+  EXPECT_EQ(WantedConnections({.bytes = 8 * kMiB, .elapsed = milliseconds(10), .unclaimed_bytes = 15 * kMiB}), 1);
+}
+
+TEST(ConnectionPlan, TooLittleSeenTellsNothing) {
+  EXPECT_EQ(WantedConnections({.bytes = 64 << 10, .elapsed = milliseconds(5), .unclaimed_bytes = 1024 * kMiB}), 1);
+  EXPECT_EQ(WantedConnections({.bytes = 0, .elapsed = microseconds(0), .unclaimed_bytes = 1024 * kMiB}), 1);
+  EXPECT_EQ(WantedConnections({.bytes = 0, .elapsed = milliseconds(50), .unclaimed_bytes = 1024 * kMiB}), 16);
+}
+
+TEST(ConnectionPlan, PartsAreAShareBetween8And64MiB) {
+  EXPECT_EQ(PlannedPartSize(1024 * kMiB, 16), 32 * kMiB);
+  EXPECT_EQ(PlannedPartSize(1024 * kMiB, 2), 64 * kMiB);
+  EXPECT_EQ(PlannedPartSize(100 * kMiB, 16), 8 * kMiB);
+  EXPECT_EQ(PlannedPartSize(UINT64_MAX, 1), 64 * kMiB);
+}
+
+}  // namespace
+}  // namespace penstock::transfer

@@ -1,0 +1,50 @@
+// The CRC of a whole object from the CRCs of its pieces, each computed as its bytes arrive.
+//
+// Only full-object checksums: a COMPOSITE one is over the parts it was uploaded in, which a download does not know.
+#ifndef PENSTOCK_CLIENT_TRANSFER_OBJECT_CHECKSUM_H_
+#define PENSTOCK_CLIENT_TRANSFER_OBJECT_CHECKSUM_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "penstock/base/bytes.h"
+#include "penstock/base/result.h"
+#include "penstock/object_store.h"
+
+namespace penstock::transfer {
+
+enum class Crc { kNone, kCrc64Nvme, kCrc32c, kCrc32 };
+
+// What a whole object must amount to.
+struct ObjectChecksum {
+  Crc crc = Crc::kNone;
+  std::string expected;  // base64, as S3 sends it
+};
+
+// The first of CRC64NVME, CRC32C and CRC32 that the answer names; kNone when it names none of them.
+ObjectChecksum ChecksumOf(const ObjectMetadata& metadata);
+
+// The CRC of what came before, `previous` (0 at the start), and `bytes`. 0 for kNone.
+std::uint64_t UpdateCrc(Crc crc, ByteView bytes, std::uint64_t previous);
+
+// A piece of the object.
+struct ChecksumPiece {
+  ByteRange range;
+  Crc crc = Crc::kNone;  // what `value` is; kNone: nothing was computed
+  std::uint64_t value = 0;
+};
+
+// Ok when `pieces`, in any order and without gaps or overlaps, amount to `checksum`; kDataLoss naming both values when
+// not. `object` holds the whole object: pieces without a value of the right kind are computed from it.
+Result<void> VerifyPieces(const ObjectChecksum& checksum, std::vector<ChecksumPiece> pieces, ByteView object);
+
+// One more piece after those that `value` stands for.
+std::uint64_t AppendPiece(Crc crc, std::uint64_t value, const ChecksumPiece& piece);
+// kDataLoss naming both when `value` is not the one expected.
+Result<void> CompareChecksum(const ObjectChecksum& checksum, std::uint64_t value);
+
+}  // namespace penstock::transfer
+
+#endif  // PENSTOCK_CLIENT_TRANSFER_OBJECT_CHECKSUM_H_

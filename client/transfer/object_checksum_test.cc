@@ -1,0 +1,66 @@
+#include "client/transfer/object_checksum.h"
+
+#include <gtest/gtest.h>
+
+#include <string_view>
+
+namespace penstock::transfer {
+namespace {
+
+// The values of "123456789": spec/protocol.md §6.3.
+constexpr std::string_view kDigits = "123456789";
+const ObjectChecksum kChecksums[] = {
+    {Crc::kCrc64Nvme, "rosUhgp5mIg="}, {Crc::kCrc32c, "4waSgw=="}, {Crc::kCrc32, "y/Q5Jg=="}};
+
+ChecksumPiece Piece(Crc crc, std::uint64_t begin, std::uint64_t end) {
+  return {{begin, end}, crc, UpdateCrc(crc, AsBytes(kDigits.substr(begin, end - begin)), 0)};
+}
+
+TEST(ObjectChecksumTest, PiecesInAnyOrderAmountToTheObject) {
+  for (const ObjectChecksum& checksum : kChecksums) {
+    const Crc crc = checksum.crc;
+    EXPECT_TRUE(VerifyPieces(checksum, {Piece(crc, 7, 9), Piece(crc, 0, 4), Piece(crc, 4, 7)}, AsBytes(kDigits)).ok());
+    EXPECT_TRUE(VerifyPieces(checksum, {Piece(crc, 0, 9)}, AsBytes(kDigits)).ok());
+  }
+}
+
+TEST(ObjectChecksumTest, AWrongPieceIsDataLossThatNamesBothValues) {
+  for (const ObjectChecksum& checksum : kChecksums) {
+    ChecksumPiece wrong = Piece(checksum.crc, 4, 9);
+    wrong.value ^= 1;
+    const auto result = VerifyPieces(checksum, {Piece(checksum.crc, 0, 4), wrong}, AsBytes(kDigits));
+    ASSERT_FALSE(result.ok());
+    EXPECT_EQ(result.error().kind, ErrorKind::kDataLoss);
+    EXPECT_NE(result.error().message.find(checksum.expected), std::string::npos);
+    EXPECT_NE(result.error().message.find("have CRC"), std::string::npos);
+  }
+}
+
+TEST(ObjectChecksumTest, PiecesWithoutAValueAreComputedFromTheObject) {
+  const ObjectChecksum& checksum = kChecksums[0];
+  const std::vector<ChecksumPiece> pieces = {Piece(Crc::kCrc64Nvme, 0, 4), {{4, 9}, Crc::kNone, 0}};
+  EXPECT_TRUE(VerifyPieces(checksum, pieces, AsBytes(kDigits)).ok());
+  EXPECT_FALSE(VerifyPieces(checksum, pieces, AsBytes("123456780")).ok());
+}
+
+TEST(ObjectChecksumTest, TheEmptyObjectHasACrcOfItsOwn) {
+  EXPECT_TRUE(VerifyPieces({Crc::kCrc64Nvme, "AAAAAAAAAAA="}, {}, {}).ok());
+  EXPECT_FALSE(VerifyPieces({Crc::kCrc64Nvme, "rosUhgp5mIg="}, {}, {}).ok());
+}
+
+TEST(ObjectChecksumTest, PrefersTheStrongestAndIgnoresOthers) {
+  ObjectMetadata metadata;
+  EXPECT_EQ(ChecksumOf(metadata).crc, Crc::kNone);
+  metadata.checksums = {{"sha256", "x"}, {"crc32", "y/Q5Jg=="}};
+  EXPECT_EQ(ChecksumOf(metadata).crc, Crc::kCrc32);
+  metadata.checksums.emplace_back("crc64nvme", "rosUhgp5mIg=");
+  EXPECT_EQ(ChecksumOf(metadata).crc, Crc::kCrc64Nvme);
+  EXPECT_EQ(ChecksumOf(metadata).expected, "rosUhgp5mIg=");
+}
+
+TEST(ObjectChecksumTest, WithoutAChecksumEverythingIsRight) {
+  EXPECT_TRUE(VerifyPieces({}, {}, AsBytes(kDigits)).ok());
+}
+
+}  // namespace
+}  // namespace penstock::transfer
