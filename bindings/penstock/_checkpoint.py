@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ._client import S3Client
 from ._config import S3ClientConfig
 from ._objects import parse_s3_uri
-from .s3reader import S3ReaderConstructor
+from .s3reader.ranged import CheckpointReader
 
 if TYPE_CHECKING:
     from ._writer import S3Writer
@@ -31,13 +31,16 @@ class S3Checkpoint:
         self._client = S3Client(region, endpoint=endpoint, s3client_config=s3client_config)
 
     def reader(self, s3_uri: str) -> S3Reader:
-        """A seekable reader for ``torch.load``. Costs no request.
+        """A seekable reader for ``torch.load``. Costs no request before it is read.
+
+        It fetches the file's directory, then what is loaded: large tensors straight into their memory, small ones through
+        a buffer of at most 64 MiB. Nothing else is kept.
 
         Raises:
             ValueError: not an ``s3://`` URI.
         """
         bucket, key = parse_s3_uri(s3_uri)
-        return self._client.get_object(bucket, key, reader_constructor=S3ReaderConstructor.sequential())
+        return self._client.get_object(bucket, key, reader_constructor=CheckpointReader)
 
     def writer(self, s3_uri: str) -> S3Writer:
         """A writer for ``torch.save``. The checkpoint exists once ``close()`` or the ``with`` block has returned.

@@ -149,9 +149,9 @@ class S3Client:
         def get_object_info() -> ObjectInfo | HeadObjectResult:
             if object_info is not None:
                 return object_info
-            if source.take_head() is not None:
-                assert source.size is not None
-                return HeadObjectResult(f'"{source.etag}"', source.size, 0)
+            source.take_head()
+            if source.size is not None:  # an earlier response told it
+                return HeadObjectResult(f'"{source.etag or ""}"', source.size, 0)
             head = self.head_object(source.bucket, source.key)
             source.learn(head.size, head.etag)
             return head

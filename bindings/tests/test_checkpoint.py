@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+
 import penstock
 import pytest
 import torch
@@ -48,3 +50,55 @@ def test_reader_costs_no_request_and_missing_key_is_clear(checkpoint, client, bu
     with pytest.raises(penstock.S3NotFoundError, match="Service error: The key does not exist"):
         reader.read()
     assert keys(client, bucket) == []
+
+
+def received(checkpoint, load):
+    """Bytes and requests that a load took."""
+    before = checkpoint._client.stats()
+    load()
+    after = checkpoint._client.stats()
+    return after["bytes_received"] - before["bytes_received"], sum(after["requests"].values()) - sum(before["requests"].values())
+
+
+@pytest.mark.parametrize("options", [{}, {"map_location": "cpu"}, {"mmap": False}])
+def test_loading_fetches_each_byte_about_once(checkpoint, bucket, options):
+    uri = f"s3://{bucket}/c.pt"
+    state = {f"large.{i}": torch.rand(1_000_000) for i in range(8)} | {f"small.{i}": torch.rand(100) for i in range(100)}
+    with checkpoint.writer(uri) as writer:
+        torch.save(state, writer)
+    size = checkpoint.reader(uri).seek(0, io.SEEK_END)
+    loaded = {}
+    bytes_received, requests = received(
+        checkpoint, lambda: loaded.update(torch.load(checkpoint.reader(uri), weights_only=True, **options))
+    )
+    assert all(torch.equal(loaded[name], tensor) for name, tensor in state.items())
+    assert size <= bytes_received < size + 4 * 1024**2
+    assert requests < 40
+
+
+def test_large_tensors_do_not_pass_through_the_buffer(checkpoint, bucket):
+    uri = f"s3://{bucket}/c.pt"
+    with checkpoint.writer(uri) as writer:
+        torch.save({"weight": torch.zeros(10_000_000)}, writer)
+    reader = checkpoint.reader(uri)
+    torch.load(reader, weights_only=True)
+    assert len(reader._buffer) <= 1024**2
+
+
+def test_a_checkpoint_replaced_while_it_is_loaded_is_never_mixed(checkpoint, bucket):
+    uri = f"s3://{bucket}/c.pt"
+    for value in (1.0, 2.0):
+        if value == 2.0:
+            reader = checkpoint.reader(uri)
+            reader.seek(-100, io.SEEK_END)
+        with checkpoint.writer(uri) as writer:
+            torch.save({"weight": torch.full((3_000_000,), value)}, writer)
+    with pytest.raises(penstock.S3PreconditionFailedError):
+        torch.load(reader, weights_only=True)
+
+
+def test_a_small_checkpoint_is_one_request(checkpoint, bucket):
+    uri = f"s3://{bucket}/c.pt"
+    with checkpoint.writer(uri) as writer:
+        torch.save({"step": 1}, writer)
+    assert received(checkpoint, lambda: torch.load(checkpoint.reader(uri), weights_only=True))[1] == 1

@@ -16,6 +16,7 @@ from .protocol import (
 )
 
 DEFAULT_BUFFER_SIZE = 8 * 1024 * 1024
+CHECKPOINT_BUFFER_SIZE = 64 * 1024 * 1024
 
 
 class RangedS3Reader(S3Reader):
@@ -78,6 +79,11 @@ class RangedS3Reader(S3Reader):
                 " the object is shorter than it was"
             )
 
+    def _window(self, start: int) -> int:
+        """How much is fetched for a small read that misses the buffer at `start`."""
+        del start
+        return self._buffer_size
+
     def _read_buffered(self, view: memoryview) -> None:
         """Fills `view` from the position through the buffer."""
         done = 0
@@ -89,10 +95,11 @@ class RangedS3Reader(S3Reader):
         if rest == 0:
             return
         start = self._position + done
-        if rest >= self._buffer_size:
+        window = self._window(start)
+        if rest >= window:
             self._fetch(start, view[done:])
             return
-        size = min(self._buffer_size, self._get_size() - start)
+        size = min(window, self._get_size() - start)
         if len(self._buffer) < size:
             self._buffer = bytearray(size)
         self._buffer_start = self._buffer_end = 0  # nothing valid while it is being filled
@@ -136,3 +143,48 @@ class RangedS3Reader(S3Reader):
 
     def tell(self) -> int:
         return self._position
+
+
+class CheckpointReader(RangedS3Reader):
+    """A range-based reader for files like checkpoints: a directory at the end, then large and small pieces in order.
+
+    Its buffer begins small, so that looking around costs little, and doubles while reading goes forward: small pieces come
+    in few large requests. Pieces larger than the buffer's next filling go straight to where they belong.
+
+    Args:
+        buffer_size: The most that is fetched for a small read; None: 64 MiB.
+    """
+
+    _FIRST_WINDOW = 512 * 1024
+    _MOST_SKIPPED = 64 * 1024  # forward, and still in order: padding between the pieces
+
+    def __init__(
+        self,
+        bucket: str,
+        key: str,
+        get_object_info: GetObjectInfoCallable,
+        get_stream: GetStreamCallable,
+        buffer_size: int | None = None,
+    ) -> None:
+        super().__init__(bucket, key, get_object_info, get_stream, CHECKPOINT_BUFFER_SIZE if buffer_size is None else buffer_size)
+        self._current_window = min(self._FIRST_WINDOW, self._buffer_size)
+        self._fetched_end = -1
+
+    def _get_size(self) -> int:
+        """Comes with the object's first bytes instead of a HEAD of its own: a small object is here at once."""
+        if self._size is None and self._current_window > 0:
+            stream = self._get_stream(start=0, end=self._current_window)
+            read_all = getattr(stream, "read_all", None)
+            self._buffer = bytearray(read_all() if read_all is not None else b"".join(stream))
+            self._buffer_end = self._fetched_end = len(self._buffer)
+        return super()._get_size()
+
+    def _fetch(self, start: int, view: memoryview) -> None:
+        super()._fetch(start, view)
+        self._fetched_end = start + len(view)
+
+    def _window(self, start: int) -> int:
+        in_order = 0 <= start - self._fetched_end <= self._MOST_SKIPPED
+        wanted = self._current_window * 2 if in_order else self._FIRST_WINDOW
+        self._current_window = min(wanted, self._buffer_size)
+        return self._current_window
