@@ -197,6 +197,26 @@ TEST_P(DownloadTest, CancelledBeforehandAsksForNothing) {
 
 INSTANTIATE_TEST_SUITE_P(Completions, DownloadTest, ::testing::Values(Completion::kInline, Completion::kThreaded));
 
+TEST(DownloadPlan, AnObjectOfEightMebibytesIsOneRequestAndALargerOneIsShared) {
+  penstock::testing::MemoryObjectStoreOptions options;
+  options.completion = Completion::kInline;
+  auto inner = std::make_shared<penstock::testing::MemoryObjectStore>(options);
+  CreateBucketRequest bucket;
+  bucket.bucket = kBucket;
+  ASSERT_TRUE(inner->Call(std::move(bucket)).ok());
+  for (const auto& [size, requests] : {std::pair<std::uint64_t, std::uint64_t>{8 << 20, 1}, {40 << 20, 5}}) {
+    const Bytes content(size, std::byte{static_cast<unsigned char>(requests)});
+    Put(*inner, content);
+    FaultyObjectStore store(inner, nullptr);
+    DownloadRequest request = Request();
+    request.options = {.max_parallel_parts = 4};
+    const Downloaded got = DownloadFrom(store, std::move(request));
+    ASSERT_TRUE(got.result.ok()) << got.result.error().ToString();
+    EXPECT_TRUE(got.bytes == content);
+    EXPECT_EQ(store.count("GetObject"), requests);
+  }
+}
+
 // Holds every GET until it is cancelled.
 class StuckStore final : public FaultyObjectStore {
  public:
