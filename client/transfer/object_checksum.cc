@@ -30,27 +30,7 @@ std::string Text(const Kind& kind, std::uint64_t value) {
   return Base64Encode(ByteView(big_endian).first(kind.bytes));
 }
 
-}  // namespace
-
-ObjectChecksum ChecksumOf(const ObjectMetadata& metadata) {
-  for (const Kind& kind : kKinds) {
-    for (const auto& [name, value] : metadata.checksums) {
-      if (name == kind.metadata_name) return {kind.crc, value};
-    }
-  }
-  return {};
-}
-
-std::uint64_t UpdateCrc(Crc crc, ByteView bytes, std::uint64_t previous) {
-  switch (crc) {
-    case Crc::kCrc64Nvme: return Crc64Nvme(bytes, previous);
-    case Crc::kCrc32c: return Crc32c(bytes, static_cast<std::uint32_t>(previous));
-    case Crc::kCrc32: return Crc32(bytes, static_cast<std::uint32_t>(previous));
-    case Crc::kNone: break;
-  }
-  return 0;
-}
-
+// One more piece after those that `value` stands for.
 std::uint64_t AppendPiece(Crc crc, std::uint64_t value, const ChecksumPiece& piece) {
   const auto first = static_cast<std::uint32_t>(value);
   const auto second = static_cast<std::uint32_t>(piece.value);
@@ -72,6 +52,27 @@ Result<void> CompareChecksum(const ObjectChecksum& checksum, std::uint64_t value
                                                  ", but the object's is " + checksum.expected);
   }
   return Ok();
+}
+
+}  // namespace
+
+ObjectChecksum ChecksumOf(const ObjectMetadata& metadata) {
+  for (const Kind& kind : kKinds) {
+    for (const auto& [name, value] : metadata.checksums) {
+      if (name == kind.metadata_name) return {kind.crc, value};
+    }
+  }
+  return {};
+}
+
+std::uint64_t UpdateCrc(Crc crc, ByteView bytes, std::uint64_t previous) {
+  switch (crc) {
+    case Crc::kCrc64Nvme: return Crc64Nvme(bytes, previous);
+    case Crc::kCrc32c: return Crc32c(bytes, static_cast<std::uint32_t>(previous));
+    case Crc::kCrc32: return Crc32(bytes, static_cast<std::uint32_t>(previous));
+    case Crc::kNone: break;
+  }
+  return 0;
 }
 
 Result<void> VerifyPieces(const ObjectChecksum& checksum, std::vector<ChecksumPiece> pieces, ByteView object) {

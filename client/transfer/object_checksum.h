@@ -40,11 +40,6 @@ struct ChecksumPiece {
 // not. `object` holds the whole object: pieces without a value of the right kind are computed from it.
 Result<void> VerifyPieces(const ObjectChecksum& checksum, std::vector<ChecksumPiece> pieces, ByteView object);
 
-// One more piece after those that `value` stands for.
-std::uint64_t AppendPiece(Crc crc, std::uint64_t value, const ChecksumPiece& piece);
-// kDataLoss naming both when `value` is not the one expected.
-Result<void> CompareChecksum(const ObjectChecksum& checksum, std::uint64_t value);
-
 }  // namespace penstock::transfer
 
 #endif  // PENSTOCK_CLIENT_TRANSFER_OBJECT_CHECKSUM_H_
