@@ -15,6 +15,7 @@ from penstock._listing import S3BucketIterable
 from penstock._look_ahead import LookAhead
 from penstock._objects import identity
 from penstock._streams import ObjectSource
+from torch.utils.data import DataLoader
 
 MIB = 1024**2
 KIND = S3ReaderConstructor.default()
@@ -48,6 +49,13 @@ def test_a_batch_is_fetched_together():
         order = random.Random(1).sample(range(64), 64)
         assert dataset.__getitems__(order) == [(str(i), b"x" * 100) for i in order]
         assert len(gate.requested) == 64
+
+
+def test_a_data_loader_asks_for_batches():
+    with gate_server(b"x" * 100, together=8) as (gate, endpoint):
+        loader = DataLoader(over(S3MapDataset, endpoint, uris(32)), batch_size=8, collate_fn=identity)
+        assert [key for batch in loader for key, _ in batch] == [str(i) for i in range(32)]
+        assert len(gate.requested) == 32
 
 
 def test_the_iterable_dataset_fetches_the_next_objects_together():
