@@ -126,7 +126,7 @@ def exchange(s3, head: str, body: bytes) -> bytes:
     address = urlsplit(s3.endpoint)
     with socket.create_connection((address.hostname, address.port), timeout=60) as bare:
         connection = ssl.create_default_context(cafile=s3.ca).wrap_socket(bare, server_hostname="localhost") if s3.ca else bare
-        connection.sendall(head.replace("\n", "\r\n").encode() + b"\r\n\r\n" + body)
+        connection.sendall(head.replace("\n", "\r\n").encode() + b"\r\nConnection: close\r\n\r\n" + body)
         answer = b""
         while piece := connection.recv(65536):
             answer += piece
