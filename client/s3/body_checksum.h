@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 
+#include "base/named_crc.h"
 #include "penstock/base/bytes.h"
 #include "penstock/base/result.h"
 #include "penstock/object_store.h"
@@ -32,11 +34,9 @@ class ChecksumVerifier {
   Result<void> Finish() const;
 
  private:
-  enum class Algorithm { kCrc64Nvme, kCrc32c, kCrc32 };
-  ChecksumVerifier(Algorithm algorithm, std::string expected) : algorithm_(algorithm), expected_(std::move(expected)) {}
+  explicit ChecksumVerifier(ExpectedCrc expected) : expected_(std::move(expected)) {}
 
-  Algorithm algorithm_;
-  std::string expected_;  // base64
+  ExpectedCrc expected_;
   std::uint64_t value_ = 0;
 };
 

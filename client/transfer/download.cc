@@ -18,7 +18,6 @@
 namespace penstock {
 namespace {
 
-using transfer::Crc;
 using transfer::RangeFetched;
 
 Result<void> Check(const DownloadRequest& request) {

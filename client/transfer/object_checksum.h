@@ -5,29 +5,18 @@
 #define PENSTOCK_CLIENT_TRANSFER_OBJECT_CHECKSUM_H_
 
 #include <cstdint>
-#include <optional>
-#include <string>
 #include <vector>
 
+#include "base/named_crc.h"
 #include "penstock/base/bytes.h"
 #include "penstock/base/result.h"
 #include "penstock/object_store.h"
 
 namespace penstock::transfer {
 
-enum class Crc { kNone, kCrc64Nvme, kCrc32c, kCrc32 };
-
-// What a whole object must amount to.
-struct ObjectChecksum {
-  Crc crc = Crc::kNone;
-  std::string expected;  // base64, as S3 sends it
-};
-
-// The first of CRC64NVME, CRC32C and CRC32 that the answer names; kNone when it names none of them.
-ObjectChecksum ChecksumOf(const ObjectMetadata& metadata);
-
-// The CRC of what came before, `previous` (0 at the start), and `bytes`. 0 for kNone.
-std::uint64_t UpdateCrc(Crc crc, ByteView bytes, std::uint64_t previous);
+// What a whole object must amount to: the first of CRC64NVME, CRC32C and CRC32 that the answer names.
+using ObjectChecksum = ExpectedCrc;
+inline ObjectChecksum ChecksumOf(const ObjectMetadata& metadata) { return FindCrc(metadata.checksums); }
 
 // A piece of the object.
 struct ChecksumPiece {
