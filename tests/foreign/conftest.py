@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
+import os
 import socket
 import subprocess
 import sys
@@ -63,11 +65,12 @@ def bucket(boto) -> str:
     return name
 
 
-@pytest.fixture(scope="session")
-def moto_endpoint() -> Iterator[str]:
+@contextlib.contextmanager
+def foreign_server(name: str, command: list[str]) -> Iterator[str]:
+    """A server of somebody else's; `{port}` in its command is where it is to listen. Its endpoint."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
-    command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
+    command = [word.format(port=port) for word in command]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + START_TIMEOUT_S
     try:
@@ -76,9 +79,24 @@ def moto_endpoint() -> Iterator[str]:
                 socket.create_connection(("127.0.0.1", port), timeout=1).close()
                 break
             except OSError:
-                assert process.poll() is None, "moto ended before it listened"
-                assert time.monotonic() < deadline, f"moto did not listen within {START_TIMEOUT_S} s"
+                assert process.poll() is None, f"{name} ended before it listened"
+                assert time.monotonic() < deadline, f"{name} did not listen within {START_TIMEOUT_S} s"
         yield f"http://127.0.0.1:{port}"
     finally:
         process.terminate()
         process.wait(START_TIMEOUT_S)
+
+
+@pytest.fixture(scope="session")
+def moto_endpoint() -> Iterator[str]:
+    with foreign_server("moto", [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", "{port}"]) as endpoint:
+        yield endpoint
+
+
+@pytest.fixture(scope="session")
+def rclone_endpoint() -> Iterator[str]:
+    """rclone of PyPI, newer than Debian's: it serves S3 from memory, and verifies signatures (testing / testing)."""
+    rclone = str(Path(os.environ["PENSTOCK_CLIENTS_PYTHON"]).parent / "rclone")
+    command = [rclone, "serve", "s3", "--auth-key", "testing,testing", "--addr", "127.0.0.1:{port}", ":memory:"]
+    with foreign_server("rclone", [*command, "--config", os.devnull]) as endpoint:
+        yield endpoint

@@ -22,7 +22,7 @@ Result<WireRequest> BuildRequest(const CreateMultipartUploadRequest& request, co
 }
 
 Result<CreateMultipartUploadResponse> ParseResponse(const CreateMultipartUploadRequest&, const WireResponse& response) {
-  PENSTOCK_ASSIGN(const XmlDocument document, ReadDocument(response, "InitiateMultipartUploadResult"));
+  PENSTOCK_ASSIGN(const XmlDocument document, ReadDocument(response, "InitiateMultipartUploadResult", "InitiateMultipartUpload"));
   CreateMultipartUploadResponse out{UploadId(document.root().Child("UploadId").text())};
   if (out.upload_id.empty()) return Error::Make(ErrorKind::kUnavailable, "the answer names no UploadId");
   return out;

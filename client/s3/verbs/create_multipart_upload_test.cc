@@ -29,6 +29,13 @@ TEST(CreateMultipartUploadTest, ReadsTheUploadId) {
   EXPECT_EQ(response->upload_id.value, "u.1_2-3");
 }
 
+TEST(CreateMultipartUploadTest, ReadsTheUploadIdFromServersThatNameTheDocumentOtherwise) {
+  const auto response =
+      ParseResponse(kRequest, Answer("<InitiateMultipartUpload><UploadId>u</UploadId></InitiateMultipartUpload>"));
+  ASSERT_TRUE(response.ok());
+  EXPECT_EQ(response->upload_id.value, "u");
+}
+
 TEST(CreateMultipartUploadTest, AnAnswerWithoutAnIdIsWorthARetry) {
   EXPECT_EQ(ParseResponse(kRequest, Answer("<InitiateMultipartUploadResult/>")).error().kind, ErrorKind::kUnavailable);
 }

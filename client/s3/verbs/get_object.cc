@@ -15,12 +15,12 @@ std::string Show(const ByteRange& range) {
   return "[" + std::to_string(range.begin) + ", " + std::to_string(range.end) + ")";
 }
 
-// A 206: the range S3 says it sends must be the one asked for, clipped to the object.
+// Part of an object: the range the answer says it holds must be the one asked for, clipped to the object.
 Result<ByteRange> CheckPartial(const GetObjectRequest& request, const http::ResponseHead& head, ObjectAnswer& answer) {
   const auto text = head.Find("content-range");
   const auto sent = text ? ParseContentRange(*text) : std::nullopt;
   if (!sent) {
-    return NotWhatWasAsked("the 206 answer has " + (text ? "Content-Range `" + std::string(*text) + "`, which is no range"
+    return NotWhatWasAsked("the " + std::to_string(head.status) + " answer has " + (text ? "Content-Range `" + std::string(*text) + "`, which is no range"
                                                          : std::string("no Content-Range")));
   }
   if (!request.range) return NotWhatWasAsked("the whole object was asked for, but bytes " + Show(sent->range) + " came");
@@ -54,8 +54,10 @@ Result<ObjectAnswer> ReadObjectHead(const GetObjectRequest& request, const http:
     return NotWhatWasAsked("the object with ETag " + request.if_match->value + " was asked for, but one with ETag " +
                            answer.metadata.etag.value + " came");
   }
+  // Some compatible servers answer a range with 200, and say with Content-Range which bytes of how many these are.
+  const bool partial = head.status == 206 || (request.range && head.Find("content-range"));
   PENSTOCK_ASSIGN(const ByteRange range,
-                  head.status == 206 ? CheckPartial(request, head, answer) : CheckWhole(request, head, answer));
+                  partial ? CheckPartial(request, head, answer) : CheckWhole(request, head, answer));
   answer.body_length = range.size();
   answer.whole_object = range.size() == answer.metadata.size;
   const auto length = ReadContentLength(head);
