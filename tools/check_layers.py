@@ -45,6 +45,7 @@ PUBLIC_OWNER = {
     "penstock/object_store.h": "base",  # the interface every client module may know
     "penstock/object_store_call.inc": "base",
     "penstock/waiter.h": "base",
+    "penstock/memory.h": "client/memory",
     "penstock/transfer.h": "client/transfer",
     "penstock/torch.h": "client/torch",
     "penstock/emulator.h": "emulator/server",

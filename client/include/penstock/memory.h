@@ -1,0 +1,182 @@
+// The process's memory for moving bytes: one budget, and a pool of buffers within it.
+//
+// Whoever fetches ahead or holds parts on their way takes its memory here, so that many transfers at once wait for each
+// other instead of growing. Memory that a caller brings (a tensor, a Python `bytes` that was asked for) is not counted.
+#ifndef PENSTOCK_MEMORY_H_
+#define PENSTOCK_MEMORY_H_
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "penstock/base/bytes.h"
+#include "penstock/base/mutex.h"
+#include "penstock/base/result.h"
+
+namespace penstock {
+
+// What a budget of fewer bytes could not serve: a part on its way and one being filled.
+inline constexpr std::uint64_t kLeastMemoryLimitBytes = 16ull << 20;
+
+// A quarter of the memory that this machine, or the control group this process is in, has; at most 2 GiB.
+std::uint64_t DefaultMemoryLimit();
+
+// ---- MemoryBudget ---------------------------------------------------------------------------------------------
+
+// Bytes that may be held at a time. Those who wait are served in the order they came.
+//
+// It never deadlocks. A request larger than the limit proceeds when nothing else is held. And since those who hold memory
+// may be waiting for the one in front (one thread that writes to many objects), he is let beyond the limit once
+// `kPatience` has passed in which nothing was given back and nothing held was in flight, that is, would come back by
+// itself. That is counted (`Usage::beyond_limit`).
+//
+// Thread safety: safe from any thread, also in a forked child: what it holds of its parent's is not given back there.
+class MemoryBudget {
+ public:
+  static constexpr std::chrono::milliseconds kPatience{1000};
+
+  // Held bytes; gives them back when destroyed. The budget outlives it.
+  class Share {
+   public:
+    Share() = default;
+    Share(Share&& other) noexcept { *this = std::move(other); }
+    Share& operator=(Share&& other) noexcept;
+    ~Share() { Release(); }
+
+    std::uint64_t bytes() const { return bytes_; }
+    explicit operator bool() const { return budget_ != nullptr; }
+    // Says that the memory is with the network and comes back without anybody's help. Not while another thread does.
+    void SetInFlight(bool in_flight);
+    void Release();
+
+   private:
+    friend class MemoryBudget;
+    Share(MemoryBudget& budget, std::uint64_t bytes) : budget_(&budget), bytes_(bytes) {}
+
+    MemoryBudget* budget_ = nullptr;
+    std::uint64_t bytes_ = 0;
+    bool in_flight_ = false;
+  };
+
+  struct Usage {
+    std::uint64_t limit = 0;
+    std::uint64_t held = 0;          // bytes
+    std::uint64_t most_held = 0;     // bytes, since the budget was made
+    std::uint64_t in_flight = 0;     // bytes, of those held
+    std::uint64_t waiting = 0;       // callers
+    std::uint64_t beyond_limit = 0;  // times that somebody was let beyond the limit
+  };
+
+  explicit MemoryBudget(std::uint64_t limit_bytes, std::chrono::milliseconds patience = kPatience);
+  MemoryBudget(const MemoryBudget&) = delete;
+  MemoryBudget& operator=(const MemoryBudget&) = delete;
+
+  // The process's, with DefaultMemoryLimit() until SetLimit. A forked child has one of its own, empty, of the same limit.
+  static MemoryBudget& OfProcess();
+
+  // Now or not at all: nullopt also while others wait. For work that can do with less, such as fetching ahead.
+  std::optional<Share> TryTake(std::uint64_t bytes);
+  // Waits. kCancelled once `interrupt`, polled about every 100 ms, says so. Not to be called on an I/O thread.
+  Result<Share> Take(std::uint64_t bytes, const std::function<bool()>& interrupt = {});
+
+  std::uint64_t limit() const { return limit_.load(std::memory_order_relaxed); }
+  // Holds from now on; what is held already stays.
+  void SetLimit(std::uint64_t limit_bytes);
+  Usage usage() const;
+
+ private:
+  struct Waiter {};
+  bool Fits(std::uint64_t bytes) const PENSTOCK_REQUIRES(mutex_);
+  bool IsStuck() const PENSTOCK_REQUIRES(mutex_);
+  Share Grant(std::uint64_t bytes) PENSTOCK_REQUIRES(mutex_);
+  void GiveBack(std::uint64_t bytes, bool in_flight);
+  void ChangeInFlight(std::uint64_t bytes, bool in_flight);
+  bool mine() const;
+
+  const int process_;  // that made it: in a child its lock may be taken for ever
+  const std::chrono::milliseconds patience_;
+  std::atomic<std::uint64_t> limit_;
+  mutable Mutex mutex_;
+  CondVar changed_;
+  Usage usage_ PENSTOCK_GUARDED_BY(mutex_);
+  std::list<Waiter> waiting_ PENSTOCK_GUARDED_BY(mutex_);  // first come, first served; each is its caller's place
+  std::chrono::steady_clock::time_point last_change_ PENSTOCK_GUARDED_BY(mutex_);
+};
+
+// ---- BufferPool -----------------------------------------------------------------------------------------------
+
+// Memory from a BufferPool, not zeroed; goes back to it when destroyed. Movable, empty by default. The pool outlives it.
+class PooledBuffer {
+ public:
+  PooledBuffer() = default;
+  PooledBuffer(PooledBuffer&& other) noexcept { *this = std::move(other); }
+  PooledBuffer& operator=(PooledBuffer&& other) noexcept;
+  ~PooledBuffer() { Release(); }
+
+  std::byte* data() const { return data_; }
+  std::size_t size() const { return size_; }  // bytes that may be used: what was asked for, rounded up
+  MutableByteView bytes() const { return {data_, size_}; }
+  explicit operator bool() const { return data_ != nullptr; }
+  void SetInFlight(bool in_flight) { share_.SetInFlight(in_flight); }
+  void Release();
+
+ private:
+  friend class BufferPool;
+
+  class BufferPool* pool_ = nullptr;
+  std::byte* data_ = nullptr;
+  std::size_t size_ = 0;
+  MemoryBudget::Share share_;
+};
+
+// Buffers of whole 2 MiB, aligned to that and advised to be huge pages: a fresh small page costs five times what
+// receiving into it does (spec/performance.md §0). What is given back is kept for the next of that size, up to a quarter
+// of the limit and 256 MiB; kept memory makes room when other sizes are asked for.
+//
+// Thread safety: as MemoryBudget.
+class BufferPool {
+ public:
+  static constexpr std::size_t kUnit = 2 << 20;
+
+  explicit BufferPool(MemoryBudget& budget);  // outlives the pool
+  BufferPool(const BufferPool&) = delete;
+  BufferPool& operator=(const BufferPool&) = delete;
+  ~BufferPool();
+
+  // Over MemoryBudget::OfProcess().
+  static BufferPool& OfProcess();
+
+  // As MemoryBudget's. kResourceExhausted when the system has no memory.
+  Result<std::optional<PooledBuffer>> TryTake(std::size_t bytes);
+  Result<PooledBuffer> Take(std::size_t bytes, const std::function<bool()>& interrupt = {});
+
+  // Gives kept memory back to the system.
+  void Trim();
+  std::uint64_t kept_bytes() const;
+  MemoryBudget& budget() const { return budget_; }
+
+ private:
+  friend class PooledBuffer;
+  using Freed = std::vector<std::pair<std::byte*, std::size_t>>;
+  Result<PooledBuffer> Fill(MemoryBudget::Share share, std::size_t size);
+  void Keep(std::byte* data, std::size_t size);
+  // Until at most `most` bytes are kept. They are unmapped by the caller, after the lock.
+  void DropKept(std::uint64_t most, Freed& freed) PENSTOCK_REQUIRES(mutex_);
+  std::uint64_t MostKept() const;
+
+  const int process_;
+  MemoryBudget& budget_;
+  mutable Mutex mutex_;
+  std::map<std::size_t, std::vector<std::byte*>> kept_ PENSTOCK_GUARDED_BY(mutex_);  // by size
+  std::uint64_t kept_bytes_ PENSTOCK_GUARDED_BY(mutex_) = 0;
+};
+
+}  // namespace penstock
+
+#endif  // PENSTOCK_MEMORY_H_

@@ -1,0 +1,155 @@
+// Mapped memory, kept for whoever comes next.
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "client/memory/of_process.h"
+#include "penstock/memory.h"
+
+namespace penstock {
+namespace {
+
+constexpr std::uint64_t kMostKept = 256ull << 20;
+constexpr std::size_t kMostBytes = std::size_t{1} << 48;  // more than a process can address: rounding cannot overflow
+
+std::size_t WholeUnits(std::size_t bytes) {
+  const std::size_t wanted = std::clamp<std::size_t>(bytes, 1, kMostBytes);
+  return (wanted + BufferPool::kUnit - 1) / BufferPool::kUnit * BufferPool::kUnit;
+}
+
+// Aligned to kUnit; null when the system has none.
+std::byte* Map(std::size_t size) {
+  const std::size_t mapped_size = size + BufferPool::kUnit;
+  void* mapped = ::mmap(nullptr, mapped_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (mapped == MAP_FAILED) return nullptr;
+  auto* const begin = static_cast<std::byte*>(mapped);
+  const std::size_t beyond = reinterpret_cast<std::uintptr_t>(begin) % BufferPool::kUnit;
+  const std::size_t before = beyond == 0 ? 0 : BufferPool::kUnit - beyond;
+  if (before > 0) ::munmap(begin, before);
+  const std::size_t after = mapped_size - before - size;
+  if (after > 0) ::munmap(begin + before + size, after);
+  ::madvise(begin + before, size, MADV_HUGEPAGE);  // advice: a kernel without huge pages goes on with small ones
+  return begin + before;
+}
+
+}  // namespace
+
+PooledBuffer& PooledBuffer::operator=(PooledBuffer&& other) noexcept {
+  if (this == &other) return *this;
+  Release();
+  pool_ = std::exchange(other.pool_, nullptr);
+  data_ = std::exchange(other.data_, nullptr);
+  size_ = std::exchange(other.size_, 0);
+  share_ = std::move(other.share_);
+  return *this;
+}
+
+void PooledBuffer::Release() {
+  if (data_ != nullptr) pool_->Keep(data_, size_);
+  pool_ = nullptr;
+  data_ = nullptr;
+  size_ = 0;
+  share_.Release();  // last: who gets the budget then finds the memory kept
+}
+
+BufferPool::BufferPool(MemoryBudget& budget) : process_(::getpid()), budget_(budget) {}
+
+BufferPool::~BufferPool() {
+  if (process_ == ::getpid()) Trim();
+}
+
+BufferPool& BufferPool::OfProcess() {
+  static memory::OfProcess<BufferPool> pools;
+  return pools.Mine([](const BufferPool*) { return new BufferPool(MemoryBudget::OfProcess()); });
+}
+
+Result<std::optional<PooledBuffer>> BufferPool::TryTake(std::size_t bytes) {
+  const std::size_t size = WholeUnits(bytes);
+  std::optional<MemoryBudget::Share> share = budget_.TryTake(size);
+  if (!share) return std::optional<PooledBuffer>();
+  PENSTOCK_ASSIGN(PooledBuffer buffer, Fill(std::move(*share), size));
+  return std::optional<PooledBuffer>(std::move(buffer));
+}
+
+Result<PooledBuffer> BufferPool::Take(std::size_t bytes, const std::function<bool()>& interrupt) {
+  const std::size_t size = WholeUnits(bytes);
+  PENSTOCK_ASSIGN(MemoryBudget::Share share, budget_.Take(size, interrupt));
+  return Fill(std::move(share), size);
+}
+
+Result<PooledBuffer> BufferPool::Fill(MemoryBudget::Share share, std::size_t size) {
+  PooledBuffer buffer;
+  Freed freed;
+  {
+    const MutexLock lock(mutex_);
+    const auto found = kept_.find(size);
+    if (found != kept_.end() && !found->second.empty()) {
+      buffer.data_ = found->second.back();
+      found->second.pop_back();
+      kept_bytes_ -= size;
+    } else {
+      // Kept and held together stay within the limit.
+      const std::uint64_t limit = budget_.limit();
+      const std::uint64_t held = budget_.usage().held;
+      DropKept(limit > held ? limit - held : 0, freed);
+    }
+  }
+  for (const auto& [data, bytes] : freed) ::munmap(data, bytes);
+  if (buffer.data_ == nullptr) buffer.data_ = Map(size);
+  if (buffer.data_ == nullptr) {
+    return Error::Make(ErrorKind::kResourceExhausted, "no memory for a buffer of " + std::to_string(size) +
+                                                          " bytes: use smaller or fewer parts, or a lower memory_limit");
+  }
+  buffer.pool_ = this;
+  buffer.size_ = size;
+  buffer.share_ = std::move(share);
+  return buffer;
+}
+
+void BufferPool::Keep(std::byte* data, std::size_t size) {
+  if (process_ != ::getpid()) return;  // the parent's; its lock may be taken
+  Freed freed;
+  {
+    const MutexLock lock(mutex_);
+    kept_[size].push_back(data);
+    kept_bytes_ += size;
+    DropKept(MostKept(), freed);
+  }
+  for (const auto& [memory, bytes] : freed) ::munmap(memory, bytes);
+}
+
+void BufferPool::Trim() {
+  Freed freed;
+  {
+    const MutexLock lock(mutex_);
+    DropKept(0, freed);
+  }
+  for (const auto& [data, bytes] : freed) ::munmap(data, bytes);
+}
+
+std::uint64_t BufferPool::kept_bytes() const {
+  const MutexLock lock(mutex_);
+  return kept_bytes_;
+}
+
+void BufferPool::DropKept(std::uint64_t most, Freed& freed) {
+  // The largest first: few are asked for so large.
+  while (kept_bytes_ > most) {
+    const auto largest = std::prev(kept_.end());
+    if (largest->second.empty()) {
+      kept_.erase(largest);
+      continue;
+    }
+    freed.emplace_back(largest->second.back(), largest->first);
+    largest->second.pop_back();
+    kept_bytes_ -= largest->first;
+  }
+}
+
+std::uint64_t BufferPool::MostKept() const { return std::min(kMostKept, budget_.limit() / 4); }
+
+}  // namespace penstock

@@ -1,0 +1,187 @@
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <mutex>
+#include <random>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "penstock/memory.h"
+
+namespace penstock {
+namespace {
+
+using std::chrono::milliseconds;
+using Share = MemoryBudget::Share;
+
+constexpr milliseconds kForEver{3'600'000};
+
+void AwaitWaiting(const MemoryBudget& budget, std::uint64_t count) {
+  while (budget.usage().waiting != count) std::this_thread::yield();
+}
+
+Share Must(Result<Share> taken) {
+  EXPECT_TRUE(taken.ok()) << taken.error().ToString();
+  return std::move(taken).value();
+}
+
+TEST(MemoryBudgetTest, GivesUpToItsLimitAndTakesBack) {
+  MemoryBudget budget(100);
+  std::optional<Share> first = budget.TryTake(60);
+  ASSERT_TRUE(first);
+  EXPECT_FALSE(budget.TryTake(41));
+  ASSERT_TRUE(budget.TryTake(40));
+  first.reset();
+  EXPECT_EQ(budget.usage().held, 0u);
+  EXPECT_EQ(budget.usage().most_held, 100u);
+}
+
+TEST(MemoryBudgetTest, AMovedShareIsGivenBackOnce) {
+  MemoryBudget budget(100);
+  Share share = Must(budget.Take(60));
+  Share other = std::move(share);
+  share = std::move(other);
+  EXPECT_FALSE(other);
+  EXPECT_EQ(budget.usage().held, 60u);
+  share = Must(budget.Take(10));
+  EXPECT_EQ(budget.usage().held, 10u);
+  share.Release();
+  share.Release();
+  EXPECT_EQ(budget.usage().held, 0u);
+}
+
+TEST(MemoryBudgetTest, MoreThanTheLimitIsGivenToWhoeverIsAlone) {
+  MemoryBudget budget(100, kForEver);
+  Share small = Must(budget.Take(1));
+  std::jthread large([&] { EXPECT_EQ(Must(budget.Take(1000)).bytes(), 1000u); });
+  AwaitWaiting(budget, 1);
+  small.Release();
+  large.join();
+  EXPECT_EQ(budget.usage().most_held, 1000u);
+}
+
+TEST(MemoryBudgetTest, ServesThoseWhoWaitInTheOrderTheyCame) {
+  MemoryBudget budget(100, kForEver);
+  Share all = Must(budget.Take(100));
+  std::mutex mutex;
+  std::vector<int> served;
+  std::vector<std::jthread> takers;
+  for (int i = 0; i < 5; ++i) {
+    takers.emplace_back([&, i] {
+      const Share mine = Must(budget.Take(80));  // one at a time
+      const std::lock_guard lock(mutex);
+      served.push_back(i);
+    });
+    AwaitWaiting(budget, static_cast<std::uint64_t>(i) + 1);
+  }
+  EXPECT_FALSE(budget.TryTake(0)) << "nobody gets ahead of those who wait";
+  all.Release();
+  takers.clear();
+  EXPECT_EQ(served, (std::vector<int>{0, 1, 2, 3, 4}));
+}
+
+TEST(MemoryBudgetTest, AnInterruptedWaitLeavesTheLineToTheNext) {
+  MemoryBudget budget(100, kForEver);
+  Share all = Must(budget.Take(60));
+  std::atomic<bool> stop = false;
+  std::jthread first([&] {
+    const Result<Share> taken = budget.Take(80, [&] { return stop.load(); });
+    ASSERT_FALSE(taken.ok());
+    EXPECT_EQ(taken.error().kind, ErrorKind::kCancelled);
+  });
+  AwaitWaiting(budget, 1);
+  std::jthread second([&] { EXPECT_TRUE(Must(budget.Take(40))); });
+  AwaitWaiting(budget, 2);
+  stop = true;
+  second.join();
+  EXPECT_EQ(budget.usage().waiting, 0u);
+}
+
+TEST(MemoryBudgetTest, WhoHoldsAllAndWaitsIsLetBeyondTheLimit) {
+  MemoryBudget budget(100, milliseconds(1));
+  const Share held = Must(budget.Take(100));
+  const Share more = Must(budget.Take(50));  // on the same thread: nobody could give anything back
+  EXPECT_EQ(budget.usage().held, 150u);
+  EXPECT_EQ(budget.usage().beyond_limit, 1u);
+}
+
+TEST(MemoryBudgetTest, NobodyIsLetBeyondTheLimitWhileMemoryIsInFlight) {
+  MemoryBudget budget(100, milliseconds(1));
+  Share held = Must(budget.Take(100));
+  held.SetInFlight(true);
+  std::atomic<int> polled = 0;
+  const Result<Share> refused = budget.Take(50, [&] { return ++polled == 20; });
+  EXPECT_FALSE(refused.ok());
+  EXPECT_EQ(budget.usage().in_flight, 100u);
+  held.SetInFlight(false);
+  EXPECT_TRUE(Must(budget.Take(50)));
+  EXPECT_EQ(budget.usage().beyond_limit, 1u);
+}
+
+TEST(MemoryBudgetTest, SharesInFlightLeaveTheCountWhenGivenBack) {
+  MemoryBudget budget(100);
+  Share share = Must(budget.Take(70));
+  share.SetInFlight(true);
+  share.SetInFlight(true);
+  EXPECT_EQ(budget.usage().in_flight, 70u);
+  Share moved = std::move(share);
+  moved.Release();
+  EXPECT_EQ(budget.usage().in_flight, 0u);
+}
+
+TEST(MemoryBudgetTest, ALargerLimitServesThoseWhoWait) {
+  MemoryBudget budget(100, kForEver);
+  const Share held = Must(budget.Take(100));
+  std::jthread taker([&] { EXPECT_TRUE(Must(budget.Take(50))); });
+  AwaitWaiting(budget, 1);
+  budget.SetLimit(150);
+  taker.join();
+  EXPECT_EQ(budget.usage().limit, 150u);
+}
+
+TEST(MemoryBudgetTest, ManyTakersStayWithinTheLimitAndAllEnd) {
+  MemoryBudget budget(100, kForEver);
+  std::vector<std::jthread> takers;
+  for (unsigned seed = 0; seed < 16; ++seed) {
+    takers.emplace_back([&, seed] {
+      std::mt19937 random(seed);
+      for (int i = 0; i < 200; ++i) {
+        Share share = Must(budget.Take(1 + random() % 100));
+        share.SetInFlight(random() % 2 == 0);
+        if (random() % 4 == 0) std::this_thread::yield();
+      }
+    });
+  }
+  takers.clear();
+  const MemoryBudget::Usage usage = budget.usage();
+  EXPECT_LE(usage.most_held, 100u);
+  EXPECT_EQ(usage.held, 0u);
+  EXPECT_EQ(usage.in_flight, 0u);
+  EXPECT_EQ(usage.beyond_limit, 0u);
+}
+
+TEST(MemoryBudgetTest, AForkedChildHasItsOwnOfTheSameLimit) {
+  MemoryBudget& parents = MemoryBudget::OfProcess();
+  const std::uint64_t before = parents.limit();
+  parents.SetLimit(32 << 20);
+  Share held = Must(parents.Take(20 << 20));
+  const pid_t child = ::fork();
+  if (child == 0) {
+    held.Release();  // the parent's: does nothing here
+    MemoryBudget& own = MemoryBudget::OfProcess();
+    const bool good = &own != &parents && own.limit() == 32u << 20 && own.TryTake(32 << 20).has_value();
+    std::_Exit(good ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(parents.usage().held, 20u << 20);
+  parents.SetLimit(before);
+}
+
+}  // namespace
+}  // namespace penstock
