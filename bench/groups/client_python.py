@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import statistics
 import subprocess
 import sys
 import time
@@ -20,7 +21,7 @@ DELAY_MS = 25
 OBJECTS = {"penstock": 8192, "s3torchconnector": 1024}
 CHECKPOINT_MIB = int(os.environ.get("PENSTOCK_BENCH_CHECKPOINT_MIB", "1024"))
 CHECKPOINT_ROUNDS = 2
-IMPORTS = 5
+IMPORTS = 20
 
 
 def fill(server: Server) -> None:
@@ -119,19 +120,24 @@ def save_1gib(rounds: int) -> list[Row]:
 
 
 def import_penstock(rounds: int) -> list[Row]:
-    """A fresh interpreter that imports the package, less one that imports nothing."""
+    """A fresh interpreter that imports the package, or makes a client too, less one that does nothing: medians of 20."""
+    clients = {"penstock": "penstock", "s3torchconnector": "s3torchconnector._s3client"}
 
-    def seconds(code: str) -> float:
-        start = time.perf_counter()
+    def milliseconds(code: str) -> float:
+        taken = []
         for _ in range(IMPORTS):
+            start = time.perf_counter()
             subprocess.run([sys.executable, "-c", code], check=True)
-        return (time.perf_counter() - start) / IMPORTS
+            taken.append((time.perf_counter() - start) * 1e3)
+        return statistics.median(taken)
 
     def measure(peer: str) -> Measurement:
-        return {"ms": (seconds(f"import {peer}") - seconds("pass")) * 1e3}
+        bare = milliseconds("pass")
+        make = f"from {clients[peer]} import S3Client; S3Client('us-east-1')"
+        return {"import": milliseconds(f"import {peer}") - bare, "client": milliseconds(make) - bare}
 
     results = interleave({peer: (lambda peer=peer: measure(peer)) for peer in PEERS}, rounds)
-    return rows(results, PEERS[0], {"ms": ("import.penstock", "ms")})
+    return rows(results, PEERS[0], {"import": ("import.penstock", "ms"), "client": ("import.client", "ms")})
 
 
 SCENARIOS = [iter_100kb, map_100kb, iter_local, map_local, load_1gib, save_1gib, import_penstock]

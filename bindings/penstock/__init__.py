@@ -1,56 +1,37 @@
 """Penstock: S3 for PyTorch.
 
 Datasets, readers, writers and checkpoints over one C++ client, with the names of the Amazon S3 Connector for PyTorch.
-Importing this package does not import torch; the names that need it (the datasets) import it on first use.
+Importing this package is cheap: each name is made, and what it stands on (the native library; torch, for the datasets) is
+imported, on first use.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-from ._checkpoint import S3Checkpoint
-from ._client import S3Client
-from ._config import S3ClientConfig
-from ._core import __version__
-from ._exceptions import (
-    S3AccessDeniedError,
-    S3ConflictError,
-    S3DataLossError,
-    S3Exception,
-    S3InvalidArgumentError,
-    S3NotFoundError,
-    S3PreconditionFailedError,
-    S3ThrottledError,
-    S3TimeoutError,
-    S3UnauthenticatedError,
-    S3UnavailableError,
-    S3WrongRegionError,
-)
-from ._objects import HeadObjectResult, ListObjectResult, ObjectInfo, S3BucketKeyData
-from ._writer import S3Writer
-from .s3reader import S3Reader, S3ReaderConstructor
-
+TYPE_CHECKING = False  # type checkers know the name; importing typing for it would cost more than this module
 if TYPE_CHECKING:
+    from ._checkpoint import S3Checkpoint
+    from ._client import S3Client
+    from ._config import S3ClientConfig
+    from ._core import __version__
+    from ._exceptions import (
+        S3AccessDeniedError,
+        S3ConflictError,
+        S3DataLossError,
+        S3Exception,
+        S3InvalidArgumentError,
+        S3NotFoundError,
+        S3PreconditionFailedError,
+        S3ThrottledError,
+        S3TimeoutError,
+        S3UnauthenticatedError,
+        S3UnavailableError,
+        S3WrongRegionError,
+    )
     from ._iterable_dataset import S3IterableDataset
     from ._map_dataset import S3MapDataset
-
-_NEEDS_TORCH = {"S3MapDataset": "_map_dataset", "S3IterableDataset": "_iterable_dataset"}
-
-
-def __getattr__(name: str) -> Any:
-    module = _NEEDS_TORCH.get(name)
-    if module is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    import importlib
-
-    value = getattr(importlib.import_module(f".{module}", __name__), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_NEEDS_TORCH})
-
+    from ._objects import HeadObjectResult, ListObjectResult, ObjectInfo, S3BucketKeyData
+    from ._writer import S3Writer
+    from .s3reader import S3Reader, S3ReaderConstructor
 
 __all__ = [
     "HeadObjectResult",
@@ -79,3 +60,32 @@ __all__ = [
     "S3WrongRegionError",
     "__version__",
 ]
+
+# Where each name is made. A name costs its module, and what that imports (the native library, torch), on first use.
+_MODULES = {
+    "_checkpoint": ("S3Checkpoint",),
+    "_client": ("S3Client",),
+    "_config": ("S3ClientConfig",),
+    "_core": ("__version__",),
+    "_iterable_dataset": ("S3IterableDataset",),
+    "_map_dataset": ("S3MapDataset",),
+    "_objects": ("HeadObjectResult", "ListObjectResult", "ObjectInfo", "S3BucketKeyData"),
+    "_writer": ("S3Writer",),
+    "s3reader": ("S3Reader", "S3ReaderConstructor"),
+}
+_ORIGIN = {name: module for module, names in _MODULES.items() for name in names}
+
+
+def __getattr__(name: str) -> object:
+    module = _ORIGIN.get(name, "_exceptions" if name in __all__ else None)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import importlib
+
+    value = getattr(importlib.import_module(f".{module}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

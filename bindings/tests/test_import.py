@@ -1,0 +1,48 @@
+"""What `import penstock` costs: as little as a package can, until a name is used."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import penstock
+import pytest
+
+HEAVY = ("torch", "numpy", "penstock._core", "dataclasses", "inspect", "logging", "typing")
+
+
+def loaded(code: str) -> set[str]:
+    """The modules of an interpreter, started without site, that has run `code`."""
+    path = [entry for entry in sys.path if entry]
+    program = f"import sys; sys.path = {path!r}; {code}; print(*sys.modules)"
+    result = subprocess.run([sys.executable, "-S", "-E", "-c", program], check=True, capture_output=True, text=True)
+    return set(result.stdout.split())
+
+
+def test_importing_the_package_imports_nothing_heavy():
+    modules = loaded("import penstock")
+    assert "penstock" in modules
+    assert modules.isdisjoint(HEAVY)
+
+
+def test_a_client_needs_no_torch():
+    modules = loaded("import penstock; penstock.S3Client('us-east-1')")
+    assert "penstock._core" in modules
+    assert modules.isdisjoint({"torch", "numpy"})
+
+
+@pytest.mark.parametrize("name", penstock.__all__)
+def test_every_public_name_is_there_and_listed(name):
+    assert getattr(penstock, name) is not None
+    assert name in dir(penstock)
+
+
+def test_a_star_import_brings_every_public_name():
+    names: dict[str, object] = {}
+    exec("from penstock import *", names)
+    assert set(penstock.__all__) <= set(names)
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="module 'penstock' has no attribute 'S3Bucket'"):
+        _ = penstock.S3Bucket
