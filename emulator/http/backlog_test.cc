@@ -30,6 +30,7 @@ class BacklogTest : public testing::Test {
 
   int calls_ = 0;
   std::string ran_;
+  Watch watch_;
   Backlog backlog_{[this] { ++calls_; }};
 };
 
@@ -72,8 +73,8 @@ TEST_F(BacklogTest, AnErrandMayLeaveTheNextOne) {
 
 TEST_F(BacklogTest, AnswersFromOutsideCallAndThoseOfAnErrandDoNot) {
   const ConnectionSettings settings;
-  WireConnection one(1, std::make_unique<PlainStream>(-1), nullptr, settings);
-  WireConnection two(2, std::make_unique<PlainStream>(-1), nullptr, settings);
+  WireConnection one(1, std::make_unique<PlainStream>(-1), nullptr, watch_, settings);
+  WireConnection two(2, std::make_unique<PlainStream>(-1), nullptr, watch_, settings);
   Errand a(*this, 'a');
   a.answer = &one;
   backlog_.Execute(a, Caller::kReturns);

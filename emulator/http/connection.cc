@@ -34,8 +34,12 @@ bool AsksToClose(const api::Response& response) {
 }  // namespace
 
 WireConnection::WireConnection(std::uint64_t id, std::unique_ptr<Stream> stream, TlsStream* handshake,
-                               const ConnectionSettings& settings)
-    : settings_(settings), stream_(std::move(stream)), handshake_(handshake), buffer_(settings.limits.max_head_bytes) {
+                               Watch& watch, const ConnectionSettings& settings)
+    : settings_(settings),
+      stream_(std::move(stream)),
+      handshake_(handshake),
+      watch_(watch),
+      buffer_(settings.limits.max_head_bytes) {
   facts_.id = id;
   facts_.peer = PeerName(stream_->fd());
   facts_.tls = stream_->tls();
@@ -53,7 +57,8 @@ void WireConnection::ExpireWait(MonotonicTime now) {
   if (wait_until_.compare_exchange_strong(until, kExpired, std::memory_order_acq_rel)) stream_->InterruptReading();
 }
 
-WireConnection::Next WireConnection::Serve(ServingTools& tools) {
+WireConnection::Next WireConnection::Serve(ServingTools& tools, bool to_the_end) {
+  to_the_end_ = to_the_end;
   const bool expired = wait_until_.exchange(kServed, std::memory_order_acq_rel) == kExpired;
   if (expired) {
     if (!buffer_.empty() && !stopping()) Refuse(RequestTimedOut(), tools);
@@ -133,6 +138,7 @@ WireConnection::Next WireConnection::ServeRequest(std::size_t head_bytes, Servin
   Turn& turn = turn_.emplace(*this, *framing);
   if (settings_.backlog != nullptr) turn.exchange.late = this;
   met_.store(false, std::memory_order_relaxed);
+  if (!BodyArrived(*framing)) watch_.Mute();
   CallHandler(turn);
   if (turn.exchange.pending && !met_.exchange(true, std::memory_order_acq_rel)) return Next::kLater;
   return FinishTurn(tools) ? Next::kServe : Next::kClose;
@@ -177,7 +183,12 @@ bool WireConnection::PrepareNext() {
   head_began_ = {};
   // A client that waits for its answer has sent nothing more: the watch on the socket tells as soon as it does, for less
   // than a read that finds nothing. TLS may hold bytes that no watch sees.
-  return buffer_.empty() && buffer_.took_all() && !facts_.tls && !stopping();
+  return buffer_.empty() && buffer_.took_all() && !to_the_end_ && !facts_.tls && !stopping();
+}
+
+bool WireConnection::BodyArrived(const Framing& framing) const {
+  if (framing.body == BodyFraming::kChunked) return false;
+  return framing.body == BodyFraming::kUndeclared || framing.length <= buffer_.size();
 }
 
 void WireConnection::ForgetRequest() {

@@ -21,6 +21,7 @@
 #include "emulator/http/response_writer.h"
 #include "emulator/http/stream.h"
 #include "emulator/http/tls.h"
+#include "emulator/http/watch.h"
 #include "penstock/base/clock.h"
 
 namespace penstock::emulator::http {
@@ -49,17 +50,19 @@ struct ServingTools {
 class WireConnection final : private api::LateAnswer {
  public:
   enum class Next {
-    kWait,   // nothing more has arrived: call StartWait and watch the socket
+    kWait,   // nothing more has arrived: call StartWait and leave the watch
     kServe,  // more may have arrived: the same, but Serve is due at once
     kLater,  // its answer is given later: it may already be another thread's; from the backlog it goes to Resume
     kClose,  // destroy it
   };
 
-  // `handshake`: the stream itself when it is TLS, else null.
-  WireConnection(std::uint64_t id, std::unique_ptr<Stream> stream, TlsStream* handshake, const ConnectionSettings& settings);
+  // `handshake`: the stream itself when it is TLS, else null. `watch`: the socket's, which outlives the connection.
+  WireConnection(std::uint64_t id, std::unique_ptr<Stream> stream, TlsStream* handshake, Watch& watch,
+                 const ConnectionSettings& settings);
 
   // Serves every request that has arrived whole or begun its body, up to one that is answered later. Never kServe.
-  Next Serve(ServingTools& tools);
+  // `to_the_end`: the peer's end may have come with what is read first, and will not be told of again.
+  Next Serve(ServingTools& tools, bool to_the_end);
   // Sends the answer that was given. Never kLater.
   Next Resume(ServingTools& tools);
 
@@ -73,6 +76,7 @@ class WireConnection final : private api::LateAnswer {
 
   std::uint64_t id() const { return facts_.id; }
   int fd() const { return stream_->fd(); }
+  Watch& watch() { return watch_; }
 
  private:
   friend class Backlog;
@@ -105,13 +109,17 @@ class WireConnection final : private api::LateAnswer {
   SendResult Send(const api::Exchange& exchange, bool can_keep, ServingTools& tools);
   // Sends an error document for a request that never reached the handler.
   void Refuse(const Error& error, ServingTools& tools);
+  // The whole of the request's body has been read from the socket, if it has one.
+  bool BodyArrived(const Framing& framing) const;
   bool stopping() const { return settings_.stopping->load(std::memory_order_relaxed); }
 
   const ConnectionSettings& settings_;
   std::unique_ptr<Stream> stream_;
   TlsStream* handshake_;  // null once done
+  Watch& watch_;
   InputBuffer buffer_;
   std::size_t scanned_ = 0;             // of the head that is arriving
+  bool to_the_end_ = false;             // of Serve
   MonotonicTime head_began_{};          // when its first byte was seen; epoch: not yet
   api::RequestHead request_;
   api::Connection facts_;

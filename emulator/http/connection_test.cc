@@ -80,18 +80,19 @@ TEST_F(ConnectionTest, AnEmptyLineThatArrivesInTwoPiecesIsIgnored) {
   RequestIdSource ids(1);
   std::atomic<bool> stopping{false};
   ConnectionSettings settings{.handler = &handler, .clock = &SystemClock(), .ids = &ids, .stopping = &stopping};
-  WireConnection connection(1, std::move(pipe.stream), nullptr, settings);
+  Watch watch;
+  WireConnection connection(1, std::move(pipe.stream), nullptr, watch, settings);
   ServingTools tools;
   for (const std::string piece : {"\r", "\n", "\r\nGET / HTTP/1.1\r\nHo"}) {
     pipe.peer->Send(piece);
     pollfd arrived{connection.fd(), POLLIN, 0};
     ASSERT_EQ(::poll(&arrived, 1, static_cast<int>(kTestPatience.count())), 1);
-    ASSERT_EQ(connection.Serve(tools), WireConnection::Next::kWait);
+    ASSERT_EQ(connection.Serve(tools, false), WireConnection::Next::kWait);
   }
   pipe.peer->Send("st: h\r\nConnection: close\r\n\r\n");
   pollfd arrived{connection.fd(), POLLIN, 0};
   ASSERT_EQ(::poll(&arrived, 1, static_cast<int>(kTestPatience.count())), 1);
-  EXPECT_EQ(connection.Serve(tools), WireConnection::Next::kClose);
+  EXPECT_EQ(connection.Serve(tools, false), WireConnection::Next::kClose);
   EXPECT_EQ(pipe.peer->Read().status, 200);
 }
 

@@ -9,7 +9,6 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -114,18 +113,18 @@ void Engine::Add(int fd) {
     stream = std::make_unique<PlainStream>(fd);
   }
   MutexLock lock(mutex_);
+  if (free_watches_.empty()) free_watches_.push_back(&watches_.emplace_back());
+  Watch& watch = *free_watches_.back();
   const std::uint64_t id = next_id_++;
-  auto owned = std::make_unique<WireConnection>(id, std::move(stream), handshake, options_.connection);
-  WireConnection* connection = owned.get();
-  connection->StartWait(Now());
+  auto owned = std::make_unique<WireConnection>(id, std::move(stream), handshake, watch, options_.connection);
+  WireConnection& connection = *owned;
+  connection.StartWait(Now());
   connections_.emplace(id, std::move(owned));
-  epoll_event event{};
-  event.events = EPOLLIN | EPOLLONESHOT;
-  event.data.ptr = connection;
-  if (::epoll_ctl(epoll_, EPOLL_CTL_ADD, fd, &event) != 0) {
+  if (!watch.Open(epoll_, fd, connection)) {
     connections_.erase(id);
     return;
   }
+  free_watches_.pop_back();
   open_.store(connections_.size(), std::memory_order_relaxed);
   if (connections_.size() == 1) wake_supervisor_.NotifyOne();  // there are waits to watch again
 }
@@ -144,7 +143,7 @@ void Engine::Work(Worker& self) {
     const bool crowd = open_.load(std::memory_order_relaxed) >= (yielding ? kCrowd / 2 : kCrowd);
     if (crowd != yielding) YieldToClients(yielding = crowd);
     if (WireConnection* const answered = backlog_.TakeAnswer(); answered != nullptr) {
-      Advance(*answered, &WireConnection::Resume, tools);
+      Advance(*answered, [&] { return answered->Resume(tools); }, tools);
       continue;
     }
     Ready ready;
@@ -162,7 +161,8 @@ void Engine::Work(Worker& self) {
     taken_.fetch_add(1, std::memory_order_relaxed);
     passed_over = backlog_.has_errands() ? passed_over + 1 : 0;
     if (ready.none_idle || passed_over > 0) AskForThreads();
-    Advance(*static_cast<WireConnection*>(ready.what), &WireConnection::Serve, tools);
+    WireConnection* const connection = static_cast<Watch*>(ready.what)->Claim();
+    if (connection != nullptr) Advance(*connection, [&] { return connection->Serve(tools, ready.ended); }, tools);
   }
   MutexLock lock(mutex_);
   self.finished = true;
@@ -183,44 +183,44 @@ Engine::Ready Engine::AwaitReady() {
     ready.none_idle = idle_.fetch_sub(1) == 1;
   }
   ready.what = event.data.ptr;
+  ready.ended = (event.events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0;
   return ready;
 }
 
-void Engine::Advance(WireConnection& connection, WireConnection::Next (WireConnection::*step)(ServingTools&),
-                     ServingTools& tools) {
+template <class Step>
+void Engine::Advance(WireConnection& connection, Step step, ServingTools& tools) {
   using Next = WireConnection::Next;
-  Next next = Next::kClose;
-  try {
-    next = (connection.*step)(tools);
-  } catch (...) {  // out of memory: this connection ends, the server goes on
+  Watch& watch = connection.watch();
+  const auto next_of = [](const auto& taken) {
+    try {
+      return taken();
+    } catch (...) {  // out of memory: this connection ends, the server goes on
+      return Next::kClose;
+    }
+  };
+  Next next = next_of(step);
+  for (;;) {
+    if (next == Next::kLater) return;
+    if (next == Next::kClose) return Remove(connection);
+    connection.StartWait(Now());
+    const Watch::Left left = next == Next::kServe ? watch.LeaveReady() : watch.Leave();
+    if (left == Watch::Left::kYes) return;
+    if (left == Watch::Left::kFailed) return Remove(connection);
+    // What came may have been the end.
+    next = next_of([&] { return connection.Serve(tools, true); });
   }
-  if (next == Next::kLater) return;
-  // A socket can mostly be written to, so that who watches for that too is told at once.
-  const std::uint32_t events = next == Next::kServe ? EPOLLIN | EPOLLOUT : EPOLLIN;
-  if (next == Next::kClose || !Watch(connection, events)) Remove(connection);
-}
-
-bool Engine::Watch(WireConnection& connection, std::uint32_t events) {
-  const int fd = connection.fd();
-  epoll_event event{};
-  event.events = events | EPOLLONESHOT;
-  event.data.ptr = &connection;
-  connection.StartWait(Now());
-  // Once this succeeds another thread may own the connection, and may already have destroyed it. Not by epoll_ctl():
-  // ThreadSanitizer takes that for a use of the descriptor that nothing orders before the next owner's close(). The
-  // kernel orders it; all else the next owner sees is ordered by StartWait.
-  return ::syscall(SYS_epoll_ctl, epoll_, EPOLL_CTL_MOD, fd, &event) == 0;
 }
 
 void Engine::Remove(WireConnection& connection) {
-  // A forked process may hold a copy of the socket, and then closing ours does not take it out of the set.
-  ::epoll_ctl(epoll_, EPOLL_CTL_DEL, connection.fd(), nullptr);
+  Watch& watch = connection.watch();
+  watch.Close();
   std::unique_ptr<WireConnection> last;
   MutexLock lock(mutex_);
   const auto found = connections_.find(connection.id());
   last = std::move(found->second);
   connections_.erase(found);
   last.reset();
+  free_watches_.push_back(&watch);
   open_.store(connections_.size(), std::memory_order_relaxed);
   if (stopping_.load(std::memory_order_relaxed) && connections_.empty()) gone_.NotifyAll();
 }

@@ -1,6 +1,6 @@
 // Which thread serves which connection when: one epoll set, a growing and shrinking set of threads.
 //
-// Waiting connections cost no thread. The thread that is told of a ready connection serves it itself and re-arms it. What
+// Waiting connections cost no thread. The thread that is told of a ready connection serves it itself (watch.h). What
 // has been promised for later (backlog.h) is done between connections: answers first, errands when none is ready.
 #ifndef PENSTOCK_EMULATOR_HTTP_ENGINE_H_
 #define PENSTOCK_EMULATOR_HTTP_ENGINE_H_
@@ -11,14 +11,17 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <list>
 #include <memory>
 #include <thread>
 #include <unordered_map>
+#include <vector>
 
 #include "emulator/http/backlog.h"
 #include "emulator/http/connection.h"
 #include "emulator/http/tls.h"
+#include "emulator/http/watch.h"
 #include "penstock/base/mutex.h"
 #include "penstock/base/result.h"
 
@@ -64,13 +67,14 @@ class Engine {
   // is a backlog.
   struct Ready {
     int count = 0;
-    void* what = nullptr;  // null: the end; `this`: a call
+    void* what = nullptr;  // null: the end; `this`: a call; else a Watch
+    bool ended = false;    // the peer has ended, or may have
     bool none_idle = false;
   };
   Ready AwaitReady();
-  // One step of `connection`, Serve or Resume, and what follows from it.
-  void Advance(WireConnection& connection, WireConnection::Next (WireConnection::*step)(ServingTools&), ServingTools& tools);
-  bool Watch(WireConnection& connection, std::uint32_t events);
+  // One step of a connection that the calling thread owns, and what follows from it.
+  template <class Step>
+  void Advance(WireConnection& connection, Step step, ServingTools& tools);
   void Remove(WireConnection& connection);
   bool Retire();
   // Sees to it that a backlog is looked at by another thread.
@@ -102,6 +106,8 @@ class Engine {
   mutable Mutex mutex_;
   CondVar wake_supervisor_;
   CondVar gone_;  // a connection was removed, or the supervisor ended
+  std::deque<Watch> watches_ PENSTOCK_GUARDED_BY(mutex_);  // of all connections there ever were at a time
+  std::vector<Watch*> free_watches_ PENSTOCK_GUARDED_BY(mutex_);
   std::unordered_map<std::uint64_t, std::unique_ptr<WireConnection>> connections_ PENSTOCK_GUARDED_BY(mutex_);
   std::list<Worker> workers_ PENSTOCK_GUARDED_BY(mutex_);
   std::uint64_t next_id_ PENSTOCK_GUARDED_BY(mutex_) = 1;

@@ -63,6 +63,19 @@ TEST(Engine, FiveHundredIdleConnectionsCostNoThread) {
   for (TestClient& client : idle) ASSERT_EQ(client.Ask(kGet).status, 200);
 }
 
+// The end is told of together with the request, and only once.
+TEST(Engine, AClientThatEndsWithItsRequestIsAnsweredAndClosed) {
+  FunctionHandler handler([](api::Exchange& exchange) { AnswerWith(exchange, "x"); });
+  const auto server = StartServer(handler);
+  for (int i = 0; i < 20; ++i) {
+    TestClient client(server->port());
+    client.Send(kGet);
+    client.EndSending();
+    ASSERT_EQ(client.Read().status, 200);
+    ASSERT_TRUE(client.EndsOrderly());
+  }
+}
+
 TEST(Engine, GrowsWhileRequestsStallAndServesTheOthers) {
   Gate gate;
   FunctionHandler handler([&](api::Exchange& exchange) {

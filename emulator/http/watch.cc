@@ -1,0 +1,84 @@
+#include "emulator/http/watch.h"
+
+#include <sys/epoll.h>
+
+namespace penstock::emulator::http {
+namespace {
+
+constexpr std::uint32_t kArrivals = EPOLLIN | EPOLLRDHUP | EPOLLET;
+
+}  // namespace
+
+bool Watch::Open(int epoll, int fd, WireConnection& connection) {
+  epoll_ = epoll;
+  fd_ = fd;
+  as_usual_ = true;
+  connection_ = &connection;
+  // As long as it is closed nobody claims it, not even with its predecessor's last event.
+  epoll_event event{};
+  event.events = EPOLLET;
+  event.data.ptr = this;
+  if (::epoll_ctl(epoll_, EPOLL_CTL_ADD, fd_, &event) != 0) return false;
+  phase_.store(Phase::kWaiting, std::memory_order_release);
+  Change(kArrivals);  // tells of what has arrived already
+  return true;
+}
+
+Watch::Phase Watch::AfterEvent(Phase phase) {
+  switch (phase) {
+    case Phase::kWaiting: return Phase::kServed;
+    case Phase::kServed: return Phase::kTold;
+    case Phase::kTold:
+    case Phase::kClosed: break;
+  }
+  return phase;
+}
+
+WireConnection* Watch::Claim() {
+  Phase phase = Phase::kWaiting;
+  // Also where nothing changes: what is read then is the latest, not what this thread saw last.
+  while (!phase_.compare_exchange_weak(phase, AfterEvent(phase), std::memory_order_acq_rel)) {
+  }
+  return phase == Phase::kWaiting ? connection_ : nullptr;
+}
+
+Watch::Left Watch::Leave() {
+  if (!as_usual_) {
+    as_usual_ = true;
+    if (!Change(kArrivals)) return Left::kFailed;
+  }
+  return Release();
+}
+
+Watch::Left Watch::LeaveReady() {
+  // A socket can mostly be written to, so that who watches for that too is told at once.
+  as_usual_ = false;
+  return Change(kArrivals | EPOLLOUT) ? Release() : Left::kFailed;
+}
+
+Watch::Left Watch::Release() {
+  Phase phase = Phase::kServed;
+  if (phase_.compare_exchange_strong(phase, Phase::kWaiting, std::memory_order_acq_rel)) return Left::kYes;
+  phase_.exchange(Phase::kServed, std::memory_order_acq_rel);
+  return Left::kTold;
+}
+
+void Watch::Mute() {
+  as_usual_ = false;
+  Change(EPOLLET);
+}
+
+void Watch::Close() {
+  // A forked process may hold a copy of the socket, and then closing ours does not take it out of the set.
+  ::epoll_ctl(epoll_, EPOLL_CTL_DEL, fd_, nullptr);
+  phase_.store(Phase::kClosed, std::memory_order_release);
+}
+
+bool Watch::Change(std::uint32_t events) {
+  epoll_event event{};
+  event.events = events;
+  event.data.ptr = this;
+  return ::epoll_ctl(epoll_, EPOLL_CTL_MOD, fd_, &event) == 0;
+}
+
+}  // namespace penstock::emulator::http
