@@ -1,15 +1,17 @@
 """Downloads one object several times and prints what it cost, as one JSON line.
 
-python_get.py CLIENT ENDPOINT BUCKET KEY ROUNDS
+python_get.py READER ENDPOINT BUCKET KEY ROUNDS; READER: the beginning of a function's name below.
+
+`peak_mib` is the most memory above what the process had before the first read.
 """
 
 from __future__ import annotations
 
 import json
-import resource
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 
 def boto3_reader(endpoint: str, bucket: str, key: str) -> Callable[[], int]:
@@ -27,7 +29,7 @@ def s3torchconnector_reader(endpoint: str, bucket: str, key: str) -> Callable[[]
     return lambda: len(client.get_object(bucket, key).read())
 
 
-def s3torchconnector_ranged_reader(endpoint: str, bucket: str, key: str) -> Callable[[], int]:
+def s3torchconnector_into_reader(endpoint: str, bucket: str, key: str) -> Callable[[], int]:
     from s3torchconnector import S3ClientConfig, S3ReaderConstructor
     from s3torchconnector._s3client import S3Client
 
@@ -40,6 +42,23 @@ def s3torchconnector_ranged_reader(endpoint: str, bucket: str, key: str) -> Call
     return read
 
 
+def obstore_into_reader(endpoint: str, bucket: str, key: str) -> Callable[[], int]:
+    """Reads into `bytes` of its own, as all its ways to read do."""
+    from obstore.store import S3Store
+
+    store = S3Store(bucket, endpoint=endpoint, region="us-east-1", client_options={"allow_http": True})
+    return lambda: len(store.get(key).bytes())
+
+
+def penstock_into_reader(endpoint: str, bucket: str, key: str) -> Callable[[], int]:
+    import penstock
+
+    client = penstock.S3Client("us-east-1", endpoint=endpoint, s3client_config=penstock.S3ClientConfig(force_path_style=True))
+    memory = bytearray(client.head_object(bucket, key).size)
+    constructor = penstock.S3ReaderConstructor.range_based()
+    return lambda: client.get_object(bucket, key, reader_constructor=constructor).readinto(memory)
+
+
 def penstock_reader(endpoint: str, bucket: str, key: str) -> Callable[[], int]:
     import penstock
 
@@ -47,9 +66,15 @@ def penstock_reader(endpoint: str, bucket: str, key: str) -> Callable[[], int]:
     return lambda: len(client.get_object(bucket, key).read())
 
 
+def memory_kib(name: str) -> int:
+    """VmRSS or VmHWM of this process; ru_maxrss would include the parent's before exec."""
+    return next(int(line.split()[1]) for line in Path("/proc/self/status").read_text().splitlines() if line.startswith(name))
+
+
 def main() -> None:
     name, endpoint, bucket, key, rounds = sys.argv[1:]
     read = globals()[f"{name}_reader"](endpoint, bucket, key)
+    before = memory_kib("VmRSS")
     total = read()  # connections, imports
     cpu, start = time.process_time(), time.perf_counter()
     total = sum(read() for _ in range(int(rounds)))
@@ -57,7 +82,7 @@ def main() -> None:
         "seconds": time.perf_counter() - start,
         "cpu": time.process_time() - cpu,
         "bytes": total,
-        "peak_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        "peak_mib": (memory_kib("VmHWM") - before) / 1024,
     }
     print(json.dumps(cost))
 

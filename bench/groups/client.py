@@ -49,22 +49,15 @@ def get_1gib(rounds: int) -> list[Row]:
             "bare recv": bare,
             "boto3": lambda: python("boto3"),
             "s3torchconnector": lambda: python("s3torchconnector"),
-            "s3torchconnector ranged": lambda: python("s3torchconnector_ranged"),
+            "s3torchconnector ranged": lambda: python("s3torchconnector_into"),
         }
         results = interleave(cells, rounds)
-        python_cells = {name: cell for name, cell in cells.items() if name in ("boto3", "s3torchconnector")}
-        python_results = interleave({"penstock": lambda: python("penstock"), **python_cells}, rounds)
     names = {
         "cpu_per_gb": ("client.get_1gib", "CPU-s/GB"),
         "gb_per_s": ("client.get_1gib.rate", "GB/s"),
         "peak_mib": ("client.get_1gib.peak", "MiB"),
     }
-    python_names = {
-        "cpu_per_gb": ("client.read_1gib.cpu", "CPU-s/GB"),
-        "gb_per_s": ("client.read_1gib", "GB/s"),
-        "peak_mib": ("client.read_1gib.peak", "MiB"),
-    }
-    return rows(results, "penstock", names) + rows(python_results, "penstock", python_names)
+    return rows(results, "penstock", names)
 
 
 def get_1kib(rounds: int) -> list[Row]:

@@ -82,8 +82,8 @@ struct ReadArguments {
   std::optional<std::uint64_t> end;
   std::optional<std::uint64_t> size;
   std::optional<std::string> etag;
-  std::uint64_t part_size = 0;
-  int parallel = 0;
+  std::optional<std::uint64_t> part_size;  // unset, like `parallel`: planned while it runs
+  std::optional<int> parallel;
 };
 
 DownloadRequest MakeDownload(ReadArguments arguments) {
@@ -121,6 +121,7 @@ py::tuple Read(const PyClient& self, ReadArguments arguments, const py::bytes& h
 py::tuple ReadInto(const PyClient& self, const py::object& buffer, ReadArguments arguments) {
   const BufferView view(buffer, BufferView::Access::kWrite);
   const MutableByteView memory = view.writable();
+  AdviseHugePages(memory);
   arguments.end = arguments.start + memory.size();
   DownloadRequest request = MakeDownload(std::move(arguments));
   request.destination = [memory](std::uint64_t size) -> Result<MutableByteView> { return memory.first(size); };
@@ -215,16 +216,17 @@ void BindClient(py::module_& module) {
              "access_key_id"_a = "", "secret_access_key"_a = "", "session_token"_a = "");
   client
       .def("read", [](const PyClient& self, std::string bucket, std::string key, std::uint64_t start, std::optional<std::uint64_t> end,
-                      std::optional<std::uint64_t> size, std::optional<std::string> etag, std::uint64_t part_size, int parallel,
-                      const py::bytes& head) {
+                      std::optional<std::uint64_t> size, std::optional<std::string> etag, std::optional<std::uint64_t> part_size,
+                      std::optional<int> parallel, const py::bytes& head) {
         return Read(self, {std::move(bucket), std::move(key), start, end, size, std::move(etag), part_size, parallel}, head);
       }, "bucket"_a, "key"_a, "start"_a = 0, "end"_a = py::none(), "size"_a = py::none(), "etag"_a = py::none(),
-           "part_size"_a = 8u << 20, "parallel"_a = 8, "head"_a = py::bytes(""))
+           "part_size"_a = py::none(), "parallel"_a = py::none(), "head"_a = py::bytes(""))
       .def("read_into", [](const PyClient& self, std::string bucket, std::string key, const py::object& buffer, std::uint64_t start,
-                           std::optional<std::uint64_t> size, std::optional<std::string> etag, std::uint64_t part_size, int parallel) {
+                           std::optional<std::uint64_t> size, std::optional<std::string> etag, std::optional<std::uint64_t> part_size,
+                           std::optional<int> parallel) {
         return ReadInto(self, buffer, {std::move(bucket), std::move(key), start, std::nullopt, size, std::move(etag), part_size, parallel});
       }, "bucket"_a, "key"_a, "buffer"_a, "start"_a = 0, "size"_a = py::none(), "etag"_a = py::none(),
-           "part_size"_a = 8u << 20, "parallel"_a = 8)
+           "part_size"_a = py::none(), "parallel"_a = py::none())
       .def("stats", &Stats);
   BindBuckets(client);
   BindObjects(client);

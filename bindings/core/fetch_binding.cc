@@ -121,7 +121,7 @@ class PyFetch {
 
 std::unique_ptr<PyFetch> MakeFetch(const PyClient& client, std::string bucket, std::string key, std::uint64_t limit,
                                    std::optional<std::uint64_t> size, std::optional<std::string> etag,
-                                   std::uint64_t part_size, int parallel) {
+                                   std::optional<std::uint64_t> part_size, std::optional<int> parallel) {
   DownloadRequest request;
   request.bucket = BucketName(std::move(bucket));
   request.key = ObjectKey(std::move(key));
@@ -139,7 +139,7 @@ std::unique_ptr<PyFetch> MakeFetch(const PyClient& client, std::string bucket, s
 void BindFetch(py::module_& module) {
   py::class_<PyFetch>(module, "Fetch", "The first bytes of an object, on their way since this was made.")
       .def(py::init(&MakeFetch), "client"_a, "bucket"_a, "key"_a, "limit"_a, "size"_a = py::none(), "etag"_a = py::none(),
-           "part_size"_a = 8u << 20, "parallel"_a = 8)
+           "part_size"_a = py::none(), "parallel"_a = py::none())
       .def("take", &PyFetch::Take)
       .def("cancel", &PyFetch::Cancel)
       .def_property_readonly("landed", &PyFetch::Landed);

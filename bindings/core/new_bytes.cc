@@ -5,9 +5,7 @@
 #include <string>
 
 namespace penstock::python {
-namespace {
 
-// Fresh memory costs most of a large read in page faults; huge pages make them 512 times fewer.
 void AdviseHugePages(MutableByteView memory) {
   constexpr std::uintptr_t kHugePage = 2u << 20;
   const auto begin = reinterpret_cast<std::uintptr_t>(memory.data());
@@ -15,8 +13,6 @@ void AdviseHugePages(MutableByteView memory) {
   const auto last = (begin + memory.size()) & ~(kHugePage - 1);
   if (first < last) madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE);  // advice: failing is fine
 }
-
-}  // namespace
 
 Result<pybind11::object> NewBytes(std::uint64_t size) {
   PyObject* object = PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(size));

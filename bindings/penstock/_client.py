@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from . import _core
-from ._config import MAX_PART_SIZE, MIN_PART_SIZE, S3ClientConfig
+from ._config import DEFAULT_PART_SIZE, DEFAULT_THROUGHPUT_GBPS, MAX_PART_SIZE, MIN_PART_SIZE, S3ClientConfig
 from ._exceptions import S3Exception
 from ._listing import ListObjectStream
 from ._objects import HeadObjectResult, ObjectInfo
@@ -111,7 +111,16 @@ class S3Client:
         )
 
     @property
-    def _parallel_parts(self) -> int:
+    def _part_size(self) -> int | None:
+        """Bytes per ranged GET where that was configured; None: planned."""
+        part_size = self._s3client_config.part_size
+        return None if part_size == DEFAULT_PART_SIZE else part_size
+
+    @property
+    def _parallel_parts(self) -> int | None:
+        """Requests at a time for one object where that was configured; None: planned."""
+        if self._s3client_config.throughput_target_gbps == DEFAULT_THROUGHPUT_GBPS:
+            return None
         wanted = math.ceil(self._s3client_config.throughput_target_gbps / GBIT_PER_CONNECTION)
         return max(1, min(wanted, MAX_PARALLEL_PARTS))
 
@@ -166,15 +175,12 @@ class S3Client:
     def _fetch_ahead(self, source: ObjectSource, limit: int) -> None:
         """Has the first `limit` bytes of an object come before they are asked for."""
         source.ahead = _core.Fetch(
-            self._client, source.bucket, source.key, limit, source.size, source.etag, self._s3client_config.part_size,
-            self._parallel_parts,
+            self._client, source.bucket, source.key, limit, source.size, source.etag, self._part_size, self._parallel_parts,
         )  # fmt: skip
 
     def _get_object_stream(self, bucket: str, key: str, start: int | None = None, end: int | None = None) -> GetObjectStream:
         """The bytes [start, end) of an object as an iterator; None: the object's ends."""
-        return GetObjectStream(
-            self._client, ObjectSource(bucket, key), start, end, self._s3client_config.part_size, self._parallel_parts
-        )
+        return GetObjectStream(self._client, ObjectSource(bucket, key), start, end, self._part_size, self._parallel_parts)
 
     def _open_stream(self, source: ObjectSource, start: int | None = None, end: int | None = None) -> GetObjectStream:
         stream = self._get_object_stream(source.bucket, source.key, start, end)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+DEFAULT_PART_SIZE = 8 * 1024**2  # stands for: planned
+DEFAULT_THROUGHPUT_GBPS = 10.0  # stands for: planned
 MIN_PART_SIZE = 5 * 1024**2
 MAX_PART_SIZE = 5 * 1024**3
 
@@ -13,8 +15,10 @@ class S3ClientConfig:
     """Configuration of an :class:`~penstock.S3Client`. Immutable; field order is the positional order.
 
     Attributes:
-        throughput_target_gbps: Wanted throughput in Gbit/s; bounds how many parts of one object are in flight.
-        part_size: Bytes per ranged GET and per uploaded part, 5 MiB to 5 GiB. Checked when the client is first used.
+        throughput_target_gbps: Wanted throughput in Gbit/s. The default, 10, stands for as many connections per object as
+            its measured rate makes worth having; any other value for one per 0.4 Gbit/s, 64 at most.
+        part_size: Bytes per ranged GET and per uploaded part, 5 MiB to 5 GiB. The default, 8 MiB, stands for parts planned
+            for each download: one request up to 8 MiB, then 8 to 64 MiB each. Checked when the client is first used.
         unsigned: Do not sign requests (public buckets).
         force_path_style: Address objects as ``host/bucket/key`` instead of ``bucket.host/key``.
         max_attempts: How often a request is sent before its error is raised, 1 to 64. ``AWS_MAX_ATTEMPTS`` overrides it.
@@ -29,8 +33,8 @@ class S3ClientConfig:
         ValueError: requester_pays together with unsigned, half of a key pair, or a negative look_ahead_bytes.
     """
 
-    throughput_target_gbps: float = 10.0
-    part_size: int = 8 * 1024 * 1024
+    throughput_target_gbps: float = DEFAULT_THROUGHPUT_GBPS
+    part_size: int = DEFAULT_PART_SIZE
     unsigned: bool = False
     force_path_style: bool = False
     max_attempts: int = 10

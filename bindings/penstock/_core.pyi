@@ -51,8 +51,8 @@ class Client:
         end: int | None = None,
         size: int | None = None,
         etag: str | None = None,
-        part_size: int = ...,
-        parallel: int = 8,
+        part_size: int | None = None,
+        parallel: int | None = None,
         head: bytes = b"",
     ) -> tuple[bytes, ObjectMetadata]: ...
     def read_into(
@@ -63,8 +63,8 @@ class Client:
         start: int = 0,
         size: int | None = None,
         etag: str | None = None,
-        part_size: int = ...,
-        parallel: int = 8,
+        part_size: int | None = None,
+        parallel: int | None = None,
     ) -> tuple[int, ObjectMetadata]: ...
     def head_object(self, bucket: str, key: str) -> ObjectMetadata: ...
     def delete_object(self, bucket: str, key: str) -> None: ...
@@ -87,8 +87,8 @@ class Fetch:
         limit: int,
         size: int | None = None,
         etag: str | None = None,
-        part_size: int = ...,
-        parallel: int = 8,
+        part_size: int | None = None,
+        parallel: int | None = None,
     ) -> None: ...
     def take(self) -> tuple[bytes, int, str]: ...
     def cancel(self) -> None: ...

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from . import _core
+from ._config import DEFAULT_PART_SIZE
 from ._exceptions import S3Exception
 
 if TYPE_CHECKING:
@@ -69,8 +70,8 @@ class GetObjectStream:
         source: ObjectSource,
         start: int | None,
         end: int | None,
-        part_size: int,
-        parallel: int,
+        part_size: int | None,
+        parallel: int | None,
     ) -> None:
         self._client = client
         self._source = source
@@ -129,7 +130,7 @@ class GetObjectStream:
                     return bytes(head)
             self._stream = _core.Stream(
                 self._client, source.bucket, source.key, self._start, self._end, source.size, source.etag,
-                self._part_size, READ_AHEAD_PARTS,
+                self._part_size or DEFAULT_PART_SIZE, READ_AHEAD_PARTS,
             )  # fmt: skip
         try:
             block = next(self._stream)

@@ -221,3 +221,20 @@ def test_trace_holds_every_attempt(emulator, bucket, tmp_path, monkeypatch):
 def test_importing_penstock_does_not_import_torch():
     program = "import sys, penstock; penstock.S3Client('us-east-1'); sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "planned"),
+    [({}, (None, None)), ({"part_size": 16 << 20}, (16 << 20, None)), ({"throughput_target_gbps": 4.0}, (None, 10))],
+)
+def test_downloads_are_planned_unless_configured(emulator, options, planned):
+    client = S3Client("us-east-1", endpoint=emulator.endpoint, s3client_config=S3ClientConfig(**options))
+    assert (client._part_size, client._parallel_parts) == planned
+
+
+def test_a_download_makes_no_more_requests_than_a_configured_part_size_asks_for(emulator, client, bucket):
+    data = bytes(24 << 20)
+    put(client, bucket, "k", data)
+    parts = emulator.client(S3ClientConfig(part_size=6 << 20, throughput_target_gbps=2.0))
+    assert parts.get_object(bucket, "k").read() == data
+    assert 1 < parts.stats()["requests"]["GetObject"] <= 4

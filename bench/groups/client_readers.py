@@ -1,0 +1,45 @@
+"""Group `client`, the readers: a large object into Python's memory, beside other clients' readers."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from groups.client import SIZE, put_random
+from harness import Measurement, Row, interleave, per_gigabyte, rows, run_json
+from servers import CREDENTIALS, penstock_emulator
+
+PYTHON_GET = str(Path(__file__).parent.parent / "clients/python_get.py")
+DOWNLOADS = 3
+# Peers whose packages do not share an environment with the others': `./dev bench` makes it and names its interpreter.
+CLIENTS_PYTHON = os.environ.get("PENSTOCK_CLIENTS_PYTHON", sys.executable)
+
+
+def download(rounds: int, name: str, cells: dict[str, tuple[str, str]]) -> list[Row]:
+    """`cells`: the interpreter and the reader of each; the first is ours."""
+    with penstock_emulator("--memory") as server:
+        put_random(server, "bench", "big", SIZE)
+
+        def measure(python: str, reader: str) -> Measurement:
+            command = [python, PYTHON_GET, reader, server.endpoint, "bench", "big", str(DOWNLOADS)]
+            return per_gigabyte(run_json(command, CREDENTIALS))
+
+        results = interleave({cell: (lambda made=made: measure(*made)) for cell, made in cells.items()}, rounds)
+    quantities = {"gb_per_s": (name, "GB/s"), "cpu_per_gb": (f"{name}.cpu", "CPU-s/GB"), "peak_mib": (f"{name}.peak", "MiB")}
+    return rows(results, next(iter(cells)), quantities)
+
+
+def read_1gib(rounds: int) -> list[Row]:
+    """`reader.read()` of a 1 GiB object into new `bytes`."""
+    peers = ("penstock", "boto3", "s3torchconnector")
+    return download(rounds, "client.read_1gib", {peer: (sys.executable, peer) for peer in peers})
+
+
+def readinto_1gib(rounds: int) -> list[Row]:
+    """`reader.readinto()` of a 1 GiB object into memory that is reused, range-based."""
+    cells = {peer: (sys.executable, f"{peer}_into") for peer in ("penstock", "s3torchconnector")}
+    return download(rounds, "client.readinto_1gib", {**cells, "obstore": (CLIENTS_PYTHON, "obstore_into")})
+
+
+SCENARIOS = [read_1gib, readinto_1gib]
