@@ -12,6 +12,7 @@
 
 namespace penstock::python {
 
+void BindMemory(pybind11::module_& module);
 void BindClient(pybind11::module_& module);
 void BindStream(pybind11::module_& module);
 void BindFetch(pybind11::module_& module);

@@ -47,6 +47,7 @@ struct Options {
   std::string access_key_id;
   std::string secret_access_key;
   std::string session_token;
+  std::optional<std::uint64_t> memory_limit;
 };
 
 PyClient MakeClient(Options options) {
@@ -59,6 +60,7 @@ PyClient MakeClient(Options options) {
   config.max_attempts = options.max_attempts;
   config.requester_pays = options.requester_pays;
   config.user_agent = std::move(options.user_agent);
+  config.memory_limit_bytes = options.memory_limit;
   if (!options.access_key_id.empty()) {
     config.credentials = std::make_shared<StaticCredentials>(
         Credentials{options.access_key_id, options.secret_access_key, options.session_token, std::nullopt});
@@ -206,14 +208,15 @@ void BindClient(py::module_& module) {
   py::class_<PyClient> client(module, "Client", "S3 client. Safe from any thread; usable in a forked child.");
   client.def(py::init([](std::string region, std::string endpoint, bool force_path_style, bool unsigned_, std::string profile,
                          int max_attempts, bool requester_pays, std::string user_agent, std::string access_key_id,
-                         std::string secret_access_key, std::string session_token) {
+                         std::string secret_access_key, std::string session_token, std::optional<std::uint64_t> memory_limit) {
                return MakeClient({std::move(region), std::move(endpoint), force_path_style, unsigned_, std::move(profile),
                                   max_attempts, requester_pays, std::move(user_agent), std::move(access_key_id),
-                                  std::move(secret_access_key), std::move(session_token)});
+                                  std::move(secret_access_key), std::move(session_token), memory_limit});
              }),
              py::kw_only(), "region"_a = "", "endpoint"_a = "", "force_path_style"_a = false, "unsigned"_a = false,
              "profile"_a = "", "max_attempts"_a = 10, "requester_pays"_a = false, "user_agent"_a = "",
-             "access_key_id"_a = "", "secret_access_key"_a = "", "session_token"_a = "");
+             "access_key_id"_a = "", "secret_access_key"_a = "", "session_token"_a = "",
+             "memory_limit"_a = py::none());
   client
       .def("read", [](const PyClient& self, std::string bucket, std::string key, std::uint64_t start, std::optional<std::uint64_t> end,
                       std::optional<std::uint64_t> size, std::optional<std::string> etag, std::optional<std::uint64_t> part_size,

@@ -17,6 +17,7 @@ BufferView::~BufferView() { PyBuffer_Release(&view_); }
 PYBIND11_MODULE(_core, module) {
   module.doc() = "C++ core of penstock: client, streams, writers, listings and the in-process emulator.";
   module.attr("__version__") = PENSTOCK_VERSION;
+  penstock::python::BindMemory(module);
   penstock::python::BindClient(module);
   penstock::python::BindStream(module);
   penstock::python::BindFetch(module);

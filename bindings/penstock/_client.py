@@ -108,6 +108,7 @@ class S3Client:
             access_key_id=config.access_key_id or "",
             secret_access_key=config.secret_access_key or "",
             session_token=config.session_token or "",
+            memory_limit=config.memory_limit,
         )
 
     @property

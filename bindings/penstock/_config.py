@@ -8,6 +8,7 @@ DEFAULT_PART_SIZE = 8 * 1024**2  # stands for: planned
 DEFAULT_THROUGHPUT_GBPS = 10.0  # stands for: planned
 MIN_PART_SIZE = 5 * 1024**2
 MAX_PART_SIZE = 5 * 1024**3
+MIN_MEMORY_LIMIT = 16 * 1024**2
 
 
 @dataclass(frozen=True)
@@ -28,9 +29,14 @@ class S3ClientConfig:
         secret_access_key: The secret that belongs to it. Never printed.
         session_token: The session token of temporary credentials. Never printed.
         look_ahead_bytes: How much the datasets fetch, in each process, before it is asked for; 0: nothing.
+        memory_limit: Bytes that this process may hold at a time for blocks and parts on their way, at least 16 MiB; what
+            you hold yourself (results, tensors, a ``write()`` in progress) is not counted. One limit for the process: the
+            client whose first use is the latest decides. None: ``PENSTOCK_MEMORY_LIMIT`` (``268435456``, ``256MiB``,
+            ``2GiB``), else a quarter of the machine's or control group's memory, at most 2 GiB.
 
     Raises:
-        ValueError: requester_pays together with unsigned, half of a key pair, or a negative look_ahead_bytes.
+        ValueError: requester_pays together with unsigned, half of a key pair, a negative look_ahead_bytes, or a memory_limit
+            below 16 MiB.
     """
 
     throughput_target_gbps: float = DEFAULT_THROUGHPUT_GBPS
@@ -44,6 +50,7 @@ class S3ClientConfig:
     secret_access_key: str | None = field(default=None, repr=False)
     session_token: str | None = field(default=None, repr=False)
     look_ahead_bytes: int = 128 * 1024 * 1024
+    memory_limit: int | None = None
 
     def __post_init__(self) -> None:
         if self.requester_pays and self.unsigned:
@@ -55,3 +62,5 @@ class S3ClientConfig:
             raise ValueError("access_key_id and secret_access_key belong together; give both or neither")
         if self.look_ahead_bytes < 0:
             raise ValueError(f"look_ahead_bytes is {self.look_ahead_bytes}; it takes 0 (no look-ahead) or a number of bytes")
+        if self.memory_limit is not None and self.memory_limit < MIN_MEMORY_LIMIT:
+            raise ValueError(f"memory_limit is {self.memory_limit}; it takes at least {MIN_MEMORY_LIMIT} bytes (16 MiB), or None")

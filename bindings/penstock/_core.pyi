@@ -7,6 +7,8 @@ from typing_extensions import Buffer
 
 __version__: str
 
+def memory_usage() -> dict[str, int]: ...
+
 class ObjectMetadata:
     @property
     def size(self) -> int: ...
@@ -42,6 +44,7 @@ class Client:
         access_key_id: str = "",
         secret_access_key: str = "",
         session_token: str = "",
+        memory_limit: int | None = None,
     ) -> None: ...
     def read(
         self,

@@ -14,9 +14,19 @@ import interrupted
 import penstock
 import pytest
 from bucket_io import get, keys, put
-from penstock import S3Client, S3ClientConfig
+from penstock import S3Client, S3ClientConfig, _core
 
 ODD_KEYS = ["a b+c", "a/../b", "./x", "//double", "ä ö/ü", "100%", "q?x=1&y#z", "tab\there", "emoji-\U0001f600", "a" * 1024]
+
+
+def test_a_memory_limit_is_the_processs_and_checked(emulator):
+    before = _core.memory_usage()["limit"]
+    config = {"force_path_style": True, "access_key_id": "a", "secret_access_key": "b"}
+    S3Client("us-east-1", endpoint=emulator.endpoint, s3client_config=S3ClientConfig(**config, memory_limit=1 << 26))._client  # noqa: B018
+    assert _core.memory_usage()["limit"] == 1 << 26
+    S3Client("us-east-1", endpoint=emulator.endpoint, s3client_config=S3ClientConfig(**config, memory_limit=before))._client  # noqa: B018
+    with pytest.raises(ValueError, match="memory_limit is 1000; it takes at least 16777216"):
+        S3ClientConfig(memory_limit=1000)
 
 
 @pytest.mark.parametrize("key", ODD_KEYS)

@@ -22,6 +22,7 @@
 #include "client/s3/verbs/put_object.h"
 #include "client/s3/verbs/upload_part.h"
 #include "client/s3/verbs/upload_part_copy.h"
+#include "penstock/memory.h"
 
 namespace penstock {
 namespace {
@@ -86,6 +87,7 @@ void Run(const std::shared_ptr<s3::ClientState>& state, Operation operation, Req
 
 Result<std::unique_ptr<Client>> Client::Impl::Make(ClientConfig config, s3::Surroundings surroundings) {
   PENSTOCK_ASSIGN(s3::ResolvedConfig resolved, s3::ResolveConfig(std::move(config), surroundings.environment));
+  if (resolved.client.memory_limit_bytes) MemoryBudget::OfProcess().SetLimit(*resolved.client.memory_limit_bytes);
   auto impl = std::make_shared<Impl>();
   impl->state = std::make_shared<s3::ClientState>(std::move(resolved), std::move(surroundings));
   return std::unique_ptr<Client>(new Client(std::move(impl)));

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "client/s3/client_for_test.h"
+#include "penstock/memory.h"
 
 namespace penstock::s3 {
 namespace {
@@ -117,6 +118,16 @@ TEST(ClientTest, ACallOutlivesItsClient) {
   test.transport.Release();
   ASSERT_TRUE(result);
   EXPECT_TRUE(result->ok());
+}
+
+TEST(ClientTest, ItsMemoryLimitIsTheProcesss) {
+  MemoryBudget& budget = MemoryBudget::OfProcess();
+  const std::uint64_t before = budget.limit();
+  const ClientUnderTest limited({.memory_limit_bytes = 48u << 20});
+  EXPECT_EQ(budget.limit(), 48u << 20);
+  const ClientUnderTest silent;
+  EXPECT_EQ(budget.limit(), 48u << 20);
+  budget.SetLimit(before);
 }
 
 TEST(ClientTest, ConfigTellsWhatApplies) {

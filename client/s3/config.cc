@@ -5,6 +5,8 @@
 #include <string_view>
 #include <utility>
 
+#include "penstock/memory.h"
+
 namespace penstock::s3 {
 namespace {
 
@@ -177,6 +179,36 @@ Result<DataPlane> ReadDataPlane(DataPlane given, const auth::Environment& enviro
   return Invalid("PENSTOCK_DATA_PLANE is `" + value + "`; use direct or curl");
 }
 
+constexpr std::string_view kMemoryLimitHint =
+    "; use 16777216 (16MiB) or more: bytes, or a whole number of KiB, MiB or GiB";
+
+std::optional<std::uint64_t> ParseBytes(std::string_view text) {
+  std::uint64_t count = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+  if (error != std::errc{}) return std::nullopt;
+  const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  const std::pair<std::string_view, int> units[] = {{"", 0}, {"KiB", 10}, {"MiB", 20}, {"GiB", 30}};
+  for (const auto& [name, shift] : units) {
+    if (unit == name) return count > (UINT64_MAX >> shift) ? std::nullopt : std::optional(count << shift);
+  }
+  return std::nullopt;
+}
+
+Result<std::optional<std::uint64_t>> ReadMemoryLimit(std::optional<std::uint64_t> given,
+                                                     const auth::Environment& environment) {
+  const std::string hint(kMemoryLimitHint);
+  std::string origin = "memory_limit is " + std::to_string(given.value_or(0));
+  if (!given) {
+    const std::optional<std::string> text = environment.Get("PENSTOCK_MEMORY_LIMIT");
+    if (!text || text->empty()) return std::optional<std::uint64_t>();
+    origin = "PENSTOCK_MEMORY_LIMIT is `" + *text + "`";
+    given = ParseBytes(*text);
+    if (!given) return Invalid(origin + hint);
+  }
+  if (*given < kLeastMemoryLimitBytes) return Invalid(origin + hint);
+  return given;
+}
+
 }  // namespace
 
 EndpointInputs ResolvedConfig::EndpointFor(const std::string& bucket, const std::string& region) const {
@@ -200,6 +232,7 @@ Result<ResolvedConfig> ResolveConfig(ClientConfig config, const auth::Environmen
     if (const auto bundle = settings.Either("AWS_CA_BUNDLE", "ca_bundle")) out.client.ca_bundle_path = bundle->value;
   }
   PENSTOCK_ASSIGN(out.client.data_plane, ReadDataPlane(out.client.data_plane, environment));
+  PENSTOCK_ASSIGN(out.client.memory_limit_bytes, ReadMemoryLimit(out.client.memory_limit_bytes, environment));
   PENSTOCK_TRY(ReadFlags(settings, out));
   // What no bucket could make right is said now, not at the first request.
   PENSTOCK_TRY(ResolveEndpoint(out.EndpointFor("", out.client.region)));

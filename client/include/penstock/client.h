@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "penstock/credentials.h"
@@ -42,6 +43,10 @@ struct ClientConfig {
   // Whole objects are verified against the checksum S3 stored with them.
   ChecksumPolicy download_checksums = ChecksumPolicy::kDefault;
   DataPlane data_plane = DataPlane::kDefault;
+  // Bytes that the whole process may hold at a time for parts and blocks on their way (memory.h), 16 MiB or more; memory
+  // that callers bring is not counted. Unset: PENSTOCK_MEMORY_LIMIT ("268435456", "256MiB", "2GiB"), else what an earlier
+  // Client set, else DefaultMemoryLimit(). The Client made last decides for all.
+  std::optional<std::uint64_t> memory_limit_bytes;
 };
 
 // One attempt of one request, as it ended. For traces and counters; holds no secret.
