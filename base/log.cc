@@ -1,14 +1,17 @@
 #include "base/log.h"
 
 #include <pthread.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cstdio>
 #include <new>
 
+#include "base/dates.h"
 #include "base/json_text.h"
 #include "base/redact.h"
 #include "penstock/base/check.h"
+#include "penstock/base/clock.h"
 #include "penstock/base/mutex.h"
 
 namespace penstock {
@@ -29,7 +32,8 @@ class InsideSink {
 
 // One write for the line and its end, so that lines of several processes do not mix.
 void WriteToStandardError(const std::string& json_line) {
-  const std::string line = json_line + '\n';
+  std::string line = "{\"time\":\"" + FormatIso8601(SystemClock().Now()) + "\",\"pid\":" + std::to_string(::getpid()) + ',';
+  line.append(json_line, 1) += '\n';
   std::fwrite(line.data(), 1, line.size(), stderr);
 }
 
@@ -94,6 +98,7 @@ std::string Render(const LogRecord& record) {
 }  // namespace
 
 LogLevel ParseLogLevel(std::string_view text) {
+  if (text == "warn") return LogLevel::kWarning;
   for (std::size_t i = 0; i < std::size(kLevelNames); ++i) {
     if (text == kLevelNames[i]) return static_cast<LogLevel>(i);
   }

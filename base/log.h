@@ -23,10 +23,10 @@ struct LogRecord {
 // call SetLogSink.
 using LogSink = std::function<void(LogLevel level, const std::string& json_line)>;
 
-// Parses "trace", "debug", "info", "warning", "error", "off"; anything else is kOff.
+// Parses "trace", "debug", "info", "warning" or "warn", "error", "off"; anything else is kOff.
 LogLevel ParseLogLevel(std::string_view text);
 
-// Replaces the process's sink; a null sink writes to standard error. Until the first call nothing is logged. Once it
+// Replaces the process's sink; a null sink writes to standard error, with the time (UTC) and the pid in front. Until the first call nothing is logged. Once it
 // returns, the sink before is not called any more. Thread safety: any thread.
 void SetLogSink(LogLevel least, LogSink sink);
 bool LogEnabled(LogLevel level);

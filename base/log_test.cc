@@ -78,7 +78,9 @@ TEST_F(LogTest, TheDefaultSinkWritesOneLineToStandardError) {
   SetLogSink(LogLevel::kInfo, nullptr);
   testing::internal::CaptureStderr();
   Log({.event = "x"});
-  EXPECT_EQ(testing::internal::GetCapturedStderr(), "{\"level\":\"info\",\"event\":\"x\"}\n");
+  const std::string line = testing::internal::GetCapturedStderr();
+  EXPECT_TRUE(line.starts_with("{\"time\":\"20")) << line;
+  EXPECT_TRUE(line.ends_with("Z\",\"pid\":" + std::to_string(getpid()) + ",\"level\":\"info\",\"event\":\"x\"}\n")) << line;
 }
 
 // A DataLoader worker is forked while another thread of its parent is inside the sink.
@@ -103,6 +105,7 @@ TEST(ParseLogLevelTest, ReadsTheNamesAndNothingElse) {
   EXPECT_EQ(ParseLogLevel("debug"), LogLevel::kDebug);
   EXPECT_EQ(ParseLogLevel("info"), LogLevel::kInfo);
   EXPECT_EQ(ParseLogLevel("warning"), LogLevel::kWarning);
+  EXPECT_EQ(ParseLogLevel("warn"), LogLevel::kWarning);
   EXPECT_EQ(ParseLogLevel("error"), LogLevel::kError);
   EXPECT_EQ(ParseLogLevel("off"), LogLevel::kOff);
   EXPECT_EQ(ParseLogLevel("INFO"), LogLevel::kOff);

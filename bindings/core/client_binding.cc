@@ -16,6 +16,7 @@
 #include "bindings/core/errors.h"
 #include "bindings/core/interrupt.h"
 #include "bindings/core/new_bytes.h"
+#include "bindings/core/stats_binding.h"
 #include "bindings/core/trace.h"
 #include "penstock/transfer.h"
 
@@ -132,13 +133,6 @@ py::tuple ReadInto(const PyClient& self, const py::object& buffer, ReadArguments
   return py::make_tuple(response.bytes, response.metadata);
 }
 
-py::dict Stats(const PyClient& self) {
-  const ClientStats stats = self.client->stats();
-  return py::dict("requests"_a = stats.requests, "retries"_a = stats.retries, "throttled"_a = stats.throttled,
-                  "failures"_a = stats.failures, "bytes_sent"_a = stats.bytes_sent,
-                  "bytes_received"_a = stats.bytes_received);
-}
-
 void BindMetadata(py::module_& module) {
   py::class_<ObjectMetadata>(module, "ObjectMetadata", "Metadata of one object version, as S3 sent it.")
       .def_readonly("size", &ObjectMetadata::size)
@@ -230,7 +224,7 @@ void BindClient(py::module_& module) {
         return ReadInto(self, buffer, {std::move(bucket), std::move(key), start, std::nullopt, size, std::move(etag), part_size, parallel});
       }, "bucket"_a, "key"_a, "buffer"_a, "start"_a = 0, "size"_a = py::none(), "etag"_a = py::none(),
            "part_size"_a = py::none(), "parallel"_a = py::none())
-      .def("stats", &Stats);
+      .def("stats", [](const PyClient& self) { return StatsToPython(self.client->stats()); });
   BindBuckets(client);
   BindObjects(client);
 }

@@ -231,5 +231,15 @@ class S3Client:
     # ---- counters
 
     def stats(self) -> dict[str, Any]:
-        """Counters of this client in this process: requests by operation, retries, throttled, failures, bytes."""
+        """What this client has counted in this process since it was made. Cheap; times are in seconds.
+
+        Returns:
+            A new dict. ``requests``: attempts by operation. ``retries``; ``throttled``: attempts that S3 answered with "slow
+            down"; ``failures``: calls that ended in an error. ``bytes_sent``, ``bytes_received``: of bodies.
+            ``connections``: by data plane (``"direct"``, ``"curl"``) how many requests ``opened`` one and ``reused`` one.
+            ``operations``: by operation ``requests`` and two distributions, ``first_byte`` (from sending to the first byte
+            of the answer, connecting included) and ``duration`` (of the whole attempt, failed ones included). A distribution
+            has ``count``, ``sum``, ``p50``, ``p90``, ``p99`` (within an eighth) and ``buckets``, a list of
+            ``(begin, end, count)``.
+        """
         return self._client.stats()

@@ -108,6 +108,7 @@ void DirectPlane::OnConnected(DirectConnection& connection, CURLcode code) {
 
 void DirectPlane::StartExchange(DirectConnection& connection) {
   Watch(connection, EPOLLIN);
+  connection.transfer->response_body->OnConnection({DataPlane::kDirect, connection.reused});
   const bool expects = connection.expects;
   connection.exchange.Begin(*connection.transfer, expects ? options_.expect_continue_from_bytes : UINT64_MAX);
   GoOn(connection, false);

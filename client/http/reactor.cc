@@ -305,6 +305,15 @@ void Reactor::ReapFinished() {
   }
 }
 
+void Reactor::TellConnection(const Transfer& transfer) {
+  CURL* const easy = transfer.slot->handle;
+  curl_off_t connected_us = 0;
+  long new_connections = 0;
+  curl_easy_getinfo(easy, CURLINFO_PRETRANSFER_TIME_T, &connected_us);
+  curl_easy_getinfo(easy, CURLINFO_NUM_CONNECTS, &new_connections);
+  if (connected_us != 0) transfer.response_body->OnConnection({DataPlane::kCurl, new_connections == 0});
+}
+
 Result<Outcome> Reactor::Conclude(Transfer& transfer, CURLcode code) {
   CURL* easy = transfer.slot->handle;
   if (code == CURLE_OK && transfer.error == std::nullopt) transfer.BeginOnce();
@@ -334,6 +343,7 @@ void Reactor::Finish(const TransferPtr& transfer, Result<Outcome> outcome) {
   alive->has_timer = false;
   if (alive->state == TransferState::kWaiting) std::erase(waiting_, alive);
   if (alive->slot != nullptr) {
+    TellConnection(*alive);
     curl_multi_remove_handle(multi_, alive->slot->handle);
     alive->slot->transfer = nullptr;
     free_slots_.push_back(std::exchange(alive->slot, nullptr));

@@ -76,11 +76,20 @@ class RequestBody {
   virtual ByteView Next(std::size_t limit) = 0;  // empty: the end
 };
 
+// What a request goes out on.
+struct ConnectionUse {
+  DataPlane plane = DataPlane::kDefault;  // kDirect or kCurl
+  bool reused = false;                    // had carried a request before
+};
+
 // Takes the response apart: head once, then (Window, Commit) pairs. Called from one I/O thread. An error aborts the
 // transfer and becomes its result.
 class ResponseBody {
  public:
   virtual ~ResponseBody() = default;
+  // The request has a connection. Once per connection: one that a kept one failed goes out on another. Not called when
+  // none was made; may come as late as the end.
+  virtual void OnConnection(const ConnectionUse&) {}
   virtual Result<void> Begin(const ResponseHead& head) = 0;
   virtual MutableByteView Window() = 0;
   virtual Result<void> Commit(std::size_t count) = 0;

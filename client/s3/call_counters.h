@@ -6,20 +6,58 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <string_view>
 
+#include "client/http/transport.h"
 #include "client/s3/append_only_list.h"
 #include "client/s3/operations.h"
+#include "client/s3/time_counts.h"
 #include "penstock/client.h"
 
 namespace penstock::s3 {
+
+// Which connections one attempt went out on.
+struct ConnectionsUsed {
+  http::DataPlane plane = http::DataPlane::kDefault;  // kDefault: none
+  std::uint32_t opened = 0;
+  std::uint32_t reused = 0;
+
+  void Add(const http::ConnectionUse& use) {
+    plane = use.plane;
+    ++(use.reused ? reused : opened);
+  }
+};
+
+// RequestEvent without copies: views live during the call.
+struct AttemptEnd {
+  Operation operation = Operation::kGetObject;
+  std::string_view bucket;
+  std::string_view key;
+  int attempt = 1;
+  int http_status = 0;
+  std::string_view error_code;
+  bool throttled = false;
+  WallTime started{};
+  std::chrono::nanoseconds first_byte{};  // zero: none arrived
+  std::chrono::nanoseconds duration{};
+  std::uint64_t bytes_sent = 0;
+  std::uint64_t bytes_received = 0;
+  ConnectionsUsed connections;
+};
+
+// "direct", "curl" or nothing.
+std::string_view PlaneName(http::DataPlane plane);
 
 // Thread safety: safe from any thread.
 class CallCounters {
  public:
   using Observer = std::function<void(const RequestEvent&)>;
 
+  CallCounters() = default;
+  ~CallCounters();
+
   // One attempt ended: counts it and calls the newest observer.
-  void OnAttempt(Operation operation, const RequestEvent& event, bool throttled);
+  void OnAttempt(const AttemptEnd& end);
   void OnRetry() { retries_.fetch_add(1, std::memory_order_relaxed); }
   void OnFailure() { failures_.fetch_add(1, std::memory_order_relaxed); }
 
@@ -29,7 +67,19 @@ class CallCounters {
 
  private:
   using Counter = std::atomic<std::uint64_t>;
+  struct Times {
+    TimeCounts first_byte;
+    TimeCounts duration;
+  };
+  struct PlaneCounters {
+    Counter opened{0};
+    Counter reused{0};
+  };
+  Times& TimesOf(Operation operation);
+
   std::array<Counter, kOperationCount> requests_{};
+  std::array<std::atomic<Times*>, kOperationCount> times_{};  // owned; made with an operation's first attempt
+  std::array<PlaneCounters, 2> planes_{};
   Counter retries_{0};
   Counter throttled_{0};
   Counter failures_{0};

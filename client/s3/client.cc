@@ -3,6 +3,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "client/s3/call_log.h"
 #include "client/s3/client_impl.h"
 #include "client/s3/verbs/abort_multipart_upload.h"
 #include "client/s3/verbs/complete_multipart_upload.h"
@@ -67,6 +68,7 @@ void Run(const std::shared_ptr<s3::ClientState>& state, Operation operation, Req
       error.At(s3::Info(operation).name, request.bucket.value);
     }
     state->counters.OnFailure();
+    s3::LogFailure(error);
     return done(std::move(error));
   }
   // Shared by the two functions below, which live as long as the call.
@@ -86,8 +88,10 @@ void Run(const std::shared_ptr<s3::ClientState>& state, Operation operation, Req
 }  // namespace
 
 Result<std::unique_ptr<Client>> Client::Impl::Make(ClientConfig config, s3::Surroundings surroundings) {
+  PENSTOCK_TRY(s3::ApplyLogLevel(surroundings.environment));
   PENSTOCK_ASSIGN(s3::ResolvedConfig resolved, s3::ResolveConfig(std::move(config), surroundings.environment));
   if (resolved.client.memory_limit_bytes) MemoryBudget::OfProcess().SetLimit(*resolved.client.memory_limit_bytes);
+  s3::LogClientMade(resolved);
   auto impl = std::make_shared<Impl>();
   impl->state = std::make_shared<s3::ClientState>(std::move(resolved), std::move(surroundings));
   return std::unique_ptr<Client>(new Client(std::move(impl)));

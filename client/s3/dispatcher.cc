@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "client/http/curl_transport.h"
 #include "client/s3/attempt_request.h"
+#include "client/s3/call_log.h"
 #include "client/s3/error_document.h"
 #include "client/s3/redirect.h"
 
@@ -237,29 +238,25 @@ Result<void> Flight::Read(const Result<http::Outcome>& outcome) {
 }
 
 void Flight::Report(const Result<http::Outcome>& outcome, const Result<void>& result) {
-  RequestEvent event;
-  event.operation = info_.name;
-  event.bucket = call_.request.bucket;
-  event.key = call_.request.key;
-  event.attempt = attempts_;
-  event.started = attempt_started_;
-  event.duration = clock().Monotonic() - attempt_began_;
+  AttemptEnd end{.operation = info_.operation, .bucket = call_.request.bucket, .key = call_.request.key,
+                 .attempt = attempts_, .started = attempt_started_,
+                 .duration = clock().Monotonic() - attempt_began_, .connections = body_.connections()};
   if (outcome.ok()) {
-    event.http_status = outcome->head.status;
-    event.first_byte = outcome->first_byte;
-    event.bytes_sent = outcome->sent_bytes;
-    event.bytes_received = outcome->body_bytes;
+    end.http_status = outcome->head.status;
+    end.first_byte = outcome->first_byte;
+    end.bytes_sent = outcome->sent_bytes;
+    end.bytes_received = outcome->body_bytes;
   } else if (body_.head()) {
-    event.http_status = body_.head()->status;
-    event.bytes_received = body_.body_bytes();
+    end.http_status = body_.head()->status;
+    end.bytes_received = body_.body_bytes();
   }
-  bool throttled = false;
   if (!result.ok() && !IsEnough(result.error())) {
     const Error& error = result.error();
-    event.error_code = error.code.empty() ? std::string(ErrorKindName(error.kind)) : error.code;
-    throttled = error.kind == ErrorKind::kThrottled;
+    end.error_code = error.code.empty() ? ErrorKindName(error.kind) : std::string_view(error.code);
+    end.throttled = error.kind == ErrorKind::kThrottled;
   }
-  state_->counters.OnAttempt(info_.operation, event, throttled);
+  state_->counters.OnAttempt(end);
+  LogAttempt(end);
 }
 
 void Flight::OnOutcome(const Result<http::Outcome>& outcome) {
@@ -340,11 +337,7 @@ void Flight::WaitAndRetry(RetryDecision decision, Error error) {
     return Finish(std::move(error));
   }
   state_->counters.OnRetry();
-  if (LogEnabled(LogLevel::kDebug)) {
-    const std::string attempt = std::to_string(attempts_);
-    Log({LogLevel::kDebug, "request.retry", {{"operation", info_.name}, {"bucket", call_.request.bucket},
-                                              {"key", call_.request.key}, {"attempt", attempt}, {"code", error.code}}});
-  }
+  LogRetry(info_, call_.request.bucket, call_.request.key, attempts_, decision, delay, error);
   const std::uint64_t ticket = BeginWait();
   transport_->RunAt(when, [self = shared_from_this(), ticket] {
     if (self->Claim(ticket)) self->Attempt();
@@ -358,7 +351,10 @@ void Flight::Finish(Result<void> result) {
     error.At(info_.name, call_.request.bucket, call_.request.key);
     error.attempts = attempts_;
     NoteAmbiguity(error);
-    if (!IsEnough(error)) state_->counters.OnFailure();
+    if (!IsEnough(error)) {
+      state_->counters.OnFailure();
+      LogFailure(error);
+    }
   }
   const auto done = std::exchange(call_.done, nullptr);
   done(std::move(result));

@@ -63,6 +63,7 @@ class DispatcherPlanes : public ::testing::TestWithParam<http::DataPlane> {
     ClientConfig config;
     config.endpoint_url = "http://127.0.0.1:" + std::to_string(server.port());
     config.credentials = auth::MakeStaticProvider({"AKID", "secret", "", {}});
+    config.data_plane = GetParam() == http::DataPlane::kDirect ? DataPlane::kDirect : DataPlane::kCurl;
     config.max_attempts = 4;
     config.idle_timeout = std::chrono::milliseconds(1500);
     const std::shared_ptr<http::Transport> transport = http::MakeCurlTransport({.plane = GetParam()});
@@ -96,6 +97,38 @@ std::string PlaneName(const ::testing::TestParamInfo<http::DataPlane>& plane) {
 }
 INSTANTIATE_TEST_SUITE_P(Planes, DispatcherPlanes,
                          ::testing::Values(http::DataPlane::kDirect, http::DataPlane::kCurl), PlaneName);
+
+TEST_P(DispatcherPlanes, StatsTellConnectionsByPlaneAndTimesByOperation) {
+  RawServer server([](RawConnection& connection) {
+    while (connection.ReadHead()) connection.Send(WholeHead() + kContent);
+  });
+  ClientConfig config;
+  config.endpoint_url = "http://127.0.0.1:" + std::to_string(server.port());
+  config.credentials = auth::MakeStaticProvider({"AKID", "secret", "", {}});
+  const std::shared_ptr<http::Transport> transport = http::MakeCurlTransport({.plane = GetParam(), .io_threads = 1});
+  config.data_plane = GetParam() == http::DataPlane::kDirect ? DataPlane::kDirect : DataPlane::kCurl;
+  auto client = Client::Impl::Make(config, {[transport] { return transport; }, &SystemClock(),
+                                            [] { return std::uint64_t{0}; }, EmptyEnvironment()});
+  std::vector<RequestEvent> events;
+  (*client)->SetObserver([&events](const RequestEvent& event) { events.push_back(event); });
+  for (int i = 0; i < 3; ++i) {
+    StringSink sink;
+    ASSERT_TRUE((*client)->Call(GetObjectRequest{.bucket = BucketName("b"), .key = ObjectKey("k"), .sink = &sink}).ok());
+  }
+  const std::string plane = GetParam() == http::DataPlane::kDirect ? "direct" : "curl";
+  const ClientStats stats = (*client)->stats();
+  ASSERT_EQ(stats.connections.size(), 1u);
+  EXPECT_EQ(stats.connections.at(plane).opened, 1u);
+  EXPECT_EQ(stats.connections.at(plane).reused, 2u);
+  const OperationStats& gets = stats.operations.at("GetObject");
+  EXPECT_EQ(gets.first_byte.count, 3u);
+  EXPECT_EQ(gets.duration.count, 3u);
+  EXPECT_GE(gets.duration.sum, gets.first_byte.sum);
+  ASSERT_EQ(events.size(), 3u);
+  EXPECT_EQ(events[0].data_plane, plane);
+  EXPECT_FALSE(events[0].connection_reused);
+  EXPECT_TRUE(events[2].connection_reused);
+}
 
 TEST_P(DispatcherPlanes, AShortBodyIsResumed) { ExpectResumed(Get({SendHalf, SendRest})); }
 

@@ -102,6 +102,7 @@ void AttemptBody::Reset() {
   text_.clear();
   filled_ = 0;
   body_bytes_ = 0;
+  connections_ = {};
 }
 
 Result<void> AttemptBody::Begin(const http::ResponseHead& head) {

@@ -9,6 +9,7 @@
 
 #include "client/http/transport.h"
 #include "client/s3/body_checksum.h"
+#include "client/s3/call_counters.h"
 #include "client/s3/verbs/get_object.h"
 
 namespace penstock::s3 {
@@ -63,12 +64,14 @@ class AttemptBody final : public http::ResponseBody {
 
   // Before each sending.
   void Reset();
+  void OnConnection(const http::ConnectionUse& use) override { connections_.Add(use); }
   Result<void> Begin(const http::ResponseHead& head) override;
   MutableByteView Window() override;
   Result<void> Commit(std::size_t count) override;
 
   const std::optional<http::ResponseHead>& head() const { return head_; }
   std::uint64_t body_bytes() const { return body_bytes_; }  // of this attempt
+  const ConnectionsUsed& connections() const { return connections_; }
   // The document of a success, or the start of an error's body; call once.
   std::string TakeText();
   bool refused_by_caller() const { return success_body_ != nullptr && success_body_->refused_by_caller(); }
@@ -81,6 +84,7 @@ class AttemptBody final : public http::ResponseBody {
   std::string text_;        // grown ahead of what is filled
   std::size_t filled_ = 0;
   std::uint64_t body_bytes_ = 0;
+  ConnectionsUsed connections_;
 };
 
 }  // namespace penstock::s3

@@ -1,0 +1,42 @@
+#include "bindings/core/stats_binding.h"
+
+#include <pybind11/stl.h>
+
+#include <chrono>
+
+namespace penstock::python {
+namespace {
+
+namespace py = pybind11;
+using namespace py::literals;
+
+double Seconds(std::chrono::nanoseconds time) { return std::chrono::duration<double>(time).count(); }
+
+py::dict ToPython(const TimeHistogram& histogram) {
+  py::list buckets;
+  for (const TimeHistogram::Bucket& bucket : histogram.buckets) {
+    buckets.append(py::make_tuple(Seconds(bucket.begin), Seconds(bucket.end), bucket.count));
+  }
+  return py::dict("count"_a = histogram.count, "sum"_a = Seconds(histogram.sum),
+                  "p50"_a = Seconds(histogram.Quantile(0.5)), "p90"_a = Seconds(histogram.Quantile(0.9)),
+                  "p99"_a = Seconds(histogram.Quantile(0.99)), "buckets"_a = buckets);
+}
+
+}  // namespace
+
+py::dict StatsToPython(const ClientStats& stats) {
+  py::dict operations;
+  for (const auto& [name, operation] : stats.operations) {
+    operations[py::str(name)] = py::dict("requests"_a = operation.requests, "first_byte"_a = ToPython(operation.first_byte),
+                                         "duration"_a = ToPython(operation.duration));
+  }
+  py::dict connections;
+  for (const auto& [plane, counts] : stats.connections) {
+    connections[py::str(plane)] = py::dict("opened"_a = counts.opened, "reused"_a = counts.reused);
+  }
+  return py::dict("requests"_a = stats.requests, "retries"_a = stats.retries, "throttled"_a = stats.throttled,
+                  "failures"_a = stats.failures, "bytes_sent"_a = stats.bytes_sent,
+                  "bytes_received"_a = stats.bytes_received, "operations"_a = operations, "connections"_a = connections);
+}
+
+}  // namespace penstock::python
