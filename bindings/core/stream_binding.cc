@@ -2,6 +2,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <cstring>
 #include <optional>
 #include <string>
 
@@ -9,6 +10,7 @@
 #include "bindings/core/client_binding.h"
 #include "bindings/core/errors.h"
 #include "bindings/core/interrupt.h"
+#include "bindings/core/new_bytes.h"
 #include "penstock/transfer.h"
 
 namespace penstock::python {
@@ -23,12 +25,18 @@ class PyStream {
   PyStream(PyStream&&) = default;
 
   // The next block as bytes; raises StopIteration at the end, again and again.
-  py::bytes Next() {
+  py::object Next() {
     auto result = WithoutGil([&] { return stream_.Get().Next(SignalPending); });
-    const std::optional<StreamBlock> block = Unwrap(std::move(result));
+    std::optional<StreamBlock> block = Unwrap(std::move(result));
     if (!block) throw py::stop_iteration();
+    py::object bytes = Unwrap(NewBytes(block->size));
+    const MutableByteView memory = BytesMemory(bytes);
+    WithoutGil([&] {
+      std::memcpy(memory.data(), block->data.get(), block->size);
+      block->data.reset();
+    });
     offset_ = block->offset + block->size;
-    return py::bytes(reinterpret_cast<const char*>(block->data.get()), block->size);
+    return bytes;
   }
 
   std::uint64_t tell() const { return offset_; }
@@ -44,7 +52,8 @@ class PyStream {
 void BindStream(py::module_& module) {
   py::class_<PyStream, std::unique_ptr<PyStream, DeleteWithoutGil<PyStream>>>(module, "Stream", "Iterator over an object's bytes in order.")
       .def(py::init([](const PyClient& client, std::string bucket, std::string key, std::uint64_t start, std::optional<std::uint64_t> end,
-                       std::optional<std::uint64_t> size, std::optional<std::string> etag, std::uint64_t part_size, int read_ahead) {
+                       std::optional<std::uint64_t> size, std::optional<std::string> etag, std::uint64_t part_size, int read_ahead,
+                       std::optional<std::uint64_t> first_part) {
              ObjectStream::Source source;
              source.bucket = BucketName(std::move(bucket));
              source.key = ObjectKey(std::move(key));
@@ -55,11 +64,12 @@ void BindStream(py::module_& module) {
              StreamOptions options;
              options.part_size_bytes = part_size;
              options.read_ahead_parts = read_ahead;
+             options.first_part_bytes = first_part;
              return std::unique_ptr<PyStream, DeleteWithoutGil<PyStream>>(
                  new PyStream(ObjectStream::Open(client.client, std::move(source), options), start));
            }),
            "client"_a, "bucket"_a, "key"_a, "start"_a = 0, "end"_a = py::none(), "size"_a = py::none(), "etag"_a = py::none(),
-           "part_size"_a = 8u << 20, "read_ahead"_a = 4)
+           "part_size"_a = 8u << 20, "read_ahead"_a = 4, "first_part"_a = py::none())
       .def("__iter__", [](py::object self) { return self; })
       .def("__next__", &PyStream::Next)
       .def("tell", &PyStream::tell)

@@ -3,30 +3,52 @@
 #include <chrono>
 #include <deque>
 #include <memory>
-#include <new>
 #include <string>
 #include <utility>
 
+#include "client/transfer/block_memory.h"
 #include "client/transfer/chained_stop.h"
+#include "client/transfer/object_checksum.h"
 #include "client/transfer/part_plan.h"
 #include "client/transfer/range_fetch.h"
+#include "client/transfer/stream_plan.h"
 #include "penstock/base/mutex.h"
 #include "penstock/transfer.h"
 
 namespace penstock {
 namespace {
 
+using transfer::BlockMemory;
 using transfer::RangeFetched;
 
 constexpr std::chrono::milliseconds kPoll{100};
 
-// One part between its request and the reader.
+// One block between its request and the reader.
 struct Slot {
   std::uint64_t offset = 0;
-  std::shared_ptr<std::byte[]> data;  // shared with the block handed out
-  std::size_t size = 0;
+  std::uint64_t size = 0;
+  BlockMemory memory;
+  Crc crc = Crc::kNone;  // what `crc_value` is
+  std::uint64_t crc_value = 0;
   bool ready = false;
 };
+
+Result<void> Check(const ObjectStream::Source& source, const StreamOptions& options) {
+  if (options.part_size_bytes == 0 || options.read_ahead_parts < 0 || options.first_part_bytes == 0) {
+    return Error::Make(ErrorKind::kInvalidArgument, "a stream needs part_size_bytes and first_part_bytes of at least 1 "
+                                                    "and read_ahead_parts of at least 0");
+  }
+  if (source.end && *source.end < source.begin) {
+    return Error::Make(ErrorKind::kInvalidArgument, "the range [" + std::to_string(source.begin) + ", " +
+                                                        std::to_string(*source.end) + ") ends before it begins");
+  }
+  return Ok();
+}
+
+Error Changed(std::uint64_t size, std::uint64_t known) {
+  return Error::Make(ErrorKind::kPreconditionFailed, "the object has " + std::to_string(size) + " bytes, not " +
+                                                         std::to_string(known) + ": it changed");
+}
 
 class StreamImpl final : public ObjectStream {
  public:
@@ -34,6 +56,9 @@ class StreamImpl final : public ObjectStream {
       : store_(std::move(store)),
         source_(std::move(source)),
         options_(std::move(options)),
+        plan_(options_),
+        // The first answer of such a stream tells the checksum: S3 sends it only with what covers the whole object.
+        covers_object_(source_.begin == 0 && (!source_.end || (source_.known_size && *source_.end >= *source_.known_size))),
         stop_(options_.call.cancel) {}
 
   ~StreamImpl() override {
@@ -44,11 +69,11 @@ class StreamImpl final : public ObjectStream {
 
   Result<std::optional<StreamBlock>> Next(const Interrupt& interrupt) override {
     if (!started_) {
-      PENSTOCK_TRY(StartReading());
+      if (Result<void> began = StartReading(interrupt); !began.ok()) return At(std::move(began).error());
       started_ = true;
     }
     for (;;) {
-      Pump();
+      if (Result<void> pumped = Pump(&interrupt); !pumped.ok()) return At(std::move(pumped).error());
       {
         const MutexLock lock(mutex_);
         if (error_) return *error_;
@@ -60,14 +85,9 @@ class StreamImpl final : public ObjectStream {
       // The fetches go on: after an interrupt the next call finds their blocks.
       if (interrupt && interrupt()) return At(Error::Make(ErrorKind::kCancelled, "the wait for a block was interrupted"));
     }
-    StreamBlock block;
-    {
-      const MutexLock lock(mutex_);
-      const std::shared_ptr<Slot> slot = std::move(slots_.front());
-      slots_.pop_front();
-      block = {slot->offset, std::move(slot->data), slot->size};
-    }
-    Pump();
+    PENSTOCK_ASSIGN(StreamBlock block, Take());
+    static_cast<void>(Pump(nullptr));  // what goes wrong with blocks ahead is told when they are wanted
+    if (block.size == 0) return std::optional<StreamBlock>();  // an empty object
     return std::optional<StreamBlock>(std::move(block));
   }
 
@@ -80,67 +100,68 @@ class StreamImpl final : public ObjectStream {
  private:
   Error At(Error error) const { return std::move(error).At("GetObject", source_.bucket.value, source_.key.value); }
 
-  Result<void> StartReading() {
-    if (options_.part_size_bytes == 0 || options_.read_ahead_parts < 0) {
-      return At(Error::Make(ErrorKind::kInvalidArgument, "a stream needs part_size_bytes of at least 1 and "
-                                                         "read_ahead_parts of at least 0"));
-    }
-    if (source_.end && *source_.end < source_.begin) {
-      return At(Error::Make(ErrorKind::kInvalidArgument, "the range [" + std::to_string(source_.begin) + ", " +
-                                                             std::to_string(*source_.end) + ") ends before it begins"));
-    }
+  Result<void> StartReading(const Interrupt& interrupt) {
+    PENSTOCK_TRY(Check(source_, options_));
     ObjectMetadata known;
     if (source_.known_size) known.size = *source_.known_size;
     if (source_.known_etag) known.etag = *source_.known_etag;
     const bool nothing = source_.end == source_.begin || (source_.known_size && source_.begin >= *source_.known_size);
-    if ((source_.known_size && source_.known_etag) || nothing) {
-      Place(known);
+    if (nothing || (source_.known_size && source_.known_etag && !covers_object_)) {
+      Place(known, 0, {});
       return Ok();
     }
-    Probe();
-    return Ok();
+    return Probe(interrupt);
   }
 
-  void Place(const ObjectMetadata& metadata) {
+  // The size is known. `asked_bytes`: of the range, by the request that told it.
+  void Place(const ObjectMetadata& metadata, std::uint64_t asked_bytes, ExpectedCrc checksum) {
     const MutexLock lock(mutex_);
     metadata_ = metadata;
     whole_ = transfer::ClipRange(source_.begin, source_.end, metadata.size);
-    next_ = whole_.begin;
+    next_ = whole_.begin + asked_bytes;
+    checksum_ = std::move(checksum);
     placed_ = true;
   }
 
-  // The first part, asked for before the size is known.
-  void Probe() {
+  // The first block, asked for before the checksum is known, and mostly before the size is. Where it is the begin of the
+  // whole object that is asked for, the answer is let go at the block's end.
+  Result<void> Probe(const Interrupt& interrupt) {
+    const std::uint64_t object_bytes = covers_object_ ? source_.known_size.value_or(options_.part_size_bytes) : UINT64_MAX;
+    const ByteRange wanted{source_.begin, source_.end.value_or(UINT64_MAX)};
+    const ByteRange first = transfer::PartAt(wanted, source_.begin, plan_.FirstBlock(object_bytes));
     auto slot = std::make_shared<Slot>();
     slot->offset = source_.begin;
-    {
-      const MutexLock lock(mutex_);
-      slots_.push_back(slot);
-      ++in_flight_;
-    }
-    const ByteRange whole{source_.begin, source_.end.value_or(UINT64_MAX)};
-    transfer::RangeFetchSpec spec = SpecFor(transfer::PartAt(whole, source_.begin, options_.part_size_bytes));
+    PENSTOCK_ASSIGN(slot->memory, BlockMemory::Take(BufferPool::OfProcess(), first.size(), interrupt));
+    transfer::RangeFetchSpec spec = SpecFor(covers_object_ ? ByteRange{0, UINT64_MAX} : first);
     spec.etag = source_.known_etag;
-    spec.place = [this, slot](const ObjectMetadata& metadata, std::uint64_t length) -> Result<transfer::Placement> {
-      if (source_.known_size && *source_.known_size != metadata.size) {
-        return Error::Make(ErrorKind::kPreconditionFailed,
-                           "the object has " + std::to_string(metadata.size) + " bytes, not the known " +
-                               std::to_string(*source_.known_size) + ": it changed");
-      }
-      Place(metadata);
-      PENSTOCK_ASSIGN(const transfer::Placement target, Allocate(*slot, length));
-      {
-        const MutexLock lock(mutex_);
-        if (length < whole_.size() && metadata.etag.empty()) {
-          return Error::Make(ErrorKind::kUnsupported,
-                             "the store sent no ETag, so the parts cannot be pinned to one version of the object");
-        }
-        next_ = whole_.begin + length;
-      }
-      Pump();
-      return target;
+    spec.place = [this, slot](const ObjectMetadata& metadata, std::uint64_t length) {
+      return PlaceFirst(*slot, metadata, length);
     };
+    if (covers_object_) spec.grant = [slot](std::uint64_t) { return slot->size; };
     Fetch(std::move(spec), slot);
+    return Ok();
+  }
+
+  Result<transfer::Placement> PlaceFirst(Slot& slot, const ObjectMetadata& metadata, std::uint64_t length) {
+    if (source_.known_size && *source_.known_size != metadata.size) return Changed(metadata.size, *source_.known_size);
+    slot.size = covers_object_ ? std::min(length, plan_.FirstBlock(metadata.size)) : length;
+    // A small object does not need what was taken for a part.
+    if (slot.size < BlockMemory::kLeastPooled && slot.memory.size() >= BlockMemory::kLeastPooled) {
+      PENSTOCK_ASSIGN(std::optional<BlockMemory> less, BlockMemory::TryTake(BufferPool::OfProcess(), slot.size));
+      if (less) slot.memory = std::move(*less);
+      slot.memory.SetInFlight(true);
+    }
+    // An object that comes whole in one answer is the store's to verify, which then also tries again.
+    ExpectedCrc checksum;
+    if (covers_object_ && slot.size < length) checksum = transfer::ChecksumOf(metadata);
+    slot.crc = checksum.crc;
+    Place(metadata, slot.size, std::move(checksum));
+    if (metadata.etag.empty() && source_.begin + slot.size < source_.end.value_or(metadata.size)) {
+      return Error::Make(ErrorKind::kUnsupported,
+                         "the store sent no ETag, so the parts cannot be pinned to one version of the object");
+    }
+    static_cast<void>(Pump(nullptr));
+    return transfer::Placement{slot.memory.bytes().first(slot.size), slot.crc};
   }
 
   transfer::RangeFetchSpec SpecFor(ByteRange range) const {
@@ -153,52 +174,63 @@ class StreamImpl final : public ObjectStream {
     return spec;
   }
 
-  // Each block has memory of its own, not zero-filled, since every byte is about to be written.
-  static Result<transfer::Placement> Allocate(Slot& slot, std::uint64_t size) {
-    try {
-      slot.data = std::make_shared_for_overwrite<std::byte[]>(size);
-    } catch (const std::bad_alloc&) {
-      return Error::Make(ErrorKind::kResourceExhausted, "no memory for a block of " + std::to_string(size) +
-                                                            " bytes: use smaller or fewer parts");
-    }
-    slot.size = size;
-    return transfer::Placement{MutableByteView(slot.data.get(), size)};
-  }
-
-  // Starts parts until read_ahead_parts wait or run; one at least, or the reader would wait for nothing.
-  void Pump() {
+  // Starts the blocks that the plan allows. `reader`: he waits, so one at least is started, and its memory waited for.
+  Result<void> Pump(const Interrupt* reader) {
     mutex_.Lock();
     if (pumping_) {
       mutex_.Unlock();
-      return;
+      return Ok();
     }
     pumping_ = true;
-    const std::size_t most = std::max(1, options_.read_ahead_parts);
-    while (placed_ && !error_ && next_ < whole_.end && slots_.size() < most) {
-      const ByteRange range = transfer::PartAt(whole_, next_, options_.part_size_bytes);
+    Result<void> result = Ok();
+    while (placed_ && !error_ && next_ < whole_.end) {
+      const ByteRange range = transfer::PartAt(whole_, next_, plan_.NextBlock(read_));
+      const bool awaited = slots_.empty() && reader != nullptr;
+      const std::uint64_t ahead_bytes = next_ - whole_.begin - read_.bytes;
+      if (!awaited && !plan_.MayFetchAhead(read_, slots_.size(), ahead_bytes, range.size())) break;
+      mutex_.Unlock();
+      Result<std::optional<BlockMemory>> memory = TakeMemory(range.size(), awaited ? reader : nullptr);
+      mutex_.Lock();
+      if (!memory.ok()) result = std::move(memory).error();
+      if (!memory.ok() || !*memory) break;
       next_ = range.end;
-      ++in_flight_;
-      auto slot = std::make_shared<Slot>();
-      slot->offset = range.begin;
-      slots_.push_back(slot);
-      transfer::RangeFetchSpec spec = SpecFor(range);
-      spec.etag = metadata_.etag;
-      spec.place = [slot, size = metadata_.size](const ObjectMetadata& metadata,
-                                                 std::uint64_t length) -> Result<transfer::Placement> {
-        if (metadata.size == size) return Allocate(*slot, length);
-        return Error::Make(ErrorKind::kPreconditionFailed, "the object has " + std::to_string(metadata.size) +
-                                                               " bytes, not " + std::to_string(size) + ": it changed");
-      };
+      const auto slot = std::make_shared<Slot>();
+      *slot = {range.begin, range.size(), std::move(**memory), checksum_.crc, 0, false};
+      transfer::RangeFetchSpec spec = PinnedSpec(range, slot);
       mutex_.Unlock();
       Fetch(std::move(spec), slot);
       mutex_.Lock();
     }
     pumping_ = false;
     mutex_.Unlock();
+    return result;
+  }
+
+  static Result<std::optional<BlockMemory>> TakeMemory(std::uint64_t bytes, const Interrupt* reader) {
+    if (reader == nullptr) return BlockMemory::TryTake(BufferPool::OfProcess(), bytes);
+    PENSTOCK_ASSIGN(BlockMemory memory, BlockMemory::Take(BufferPool::OfProcess(), bytes, *reader));
+    return std::optional<BlockMemory>(std::move(memory));
+  }
+
+  transfer::RangeFetchSpec PinnedSpec(ByteRange range, const std::shared_ptr<Slot>& slot) PENSTOCK_REQUIRES(mutex_) {
+    transfer::RangeFetchSpec spec = SpecFor(range);
+    spec.etag = metadata_.etag;
+    spec.place = [slot, size = metadata_.size](const ObjectMetadata& metadata,
+                                               std::uint64_t) -> Result<transfer::Placement> {
+      if (metadata.size != size) return Changed(metadata.size, size);
+      return transfer::Placement{slot->memory.bytes(), slot->crc};
+    };
+    return spec;
   }
 
   // `this` stays: the destructor waits for in_flight_ to reach zero.
   void Fetch(transfer::RangeFetchSpec spec, const std::shared_ptr<Slot>& slot) {
+    slot->memory.SetInFlight(true);
+    {
+      const MutexLock lock(mutex_);
+      slots_.push_back(slot);
+      ++in_flight_;
+    }
     transfer::StartRangeFetch(*store_, std::move(spec), [this, slot](Result<RangeFetched> result) {
       Fetched(slot, result);
     });
@@ -210,15 +242,17 @@ class StreamImpl final : public ObjectStream {
       failed = !AcceptNothing(slot, result.error());
       if (failed) stop_.RequestStop();
     }
+    slot->memory.SetInFlight(false);
     const MutexLock lock(mutex_);
     if (failed && !error_) error_ = result.error();
+    if (result.ok()) slot->crc_value = result->crc;
     slot->ready = !failed;
     // Under the lock to the end: once in_flight_ is zero and the lock free, the stream may be gone.
     --in_flight_;
     changed_.NotifyAll();
   }
 
-  // The first part of an object with nothing from `begin` on: no block, no error.
+  // The first block of an object with nothing from `begin` on: no block, no error.
   bool AcceptNothing(const std::shared_ptr<Slot>& slot, const Error& error) {
     std::optional<ObjectMetadata> beyond = transfer::BeyondTheEnd(error);
     if (!beyond || source_.known_size) return false;
@@ -235,11 +269,50 @@ class StreamImpl final : public ObjectStream {
     return true;
   }
 
+  // The block that is ready. The last one only when all amount to the object's checksum.
+  Result<StreamBlock> Take() {
+    std::shared_ptr<Slot> slot;
+    ExpectedCrc checksum;
+    bool last = false;
+    {
+      const MutexLock lock(mutex_);
+      slot = slots_.front();
+      checksum = checksum_;
+      last = slot->offset + slot->size == whole_.end;
+    }
+    if (checksum.crc != Crc::kNone) {
+      crc_ = CombineCrc(checksum.crc, crc_, slot->crc_value, slot->size);
+      if (last) {
+        if (Result<void> compared = CompareCrc(checksum, crc_); !compared.ok()) {
+          Error error = At(std::move(compared).error());
+          const MutexLock lock(mutex_);
+          error_ = error;
+          return error;
+        }
+      }
+    }
+    {
+      const MutexLock lock(mutex_);
+      slots_.pop_front();
+      ++read_.blocks;
+      read_.bytes += slot->size;
+    }
+    StreamBlock block;
+    block.offset = slot->offset;
+    block.size = slot->size;
+    auto owner = std::make_shared<BlockMemory>(std::move(slot->memory));
+    block.data = std::shared_ptr<const std::byte[]>(owner, owner->data());  // the reader may keep it
+    return block;
+  }
+
   const std::shared_ptr<ObjectStore> store_;  // shared with the opener: requests in flight need it
   const Source source_;
   const StreamOptions options_;
+  const transfer::StreamPlan plan_;
+  const bool covers_object_;
   transfer::ChainedStop stop_;
-  bool started_ = false;  // the reader's
+  bool started_ = false;   // the reader's
+  std::uint64_t crc_ = 0;  // the reader's: of what he was given
 
   mutable Mutex mutex_;
   CondVar changed_;
@@ -247,6 +320,8 @@ class StreamImpl final : public ObjectStream {
   ObjectMetadata metadata_ PENSTOCK_GUARDED_BY(mutex_);
   ByteRange whole_ PENSTOCK_GUARDED_BY(mutex_);
   std::uint64_t next_ PENSTOCK_GUARDED_BY(mutex_) = 0;
+  transfer::StreamProgress read_ PENSTOCK_GUARDED_BY(mutex_);
+  ExpectedCrc checksum_ PENSTOCK_GUARDED_BY(mutex_);  // of kNone: not to be verified here
   bool placed_ PENSTOCK_GUARDED_BY(mutex_) = false;
   bool pumping_ PENSTOCK_GUARDED_BY(mutex_) = false;
   int in_flight_ PENSTOCK_GUARDED_BY(mutex_) = 0;

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "client/transfer/transfer_test_support.h"
+#include "penstock/memory.h"
 
 namespace penstock::transfer {
 namespace {
@@ -93,6 +94,36 @@ TEST_P(ObjectStreamTest, ReadAheadIsBounded) {
   EXPECT_LE(store->count("GetObject"), 4u);  // one handed out, three ahead
   ASSERT_TRUE(stream->Next().ok());
   EXPECT_LE(store->count("GetObject"), 5u);
+}
+
+TEST_P(ObjectStreamTest, OneWhoStopsEarlyCostsLittle) {
+  constexpr std::uint64_t kMiB = 1 << 20;
+  Put(*inner_, MakeContent(3 * kMiB));
+  const auto store = std::make_shared<FaultyObjectStore>(inner_, nullptr);
+  StreamOptions options;
+  options.part_size_bytes = 2 * kMiB;
+  options.first_part_bytes = 100;
+  const auto stream = ObjectStream::Open(store, Whole(), options);
+  EXPECT_EQ(stream->Next().value()->size, 100u);
+  EXPECT_EQ(store->count("GetObject"), 1u);  // nothing ahead before a second block is wanted
+  EXPECT_EQ(stream->Next().value()->size, kMiB);
+  ASSERT_TRUE(ReadAll(*stream).ok());
+}
+
+TEST_P(ObjectStreamTest, WhatIsOnItsWayCountsIntoTheProcessesBudget) {
+  constexpr std::uint64_t kMiB = 1 << 20;
+  const Bytes content = MakeContent(4 * kMiB);
+  Put(*inner_, content);
+  const std::uint64_t before = MemoryBudget::OfProcess().usage().held;
+  StreamOptions options;
+  options.part_size_bytes = kMiB;
+  auto stream = ObjectStream::Open(inner_, Whole(), options);
+  const StreamBlock kept = stream->Next().value().value();
+  EXPECT_GE(MemoryBudget::OfProcess().usage().held, before + kMiB);
+  EXPECT_EQ(ReadAll(*stream).value(), Bytes(content.begin() + kMiB, content.end()));
+  stream.reset();
+  EXPECT_EQ(MemoryBudget::OfProcess().usage().held, before + 2 * kMiB);  // of the kept block: pooled memory is whole 2 MiB
+  EXPECT_EQ(MemoryBudget::OfProcess().usage().in_flight, 0u);
 }
 
 TEST_P(ObjectStreamTest, WorksWithoutReadAhead) {

@@ -88,7 +88,7 @@ class RangeFetch final : public BodySink, public std::enable_shared_from_this<Ra
     granted_ = length_;
     if (position_ == length_ || !spec_.grant) return Ok();
     granted_ = spec_.grant(position_);
-    PENSTOCK_CHECK(granted_ >= position_ && granted_ <= length_);
+    PENSTOCK_CHECK(granted_ >= position_ && granted_ <= target_.size());
     enough_ = granted_ == position_;
     if (enough_) return Error::Make(ErrorKind::kCancelled, "the rest of the range comes by other requests");
     return Ok();
@@ -103,7 +103,7 @@ class RangeFetch final : public BodySink, public std::enable_shared_from_this<Ra
     PENSTOCK_ASSIGN(const Placement placement, spec_.place(metadata, length_));
     target_ = placement.memory;
     crc_ = placement.crc;
-    if (target_.size() != length_) {
+    if (target_.size() != length_ && !spec_.grant) {
       return Error::Make(ErrorKind::kInvalidArgument,
                          "the destination has " + std::to_string(target_.size()) + " bytes, but " +
                              std::to_string(length_) + " will arrive: return memory of exactly that size");

@@ -28,7 +28,7 @@ struct RangeFetchSpec {
   std::optional<ETag> etag;  // sent as If-Match; unset: the first response pins its own
   CallOptions call;
   // Memory for the range, asked for once, when the first response says how long it is (clipped to the object). Returns
-  // exactly `length_bytes`, alive until the completion. On the thread that delivers the response; may start other calls.
+  // exactly `length_bytes`, or as much as `grant` will ever give, alive until the completion. On the thread that delivers the response; may start other calls.
   std::function<Result<Placement>(const ObjectMetadata& metadata, std::uint64_t length_bytes)> place;
   // Where set: asked at each response's begin and whenever the bytes up to the last answer are there. How far to go now,
   // as a length from the range's begin; `reached_bytes` itself: enough, the fetch succeeds with fewer bytes than the

@@ -60,6 +60,10 @@ Result<DownloadResponse> Download(ObjectStore& store, DownloadRequest request, c
 struct StreamOptions {
   std::uint64_t part_size_bytes = 8ull << 20;
   int read_ahead_parts = 4;  // bounds memory: at most (read_ahead_parts + 1) * part_size_bytes
+  // For a reader that may stop early: the first block has so many bytes (1 at least), a second is asked for when the reader
+  // wants it, and then fetching ahead grows with what was read, up to the above. An object of up to one part comes whole
+  // even so. Unset: full from the start.
+  std::optional<std::uint64_t> first_part_bytes;
   CallOptions call;
 };
 
@@ -71,6 +75,11 @@ struct StreamBlock {
 };
 
 // Reads [begin, end) of an object in order, fetching ahead.
+//
+// Blocks are memory within the process's budget (penstock/memory.h): the one that is waited for waits for the budget as well,
+// those ahead do without when there is none. A block that is kept keeps its share. Where the stream covers the whole object
+// and the store sends a CRC64NVME, CRC32C or CRC32 of it, the bytes are held to that: the last block is given out only when
+// all amount to it, else Next is kDataLoss, which names both values.
 //
 // Thread safety: one reader at a time. Destroying it cancels what is in flight and waits for it.
 class ObjectStream {

@@ -1,0 +1,108 @@
+// Streams of several blocks against the checksum of the whole object.
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "client/transfer/checksummed_store_test_support.h"
+
+namespace penstock::transfer {
+namespace {
+
+using penstock::testing::CallPoint;
+using penstock::testing::Fault;
+
+class ObjectStreamChecksumTest : public ::testing::TestWithParam<Completion> {
+ protected:
+  std::unique_ptr<ObjectStream> Open(ObjectStream::Source source = {}) {
+    source.bucket = kBucket;
+    source.key = kKey;
+    StreamOptions options;
+    options.part_size_bytes = 100;
+    return ObjectStream::Open(store_, std::move(source), options);
+  }
+
+  // What arrived before the end or the error.
+  Result<void> Read(ObjectStream& stream) {
+    for (;;) {
+      PENSTOCK_ASSIGN(const std::optional<StreamBlock> block, stream.Next());
+      if (!block) return Ok();
+      read_.insert(read_.end(), block->data.get(), block->data.get() + block->size);
+    }
+  }
+
+  std::shared_ptr<ObjectStore> inner_ = MakeStore(GetParam());
+  const Bytes content_ = MakeContent(1005);
+  const ETag etag_ = Put(*inner_, content_);
+  std::shared_ptr<ChecksummedStore> store_ = std::make_shared<ChecksummedStore>(inner_, Crc64Text(content_));
+  Bytes read_;
+};
+
+TEST_P(ObjectStreamChecksumTest, BlocksAmountToTheObjectsChecksum) {
+  const auto stream = Open();
+  ASSERT_TRUE(Read(*stream).ok());
+  EXPECT_EQ(read_, content_);
+  EXPECT_EQ(store_->followed, 1);
+  EXPECT_EQ(store_->count("GetObject"), 11u);
+}
+
+TEST_P(ObjectStreamChecksumTest, AFlippedBitAnywhereKeepsTheLastBlockBack) {
+  for (const std::uint64_t where : {0u, 99u, 100u, 500u, 1004u}) {
+    store_ = std::make_shared<ChecksummedStore>(inner_, Crc64Text(content_));
+    store_->flip = where;
+    read_.clear();
+    const auto stream = Open();
+    const Result<void> result = Read(*stream);
+    ASSERT_FALSE(result.ok()) << where;
+    EXPECT_EQ(result.error().kind, ErrorKind::kDataLoss);
+    EXPECT_EQ(result.error().key, kKey.value);
+    EXPECT_NE(result.error().message.find(Crc64Text(content_)), std::string::npos) << result.error().message;
+    EXPECT_EQ(read_.size(), 1000u);
+    EXPECT_EQ(stream->Next().error().kind, ErrorKind::kDataLoss);  // and it stays so
+  }
+}
+
+TEST_P(ObjectStreamChecksumTest, ResumedBlocksCountOnce) {
+  store_ = std::make_shared<ChecksummedStore>(inner_, Crc64Text(content_), [](const CallPoint& point) -> std::optional<Fault> {
+    if (point.ordinal % 2 == 0 && point.ordinal < 10) return MakeFault(ErrorKind::kUnavailable, Fault::Moment::kMidBody, 3);
+    return std::nullopt;
+  });
+  const auto stream = Open();
+  const Result<void> result = Read(*stream);
+  ASSERT_TRUE(result.ok()) << result.error().ToString();
+  EXPECT_EQ(read_, content_);
+}
+
+TEST_P(ObjectStreamChecksumTest, AKnownVersionIsVerifiedToo) {
+  ObjectStream::Source source;
+  source.known_size = content_.size();
+  source.known_etag = etag_;
+  EXPECT_TRUE(Read(*Open(source)).ok());
+  EXPECT_EQ(read_, content_);
+  store_->flip = 700;
+  EXPECT_EQ(Read(*Open(source)).error().kind, ErrorKind::kDataLoss);
+}
+
+TEST_P(ObjectStreamChecksumTest, APieceOfTheObjectIsNotHeldAgainstTheWhole) {
+  ObjectStream::Source source;
+  source.begin = 1;
+  EXPECT_TRUE(Read(*Open(source)).ok());
+  source.begin = 0;
+  source.end = 1004;
+  EXPECT_TRUE(Read(*Open(source)).ok());
+}
+
+TEST_P(ObjectStreamChecksumTest, OneAnswerIsLeftToTheStoreToVerify) {
+  const Bytes small = MakeContent(100);
+  Put(*inner_, small);
+  store_ = std::make_shared<ChecksummedStore>(inner_, Crc64Text(small));
+  ASSERT_TRUE(Read(*Open()).ok());
+  EXPECT_EQ(read_, small);
+  EXPECT_EQ(store_->followed, 0);
+  EXPECT_EQ(store_->count("GetObject"), 1u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Completions, ObjectStreamChecksumTest,
+                         ::testing::Values(Completion::kInline, Completion::kThreaded));
+
+}  // namespace
+}  // namespace penstock::transfer
