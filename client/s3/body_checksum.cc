@@ -14,6 +14,7 @@ constexpr std::size_t kStep = 1 << 20;
 std::string Crc64NvmeText(ByteView bytes) { return CrcText(Crc::kCrc64Nvme, Crc64Nvme(bytes)); }
 
 Result<std::string> Crc64NvmeText(BodySource& source) {
+  if (const std::optional<std::uint64_t> known = source.crc64nvme()) return CrcText(Crc::kCrc64Nvme, *known);
   source.Rewind();
   std::uint64_t crc = 0;
   std::uint64_t total = 0;

@@ -19,7 +19,7 @@ inline constexpr const char* kCrc64NvmeHeader = "x-amz-checksum-crc64nvme";
 // Base64 of the big-endian CRC-64/NVME of `bytes`.
 std::string Crc64NvmeText(ByteView bytes);
 
-// The same of all of `source`, in one pass; leaves it rewound. kInvalidArgument when the source yields more or fewer
+// The same of all of `source`: what it knows already, else computed in one pass that leaves it rewound. kInvalidArgument when the source yields more or fewer
 // bytes than its size(): the checksum would stand for other bytes than those sent.
 Result<std::string> Crc64NvmeText(BodySource& source);
 

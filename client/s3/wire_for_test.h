@@ -53,6 +53,11 @@ class StringSource final : public BodySource {
     return AsBytes(piece);
   }
 
+  std::optional<std::uint64_t> crc64nvme() const override { return known_crc64nvme; }
+  bool FollowsChecksum() const override { return follows_checksum; }
+
+  std::optional<std::uint64_t> known_crc64nvme;
+  bool follows_checksum = false;
   std::optional<std::uint64_t> claimed_size;
   std::size_t piece_bytes = 3;
   int rewinds = 0;

@@ -6,6 +6,7 @@
 
 #include "base/digest.h"
 #include "base/encoding.h"
+#include "base/named_crc.h"
 #include "client/testing/memory_state.h"
 
 namespace penstock::testing {
@@ -91,7 +92,7 @@ Result<CreateMultipartUploadResponse> MemoryState::Apply(const CreateMultipartUp
   PENSTOCK_ASSIGN(StoredBucket * bucket, FindBucket(request.bucket));
   const UploadId id("upload-" + std::to_string(next_upload_++));
   bucket->uploads[id.value] = StoredUpload{request.key, request.attributes, options_.clock->Now(), {}};
-  return CreateMultipartUploadResponse{id};
+  return CreateMultipartUploadResponse{id, true};
 }
 
 Result<CompletedPart> MemoryState::StorePart(const BucketName& bucket, const ObjectKey& key, const UploadId& id,
@@ -100,10 +101,11 @@ Result<CompletedPart> MemoryState::StorePart(const BucketName& bucket, const Obj
     return BadRequest("InvalidArgument", "Part number must be an integer between 1 and 10000, inclusive");
   }
   const ETag etag = Md5ETag(blob->view());
+  std::string checksum = CrcText(Crc::kCrc64Nvme, UpdateCrc(Crc::kCrc64Nvme, blob->view(), 0));
   const MutexLock lock(mutex_);
   PENSTOCK_ASSIGN(StoredUpload * upload, FindUpload(bucket, key, id));
   upload->parts[part_number] = StoredPart{std::move(blob), etag};
-  return CompletedPart{part_number, etag, {}};
+  return CompletedPart{part_number, etag, std::move(checksum)};
 }
 
 Result<CompletedPart> MemoryState::Apply(const UploadPartRequest& request) {
@@ -142,6 +144,9 @@ Result<PutObjectResponse> MemoryState::Apply(const CompleteMultipartUploadReques
   }
   StoredObject object;
   object.blob = JoinBlobs(parts);
+  if (request.crc64nvme && *request.crc64nvme != UpdateCrc(Crc::kCrc64Nvme, object.blob->view(), 0)) {
+    return BadRequest("BadDigest", "The crc64nvme you specified did not match the calculated checksum.");
+  }
   object.metadata = MakeMetadata(*object.blob, JoinETags(parts), upload->attributes);
   object.metadata.last_modified = upload->initiated;
   const PutObjectResponse response{object.metadata.etag, {}};

@@ -36,8 +36,10 @@ class MemoryMultipartTest : public ::testing::Test {
     return state_->Apply(request);
   }
 
-  Result<PutObjectResponse> Complete(std::vector<CompletedPart> parts, std::uint64_t size) {
+  Result<PutObjectResponse> Complete(std::vector<CompletedPart> parts, std::uint64_t size,
+                                     std::optional<std::uint64_t> crc64nvme = std::nullopt) {
     CompleteMultipartUploadRequest request;
+    request.crc64nvme = crc64nvme;
     request.bucket = kBucket;
     request.key = kKey;
     request.upload_id = id_;
@@ -59,6 +61,13 @@ class MemoryMultipartTest : public ::testing::Test {
   std::unique_ptr<MemoryState> state_;
   UploadId id_;
 };
+
+TEST_F(MemoryMultipartTest, VerifiesTheChecksumOfTheWhole) {
+  const CompletedPart first = Send(1, "12345").value();
+  const CompletedPart second = Send(2, "6789").value();
+  EXPECT_EQ(Complete({first, second}, 9, 1).error().code, "BadDigest");
+  EXPECT_TRUE(Complete({first, second}, 9, 0xae8b14860a799888).ok());
+}
 
 TEST_F(MemoryMultipartTest, JoinsPartsInOrderUnderTheJoinedETag) {
   const auto second = Send(2, "world");

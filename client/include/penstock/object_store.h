@@ -76,6 +76,11 @@ class BodySource {
   virtual void Rewind() = 0;
   // Next bytes, at most `limit`; a view that lives until the next call. Empty: the end.
   virtual ByteView Next(std::size_t limit) = 0;
+  // CRC64NVME of all its bytes, where that is known: sent with them as it is. Unset: the store reads them for it first.
+  virtual std::optional<std::uint64_t> crc64nvme() const { return std::nullopt; }
+  // True: the owner computes it while the bytes pass, for CompleteMultipartUploadRequest::crc64nvme, so that no store
+  // need read them first; a part then has no checksum of its own. PutObject does not ask.
+  virtual bool FollowsChecksum() const { return false; }
 };
 
 struct NoResponse {};
@@ -190,6 +195,8 @@ struct ListObjectsRequest {
 
 struct CreateMultipartUploadResponse {
   UploadId upload_id;
+  // The upload keeps a CRC64NVME of the whole object: parts need none of their own, Complete may give the whole's.
+  bool keeps_crc64nvme = false;
 };
 struct CreateMultipartUploadRequest {
   using Response = CreateMultipartUploadResponse;
@@ -203,7 +210,7 @@ struct CreateMultipartUploadRequest {
 struct CompletedPart {
   int part_number = 0;  // 1 to 10,000
   ETag etag;
-  std::string checksum_crc64nvme;  // base64; empty: none
+  std::string checksum_crc64nvme;  // base64, as S3 computed it; empty: none
 };
 struct UploadPartRequest {
   using Response = CompletedPart;
@@ -237,6 +244,8 @@ struct CompleteMultipartUploadRequest {
   std::uint64_t object_size = 0;     // sum of the parts; S3 checks it
   bool if_none_match_any = false;
   CallOptions options;
+  // Of the whole object: S3 publishes it only if that is what the parts amount to (kInvalidArgument, BadDigest).
+  std::optional<std::uint64_t> crc64nvme;
 };
 
 struct AbortMultipartUploadRequest {

@@ -3,7 +3,9 @@
 #include <string>
 #include <utility>
 
+#include "base/named_crc.h"
 #include "base/xml.h"
+#include "client/s3/body_checksum.h"
 #include "client/s3/document.h"
 #include "client/s3/object_headers.h"
 #include "client/s3/request_start.h"
@@ -49,7 +51,12 @@ Result<WireRequest> BuildRequest(const CompleteMultipartUploadRequest& request, 
                   StartObjectRequest(Operation::kCompleteMultipartUpload, request.bucket, request.key, context));
   wire.query.emplace_back("uploadId", request.upload_id.value);
   wire.headers.push_back({"Content-Type", "application/xml"});
-  if (context.upload_checksums) wire.headers.push_back({"x-amz-checksum-type", "FULL_OBJECT"});
+  if (context.upload_checksums) {
+    if (request.crc64nvme) {
+      wire.headers.push_back({kCrc64NvmeHeader, CrcText(Crc::kCrc64Nvme, *request.crc64nvme)});
+    }
+    wire.headers.push_back({"x-amz-checksum-type", "FULL_OBJECT"});
+  }
   wire.headers.push_back({"x-amz-mp-object-size", std::to_string(request.object_size)});
   if (request.if_none_match_any) wire.headers.push_back({"If-None-Match", "*"});
   wire.document = PartsDocument(request.parts);

@@ -24,6 +24,16 @@ TEST(CompleteMultipartUploadTest, ListsPartsWithConfirmedChecksums) {
             "<Part><PartNumber>5</PartNumber><ETag>&quot;e5&quot;</ETag></Part></CompleteMultipartUpload>");
 }
 
+TEST(CompleteMultipartUploadTest, GivesTheChecksumOfTheWhole) {
+  auto request = Request({{1, ETag("e1"), ""}});
+  request.crc64nvme = 0xae8b14860a799888;  // of "123456789"
+  const auto wire = BuildRequest(request, Context());
+  ASSERT_TRUE(wire.ok());
+  ASSERT_NE(wire->FindHeader("x-amz-checksum-crc64nvme"), nullptr);
+  EXPECT_EQ(*wire->FindHeader("x-amz-checksum-crc64nvme"), "rosUhgp5mIg=");
+  EXPECT_EQ(BuildRequest(request, WithoutChecksums())->FindHeader("x-amz-checksum-crc64nvme"), nullptr);
+}
+
 TEST(CompleteMultipartUploadTest, NamesNoChecksumTypeWithoutChecksums) {
   const auto wire = BuildRequest(Request({{1, ETag("e1"), ""}}), WithoutChecksums());
   ASSERT_TRUE(wire.ok());

@@ -24,6 +24,8 @@ Result<WireRequest> BuildRequest(const CreateMultipartUploadRequest& request, co
 Result<CreateMultipartUploadResponse> ParseResponse(const CreateMultipartUploadRequest&, const WireResponse& response) {
   PENSTOCK_ASSIGN(const XmlDocument document, ReadDocument(response, "InitiateMultipartUploadResult", "InitiateMultipartUpload"));
   CreateMultipartUploadResponse out{UploadId(document.root().Child("UploadId").text())};
+  // Only what S3 confirms: others, who know no CRC64NVME, say nothing.
+  out.keeps_crc64nvme = response.head.Find("x-amz-checksum-algorithm") == "CRC64NVME";
   if (out.upload_id.empty()) return Error::Make(ErrorKind::kUnavailable, "the answer names no UploadId");
   return out;
 }

@@ -29,6 +29,16 @@ TEST(CreateMultipartUploadTest, ReadsTheUploadId) {
   EXPECT_EQ(response->upload_id.value, "u.1_2-3");
 }
 
+TEST(CreateMultipartUploadTest, AChecksumOfTheWholeIsKeptWhereTheAnswerConfirmsIt) {
+  const std::string document = "<InitiateMultipartUploadResult><UploadId>u</UploadId></InitiateMultipartUploadResult>";
+  const auto keeps = [&](std::vector<http::Header> headers) {
+    return ParseResponse(kRequest, Answer(document, std::move(headers))).value().keeps_crc64nvme;
+  };
+  EXPECT_TRUE(keeps({{"x-amz-checksum-algorithm", "CRC64NVME"}, {"x-amz-checksum-type", "FULL_OBJECT"}}));
+  EXPECT_FALSE(keeps({}));
+  EXPECT_FALSE(keeps({{"x-amz-checksum-algorithm", "CRC32"}}));
+}
+
 TEST(CreateMultipartUploadTest, ReadsTheUploadIdFromServersThatNameTheDocumentOtherwise) {
   const auto response =
       ParseResponse(kRequest, Answer("<InitiateMultipartUpload><UploadId>u</UploadId></InitiateMultipartUpload>"));

@@ -34,6 +34,16 @@ TEST(PutObjectTest, SendsAttributesAndConditions) {
   EXPECT_EQ(Golden(BuildRequest(request, WithoutChecksums())), "PUT /b/k\nIf-Match: \"e\"\n\n");
 }
 
+TEST(PutObjectTest, SendsAChecksumThatIsKnownAndComputesOneThatIsOnlyFollowed) {
+  StringSource body("123456789");
+  body.follows_checksum = true;
+  EXPECT_EQ(Golden(BuildRequest(Request(body), Context())), "PUT /b/k\nx-amz-checksum-crc64nvme: rosUhgp5mIg=\n\n");
+  body.rewinds = 0;
+  body.known_crc64nvme = 1;
+  EXPECT_EQ(Golden(BuildRequest(Request(body), Context())), "PUT /b/k\nx-amz-checksum-crc64nvme: AAAAAAAAAAE=\n\n");
+  EXPECT_EQ(body.rewinds, 0);
+}
+
 TEST(PutObjectTest, RefusesBothConditionsAtOnce) {
   StringSource body("x");
   PutObjectRequest request = Request(body);

@@ -15,7 +15,7 @@ Result<WireRequest> BuildRequest(const UploadPartRequest& request, const BuildCo
   PENSTOCK_TRY(CheckPartNumber(request.part_number));
   PENSTOCK_ASSIGN(WireRequest wire, StartObjectRequest(Operation::kUploadPart, request.bucket, request.key, context));
   wire.query = {{"partNumber", std::to_string(request.part_number)}, {"uploadId", request.upload_id.value}};
-  if (context.upload_checksums) {
+  if (context.upload_checksums && !request.body->FollowsChecksum()) {
     PENSTOCK_ASSIGN(std::string checksum, Crc64NvmeText(*request.body));
     wire.headers.push_back({kCrc64NvmeHeader, std::move(checksum)});
   }

@@ -18,6 +18,21 @@ TEST(UploadPartTest, NamesPartUploadAndChecksum) {
   EXPECT_EQ(Golden(BuildRequest(Request(body), WithoutChecksums())), "PUT /b/k?partNumber=7&uploadId=u\n\n");
 }
 
+TEST(UploadPartTest, SendsAChecksumThatIsKnownWithoutReadingTheBody) {
+  StringSource body("123456789");
+  body.known_crc64nvme = 0xae8b14860a799888;
+  EXPECT_EQ(Golden(BuildRequest(Request(body), Context())),
+            "PUT /b/k?partNumber=7&uploadId=u\nx-amz-checksum-crc64nvme: rosUhgp5mIg=\n\n");
+  EXPECT_EQ(body.rewinds, 0);
+}
+
+TEST(UploadPartTest, LeavesTheChecksumToAnOwnerWhoFollowsIt) {
+  StringSource body("123456789");
+  body.follows_checksum = true;
+  EXPECT_EQ(Golden(BuildRequest(Request(body), Context())), "PUT /b/k?partNumber=7&uploadId=u\n\n");
+  EXPECT_EQ(body.rewinds, 0);
+}
+
 TEST(UploadPartTest, RefusesPartNumbersAndIdsThatMeanAnotherVerb) {
   StringSource body("x");
   for (const int number : {0, -1, 10'001}) {
