@@ -20,12 +20,7 @@ std::string_view LocalName(std::string_view name) {
   return colon == std::string_view::npos ? name : name.substr(colon + 1);
 }
 
-Error Malformed(std::string_view reason, std::size_t offset) {
-  Error error = Error::Make(ErrorKind::kInvalidArgument,
-                            "The XML is not well-formed at byte " + std::to_string(offset) + ": " + std::string(reason) + ".");
-  error.code = "MalformedXML";
-  return error;
-}
+Error Malformed(std::string_view reason, std::size_t offset) { return internal::MalformedXml({offset, reason}); }
 
 bool IsText(const pugi::xml_node& node) { return node.type() == pugi::node_pcdata || node.type() == pugi::node_cdata; }
 

@@ -3,6 +3,7 @@
 #include <array>
 #include <charconv>
 #include <cstdint>
+#include <utility>
 
 namespace penstock::internal {
 namespace {
@@ -19,26 +20,52 @@ constexpr std::array<bool, 256> MakeStops() {
 }
 constexpr std::array<bool, 256> kStops = MakeStops();
 
-bool IsCharacterNumber(std::string_view digits, int base) {
+// The character that `digits` number; 0, which is none, when they do not.
+std::uint32_t CharacterNumber(std::string_view digits, int base) {
   std::uint32_t number = 0;
   const char* const end = digits.data() + digits.size();
   const auto [stopped, error] = std::from_chars(digits.data(), end, number, base);
   const bool surrogate = number >= 0xD800 && number <= 0xDFFF;
-  return error == std::errc() && stopped == end && number != 0 && number <= 0x10FFFF && !surrogate;
+  return error == std::errc() && stopped == end && number <= 0x10FFFF && !surrogate ? number : 0;
 }
 
-// The bytes of the reference that `text` starts with, 0 when it is none.
-std::size_t ReferenceLength(std::string_view text) {
+struct Reference {
+  std::size_t length = 0;  // in bytes, 0 when it is none
+  std::uint32_t character = 0;
+};
+
+// The reference that `text` starts with.
+Reference FindReference(std::string_view text) {
+  static constexpr std::pair<std::string_view, char> kNames[] = {
+      {"amp", '&'}, {"lt", '<'}, {"gt", '>'}, {"apos", '\''}};
+  if (text.starts_with("&quot;")) return {6, '"'};  // around every ETag of a listing
   const std::size_t semicolon = text.substr(0, kMaxReferenceBytes).find(';');
-  if (semicolon == std::string_view::npos) return 0;
+  if (semicolon == std::string_view::npos || text.front() != '&') return {};
   const std::string_view name = text.substr(1, semicolon - 1);
-  bool known = name == "amp" || name == "lt" || name == "gt" || name == "quot" || name == "apos";
+  std::uint32_t character = 0;
   if (name.starts_with("#x")) {
-    known = IsCharacterNumber(name.substr(2), 16);
+    character = CharacterNumber(name.substr(2), 16);
   } else if (name.starts_with("#")) {
-    known = IsCharacterNumber(name.substr(1), 10);
+    character = CharacterNumber(name.substr(1), 10);
+  } else {
+    for (const auto& [known, stands_for] : kNames) {
+      if (name == known) character = static_cast<std::uint32_t>(stands_for);
+    }
   }
-  return known ? semicolon + 1 : 0;
+  return character == 0 ? Reference{} : Reference{semicolon + 1, character};
+}
+
+void AppendUtf8(std::string& out, std::uint32_t character) {
+  const auto continuation = [&](int shift) { return static_cast<char>(0x80 | ((character >> shift) & 0x3F)); };
+  if (character < 0x80) {
+    out.push_back(static_cast<char>(character));
+  } else if (character < 0x800) {
+    out.append({static_cast<char>(0xC0 | (character >> 6)), continuation(0)});
+  } else if (character < 0x10000) {
+    out.append({static_cast<char>(0xE0 | (character >> 12)), continuation(6), continuation(0)});
+  } else {
+    out.append({static_cast<char>(0xF0 | (character >> 18)), continuation(12), continuation(6), continuation(0)});
+  }
 }
 
 // The bytes until after `terminator`. A section that never ends is left to the parser, which names it.
@@ -82,7 +109,7 @@ std::optional<XmlFault> FindXmlFault(std::string_view text) {
       if (const auto control = FindControlCharacter(rest.substr(0, length))) return XmlFault{at + *control, kControlCharacter};
       at += length;
     } else if (c == '&') {
-      const std::size_t length = ReferenceLength(rest);
+      const std::size_t length = FindReference(rest).length;
       if (length == 0) return XmlFault{at, "'&' that starts no known reference"};
       at += length;
     } else {
@@ -90,6 +117,19 @@ std::optional<XmlFault> FindXmlFault(std::string_view text) {
     }
   }
   return std::nullopt;
+}
+
+std::size_t AppendReference(std::string& out, std::string_view text) {
+  const Reference found = FindReference(text);
+  if (found.length != 0) AppendUtf8(out, found.character);
+  return found.length;
+}
+
+Error MalformedXml(const XmlFault& fault) {
+  Error error = Error::Make(ErrorKind::kInvalidArgument, "The XML is not well-formed at byte " + std::to_string(fault.offset) +
+                                                             ": " + std::string(fault.reason) + ".");
+  error.code = "MalformedXML";
+  return error;
 }
 
 }  // namespace penstock::internal

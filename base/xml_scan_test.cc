@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace penstock::internal {
 namespace {
@@ -22,6 +24,20 @@ TEST(XmlScanTest, NamesTheOffsetOfABadReference) {
                                 "&#x110000;", "&#99999999999;", "&#x1", "&AMP;"}) {
     EXPECT_EQ(FaultOffset(std::string("<a>") + reference + "</a>"), 3U) << reference;
   }
+}
+
+TEST(XmlScanTest, ResolvesReferencesToUtf8) {
+  for (const auto& [reference, expected] : std::vector<std::pair<std::string, std::string>>{
+           {"&amp;", "&"}, {"&lt;", "<"}, {"&gt;", ">"}, {"&quot;", "\""}, {"&apos;", "'"}, {"&#65;", "A"}, {"&#x41;", "A"},
+           {"&#x7F;", "\x7F"}, {"&#x80;", "\xC2\x80"}, {"&#xE9;", "\xC3\xA9"}, {"&#x20AC;", "\xE2\x82\xAC"}, {"&#x1F600;", "\xF0\x9F\x98\x80"},
+           {"&#x1;", "\x01"}}) {
+    std::string out = "-";
+    EXPECT_EQ(AppendReference(out, reference + "rest"), reference.size()) << reference;
+    EXPECT_EQ(out, "-" + expected) << reference;
+  }
+  std::string out;
+  for (const char* none : {"&", "&xxe;", "&#0;", "amp;", "&#xD800;"}) EXPECT_EQ(AppendReference(out, none), 0U) << none;
+  EXPECT_EQ(out, "");
 }
 
 TEST(XmlScanTest, ReferencesMeanNothingInSections) {

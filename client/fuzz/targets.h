@@ -4,6 +4,7 @@
 
 #include <string_view>
 
+#include "client/fuzz/listing_properties.h"
 #include "client/fuzz/response_properties.h"
 
 namespace penstock {
@@ -13,7 +14,7 @@ struct FuzzTarget {
   void (*check)(std::string_view input);  // ends the program when a property does not hold
 };
 
-inline constexpr FuzzTarget kFuzzTargets[] = {{"response", http::CheckResponse}};
+inline constexpr FuzzTarget kFuzzTargets[] = {{"listing", s3::CheckListing}, {"response", http::CheckResponse}};
 
 }  // namespace penstock
 

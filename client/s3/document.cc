@@ -1,6 +1,5 @@
 #include "client/s3/document.h"
 
-#include <algorithm>
 #include <charconv>
 #include <utility>
 
@@ -15,30 +14,35 @@ Error Unreadable(std::string message) { return Error::Make(ErrorKind::kUnavailab
 
 }  // namespace
 
+Error UnreadableDocument(const WireResponse& response, std::string_view root, std::string_view why) {
+  return Unreadable("the " + std::to_string(response.head.status) + " answer should hold a <" + std::string(root) +
+                    "> document, but " + std::string(why));
+}
+
 Result<XmlDocument> ReadDocument(const WireResponse& response, std::string_view root, std::string_view also) {
-  const std::string status = std::to_string(response.head.status);
   auto document = XmlDocument::Parse(response.body);
   if (!document.ok()) {
-    return Unreadable("the " + status + " answer should hold a <" + std::string(root) + "> document, but " +
-                      (response.body.empty() ? std::string("it is empty") : document.error().message));
+    return UnreadableDocument(response, root, response.body.empty() ? "it is empty" : document.error().message);
   }
   const std::string_view found = document->root().name();
   if (found == "Error") return ReadErrorElement(response.head, document->root());
   if (found != root && (also.empty() || found != also)) {
-    return Unreadable("the " + status + " answer should hold a <" + std::string(root) + "> document, but its root is <" +
-                      std::string(found) + ">");
+    return UnreadableDocument(response, root, "its root is <" + std::string(found) + ">");
   }
   return document;
 }
 
-Result<std::uint64_t> ReadNumber(const XmlElement& parent, std::string_view name) {
-  const std::string text = parent.Child(name).text();
+Result<std::uint64_t> ParseNumber(std::string_view name, std::string_view text) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (text.empty() || error != std::errc{} || end != text.data() + text.size()) {
-    return Unreadable("the answer's <" + std::string(name) + "> is `" + text + "`, not a number");
+    return Unreadable("the answer's <" + std::string(name) + "> is `" + std::string(text) + "`, not a number");
   }
   return value;
+}
+
+Result<std::uint64_t> ReadNumber(const XmlElement& parent, std::string_view name) {
+  return ParseNumber(name, parent.Child(name).text());
 }
 
 bool ReadFlag(const XmlElement& parent, std::string_view name) { return parent.Child(name).text() == "true"; }
@@ -49,13 +53,26 @@ WallTime ReadTime(const XmlElement& parent, std::string_view name) {
 
 NameDecoder::NameDecoder(const XmlElement& root) : url_encoded_(root.Child("EncodingType").text() == "url") {}
 
-Result<std::string> NameDecoder::Decode(const std::string& text) const {
-  if (!url_encoded_) return text;
-  std::string spaced = text;
-  std::replace(spaced.begin(), spaced.end(), '+', ' ');
-  auto decoded = http::DecodePercent(spaced);
-  if (!decoded) return Unreadable("the listing holds `" + text + "`, which is not URL-encoded as it declares");
-  return *std::move(decoded);
+Result<void> DecodeName(std::string& name) {
+  std::size_t kept = 0;
+  while (kept < name.size() && name[kept] != '%' && name[kept] != '+') ++kept;
+  for (std::size_t at = kept; at < name.size(); ++at) {
+    char c = name[at] == '+' ? ' ' : name[at];
+    if (c == '%') {
+      const auto decoded = http::DecodePercent(std::string_view(name).substr(at, 3));
+      if (!decoded) return Unreadable("the listing holds `" + name.substr(0, kept) + name.substr(at) + "`, which is not URL-encoded as it declares");
+      c = decoded->front();
+      at += 2;
+    }
+    name[kept++] = c;
+  }
+  name.resize(kept);
+  return Ok();
+}
+
+Result<std::string> NameDecoder::Decode(std::string text) const {
+  if (url_encoded_) PENSTOCK_TRY(DecodeName(text));
+  return text;
 }
 
 }  // namespace penstock::s3

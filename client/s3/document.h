@@ -20,6 +20,12 @@ inline constexpr std::string_view kXmlNamespace = "xmlns=\"http://s3.amazonaws.c
 // root that compatible servers use instead.
 Result<XmlDocument> ReadDocument(const WireResponse& response, std::string_view root, std::string_view also = {});
 
+// kUnavailable: the answer should hold a document of that root, but `why`.
+Error UnreadableDocument(const WireResponse& response, std::string_view root, std::string_view why);
+
+// The text of an element as a number; kUnavailable naming the element when it is not one.
+Result<std::uint64_t> ParseNumber(std::string_view name, std::string_view text);
+
 // A child's text as a number; kUnavailable naming the element when it is missing or not one.
 Result<std::uint64_t> ReadNumber(const XmlElement& parent, std::string_view name);
 
@@ -29,12 +35,15 @@ bool ReadFlag(const XmlElement& parent, std::string_view name);
 // A child's ISO 8601 time; the epoch when missing or unreadable (no caller depends on it for correctness).
 WallTime ReadTime(const XmlElement& parent, std::string_view name);
 
-// Decodes names of a listing when it says <EncodingType>url</EncodingType>: '+' and %20 are spaces.
+// Decodes a URL-encoded name of a listing in place: '+' and %20 are spaces. kUnavailable when it is not URL-encoded.
+Result<void> DecodeName(std::string& name);
+
+// Decodes names of a listing when it says <EncodingType>url</EncodingType>.
 class NameDecoder {
  public:
   explicit NameDecoder(const XmlElement& root);
   // kUnavailable when the text is not what the document declares.
-  Result<std::string> Decode(const std::string& text) const;
+  Result<std::string> Decode(std::string text) const;
 
  private:
   bool url_encoded_;

@@ -42,7 +42,11 @@ TEST(DocumentTest, DecodesBothFormsOfASpaceOnlyWhenDeclared) {
   const auto plain = ReadDocument(Answer("<R/>"), "R");
   EXPECT_EQ(NameDecoder(encoded->root()).Decode("a+b%20c%2Bd%7E*").value(), "a b c+d~*");
   EXPECT_EQ(NameDecoder(plain->root()).Decode("a+b%20c").value(), "a+b%20c");
-  EXPECT_FALSE(NameDecoder(encoded->root()).Decode("%4").ok());
+  for (const char* broken : {"%4", "%", "a%zz", "a b+%2"}) {
+    const auto decoded = NameDecoder(encoded->root()).Decode(broken);
+    ASSERT_FALSE(decoded.ok()) << broken;
+    EXPECT_EQ(decoded.error().kind, ErrorKind::kUnavailable);
+  }
 }
 
 }  // namespace

@@ -1,8 +1,14 @@
 #include "client/s3/verbs/list_objects.h"
 
+#include <algorithm>
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
+#include "base/dates.h"
+#include "base/xml_reader.h"
 #include "client/s3/document.h"
 #include "client/s3/object_headers.h"
 #include "client/s3/request_start.h"
@@ -11,17 +17,126 @@ namespace penstock::s3 {
 namespace {
 
 constexpr int kMaxKeys = 1000;
+constexpr std::size_t kTypicalElementBytes = 200;  // of an object, with a short key
 
-Result<ObjectSummary> ReadSummary(const XmlElement& element, const NameDecoder& names) {
-  ObjectSummary out;
-  PENSTOCK_ASSIGN(out.key.value, names.Decode(element.Child("Key").text()));
-  PENSTOCK_ASSIGN(out.size, ReadNumber(element, "Size"));
-  out.etag = ReadETag(element.Child("ETag").text());
-  out.last_modified = ReadTime(element, "LastModified");
-  out.storage_class = element.Child("StorageClass").text();
-  if (out.storage_class == "STANDARD") out.storage_class.clear();
-  return out;
-}
+// The children of one element, of which the first of each name counts.
+class FirstOfEach {
+ public:
+  // True the first time.
+  bool Take(std::uint8_t child) { return std::exchange(taken_, taken_ | child) != taken_; }
+
+ private:
+  std::uint8_t taken_ = 0;
+};
+
+// One page while it is read from front to back: what depends on the whole document waits for its end.
+class PageReader {
+ public:
+  explicit PageReader(const WireResponse& response) : response_(response), xml_(response.body) {}
+
+  Result<ListObjectsResponse> Read() {
+    if (xml_.Root() != kRoot) return NoPage();
+    page_.objects.reserve(std::min<std::size_t>(kMaxKeys, response_.body.size() / kTypicalElementBytes));
+    while (xml_.NextChild()) ReadMember(xml_.name());
+    if (const auto finished = xml_.Finish(); !finished.ok()) return Unreadable(finished.error().message);
+    if (no_number_) return *std::move(no_number_);
+    if (url_encoded_) PENSTOCK_TRY(DecodeNames());
+    if (!truncated_) page_.next_token.clear();
+    if (truncated_ && page_.next_token.empty()) {
+      return Error::Make(ErrorKind::kUnavailable,
+                         "the listing says it goes on, but names no NextContinuationToken to go on with");
+    }
+    return std::move(page_);
+  }
+
+ private:
+  static constexpr std::string_view kRoot = "ListBucketResult";
+  enum Member : std::uint8_t { kTruncated = 1, kToken = 2, kEncoding = 4 };
+  enum Field : std::uint8_t { kKey = 1, kSize = 2, kETag = 4, kModified = 8, kClass = 16 };
+
+  Error Unreadable(const std::string& why) const { return UnreadableDocument(response_, kRoot, why); }
+
+  // Another document, an error or none: said as of every answer.
+  Error NoPage() {
+    auto document = ReadDocument(response_, kRoot);
+    if (!document.ok()) return std::move(document).error();
+    return Unreadable(xml_.Finish().error().message);
+  }
+
+  void ReadMember(std::string_view name) {
+    if (name == "Contents") {
+      ReadSummary();
+    } else if (name == "CommonPrefixes") {
+      ReadPrefix();
+    } else if (name == "IsTruncated" && members_.Take(kTruncated)) {
+      truncated_ = xml_.Text() == "true";
+    } else if (name == "NextContinuationToken" && members_.Take(kToken)) {
+      page_.next_token = xml_.Text();
+    } else if (name == "EncodingType" && members_.Take(kEncoding)) {
+      url_encoded_ = xml_.Text() == "url";
+    } else {
+      xml_.Skip();
+    }
+  }
+
+  void ReadSummary() {
+    ObjectSummary& object = page_.objects.emplace_back();
+    FirstOfEach fields;
+    while (xml_.NextChild()) {
+      const std::string_view name = xml_.name();
+      if (name == "Key" && fields.Take(kKey)) {
+        object.key.value = xml_.Text();
+      } else if (name == "Size" && fields.Take(kSize)) {
+        ReadSize(xml_.Text(), object.size);
+      } else if (name == "ETag" && fields.Take(kETag)) {
+        object.etag = ReadETag(xml_.Text());
+      } else if (name == "LastModified" && fields.Take(kModified)) {
+        object.last_modified = ParseIso8601(xml_.Text()).value_or(WallTime{});
+      } else if (name == "StorageClass" && fields.Take(kClass)) {
+        const std::string_view storage_class = xml_.Text();
+        if (storage_class != "STANDARD") object.storage_class = storage_class;
+      } else {
+        xml_.Skip();
+      }
+    }
+    if (fields.Take(kSize)) ReadSize({}, object.size);
+  }
+
+  void ReadSize(std::string_view text, std::uint64_t& size) {
+    auto number = ParseNumber("Size", text);
+    if (number.ok()) {
+      size = *number;
+    } else if (!no_number_) {
+      no_number_ = std::move(number).error();
+    }
+  }
+
+  void ReadPrefix() {
+    std::string& prefix = page_.common_prefixes.emplace_back();
+    FirstOfEach fields;
+    while (xml_.NextChild()) {
+      if (xml_.name() == "Prefix" && fields.Take(kKey)) {
+        prefix = xml_.Text();
+      } else {
+        xml_.Skip();
+      }
+    }
+  }
+
+  Result<void> DecodeNames() {
+    for (ObjectSummary& object : page_.objects) PENSTOCK_TRY(DecodeName(object.key.value));
+    for (std::string& prefix : page_.common_prefixes) PENSTOCK_TRY(DecodeName(prefix));
+    return Ok();
+  }
+
+  const WireResponse& response_;
+  XmlReader xml_;
+  FirstOfEach members_;
+  ListObjectsResponse page_;
+  bool truncated_ = false;
+  bool url_encoded_ = false;
+  std::optional<Error> no_number_;  // of the first size that is none
+};
 
 }  // namespace
 
@@ -42,26 +157,7 @@ Result<WireRequest> BuildRequest(const ListObjectsRequest& request, const BuildC
 }
 
 Result<ListObjectsResponse> ParseResponse(const ListObjectsRequest&, const WireResponse& response) {
-  PENSTOCK_ASSIGN(const XmlDocument document, ReadDocument(response, "ListBucketResult"));
-  const XmlElement root = document.root();
-  const NameDecoder names(root);
-  ListObjectsResponse out;
-  for (const XmlElement& element : root.Children("Contents")) {
-    PENSTOCK_ASSIGN(ObjectSummary summary, ReadSummary(element, names));
-    out.objects.push_back(std::move(summary));
-  }
-  for (const XmlElement& element : root.Children("CommonPrefixes")) {
-    PENSTOCK_ASSIGN(std::string prefix, names.Decode(element.Child("Prefix").text()));
-    out.common_prefixes.push_back(std::move(prefix));
-  }
-  if (ReadFlag(root, "IsTruncated")) {
-    out.next_token = root.Child("NextContinuationToken").text();
-    if (out.next_token.empty()) {
-      return Error::Make(ErrorKind::kUnavailable,
-                         "the listing says it goes on, but names no NextContinuationToken to go on with");
-    }
-  }
-  return out;
+  return PageReader(response).Read();
 }
 
 }  // namespace penstock::s3

@@ -65,10 +65,52 @@ TEST(ListObjectsTest, TakesNamesLiterallyWithoutAnEncodingType) {
   EXPECT_EQ(page->next_token, "");
 }
 
+TEST(ListObjectsTest, TheOrderOfMembersAndUnknownOnesDoNotMatter) {
+  const auto page = ParseResponse(
+      kRequest, Answer("<ListBucketResult><Contents><Owner><ID>i</ID><Key>not this</Key></Owner><Size>7</Size><Key>a%2Bb</Key>"
+                       "<RestoreStatus><IsRestoreInProgress>false</IsRestoreInProgress></RestoreStatus></Contents><New><Deep/></New>"
+                       "<CommonPrefixes/><EncodingType>url</EncodingType></ListBucketResult>"));
+  ASSERT_TRUE(page.ok()) << page.error().message;
+  ASSERT_EQ(page->objects.size(), 1u);
+  EXPECT_EQ(page->objects[0].key.value, "a+b");
+  EXPECT_EQ(page->objects[0].size, 7u);
+  EXPECT_EQ(page->common_prefixes, std::vector<std::string>{""});
+}
+
+TEST(ListObjectsTest, OfRepeatedMembersTheFirstCounts) {
+  const auto page = ParseResponse(
+      kRequest, Answer("<ListBucketResult><IsTruncated>false</IsTruncated><IsTruncated>true</IsTruncated><Contents><Key>first</Key>"
+                       "<Key>second</Key><Size>1</Size><Size>x</Size></Contents></ListBucketResult>"));
+  ASSERT_TRUE(page.ok()) << page.error().message;
+  EXPECT_EQ(page->objects[0].key.value, "first");
+  EXPECT_EQ(page->objects[0].size, 1u);
+  EXPECT_EQ(page->next_token, "");
+}
+
+TEST(ListObjectsTest, APageCutOffAnywhereIsOneError) {
+  const std::string whole = "<?xml version=\"1.0\"?><ListBucketResult><IsTruncated>false</IsTruncated><Contents><Key>k</Key>"
+                            "<ETag>&quot;e&quot;</ETag><Size>1</Size></Contents></ListBucketResult>";
+  ASSERT_TRUE(ParseResponse(kRequest, Answer(whole)).ok());
+  for (std::size_t length = 0; length < whole.size(); ++length) {
+    const auto page = ParseResponse(kRequest, Answer(whole.substr(0, length)));
+    ASSERT_FALSE(page.ok()) << length;
+    EXPECT_EQ(page.error().kind, ErrorKind::kUnavailable) << length;
+    EXPECT_NE(page.error().message.find("should hold a <ListBucketResult> document, but"), std::string::npos) << page.error().message;
+  }
+}
+
+TEST(ListObjectsTest, AnErrorAfterTheStatusIsThatError) {
+  const auto page = ParseResponse(kRequest, Answer("<Error><Code>SlowDown</Code><Message>m</Message></Error>"));
+  ASSERT_FALSE(page.ok());
+  EXPECT_EQ(page.error().code, "SlowDown");
+}
+
 TEST(ListObjectsTest, WhatCannotBeReadIsWorthARetry) {
   for (const char* body :
        {"", "<ListBucketResult>", "<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>",
         "<ListBucketResult><Contents><Key>k</Key><Size>x</Size></Contents></ListBucketResult>",
+        "<ListBucketResult><Contents><Key>k</Key></Contents></ListBucketResult>",
+        "<ListBucketResult><!DOCTYPE x><IsTruncated>false</IsTruncated></ListBucketResult>",
         "<ListBucketResult><EncodingType>url</EncodingType><Contents><Key>%zz</Key><Size>1</Size></Contents>"
         "</ListBucketResult>"}) {
     EXPECT_EQ(ParseResponse(kRequest, Answer(body)).error().kind, ErrorKind::kUnavailable) << body;
