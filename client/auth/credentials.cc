@@ -1,10 +1,12 @@
 #include "client/auth/credentials.h"
 
-#include <initializer_list>
-#include <string_view>
 #include <utility>
 
 #include "base/dates.h"
+#include "client/auth/container_provider.h"
+#include "client/auth/instance_metadata_provider.h"
+#include "client/auth/profile_provider.h"
+#include "client/auth/sts_provider.h"
 
 namespace penstock::auth {
 namespace {
@@ -66,70 +68,6 @@ class EnvironmentProvider final : public CredentialsProvider {
   const Environment environment_;
 };
 
-// The first of `names` that the profile sets, or empty.
-std::string_view FirstSet(const Section& profile, std::initializer_list<std::string_view> names) {
-  for (const std::string_view name : names) {
-    if (const auto value = profile.Find(name); value && !value->empty()) return name;
-  }
-  return {};
-}
-
-std::string Join(const std::vector<std::string>& parts) {
-  std::string out;
-  for (const std::string& part : parts) out.append(out.empty() ? "" : ", ").append(part);
-  return out;
-}
-
-class ProfileProvider final : public CredentialsProvider {
- public:
-  ProfileProvider(Environment environment, std::string profile_name)
-      : environment_(std::move(environment)), profile_name_(std::move(profile_name)) {}
-  void Start(std::function<void(Result<CredentialsPtr>)> done) override { done(Read()); }
-
- private:
-  Result<CredentialsPtr> Read() const {
-    const std::string name = SelectProfileName(environment_, profile_name_);
-    PENSTOCK_ASSIGN(const ProfileSet set, LoadProfiles(environment_));
-    const Section* profile = set.FindProfile(name);
-    if (profile != nullptr) return FromProfile(name, *profile);
-    std::vector<std::string> files = set.files_read;
-    for (const std::string& missing : set.files_missing) files.push_back(missing + " (no such file)");
-    std::string message = "no profile '" + name + "' in " + Join(files);
-    const bool asked_for = !profile_name_.empty() || environment_.Get("AWS_PROFILE") ||
-                           environment_.Get("AWS_DEFAULT_PROFILE");
-    if (asked_for) return Unusable(std::move(message));
-    return NothingHere(std::move(message));
-  }
-
-  // In botocore's order (§3.4): what is not supported must not be passed over for a weaker identity.
-  static Result<CredentialsPtr> FromProfile(const std::string& name, const Section& profile) {
-    const std::string_view federated =
-        FirstSet(profile, {"role_arn", "web_identity_token_file", "sso_session", "sso_account_id", "sso_role_name",
-                           "sso_start_url"});
-    if (!federated.empty()) return Unsupported(name, federated);
-    const bool keys_in_credentials_file = profile.from_credentials_file.count("aws_access_key_id") != 0;
-    if (!keys_in_credentials_file && !FirstSet(profile, {"credential_process"}).empty()) {
-      return Unsupported(name, "credential_process");
-    }
-    const std::string id = profile.Find("aws_access_key_id").value_or("");
-    const std::string secret = profile.Find("aws_secret_access_key").value_or("");
-    if (id.empty() && secret.empty()) return NothingHere("profile '" + name + "' sets no credentials");
-    if (id.empty()) return Unusable("profile '" + name + "' sets aws_secret_access_key but not aws_access_key_id");
-    if (secret.empty()) return Unusable("profile '" + name + "' sets aws_access_key_id but not aws_secret_access_key");
-    return Share({id, secret, profile.Find("aws_session_token").value_or(""), {}});
-  }
-
-  static Error Unsupported(const std::string& name, std::string_view setting) {
-    return Error::Make(ErrorKind::kUnsupported, "profile '" + name + "' gets its credentials through " +
-                                                    std::string(setting) +
-                                                    ", which is not supported; give keys in the profile, in "
-                                                    "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or in the program");
-  }
-
-  const Environment environment_;
-  const std::string profile_name_;
-};
-
 class ChainProvider final : public CredentialsProvider {
  public:
   explicit ChainProvider(std::vector<ChainLink> links)
@@ -179,19 +117,18 @@ ProviderPtr MakeEnvironmentProvider(Environment environment) {
   return std::make_shared<EnvironmentProvider>(std::move(environment));
 }
 
-ProviderPtr MakeProfileProvider(Environment environment, std::string profile_name) {
-  return std::make_shared<ProfileProvider>(std::move(environment), std::move(profile_name));
-}
-
 ProviderPtr MakeChainProvider(std::vector<ChainLink> links) {
   return std::make_shared<ChainProvider>(std::move(links));
 }
 
-ProviderPtr MakeDefaultProvider(Environment environment, std::string explicit_profile, const Clock& clock) {
+ProviderPtr MakeDefaultProvider(const RemoteContext& context, std::string explicit_profile) {
   std::vector<ChainLink> links;
-  if (explicit_profile.empty()) links.push_back({"the environment", MakeEnvironmentProvider(environment)});
-  links.push_back({"the profile files", MakeProfileProvider(std::move(environment), std::move(explicit_profile))});
-  return MakeCachedProvider(MakeChainProvider(std::move(links)), clock);
+  if (explicit_profile.empty()) links.push_back({"the environment", MakeEnvironmentProvider(context.environment)});
+  links.push_back({"the profile files", MakeProfileProvider(context, std::move(explicit_profile))});
+  links.push_back({"web identity", MakeWebIdentityEnvironmentProvider(context)});
+  links.push_back({"the container", MakeContainerProvider(context)});
+  links.push_back({"the instance", MakeInstanceMetadataProvider(context)});
+  return MakeCachedProvider(MakeChainProvider(std::move(links)), *context.clock);
 }
 
 }  // namespace penstock::auth

@@ -1,8 +1,5 @@
-// Where credentials come from: given, the environment, profile files, and a chain of them behind a cache
-// (spec/protocol.md §3.1 to §3.4, §3.8).
-//
-// Roles, SSO, credential_process, web identity, container and instance metadata are not here: a profile that asks for
-// one of them fails with kUnsupported naming the setting, rather than falling through to another identity.
+// Where credentials come from: given, the environment, and a chain of providers behind a cache (spec/protocol.md §3.1,
+// §3.8). Each of the other places has a header of its own.
 #ifndef PENSTOCK_CLIENT_AUTH_CREDENTIALS_H_
 #define PENSTOCK_CLIENT_AUTH_CREDENTIALS_H_
 
@@ -11,6 +8,7 @@
 #include <vector>
 
 #include "client/auth/profile.h"
+#include "client/auth/remote_context.h"
 #include "penstock/base/clock.h"
 #include "penstock/credentials.h"
 
@@ -35,11 +33,6 @@ struct ChainLink {
 // kNotFound when neither key is set, kUnauthenticated when only one is.
 ProviderPtr MakeEnvironmentProvider(Environment environment);
 
-// The profile of that name (SelectProfileName). kNotFound when there is no such profile and none was asked for by name,
-// or it has no credential settings; kUnauthenticated when a named profile is missing or has only half a key pair;
-// kUnsupported when it uses a method that is not here. The files are read anew at each Start.
-ProviderPtr MakeProfileProvider(Environment environment, std::string profile_name);
-
 // Asks each in order. kUnauthenticated listing all places when none has credentials.
 ProviderPtr MakeChainProvider(std::vector<ChainLink> links);
 
@@ -48,8 +41,9 @@ ProviderPtr MakeChainProvider(std::vector<ChainLink> links);
 // good. An error is not remembered. `clock` outlives the provider.
 ProviderPtr MakeCachedProvider(ProviderPtr inner, const Clock& clock);
 
-// The default: environment (left out when `explicit_profile` is given, as botocore does), then profile files; cached.
-ProviderPtr MakeDefaultProvider(Environment environment, std::string explicit_profile, const Clock& clock);
+// The default: environment (left out when `explicit_profile` is given, as botocore does), profile files, web identity of the
+// environment, container, EC2 instance; cached. A place that is configured and fails ends the search.
+ProviderPtr MakeDefaultProvider(const RemoteContext& context, std::string explicit_profile);
 
 }  // namespace penstock::auth
 

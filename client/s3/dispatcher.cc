@@ -367,9 +367,10 @@ BuildContext MakeBuildContext(const ResolvedConfig& config) {
 ProcessState::MakeProvider MakeProviderMaker(const ResolvedConfig& config, const Surroundings& surroundings) {
   if (config.client.signing == Signing::kUnsigned) return [] { return auth::MakeAnonymousProvider(); };
   if (config.client.credentials != nullptr) return [given = config.client.credentials] { return given; };
-  return [environment = surroundings.environment, profile = config.client.profile, clock = surroundings.clock] {
-    return auth::MakeDefaultProvider(environment, profile, *clock);
-  };
+  const auth::RemoteContext context{surroundings.environment, surroundings.clock, surroundings.transport,
+                                    config.client.region, std::string(DnsSuffix(config.client.region)),
+                                    config.client.ca_bundle_path};
+  return [context, profile = config.client.profile] { return auth::MakeDefaultProvider(context, profile); };
 }
 
 }  // namespace

@@ -1,0 +1,98 @@
+#include "client/auth/small_request.h"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+
+#include "client/http/fake_transport.h"
+
+namespace penstock::auth {
+namespace {
+
+using http::FakeReply;
+using http::FakeTransport;
+
+Error Gone() { return Error::Make(ErrorKind::kUnavailable, "gone"); }
+
+SmallRequest To(const std::string& url) {
+  SmallRequest request;
+  request.request = RequestTo("POST", url, {}).value();
+  return request;
+}
+
+Result<SmallAnswer> Fetch(FakeTransport& transport, SmallRequest request) {
+  std::optional<Result<SmallAnswer>> answer;
+  FetchSmall(TransportPtr(TransportPtr(), &transport), transport.clock(), std::move(request),
+             [&](Result<SmallAnswer> result) { answer.emplace(std::move(result)); });
+  return *answer;
+}
+
+TEST(SmallRequestTest, SendsABodyAndBringsTheAnswerWhateverItsStatus) {
+  FakeTransport transport;
+  transport.Expect(FakeReply::Respond(404, {}, "nothing"));
+  SmallRequest request = To("http://host:81/a?b=c");
+  request.body = "body";
+  const auto answer = Fetch(transport, std::move(request));
+  ASSERT_TRUE(answer.ok());
+  EXPECT_EQ(answer->status, 404);
+  EXPECT_EQ(answer->body, "nothing");
+  EXPECT_EQ(transport.requests().at(0).body, "body");
+  EXPECT_EQ(transport.requests().at(0).request.target, "/a?b=c");
+  EXPECT_EQ(transport.requests().at(0).Header("Host"), "host:81");
+}
+
+TEST(SmallRequestTest, TriesAgainAfterWhatMayPassAndPreparesEachAttempt) {
+  FakeTransport transport;
+  transport.Expect(FakeReply::Fail(Gone()));
+  transport.Expect(FakeReply::Respond(503, {}, "later"));
+  transport.Expect(FakeReply::Respond(200, {}, "now"));
+  SmallRequest request = To("http://host/");
+  int prepared = 0;
+  request.prepare = [&](http::Request& attempt) {
+    attempt.headers.push_back({"X", std::to_string(++prepared)});
+    return Ok();
+  };
+  EXPECT_EQ(Fetch(transport, std::move(request))->body, "now");
+  EXPECT_EQ(transport.requests().at(2).Header("X"), "3");
+  EXPECT_EQ(transport.run_at_times().size(), 2u);
+}
+
+TEST(SmallRequestTest, GivesUpAfterItsAttempts) {
+  FakeTransport transport;
+  for (int i = 0; i < 3; ++i) transport.Expect(FakeReply::Fail(Gone()));
+  EXPECT_EQ(Fetch(transport, To("http://host/")).error().message, "gone");
+  EXPECT_EQ(transport.requests().size(), 3u);
+}
+
+TEST(SmallRequestTest, AnAnswerBelow500IsRepeatedOnlyWhereTheAskerSaysSo) {
+  FakeTransport transport;
+  transport.Expect(FakeReply::Respond(400, {}, "busy"));
+  transport.Expect(FakeReply::Respond(400, {}, "wrong"));
+  SmallRequest request = To("http://host/");
+  request.transient = [](const SmallAnswer& answer) { return answer.body == "busy"; };
+  EXPECT_EQ(Fetch(transport, std::move(request))->body, "wrong");
+}
+
+TEST(SmallRequestTest, AnEndlessAnswerIsAnError) {
+  FakeTransport transport;
+  transport.Expect(FakeReply::Respond(200, {}, std::string(65537, 'x')));
+  EXPECT_FALSE(Fetch(transport, To("http://host/")).ok());
+  transport.Expect(FakeReply::Respond(200, {}, std::string(65536, 'x')));
+  EXPECT_TRUE(Fetch(transport, To("http://host/")).ok());
+}
+
+TEST(SmallRequestTest, AHangEndsWithItsTimeOut) {
+  FakeTransport transport;
+  transport.Expect(FakeReply::Hang());
+  SmallRequest request = To("http://host/");
+  request.attempts = 1;
+  std::optional<Result<SmallAnswer>> answer;
+  FetchSmall(TransportPtr(TransportPtr(), &transport), transport.clock(), std::move(request),
+             [&](Result<SmallAnswer> result) { answer.emplace(std::move(result)); });
+  transport.Advance(std::chrono::seconds(6));
+  ASSERT_TRUE(answer);
+  EXPECT_EQ(answer->error().kind, ErrorKind::kTimeout);
+}
+
+}  // namespace
+}  // namespace penstock::auth

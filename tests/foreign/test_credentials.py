@@ -1,0 +1,78 @@
+"""Credentials that others hand out: moto's STS and metadata service, and programs, to our client."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import penstock
+import pytest
+from penstock.testing import Emulator
+
+# What moto's metadata service hands out.
+INSTANCE_KEY = {"access_key_id": "test-key", "secret_access_key": "test-secret-key", "session_token": "test-session-token"}
+USERS = {"accounts": [{"account_id": "123456789012", "access_keys": [INSTANCE_KEY]}]}
+ROLE = "arn:aws:iam::123456789012:role/reader"
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch, tmp_path: Path) -> Path:
+    """No credentials but those that a test sets up. The configuration file that is read."""
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
+    config = tmp_path / "config"
+    config.write_text("")
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(config))
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "none"))
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    return config
+
+
+def client(endpoint: str, **settings) -> penstock.S3Client:
+    config = penstock.S3ClientConfig(force_path_style=True, max_attempts=2, **settings)
+    return penstock.S3Client("us-east-1", endpoint=endpoint, s3client_config=config)
+
+
+def test_the_role_of_an_instance(moto_endpoint, monkeypatch):
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "false")
+    monkeypatch.setenv("AWS_EC2_METADATA_SERVICE_ENDPOINT", moto_endpoint)
+    with Emulator(users=USERS) as emulator:  # it verifies the signature and the token
+        client(emulator.endpoint).create_bucket("by-the-instance")
+        monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+        with pytest.raises(penstock.S3Exception, match="AWS_EC2_METADATA_DISABLED is true"):
+            client(emulator.endpoint).create_bucket("by-nobody")
+
+
+def test_the_credentials_of_a_container(moto_endpoint, monkeypatch):
+    path = "/latest/meta-data/iam/security-credentials/default-role"  # moto's answer has the form that ECS gives
+    monkeypatch.setenv("AWS_CONTAINER_CREDENTIALS_FULL_URI", moto_endpoint + path)
+    with Emulator(users=USERS) as emulator:
+        client(emulator.endpoint).create_bucket("by-the-container")
+
+
+def test_a_web_identity(moto_endpoint, monkeypatch, tmp_path):
+    (tmp_path / "token").write_text("a.web.token\n")
+    monkeypatch.setenv("AWS_WEB_IDENTITY_TOKEN_FILE", str(tmp_path / "token"))
+    monkeypatch.setenv("AWS_ROLE_ARN", ROLE)
+    monkeypatch.setenv("AWS_ENDPOINT_URL_STS", moto_endpoint)
+    client(moto_endpoint).create_bucket("by-web-identity")
+
+
+def test_a_role_assumed_with_a_source_profile(moto_endpoint, monkeypatch, environment):
+    environment.write_text(
+        f"[profile r]\nrole_arn = {ROLE}\nsource_profile = s\n[profile s]\naws_access_key_id = a\naws_secret_access_key = b\n"
+    )
+    monkeypatch.setenv("AWS_ENDPOINT_URL_STS", moto_endpoint)
+    client(moto_endpoint, profile="r").create_bucket("by-a-role")
+    monkeypatch.setenv("AWS_ENDPOINT_URL_STS", "http://127.0.0.1:1")
+    with pytest.raises(penstock.S3Exception, match=f"AssumeRole of {ROLE}"):
+        client(moto_endpoint, profile="r").create_bucket("by-nobody")
+
+
+def test_a_program(monkeypatch, environment, tmp_path):
+    with Emulator() as emulator:
+        printed = {"Version": 1, "AccessKeyId": emulator.access_key_id, "SecretAccessKey": emulator.secret_access_key}
+        (tmp_path / "give.py").write_text(f"print({json.dumps(json.dumps(printed))})")
+        environment.write_text(f"[default]\ncredential_process = {sys.executable} '{tmp_path}/give.py'\n")
+        client(emulator.endpoint).create_bucket("by-a-program")
