@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ._client import S3Client
 from ._config import S3ClientConfig
 from ._objects import parse_s3_uri
-from .s3reader.ranged import CheckpointReader
+from .s3reader.checkpoint import CheckpointReader
 
 if TYPE_CHECKING:
     from ._writer import S3Writer

@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 import math
 import threading
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from . import _core
@@ -13,7 +12,7 @@ from ._config import DEFAULT_PART_SIZE, DEFAULT_THROUGHPUT_GBPS, MAX_PART_SIZE, 
 from ._exceptions import S3Exception
 from ._listing import ListObjectStream
 from ._objects import HeadObjectResult, ObjectInfo
-from ._streams import GetObjectStream, ObjectSource, PutObjectStream
+from ._streams import GetObjectStream, ObjectRanges, ObjectSource, PutObjectStream
 from ._user_agent import UserAgent
 from ._writer import S3Writer
 
@@ -170,7 +169,7 @@ class S3Client:
             bucket=source.bucket,
             key=source.key,
             get_object_info=get_object_info,
-            get_stream=partial(self._open_stream, source),
+            get_stream=ObjectRanges(source, self._open_stream, self._fetch_ahead),
         )
 
     def _fetch_ahead(self, source: ObjectSource, limit: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from . import _core
@@ -82,6 +82,8 @@ class GetObjectStream:
         self._stream: _core.Stream | None = None
         self._head_taken = False
         self._exhausted = False
+        self.first_part: int | None = None
+        """Bytes of the first block, where fetching ahead should grow with what is read; None: full from the start."""
 
     @property
     def bucket(self) -> str:
@@ -130,7 +132,7 @@ class GetObjectStream:
                     return bytes(head)
             self._stream = _core.Stream(
                 self._client, source.bucket, source.key, self._start, self._end, source.size, source.etag,
-                self._part_size or DEFAULT_PART_SIZE, READ_AHEAD_PARTS,
+                self._part_size or DEFAULT_PART_SIZE, READ_AHEAD_PARTS, self.first_part,
             )  # fmt: skip
         try:
             block = next(self._stream)
@@ -139,16 +141,19 @@ class GetObjectStream:
             raise
         finally:
             metadata = self._stream.metadata
-            if metadata is not None:
+            # An answer that there is nothing from here on may leave the size out.
+            if metadata is not None and (metadata.size > 0 or self._start == 0):
                 source.learn(metadata.size, metadata.etag)
         return block
 
-    def read_all(self) -> bytes:
-        """All bytes of the range in one object."""
+    def read_all(self, before: bytes = b"") -> bytes:
+        """All bytes of the range in one object, after `before`."""
         source = self._source
         head = self._head()
         reached = self._start + len(head)
-        if len(head) and self._at_end(reached):
+        if before:
+            head = before + bytes(head) if len(head) else before
+        if reached > self._start and self._at_end(reached):
             data = bytes(head)
         else:
             data, metadata = self._client.read(
@@ -176,6 +181,32 @@ class GetObjectStream:
             count += more
         self._exhausted = True
         return count
+
+
+class ObjectRanges:
+    """What our readers get as `get_stream`: streams of one object, all of the same version.
+
+    Args:
+        open_stream: Makes the stream of a range of a source.
+    """
+
+    def __init__(
+        self,
+        source: ObjectSource,
+        open_stream: Callable[[ObjectSource, int | None, int | None], GetObjectStream],
+        fetch_ahead: Callable[[ObjectSource, int], None],
+    ) -> None:
+        self.source = source
+        self._open_stream = open_stream
+        self._fetch_ahead = fetch_ahead
+
+    def __call__(self, start: int | None = None, end: int | None = None) -> GetObjectStream:
+        return self._open_stream(self.source, start, end)
+
+    def fetch_ahead(self) -> None:
+        """Has the object's first bytes, up to a part, come before they are asked for. Again: nothing."""
+        if self.source.ahead is None and not self.source.used:
+            self._fetch_ahead(self.source, DEFAULT_PART_SIZE)
 
 
 class PutObjectStream:

@@ -109,7 +109,7 @@ def test_readers_that_nobody_reads_stop_the_look_ahead_and_hold_little(client, b
     before = get_requests(client)
     objects = [S3BucketKeyData(bucket, str(i), ObjectInfo(str(i), "", 1000, 0)) for i in range(40)]
     readers = list(LookAhead(client, objects, KIND, 4000))
-    held = sum(1 for r in readers if r._get_stream.args[0].ahead is not None)
+    held = sum(1 for r in readers if r._get_stream.source.ahead is not None)
     assert held <= 5
     assert get_requests(client) - before < 20
     assert [r.read() for r in readers] == [b"x" * 1000] * 40  # those let go are fetched again
@@ -175,7 +175,7 @@ def test_what_came_ahead_is_neither_fetched_again_nor_copied(client, bucket):
     reader.seek(0)
     first = reader.read()
     assert first == data
-    assert reader._get_stream.args[0].head is first
+    assert reader._get_stream.source.head is first
     assert get_requests(client) == 1
     assert client.stats()["requests"].get("HeadObject", 0) == before  # its size came with it
 

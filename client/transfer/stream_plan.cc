@@ -16,6 +16,7 @@ std::uint64_t StreamPlan::FirstBlock(std::uint64_t object_bytes) const {
 
 std::uint64_t StreamPlan::NextBlock(const StreamProgress& read) const {
   if (!grows_) return part_bytes_;
+  if (read.blocks == 0) return first_bytes_;
   return std::min(part_bytes_, std::max({first_bytes_, kLeastLaterBlock, read.bytes}));
 }
 

@@ -46,6 +46,10 @@ TEST(StreamPlan, OneWhoReadsOneBlockCostsOneBlock) {
   EXPECT_FALSE(plan.MayFetchAhead({1, 64 << 10}, 0, 0, plan.NextBlock({1, 64 << 10})));
 }
 
+TEST(StreamPlan, TheFirstBlockIsSmallAlsoWhereTheSizeIsKnown) {
+  EXPECT_EQ(Waiting(StreamPlan(Options(100)), {}), std::vector<std::uint64_t>(1, 100));
+}
+
 TEST(StreamPlan, GrowsWithWhatWasRead) {
   const StreamPlan plan(Options(64 << 10));
   EXPECT_EQ(Waiting(plan, {1, 64 << 10}), std::vector<std::uint64_t>(1, kMiB));

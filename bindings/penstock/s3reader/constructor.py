@@ -5,11 +5,13 @@ from __future__ import annotations
 from functools import partial
 from typing import cast
 
+from .adaptive import AdaptiveS3Reader
 from .protocol import S3ReaderConstructorProtocol
 from .ranged import RangedS3Reader
 from .sequential import SequentialS3Reader
 
-_NAMES = {SequentialS3Reader: "sequential", RangedS3Reader: "range_based"}
+# The default is a sequential reader to whoever asks, as it is the reference's.
+_NAMES = {AdaptiveS3Reader: "sequential", SequentialS3Reader: "sequential", RangedS3Reader: "range_based"}
 
 
 class S3ReaderConstructor:
@@ -31,11 +33,15 @@ class S3ReaderConstructor:
 
     @staticmethod
     def default() -> S3ReaderConstructorProtocol:
-        return S3ReaderConstructor.sequential()
+        """Fetches as the use of the object asks for: small objects whole, large ones in order ahead, or just what is read.
+
+        Its readers are instances of :class:`SequentialS3Reader` and its name is "sequential".
+        """
+        return cast(S3ReaderConstructorProtocol, partial(AdaptiveS3Reader))
 
     @staticmethod
     def get_reader_type_string(constructor: S3ReaderConstructorProtocol | None) -> str:
         """Name of the kind of reader for the User-Agent; "unknown" for a constructor that is not ours."""
         if constructor is None:
-            return _NAMES[SequentialS3Reader]
+            constructor = S3ReaderConstructor.default()
         return _NAMES.get(getattr(constructor, "func", None), "unknown")  # type: ignore[arg-type]

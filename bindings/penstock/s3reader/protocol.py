@@ -107,21 +107,3 @@ def writable_bytes(buf: Any) -> memoryview:
     if view is None or view.readonly:
         raise TypeError(f"argument must be a writable bytes-like object, not {type(buf).__name__}")
     return view.cast("B")
-
-
-def readline_from_blocks(reader: S3Reader, size: int | None, block: int = 8192) -> bytes:
-    """One line, read in blocks and put back, instead of io's byte by byte."""
-    limit = check_size(size)
-    start, pieces, got = reader.tell(), [], 0
-    while limit is None or got < limit:
-        want = block if limit is None else min(block, limit - got)
-        piece = reader.read(want)
-        newline = piece.find(b"\n")
-        if newline >= 0:
-            piece = piece[: newline + 1]
-            reader.seek(start + got + len(piece))
-        pieces.append(piece)
-        got += len(piece)
-        if newline >= 0 or len(piece) < want:
-            break
-    return b"".join(pieces)

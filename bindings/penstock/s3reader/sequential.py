@@ -4,21 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator
-from io import SEEK_SET
-from typing import Any
 
-from .protocol import (
-    GetObjectInfoCallable,
-    GetStreamCallable,
-    S3Reader,
-    check_size,
-    readline_from_blocks,
-    seek_target,
-    writable_bytes,
-)
+from .protocol import GetObjectInfoCallable, GetStreamCallable
+from .windowed import WindowedS3Reader
 
 
-class SequentialS3Reader(S3Reader):
+class SequentialS3Reader(WindowedS3Reader):
     """Reads one stream of the whole object, opened by the first read.
 
     Received blocks are kept (never joined or copied again), so seeking back is free and memory grows to what was read. A
@@ -26,39 +17,22 @@ class SequentialS3Reader(S3Reader):
     """
 
     def __init__(self, bucket: str, key: str, get_object_info: GetObjectInfoCallable, get_stream: GetStreamCallable) -> None:
-        if not bucket:
-            raise ValueError("Bucket should be specified")
-        self._bucket = bucket
-        self._key = key
-        self._get_object_info = get_object_info
-        self._get_stream = get_stream
+        super().__init__(bucket, key, get_object_info, get_stream)
         self._stream: Iterator[bytes] | None = None
         self._blocks: list[bytes] = []
         self._ends: list[int] = []  # offset after each block
-        self._position = 0
-        self._size: int | None = None
-
-    @property
-    def bucket(self) -> str:
-        return self._bucket
-
-    @property
-    def key(self) -> str:
-        return self._key
 
     @property
     def _received(self) -> int:
         return self._ends[-1] if self._ends else 0
 
     def prefetch(self) -> None:
-        """Opens the stream. Again: nothing."""
+        """Has the first bytes come before they are read. Again: nothing. Errors are the first read's."""
         if self._stream is None:
+            fetch_ahead = getattr(self._get_stream, "fetch_ahead", None)
+            if fetch_ahead is not None:
+                fetch_ahead()
             self._stream = self._get_stream()
-
-    def _get_size(self) -> int:
-        if self._size is None:
-            self._size = self._get_object_info().size
-        return self._size
 
     def _keep(self, block: bytes) -> None:
         if block:
@@ -71,8 +45,8 @@ class SequentialS3Reader(S3Reader):
             return
         if self._size is not None and self._received >= self._size and self._stream is not None:
             return
-        self.prefetch()
-        assert self._stream is not None
+        if self._stream is None:
+            self._stream = self._get_stream()
         if end is None and not self._blocks:
             read_all = getattr(self._stream, "read_all", None)
             if read_all is not None:
@@ -97,41 +71,31 @@ class SequentialS3Reader(S3Reader):
             begin += len(piece)
             index += 1
 
-    def read(self, size: int | None = None) -> bytes:
-        limit = check_size(size)
-        end = None if limit is None else self._position + limit
-        self._receive_until(end)
-        stop = self._received if end is None else min(end, self._received)
-        begin, self._position = self._position, max(stop, self._position)
-        if begin == 0 and len(self._blocks) == 1 and stop == self._received:
+    def _load(self, position: int, wanted: int) -> bool:
+        del wanted
+        self._receive_until(position + 1)
+        if position >= self._received:
+            return False
+        index = bisect_right(self._ends, position)
+        self._show(self._blocks[index], self._ends[index] - len(self._blocks[index]), position)
+        return True
+
+    def _read_rest(self) -> bytes:
+        begin = self.tell()
+        self._receive_until(None)
+        self._go(self._received)
+        if begin == 0 and len(self._blocks) == 1:
             return self._blocks[0]
-        return b"".join(self._slices(begin, stop))
+        return b"".join(self._slices(begin, self._received))
 
-    def readinto(self, buf: Any) -> int:
-        view = writable_bytes(buf)
-        self._receive_until(self._position + len(view))
-        stop = min(self._position + len(view), self._received)
-        filled = 0
-        for piece in self._slices(self._position, stop):
-            view[filled : filled + len(piece)] = piece
-            filled += len(piece)
-        self._position += filled
-        return filled
+    def _read_past(self, position: int, count: int) -> bytes:
+        raise AssertionError("all that this reader reads it keeps")
 
-    def readline(self, size: int | None = -1, /) -> bytes:
-        return readline_from_blocks(self, size)
+    def _readinto_past(self, position: int, view: memoryview) -> int:
+        raise AssertionError("all that this reader reads it keeps")
 
-    def seek(self, offset: int, whence: int = SEEK_SET, /) -> int:
-        target = seek_target(self._position, offset, whence, self._get_size)
-        if target > self._received:
-            if self._size is None:
-                self._get_size()
-            target = min(target, self._get_size())
-        self._position = target
-        return target
-
-    def tell(self) -> int:
-        return self._position
+    def _clamp(self, target: int) -> int:
+        return target if target <= self._received else min(target, self._get_size())
 
     def close(self) -> None:
         """Lets go of the stream and of what was received."""

@@ -1,0 +1,138 @@
+"""AdaptiveS3Reader: the default, which fetches as it sees the object being used."""
+
+from __future__ import annotations
+
+from .._config import DEFAULT_PART_SIZE
+from .._streams import GetObjectStream, ObjectRanges
+from .protocol import GetObjectInfoCallable, GetStreamCallable
+from .sequential import SequentialS3Reader
+
+WHOLE_BYTES = DEFAULT_PART_SIZE  # objects up to this size come whole, with the first read
+FIRST_BYTES = 1024**2  # of a larger object, for a first small read at its start
+RANDOM_BYTES = 64 * 1024  # least of a request elsewhere: costs no more time than its answer's first byte
+MOST_SKIPPED = 1024**2  # forward, and still in order
+
+
+class AdaptiveS3Reader(SequentialS3Reader):
+    """Reads as the use of the object asks for, and keeps a window of it.
+
+    - An object of up to 8 MiB is one request, at the first read, and stays here.
+    - ``read()`` of everything, and a read of 8 MiB or more out of order, is a planned download straight into its result.
+    - Reading on in order fetches ahead: from a second block on up to four times what was read, 32 MiB at most.
+    - A read after a seek is a request for what it reads, 64 KiB at least.
+
+    It stands in for :class:`SequentialS3Reader`, of which it is one, and where `get_stream` is not the client's own (a custom
+    function of the reference's protocol) it is exactly that.
+    """
+
+    def __init__(self, bucket: str, key: str, get_object_info: GetObjectInfoCallable, get_stream: GetStreamCallable) -> None:
+        super().__init__(bucket, key, get_object_info, get_stream)
+        self._ranges = get_stream if isinstance(get_stream, ObjectRanges) else None
+        self._ahead: GetObjectStream | None = None  # in order, from where it tells on
+        self._reached = -1  # where the last read past the window ended
+        if self._ranges is not None:
+            self._PAST_WINDOW = DEFAULT_PART_SIZE
+
+    def prefetch(self) -> None:
+        if self._ranges is None:
+            super().prefetch()
+        elif self._ahead is None and self.tell() == self._end == 0:
+            self._ranges.fetch_ahead()
+
+    def _known_size(self) -> int | None:
+        """The object's size, where it is known without a request of its own."""
+        if self._size is None and self._ranges is not None:
+            self._ranges.source.take_head()
+            self._size = self._ranges.source.size
+        return self._size
+
+    def _get_size(self) -> int:
+        size = self._known_size()
+        return super()._get_size() if size is None else size
+
+    def _load(self, position: int, wanted: int) -> bool:
+        if self._ranges is None:
+            return super()._load(position, wanted)
+        size = self._known_size()
+        if size is not None and position >= size:
+            return False
+        stream, self._ahead = self._ahead, None  # and stays none if this fails: then the next read asks anew
+        if stream is None or not stream.tell() <= position <= stream.tell() + MOST_SKIPPED:
+            stream = self._ranges(position)
+            if position != self._reached:
+                stream.first_part = max(FIRST_BYTES if position == 0 else RANDOM_BYTES, wanted)
+        start = stream.tell()
+        for block in stream:
+            if start + len(block) > position:
+                self._ahead = stream
+                self._show(block, start, position)
+                return True
+            start += len(block)
+        return False
+
+    def _read_past(self, position: int, count: int) -> bytes:
+        assert self._ranges is not None
+        if self._in_order(position):
+            return self._read_windows(position, count)
+        size = self._known_size()
+        rest = size is not None and position + count >= size  # asked for as such, the whole object is verified
+        data = self._ranges(position, None if rest else position + count).read_all()
+        self._reached = position + len(data)
+        return data
+
+    def _in_order(self, position: int) -> bool:
+        if position == 0 and self._known_size() is None:
+            return True  # it may be small, and then comes whole
+        return position == self._reached or (self._ahead is not None and self._ahead.tell() == position)
+
+    def _read_windows(self, position: int, count: int) -> bytes:
+        pieces: list[bytes] = []
+        while count > 0 and self._load(position, count):
+            pieces.append(self._window.read(count))
+            count -= len(pieces[-1])
+            position += len(pieces[-1])
+        return b"".join(pieces)
+
+    def _readinto_past(self, position: int, view: memoryview) -> int:
+        assert self._ranges is not None
+        if not self._in_order(position):
+            count = self._ranges(position, position + len(view)).readinto(view)
+            self._reached = position + count
+            return count
+        count = 0
+        while count < len(view) and self._load(position + count, len(view) - count):
+            count += self._window.readinto(view[count:])
+        return count
+
+    def _read_rest(self) -> bytes:
+        if self._ranges is None:
+            return super()._read_rest()
+        begin, end, size = self.tell(), self._end, self._known_size()
+        if size is not None and begin >= size:
+            return b""
+        head = self._window.read()
+        if size is None or end < size:
+            self._ahead = None
+            try:
+                head = self._ranges(end).read_all(head)
+            except BaseException:
+                self._go(begin)
+                raise
+        if begin == 0 and len(head) <= WHOLE_BYTES:
+            self._show(head, 0, len(head))
+        else:
+            self._go(begin + len(head))
+        return head
+
+    def _clamp(self, target: int) -> int:
+        if self._ranges is None:
+            return super()._clamp(target)
+        size = self._known_size()
+        # What tells the size may as well bring what is probably read next.
+        if size is None and self._load(0 if target < FIRST_BYTES else target, 1):
+            size = self._known_size()
+        return target if size is None else min(target, size)
+
+    def close(self) -> None:
+        self._ahead = None
+        super().close()

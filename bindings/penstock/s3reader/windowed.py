@@ -1,0 +1,191 @@
+"""WindowedS3Reader: what our readers share, reading and lines through a window of the object's bytes."""
+
+from __future__ import annotations
+
+import io
+import math
+from abc import abstractmethod
+from io import SEEK_SET
+from typing import Any
+
+from .protocol import GetObjectInfoCallable, GetStreamCallable, S3Reader, check_size, seek_target, writable_bytes
+
+
+class WindowedS3Reader(S3Reader):
+    """A reader whose position is inside a window of bytes that are here, so that small reads and lines cost no request.
+
+    The window is a ``BytesIO`` over a block as it arrived: it is not copied, and searched and read in C. Its position is the
+    reader's. A subclass says how a window comes to where it is needed, and what is read past it.
+
+    A read that fails leaves the position where it was. After ``close()`` every use raises ValueError.
+    """
+
+    _PAST_WINDOW: float = math.inf
+    """Reads of so many bytes or more, that the window does not hold, go straight to their result."""
+
+    def __init__(self, bucket: str, key: str, get_object_info: GetObjectInfoCallable, get_stream: GetStreamCallable) -> None:
+        self._window = io.BytesIO()
+        self._start = 0  # the window's place in the object
+        self._end = 0
+        self._left: tuple[io.BytesIO, int, int] | None = None  # the window that a seek left, for when it comes back
+        if not bucket:
+            raise ValueError("Bucket should be specified")
+        self._bucket = bucket
+        self._key = key
+        self._get_object_info = get_object_info
+        self._get_stream = get_stream
+        self._size: int | None = None
+
+    # ---- what a subclass says
+
+    @abstractmethod
+    def _load(self, position: int, wanted: int) -> bool:
+        """Has a window come that holds the byte at `position`; False: the object ends there. `wanted` bytes are asked for."""
+
+    @abstractmethod
+    def _read_past(self, position: int, count: int) -> bytes:
+        """The object's bytes [position, position + count), fewer at its end."""
+
+    @abstractmethod
+    def _readinto_past(self, position: int, view: memoryview) -> int:
+        """The same into memory; returns the bytes read."""
+
+    @abstractmethod
+    def _read_rest(self) -> bytes:
+        """Everything from the position on."""
+
+    @abstractmethod
+    def _clamp(self, target: int) -> int:
+        """`target`, or the object's size where that is smaller."""
+
+    # ---- the window
+
+    def _show(self, block: bytes, start: int, position: int) -> None:
+        """Makes `block`, which is at `start` in the object, the window, and goes to `position` in it."""
+        self._window = io.BytesIO(block)
+        self._start, self._end = start, start + len(block)
+        self._window.seek(position - start)
+        self._left = None
+
+    def _go(self, position: int) -> None:
+        """Moves to any position, without a request."""
+        if not self._start <= position <= self._end:
+            here, self._left = self._left, (self._window, self._start, self._end) if self._end > self._start else self._left
+            if here is not None and here[1] <= position < here[2]:
+                self._window, self._start, self._end = here
+            else:
+                self._window, self._start, self._end = io.BytesIO(), position, position
+        self._window.seek(position - self._start)
+
+    def _get_size(self) -> int:
+        if self._size is None:
+            self._size = self._get_object_info().size
+        return self._size
+
+    # ---- io
+
+    @property
+    def bucket(self) -> str:
+        return self._bucket
+
+    @property
+    def key(self) -> str:
+        return self._key
+
+    def tell(self) -> int:
+        return self._start + self._window.tell()
+
+    def seek(self, offset: int, whence: int = SEEK_SET, /) -> int:
+        target = seek_target(self.tell(), offset, whence, self._get_size)
+        if not self._start <= target <= self._end:
+            target = self._clamp(target)
+        self._go(target)
+        return target
+
+    def read(self, size: int | None = None) -> bytes:
+        limit = check_size(size)
+        if limit is None:
+            return self._read_rest()
+        data = self._window.read(limit)
+        return data if len(data) == limit else self._read_on(data, limit)
+
+    def _read_on(self, first: bytes, limit: int) -> bytes:
+        """`first`, which ended the window, and what follows, up to `limit` bytes in all."""
+        begin = self._end - len(first)
+        pieces, missing = [first] if first else [], limit - len(first)
+        try:
+            while missing > 0:
+                position = self._end
+                if missing >= self._PAST_WINDOW:
+                    pieces.append(self._read_past(position, missing))
+                    self._go(position + len(pieces[-1]))
+                    break
+                if not self._load(position, missing):
+                    break
+                pieces.append(self._window.read(missing))
+                missing -= len(pieces[-1])
+        except BaseException:
+            self._go(begin)
+            raise
+        return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+    def read1(self, size: int | None = -1, /) -> bytes:
+        """What is here, up to `size` bytes; one request where nothing is."""
+        data = self._window.read(size)
+        if data or size == 0 or not self._load(self._end, 1):
+            return data
+        return self._window.read(size)
+
+    def readinto(self, buf: Any) -> int:
+        view = writable_bytes(buf)
+        count = self._window.readinto(view)
+        return count if count == len(view) else self._readinto_on(view, count)
+
+    def _readinto_on(self, view: memoryview, count: int) -> int:
+        begin = self._end - count
+        try:
+            while count < len(view):
+                position = self._end
+                if len(view) - count >= self._PAST_WINDOW:
+                    more = self._readinto_past(position, view[count:])
+                    self._go(position + more)
+                    return count + more
+                if not self._load(position, len(view) - count):
+                    break
+                count += self._window.readinto(view[count:])
+        except BaseException:
+            self._go(begin)
+            raise
+        return count
+
+    def readline(self, size: int | None = -1, /) -> bytes:
+        line = self._window.readline(size)
+        return line if line[-1:] == b"\n" or len(line) == size else self._finish_line(line, size)
+
+    def __next__(self) -> bytes:
+        line = self._window.readline()
+        if line[-1:] != b"\n":
+            line = self._finish_line(line, None)
+            if not line:
+                raise StopIteration
+        return line
+
+    def _finish_line(self, first: bytes, size: int | None) -> bytes:
+        """`first`, which ended the window before its line did, and what follows of the line."""
+        begin = self._end - len(first)
+        pieces, got = [first], len(first)
+        limit = -1 if size is None or size < 0 else size
+        try:
+            while pieces[-1][-1:] != b"\n" and got != limit and self._load(self._end, 1):
+                pieces.append(self._window.readline(-1 if limit < 0 else limit - got))
+                got += len(pieces[-1])
+        except BaseException:
+            self._go(begin)
+            raise
+        return b"".join(pieces)
+
+    def close(self) -> None:
+        """Lets go of what was received. Twice is once."""
+        self._window.close()
+        self._left = None
+        super().close()

@@ -1,0 +1,190 @@
+"""The default reader: how it fetches what it is asked for."""
+
+from __future__ import annotations
+
+import io
+import pickle
+import random
+
+import penstock
+import pytest
+from bucket_io import put
+from penstock import S3ReaderConstructor
+from penstock.s3reader import AdaptiveS3Reader, SequentialS3Reader
+
+MIB = 1024**2
+DATA = random.Random(3).randbytes(24 * MIB + 5)
+
+
+@pytest.fixture(scope="module")
+def large(emulator):
+    """A bucket and a key with DATA behind them."""
+    client = emulator.client()
+    client.create_bucket("adaptive")
+    put(client, "adaptive", "large", DATA)
+    return "adaptive", "large"
+
+
+class Costs:
+    """Requests and bytes since it was made."""
+
+    def __init__(self, client):
+        self.client, self.before = client, client.stats()
+
+    def _since(self):
+        now = self.client.stats()
+        gets = now["requests"].get("GetObject", 0) - self.before["requests"].get("GetObject", 0)
+        heads = now["requests"].get("HeadObject", 0) - self.before["requests"].get("HeadObject", 0)
+        return gets, heads, now["bytes_received"] - self.before["bytes_received"]
+
+    requests = property(lambda self: self._since()[:2])
+    received = property(lambda self: self._since()[2])
+
+
+def test_small_object_is_one_request_however_it_is_used(client, bucket):
+    data = DATA[: 3 * MIB]
+    put(client, bucket, "k", data)
+    costs = Costs(client)
+    reader = client.get_object(bucket, "k")
+    assert reader.read(4) == data[:4]
+    assert reader.seek(0, io.SEEK_END) == len(data)
+    assert reader.seek(-10, io.SEEK_END) == len(data) - 10
+    assert reader.read() == data[-10:]
+    assert reader.seek(0) == 0
+    assert reader.read() == data
+    assert reader.seek(10**9) == len(data)
+    assert costs.requests == (1, 0)
+
+
+def test_a_small_object_read_whole_stays_here(client, bucket):
+    put(client, bucket, "k", b"x" * 1000)
+    costs = Costs(client)
+    reader = client.get_object(bucket, "k")
+    first = reader.read()
+    assert reader.seek(0) == 0
+    assert reader.read() is first
+    assert costs.requests == (1, 0)
+
+
+def test_reading_in_order_fetches_ahead_in_few_requests(client, large):
+    costs = Costs(client)
+    reader = client.get_object(*large)
+    pieces = []
+    while piece := reader.read(100_000):
+        pieces.append(piece)
+    assert b"".join(pieces) == DATA
+    gets, heads = costs.requests
+    assert gets <= 14 and heads == 0
+    assert len(DATA) <= costs.received < len(DATA) + 2 * MIB
+    assert len(reader._window.getvalue()) <= 8 * MIB
+
+
+def test_readinto_in_order_is_the_same(client, large):
+    reader, memory, got = client.get_object(*large), bytearray(700_001), bytearray()
+    while count := reader.readinto(memory):
+        got += memory[:count]
+    assert got == DATA
+
+
+def test_one_who_reads_the_begin_only_costs_little(client, large):
+    costs = Costs(client)
+    with client.get_object(*large) as reader:
+        assert reader.read(512) == DATA[:512]
+    assert costs.requests == (1, 0)
+    assert costs.received <= 2 * MIB
+
+
+def test_random_use_is_a_request_for_what_is_read(client, large):
+    reader = client.get_object(*large)
+    reader.read(1)
+    random_positions = random.Random(4)
+    costs = Costs(client)
+    for _ in range(20):
+        position = random_positions.randrange(2 * MIB, len(DATA) - 200_000)
+        size = random_positions.choice([1, 1000, 150_000])
+        reader.seek(position)
+        assert reader.read(size) == DATA[position : position + size]
+    gets, heads = costs.requests
+    assert gets <= 20 and heads == 0
+    assert costs.received <= 20 * 150_000
+
+
+def test_a_large_read_goes_straight_into_its_result(client, large):
+    reader = client.get_object(*large)
+    reader.seek(3 * MIB)
+    costs = Costs(client)
+    assert reader.read(16 * MIB) == DATA[3 * MIB : 19 * MIB]
+    memory = bytearray(20 * MIB)
+    reader.seek(MIB)
+    assert reader.readinto(memory) == 20 * MIB
+    assert memory == DATA[MIB : 21 * MIB]
+    assert costs.received < 46 * MIB  # also counts what came in vain: where several connections met
+
+
+def test_large_reads_in_order_go_on_through_windows(client, large):
+    reader = client.get_object(*large)
+    costs = Costs(client)
+    assert [reader.read(9 * MIB) for _ in range(4)] == [DATA[: 9 * MIB], DATA[9 * MIB : 18 * MIB], DATA[18 * MIB :], b""]
+    assert costs.received < len(DATA) + 2 * MIB
+
+
+def test_the_rest_after_a_begin_is_not_fetched_twice(client, large):
+    reader = client.get_object(*large)
+    costs = Costs(client)
+    assert reader.read(10) + reader.read() == DATA
+    assert costs.received < len(DATA) + 2 * MIB
+
+
+def test_windows_never_mix_versions(client, bucket):
+    for content in (b"a", b"b"):
+        if content == b"b":
+            reader = client.get_object(bucket, "k")
+            assert reader.read(3) == b"aaa"
+        put(client, bucket, "k", content * (12 * MIB))
+    with pytest.raises(penstock.S3PreconditionFailedError):
+        while reader.read(MIB):
+            pass
+
+
+def test_a_failed_read_leaves_the_position_and_can_be_tried_again(client, bucket):
+    reader = client.get_object(bucket, "late")
+    with pytest.raises(penstock.S3NotFoundError):
+        reader.read(10)
+    put(client, bucket, "late", b"here now")
+    assert reader.tell() == 0
+    assert reader.read(4) == b"here"
+
+
+def test_prefetch_starts_and_is_not_paid_twice(client, bucket):
+    put(client, bucket, "k", b"x" * 100)
+    costs = Costs(client)
+    reader = client.get_object(bucket, "k")
+    reader.prefetch()
+    reader.prefetch()
+    assert reader.read() == b"x" * 100
+    reader.prefetch()
+    assert costs.requests == (1, 0)
+
+
+def test_it_is_a_sequential_reader_to_whoever_asks(client, bucket):
+    constructor = pickle.loads(pickle.dumps(S3ReaderConstructor.default()))
+    reader = client.get_object(bucket, "k", reader_constructor=constructor)
+    assert type(reader) is AdaptiveS3Reader and isinstance(reader, SequentialS3Reader)
+    assert type(client.get_object(bucket, "k")) is AdaptiveS3Reader
+    assert S3ReaderConstructor.get_reader_type_string(constructor) == "sequential"
+
+
+def test_with_a_foreign_stream_it_reads_it_once_from_the_start():
+    """get_stream of the reference's tests takes no range and is an iterator of bytes."""
+    opened = []
+
+    def get_stream():
+        opened.append(1)
+        return iter([b"ab", b"", b"cdef"])
+
+    reader = S3ReaderConstructor.default()(bucket="b", key="k", get_object_info=lambda: None, get_stream=get_stream)
+    assert reader.read(3) == b"abc"
+    reader.seek(1)
+    assert reader.read() == b"bcdef"
+    assert reader.seek(1) == 1 and reader.read(1) == b"b"
+    assert opened == [1]
