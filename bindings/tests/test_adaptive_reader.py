@@ -135,6 +135,15 @@ def test_the_rest_after_a_begin_is_not_fetched_twice(client, large):
     assert costs.received < len(DATA) + 2 * MIB
 
 
+@pytest.mark.parametrize("size", [0, 10, 9 * MIB])
+def test_a_seek_before_anything_is_known_clamps(client, bucket, size):
+    put(client, bucket, "k", bytes(size))
+    for target in (1, 11, MIB, 8 * MIB, 10 * MIB):
+        costs = Costs(client)
+        assert client.get_object(bucket, "k").seek(target) == min(target, size)
+        assert sum(costs.requests) <= (1 if size else 2)  # that there is nothing at 1 does not tell that there is nothing
+
+
 def test_windows_never_mix_versions(client, bucket):
     for content in (b"a", b"b"):
         if content == b"b":

@@ -127,11 +127,9 @@ class AdaptiveS3Reader(SequentialS3Reader):
     def _clamp(self, target: int) -> int:
         if self._ranges is None:
             return super()._clamp(target)
-        size = self._known_size()
-        # What tells the size may as well bring what is probably read next.
-        if size is None and self._load(0 if target < FIRST_BYTES else target, 1):
-            size = self._known_size()
-        return target if size is None else min(target, size)
+        if self._known_size() is None:  # what tells it may as well bring what is probably read next
+            self._load(0 if target < FIRST_BYTES else target, 1)
+        return min(target, self._get_size())
 
     def close(self) -> None:
         self._ahead = None
