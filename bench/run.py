@@ -1,4 +1,4 @@
-"""`./dev bench [GROUP...] [-k PATTERN] [--json FILE] [--rounds N]`: runs benchmark groups and prints a table."""
+"""`./dev bench [GROUP...] [-k PATTERN] [--json FILE] [--doc FILE] [--rounds N]`: runs benchmark groups and prints a table."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+import doc
+from goals import GOALS
 from harness import Row
 from rich.console import Console
 from rich.table import Table
@@ -36,24 +38,31 @@ def main() -> None:
     parser.add_argument("groups", nargs="*", metavar="GROUP", help=f"one of {', '.join(GROUPS)}; none: all")
     parser.add_argument("-k", dest="pattern", default="", metavar="PATTERN", help="only the scenarios whose names contain it")
     parser.add_argument("--json", type=Path, metavar="FILE", help="also write the rows as a JSON list")
+    parser.add_argument("--doc", type=Path, metavar="FILE", help="also put each group's table, judged by goals.py, into FILE")
     parser.add_argument("--rounds", type=int, default=5)
     args = parser.parse_args()
     unknown = sorted(set(args.groups) - set(GROUPS))
     if unknown:
         parser.error(f"there is no group {unknown[0]!r}; the groups are {', '.join(GROUPS)}")
-    rows: list[Row] = []
+    by_group: dict[str, list[Row]] = {group: [] for group in args.groups or GROUPS}
     failures: list[str] = []
-    for group in args.groups or GROUPS:
+    for group, made in by_group.items():
         for file in GROUPS[group]:
             scenarios = importlib.import_module(f"groups.{file}").SCENARIOS
             for scenario in (each for each in scenarios if args.pattern in each.__name__):
                 try:  # one that cannot run does not take the others' figures along
-                    rows += scenario(args.rounds)
+                    made += scenario(args.rounds)
                 except (Exception, SystemExit) as failure:
                     failures.append(f"{scenario.__name__}: {failure}")
-    show(rows)
+    everything = [row for rows in by_group.values() for row in rows]
+    show(everything)
     if args.json:
-        args.json.write_text(json.dumps([dataclasses.asdict(row) for row in rows], indent=2) + "\n")
+        args.json.write_text(json.dumps([dataclasses.asdict(row) for row in everything], indent=2) + "\n")
+    if args.doc:
+        text = args.doc.read_text()
+        for group, rows in by_group.items():
+            text = doc.replace_figures(text, group, doc.table(rows, GOALS[group]))
+        args.doc.write_text(text)
     if failures:
         raise SystemExit("\n".join(["bench: without a figure:", *failures]))
 

@@ -1,0 +1,53 @@
+"""Figures as a table in a document, judged by goals.py."""
+
+from __future__ import annotations
+
+import operator
+
+from goals import Goal
+from harness import Row
+
+RELATIONS = {"<=": operator.le, ">=": operator.ge}
+SIGNS = {"<=": "≤", ">=": "≥"}
+
+
+def number(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"
+
+
+def judged(row: Row, goals: list[Goal]) -> list[tuple[str, bool]]:
+    """Each goal in words, and whether the row meets it. A peer that was not measured counts as not met."""
+    out = []
+    for goal in goals:
+        relation, bound, peer = str(goal[0]), float(goal[1]), str(goal[2]) if len(goal) > 2 else None
+        value = row.ours if peer is None else row.ratio.get(peer)
+        text = f"{SIGNS[relation]} {number(bound)}" + (f" x {peer}" if peer else "")
+        out.append((text, value is not None and RELATIONS[relation](value, bound)))
+    return out
+
+
+def table(rows: list[Row], goals: dict[str, list[Goal]]) -> str:
+    """A table in Markdown, a line for each row; rows that have a goal and were not measured are listed as such."""
+    lines = ["| figure | unit | Penstock | others (ours ÷ theirs) | goal | |", "| --- | --- | --- | --- | --- | --- |"]
+    for row in rows:
+        peers = "; ".join(f"{name} {number(value)} ({number(row.ratio.get(name, 0))}x)" for name, value in row.peers.items())
+        met = judged(row, goals.get(row.name, []))
+        words = "; ".join(text for text, _ in met)
+        verdict = "" if not met else "met" if all(kept for _, kept in met) else "missed"
+        lines.append(f"| `{row.name}` | {row.unit} | {number(row.ours)} | {peers} | {words} | {verdict} |")
+    measured = {row.name for row in rows}
+    lines += [f"| `{name}` | | not measured | | | |" for name in goals if name not in measured]
+    return "\n".join(lines) + "\n"
+
+
+def replace_figures(text: str, group: str, figures: str) -> str:
+    """`text` with what stands between the group's two marks replaced.
+
+    Raises:
+        ValueError: There are no such marks.
+    """
+    begin, end = f"<!-- figures: {group} -->\n", f"<!-- end of figures: {group} -->"
+    if begin not in text or end not in text:
+        raise ValueError(f"the document has no {begin.strip()} … {end}")
+    before, _, rest = text.partition(begin)
+    return before + begin + figures + end + rest.partition(end)[2]

@@ -1,0 +1,52 @@
+"""The benchmark's table: judged by goals, put where the document says."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+
+import pytest
+
+BENCH = Path(__file__).parents[2] / "bench"
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch):
+    monkeypatch.setenv("PENSTOCK_BUILD_DIR", "build")
+    monkeypatch.syspath_prepend(str(BENCH))
+    yield
+    for name in ("doc", "goals", "harness"):
+        sys.modules.pop(name, None)
+
+
+def row(name: str, ours: float, **peers: float):
+    harness = importlib.import_module("harness")
+    return harness.Row(name, "GB/s", ours, dict(peers), {peer: ours / value for peer, value in peers.items()}, 3, 0.1)
+
+
+def test_rows_are_judged_by_bounds_and_by_peers():
+    doc = importlib.import_module("doc")
+    goals = {"a": [(">=", 2, "moto")], "b": [("<=", 1)], "c": [(">=", 1, "absent")], "d": [("<=", 1)]}
+    table = doc.table([row("a", 4, moto=2), row("b", 1.5), row("c", 9), row("e", 1)], goals)
+    verdicts = {line.split("|")[1].strip(): line.split("|")[6].strip() for line in table.splitlines()[2:]}
+    assert verdicts == {"`a`": "met", "`b`": "missed", "`c`": "missed", "`e`": "", "`d`": ""}
+    assert "| `a` | GB/s | 4 | moto 2 (2x) | ≥ 2 x moto | met |" in table
+    assert "| `d` | | not measured |" in table
+
+
+def test_only_what_stands_between_the_marks_is_replaced():
+    doc = importlib.import_module("doc")
+    text = "one\n<!-- figures: client -->\nold\n<!-- end of figures: client -->\ntwo\n"
+    assert doc.replace_figures(text, "client", "new\n") == text.replace("old", "new")
+    with pytest.raises(ValueError, match="figures: emulator"):
+        doc.replace_figures(text, "emulator", "new\n")
+
+
+def test_every_goal_names_a_group_and_the_document_has_its_place():
+    doc = importlib.import_module("doc")
+    text = (BENCH.parent / "docs/performance.md").read_text()
+    for group, goals in importlib.import_module("goals").GOALS.items():
+        assert f"<!-- figures: {group} -->" in text
+        for name, bounds in goals.items():
+            assert bounds and all(bound[0] in doc.RELATIONS for bound in bounds), name
