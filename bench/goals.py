@@ -1,4 +1,4 @@
-"""What the figures are meant to be: by group and row, bounds on ours, or on ours divided by a peer's (`doc.py` judges by them)."""
+"""What the figures are meant to be: by group and row, bounds on ours, or on ours divided by a peer's (see `doc.py`)."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def main() -> None:
             scenarios = importlib.import_module(f"groups.{file}").SCENARIOS
             for scenario in (each for each in scenarios if args.pattern in each.__name__):
                 try:  # one that cannot run does not take the others' figures along
-                    made += scenario(args.rounds)
+                    made.extend(scenario(args.rounds))
                 except (Exception, SystemExit) as failure:
                     failures.append(f"{scenario.__name__}: {failure}")
     everything = [row for rows in by_group.values() for row in rows]
