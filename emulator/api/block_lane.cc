@@ -6,19 +6,20 @@
 
 namespace penstock::emulator::api {
 
-BlockLane::BlockLane(MutableByteView memory, Work work) : memory_(memory), work_(std::move(work)) {
+BlockLane::BlockLane(StandbyThread& thread, MutableByteView memory, Work work)
+    : memory_(memory), work_(std::move(work)), thread_(&thread) {
   PENSTOCK_CHECK(!memory.empty() && memory.size() % kBlocks == 0);
-  thread_ = std::thread([this] { Run(); });
+  thread_->Begin([this] { Run(); });
 }
 
 BlockLane::~BlockLane() {
-  if (!thread_.joinable()) return;
+  if (thread_ == nullptr) return;
   {
     const MutexLock lock(mutex_);
     end_ = abandon_ = true;
   }
   changed_.NotifyAll();
-  thread_.join();
+  thread_->Await();
 }
 
 MutableByteView BlockLane::BlockOf(std::uint64_t number) const {
@@ -34,11 +35,14 @@ MutableByteView BlockLane::NextBlock() {
 }
 
 Result<void> BlockLane::Submit(std::size_t bytes) {
-  const MutexLock lock(mutex_);
-  sizes_[submitted_ % kBlocks] = bytes;
-  ++submitted_;
-  changed_.NotifyOne();
-  return outcome_;
+  {
+    const MutexLock lock(mutex_);
+    sizes_[submitted_ % kBlocks] = bytes;
+    ++submitted_;
+    if (!outcome_.ok()) return outcome_;
+  }
+  changed_.NotifyOne();  // not under the lock: who wakes would wait for it at once
+  return Ok();
 }
 
 Result<void> BlockLane::Finish() {
@@ -47,7 +51,8 @@ Result<void> BlockLane::Finish() {
     end_ = true;
   }
   changed_.NotifyAll();
-  thread_.join();
+  thread_->Await();
+  thread_ = nullptr;
   const MutexLock lock(mutex_);
   return outcome_;
 }
@@ -65,12 +70,15 @@ void BlockLane::Run() {
     }
     Result<void> outcome = Ok();
     if (wanted) outcome = work_(block);
-    const MutexLock lock(mutex_);
-    ++done_;
-    if (!outcome.ok()) outcome_ = std::move(outcome);
-    if (!owner_waits_ || submitted_ - done_ > kBlocks / 2) continue;
-    owner_waits_ = false;
-    changed_.NotifyOne();
+    bool has_room = false;
+    {
+      const MutexLock lock(mutex_);
+      ++done_;
+      if (!outcome.ok()) outcome_ = std::move(outcome);
+      has_room = owner_waits_ && submitted_ - done_ <= kBlocks / 2;
+      if (has_room) owner_waits_ = false;
+    }
+    if (has_room) changed_.NotifyOne();
   }
 }
 

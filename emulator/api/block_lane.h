@@ -8,29 +8,29 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <thread>
 
+#include "emulator/api/standby_thread.h"
 #include "penstock/base/bytes.h"
 #include "penstock/base/mutex.h"
 #include "penstock/base/result.h"
 
 namespace penstock::emulator::api {
 
-// Used by one thread, its owner. The lane's own thread ends with Finish or with the object.
+// Used by one thread, its owner.
 class BlockLane {
  public:
   static constexpr std::size_t kBlocks = 6;
   using Work = std::function<Result<void>(ByteView)>;
 
-  // `memory`, a multiple of kBlocks bytes, is the lane's until it ends. `work` is called on the lane's thread, for one
-  // block after the other, until it fails.
-  BlockLane(MutableByteView memory, Work work);
+  // `thread` and `memory`, a multiple of kBlocks bytes, are the lane's until Finish or destruction. `work` is called on
+  // the thread, for one block after the other, until it fails.
+  BlockLane(StandbyThread& thread, MutableByteView memory, Work work);
   ~BlockLane();
   BlockLane(const BlockLane&) = delete;
   BlockLane& operator=(const BlockLane&) = delete;
 
   // Memory for the next block. Waits while the lane still works on it, and then until half of the blocks are free: waking
-  // the owner costs the lane a few per cent of its work on a block.
+  // the owner costs the lane a few per cent of its work on a block, and on a busy machine its processor.
   MutableByteView NextBlock();
   // Hands over the first `bytes` of what NextBlock gave. The owner may go on reading them until NextBlock gives them
   // out again. The error of an earlier block, if there was one.
@@ -53,7 +53,7 @@ class BlockLane {
   bool end_ PENSTOCK_GUARDED_BY(mutex_) = false;      // nothing more will be submitted
   bool abandon_ PENSTOCK_GUARDED_BY(mutex_) = false;  // nor does what was submitted matter any more
   Result<void> outcome_ PENSTOCK_GUARDED_BY(mutex_) = Ok();
-  std::thread thread_;
+  StandbyThread* thread_;  // null once finished
 };
 
 }  // namespace penstock::emulator::api

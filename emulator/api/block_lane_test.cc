@@ -27,6 +27,7 @@ class BlockLaneTest : public ::testing::Test {
     return lane.Finish();
   }
 
+  StandbyThread thread_;
   std::vector<std::byte> memory_ = std::vector<std::byte>(BlockLane::kBlocks * kBlockSize);
 };
 
@@ -35,7 +36,7 @@ TEST_F(BlockLaneTest, SeesEveryBlockInOrder) {
   for (int i = 0; i < 5'000; ++i) expected += std::to_string(i);
   for (const std::size_t step : {std::size_t{1}, std::size_t{7}, kBlockSize}) {
     std::string seen;
-    BlockLane lane(memory_, [&](ByteView bytes) {
+    BlockLane lane(thread_, memory_, [&](ByteView bytes) {
       seen += AsText(bytes);
       return Ok();
     });
@@ -46,7 +47,7 @@ TEST_F(BlockLaneTest, SeesEveryBlockInOrder) {
 
 TEST_F(BlockLaneTest, WorksOnAThreadOfItsOwn) {
   std::thread::id worker;
-  BlockLane lane(memory_, [&](ByteView) {
+  BlockLane lane(thread_, memory_, [&](ByteView) {
     worker = std::this_thread::get_id();
     return Ok();
   });
@@ -57,7 +58,7 @@ TEST_F(BlockLaneTest, WorksOnAThreadOfItsOwn) {
 
 TEST_F(BlockLaneTest, ReportsTheFirstErrorAndStopsWorking) {
   int calls = 0;
-  BlockLane lane(memory_, [&](ByteView) -> Result<void> {
+  BlockLane lane(thread_, memory_, [&](ByteView) -> Result<void> {
     return Error::Make(ErrorKind::kResourceExhausted, "call " + std::to_string(++calls));
   });
   const Result<void> sent = Send(lane, std::string(1000, 'x'));
@@ -68,7 +69,7 @@ TEST_F(BlockLaneTest, ReportsTheFirstErrorAndStopsWorking) {
 TEST_F(BlockLaneTest, AnAbandonedLaneLetsGoOfItsWork) {
   auto work = std::make_shared<int>(0);
   {
-    BlockLane lane(memory_, [work](ByteView) {
+    BlockLane lane(thread_, memory_, [work](ByteView) {
       ++*work;
       return Ok();
     });
@@ -81,7 +82,7 @@ TEST_F(BlockLaneTest, AnAbandonedLaneLetsGoOfItsWork) {
 
 TEST_F(BlockLaneTest, NothingSubmittedIsNothingDone) {
   int calls = 0;
-  BlockLane lane(memory_, [&](ByteView) {
+  BlockLane lane(thread_, memory_, [&](ByteView) {
     ++calls;
     return Ok();
   });

@@ -15,14 +15,26 @@
 namespace penstock::emulator::api {
 namespace {
 
-constexpr std::size_t kBlocksBytes = BlockLane::kBlocks * (128u << 10);
+constexpr std::size_t kBlockBytes = 256u << 10;
+constexpr std::size_t kBlocksBytes = BlockLane::kBlocks * kBlockBytes;
 // A smaller body is over before a second thread has begun.
 constexpr std::uint64_t kSmallestLaneBody = 1u << 20;
 
-// One run of memory per thread, allocated once: request bodies and copies pass through it.
-MutableByteView Blocks() {
-  thread_local const auto blocks = std::make_unique_for_overwrite<std::byte[]>(kBlocksBytes);
-  return {blocks.get(), kBlocksBytes};
+// What a serving thread keeps for the bodies that pass through it.
+struct Bench {
+  ~Bench() {
+    if (second != nullptr && !second->is_here()) static_cast<void>(second.release());
+  }
+
+  const std::unique_ptr<std::byte[]> memory = std::make_unique_for_overwrite<std::byte[]>(kBlocksBytes);
+  std::unique_ptr<StandbyThread> second;  // from the first large body on
+
+  MutableByteView blocks() { return {memory.get(), kBlocksBytes}; }
+};
+
+Bench& OwnBench() {
+  thread_local Bench bench;
+  return bench;
 }
 
 Error EntityTooLarge(std::uint64_t proposed) {
@@ -46,17 +58,6 @@ Result<void> VerifyMd5(const std::string& expected, const std::string& computed,
                                                                             : Base64Encode(AsBytes(expected))}});
 }
 
-// Reads to the end. `take` sees each block.
-template <class Take>
-Result<void> Drain(BodyReader& body, const Take& take) {
-  const MutableByteView block = Blocks();
-  for (;;) {
-    PENSTOCK_ASSIGN(const std::size_t count, body.Read(block));
-    if (count == 0) return Ok();
-    PENSTOCK_TRY(take(ByteView(block.first(count))));
-  }
-}
-
 // Fills `block` unless the body ends before.
 Result<std::size_t> Fill(BodyReader& body, MutableByteView block) {
   std::size_t filled = 0;
@@ -68,32 +69,53 @@ Result<std::size_t> Fill(BodyReader& body, MutableByteView block) {
   return filled;
 }
 
-using BlockWork = std::function<Result<void>(ByteView)>;
-
-// The lane of a large body; none where it would not help, or where no thread is to be had.
-std::unique_ptr<BlockLane> MakeLane(std::uint64_t length, const BlockWork& work) {
-  if (length < kSmallestLaneBody || std::thread::hardware_concurrency() < 2) return nullptr;
-  try {
-    return std::make_unique<BlockLane>(Blocks(), work);
-  } catch (const std::system_error&) {
-    return nullptr;
+// Reads to the end. `take` sees each block.
+template <class Take>
+Result<void> Drain(BodyReader& body, const Take& take) {
+  const MutableByteView block = OwnBench().blocks().first(kBlockBytes);
+  for (;;) {
+    PENSTOCK_ASSIGN(const std::size_t count, Fill(body, block));
+    if (count == 0) return Ok();
+    PENSTOCK_TRY(take(ByteView(block.first(count))));
   }
 }
 
-// Reads to the end. Every block goes through both works: for a large body, `aside` has a thread of its own.
-Result<void> DrainInTwo(BodyReader& body, std::uint64_t length, const BlockWork& here, const BlockWork& aside) {
-  const std::unique_ptr<BlockLane> lane = MakeLane(length, aside);
-  if (lane == nullptr) {
+using BlockWork = std::function<Result<void>(ByteView)>;
+
+unsigned Processors() {
+  static const unsigned count = std::thread::hardware_concurrency();  // once: the library reads a file for it
+  return count;
+}
+
+// A second thread for a body of `length` bytes, on a machine of at least so many processors; null where it would not
+// help, or where none is to be had.
+StandbyThread* SecondThread(std::uint64_t length, unsigned processors) {
+  if (length < kSmallestLaneBody || Processors() < processors) return nullptr;
+  std::unique_ptr<StandbyThread>& second = OwnBench().second;
+  if (second != nullptr && second->is_here()) return second.get();
+  static_cast<void>(second.release());  // of the process that this one was forked from
+  try {
+    second = std::make_unique<StandbyThread>();
+  } catch (const std::system_error&) {
+    return nullptr;
+  }
+  return second.get();
+}
+
+// Reads to the end. Every block goes through both works, through `aside` on the second thread if there is one.
+Result<void> DrainInTwo(BodyReader& body, StandbyThread* second, const BlockWork& here, const BlockWork& aside) {
+  if (second == nullptr) {
     return Drain(body, [&](ByteView bytes) -> Result<void> {
       PENSTOCK_TRY(aside(bytes));
       return here(bytes);
     });
   }
+  BlockLane lane(*second, OwnBench().blocks(), aside);
   for (;;) {
-    const MutableByteView block = lane->NextBlock();
+    const MutableByteView block = lane.NextBlock();
     PENSTOCK_ASSIGN(const std::size_t count, Fill(body, block));
-    if (count == 0) return lane->Finish();
-    PENSTOCK_TRY(lane->Submit(count));
+    if (count == 0) return lane.Finish();
+    PENSTOCK_TRY(lane.Submit(count));
     PENSTOCK_TRY(here(block.first(count)));
   }
 }
@@ -129,11 +151,12 @@ Result<ReceivedBody> ReceiveBody(Call& call, ReceiveOptions options) {
     PENSTOCK_TRY(check(bytes));
     return write(bytes);
   };
-  // MD5 takes longer than all else together; without it, writing does.
+  // MD5 takes longer than all else together. Without it, receiving and writing are worth a thread each only where the
+  // client, on the same machine perhaps, has a processor of its own beside them.
   if (md5) {
-    PENSTOCK_TRY(DrainInTwo(body, *length, check_and_write, hash));
+    PENSTOCK_TRY(DrainInTwo(body, SecondThread(*length, 2), check_and_write, hash));
   } else {
-    PENSTOCK_TRY(DrainInTwo(body, *length, check, write));
+    PENSTOCK_TRY(DrainInTwo(body, SecondThread(*length, 3), check, write));
   }
 
   if (md5) received.md5 = md5->Finish();
@@ -181,7 +204,7 @@ Result<ContentDigests> DigestContent(const store::Content& content, ByteRange ra
   std::optional<Digester> md5;
   if (options.md5) md5.emplace(DigestAlgorithm::kMd5);
   ChecksumDigester checksum(options.algorithm);
-  const MutableByteView block = Blocks();
+  const MutableByteView block = OwnBench().blocks();
   for (std::uint64_t at = range.begin; at < range.end;) {
     const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(block.size(), range.end - at));
     PENSTOCK_TRY(store::ReadContent(content, at, block.first(count)));

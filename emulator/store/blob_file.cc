@@ -22,6 +22,10 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kFirstBuffer = 4 << 10;
 constexpr std::size_t kWriteBuffer = 64 << 10;  // smaller appends are gathered
+// Room on the disk is asked for ahead of the bytes, which makes writing them a quarter cheaper; never for more than this
+// beyond what has arrived, whatever a client announces.
+constexpr std::uint64_t kReserveBytes = 16 << 20;
+constexpr std::uint64_t kSmallestReserve = 1 << 20;
 
 Result<void> SyncDirectory(const std::string& path) {
   const Descriptor directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -57,6 +61,7 @@ class FileBlobWriter final : public BlobWriter {
     StoredBlobPtr blob;
     if (file_) {
       PENSTOCK_TRY(Flush());
+      PENSTOCK_TRY(GiveBackReserve());
       PENSTOCK_TRY(MoveIntoPlace());
       auto adopted = FileBlob::Adopt(registry_, id_, std::move(file_), size_);
       if (!adopted.ok()) {
@@ -93,13 +98,30 @@ class FileBlobWriter final : public BlobWriter {
     return Ok();
   }
 
+  // Room for what comes next. Where there is none, or the file system has no such thing, writing tells or works as well.
+  void Reserve(std::uint64_t upcoming) {
+    if (written_ + upcoming <= reserved_ || size_hint_ < kSmallestReserve) return;
+    const std::uint64_t end = std::min(size_hint_, written_ + kReserveBytes);
+    if (end <= reserved_) return;
+    const auto begin = static_cast<off_t>(reserved_);
+    if (::fallocate(file_.get(), 0, begin, static_cast<off_t>(end) - begin) == 0) reserved_ = end;
+  }
+
   Result<void> Write(ByteView bytes) {
+    Reserve(bytes.size());
+    written_ += bytes.size();
     int error = WriteAll(file_.get(), bytes);
     if (error == ENOSPC || error == EDQUOT) {  // there may be room when what was deleted is gone
       registry_->FlushRemovals();
       error = WriteAll(file_.get(), bytes);
     }
     return error == 0 ? Ok() : Result<void>(SystemError(ErrorKind::kInternal, "write", temporary_, error));
+  }
+
+  // Of a body that was shorter than announced.
+  Result<void> GiveBackReserve() {
+    if (reserved_ <= size_ || ::ftruncate(file_.get(), static_cast<off_t>(size_)) == 0) return Ok();
+    return SystemError(ErrorKind::kInternal, "truncate", temporary_, errno);
   }
 
   Result<void> Flush() {
@@ -133,6 +155,8 @@ class FileBlobWriter final : public BlobWriter {
   const std::uint64_t size_hint_;
   const std::int64_t id_;
   std::uint64_t size_ = 0;
+  std::uint64_t written_ = 0;   // of them, to the file
+  std::uint64_t reserved_ = 0;  // the file's length for now, if it is longer
   HeapBuffer buffer_;
   Descriptor file_;
   std::string temporary_;  // empty: no file to clean up

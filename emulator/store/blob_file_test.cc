@@ -1,6 +1,7 @@
 #include "emulator/store/blob_file.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -51,6 +52,32 @@ TEST_F(BlobFileTest, LargerOnesBecomeFilesWhateverThePieces) {
     EXPECT_GE(content->slices[0].blob->FileDescriptor(), 0);
     EXPECT_EQ(Text(*content), body) << piece;
   }
+}
+
+TEST_F(BlobFileTest, ABodyShorterThanAnnouncedIsAsLongAsItIs) {
+  const std::string body = Body(200'000);
+  const auto writer = Writer(std::uint64_t{64} << 20);
+  ASSERT_TRUE(writer->Append(AsBytes(body)).ok());
+  const auto content = writer->Finish();
+  ASSERT_TRUE(content.ok());
+  EXPECT_EQ(Text(*content), body);
+  struct stat status {};
+  ASSERT_EQ(::fstat(content->slices[0].blob->FileDescriptor(), &status), 0);
+  EXPECT_EQ(status.st_size, 200'000);
+  EXPECT_LT(status.st_blocks * 512, 1 << 20);
+}
+
+// A client that announces much and sends little would fill the disk.
+TEST_F(BlobFileTest, OnlySoMuchRoomIsTakenAheadOfTheBytes) {
+  const auto writer = Writer(std::uint64_t{1} << 40);
+  ASSERT_TRUE(writer->Append(AsBytes(Body(100'000))).ok());
+  std::uintmax_t room = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(directory_.path() + "/tmp")) {
+    struct stat status {};
+    ASSERT_EQ(::stat(entry.path().c_str(), &status), 0);
+    room += static_cast<std::uintmax_t>(status.st_blocks) * 512;
+  }
+  EXPECT_LE(room, std::uintmax_t{17} << 20);
 }
 
 TEST_F(BlobFileTest, NothingStaysOfAnAbandonedWriter) {
