@@ -16,6 +16,7 @@
 #include "bindings/core/errors.h"
 #include "bindings/core/interrupt.h"
 #include "bindings/core/new_bytes.h"
+#include "bindings/core/progress.h"
 #include "bindings/core/stats_binding.h"
 #include "bindings/core/trace.h"
 #include "penstock/transfer.h"
@@ -103,8 +104,9 @@ DownloadRequest MakeDownload(ReadArguments arguments) {
 }
 
 // Reads into a new `bytes`, filled in place. `head`: bytes that come before `start` in the object and go first.
-py::tuple Read(const PyClient& self, ReadArguments arguments, const py::bytes& head) {
+py::tuple Read(const PyClient& self, ReadArguments arguments, const py::bytes& head, const Progress& progress) {
   DownloadRequest request = MakeDownload(std::move(arguments));
+  request.options.progress = progress.counter();
   const std::string_view first = head;
   py::object bytes;
   request.destination = [&bytes, first](std::uint64_t size) -> Result<MutableByteView> {
@@ -114,22 +116,25 @@ py::tuple Read(const PyClient& self, ReadArguments arguments, const py::bytes& h
     if (!first.empty()) std::memcpy(memory.data(), first.data(), first.size());
     return memory.subspan(first.size());
   };
-  auto result = WithoutGil([&] { return Download(*self.client, std::move(request), SignalPending); });
+  auto result = WithoutGil([&] { return Download(*self.client, std::move(request), progress.interrupt()); });
   const DownloadResponse response = Unwrap(std::move(result));
+  progress.Tell();
   if (!bytes) bytes = head;
   return py::make_tuple(bytes, response.metadata);
 }
 
 // Reads [start, start + len(buffer)) into a writable buffer; returns the bytes delivered and the metadata.
-py::tuple ReadInto(const PyClient& self, const py::object& buffer, ReadArguments arguments) {
+py::tuple ReadInto(const PyClient& self, const py::object& buffer, ReadArguments arguments, const Progress& progress) {
   const BufferView view(buffer, BufferView::Access::kWrite);
   const MutableByteView memory = view.writable();
   AdviseHugePages(memory);
   arguments.end = arguments.start + memory.size();
   DownloadRequest request = MakeDownload(std::move(arguments));
+  request.options.progress = progress.counter();
   request.destination = [memory](std::uint64_t size) -> Result<MutableByteView> { return memory.first(size); };
-  auto result = WithoutGil([&] { return Download(*self.client, std::move(request), SignalPending); });
+  auto result = WithoutGil([&] { return Download(*self.client, std::move(request), progress.interrupt()); });
   const DownloadResponse response = Unwrap(std::move(result));
+  progress.Tell();
   return py::make_tuple(response.bytes, response.metadata);
 }
 
@@ -214,16 +219,18 @@ void BindClient(py::module_& module) {
   client
       .def("read", [](const PyClient& self, std::string bucket, std::string key, std::uint64_t start, std::optional<std::uint64_t> end,
                       std::optional<std::uint64_t> size, std::optional<std::string> etag, std::optional<std::uint64_t> part_size,
-                      std::optional<int> parallel, const py::bytes& head) {
-        return Read(self, {std::move(bucket), std::move(key), start, end, size, std::move(etag), part_size, parallel}, head);
+                      std::optional<int> parallel, const py::bytes& head, py::object progress) {
+        return Read(self, {std::move(bucket), std::move(key), start, end, size, std::move(etag), part_size, parallel}, head,
+                    Progress(std::move(progress)));
       }, "bucket"_a, "key"_a, "start"_a = 0, "end"_a = py::none(), "size"_a = py::none(), "etag"_a = py::none(),
-           "part_size"_a = py::none(), "parallel"_a = py::none(), "head"_a = py::bytes(""))
+           "part_size"_a = py::none(), "parallel"_a = py::none(), "head"_a = py::bytes(""), "progress"_a = py::none())
       .def("read_into", [](const PyClient& self, std::string bucket, std::string key, const py::object& buffer, std::uint64_t start,
                            std::optional<std::uint64_t> size, std::optional<std::string> etag, std::optional<std::uint64_t> part_size,
-                           std::optional<int> parallel) {
-        return ReadInto(self, buffer, {std::move(bucket), std::move(key), start, std::nullopt, size, std::move(etag), part_size, parallel});
+                           std::optional<int> parallel, py::object progress) {
+        return ReadInto(self, buffer, {std::move(bucket), std::move(key), start, std::nullopt, size, std::move(etag), part_size, parallel},
+                        Progress(std::move(progress)));
       }, "bucket"_a, "key"_a, "buffer"_a, "start"_a = 0, "size"_a = py::none(), "etag"_a = py::none(),
-           "part_size"_a = py::none(), "parallel"_a = py::none())
+           "part_size"_a = py::none(), "parallel"_a = py::none(), "progress"_a = py::none())
       .def("stats", [](const PyClient& self) { return StatsToPython(self.client->stats()); });
   BindBuckets(client);
   BindObjects(client);

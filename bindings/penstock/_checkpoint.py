@@ -10,6 +10,7 @@ from ._objects import parse_s3_uri
 from .s3reader.checkpoint import CheckpointReader
 
 if TYPE_CHECKING:
+    from ._progress import ProgressCallback
     from ._writer import S3Writer
     from .s3reader import S3Reader
 
@@ -30,23 +31,29 @@ class S3Checkpoint:
         self.endpoint = endpoint
         self._client = S3Client(region, endpoint=endpoint, s3client_config=s3client_config)
 
-    def reader(self, s3_uri: str) -> S3Reader:
+    def reader(self, s3_uri: str, *, progress: ProgressCallback | None = None) -> S3Reader:
         """A seekable reader for ``torch.load``. Costs no request before it is read.
 
         It fetches the file's directory, then what is loaded: large tensors straight into their memory, small ones through
         a buffer of at most 64 MiB. Nothing else is kept.
 
+        Args:
+            progress: See :meth:`S3Client.get_object`.
+
         Raises:
             ValueError: not an ``s3://`` URI.
         """
         bucket, key = parse_s3_uri(s3_uri)
-        return self._client.get_object(bucket, key, reader_constructor=CheckpointReader)
+        return self._client.get_object(bucket, key, reader_constructor=CheckpointReader, progress=progress)
 
-    def writer(self, s3_uri: str) -> S3Writer:
+    def writer(self, s3_uri: str, *, progress: ProgressCallback | None = None) -> S3Writer:
         """A writer for ``torch.save``. The checkpoint exists once ``close()`` or the ``with`` block has returned.
 
+        Args:
+            progress: See :meth:`S3Client.put_object`.
+
         Raises:
             ValueError: not an ``s3://`` URI.
         """
         bucket, key = parse_s3_uri(s3_uri)
-        return self._client.put_object(bucket, key)
+        return self._client.put_object(bucket, key, progress=progress)

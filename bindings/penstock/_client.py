@@ -12,11 +12,13 @@ from ._config import DEFAULT_PART_SIZE, DEFAULT_THROUGHPUT_GBPS, MAX_PART_SIZE, 
 from ._exceptions import S3Exception
 from ._listing import ListObjectStream
 from ._objects import HeadObjectResult, ObjectInfo
+from ._progress import ReadProgress
 from ._streams import GetObjectStream, ObjectRanges, ObjectSource, PutObjectStream
 from ._user_agent import UserAgent
 from ._writer import S3Writer
 
 if TYPE_CHECKING:
+    from ._progress import ProgressCallback
     from .s3reader import S3Reader, S3ReaderConstructorProtocol
 
 log = logging.getLogger(__name__)
@@ -133,15 +135,22 @@ class S3Client:
         *,
         object_info: ObjectInfo | HeadObjectResult | None = None,
         reader_constructor: S3ReaderConstructorProtocol | None = None,
+        progress: ProgressCallback | None = None,
     ) -> S3Reader:
         """A reader of an object. Costs no request; errors come with the first read.
 
         Args:
             object_info: Size and ETag when already known (from a listing); saves a request.
             reader_constructor: Which reader; None: :meth:`S3ReaderConstructor.default`.
+            progress: Called while reads run, about every 100 ms, and when the whole object has been read, with the bytes
+                brought so far and the object's size (None while unknown). On the reading thread; what it raises ends the
+                read and is raised there. Bytes that are fetched twice count twice.
         """
         log.debug("GetObject s3://%s/%s, object_info is None=%s", bucket, key, object_info is None)
-        return self._reader(ObjectSource(bucket, key), object_info, reader_constructor)
+        source = ObjectSource(bucket, key)
+        if progress is not None:
+            source.progress = ReadProgress(progress)
+        return self._reader(source, object_info, reader_constructor)
 
     def _reader(
         self,
@@ -187,10 +196,18 @@ class S3Client:
         stream.pin(source)  # all streams of one reader read the same version
         return stream
 
-    def put_object(self, bucket: str, key: str, storage_class: str | None = None) -> S3Writer:
-        """A writer of an object; nothing is visible before its ``close()`` returns."""
+    def put_object(
+        self, bucket: str, key: str, storage_class: str | None = None, *, progress: ProgressCallback | None = None
+    ) -> S3Writer:
+        """A writer of an object; nothing is visible before its ``close()`` returns.
+
+        Args:
+            progress: Called inside ``write`` and ``close``, about every 100 ms while bytes move and once at the end, with the
+                bytes handed to the connection and those in all (None before ``close`` knows). What it raises is raised there, and
+                the ``with`` block gives the upload up; but when the last call raises, the object exists.
+        """
         log.debug("PutObject s3://%s/%s", bucket, key)
-        return S3Writer(PutObjectStream(self._client, bucket, key, storage_class, self._s3client_config.part_size))
+        return S3Writer(PutObjectStream(self._client, bucket, key, storage_class, self._s3client_config.part_size, progress))
 
     def list_objects(self, bucket: str, prefix: str = "", delimiter: str = "", max_keys: int = 1000) -> ListObjectStream:
         """Pages of the objects below a prefix, in S3's order."""

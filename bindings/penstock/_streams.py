@@ -12,6 +12,8 @@ from ._exceptions import S3Exception
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ._progress import ProgressCallback, ReadProgress
+
     Buffer = bytes | bytearray | memoryview
     Metadata = Sequence[tuple[str, str]]
 
@@ -25,9 +27,10 @@ class ObjectSource:
         ahead: The object's first bytes, on their way before anybody asked; None: not fetched ahead, or taken.
         head: Those bytes once they were taken.
         used: Whether somebody has asked for bytes or size.
+        progress: Is told of every byte that is read; None: nobody is.
     """
 
-    __slots__ = ("ahead", "bucket", "etag", "head", "key", "size", "used")
+    __slots__ = ("ahead", "bucket", "etag", "head", "key", "progress", "size", "used")
 
     def __init__(self, bucket: str, key: str) -> None:
         self.bucket = bucket
@@ -37,11 +40,24 @@ class ObjectSource:
         self.ahead: _core.Fetch | None = None
         self.head: bytes | None = None
         self.used = False
+        self.progress: ReadProgress | None = None
 
     def learn(self, size: int, etag: str | None) -> None:
         self.size = size
+        if self.progress is not None:
+            self.progress.size = size
         if etag:
             self.etag = etag.removeprefix("W/").strip('"') or None
+
+    def brought(self, count: int) -> None:
+        """So many bytes more are here."""
+        if self.progress is not None and count:
+            self.progress.add(count)
+
+    @property
+    def under_way(self) -> ProgressCallback | None:
+        """For a request that may take long."""
+        return self.progress.under_way if self.progress is not None else None
 
     def take_head(self) -> bytes | None:
         """The bytes fetched ahead, waiting for them; None: there are none. After an error the next read asks anew.
@@ -129,6 +145,7 @@ class GetObjectStream:
                 if len(head):
                     self._start += len(head)
                     self._exhausted = self._at_end(self._start)
+                    source.brought(len(head))
                     return bytes(head)
             self._stream = _core.Stream(
                 self._client, source.bucket, source.key, self._start, self._end, source.size, source.etag,
@@ -144,6 +161,7 @@ class GetObjectStream:
             # An answer that there is nothing from here on may leave the size out.
             if metadata is not None and (metadata.size > 0 or self._start == 0):
                 source.learn(metadata.size, metadata.etag)
+        source.brought(len(block))
         return block
 
     def read_all(self, before: bytes = b"") -> bytes:
@@ -151,6 +169,7 @@ class GetObjectStream:
         source = self._source
         head = self._head()
         reached = self._start + len(head)
+        source.brought(len(head))
         if before:
             head = before + bytes(head) if len(head) else before
         if reached > self._start and self._at_end(reached):
@@ -158,9 +177,10 @@ class GetObjectStream:
         else:
             data, metadata = self._client.read(
                 source.bucket, source.key, reached, self._end, source.size, source.etag, self._part_size, self._parallel,
-                bytes(head),
+                bytes(head), source.under_way,
             )  # fmt: skip
             source.learn(metadata.size, metadata.etag)
+            source.brought(len(data) - len(head))
         self._exhausted = True
         return data
 
@@ -172,12 +192,15 @@ class GetObjectStream:
         count = min(len(head), len(view))
         if count:
             view[:count] = memoryview(head)[:count]
+            source.brought(count)
         reached = self._start + count
         if count == 0 or (count < len(view) and not self._at_end(reached)):
             more, metadata = self._client.read_into(
-                source.bucket, source.key, view[count:], reached, source.size, source.etag, self._part_size, self._parallel
-            )
+                source.bucket, source.key, view[count:], reached, source.size, source.etag, self._part_size, self._parallel,
+                source.under_way,
+            )  # fmt: skip
             source.learn(metadata.size, metadata.etag)
+            source.brought(more)
             count += more
         self._exhausted = True
         return count
@@ -212,23 +235,32 @@ class ObjectRanges:
 class PutObjectStream:
     """One upload. :meth:`close` publishes the object; :meth:`abort`, or losing the stream, leaves nothing behind."""
 
-    def __init__(self, client: _core.Client, bucket: str, key: str, storage_class: str | None, part_size: int) -> None:
+    def __init__(
+        self,
+        client: _core.Client,
+        bucket: str,
+        key: str,
+        storage_class: str | None,
+        part_size: int,
+        progress: ProgressCallback | None = None,
+    ) -> None:
         self.bucket = bucket
         self.key = key
         self._closed = False
+        self._progress = progress
         self._writer = _core.Writer(client, bucket, key, storage_class or "", part_size=part_size, single_put_limit=part_size)
 
     def write(self, data: Buffer) -> int:
         """Takes all bytes of a buffer and returns their number."""
         if self._closed:
             raise S3Exception("Cannot write to closed object")
-        return self._writer.write(data)
+        return self._writer.write(data, self._progress)
 
     def close(self) -> None:
         if self._closed:
             raise S3Exception("Cannot close object more than once")
         self._closed = True
-        self._writer.finish()
+        self._writer.finish(self._progress)
 
     def abort(self) -> None:
         """Gives the upload up; does nothing after a successful close."""

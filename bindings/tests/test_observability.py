@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import socket
 import subprocess
 import sys
+import threading
+import time
 
 import penstock
 import pytest
@@ -50,7 +54,12 @@ except penstock.S3Exception:
     pass
 """
     run = subprocess.run(
-        [sys.executable, "-c", program], env={**os.environ, "PENSTOCK_LOG": level}, capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", program],
+        check=False,
+        env={**os.environ, "PENSTOCK_LOG": level},
+        capture_output=True,
+        text=True,
+        timeout=60,
     )
     assert run.returncode == 0, run.stderr
     assert "topsecretkey" not in run.stderr
@@ -74,3 +83,93 @@ def test_an_unknown_level_is_refused(emulator, monkeypatch):
     client = penstock.S3Client("us-east-1", endpoint=emulator.endpoint)
     with pytest.raises(penstock.S3InvalidArgumentError, match="PENSTOCK_LOG is `loud`; use off, error, warn, info or debug"):
         client.stats()
+
+
+def heard() -> tuple[list[tuple[int, int | None]], object]:
+    calls: list[tuple[int, int | None]] = []
+    return calls, lambda done, total: calls.append((done, total))
+
+
+BIG = 24 << 20
+
+
+@pytest.mark.parametrize("kind", ["default", "sequential", "range_based"])
+def test_a_reader_tells_how_far_it_is(client, bucket, kind):
+    put(client, bucket, "k", bytes(BIG))
+    calls, progress = heard()
+    constructor = getattr(penstock.S3ReaderConstructor, kind)()
+    with client.get_object(bucket, "k", reader_constructor=constructor, progress=progress) as reader:
+        assert len(reader.read()) == BIG
+    assert calls[-1] == (BIG, BIG)
+    assert [done for done, _ in calls] == sorted(done for done, _ in calls)
+    assert len(calls) < 100
+
+
+def test_reading_in_pieces_adds_up(client, bucket):
+    put(client, bucket, "k", bytes(BIG))
+    calls, progress = heard()
+    with client.get_object(bucket, "k", progress=progress) as reader:
+        while reader.read(1 << 20):
+            pass
+    assert calls[-1] == (BIG, BIG)
+
+
+def test_a_writer_tells_how_far_it_is(client, bucket):
+    for size in (1000, BIG):
+        calls, progress = heard()
+        with client.put_object(bucket, "k", progress=progress) as writer:
+            for _ in range(4):
+                writer.write(bytes(size // 4))
+        assert calls[-1] == (size, size)
+        assert [done for done, _ in calls] == sorted(done for done, _ in calls)
+    assert len(get(client, bucket, "k")) == BIG
+
+
+class Planted(Exception):
+    pass
+
+
+def failing(done: int, total: int | None) -> None:
+    raise Planted(f"{done} of {total}")
+
+
+def test_what_a_readers_callback_raises_is_raised_by_the_read(client, bucket):
+    put(client, bucket, "k", bytes(1000))
+    reader = client.get_object(bucket, "k", progress=failing)
+    with pytest.raises(Planted, match="1000 of"):
+        reader.read()
+
+
+def test_what_a_writers_last_call_raises_comes_after_the_object(client, bucket):
+    writer = client.put_object(bucket, "k", progress=failing)
+    writer.write(bytes(1000))
+    with pytest.raises(Planted, match="1000 of 1000"):
+        writer.close()
+    assert get(client, bucket, "k") == bytes(1000)
+
+
+def test_what_the_callback_raises_ends_a_read_that_is_still_going_on():
+    """The server drips until it is hung up on: only a callback from the middle of the read can end it."""
+    hung_up = threading.Event()
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def drip() -> None:
+        connection, _ = listener.accept()
+        with connection, contextlib.suppress(OSError):
+            connection.recv(1 << 16)
+            connection.sendall(b'HTTP/1.1 200 OK\r\nETag: "e"\r\nContent-Length: 1000000000\r\n\r\n')
+            while True:
+                connection.sendall(bytes(1 << 12))
+                time.sleep(0.01)  # the pace of the server, not a wait of the test
+        hung_up.set()
+
+    server = threading.Thread(target=drip, daemon=True)
+    server.start()
+    config = penstock.S3ClientConfig(access_key_id="a", secret_access_key="b", force_path_style=True, max_attempts=1)
+    client = penstock.S3Client("us-east-1", endpoint=f"http://127.0.0.1:{listener.getsockname()[1]}", s3client_config=config)
+    reader = client.get_object("bucket", "key", progress=failing)
+    with pytest.raises(Planted, match=r"\d+ of None"):
+        reader.read()
+    assert hung_up.wait(20)
+    server.join()
+    listener.close()

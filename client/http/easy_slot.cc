@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "client/http/curl_error.h"
 #include "client/http/curl_options.h"
 #include "client/http/request_rules.h"
 #include "client/http/uri.h"
@@ -119,6 +120,36 @@ Result<void> EasySlot::Load(Transfer& next, const CurlTransportOptions& options,
   transfer = &next;
   next.slot = this;
   return Ok();
+}
+
+Result<Outcome> EasySlot::Conclude(CURLcode code) const {
+  if (code == CURLE_OK && transfer->error == std::nullopt) transfer->BeginOnce();
+  if (transfer->error) return *transfer->error;
+  if (code != CURLE_OK) {
+    CurlFailure failure = FailureOf(handle, code, error_text.data());
+    failure.head_received = transfer->head.complete();
+    failure.received_bytes = transfer->received;
+    failure.expected_bytes = ContentLength(transfer->head.head());
+    failure.sent_bytes = transfer->sent;
+    return ErrorFromCurl(transfer->request, failure);
+  }
+  Outcome outcome;
+  long new_connections = 0;
+  curl_easy_getinfo(handle, CURLINFO_NUM_CONNECTS, &new_connections);
+  outcome.connection_reused = new_connections == 0;
+  outcome.body_bytes = transfer->received;
+  outcome.sent_bytes = transfer->sent;
+  outcome.first_byte = transfer->first_byte - transfer->started;
+  outcome.head = transfer->head.Take();
+  return outcome;
+}
+
+void EasySlot::TellConnection() const {
+  curl_off_t connected_us = 0;
+  long new_connections = 0;
+  curl_easy_getinfo(handle, CURLINFO_PRETRANSFER_TIME_T, &connected_us);
+  curl_easy_getinfo(handle, CURLINFO_NUM_CONNECTS, &new_connections);
+  if (connected_us != 0) transfer->response_body->OnConnection({DataPlane::kCurl, new_connections == 0});
 }
 
 }  // namespace penstock::http

@@ -36,6 +36,11 @@ struct EasySlot {
   // or holds a blank, control or non-ASCII byte or '#'; a header with a line break; no Host; an own Content-Length.
   Result<void> Load(Transfer& next, const CurlTransportOptions& options, CURLSH* share);
 
+  // Of the transfer it carries: how it ended, when libcurl ended it with `code`.
+  Result<Outcome> Conclude(CURLcode code) const;
+  // Tells the transfer's response body which connection it went out on, if it got one. Once, at the end.
+  void TellConnection() const;
+
  private:
   void SetConstants(const CurlTransportOptions& options, CURLSH* share);
   void SetHeaders(const Transfer& next, const CurlTransportOptions& options);

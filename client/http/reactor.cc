@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/signals_blocked.h"
-#include "client/http/curl_error.h"
 #include "client/http/curl_global.h"
 #include "client/http/uri.h"
 
@@ -300,41 +299,9 @@ void Reactor::ReapFinished() {
     EasySlot* slot = nullptr;
     curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &slot);
     const TransferPtr transfer = active_.at(slot->transfer);
-    Result<Outcome> outcome = Conclude(*transfer, code);
+    Result<Outcome> outcome = transfer->slot->Conclude(code);
     Finish(transfer, std::move(outcome));
   }
-}
-
-void Reactor::TellConnection(const Transfer& transfer) {
-  CURL* const easy = transfer.slot->handle;
-  curl_off_t connected_us = 0;
-  long new_connections = 0;
-  curl_easy_getinfo(easy, CURLINFO_PRETRANSFER_TIME_T, &connected_us);
-  curl_easy_getinfo(easy, CURLINFO_NUM_CONNECTS, &new_connections);
-  if (connected_us != 0) transfer.response_body->OnConnection({DataPlane::kCurl, new_connections == 0});
-}
-
-Result<Outcome> Reactor::Conclude(Transfer& transfer, CURLcode code) {
-  CURL* easy = transfer.slot->handle;
-  if (code == CURLE_OK && transfer.error == std::nullopt) transfer.BeginOnce();
-  if (transfer.error) return *transfer.error;
-  if (code != CURLE_OK) {
-    CurlFailure failure = FailureOf(easy, code, transfer.slot->error_text.data());
-    failure.head_received = transfer.head.complete();
-    failure.received_bytes = transfer.received;
-    failure.expected_bytes = ContentLength(transfer.head.head());
-    failure.sent_bytes = transfer.sent;
-    return ErrorFromCurl(transfer.request, failure);
-  }
-  Outcome outcome;
-  long new_connections = 0;
-  curl_easy_getinfo(easy, CURLINFO_NUM_CONNECTS, &new_connections);
-  outcome.connection_reused = new_connections == 0;
-  outcome.body_bytes = transfer.received;
-  outcome.sent_bytes = transfer.sent;
-  outcome.first_byte = transfer.first_byte - transfer.started;
-  outcome.head = transfer.head.Take();
-  return outcome;
 }
 
 void Reactor::Finish(const TransferPtr& transfer, Result<Outcome> outcome) {
@@ -343,7 +310,7 @@ void Reactor::Finish(const TransferPtr& transfer, Result<Outcome> outcome) {
   alive->has_timer = false;
   if (alive->state == TransferState::kWaiting) std::erase(waiting_, alive);
   if (alive->slot != nullptr) {
-    TellConnection(*alive);
+    alive->slot->TellConnection();
     curl_multi_remove_handle(multi_, alive->slot->handle);
     alive->slot->transfer = nullptr;
     free_slots_.push_back(std::exchange(alive->slot, nullptr));

@@ -73,8 +73,6 @@ class Reactor : public std::enable_shared_from_this<Reactor> {
   void RunDueTimers();
   void CheckTimer(const TransferPtr& transfer, MonotonicTime now);
   void ReapFinished();
-  static void TellConnection(const Transfer& transfer);
-  Result<Outcome> Conclude(Transfer& transfer, CURLcode code);
   void Finish(const TransferPtr& transfer, Result<Outcome> outcome);
   int PollTimeoutMs() const;
   void Poll();

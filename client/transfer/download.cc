@@ -9,6 +9,7 @@
 #include "client/transfer/connection_plan.h"
 #include "client/transfer/object_checksum.h"
 #include "client/transfer/part_plan.h"
+#include "client/transfer/progress_meter.h"
 #include "client/transfer/range_claims.h"
 #include "client/transfer/range_fetch.h"
 #include "penstock/base/mutex.h"
@@ -44,7 +45,8 @@ constexpr std::uint64_t kGrantBytes = 1ull << 20;  // what the front may be ahea
 class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
  public:
   DownloadTask(ObjectStore& store, DownloadRequest request, Callback<DownloadResponse> done)
-      : store_(store), request_(std::move(request)), done_(std::move(done)), stop_(request_.options.call.cancel) {}
+      : store_(store), request_(std::move(request)), done_(std::move(done)), stop_(request_.options.call.cancel),
+        progress_(request_.options.progress) {}
 
   void Run() {
     if (Result<void> checked = Check(request_); !checked.ok()) return Fail(std::move(checked).error());
@@ -107,6 +109,7 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
   Result<void> Place(const ObjectMetadata& metadata) {
     const ByteRange whole = transfer::ClipRange(request_.begin, request_.end, metadata.size);
     PENSTOCK_ASSIGN(const MutableByteView target, request_.destination(whole.size()));
+    progress_.SetTotal(whole.size());
     if (target.size() != whole.size()) {
       return Error::Make(ErrorKind::kInvalidArgument,
                          "`destination` returned " + std::to_string(target.size()) + " bytes, but " +
@@ -142,6 +145,7 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
     spec.range = range;
     spec.call = request_.options.call;
     spec.call.cancel = stop_.token();
+    spec.progress = &progress_;
     return spec;
   }
 
@@ -256,6 +260,7 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
     DownloadResponse response{delivered_, std::move(metadata_)};
     mutex_.Unlock();
     if (error) return Fail(std::move(*error));
+    progress_.Finish(response.bytes);
     std::exchange(done_, nullptr)(std::move(response));
   }
 
@@ -263,6 +268,7 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
   const DownloadRequest request_;
   Callback<DownloadResponse> done_;
   transfer::ChainedStop stop_;
+  transfer::ProgressMeter progress_;
 
   Mutex mutex_;
   bool placed_ PENSTOCK_GUARDED_BY(mutex_) = false;

@@ -27,7 +27,8 @@ MultipartUpload::MultipartUpload(std::shared_ptr<ObjectStore> store, BucketName 
       key_(std::move(key)),
       options_(std::move(options)),
       in_flight_limit_bytes_(in_flight_limit_bytes),
-      stop_(options_.call.cancel) {}
+      stop_(options_.call.cancel),
+      progress_(options_.progress) {}
 
 MultipartUpload::~MultipartUpload() {
   const Result<void> ignored = GiveUp(kRemovalsUnasked);  // nobody is left to tell
@@ -65,7 +66,7 @@ Result<void> MultipartUpload::Send(ByteView data, std::function<void()> released
     in_flight_bytes_ += data.size();
   }
   sent_bytes_ += data.size();
-  auto source = std::make_shared<MemorySource>(data);
+  auto source = std::make_shared<MemorySource>(data, &progress_);
   UploadPartRequest request;
   request.bucket = bucket_;
   request.key = key_;
@@ -171,6 +172,7 @@ Result<UploadResponse> MultipartUpload::Complete(const Interrupt& interrupt) {
   Result<PutObjectResponse> result = TryComplete(parts, interrupt);
   if (result.ok()) {
     upload_id_.reset();
+    progress_.Finish(sent_bytes_);
     return UploadResponse{result->etag, sent_bytes_};
   }
   // An upload that is gone may be gone because an earlier, unanswered Complete published it.
@@ -184,6 +186,7 @@ Result<UploadResponse> MultipartUpload::Complete(const Interrupt& interrupt) {
   if (etag && IsPublished(*store_, bucket_, key_, *etag, sent_bytes_, cleanup)) {
     failed_.reset();
     upload_id_.reset();
+    progress_.Finish(sent_bytes_);
     return UploadResponse{*etag, sent_bytes_};
   }
   return error;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "client/transfer/chained_stop.h"
+#include "client/transfer/progress_meter.h"
 #include "penstock/base/mutex.h"
 #include "penstock/transfer.h"
 
@@ -32,6 +33,8 @@ class MultipartUpload {
   MultipartUpload(const MultipartUpload&) = delete;
   MultipartUpload& operator=(const MultipartUpload&) = delete;
 
+  // How much will be sent, where that is known: for the progress that is told.
+  void ExpectTotal(std::uint64_t bytes) { progress_.SetTotal(bytes); }
   Result<void> Create(const Interrupt& interrupt);
   // Waits for room, then sends `data` as the next part. `released` runs once, when the memory is free again, on any
   // thread; also when this fails.
@@ -65,6 +68,7 @@ class MultipartUpload {
   CallOptions cleanup_;          // of the last one
   int last_part_number_ = 0;
   std::uint64_t sent_bytes_ = 0;
+  ProgressMeter progress_;
 
   Mutex mutex_;
   CondVar changed_;

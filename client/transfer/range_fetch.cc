@@ -44,6 +44,7 @@ class RangeFetch final : public BodySink, public std::enable_shared_from_this<Ra
   }
 
   Result<void> Begin(const ObjectMetadata& metadata, std::optional<std::uint64_t> body_length) override {
+    Count(-static_cast<std::int64_t>(position_ - base_));
     position_ = base_;
     if (pinned_ && metadata.etag != *pinned_) {
       return Changed("ETag " + metadata.etag.value + " instead of " + pinned_->value);
@@ -71,6 +72,7 @@ class RangeFetch final : public BodySink, public std::enable_shared_from_this<Ra
     PENSTOCK_CHECK(count <= granted_ - position_);
     crc_value_ = UpdateCrc(crc_, target_.subspan(position_, count), crc_value_);
     position_ += count;
+    Count(static_cast<std::int64_t>(count));
     return position_ == granted_ ? Advance() : Ok();
   }
 
@@ -82,6 +84,10 @@ class RangeFetch final : public BodySink, public std::enable_shared_from_this<Ra
     if (spec_.range.end != UINT64_MAX) return RangeRequest{begin, spec_.range.end, {}};
     if (begin > 0) return RangeRequest{begin, {}, {}};
     return std::nullopt;
+  }
+
+  void Count(std::int64_t bytes) {
+    if (spec_.progress != nullptr && bytes != 0) spec_.progress->Add(bytes);
   }
 
   Result<void> Advance() {

@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "client/transfer/object_checksum.h"
+#include "client/transfer/progress_meter.h"
 #include "penstock/object_store.h"
 
 namespace penstock::transfer {
@@ -34,6 +35,7 @@ struct RangeFetchSpec {
   // as a length from the range's begin; `reached_bytes` itself: enough, the fetch succeeds with fewer bytes than the
   // range has. May start other calls.
   std::function<std::uint64_t(std::uint64_t reached_bytes)> grant;
+  ProgressMeter* progress = nullptr;  // counts the bytes; null: nobody does. Outlives the completion.
 };
 
 struct RangeFetched {

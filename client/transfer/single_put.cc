@@ -29,7 +29,9 @@ Result<void> CheckUploadOptions(const UploadOptions& options) {
 
 Result<UploadResponse> PutWhole(ObjectStore& store, const BucketName& bucket, const ObjectKey& key, ByteView data,
                                 const UploadOptions& options, const Interrupt& interrupt) {
-  MemorySource source(data);
+  ProgressMeter progress(options.progress);
+  progress.SetTotal(data.size());
+  MemorySource source(data, &progress);
   PutObjectRequest request;
   request.bucket = bucket;
   request.key = key;
@@ -38,11 +40,17 @@ Result<UploadResponse> PutWhole(ObjectStore& store, const BucketName& bucket, co
   request.if_none_match_any = options.if_none_match_any;
   request.options = options.call;
   Result<PutObjectResponse> put = store.Call(std::move(request), interrupt);
-  if (put.ok()) return UploadResponse{put->etag, data.size()};
+  if (put.ok()) {
+    progress.Finish(data.size());
+    return UploadResponse{put->etag, data.size()};
+  }
   if (OutcomeUnknown(put.error())) {
     const ETag etag = ContentETag(data);
     const bool interrupted = put.error().kind == ErrorKind::kCancelled;
-    if (IsPublished(store, bucket, key, etag, data.size(), CleanupOptions(interrupted))) return UploadResponse{etag, data.size()};
+    if (IsPublished(store, bucket, key, etag, data.size(), CleanupOptions(interrupted))) {
+      progress.Finish(data.size());
+      return UploadResponse{etag, data.size()};
+    }
   }
   return std::move(put).error();
 }

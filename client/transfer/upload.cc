@@ -19,6 +19,7 @@ Result<UploadResponse> Upload(std::shared_ptr<ObjectStore> store, BucketName buc
   PENSTOCK_ASSIGN(const std::uint64_t part_size, transfer::PartSizeFor(data.size(), options.part_size_bytes));
   // The caller's memory is there anyway: only the number of parts in flight is bounded.
   transfer::MultipartUpload upload(std::move(store), std::move(bucket), std::move(key), std::move(options), UINT64_MAX);
+  upload.ExpectTotal(data.size());
   PENSTOCK_TRY(upload.Create(interrupt));
   while (!data.empty()) {
     const ByteView part = data.first(std::min<std::uint64_t>(part_size, data.size()));

@@ -16,6 +16,17 @@
 
 namespace penstock {
 
+// ---- Progress -------------------------------------------------------------------------------------------------
+
+struct TransferProgress {
+  std::uint64_t bytes_done = 0;              // never falls; bytes that must be moved again are not taken back
+  std::optional<std::uint64_t> bytes_total;  // unset: not known yet
+};
+
+// Told about every 100 ms while bytes move, and once at the end of a transfer that succeeded, with everything done. On
+// the thread that moves the bytes, one call at a time: it must be quick and must not wait for a transfer.
+using ProgressCallback = std::function<void(const TransferProgress&)>;
+
 // ---- Download -------------------------------------------------------------------------------------------------
 
 // Unset members are planned while the download runs: up to 8 MiB one request, then as many as the measured rate makes
@@ -23,6 +34,7 @@ namespace penstock {
 struct DownloadOptions {
   std::optional<std::uint64_t> part_size_bytes;
   std::optional<int> max_parallel_parts;  // requests at a time
+  ProgressCallback progress;              // null: nobody is told
   CallOptions call;
 };
 
@@ -113,6 +125,7 @@ struct UploadOptions {
   int max_parallel_parts = 4;
   ObjectAttributes attributes;
   bool if_none_match_any = false;
+  ProgressCallback progress;  // of bytes handed to the connection; null: nobody is told
   CallOptions call;
 };
 
