@@ -12,10 +12,14 @@
 namespace penstock::emulator::store {
 namespace {
 
-// Memory statistics cost a global lock per allocation. Refused harmlessly when somebody already uses SQLite.
+// Memory statistics cost a global lock per allocation, and a first run of pages per connection memory that most never
+// use. Refused harmlessly when somebody already uses SQLite.
 void ConfigureOnce() {
   static std::once_flag once;
-  std::call_once(once, [] { static_cast<void>(sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0)); });
+  std::call_once(once, [] {
+    static_cast<void>(sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0));
+    static_cast<void>(sqlite3_config(SQLITE_CONFIG_PAGECACHE, nullptr, 0, 0));
+  });
 }
 
 std::string ImmutableUri(const std::string& path) {
