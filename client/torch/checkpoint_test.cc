@@ -43,6 +43,7 @@ TEST(Checkpoint, LargeOnesAreMultipart) {
   const auto counting = std::make_shared<FaultyObjectStore>(MakeStore(), nullptr);
   const ::torch::Tensor weights = at::rand({5 << 20});  // 20 MiB
   UploadOptions options;
+  options.single_put_limit_bytes = options.min_part_size_bytes;
   options.part_size_bytes = 5 << 20;
   ::torch::serialize::OutputArchive archive;
   archive.write("weights", weights);
@@ -83,6 +84,7 @@ TEST(Checkpoint, FailedUploadIsAnErrorAndPublishesNothing) {
     return Fault{Error::Make(ErrorKind::kAccessDenied, "planted")};
   });
   UploadOptions options;
+  options.single_put_limit_bytes = options.min_part_size_bytes;
   options.part_size_bytes = 5 << 20;
   const auto saved = SaveCheckpoint(
       store, kUri,

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "client/transfer/memory_source.h"
+#include "base/named_crc.h"
 #include "client/transfer/part_plan.h"
 #include "client/transfer/settle.h"
 
@@ -15,18 +15,18 @@ namespace {
 constexpr std::chrono::milliseconds kPoll{100};
 constexpr int kCompleteTries = 2;  // each with the client's own retries inside
 constexpr int kAbortTries = 4;
+constexpr int kDamagedTries = 3;   // of one part, likewise
 constexpr int kRemovalsUnasked = 1;
 constexpr int kRemovalsByAbort = 2;
 
 }  // namespace
 
 MultipartUpload::MultipartUpload(std::shared_ptr<ObjectStore> store, BucketName bucket, ObjectKey key,
-                                 UploadOptions options, std::uint64_t in_flight_limit_bytes)
+                                 UploadOptions options)
     : store_(std::move(store)),
       bucket_(std::move(bucket)),
       key_(std::move(key)),
       options_(std::move(options)),
-      in_flight_limit_bytes_(in_flight_limit_bytes),
       stop_(options_.call.cancel),
       progress_(options_.progress) {}
 
@@ -46,46 +46,69 @@ Result<void> MultipartUpload::Create(const Interrupt& interrupt) {
   Result<CreateMultipartUploadResponse> created = store_->Call(std::move(request), interrupt);
   if (!created.ok()) return Fail(std::move(created).error());
   upload_id_ = std::move(created->upload_id);
+  keeps_crc_ = created->keeps_crc64nvme;
   return Ok();
 }
 
-Result<void> MultipartUpload::Send(ByteView data, std::function<void()> released, const Interrupt& interrupt) {
-  Result<void> room = failed_ ? Result<void>(*failed_) : WaitForRoom(data.size(), interrupt);
-  if (room.ok() && last_part_number_ == kMaxParts) {
-    room = Fail(Error::Make(ErrorKind::kInvalidArgument,
+Result<void> MultipartUpload::Send(PartBody body, const Interrupt& interrupt) {
+  if (failed_) return *failed_;
+  const std::uint64_t held = body.held_bytes();
+  PENSTOCK_TRY(WaitUntil("UploadPart", interrupt, [&]() PENSTOCK_REQUIRES(mutex_) {
+    const InFlightLimit most = PlanInFlight(rate_, options_);
+    return in_flight_ == 0 || (in_flight_ < most.parts && held_bytes_ + held <= most.held_bytes);
+  }));
+  if (last_part_number_ == kMaxParts) {
+    return Fail(Error::Make(ErrorKind::kInvalidArgument,
                             "the object needs more than 10,000 parts: use a larger part_size_bytes or size_hint_bytes")
                     .At("UploadPart", bucket_.value, key_.value));
   }
-  if (!room.ok()) {
-    released();
-    return room;
-  }
+  auto flight = std::make_shared<Flight>();  // shared with the request's callback
+  flight->body = std::move(body);
+  flight->body.set_follows_checksum(keeps_crc_);
+  flight->body.set_progress(&progress_);
+  flight->body.SetInFlight(true);
+  flight->number = ++last_part_number_;
+  flight->started = std::chrono::steady_clock::now();
+  sent_bytes_ += flight->body.size();
   {
     const MutexLock lock(mutex_);
     ++in_flight_;
-    in_flight_bytes_ += data.size();
+    borrowing_ += flight->body.borrows() ? 1 : 0;
+    held_bytes_ += held;
   }
-  sent_bytes_ += data.size();
-  auto source = std::make_shared<MemorySource>(data, &progress_);
+  Launch(flight);
+  return Ok();
+}
+
+void MultipartUpload::Launch(const std::shared_ptr<Flight>& flight) {
+  flight->body.Rewind();
   UploadPartRequest request;
   request.bucket = bucket_;
   request.key = key_;
   request.upload_id = *upload_id_;
-  request.part_number = ++last_part_number_;
-  request.body = source.get();
+  request.part_number = flight->number;
+  request.body = &flight->body;
   request.options = options_.call;
   request.options.cancel = stop_.token();
-  const int number = request.part_number;
-  store_->Start(std::move(request), [this, source, number, size = data.size(),
-                                     released = std::move(released)](Result<CompletedPart> result) {
-    if (result.ok()) result->part_number = number;
-    released();
-    PartEnded(size, std::move(result));
-  });
-  return Ok();
+  store_->Start(std::move(request),
+                [this, flight](Result<CompletedPart> result) { OnAnswer(flight, std::move(result)); });
 }
 
-void MultipartUpload::PartEnded(std::uint64_t size, Result<CompletedPart> result) {
+void MultipartUpload::OnAnswer(const std::shared_ptr<Flight>& flight, Result<CompletedPart> result) {
+  if (result.ok() && keeps_crc_ && !result->checksum_crc64nvme.empty()) {
+    const std::string ours = CrcText(Crc::kCrc64Nvme, flight->body.Crc());
+    if (ours != result->checksum_crc64nvme) {
+      if (++flight->times_damaged < kDamagedTries) return Launch(flight);
+      result = Error::Make(ErrorKind::kDataLoss, "part " + std::to_string(flight->number) + " arrived damaged " +
+                                                     std::to_string(kDamagedTries) + " times: its CRC64NVME is " + ours +
+                                                     ", but the service received " + result->checksum_crc64nvme)
+                   .At("UploadPart", bucket_.value, key_.value);
+    }
+  }
+  PartEnded(*flight, std::move(result));
+}
+
+void MultipartUpload::PartEnded(Flight& flight, Result<CompletedPart> result) {
   const bool failed = !result.ok();
   if (failed) {
     const MutexLock lock(mutex_);
@@ -94,50 +117,75 @@ void MultipartUpload::PartEnded(std::uint64_t size, Result<CompletedPart> result
   }
   // The others are of no use any more. Only now: the cancellations they end with are not what went wrong.
   if (failed) stop_.RequestStop();
+  const std::uint64_t held = flight.body.held_bytes();
+  const bool borrowed = flight.body.borrows();
+  Sent sent;
+  if (!failed) {
+    sent = {std::move(result).value(), flight.body.size(), keeps_crc_ ? flight.body.Crc() : 0};
+    sent.part.part_number = flight.number;
+  }
+  flight.body = PartBody();  // whoever waits for memory need not wait for the lock
   const MutexLock lock(mutex_);
-  if (!failed) parts_.push_back(std::move(result).value());
+  if (!failed) {
+    Measure(flight.started, sent.size);
+    sent_.push_back(std::move(sent));
+  }
   // Under the lock to the end: once in_flight_ is zero and the lock free, the upload may be gone.
   --in_flight_;
-  in_flight_bytes_ -= size;
+  borrowing_ -= borrowed ? 1 : 0;
+  held_bytes_ -= held;
   changed_.NotifyAll();
 }
 
-Result<void> MultipartUpload::WaitForRoom(std::uint64_t size, const Interrupt& interrupt) {
+void MultipartUpload::Measure(std::chrono::steady_clock::time_point started, std::uint64_t bytes) {
+  const PartRate part{bytes, std::chrono::steady_clock::now() - started};
+  // Each counts for as much as all before it: connections get faster, and networks slower.
+  if (!rate_) rate_ = PartRate{};
+  rate_ = PartRate{(rate_->bytes + part.bytes) / 2, (rate_->elapsed + part.elapsed) / 2};
+}
+
+InFlightLimit MultipartUpload::limit() const {
+  const MutexLock lock(mutex_);
+  return PlanInFlight(rate_, options_);
+}
+
+// Until `ready`, asked under the lock, or a part fails, or the interrupt says so; the last two are failures.
+template <class Ready>
+Result<void> MultipartUpload::WaitUntil(const char* operation, const Interrupt& interrupt, Ready ready) {
   for (;;) {
     std::optional<Error> error;
     {
       const MutexLock lock(mutex_);
-      const auto free = [&]() PENSTOCK_REQUIRES(mutex_) {
-        return in_flight_ == 0 || (in_flight_ < options_.max_parallel_parts &&
-                                   in_flight_bytes_ + size <= in_flight_limit_bytes_);
-      };
-      if (!part_error_ && !free()) changed_.WaitUntil(mutex_, std::chrono::steady_clock::now() + kPoll);
-      if (!part_error_ && free()) return Ok();
+      if (!part_error_ && !ready()) changed_.WaitUntil(mutex_, std::chrono::steady_clock::now() + kPoll);
+      if (!part_error_ && ready()) return Ok();
       error = part_error_;
     }
     if (error) return Fail(std::move(*error));
     if (interrupt && interrupt()) {
-      return Fail(Error::Make(ErrorKind::kCancelled, "the upload was interrupted")
-                      .At("UploadPart", bucket_.value, key_.value));
+      return Fail(
+          Error::Make(ErrorKind::kCancelled, "the upload was interrupted").At(operation, bucket_.value, key_.value));
     }
   }
 }
 
-Result<void> MultipartUpload::WaitForParts(const Interrupt& interrupt) {
-  for (;;) {
-    std::optional<Error> error;
-    {
-      const MutexLock lock(mutex_);
-      if (in_flight_ > 0 && !part_error_) changed_.WaitUntil(mutex_, std::chrono::steady_clock::now() + kPoll);
-      if (in_flight_ == 0 && !part_error_) return Ok();
-      error = part_error_;
-    }
-    if (error) return Fail(std::move(*error));
-    if (interrupt && interrupt()) {
-      return Fail(Error::Make(ErrorKind::kCancelled, "the upload was interrupted")
-                      .At("CompleteMultipartUpload", bucket_.value, key_.value));
-    }
+Result<void> MultipartUpload::WaitForBorrowed(const Interrupt& interrupt) {
+  if (failed_) return *failed_;
+  return WaitUntil("UploadPart", interrupt, [&]() PENSTOCK_REQUIRES(mutex_) { return borrowing_ == 0; });
+}
+
+// In order; also combines their CRCs.
+std::vector<CompletedPart> MultipartUpload::TakeParts() {
+  const MutexLock lock(mutex_);
+  std::sort(sent_.begin(), sent_.end(),
+            [](const Sent& a, const Sent& b) { return a.part.part_number < b.part.part_number; });
+  std::vector<CompletedPart> parts;
+  std::uint64_t crc = 0;
+  for (const Sent& sent : sent_) {
+    parts.push_back(sent.part);
+    crc = CombineCrc(Crc::kCrc64Nvme, crc, sent.crc, sent.size);
   }
+  if (keeps_crc_) crc_ = crc;
+  return parts;
 }
 
 Result<PutObjectResponse> MultipartUpload::TryComplete(const std::vector<CompletedPart>& parts,
@@ -151,6 +199,7 @@ Result<PutObjectResponse> MultipartUpload::TryComplete(const std::vector<Complet
     request.object_size = sent_bytes_;
     request.if_none_match_any = options_.if_none_match_any;
     request.options = options_.call;
+    request.crc64nvme = crc_;
     Result<PutObjectResponse> result = store_->Call(std::move(request), interrupt);
     if (result.ok()) return result;
     // S3 answers a repeated Complete of a completed upload with success (spec §2.11), so asking again is safe.
@@ -162,13 +211,8 @@ Result<PutObjectResponse> MultipartUpload::TryComplete(const std::vector<Complet
 
 Result<UploadResponse> MultipartUpload::Complete(const Interrupt& interrupt) {
   if (failed_) return *failed_;
-  PENSTOCK_TRY(WaitForParts(interrupt));
-  std::vector<CompletedPart> parts;
-  {
-    const MutexLock lock(mutex_);
-    parts = parts_;
-  }
-  std::sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) { return a.part_number < b.part_number; });
+  PENSTOCK_TRY(WaitUntil("CompleteMultipartUpload", interrupt, [&]() PENSTOCK_REQUIRES(mutex_) { return in_flight_ == 0; }));
+  const std::vector<CompletedPart> parts = TakeParts();
   Result<PutObjectResponse> result = TryComplete(parts, interrupt);
   if (result.ok()) {
     upload_id_.reset();
@@ -180,14 +224,14 @@ Result<UploadResponse> MultipartUpload::Complete(const Interrupt& interrupt) {
   // The abort comes first: after it S3 has decided, and what the key holds is final.
   Error error = Fail(std::move(result).error());
   if (!unknown) return error;
-  const std::optional<ETag> etag = MultipartETag(parts);
+  const Fingerprint ours{sent_bytes_, MultipartETag(parts), crc_};
   // Whoever interrupted waits for one limit, not for two.
   const CallOptions cleanup = interrupted_ ? cleanup_ : CleanupOptions(false);
-  if (etag && IsPublished(*store_, bucket_, key_, *etag, sent_bytes_, cleanup)) {
+  if (std::optional<ETag> etag = FindPublished(*store_, bucket_, key_, ours, cleanup)) {
     failed_.reset();
     upload_id_.reset();
     progress_.Finish(sent_bytes_);
-    return UploadResponse{*etag, sent_bytes_};
+    return UploadResponse{*std::move(etag), sent_bytes_};
   }
   return error;
 }
@@ -198,6 +242,12 @@ Error MultipartUpload::Fail(Error error) {
   const Result<void> ignored = GiveUp(kRemovalsUnasked);  // the first error is the one to report
   static_cast<void>(ignored);
   return *failed_;
+}
+
+void MultipartUpload::Cancel(Error error) {
+  if (failed_) return;
+  const Error ignored = Fail(std::move(error));
+  static_cast<void>(ignored);
 }
 
 Result<void> MultipartUpload::Abort() { return GiveUp(kRemovalsByAbort); }

@@ -3,24 +3,28 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "client/transfer/multipart_upload.h"
-#include "client/transfer/part_buffers.h"
-#include "client/transfer/part_plan.h"
+#include "client/transfer/part_body.h"
 #include "client/transfer/single_put.h"
+#include "client/transfer/upload_plan.h"
+#include "penstock/memory.h"
 #include "penstock/transfer.h"
 
 namespace penstock {
 namespace {
 
+using transfer::PartBody;
+
+constexpr std::uint64_t kPieceBytes = 8ull << 20;  // of one buffer: no less than S3's least part
+constexpr std::uint64_t kHeapBytes = 64ull << 10;  // up to this it is not worth a huge page
+constexpr std::uint64_t kLeastLentBytes = 4ull << 20;
+
 class WriterImpl final : public ObjectWriter {
  public:
   WriterImpl(std::shared_ptr<ObjectStore> store, BucketName bucket, ObjectKey key, UploadOptions options)
-      : store_(std::move(store)),
-        bucket_(std::move(bucket)),
-        key_(std::move(key)),
-        options_(std::move(options)),
-        buffers_(std::make_shared<transfer::PartBuffers>(std::max(1, options_.max_parallel_parts))) {}
+      : store_(std::move(store)), bucket_(std::move(bucket)), key_(std::move(key)), options_(std::move(options)) {}
 
   // The upload's destructor cancels and awaits the parts, then aborts.
   ~WriterImpl() override = default;
@@ -28,7 +32,10 @@ class WriterImpl final : public ObjectWriter {
   Result<void> Write(ByteView data, const Interrupt& interrupt) override {
     if (finished_) return Refuse("Finish was already called");
     if (failed_) return *failed_;
-    if (Result<void> written = Append(data, interrupt); !written.ok()) return Fail(std::move(written).error());
+    Result<void> written = Append(data, interrupt);
+    if (written.ok() && lent_) written = upload_->WaitForBorrowed(interrupt);
+    lent_ = false;
+    if (!written.ok()) return Fail(std::move(written).error());
     return Ok();
   }
 
@@ -36,7 +43,7 @@ class WriterImpl final : public ObjectWriter {
     if (finished_) return *finished_;
     if (failed_) return *failed_;
     Result<UploadResponse> result = Publish(interrupt);
-    buffer_ = {};
+    DropParts();
     if (!result.ok()) failed_ = result.error();
     finished_ = result;
     return result;
@@ -45,7 +52,7 @@ class WriterImpl final : public ObjectWriter {
   Result<void> Abort() override {
     if (finished_ && finished_->ok()) return Ok();
     if (!failed_) failed_ = Refuse("the upload was aborted");
-    buffer_ = {};
+    DropParts();
     return upload_ ? upload_->Abort() : Ok();
   }
 
@@ -56,59 +63,113 @@ class WriterImpl final : public ObjectWriter {
     return Error::Make(ErrorKind::kCancelled, std::move(why)).At("PutObject", bucket_.value, key_.value);
   }
 
+  // No part borrows the caller's memory any more when this returns.
   Error Fail(Error error) {
     failed_ = std::move(error);
-    buffer_ = {};
+    DropParts();
+    if (upload_) upload_->Cancel(*failed_);
     return *failed_;
   }
 
+  void DropParts() {
+    waiting_.clear();
+    part_ = PartBody();
+  }
+
   Result<void> Append(ByteView data, const Interrupt& interrupt) {
+    if (written_ == 0) PENSTOCK_TRY(transfer::CheckUploadOptions(options_));
     while (!data.empty()) {
-      if (!buffer_.data) {
-        PENSTOCK_TRY(transfer::CheckUploadOptions(options_));
-        PENSTOCK_ASSIGN(buffer_, buffers_->Take(NextCapacity()));
-      }
       // Only once more bytes are there: an object that just fits is still one PUT, and no part is empty.
-      if (buffer_.room() == 0) {
-        PENSTOCK_TRY(SendBuffer(interrupt));
+      if (!upload_ && written_ + data.size() > options_.single_put_limit_bytes) PENSTOCK_TRY(Begin(interrupt));
+      if (part_.room() == 0) PENSTOCK_TRY(NextPart(interrupt));
+      if (upload_ && Lends(data)) {
+        PENSTOCK_TRY(Lend(data, interrupt));
         continue;
       }
-      const std::size_t count = buffer_.Append(data);
+      if (part_.writable() == 0) {
+        PENSTOCK_ASSIGN(const bool added, AddMemory(data, interrupt));
+        if (!added) continue;
+      }
+      const std::size_t count = part_.Append(data);
       written_ += count;
       data = data.subspan(count);
     }
     return Ok();
   }
 
-  // The first buffer holds what a single PUT may carry; if more comes, it becomes the first part.
-  std::size_t NextCapacity() const {
-    std::uint64_t least = options_.part_size_bytes;
-    if (options_.size_hint_bytes) {
-      const Result<std::uint64_t> sized = transfer::PartSizeFor(*options_.size_hint_bytes, least);
-      if (sized.ok()) least = *sized;
-    }
-    const std::uint64_t size = transfer::NextPartSize(written_, least);
-    return upload_ ? size : std::max(size, options_.single_put_limit_bytes);
+  // A part is full, or there is none: the next.
+  Result<void> NextPart(const Interrupt& interrupt) {
+    PartBody full = std::move(part_);
+    part_ = PartBody(transfer::StreamPartSize(written_, options_));
+    if (full.size() == 0) return Ok();
+    if (upload_) return upload_->Send(std::move(full), interrupt);
+    waiting_.push_back(std::move(full));
+    return Ok();
   }
 
-  Result<void> SendBuffer(const Interrupt& interrupt) {
-    if (!upload_) {
-      const std::uint64_t limit = options_.part_size_bytes * static_cast<std::uint64_t>(options_.max_parallel_parts);
-      upload_ = std::make_unique<transfer::MultipartUpload>(store_, bucket_, key_, options_, limit);
-      PENSTOCK_TRY(upload_->Create(interrupt));
+  // It will not be a single PUT.
+  Result<void> Begin(const Interrupt& interrupt) {
+    upload_ = std::make_unique<transfer::MultipartUpload>(store_, bucket_, key_, options_);
+    PENSTOCK_TRY(upload_->Create(interrupt));
+    std::vector<PartBody> waiting = std::move(waiting_);
+    waiting_.clear();
+    for (PartBody& part : waiting) PENSTOCK_TRY(upload_->Send(std::move(part), interrupt));
+    return Ok();
+  }
+
+  // Whether a part should be sent from where the caller has it: all but what may be copied, so that it is under way when
+  // the call returns and the caller goes on.
+  bool Lends(ByteView data) const {
+    const std::uint64_t room = part_.room();
+    return room >= kLeastLentBytes && data.size() >= room && data.size() - room >= upload_->limit().behind_bytes;
+  }
+
+  // Fills the part with the begin of `data`, without a copy, and sends it. Write waits for its end.
+  Result<void> Lend(ByteView& data, const Interrupt& interrupt) {
+    const ByteView lent = data.first(static_cast<std::size_t>(part_.room()));
+    part_.Borrow(lent);
+    lent_ = true;
+    written_ += lent.size();
+    data = data.subspan(lent.size());
+    return NextPart(interrupt);
+  }
+
+  // Memory for the part; false: none was needed after all. Where the budget is spent, what is there leaves first, so that
+  // whoever waits holds nothing that does not come back by itself.
+  Result<bool> AddMemory(ByteView& data, const Interrupt& interrupt) {
+    const std::uint64_t room = part_.room();
+    if (room <= kHeapBytes || (written_ == 0 && data.size() <= kHeapBytes)) {
+      part_.AddHeap(static_cast<std::size_t>(std::min(room, kHeapBytes)));
+      return true;
     }
-    const auto part = std::make_shared<transfer::PartBuffer>(std::move(buffer_));  // shared with the part in flight
-    buffer_ = {};
-    return upload_->Send(
-        part->view(), [part, buffers = buffers_] { buffers->Return(std::move(*part)); }, interrupt);
+    const auto size = static_cast<std::size_t>(std::min(room, kPieceBytes));
+    PENSTOCK_ASSIGN(std::optional<PooledBuffer> buffer, pool_.TryTake(size));
+    if (!buffer) {
+      if (!upload_ && !waiting_.empty()) PENSTOCK_TRY(Begin(interrupt));
+      if (upload_ && room >= kLeastLentBytes && data.size() >= room) {
+        PENSTOCK_TRY(Lend(data, interrupt));
+        return false;
+      }
+      if (part_.size() >= transfer::LeastPartSize(written_, options_) && part_.size() > 0) {
+        if (!upload_) PENSTOCK_TRY(Begin(interrupt));
+        PENSTOCK_TRY(NextPart(interrupt));
+        return false;
+      }
+      PENSTOCK_ASSIGN(buffer, pool_.Take(size, interrupt));
+    }
+    part_.AddMemory(*std::move(buffer));
+    return true;
   }
 
   Result<UploadResponse> Publish(const Interrupt& interrupt) {
     PENSTOCK_TRY(transfer::CheckUploadOptions(options_));
-    if (!upload_ && written_ <= options_.single_put_limit_bytes) {
-      return transfer::PutWhole(*store_, bucket_, key_, buffer_.view(), options_, interrupt);
+    if (!upload_) {
+      PartBody whole;
+      for (PartBody& part : waiting_) whole.Join(std::move(part));
+      whole.Join(std::move(part_));
+      return transfer::PutWhole(*store_, bucket_, key_, whole, options_, interrupt);
     }
-    if (buffer_.size > 0) PENSTOCK_TRY(SendBuffer(interrupt));
+    if (part_.size() > 0) PENSTOCK_TRY(upload_->Send(std::move(part_), interrupt));
     return upload_->Complete(interrupt);
   }
 
@@ -116,9 +177,11 @@ class WriterImpl final : public ObjectWriter {
   const BucketName bucket_;
   const ObjectKey key_;
   const UploadOptions options_;
-  const std::shared_ptr<transfer::PartBuffers> buffers_;  // shared with parts in flight, which return theirs
-  transfer::PartBuffer buffer_;                           // being filled
-  std::unique_ptr<transfer::MultipartUpload> upload_;     // null while a single PUT may do
+  BufferPool& pool_ = BufferPool::OfProcess();
+  PartBody part_;                                      // being filled
+  std::vector<PartBody> waiting_;                      // full, before there is an upload
+  std::unique_ptr<transfer::MultipartUpload> upload_;  // null while a single PUT may do
+  bool lent_ = false;  // parts in flight may be of the memory of the Write that runs
   std::uint64_t written_ = 0;
   std::optional<Error> failed_;
   std::optional<Result<UploadResponse>> finished_;

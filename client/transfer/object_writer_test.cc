@@ -1,9 +1,13 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "client/transfer/transfer_test_support.h"
+#include "penstock/memory.h"
 
 namespace penstock::transfer {
 namespace {
@@ -61,15 +65,15 @@ TEST_P(ObjectWriterTest, BeyondTheLimitItIsMultipart) {
   ASSERT_TRUE(writer->Finish().ok());
   EXPECT_EQ(Stored(*inner_), content);
   EXPECT_EQ(store_->count("PutObject"), 0u);
-  EXPECT_EQ(store_->count("UploadPart"), 2u);
+  EXPECT_EQ(store_->count("UploadPart"), 3u);
 }
 
 TEST_P(ObjectWriterTest, NoPartIsEmpty) {
-  const Bytes content = MakeContent(40);  // 20 + 10 + 10
+  const Bytes content = MakeContent(40);
   const auto writer = Open();
   ASSERT_TRUE(writer->Write(content).ok());
   ASSERT_TRUE(writer->Finish().ok());
-  EXPECT_EQ(store_->count("UploadPart"), 3u);
+  EXPECT_EQ(store_->count("UploadPart"), 4u);
   EXPECT_EQ(Stored(*inner_), content);
 }
 
@@ -152,16 +156,169 @@ TEST_P(ObjectWriterTest, RefusesPartsS3WouldRefuse) {
   EXPECT_EQ(writer->Write(MakeContent(1)).error().kind, ErrorKind::kInvalidArgument);
 }
 
-TEST_P(ObjectWriterTest, SizeHintSizesThePartsForTenThousand) {
+TEST_P(ObjectWriterTest, SizeHintSizesTheParts) {
   UploadOptions options = Options();
   options.single_put_limit_bytes = 10;
-  options.size_hint_bytes = 10'000ull << 20;  // so parts of 1 MiB
+  options.part_size_bytes.reset();
+  options.size_hint_bytes = 320 << 20;  // so parts of 10 MiB
   const auto writer = Open(nullptr, options);
-  const Bytes content = MakeContent((2u << 20) + 1);
-  ASSERT_TRUE(writer->Write(content).ok());
+  const Bytes content = MakeContent((20u << 20) + 1);
+  ASSERT_TRUE(WriteInPieces(*writer, content, 100'000).ok());
   ASSERT_TRUE(writer->Finish().ok());
   EXPECT_EQ(store_->count("UploadPart"), 3u);
   EXPECT_EQ(Stored(*inner_), content);
+}
+
+// Notes where the bodies of parts lie and how long they are, and holds them while it is told to.
+class PartSpy final : public FaultyObjectStore {
+ public:
+  explicit PartSpy(std::shared_ptr<ObjectStore> inner) : FaultyObjectStore(std::move(inner), nullptr) {}
+  void Start(UploadPartRequest request, Callback<CompletedPart> done) override {
+    sizes.push_back(request.body->size());
+    bool lent = false;
+    for (ByteView next = request.body->Next(1 << 20); !next.empty(); next = request.body->Next(1 << 20)) {
+      lent = lent || (next.data() >= memory.data() && next.data() < memory.data() + memory.size());
+    }
+    lent_parts += lent ? 1 : 0;
+    FaultyObjectStore::Start(std::move(request), std::move(done));
+  }
+  ByteView memory;  // a caller's
+  int lent_parts = 0;
+  std::vector<std::uint64_t> sizes;
+};
+
+constexpr std::size_t kMiB = 1 << 20;
+
+TEST(ObjectWriterMemory, MostOfALargeWriteIsSentFromWhereItLiesAndNoneOfItAfterwards) {
+  const auto inner = MakeStore();
+  const auto store = std::make_shared<PartSpy>(inner);
+  UploadOptions options;
+  options.part_size_bytes = 8 * kMiB;
+  options.max_parallel_parts = 2;
+  const auto writer = ObjectWriter::Create(store, kBucket, kKey, options);
+  Bytes content = MakeContent(80 * kMiB);
+  const Bytes before = content;
+  ASSERT_TRUE(writer->Write(ByteView(content).first(100)).ok());  // as a checkpoint's headers between tensors
+  store->memory = ByteView(content).subspan(100);
+  ASSERT_TRUE(writer->Write(store->memory).ok());
+  std::fill(content.begin(), content.end(), std::byte{0});
+  ASSERT_TRUE(writer->Finish().ok());
+  EXPECT_TRUE(Stored(*inner) == before);
+  EXPECT_EQ(store->lent_parts, 8);  // all but what two parts hold
+  EXPECT_EQ(store->count("PutObject"), 0u);
+}
+
+TEST(ObjectWriterMemory, AFailedLargeWriteReturnsOnlyOnceNoPartNeedsItsMemory) {
+  const auto inner = MakeStore();
+  const auto store = std::make_shared<FaultyObjectStore>(inner, [](const CallPoint& point) -> std::optional<Fault> {
+    if (point.part_number == 2) return MakeFault(ErrorKind::kAccessDenied);
+    return std::nullopt;
+  });
+  const auto writer = ObjectWriter::Create(store, kBucket, kKey, {});
+  auto content = std::make_unique<Bytes>(MakeContent(80 * kMiB));
+  const Result<void> written = writer->Write(*content);
+  content.reset();  // a sanitizer would see a part that still reads it
+  EXPECT_EQ(written.error().kind, ErrorKind::kAccessDenied);
+  EXPECT_EQ(writer->Finish().error().kind, ErrorKind::kAccessDenied);
+  EXPECT_EQ(OpenUploads(*inner), 0u);
+}
+
+TEST(ObjectWriterMemory, AnInterruptedLargeWriteReturnsOnlyOnceNoPartNeedsItsMemory) {
+  const auto inner = MakeStore();
+  const auto writer = ObjectWriter::Create(inner, kBucket, kKey, {});
+  auto content = std::make_unique<Bytes>(MakeContent(200 * kMiB));
+  const Result<void> written = writer->Write(*content, [] { return true; });
+  content.reset();
+  if (!written.ok()) {
+    EXPECT_EQ(written.error().kind, ErrorKind::kCancelled);
+    EXPECT_EQ(OpenUploads(*inner), 0u);
+  }
+  EXPECT_EQ(writer->bytes_written() == 200 * kMiB, written.ok());
+}
+
+TEST(ObjectWriterMemory, LittleIsKeptOnTheHeap) {
+  const auto store = MakeStore();
+  const std::uint64_t before = MemoryBudget::OfProcess().usage().held;
+  const auto writer = ObjectWriter::Create(store, kBucket, kKey, {});
+  const Bytes content = MakeContent(50'000);
+  ASSERT_TRUE(writer->Write(content).ok());
+  EXPECT_EQ(MemoryBudget::OfProcess().usage().held, before);
+  ASSERT_TRUE(writer->Finish().ok());
+  EXPECT_EQ(Stored(*store), content);
+}
+
+class ObjectWriterBudget : public ::testing::Test {
+ protected:
+  ObjectWriterBudget() { budget_.SetLimit(16 * kMiB); }
+  ~ObjectWriterBudget() override { budget_.SetLimit(before_); }
+
+  MemoryBudget& budget_ = MemoryBudget::OfProcess();
+  const std::uint64_t before_ = budget_.limit();
+};
+
+TEST_F(ObjectWriterBudget, WhereItIsSpentPartsLeaveEarly) {
+  const auto inner = MakeStore();
+  const auto store = std::make_shared<PartSpy>(inner);
+  const std::uint64_t beyond = budget_.usage().beyond_limit;
+  const auto writer = ObjectWriter::Create(store, kBucket, kKey, {});
+  const Bytes content = MakeContent(40 * kMiB);  // one PUT, had it the memory
+  for (std::size_t at = 0; at < content.size(); at += kMiB) {
+    ASSERT_TRUE(writer->Write(ByteView(content).subspan(at, kMiB)).ok());
+    ASSERT_LE(budget_.usage().held, 16 * kMiB);
+  }
+  ASSERT_TRUE(writer->Finish().ok());
+  EXPECT_TRUE(Stored(*inner) == content);
+  EXPECT_EQ(store->count("PutObject"), 0u);
+  EXPECT_GE(store->sizes.size(), 4u);
+  for (std::size_t i = 0; i + 1 < store->sizes.size(); ++i) EXPECT_GE(store->sizes[i], 5 * kMiB);
+  EXPECT_EQ(budget_.usage().beyond_limit, beyond);
+}
+
+TEST_F(ObjectWriterBudget, WhatASpentBudgetCannotCopyIsSentFromWhereItLies) {
+  const auto inner = MakeStore();
+  const auto store = std::make_shared<PartSpy>(inner);
+  const auto writer = ObjectWriter::Create(store, kBucket, kKey, {});
+  const Bytes content = MakeContent(65 * kMiB);
+  store->memory = content;
+  ASSERT_TRUE(writer->Write(content).ok());
+  ASSERT_TRUE(writer->Finish().ok());
+  EXPECT_TRUE(Stored(*inner) == content);
+  EXPECT_LE(budget_.usage().held, 0u);
+}
+
+TEST_F(ObjectWriterBudget, ManyWritersOfOneThreadAllFinish) {
+  // None of them gives anything back before the thread comes round to it again.
+  const auto inner = MakeStore();
+  const Bytes content = MakeContent(9 * kMiB);
+  std::vector<std::unique_ptr<ObjectWriter>> writers;
+  for (int i = 0; i < 3; ++i) {
+    writers.push_back(ObjectWriter::Create(inner, kBucket, ObjectKey(std::to_string(i)), {}));
+  }
+  for (std::size_t at = 0; at < content.size(); at += kMiB) {
+    for (const auto& writer : writers) ASSERT_TRUE(writer->Write(ByteView(content).subspan(at, kMiB)).ok());
+  }
+  for (const auto& writer : writers) ASSERT_TRUE(writer->Finish().ok());
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(Stored(*inner, ObjectKey(std::to_string(i))) == content);
+  EXPECT_EQ(budget_.usage().held, 0u);
+}
+
+TEST_F(ObjectWriterBudget, ManyWritersOfManyThreadsStayWithinItAndAllFinish) {
+  const auto inner = MakeStore();
+  const Bytes content = MakeContent(20 * kMiB);
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([&, i] {
+      const auto writer = ObjectWriter::Create(inner, kBucket, ObjectKey(std::to_string(i)), {});
+      for (std::size_t at = 0; at < content.size(); at += kMiB / 2) {
+        ASSERT_TRUE(writer->Write(ByteView(content).subspan(at, kMiB / 2)).ok());
+      }
+      ASSERT_TRUE(writer->Finish().ok());
+      EXPECT_TRUE(Stored(*inner, ObjectKey(std::to_string(i))) == content);
+    });
+  }
+  threads.clear();
+  EXPECT_EQ(budget_.usage().held, 0u);
+  EXPECT_EQ(budget_.usage().waiting, 0u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Completions, ObjectWriterTest, ::testing::Values(Completion::kInline, Completion::kThreaded));

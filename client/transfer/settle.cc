@@ -5,8 +5,14 @@
 
 #include "base/digest.h"
 #include "base/encoding.h"
+#include "base/named_crc.h"
 
 namespace penstock::transfer {
+namespace {
+
+constexpr std::size_t kStep = 1 << 20;
+
+}  // namespace
 
 bool OutcomeUnknown(const Error& error) {
   switch (error.kind) {
@@ -33,14 +39,27 @@ std::optional<ETag> MultipartETag(const std::vector<CompletedPart>& parts) {
 
 ETag ContentETag(ByteView content) { return ETag(HexEncode(Md5(content))); }
 
-bool IsPublished(ObjectStore& store, const BucketName& bucket, const ObjectKey& key, const ETag& etag,
-                 std::uint64_t size_bytes, CallOptions cleanup) {
+ETag ContentETag(BodySource& content) {
+  Digester digester(DigestAlgorithm::kMd5);
+  content.Rewind();
+  for (ByteView next = content.Next(kStep); !next.empty(); next = content.Next(kStep)) digester.Update(next);
+  content.Rewind();
+  return ETag(HexEncode(AsBytes(digester.Finish())));
+}
+
+std::optional<ETag> FindPublished(ObjectStore& store, const BucketName& bucket, const ObjectKey& key,
+                                  const Fingerprint& ours, CallOptions cleanup) {
   HeadObjectRequest request;
   request.bucket = bucket;
   request.key = key;
   request.options = std::move(cleanup);
-  const Result<ObjectMetadata> head = store.Call(std::move(request));
-  return head.ok() && head->etag == etag && head->size == size_bytes;
+  Result<ObjectMetadata> head = store.Call(std::move(request));
+  if (!head.ok() || head->size != ours.size_bytes) return std::nullopt;
+  const bool same_etag = ours.etag && head->etag == *ours.etag;
+  const ExpectedCrc stored = FindCrc(head->checksums);
+  const bool same_crc = ours.crc64nvme && stored.crc == Crc::kCrc64Nvme && CompareCrc(stored, *ours.crc64nvme).ok();
+  if (!same_etag && !same_crc) return std::nullopt;
+  return std::move(head->etag);
 }
 
 CallOptions CleanupOptions(bool interrupted) {

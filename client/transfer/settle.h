@@ -23,10 +23,19 @@ std::optional<ETag> MultipartETag(const std::vector<CompletedPart>& parts);
 
 // Hex MD5 of the content: the ETag of a single PUT, unless encrypted with a customer's key.
 ETag ContentETag(ByteView content);
+// The same of all of `content`, which is rewound.
+ETag ContentETag(BodySource& content);
 
-// True when the object now has exactly this ETag and size. Blocks, within `cleanup`.
-bool IsPublished(ObjectStore& store, const BucketName& bucket, const ObjectKey& key, const ETag& etag,
-                 std::uint64_t size_bytes, CallOptions cleanup);
+// What an object of ours is known by.
+struct Fingerprint {
+  std::uint64_t size_bytes = 0;
+  std::optional<ETag> etag;                // unset: not known before S3 says it
+  std::optional<std::uint64_t> crc64nvme;  // of the whole; unset: not known
+};
+
+// The object's ETag if it now has that size, and that ETag or checksum. Blocks, within `cleanup`.
+std::optional<ETag> FindPublished(ObjectStore& store, const BucketName& bucket, const ObjectKey& key,
+                                  const Fingerprint& ours, CallOptions cleanup);
 
 // What cleaning up and settling may take. Someone who interrupted an upload waits for its end.
 inline constexpr std::chrono::seconds kCleanupLimit{30};

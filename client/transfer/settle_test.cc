@@ -31,15 +31,47 @@ TEST(MultipartETag, IsUnknownWhenPartsAreNotMd5) {
   EXPECT_FALSE(MultipartETag({CompletedPart{1, ETag("abcd"), {}}}).has_value());
 }
 
-TEST(IsPublished, NeedsETagAndSize) {
+TEST(ContentETag, IsThatOfASourceTooAndRewindsIt) {
+  const Bytes content = MakeContent(10);
+  MemorySource source(content);
+  source.Next(3);
+  EXPECT_EQ(ContentETag(source), ContentETag(content));
+  EXPECT_EQ(source.Next(100).size(), 10u);
+}
+
+TEST(FindPublished, NeedsETagAndSize) {
   const auto store = MakeStore(Completion::kInline);
   const Bytes content = MakeContent(10);
   const ETag etag = Put(*store, content);
   EXPECT_EQ(ContentETag(content), etag);
-  EXPECT_TRUE(IsPublished(*store, kBucket, kKey, etag, 10, {}));
-  EXPECT_FALSE(IsPublished(*store, kBucket, kKey, etag, 11, {}));
-  EXPECT_FALSE(IsPublished(*store, kBucket, kKey, ETag("x"), 10, {}));
-  EXPECT_FALSE(IsPublished(*store, kBucket, ObjectKey("none"), etag, 10, {}));
+  EXPECT_EQ(FindPublished(*store, kBucket, kKey, {10, etag, {}}, {}), etag);
+  EXPECT_FALSE(FindPublished(*store, kBucket, kKey, {11, etag, {}}, {}));
+  EXPECT_FALSE(FindPublished(*store, kBucket, kKey, {10, ETag("x"), {}}, {}));
+  EXPECT_FALSE(FindPublished(*store, kBucket, kKey, {10, {}, {}}, {}));
+  EXPECT_FALSE(FindPublished(*store, kBucket, ObjectKey("none"), {10, etag, {}}, {}));
+}
+
+TEST(FindPublished, TakesTheChecksumOfTheWholeWhereETagsAreNoMd5) {
+  // As with SSE-KMS, where nobody but S3 knows the ETag.
+  class Encrypted final : public penstock::testing::FaultyObjectStore {
+   public:
+    explicit Encrypted(std::shared_ptr<ObjectStore> inner) : FaultyObjectStore(std::move(inner), nullptr) {}
+    using FaultyObjectStore::Start;
+    void Start(HeadObjectRequest request, Callback<ObjectMetadata> done) override {
+      FaultyObjectStore::Start(std::move(request), [done = std::move(done)](Result<ObjectMetadata> result) {
+        if (result.ok()) result->checksums = {{"crc64nvme", "rosUhgp5mIg="}};
+        if (result.ok()) result->etag = ETag("opaque");
+        done(std::move(result));
+      });
+    }
+  };
+  const auto inner = MakeStore(Completion::kInline);
+  Put(*inner, MakeContent(9));
+  Encrypted store(inner);
+  const Fingerprint ours{9, ETag("never-this"), 0xae8b14860a799888};
+  EXPECT_EQ(FindPublished(store, kBucket, kKey, ours, {}), ETag("opaque"));
+  EXPECT_FALSE(FindPublished(store, kBucket, kKey, {9, ETag("never-this"), 1}, {}));
+  EXPECT_FALSE(FindPublished(store, kBucket, kKey, {9, ETag("never-this"), {}}, {}));
 }
 
 TEST(CleanupOptions, AreShortForWhoeverInterrupted) {

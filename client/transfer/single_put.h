@@ -2,6 +2,7 @@
 #ifndef PENSTOCK_CLIENT_TRANSFER_SINGLE_PUT_H_
 #define PENSTOCK_CLIENT_TRANSFER_SINGLE_PUT_H_
 
+#include "client/transfer/part_body.h"
 #include "penstock/transfer.h"
 
 namespace penstock::transfer {
@@ -10,7 +11,7 @@ namespace penstock::transfer {
 Result<void> CheckUploadOptions(const UploadOptions& options);
 
 // Blocks. What was published is reported as such, even when the answer was lost.
-Result<UploadResponse> PutWhole(ObjectStore& store, const BucketName& bucket, const ObjectKey& key, ByteView data,
+Result<UploadResponse> PutWhole(ObjectStore& store, const BucketName& bucket, const ObjectKey& key, PartBody& body,
                                 const UploadOptions& options, const Interrupt& interrupt);
 
 }  // namespace penstock::transfer

@@ -12,6 +12,11 @@ using penstock::testing::CallPoint;
 using penstock::testing::Fault;
 using penstock::testing::FaultyObjectStore;
 
+Result<UploadResponse> PutContent(ObjectStore& store, ByteView content, const UploadOptions& options = {}) {
+  PartBody body = PartBody::Of(content);
+  return PutWhole(store, kBucket, kKey, body, options, {});
+}
+
 TEST(CheckUploadOptions, NamesValueAndLimit) {
   UploadOptions options;
   EXPECT_TRUE(CheckUploadOptions(options).ok());
@@ -32,7 +37,7 @@ TEST(CheckUploadOptions, NamesValueAndLimit) {
 TEST(PutWhole, PublishesTheBytes) {
   const auto store = MakeStore(Completion::kInline);
   const Bytes content = MakeContent(10);
-  const auto put = PutWhole(*store, kBucket, kKey, content, {}, {});
+  const auto put = PutContent(*store, content);
   ASSERT_TRUE(put.ok());
   EXPECT_EQ(put->bytes, 10u);
   EXPECT_EQ(Stored(*store), content);
@@ -44,7 +49,7 @@ TEST(PutWhole, LostAnswerIsStillSuccess) {
     if (point.operation == "PutObject") return MakeFault(ErrorKind::kTimeout, Fault::Moment::kAfter);
     return std::nullopt;
   });
-  EXPECT_TRUE(PutWhole(store, kBucket, kKey, MakeContent(10), {}, {}).ok());
+  EXPECT_TRUE(PutContent(store, MakeContent(10)).ok());
 }
 
 class HeadDeadline final : public FaultyObjectStore {
@@ -63,7 +68,7 @@ TEST(PutWhole, AfterAnInterruptTheCheckIsShort) {
     if (point.operation == "PutObject") return MakeFault(ErrorKind::kCancelled);
     return std::nullopt;
   });
-  EXPECT_EQ(PutWhole(store, kBucket, kKey, MakeContent(10), {}, {}).error().kind, ErrorKind::kCancelled);
+  EXPECT_EQ(PutContent(store, MakeContent(10)).error().kind, ErrorKind::kCancelled);
   EXPECT_LE(store.head.Left(SystemClock()), kInterruptedCleanupLimit);
 }
 
@@ -74,7 +79,7 @@ TEST(PutWhole, FailureWithoutEffectIsAnError) {
     if (point.operation == "PutObject") return MakeFault(ErrorKind::kTimeout);
     return std::nullopt;
   });
-  EXPECT_EQ(PutWhole(store, kBucket, kKey, MakeContent(10), {}, {}).error().kind, ErrorKind::kTimeout);
+  EXPECT_EQ(PutContent(store, MakeContent(10)).error().kind, ErrorKind::kTimeout);
 }
 
 TEST(PutWhole, RefusedConditionIsNotSettledAsSuccess) {
@@ -83,7 +88,7 @@ TEST(PutWhole, RefusedConditionIsNotSettledAsSuccess) {
   Put(*store, content);
   UploadOptions options;
   options.if_none_match_any = true;
-  EXPECT_EQ(PutWhole(*store, kBucket, kKey, content, options, {}).error().kind, ErrorKind::kPreconditionFailed);
+  EXPECT_EQ(PutContent(*store, content, options).error().kind, ErrorKind::kPreconditionFailed);
 }
 
 }  // namespace

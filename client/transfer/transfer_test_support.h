@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "client/transfer/memory_source.h"
+#include "client/transfer/memory_source_test_support.h"
 #include "penstock/testing/faulty_object_store.h"
 #include "penstock/testing/memory_object_store.h"
 #include "penstock/transfer.h"

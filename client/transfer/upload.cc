@@ -4,8 +4,9 @@
 #include <utility>
 
 #include "client/transfer/multipart_upload.h"
-#include "client/transfer/part_plan.h"
+#include "client/transfer/part_body.h"
 #include "client/transfer/single_put.h"
+#include "client/transfer/upload_plan.h"
 #include "penstock/transfer.h"
 
 namespace penstock {
@@ -14,16 +15,16 @@ Result<UploadResponse> Upload(std::shared_ptr<ObjectStore> store, BucketName buc
                               UploadOptions options, const Interrupt& interrupt) {
   PENSTOCK_TRY(transfer::CheckUploadOptions(options));
   if (data.size() <= options.single_put_limit_bytes) {
-    return transfer::PutWhole(*store, bucket, key, data, options, interrupt);
+    transfer::PartBody body = transfer::PartBody::Of(data);
+    return transfer::PutWhole(*store, bucket, key, body, options, interrupt);
   }
-  PENSTOCK_ASSIGN(const std::uint64_t part_size, transfer::PartSizeFor(data.size(), options.part_size_bytes));
-  // The caller's memory is there anyway: only the number of parts in flight is bounded.
-  transfer::MultipartUpload upload(std::move(store), std::move(bucket), std::move(key), std::move(options), UINT64_MAX);
+  PENSTOCK_ASSIGN(const std::uint64_t part_size, transfer::KnownPartSize(data.size(), options));
+  transfer::MultipartUpload upload(std::move(store), std::move(bucket), std::move(key), std::move(options));
   upload.ExpectTotal(data.size());
   PENSTOCK_TRY(upload.Create(interrupt));
   while (!data.empty()) {
     const ByteView part = data.first(std::min<std::uint64_t>(part_size, data.size()));
-    PENSTOCK_TRY(upload.Send(part, [] {}, interrupt));
+    PENSTOCK_TRY(upload.Send(transfer::PartBody::Of(part), interrupt));
     data = data.subspan(part.size());
   }
   return upload.Complete(interrupt);

@@ -115,14 +115,17 @@ class ObjectStream {
 
 // ---- Upload ---------------------------------------------------------------------------------------------------
 
+// Unset members are planned. Parts of an object of known size (Upload, size_hint_bytes) are a thirty-second of it, within 8
+// and 64 MiB, or what S3's 10,000 parts ask for beyond 625 GiB; 1 GiB is 34 requests. Those of a stream grow from 8 to 64
+// MiB with what is written, then by doubling. 4 parts fly at a time, 16 where the measured rate makes that worth having.
 struct UploadOptions {
-  std::uint64_t single_put_limit_bytes = 8ull << 20;  // up to this size: one PutObject
-  // The first 1000 parts of a stream; later ones grow, so that from 8 MiB the 10,000 parts S3 takes hold 17 TiB. Where
-  // the size is known (Upload, size_hint_bytes) parts are sized for it from the start, up to S3's 48.8 TiB.
-  std::uint64_t part_size_bytes = 8ull << 20;
-  std::uint64_t min_part_size_bytes = 5ull << 20;     // S3's; lower only for a store that takes smaller parts
-  std::optional<std::uint64_t> size_hint_bytes;       // of ObjectWriter: roughly what will be written, if known
-  int max_parallel_parts = 4;
+  std::uint64_t single_put_limit_bytes = 64ull << 20;  // up to this size: one PutObject
+  // Of the first 1000 parts of a stream; later ones are larger, so that from 8 MiB 10,000 parts hold 17 TiB. A part is
+  // smaller where the process's memory budget (memory.h) is spent: what is there then leaves first, 5 MiB at the least.
+  std::optional<std::uint64_t> part_size_bytes;
+  std::uint64_t min_part_size_bytes = 5ull << 20;  // S3's; lower only for a store that takes smaller parts
+  std::optional<std::uint64_t> size_hint_bytes;    // of ObjectWriter: roughly what will be written, if known
+  std::optional<int> max_parallel_parts;
   ObjectAttributes attributes;
   bool if_none_match_any = false;
   ProgressCallback progress;  // of bytes handed to the connection; null: nobody is told
@@ -144,8 +147,10 @@ class ObjectWriter {
                                               UploadOptions options);
   virtual ~ObjectWriter() = default;
 
-  // Copies `data` into part buffers; blocks while max_parallel_parts are in flight. After an error the upload is
-  // aborted and every further call returns that error.
+  // Takes all of `data`, which the caller may change or free as soon as this returns. Small writes are copied, into
+  // memory of the process's budget; of large ones most is sent from where it lies while this call waits, and the rest
+  // copied, so that something is under way when the caller goes on. After an error the upload is aborted and every
+  // further call returns that error.
   virtual Result<void> Write(ByteView data, const Interrupt& interrupt = {}) = 0;
   // Publishes. Blocks until S3 has acknowledged. A second call returns the first result.
   virtual Result<UploadResponse> Finish(const Interrupt& interrupt = {}) = 0;
@@ -154,7 +159,9 @@ class ObjectWriter {
   virtual std::uint64_t bytes_written() const = 0;
 };
 
-// Uploads memory that stays valid during the call, without copying it into part buffers.
+// Uploads memory that stays valid during the call, without copying it. Its bytes are verified by S3 before they are
+// published: a single PUT against the CRC64NVME sent with it, parts one by one against what S3 received, and the whole
+// against the combined CRC64NVME of the parts.
 Result<UploadResponse> Upload(std::shared_ptr<ObjectStore> store, BucketName bucket, ObjectKey key, ByteView data,
                               UploadOptions options, const Interrupt& interrupt = {});
 

@@ -1,0 +1,60 @@
+#include "client/transfer/upload_plan.h"
+
+#include <algorithm>
+
+#include "client/transfer/part_plan.h"
+
+namespace penstock::transfer {
+namespace {
+
+constexpr std::uint64_t kMiB = 1ull << 20;
+constexpr std::uint64_t kLeastPlanned = 8 * kMiB;
+constexpr std::uint64_t kMostPlanned = 64 * kMiB;
+constexpr std::uint64_t kPartsOfKnown = 32;
+constexpr double kSlowBytesPerSecond = 200e6;
+constexpr int kFewParts = 4;
+constexpr int kManyParts = 16;
+
+}  // namespace
+
+Result<std::uint64_t> KnownPartSize(std::uint64_t object_bytes, const UploadOptions& options) {
+  const std::uint64_t share = (object_bytes / kPartsOfKnown + kMiB - 1) / kMiB * kMiB;
+  return PartSizeFor(object_bytes, options.part_size_bytes.value_or(std::clamp(share, kLeastPlanned, kMostPlanned)));
+}
+
+std::uint64_t StreamPartSize(std::uint64_t written_bytes, const UploadOptions& options) {
+  std::uint64_t first = kMostPlanned;
+  if (options.size_hint_bytes) {
+    const Result<std::uint64_t> sized = KnownPartSize(*options.size_hint_bytes, options);
+    if (sized.ok()) first = *sized;
+  } else if (options.part_size_bytes) {
+    first = *options.part_size_bytes;
+  } else if (written_bytes < 64 * kMiB) {
+    first = kLeastPlanned;
+  } else if (written_bytes < 512 * kMiB) {
+    first = 16 * kMiB;
+  } else if (written_bytes < 4096 * kMiB) {
+    first = 32 * kMiB;
+  }
+  return NextPartSize(written_bytes, first);
+}
+
+std::uint64_t LeastPartSize(std::uint64_t written_bytes, const UploadOptions& options) {
+  return std::min(std::max(options.min_part_size_bytes, written_bytes / 1000), kMaxPartBytes);
+}
+
+InFlightLimit PlanInFlight(const std::optional<PartRate>& rate, const UploadOptions& options) {
+  const std::uint64_t part = options.part_size_bytes.value_or(kMostPlanned);
+  if (options.max_parallel_parts) {
+    const auto parts = static_cast<std::uint64_t>(std::max(*options.max_parallel_parts, 1));
+    const std::uint64_t bytes = part > UINT64_MAX / parts ? UINT64_MAX : part * parts;
+    return {*options.max_parallel_parts, bytes, bytes};
+  }
+  const double seconds = rate ? std::max(std::chrono::duration<double>(rate->elapsed).count(), 1e-9) : 0;
+  if (rate && static_cast<double>(rate->bytes) / seconds < kSlowBytesPerSecond) {
+    return {kManyParts, 256 * kMiB, 128 * kMiB};
+  }
+  return {kFewParts, 48 * kMiB, 16 * kMiB};
+}
+
+}  // namespace penstock::transfer
