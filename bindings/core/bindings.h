@@ -18,6 +18,7 @@ void BindStream(pybind11::module_& module);
 void BindFetch(pybind11::module_& module);
 void BindWriter(pybind11::module_& module);
 void BindLister(pybind11::module_& module);
+void BindLookAhead(pybind11::module_& module);
 void BindEmulator(pybind11::module_& module);
 
 // Runs something that may block, while other Python threads go on. Needs the GIL.
@@ -44,6 +45,12 @@ inline std::int64_t EpochSeconds(WallTime time) {
 inline pybind11::str KeyToPython(const std::string& key) {
   return pybind11::reinterpret_steal<pybind11::str>(
       PyUnicode_DecodeUTF8(key.data(), static_cast<Py_ssize_t>(key.size()), "surrogateescape"));
+}
+
+inline std::string KeyFromPython(const pybind11::object& key) {
+  const auto bytes = pybind11::reinterpret_steal<pybind11::object>(PyUnicode_AsEncodedString(key.ptr(), "utf-8", "surrogateescape"));
+  if (!bytes) throw pybind11::error_already_set();
+  return {PyBytes_AS_STRING(bytes.ptr()), static_cast<std::size_t>(PyBytes_GET_SIZE(bytes.ptr()))};
 }
 
 // A contiguous view of any object with the buffer protocol; holds the object while it lives. Needs the GIL to be made

@@ -4,7 +4,7 @@ namespace penstock::python {
 
 namespace py = pybind11;
 
-void Raise(const Error& error) {
+py::object ExceptionOf(const Error& error) {
   py::dict fields;
   fields["kind"] = py::str(std::string(ErrorKindName(error.kind)));
   fields["message"] = py::bytes(error.message).attr("decode")("utf-8", "replace");
@@ -17,7 +17,11 @@ void Raise(const Error& error) {
   fields["key"] = py::bytes(error.key).attr("decode")("utf-8", "replace");
   fields["region"] = error.region;
   fields["attempts"] = error.attempts;
-  const py::object exception = py::module_::import("penstock._exceptions").attr("from_error")(**fields);
+  return py::module_::import("penstock._exceptions").attr("from_error")(**fields);
+}
+
+void Raise(const Error& error) {
+  const py::object exception = ExceptionOf(error);
   PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
   throw py::error_already_set();
 }

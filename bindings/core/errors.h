@@ -10,6 +10,9 @@
 
 namespace penstock::python {
 
+// The exception that penstock._exceptions makes of `error`. Needs the GIL.
+pybind11::object ExceptionOf(const Error& error);
+
 // Throws the exception that penstock._exceptions makes of `error`. Needs the GIL, and no exception set.
 [[noreturn]] void Raise(const Error& error);
 

@@ -23,5 +23,6 @@ PYBIND11_MODULE(_core, module) {
   penstock::python::BindFetch(module);
   penstock::python::BindWriter(module);
   penstock::python::BindLister(module);
+  penstock::python::BindLookAhead(module);
   penstock::python::BindEmulator(module);
 }

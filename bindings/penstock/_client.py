@@ -214,6 +214,11 @@ class S3Client:
         log.debug("ListObjects s3://%s/%s", bucket, prefix)
         return ListObjectStream(self._client, bucket, prefix, delimiter, max_keys)
 
+    def _list_items(self, bucket: str, prefix: str, step: int, first: int, page_size: int) -> _core.ObjectItems:
+        """Object number `first` below a prefix, and every `step`-th after it."""
+        log.debug("ListObjects s3://%s/%s", bucket, prefix)
+        return _core.ObjectItems(self._client, bucket, prefix, step, first, page_size)
+
     def head_object(self, bucket: str, key: str) -> HeadObjectResult:
         log.debug("HeadObject s3://%s/%s", bucket, key)
         found = self._client.head_object(bucket, key)

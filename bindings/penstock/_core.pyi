@@ -1,9 +1,11 @@
 """Types of the C++ core. tests/test_stubs.py holds the names against the built module."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from typing_extensions import Buffer
+
+from ._objects import ObjectInfo, S3BucketKeyData
 
 __version__: str
 
@@ -99,6 +101,31 @@ class Fetch:
     def cancel(self) -> None: ...
     @property
     def landed(self) -> bool: ...
+
+class ObjectItems:
+    def __init__(self, client: Client, bucket: str, prefix: str, step: int = 1, first: int = 0, max_keys: int = 1000) -> None: ...
+    def __iter__(self) -> Iterator[S3BucketKeyData]: ...
+    def __next__(self) -> S3BucketKeyData: ...
+
+Arrival = tuple[str, str, ObjectInfo | None, bytes | None, int | None, str | None, Exception | None, int]
+
+class LookAhead:
+    def __init__(
+        self,
+        client: Client,
+        objects: Iterable[S3BucketKeyData],
+        budget: int,
+        object_limit: int,
+        most: int,
+        part_size: int | None = None,
+        parallel: int | None = None,
+    ) -> None: ...
+    def next(self, fetch: bool, guess: int) -> list[Arrival]: ...
+    def cancel(self) -> None: ...
+    @property
+    def coming(self) -> int: ...
+    @property
+    def coming_bytes(self) -> int: ...
 
 class Stream:
     def __init__(

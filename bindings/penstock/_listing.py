@@ -53,25 +53,21 @@ class ListObjectStream:
 
 
 class S3BucketIterable:
-    """The objects below a prefix in S3's order; each iteration lists anew."""
+    """The objects below a prefix in S3's order; each iteration lists anew.
 
-    def __init__(self, client: S3Client, bucket: str, prefix: str) -> None:
+    Args:
+        page_size: Objects asked for at a time, 1 to 1000.
+    """
+
+    def __init__(self, client: S3Client, bucket: str, prefix: str, page_size: int = 1000) -> None:
         self._client = client
         self._bucket = bucket
         self._prefix = prefix
+        self._page_size = page_size
 
     def __iter__(self) -> Iterator[S3BucketKeyData]:
         return self.every(1, 0)
 
     def every(self, step: int, first: int) -> Iterator[S3BucketKeyData]:
         """Object number `first` and every `step`-th after it; the others cost almost nothing."""
-        pages = self._client.list_objects(self._bucket, self._prefix)
-        while not pages.complete:
-            try:
-                objects, _ = pages._next_page()
-            except StopIteration:
-                return
-            for found in objects[first::step]:
-                yield S3BucketKeyData(self._bucket, found[0], _info(found))
-            # Where the next page's first one of ours is; a page may be shorter than `first`.
-            first = first - len(objects) if first >= len(objects) else (first - len(objects)) % step
+        return self._client._list_items(self._bucket, self._prefix, step, first, self._page_size)

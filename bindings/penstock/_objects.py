@@ -20,8 +20,7 @@ class RestoreStatus:
     expiry: int | None = None
 
 
-@dataclass(frozen=True)
-class ObjectInfo:
+class ObjectInfo(NamedTuple):
     """One object of a listing. `size` in bytes, `last_modified` in seconds since the epoch, `etag` with its quotes."""
 
     key: str

@@ -20,6 +20,16 @@ if TYPE_CHECKING:
 READ_AHEAD_PARTS = 4
 
 
+class Failure:
+    """Bytes that did not come ahead, and why; in the place of those that are still on their way."""
+
+    def __init__(self, error: Exception) -> None:
+        self._error = error
+
+    def take(self) -> tuple[bytes, int, str]:
+        raise self._error
+
+
 class ObjectSource:
     """Which object, and which version of it once the first byte or a listing has told: all reads are pinned to that.
 
@@ -37,7 +47,7 @@ class ObjectSource:
         self.key = key
         self.size: int | None = None
         self.etag: str | None = None
-        self.ahead: _core.Fetch | None = None
+        self.ahead: _core.Fetch | Failure | None = None
         self.head: bytes | None = None
         self.used = False
         self.progress: ReadProgress | None = None

@@ -1,0 +1,250 @@
+#include "bindings/core/look_ahead.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "bindings/core/bindings.h"
+#include "bindings/core/errors.h"
+#include "bindings/core/interrupt.h"
+#include "bindings/core/new_bytes.h"
+
+namespace penstock::python {
+namespace {
+
+namespace py = pybind11;
+
+constexpr std::chrono::milliseconds kSignalPoll{100};
+constexpr std::chrono::milliseconds kGathering{1};
+constexpr std::size_t kGathered = 8;      // objects that are worth waking up for
+constexpr std::size_t kChunkFraction = 4;  // of what is coming, given out at a time: the rest keeps the network busy
+
+}  // namespace
+
+// An object that is coming, and the memory that it comes into: `bytes` where the size was known beforehand, else memory
+// that the first response asks for, without the GIL.
+struct LookAhead::Flight {
+  ObjectItem item;
+  std::uint64_t reserved = 0;
+  MemoryBudget::Share share;
+  bool fetched = false;
+  py::object bytes;
+  std::unique_ptr<std::byte[]> memory;
+  std::optional<Result<DownloadResponse>> result;  // guarded by the board's mutex until it is there
+};
+
+// Where completions report.
+struct LookAhead::Board {
+  Mutex mutex;
+  CondVar changed;
+  std::size_t under_way PENSTOCK_GUARDED_BY(mutex) = 0;
+  std::size_t landed PENSTOCK_GUARDED_BY(mutex) = 0;  // and not given out
+  // Whom the user waits for, and for how many besides; null: for nobody.
+  const Flight* awaited PENSTOCK_GUARDED_BY(mutex) = nullptr;
+  std::size_t goal PENSTOCK_GUARDED_BY(mutex) = 0;
+  bool ending PENSTOCK_GUARDED_BY(mutex) = false;
+
+  bool Enough() const PENSTOCK_REQUIRES(mutex) { return landed >= goal || under_way == 0; }
+
+  void Land(Flight& flight, Result<DownloadResponse> result) {
+    const MutexLock lock(mutex);
+    flight.share.SetInFlight(false);
+    flight.result.emplace(std::move(result));
+    --under_way;
+    ++landed;
+    if (ending ? under_way == 0 : awaited != nullptr && awaited->result.has_value() && Enough()) changed.NotifyAll();
+  }
+};
+
+LookAhead::LookAhead(std::shared_ptr<Client> client, std::shared_ptr<ObjectItems> items, LookAheadLimits limits)
+    : client_(std::move(client)), items_(std::move(items)), limits_(limits), board_(std::make_shared<Board>()) {}
+
+LookAhead::~LookAhead() {
+  Cancel();
+  const py::gil_scoped_release unlocked;
+  const MutexLock lock(board_->mutex);
+  board_->ending = true;
+  while (board_->under_way != 0) board_->changed.WaitUntil(board_->mutex, std::chrono::steady_clock::now() + kSignalPoll);
+}
+
+// The next item, which stays the next until it is taken. Its iterator's error waits until the objects before it were given
+// out; an interrupt is not the iterator's, and is for now.
+std::optional<ObjectItem> LookAhead::Peek() {
+  if (peeked_ || items_ended_) return std::exchange(peeked_, std::nullopt);
+  try {
+    auto item = items_->Next();
+    items_ended_ = !item.has_value();
+    return item;
+  } catch (py::error_already_set& error) {
+    if (!error.matches(PyExc_Exception)) throw;
+    items_ended_ = true;
+    error_ = error.value();
+    return std::nullopt;
+  }
+}
+
+void LookAhead::Fill(bool fetch, std::uint64_t guess) {
+  const std::size_t most = fetch ? limits_.most_objects : 0;
+  while (coming_.size() < std::max<std::size_t>(most, 1)) {
+    std::optional<ObjectItem> item = Peek();
+    if (!item) return;
+    std::uint64_t reserved = std::min(item->size.value_or(guess), limits_.object_bytes);
+    MemoryBudget::Share share;
+    if (!coming_.empty()) {
+      auto taken = coming_bytes_ + given_bytes_ + reserved <= limits_.budget_bytes
+                       ? MemoryBudget::OfProcess().TryTake(reserved)
+                       : std::nullopt;
+      if (!taken) {
+        peeked_ = std::move(item);
+        return;
+      }
+      share = *std::move(taken);
+    }
+    auto flight = std::make_unique<Flight>();
+    flight->item = *std::move(item);
+    flight->fetched = most != 0;
+    flight->share = std::move(share);
+    flight->reserved = most != 0 ? reserved : 0;
+    coming_bytes_ += flight->reserved;
+    coming_.push_back(std::move(flight));
+    if (most != 0) Prepare(*coming_.back());
+  }
+}
+
+void LookAhead::Prepare(Flight& flight) {
+  if (flight.item.size && flight.item.etag) flight.bytes = Unwrap(NewBytes(flight.reserved));
+  prepared_.push_back(&flight);
+}
+
+// Without the GIL, because a lock that the client takes may be held by a thread that waits for the GIL; and once for all.
+void LookAhead::StartPrepared() {
+  if (prepared_.empty()) return;
+  WithoutGil([&] {
+    {
+      const MutexLock lock(board_->mutex);
+      board_->under_way += prepared_.size();
+    }
+    for (Flight* const flight : prepared_) {
+      flight->share.SetInFlight(true);
+      DownloadRequest request;
+      request.bucket = BucketName(flight->item.bucket_name);
+      request.key = ObjectKey(std::move(flight->item.key_name));
+      request.end = std::max<std::uint64_t>(1, flight->reserved);
+      request.known_size = flight->item.size;
+      if (flight->item.etag) request.known_etag = ETag(*flight->item.etag);
+      request.options.part_size_bytes = limits_.part_size;
+      request.options.max_parallel_parts = limits_.parallel;
+      request.options.call.cancel = stop_.get_token();
+      request.destination = [flight](std::uint64_t size) -> Result<MutableByteView> {
+        if (flight->bytes) return BytesMemory(flight->bytes);
+        flight->memory = std::make_unique_for_overwrite<std::byte[]>(size);
+        return MutableByteView(flight->memory.get(), size);
+      };
+      StartDownload(*client_, std::move(request), [board = board_, flight](Result<DownloadResponse> result) {
+        board->Land(*flight, std::move(result));
+      });
+    }
+  });
+  prepared_.clear();
+}
+
+// Waits until the first object has landed; without the GIL. False: a signal came first.
+bool LookAhead::AwaitFront() {
+  using Clock = std::chrono::steady_clock;
+  Board& board = *board_;
+  const Flight& front = *coming_.front();
+  const auto begin = Clock::now();
+  bool gathering = quick_;
+  for (;;) {
+    {
+      const MutexLock lock(board.mutex);
+      board.goal = gathering ? std::min(kGathered, board.under_way + board.landed) : 1;
+      board.awaited = &front;
+      if (!front.result || !board.Enough()) {
+        board.changed.WaitUntil(board.mutex, gathering ? begin + kGathering : Clock::now() + kSignalPoll);
+      }
+      board.awaited = nullptr;
+      const bool late = Clock::now() - begin >= kGathering;
+      if (front.result && (board.Enough() || late)) {
+        quick_ = !late;
+        return true;
+      }
+      gathering = gathering && !late;
+    }
+    if (!gathering && SignalPending()) return false;
+  }
+}
+
+// How many of the first objects have landed.
+std::size_t LookAhead::Landed() const {
+  const MutexLock lock(board_->mutex);
+  const auto waiting = std::ranges::find_if(coming_, [](const auto& flight) { return !flight->result.has_value(); });
+  return static_cast<std::size_t>(waiting - coming_.begin());
+}
+
+py::object LookAhead::Give(Flight& flight) {
+  py::object head = py::none(), size = py::none(), etag = py::none(), error = py::none();
+  if (flight.fetched) {
+    if (flight.result->ok()) {
+      const DownloadResponse& response = flight.result->value();
+      head = std::move(flight.bytes);
+      if (!head) head = py::bytes(reinterpret_cast<const char*>(flight.memory.get()), response.bytes);
+      size = py::int_(response.metadata.size);
+      etag = py::str(response.metadata.etag.value);
+    } else {
+      error = ExceptionOf(flight.result->error());
+    }
+  }
+  return py::make_tuple(flight.item.bucket, flight.item.key, flight.item.info, std::move(head), std::move(size), std::move(etag),
+                        std::move(error), flight.reserved);
+}
+
+void LookAhead::FillAndStart(bool fetch, std::uint64_t guess) {
+  try {
+    Fill(fetch, guess);
+  } catch (...) {
+    StartPrepared();
+    throw;
+  }
+  StartPrepared();
+}
+
+py::list LookAhead::Next(bool fetch, std::uint64_t guess) {
+  if (!kept_.empty()) return std::exchange(kept_, py::list());
+  given_bytes_ = 0;
+  FillAndStart(fetch, guess);
+  py::list chunk;
+  if (coming_.empty()) {
+    if (error_) RaiseError();
+    return chunk;
+  }
+  std::size_t count = 1;
+  if (coming_.front()->fetched) {
+    if ((quick_ || Landed() == 0) && !WithoutGil([&] { return AwaitFront(); })) throw py::error_already_set();
+    count = std::clamp<std::size_t>(coming_.size() / kChunkFraction, 1, Landed());
+    const MutexLock lock(board_->mutex);
+    board_->landed -= count;
+  }
+  for (; count > 0; --count) {
+    const std::unique_ptr<Flight> flight = std::move(coming_.front());
+    coming_.pop_front();
+    coming_bytes_ -= flight->reserved;
+    given_bytes_ += flight->reserved;
+    chunk.append(Give(*flight));
+  }
+  try {
+    FillAndStart(fetch, guess);  // the network works while the caller uses these
+  } catch (...) {
+    kept_ = chunk;
+    throw;
+  }
+  return chunk;
+}
+
+void LookAhead::RaiseError() {
+  const py::object error = std::exchange(error_, py::object());
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
+  throw py::error_already_set();
+}
+
+}  // namespace penstock::python

@@ -1,0 +1,87 @@
+// LookAhead, and the iterator over a listing that it reads without Python.
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "bindings/core/bindings.h"
+#include "bindings/core/client_binding.h"
+#include "bindings/core/interrupt.h"
+#include "bindings/core/look_ahead.h"
+#include "bindings/core/object_items.h"
+
+namespace penstock::python {
+namespace {
+
+namespace py = pybind11;
+using namespace py::literals;
+
+// Items as a Python iterator, from which a LookAhead takes them as they are.
+class PyItems {
+ public:
+  explicit PyItems(std::shared_ptr<ObjectItems> items) : items_(std::move(items)) {}
+
+  py::object Next() {
+    const std::optional<ObjectItem> item = items_->Next();
+    if (!item) throw py::stop_iteration();
+    return MakeKeyData(item->bucket, item->key, item->info);
+  }
+  const std::shared_ptr<ObjectItems>& items() const { return items_; }
+
+ private:
+  std::shared_ptr<ObjectItems> items_;
+};
+
+std::unique_ptr<PyItems> ListObjects(const PyClient& client, const std::string& bucket, std::string prefix, std::uint64_t step,
+                                     std::uint64_t first, int max_keys) {
+  ListObjectsRequest request;
+  request.bucket = BucketName(bucket);
+  request.prefix = std::move(prefix);
+  request.max_keys = max_keys;
+  return std::make_unique<PyItems>(ItemsListed(Lister::Create(client.client, std::move(request)), bucket, step, first));
+}
+
+class PyLookAhead {
+ public:
+  explicit PyLookAhead(std::unique_ptr<LookAhead> ahead) : ahead_(std::move(ahead), "this look-ahead") {}
+
+  py::list Next(bool fetch, std::uint64_t guess) { return ahead_.Get().Next(fetch, guess); }
+  void Cancel() {
+    if (ahead_.mine()) ahead_.Get().Cancel();
+  }
+  std::size_t coming() const { return ahead_.Get().coming(); }
+  std::uint64_t coming_bytes() const { return ahead_.Get().coming_bytes(); }
+
+ private:
+  ProcessBound<LookAhead> ahead_;
+};
+
+std::unique_ptr<PyLookAhead> MakeLookAhead(const PyClient& client, const py::object& objects, std::uint64_t budget,
+                                           std::uint64_t object_limit, std::size_t most,
+                                           std::optional<std::uint64_t> part_size, std::optional<int> parallel) {
+  std::shared_ptr<ObjectItems> items = py::isinstance<PyItems>(objects) ? objects.cast<const PyItems&>().items()
+                                                                        : std::shared_ptr(ItemsOf(py::iter(objects)));
+  return std::make_unique<PyLookAhead>(std::make_unique<LookAhead>(
+      client.client, std::move(items), LookAheadLimits{budget, object_limit, most, part_size, parallel}));
+}
+
+}  // namespace
+
+void BindLookAhead(py::module_& module) {
+  py::class_<PyItems>(module, "ObjectItems", "Iterator over the objects of a listing.")
+      .def(py::init(&ListObjects), "client"_a, "bucket"_a, "prefix"_a, "step"_a = 1, "first"_a = 0, "max_keys"_a = 1000)
+      .def("__iter__", [](py::object self) { return self; })
+      .def("__next__", &PyItems::Next);
+  py::class_<PyLookAhead>(module, "LookAhead", "Fetches the coming objects and gives them out in order.")
+      .def(py::init(&MakeLookAhead), "client"_a, "objects"_a, "budget"_a, "object_limit"_a, "most"_a,
+           "part_size"_a = py::none(), "parallel"_a = py::none())
+      .def("next", &PyLookAhead::Next, "fetch"_a, "guess"_a)
+      .def("cancel", &PyLookAhead::Cancel)
+      .def_property_readonly("coming", &PyLookAhead::coming)
+      .def_property_readonly("coming_bytes", &PyLookAhead::coming_bytes);
+}
+
+}  // namespace penstock::python

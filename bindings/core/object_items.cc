@@ -1,0 +1,133 @@
+#include "bindings/core/object_items.h"
+
+#include <initializer_list>
+#include <utility>
+
+#include "bindings/core/bindings.h"
+#include "bindings/core/errors.h"
+#include "bindings/core/interrupt.h"
+
+namespace penstock::python {
+namespace {
+
+namespace py = pybind11;
+
+// A NamedTuple of penstock._objects, found once and kept for good: an extension is never unloaded.
+PyTypeObject* NamedTupleType(const char* name) {
+  const py::object type = py::module_::import("penstock._objects").attr(name);
+  return reinterpret_cast<PyTypeObject*>(py::object(type).release().ptr());
+}
+
+// An instance with these fields, made as tuple.__new__ does it.
+py::object MakeNamedTuple(PyTypeObject* type, std::initializer_list<py::object> fields) {
+  auto made = py::reinterpret_steal<py::object>(type->tp_alloc(type, static_cast<Py_ssize_t>(fields.size())));
+  if (!made) throw py::error_already_set();
+  Py_ssize_t index = 0;
+  for (const py::object& field : fields) PyTuple_SET_ITEM(made.ptr(), index++, py::object(field).release().ptr());
+  return made;
+}
+
+class PythonItems final : public ObjectItems {
+ public:
+  explicit PythonItems(py::iterator elements) : elements_(std::move(elements)) {}
+
+  std::optional<ObjectItem> Next() override {
+    const auto element = py::reinterpret_steal<py::object>(PyIter_Next(elements_.ptr()));
+    if (!element) {
+      if (PyErr_Occurred() != nullptr) throw py::error_already_set();
+      return std::nullopt;
+    }
+    ObjectItem item;
+    item.bucket = element.attr("bucket");
+    item.key = element.attr("key");
+    item.info = element.attr("object_info");
+    item.bucket_name = item.bucket.cast<std::string>();
+    item.key_name = KeyFromPython(item.key);
+    if (!item.info.is_none()) Learn(item);
+    return item;
+  }
+
+ private:
+  static void Learn(ObjectItem& item) {
+    item.size = item.info.attr("size").cast<std::uint64_t>();
+    const py::object etag = py::getattr(item.info, "etag", py::none());
+    if (etag.is_none()) return;
+    std::string text = etag.cast<std::string>();
+    if (text.starts_with("W/")) text.erase(0, 2);
+    const std::size_t begin = text.find_first_not_of('"');
+    if (begin == std::string::npos) return;
+    item.etag = text.substr(begin, text.find_last_not_of('"') + 1 - begin);
+  }
+
+  py::iterator elements_;
+};
+
+class ListedItems final : public ObjectItems {
+ public:
+  ListedItems(std::unique_ptr<Lister> pages, const std::string& bucket, std::uint64_t step, std::uint64_t first)
+      : pages_(std::move(pages), "this listing"), bucket_(py::str(bucket)), bucket_name_(bucket), step_(step), skip_(first) {}
+  ~ListedItems() override {
+    // The next page may be on its way, and its end is waited for.
+    const py::gil_scoped_release unlocked;
+    ProcessBound<Lister> ended(std::move(pages_));
+  }
+  ListedItems(const ListedItems&) = delete;
+  ListedItems& operator=(const ListedItems&) = delete;
+
+  std::optional<ObjectItem> Next() override {
+    while (skip_ >= page_.objects.size()) {
+      skip_ -= page_.objects.size();
+      page_.objects.clear();
+      if (ended_) return std::nullopt;
+      auto next = WithoutGil([&] { return pages_.Get().Next(SignalPending); });
+      std::optional<ListObjectsResponse> page = Unwrap(std::move(next));
+      ended_ = !page.has_value();
+      if (page) page_ = *std::move(page);
+    }
+    ObjectSummary& object = page_.objects[skip_];
+    skip_ += step_;
+    ObjectItem item;
+    item.bucket = bucket_;
+    item.key = KeyToPython(object.key.value);
+    item.info = MakeObjectInfo(item.key, object);
+    item.bucket_name = bucket_name_;
+    item.key_name = std::move(object.key.value);
+    item.size = object.size;
+    if (!object.etag.value.empty()) item.etag = std::move(object.etag.value);
+    return item;
+  }
+
+ private:
+  ProcessBound<Lister> pages_;
+  const py::object bucket_;
+  const std::string bucket_name_;
+  const std::uint64_t step_;
+  std::uint64_t skip_;  // of the objects from the page's begin on, before ours
+  ListObjectsResponse page_;
+  bool ended_ = false;
+};
+
+}  // namespace
+
+py::object MakeObjectInfo(const py::object& key, const ObjectSummary& object) {
+  static PyTypeObject* const type = NamedTupleType("ObjectInfo");
+  static PyObject* const standard = py::str("STANDARD").release().ptr();
+  const py::object storage_class = object.storage_class.empty() ? py::reinterpret_borrow<py::object>(standard)
+                                                                : py::object(py::str(object.storage_class));
+  return MakeNamedTuple(type, {key, py::str("\"" + object.etag.value + "\""), py::int_(object.size),
+                               py::int_(EpochSeconds(object.last_modified)), storage_class, py::none()});
+}
+
+py::object MakeKeyData(const py::object& bucket, const py::object& key, const py::object& info) {
+  static PyTypeObject* const type = NamedTupleType("S3BucketKeyData");
+  return MakeNamedTuple(type, {bucket, key, info});
+}
+
+std::unique_ptr<ObjectItems> ItemsOf(py::iterator elements) { return std::make_unique<PythonItems>(std::move(elements)); }
+
+std::unique_ptr<ObjectItems> ItemsListed(std::unique_ptr<Lister> pages, const std::string& bucket, std::uint64_t step,
+                                         std::uint64_t first) {
+  return std::make_unique<ListedItems>(std::move(pages), bucket, step, first);
+}
+
+}  // namespace penstock::python
