@@ -1,0 +1,55 @@
+"""Ctrl-C ends every call that waits for a server: each in a program of its own, against a server that never answers."""
+
+from __future__ import annotations
+
+import textwrap
+
+import interrupted
+import pytest
+
+SILENT_SERVER = """
+    import socket, sys, threading, penstock
+    listener = socket.create_server(("127.0.0.1", 0))
+    config = penstock.S3ClientConfig(force_path_style=True, access_key_id="a", secret_access_key="b")
+    endpoint = f"http://127.0.0.1:{listener.getsockname()[1]}"
+    client = penstock.S3Client("us-east-1", endpoint=endpoint, s3client_config=config)
+    ranged = penstock.S3ReaderConstructor.range_based()
+    settings = {"region": "us-east-1", "endpoint": endpoint, "s3client_config": config}
+    told = threading.Event()
+    def hold(connection):
+        connection.recv(1)
+        if not told.is_set():
+            told.set()
+            print("waiting", flush=True)
+        threading.Event().wait()
+    def accept():
+        while True:
+            threading.Thread(target=hold, args=(listener.accept()[0],), daemon=True).start()
+    threading.Thread(target=accept, daemon=True).start()
+"""
+
+CALLS = {
+    "read": 'client.get_object("bucket", "key").read()',
+    "read of a range": 'client.get_object("bucket", "key", reader_constructor=ranged).read(10)',
+    "readinto": 'client.get_object("bucket", "key", reader_constructor=ranged).readinto(bytearray(10))',
+    "readline": 'client.get_object("bucket", "key").readline()',
+    "seek to the end": 'client.get_object("bucket", "key").seek(0, 2)',
+    "head_object": 'client.head_object("bucket", "key")',
+    "list_objects": 'list(client.list_objects("bucket"))',
+    "copy_object": 'client.copy_object("bucket", "a", "bucket", "b")',
+    "delete_object": 'client.delete_object("bucket", "key")',
+    "create_bucket": 'client.create_bucket("bucket")',
+    "close of a writer": 'w = client.put_object("bucket", "key"); w.write(b"x"); w.close()',
+    "write of more than is buffered": 'w = client.put_object("bucket", "key"); [w.write(bytes(2**24)) for _ in range(64)]',
+    "iteration of objects": 'next(iter(penstock.S3IterableDataset.from_objects(["s3://bucket/key"], **settings))).read()',
+    "iteration of a prefix": 'next(iter(penstock.S3IterableDataset.from_prefix("s3://bucket/", **settings)))',
+    "an item": 'penstock.S3MapDataset.from_objects(["s3://bucket/key"], **settings)[0].read()',
+    "a batch": 'b = penstock.S3MapDataset.from_objects(["s3://bucket/key"] * 9, **settings).__getitems__(range(9)); b[0].read()',
+    "reading a checkpoint": 'penstock.S3Checkpoint(**settings).reader("s3://bucket/key").read(4)',
+}
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_ctrl_c_ends(call):
+    program = textwrap.dedent(SILENT_SERVER) + f"try:\n    {CALLS[call]}\nexcept KeyboardInterrupt:\n    sys.exit(42)\n"
+    assert interrupted.exit_status(program, timeout_s=30) == 42
