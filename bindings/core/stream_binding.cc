@@ -2,9 +2,12 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "bindings/core/bindings.h"
 #include "bindings/core/client_binding.h"
@@ -19,59 +22,126 @@ namespace {
 namespace py = pybind11;
 using namespace py::literals;
 
+// A `bytes` of this size stays in the cache and on the heap: larger ones are fresh memory each time, which costs more than
+// receiving what goes into them.
+constexpr std::size_t kPieceBytes = 1 << 20;
+// What read_into passes over to come to its position.
+constexpr std::uint64_t kMostSkippedBytes = 1ull << 20;
+
 class PyStream {
  public:
-  PyStream(std::unique_ptr<ObjectStream> stream, std::uint64_t begin) : stream_(std::move(stream), "this stream"), offset_(begin) {}
+  // Objects of up to `whole_bytes` come as one `bytes`, others in pieces.
+  PyStream(std::unique_ptr<ObjectStream> stream, std::uint64_t begin, std::uint64_t whole_bytes)
+      : stream_(std::move(stream), "this stream"), offset_(begin), whole_bytes_(whole_bytes) {}
   PyStream(PyStream&&) = default;
 
-  // The next block as bytes; raises StopIteration at the end, again and again.
+  // The next bytes; raises StopIteration at the end, again and again.
   py::object Next() {
-    auto result = WithoutGil([&] { return stream_.Get().Next(SignalPending); });
-    std::optional<StreamBlock> block = Unwrap(std::move(result));
-    if (!block) throw py::stop_iteration();
-    py::object bytes = Unwrap(NewBytes(block->size));
+    const auto arrived = WithoutGil([&] { return Arrive(); });
+    if (!Unwrap(arrived)) throw py::stop_iteration();
+    std::size_t size = block_.size - used_;
+    if (size > kPieceBytes && stream_.Get().metadata()->size > whole_bytes_) size = kPieceBytes;
+    py::object bytes = Unwrap(NewBytes(size));
     const MutableByteView memory = BytesMemory(bytes);
-    WithoutGil([&] {
-      std::memcpy(memory.data(), block->data.get(), block->size);
-      block->data.reset();
-    });
-    offset_ = block->offset + block->size;
+    WithoutGil([&] { Copy(memory); });
     return bytes;
+  }
+
+  // Fills `buffer` with the object's bytes from `position` on, as far as the stream goes on without a gap. Blocks before
+  // `position` are passed over. 0 where the stream is beyond `position`, or too far before it.
+  std::uint64_t ReadInto(std::uint64_t position, const py::object& buffer) {
+    const BufferView view(buffer, BufferView::Access::kWrite);
+    MutableByteView rest = view.writable();
+    AdviseHugePages(rest);
+    auto result = WithoutGil([&]() -> Result<std::uint64_t> {
+      std::uint64_t skipped = 0;
+      while (!rest.empty()) {
+        PENSTOCK_ASSIGN(const bool here, Arrive());
+        if (!here || position < offset_) break;
+        const std::uint64_t ahead = position - offset_;
+        if (ahead > 0) {
+          const std::uint64_t step = std::min<std::uint64_t>(ahead, block_.size - used_);
+          skipped += step;
+          if (skipped > kMostSkippedBytes) break;
+          Advance(step);
+          continue;
+        }
+        const std::size_t count = std::min(rest.size(), block_.size - used_);
+        Copy(rest.first(count));
+        rest = rest.subspan(count);
+        position += count;
+      }
+      return view.writable().size() - rest.size();
+    });
+    return Unwrap(std::move(result));
   }
 
   std::uint64_t tell() const { return offset_; }
   std::optional<ObjectMetadata> metadata() const { return stream_.Get().metadata(); }
 
  private:
+  // Has a block with unused bytes; false at the end.
+  Result<bool> Arrive() {
+    while (used_ == block_.size) {
+      PENSTOCK_ASSIGN(std::optional<StreamBlock> block, stream_.Get().Next(SignalPending));
+      if (!block) return false;
+      block_ = std::move(*block);
+      used_ = 0;
+      offset_ = block_.offset;
+    }
+    return true;
+  }
+
+  void Copy(MutableByteView to) {
+    std::memcpy(to.data(), block_.data.get() + used_, to.size());
+    Advance(to.size());
+  }
+
+  void Advance(std::size_t count) {
+    used_ += count;
+    offset_ += count;
+    if (used_ < block_.size) return;
+    block_ = {};  // its memory is wanted for the next
+    used_ = 0;
+  }
+
   ProcessBound<ObjectStream> stream_;
-  std::uint64_t offset_;
+  StreamBlock block_;
+  std::size_t used_ = 0;  // of block_
+  std::uint64_t offset_;  // in the object, of the next byte
+  std::uint64_t whole_bytes_;
 };
+
+using StreamPointer = std::unique_ptr<PyStream, DeleteWithoutGil<PyStream>>;
+
+StreamPointer Open(const PyClient& client, std::string bucket, std::string key, std::uint64_t start, std::optional<std::uint64_t> end,
+                   std::optional<std::uint64_t> size, std::optional<std::string> etag, std::uint64_t part_size, int read_ahead,
+                   std::optional<std::uint64_t> first_part, const std::vector<std::pair<std::uint64_t, std::uint64_t>>& ranges) {
+  ObjectStream::Source source;
+  source.bucket = BucketName(std::move(bucket));
+  source.key = ObjectKey(std::move(key));
+  source.begin = start;
+  source.end = end;
+  source.known_size = size;
+  if (etag) source.known_etag = ETag(std::move(*etag));
+  for (const auto& [first, last] : ranges) source.ranges.push_back({first, last});
+  StreamOptions options;
+  options.part_size_bytes = part_size;
+  options.read_ahead_parts = read_ahead;
+  options.first_part_bytes = first_part;
+  return StreamPointer(new PyStream(ObjectStream::Open(client.client, std::move(source), options), start, part_size));
+}
 
 }  // namespace
 
 void BindStream(py::module_& module) {
-  py::class_<PyStream, std::unique_ptr<PyStream, DeleteWithoutGil<PyStream>>>(module, "Stream", "Iterator over an object's bytes in order.")
-      .def(py::init([](const PyClient& client, std::string bucket, std::string key, std::uint64_t start, std::optional<std::uint64_t> end,
-                       std::optional<std::uint64_t> size, std::optional<std::string> etag, std::uint64_t part_size, int read_ahead,
-                       std::optional<std::uint64_t> first_part) {
-             ObjectStream::Source source;
-             source.bucket = BucketName(std::move(bucket));
-             source.key = ObjectKey(std::move(key));
-             source.begin = start;
-             source.end = end;
-             source.known_size = size;
-             if (etag) source.known_etag = ETag(std::move(*etag));
-             StreamOptions options;
-             options.part_size_bytes = part_size;
-             options.read_ahead_parts = read_ahead;
-             options.first_part_bytes = first_part;
-             return std::unique_ptr<PyStream, DeleteWithoutGil<PyStream>>(
-                 new PyStream(ObjectStream::Open(client.client, std::move(source), options), start));
-           }),
-           "client"_a, "bucket"_a, "key"_a, "start"_a = 0, "end"_a = py::none(), "size"_a = py::none(), "etag"_a = py::none(),
-           "part_size"_a = 8u << 20, "read_ahead"_a = 4, "first_part"_a = py::none())
+  py::class_<PyStream, StreamPointer>(module, "Stream", "Iterator over an object's bytes in order.")
+      .def(py::init(&Open), "client"_a, "bucket"_a, "key"_a, "start"_a = 0, "end"_a = py::none(), "size"_a = py::none(),
+           "etag"_a = py::none(), "part_size"_a = 8u << 20, "read_ahead"_a = 4, "first_part"_a = py::none(),
+           "ranges"_a = std::vector<std::pair<std::uint64_t, std::uint64_t>>())
       .def("__iter__", [](py::object self) { return self; })
       .def("__next__", &PyStream::Next)
+      .def("read_into", &PyStream::ReadInto, "position"_a, "buffer"_a)
       .def("tell", &PyStream::tell)
       .def_property_readonly("metadata", &PyStream::metadata);
 }

@@ -34,8 +34,9 @@ class S3Checkpoint:
     def reader(self, s3_uri: str, *, progress: ProgressCallback | None = None) -> S3Reader:
         """A seekable reader for ``torch.load``. Costs no request before it is read.
 
-        It fetches the file's directory, then what is loaded: large tensors straight into their memory, small ones through
-        a buffer of at most 64 MiB. Nothing else is kept.
+        It fetches the file's directory and then the tensors, ahead and in parallel, in the order in which ``torch.load`` asks
+        for them: at most 96 MiB at a time, copied once into their own memory. Other files than those of ``torch.save`` are
+        read as :meth:`S3ReaderConstructor.default` does.
 
         Args:
             progress: See :meth:`S3Client.get_object`.

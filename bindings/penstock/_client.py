@@ -25,6 +25,9 @@ log = logging.getLogger(__name__)
 
 GBIT_PER_CONNECTION = 0.4  # what one S3 connection carries, about 50 MB/s
 MAX_PARALLEL_PARTS = 64
+# Known ranges in order: with so much under way S3 gives the most where many connections bring small parts.
+RANGES_PART_SIZE = 4 * 1024**2
+RANGES_AHEAD_BYTES = 96 * 1024**2
 
 
 class S3Client:
@@ -178,7 +181,7 @@ class S3Client:
             bucket=source.bucket,
             key=source.key,
             get_object_info=get_object_info,
-            get_stream=ObjectRanges(source, self._open_stream, self._fetch_ahead),
+            get_stream=ObjectRanges(self, source),
         )
 
     def _fetch_ahead(self, source: ObjectSource, limit: int) -> None:
@@ -195,6 +198,13 @@ class S3Client:
         stream = self._get_object_stream(source.bucket, source.key, start, end)
         stream.pin(source)  # all streams of one reader read the same version
         return stream
+
+    def _open_ranges(self, source: ObjectSource, ranges: list[tuple[int, int]]) -> _core.Stream:
+        part_size = self._part_size or RANGES_PART_SIZE
+        return _core.Stream(
+            self._client, source.bucket, source.key, size=source.size, etag=source.etag, part_size=part_size,
+            read_ahead=max(1, RANGES_AHEAD_BYTES // part_size), ranges=ranges,
+        )  # fmt: skip
 
     def put_object(
         self, bucket: str, key: str, storage_class: str | None = None, *, progress: ProgressCallback | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from . import _core
@@ -12,6 +12,7 @@ from ._exceptions import S3Exception
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ._client import S3Client
     from ._progress import ProgressCallback, ReadProgress
 
     Buffer = bytes | bytearray | memoryview
@@ -217,29 +218,23 @@ class GetObjectStream:
 
 
 class ObjectRanges:
-    """What our readers get as `get_stream`: streams of one object, all of the same version.
+    """What our readers get as `get_stream`: the client's streams of one object, all of the same version."""
 
-    Args:
-        open_stream: Makes the stream of a range of a source.
-    """
-
-    def __init__(
-        self,
-        source: ObjectSource,
-        open_stream: Callable[[ObjectSource, int | None, int | None], GetObjectStream],
-        fetch_ahead: Callable[[ObjectSource, int], None],
-    ) -> None:
+    def __init__(self, client: S3Client, source: ObjectSource) -> None:
+        self._client = client
         self.source = source
-        self._open_stream = open_stream
-        self._fetch_ahead = fetch_ahead
 
     def __call__(self, start: int | None = None, end: int | None = None) -> GetObjectStream:
-        return self._open_stream(self.source, start, end)
+        return self._client._open_stream(self.source, start, end)
+
+    def in_order(self, ranges: list[tuple[int, int]]) -> _core.Stream:
+        """One stream over several ranges, of an object whose size and ETag are known; fetches them ahead."""
+        return self._client._open_ranges(self.source, ranges)
 
     def fetch_ahead(self) -> None:
         """Has the object's first bytes, up to a part, come before they are asked for. Again: nothing."""
         if self.source.ahead is None and not self.source.used:
-            self._fetch_ahead(self.source, DEFAULT_PART_SIZE)
+            self._client._fetch_ahead(self.source, DEFAULT_PART_SIZE)
 
 
 class PutObjectStream:

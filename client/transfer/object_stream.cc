@@ -38,6 +38,15 @@ Result<void> Check(const ObjectStream::Source& source, const StreamOptions& opti
     return Error::Make(ErrorKind::kInvalidArgument, "a stream needs part_size_bytes and first_part_bytes of at least 1 "
                                                     "and read_ahead_parts of at least 0");
   }
+  if (!source.ranges.empty() && !(source.known_size && source.known_etag)) {
+    return Error::Make(ErrorKind::kInvalidArgument, "a stream of `ranges` needs known_size and known_etag");
+  }
+  for (const ByteRange& range : source.ranges) {
+    if (range.begin < range.end && range.end <= *source.known_size) continue;
+    return Error::Make(ErrorKind::kInvalidArgument, "the range [" + std::to_string(range.begin) + ", " +
+                                                        std::to_string(range.end) + ") is empty or beyond the object's " +
+                                                        std::to_string(*source.known_size) + " bytes");
+  }
   if (source.end && *source.end < source.begin) {
     return Error::Make(ErrorKind::kInvalidArgument, "the range [" + std::to_string(source.begin) + ", " +
                                                         std::to_string(*source.end) + ") ends before it begins");
@@ -58,7 +67,8 @@ class StreamImpl final : public ObjectStream {
         options_(std::move(options)),
         plan_(options_),
         // The first answer of such a stream tells the checksum: S3 sends it only with what covers the whole object.
-        covers_object_(source_.begin == 0 && (!source_.end || (source_.known_size && *source_.end >= *source_.known_size))),
+        covers_object_(source_.ranges.empty() && source_.begin == 0 &&
+                       (!source_.end || (source_.known_size && *source_.end >= *source_.known_size))),
         stop_(options_.call.cancel) {}
 
   ~StreamImpl() override {
@@ -77,7 +87,7 @@ class StreamImpl final : public ObjectStream {
       {
         const MutexLock lock(mutex_);
         if (error_) return *error_;
-        if (placed_ && slots_.empty() && next_ == whole_.end) return std::optional<StreamBlock>();
+        if (placed_ && slots_.empty() && remaining_.empty()) return std::optional<StreamBlock>();
         if (!slots_.empty() && slots_.front()->ready) break;
         changed_.WaitUntil(mutex_, std::chrono::steady_clock::now() + kPoll);
         if (error_ || (!slots_.empty() && slots_.front()->ready)) continue;
@@ -117,8 +127,11 @@ class StreamImpl final : public ObjectStream {
   void Place(const ObjectMetadata& metadata, std::uint64_t asked_bytes, ExpectedCrc checksum) {
     const MutexLock lock(mutex_);
     metadata_ = metadata;
-    whole_ = transfer::ClipRange(source_.begin, source_.end, metadata.size);
-    next_ = whole_.begin + asked_bytes;
+    ByteRange whole = transfer::ClipRange(source_.begin, source_.end, metadata.size);
+    whole.begin += asked_bytes;
+    remaining_.assign(source_.ranges.begin(), source_.ranges.end());
+    if (source_.ranges.empty() && whole.size() > 0) remaining_.push_back(whole);
+    ahead_bytes_ += asked_bytes;
     checksum_ = std::move(checksum);
     placed_ = true;
   }
@@ -183,17 +196,17 @@ class StreamImpl final : public ObjectStream {
     }
     pumping_ = true;
     Result<void> result = Ok();
-    while (placed_ && !error_ && next_ < whole_.end) {
-      const ByteRange range = transfer::PartAt(whole_, next_, plan_.NextBlock(read_));
+    while (placed_ && !error_ && !remaining_.empty()) {
+      const ByteRange range = transfer::PartAt(remaining_.front(), remaining_.front().begin, plan_.NextBlock(read_));
       const bool awaited = slots_.empty() && reader != nullptr;
-      const std::uint64_t ahead_bytes = next_ - whole_.begin - read_.bytes;
-      if (!awaited && !plan_.MayFetchAhead(read_, slots_.size(), ahead_bytes, range.size())) break;
+      if (!awaited && !plan_.MayFetchAhead(read_, slots_.size(), ahead_bytes_, range.size())) break;
       mutex_.Unlock();
       Result<std::optional<BlockMemory>> memory = TakeMemory(range.size(), awaited ? reader : nullptr);
       mutex_.Lock();
       if (!memory.ok()) result = std::move(memory).error();
       if (!memory.ok() || !*memory) break;
-      next_ = range.end;
+      remaining_.front().begin = range.end;
+      if (remaining_.front().size() == 0) remaining_.pop_front();
       const auto slot = std::make_shared<Slot>();
       *slot = {range.begin, range.size(), std::move(**memory), checksum_.crc, 0, false};
       transfer::RangeFetchSpec spec = PinnedSpec(range, slot);
@@ -229,6 +242,7 @@ class StreamImpl final : public ObjectStream {
     {
       const MutexLock lock(mutex_);
       slots_.push_back(slot);
+      ahead_bytes_ += slot->size;
       ++in_flight_;
     }
     transfer::StartRangeFetch(*store_, std::move(spec), [this, slot](Result<RangeFetched> result) {
@@ -263,8 +277,6 @@ class StreamImpl final : public ObjectStream {
     metadata_ = std::move(*beyond);
     metadata_.size = std::min(metadata_.size, source_.begin);
     if (source_.known_etag) metadata_.etag = *source_.known_etag;
-    whole_ = {source_.begin, source_.begin};
-    next_ = source_.begin;
     placed_ = true;
     return true;
   }
@@ -278,7 +290,7 @@ class StreamImpl final : public ObjectStream {
       const MutexLock lock(mutex_);
       slot = slots_.front();
       checksum = checksum_;
-      last = slot->offset + slot->size == whole_.end;
+      last = slot->offset + slot->size == metadata_.size;
     }
     if (checksum.crc != Crc::kNone) {
       crc_ = CombineCrc(checksum.crc, crc_, slot->crc_value, slot->size);
@@ -296,6 +308,7 @@ class StreamImpl final : public ObjectStream {
       slots_.pop_front();
       ++read_.blocks;
       read_.bytes += slot->size;
+      ahead_bytes_ -= slot->size;
     }
     StreamBlock block;
     block.offset = slot->offset;
@@ -318,8 +331,8 @@ class StreamImpl final : public ObjectStream {
   CondVar changed_;
   std::deque<std::shared_ptr<Slot>> slots_ PENSTOCK_GUARDED_BY(mutex_);  // in the object's order
   ObjectMetadata metadata_ PENSTOCK_GUARDED_BY(mutex_);
-  ByteRange whole_ PENSTOCK_GUARDED_BY(mutex_);
-  std::uint64_t next_ PENSTOCK_GUARDED_BY(mutex_) = 0;
+  std::deque<ByteRange> remaining_ PENSTOCK_GUARDED_BY(mutex_);           // not yet asked for
+  std::uint64_t ahead_bytes_ PENSTOCK_GUARDED_BY(mutex_) = 0;            // of slots_
   transfer::StreamProgress read_ PENSTOCK_GUARDED_BY(mutex_);
   ExpectedCrc checksum_ PENSTOCK_GUARDED_BY(mutex_);  // of kNone: not to be verified here
   bool placed_ PENSTOCK_GUARDED_BY(mutex_) = false;

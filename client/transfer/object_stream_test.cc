@@ -82,6 +82,33 @@ TEST_P(ObjectStreamTest, ReadsARangeOfAKnownObject) {
   EXPECT_EQ(ReadAll(*stream).value(), Bytes(content.begin() + 12, content.begin() + 90));
 }
 
+TEST_P(ObjectStreamTest, ReadsRangesInTheOrderGiven) {
+  const Bytes content = MakeContent(95);
+  ObjectStream::Source source = Whole();
+  source.known_etag = Put(*inner_, content);
+  source.known_size = 95;
+  source.ranges = {{50, 71}, {0, 3}, {3, 9}, {94, 95}};
+  const auto stream = ObjectStream::Open(inner_, source, Options());
+  std::vector<std::uint64_t> offsets;
+  while (const std::optional<StreamBlock> block = stream->Next().value()) {
+    offsets.push_back(block->offset);
+    EXPECT_TRUE(std::equal(block->data.get(), block->data.get() + block->size, content.begin() + block->offset));
+  }
+  EXPECT_EQ(offsets, (std::vector<std::uint64_t>{50, 60, 70, 0, 3, 94}));
+}
+
+TEST_P(ObjectStreamTest, RefusesRangesItCannotPlan) {
+  ObjectStream::Source source = Whole();
+  source.ranges = {{0, 3}};
+  EXPECT_EQ(ObjectStream::Open(inner_, source, Options())->Next().error().kind, ErrorKind::kInvalidArgument);
+  source.known_etag = Put(*inner_, MakeContent(95));
+  source.known_size = 95;
+  for (const ByteRange wrong : {ByteRange{3, 3}, ByteRange{90, 96}}) {
+    source.ranges = {{0, 3}, wrong};
+    EXPECT_EQ(ObjectStream::Open(inner_, source, Options())->Next().error().kind, ErrorKind::kInvalidArgument);
+  }
+}
+
 TEST_P(ObjectStreamTest, ReadAheadIsBounded) {
   const Bytes content = MakeContent(200);
   ObjectStream::Source source = Whole();

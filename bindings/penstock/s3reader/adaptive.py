@@ -25,13 +25,15 @@ class AdaptiveS3Reader(SequentialS3Reader):
     function of the reference's protocol) it is exactly that.
     """
 
+    _LARGE = DEFAULT_PART_SIZE
+
     def __init__(self, bucket: str, key: str, get_object_info: GetObjectInfoCallable, get_stream: GetStreamCallable) -> None:
         super().__init__(bucket, key, get_object_info, get_stream)
         self._ranges = get_stream if isinstance(get_stream, ObjectRanges) else None
         self._ahead: GetObjectStream | None = None  # in order, from where it tells on
         self._reached = -1  # where the last read past the window ended
         if self._ranges is not None:
-            self._PAST_WINDOW = DEFAULT_PART_SIZE
+            self._PAST_WINDOW = self._LARGE
 
     def prefetch(self) -> None:
         if self._ranges is None:

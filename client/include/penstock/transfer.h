@@ -103,6 +103,8 @@ class ObjectStream {
     std::optional<std::uint64_t> end;
     std::optional<std::uint64_t> known_size;
     std::optional<ETag> known_etag;
+    // Instead of [begin, end): these, none empty, in this order. Needs known_size, which bounds them, and known_etag.
+    std::vector<ByteRange> ranges;
   };
   static std::unique_ptr<ObjectStream> Open(std::shared_ptr<ObjectStore> store, Source source, StreamOptions options);
   virtual ~ObjectStream() = default;
