@@ -18,12 +18,56 @@ std::string CanonicalComponent(std::string_view text) {
 
 bool IsBlank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
-std::string ToLower(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+bool IsSigned(std::string_view name) {
+  return std::none_of(kUnsignedHeaders.begin(), kUnsignedHeaders.end(),
+                      [name](std::string_view other) { return http::EqualsIgnoringCase(name, other); });
+}
+
+// By lower-case name; headers of one name as they stand in the request.
+bool ComesFirst(const http::Header* a, const http::Header* b) {
+  const std::size_t common = std::min(a->name.size(), b->name.size());
+  for (std::size_t i = 0; i < common; ++i) {
+    const char x = Lower(a->name[i]);
+    const char y = Lower(b->name[i]);
+    if (x != y) return static_cast<unsigned char>(x) < static_cast<unsigned char>(y);
   }
-  return lower;
+  return a->name.size() != b->name.size() ? a->name.size() < b->name.size() : a < b;
+}
+
+// No blank at the ends, none beside another, none but spaces: most values are what they canonically are.
+bool IsCanonical(std::string_view value) {
+  char before = ' ';
+  for (const char c : value) {
+    if (IsBlank(c) && (c != ' ' || before == ' ')) return false;
+    before = c;
+  }
+  return value.empty() || before != ' ';
+}
+
+void AppendLowerCase(std::string& out, std::string_view text) {
+  const std::size_t begin = out.size();
+  out.append(text);
+  for (std::size_t i = begin; i < out.size(); ++i) out[i] = Lower(out[i]);
+}
+
+void AppendValue(std::string& out, std::string_view value) {
+  if (IsCanonical(value)) {
+    out.append(value);
+    return;
+  }
+  const std::size_t begin = out.size();
+  bool blank_due = false;
+  for (const char c : value) {
+    if (IsBlank(c)) {
+      blank_due = out.size() != begin;
+      continue;
+    }
+    if (blank_due) out.push_back(' ');
+    blank_due = false;
+    out.push_back(c);
+  }
 }
 
 }  // namespace
@@ -50,41 +94,37 @@ std::string CanonicalQuery(std::string_view query) {
 
 std::string CanonicalHeaderValue(std::string_view value) {
   std::string out;
-  out.reserve(value.size());
-  bool blank_due = false;
-  for (const char c : value) {
-    if (IsBlank(c)) {
-      blank_due = !out.empty();
-      continue;
-    }
-    if (blank_due) out.push_back(' ');
-    blank_due = false;
-    out.push_back(c);
-  }
+  AppendValue(out, value);
   return out;
 }
 
 CanonicalHeaders CanonicalizeHeaders(const std::vector<http::Header>& headers) {
-  std::vector<std::pair<std::string, const std::string*>> sorted;
+  std::vector<const http::Header*> sorted;
   sorted.reserve(headers.size());
+  std::size_t name_bytes = 0;
+  std::size_t bytes = 0;
   for (const http::Header& header : headers) {
-    std::string name = ToLower(header.name);
-    if (std::find(kUnsignedHeaders.begin(), kUnsignedHeaders.end(), name) != kUnsignedHeaders.end()) continue;
-    sorted.emplace_back(std::move(name), &header.value);
+    if (!IsSigned(header.name)) continue;
+    sorted.push_back(&header);
+    name_bytes += header.name.size() + 1;
+    bytes += header.value.size() + 1;
   }
-  // Stable: values of one name keep their order on the wire.
-  std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::sort(sorted.begin(), sorted.end(), ComesFirst);
   CanonicalHeaders out;
+  out.names.reserve(name_bytes);
+  out.lines.reserve(name_bytes + bytes);
   for (std::size_t i = 0; i < sorted.size(); ++i) {
-    const auto& [name, value] = sorted[i];
-    if (i > 0 && name == sorted[i - 1].first) {
+    const http::Header& header = *sorted[i];
+    if (i > 0 && http::EqualsIgnoringCase(header.name, sorted[i - 1]->name)) {
       out.lines.back() = ',';  // in place of the line end
     } else {
       if (i > 0) out.names.push_back(';');
-      out.names.append(name);
-      out.lines.append(name).push_back(':');
+      AppendLowerCase(out.names, header.name);
+      AppendLowerCase(out.lines, header.name);
+      out.lines.push_back(':');
     }
-    out.lines.append(CanonicalHeaderValue(*value)).push_back('\n');
+    AppendValue(out.lines, header.value);
+    out.lines.push_back('\n');
   }
   return out;
 }

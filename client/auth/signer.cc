@@ -63,13 +63,15 @@ SplitTarget Split(std::string_view target) {
 std::string HexSha256(std::string_view text) { return HexEncode(Sha256(AsBytes(text))); }
 
 std::string CredentialScope(std::string_view day, const SigningScope& scope) {
-  return std::string(day).append("/").append(scope.region).append("/").append(scope.service).append("/").append(
-      kTerminal);
+  std::string out;
+  out.reserve(day.size() + scope.region.size() + scope.service.size() + kTerminal.size() + 3);
+  return out.append(day).append("/").append(scope.region).append("/").append(scope.service).append("/").append(kTerminal);
 }
 
 std::string StringToSign(std::string_view amz_date, std::string_view credential_scope, std::string_view canonical) {
-  std::string out(kAlgorithm);
-  out.append("\n").append(amz_date).append("\n").append(credential_scope).append("\n").append(HexSha256(canonical));
+  std::string out;
+  out.reserve(kAlgorithm.size() + amz_date.size() + credential_scope.size() + 2 * sizeof(Sha256Digest) + 3);
+  out.append(kAlgorithm).append("\n").append(amz_date).append("\n").append(credential_scope).append("\n").append(HexSha256(canonical));
   return out;
 }
 
@@ -77,11 +79,14 @@ std::string StringToSign(std::string_view amz_date, std::string_view credential_
 
 // The end of the HMAC chain. Holds the secret it was made from, to notice other credentials.
 struct Signer::CachedKey {
-  std::string day;
-  std::string secret;
-  Sha256Digest key;
+  CachedKey(std::string_view of_day, const std::string& of_secret, const Sha256Digest& derived)
+      : day(of_day), secret(of_secret), key(derived) {}
 
-  std::string Sign(std::string_view text) const { return HexEncode(HmacSha256(key, AsBytes(text))); }
+  const std::string day;
+  const std::string secret;
+  const HmacSha256Key key;
+
+  std::string Sign(std::string_view text) const { return HexEncode(key.Sign(AsBytes(text))); }
 };
 
 std::string PayloadSha256(ByteView body) { return HexEncode(Sha256(body)); }
@@ -94,13 +99,11 @@ std::shared_ptr<const Signer::CachedKey> Signer::KeyFor(const Credentials& crede
     const MutexLock lock(mutex_);
     if (cached_ != nullptr && cached_->day == day && cached_->secret == credentials.secret_access_key) return cached_;
   }
-  auto fresh = std::make_shared<CachedKey>();
-  fresh->day = day;
-  fresh->secret = credentials.secret_access_key;
-  fresh->key = HmacSha256(AsBytes("AWS4" + fresh->secret), AsBytes(day));
+  Sha256Digest key = HmacSha256(AsBytes("AWS4" + credentials.secret_access_key), AsBytes(day));
   for (const std::string_view step : {std::string_view(scope_.region), std::string_view(scope_.service), kTerminal}) {
-    fresh->key = HmacSha256(fresh->key, AsBytes(step));
+    key = HmacSha256(key, AsBytes(step));
   }
+  auto fresh = std::make_shared<const CachedKey>(day, credentials.secret_access_key, key);
   const MutexLock lock(mutex_);
   cached_ = fresh;
   return fresh;
@@ -111,9 +114,10 @@ Result<void> Signer::Sign(http::Request& request, const Credentials& credentials
   PENSTOCK_TRY(Check(request, credentials));
   const std::string amz_date = FormatAmzDate(input.now);
   const std::string_view day = std::string_view(amz_date).substr(0, 8);
-  Remove(request.headers, {"Authorization", "x-amz-date", TokenHeader(scope_.service)});
-  if (IsS3(scope_.service)) {
-    Remove(request.headers, {"x-amz-content-sha256"});
+  const bool is_s3 = IsS3(scope_.service);
+  Remove(request.headers, {"Authorization", "x-amz-date", TokenHeader(scope_.service),
+                           is_s3 ? std::string_view("x-amz-content-sha256") : std::string_view("Authorization")});
+  if (is_s3) {
     request.headers.push_back({"x-amz-content-sha256", std::string(input.payload_hash)});
   }
   request.headers.push_back({"x-amz-date", amz_date});
@@ -128,8 +132,10 @@ Result<void> Signer::Sign(http::Request& request, const Credentials& credentials
   std::string to_sign = StringToSign(amz_date, credential_scope, canonical);
   std::string signature = KeyFor(credentials, day)->Sign(to_sign);
 
-  std::string value(kAlgorithm);
-  value.append(" Credential=").append(credentials.access_key_id).append("/").append(credential_scope);
+  std::string value;
+  value.reserve(kAlgorithm.size() + credentials.access_key_id.size() + credential_scope.size() + headers.names.size() +
+                signature.size() + 42);
+  value.append(kAlgorithm).append(" Credential=").append(credentials.access_key_id).append("/").append(credential_scope);
   value.append(", SignedHeaders=").append(headers.names);
   value.append(", Signature=").append(signature);
   request.headers.push_back({"Authorization", std::move(value)});

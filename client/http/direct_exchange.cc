@@ -14,6 +14,7 @@ constexpr std::size_t kSlice = 256 << 10;
 constexpr std::size_t kTurn = 2 << 20;
 // Below, a wake-up costs less than what is waited for.
 constexpr std::size_t kLowWater = 256 << 10;
+constexpr std::size_t kHeadRoom = 96;  // for what the transport adds to a head
 
 void AddHeader(std::string& head, std::string_view name, std::string_view value) {
   head.append(name).append(value.empty() ? ":" : ": ").append(value).append("\r\n");
@@ -39,6 +40,9 @@ void DirectExchange::WriteHead(std::uint64_t expect_from_bytes) {
   const Request& request = transfer_->request;
   head_.clear();
   head_sent_ = 0;
+  std::size_t bytes = request.method.size() + request.target.size() + kHeadRoom;
+  for (const Header& header : request.headers) bytes += header.name.size() + header.value.size() + 4;
+  head_.reserve(bytes);
   head_.append(request.method).append(" ").append(request.target).append(" HTTP/1.1\r\n");
   AddHeader(head_, "Host", *FindHeader(request.headers, "Host"));
   bool has_expect = false;
@@ -57,6 +61,7 @@ void DirectExchange::WriteHead(std::uint64_t expect_from_bytes) {
 }
 
 DirectExchange::Step DirectExchange::Send(DirectSocket& socket) {
+  bool sending_more = head_sent_ != 0;
   for (std::size_t turn = 0; sending_; ) {
     const ByteView head = AsBytes(head_).subspan(head_sent_);
     if (head.empty() && waits_) return Step::kReceive;
@@ -79,7 +84,8 @@ DirectExchange::Step DirectExchange::Send(DirectSocket& socket) {
       break;
     }
     turn += sent.count;
-    transfer_->last_activity = SystemClock().Monotonic();
+    if (sending_more) transfer_->Touch();  // the first piece goes out as the transfer begins
+    sending_more = true;
     const std::size_t of_head = std::min(sent.count, head.size());
     head_sent_ += of_head;
     piece_ = piece_.subspan(sent.count - of_head);
@@ -102,6 +108,7 @@ DirectExchange::Step DirectExchange::Receive(DirectSocket& socket, MutableByteVi
     if (got.kind == IoResult::Kind::kClosed && framer_.OnClosed()) return Step::kDone;
     if (!got.moved()) return Cut(got.reason);
     turn += got.count;
+    transfer_->Touch();
     if (direct != 0) {
       if (Result<void> result = framer_.Received(*transfer_, got.count); !result.ok()) return Step::kFailed;
     } else if (const Step step = Consume(into.first(got.count)); step != Step::kReceive) {

@@ -67,7 +67,6 @@ void DirectPlane::Begin(const TransferPtr& transfer) {
   if (Result<void> sendable = CheckRequest(transfer->request); !sendable.ok()) {
     return finish_(transfer, std::move(sendable).error());
   }
-  transfer->last_activity = Now();
   std::vector<std::unique_ptr<DirectConnection>> expired;
   DirectConnection* const idle = pool_.TakeIdle(PeerOf(transfer->request), transfer->last_activity, expired);
   for (auto& connection : expired) Retire(std::move(connection));
@@ -167,7 +166,7 @@ void DirectPlane::OnDone(DirectConnection& connection) {
   if (connection.exchange.keeps_connection()) {
     connection.socket->SetLowWater(1);
     Watch(connection, EPOLLIN);
-    if (auto longest_idle = pool_.PutIdle(connection, Now()); longest_idle != nullptr) Retire(std::move(longest_idle));
+    if (auto longest_idle = pool_.PutIdle(connection, transfer->last_activity); longest_idle != nullptr) Retire(std::move(longest_idle));
   } else {
     Drop(connection);
   }

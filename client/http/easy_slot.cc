@@ -11,19 +11,25 @@
 namespace penstock::http {
 namespace {
 
+// The transfer that a callback is for; bytes move when there is one.
+Transfer& Moving(void* slot) {
+  Transfer& transfer = *static_cast<EasySlot*>(slot)->transfer;
+  transfer.Touch();
+  return transfer;
+}
+
 std::size_t HeaderCallback(char* data, std::size_t size, std::size_t count, void* slot) {
   const std::size_t bytes = size * count;
-  return static_cast<EasySlot*>(slot)->transfer->OnHeadLine({data, bytes}) ? bytes : CURL_WRITEFUNC_ERROR;
+  return Moving(slot).OnHeadLine({data, bytes}) ? bytes : CURL_WRITEFUNC_ERROR;
 }
 
 std::size_t WriteCallback(char* data, std::size_t size, std::size_t count, void* slot) {
   const std::size_t bytes = size * count;
-  return static_cast<EasySlot*>(slot)->transfer->OnBody(AsBytes({data, bytes})) ? bytes : CURL_WRITEFUNC_ERROR;
+  return Moving(slot).OnBody(AsBytes({data, bytes})) ? bytes : CURL_WRITEFUNC_ERROR;
 }
 
 std::size_t ReadCallback(char* data, std::size_t size, std::size_t count, void* slot) {
-  Transfer& transfer = *static_cast<EasySlot*>(slot)->transfer;
-  return transfer.OnSend({reinterpret_cast<std::byte*>(data), size * count}).value_or(CURL_READFUNC_ABORT);
+  return Moving(slot).OnSend({reinterpret_cast<std::byte*>(data), size * count}).value_or(CURL_READFUNC_ABORT);
 }
 
 int SeekCallback(void* slot, curl_off_t offset, int origin) {

@@ -6,6 +6,8 @@
 namespace penstock::http {
 namespace {
 
+constexpr std::size_t kUsualHeaders = 16;  // S3 sends 8 to 14
+
 std::string_view Trim(std::string_view text) {
   const auto is_blank = [](char c) { return c == ' ' || c == '\t'; };
   while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
@@ -21,6 +23,7 @@ Error Malformed(const char* what) {
 
 Result<void> HeadParser::StartHead(std::string_view line) {
   head_.headers.clear();
+  head_.headers.reserve(kUsualHeaders);
   bytes_ = line.size();
   started_ = true;
   complete_ = false;

@@ -214,12 +214,22 @@ void Reactor::AdmitWaiting() {
 
 bool Reactor::CanAdmit() const { return active_.size() < max_transfers_ && !waiting_.empty(); }
 
+// Asks the environment at most once a second: looking through it costs more than the rest of the choice.
+bool Reactor::DirectCarries(const Transfer& transfer) {
+  if (transfer.request.endpoint.scheme == "https") return DirectPlane::Carries(transfer.request);
+  if (transfer.last_activity >= carries_plain_until_) {
+    carries_plain_ = DirectPlane::Carries(transfer.request);
+    carries_plain_until_ = transfer.last_activity + std::chrono::seconds(1);
+  }
+  return carries_plain_;
+}
+
 void Reactor::Activate(const TransferPtr& transfer) {
   const DataPlane wanted = transfer->request.plane;
   const DataPlane plane = wanted == DataPlane::kDefault ? options_.plane : wanted;
-  if (plane == DataPlane::kCurl || !DirectPlane::Carries(transfer->request)) return ActivateOnCurl(transfer);
+  transfer->Touch();
+  if (plane == DataPlane::kCurl || !DirectCarries(*transfer)) return ActivateOnCurl(transfer);
   transfer->state = TransferState::kActive;
-  transfer->last_activity = Now();
   active_.emplace(transfer.get(), transfer);
   Arm(transfer);
   direct_->Begin(transfer);
@@ -238,7 +248,6 @@ void Reactor::ActivateOnCurl(const TransferPtr& transfer) {
     return Finish(transfer, std::move(loaded).error());
   }
   transfer->OnRewind();
-  transfer->last_activity = Now();
   if (curl_multi_add_handle(multi_, slot->handle) != CURLM_OK) {
     transfer->slot = nullptr;
     return Finish(transfer, Error::Make(ErrorKind::kResourceExhausted, "libcurl takes no further request"));

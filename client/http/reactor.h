@@ -65,6 +65,7 @@ class Reactor : public std::enable_shared_from_this<Reactor> {
   void Run();
   Command TakeInbox();
   void Admit(const TransferPtr& transfer);
+  bool DirectCarries(const Transfer& transfer);
   bool CanAdmit() const;
   void AdmitWaiting();
   void Activate(const TransferPtr& transfer);
@@ -101,6 +102,8 @@ class Reactor : public std::enable_shared_from_this<Reactor> {
   std::vector<EasySlot*> free_slots_;
   std::map<Transfer*, TransferPtr> active_;  // keeps them alive while a data plane has them
   std::size_t on_curl_ = 0;                  // of the active
+  bool carries_plain_ = true;                // what the environment said last
+  MonotonicTime carries_plain_until_{};
   std::deque<TransferPtr> waiting_;
   std::multimap<MonotonicTime, TransferPtr> timers_;
   std::multimap<MonotonicTime, std::function<void()>> tasks_;

@@ -1,6 +1,7 @@
 #include "client/http/request_rules.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -10,13 +11,30 @@
 namespace penstock::http {
 namespace {
 
-bool BreaksLine(char c) { return c == '\r' || c == '\n' || c == '\0'; }
-bool HasLineBreak(std::string_view text) { return std::ranges::any_of(text, BreaksLine); }
+// By byte: what it may not be in. Every byte of every request is looked up here.
+enum : unsigned char { kNotInValue = 1, kNotInName = 2, kNotInTarget = 4 };
 
-bool IsHeaderName(std::string_view name) {
-  const auto is_bad = [](char c) { return c == ':' || c == ' ' || c == ';' || c == '\t' || BreaksLine(c); };
-  return !name.empty() && std::ranges::none_of(name, is_bad);
+constexpr std::array<unsigned char, 256> kForbidden = [] {
+  std::array<unsigned char, 256> table{};
+  for (const unsigned char c : {'\r', '\n', '\0'}) table[c] |= kNotInValue | kNotInName;
+  for (const unsigned char c : {':', ' ', ';', '\t'}) table[c] |= kNotInName;
+  for (std::size_t c = 0; c < table.size(); ++c) {
+    if (c <= ' ' || c >= 0x7f || c == '#') table[c] |= kNotInTarget;
+  }
+  return table;
+}();
+
+unsigned char ForbiddenIn(char c) { return kForbidden[static_cast<unsigned char>(c)]; }
+
+// Without a branch per byte: nearly always the answer is no.
+bool HasAny(std::string_view text, unsigned char forbidden) {
+  unsigned char seen = 0;
+  for (const char c : text) seen |= ForbiddenIn(c);
+  return (seen & forbidden) != 0;
 }
+
+bool HasLineBreak(std::string_view text) { return HasAny(text, kNotInValue); }
+bool IsHeaderName(std::string_view name) { return !name.empty() && !HasAny(name, kNotInName); }
 
 bool IsMethod(std::string_view method) {
   return !method.empty() && std::ranges::all_of(method, [](char c) { return c >= 'A' && c <= 'Z'; });
@@ -27,9 +45,8 @@ Error Unsendable(std::string message) { return Error::Make(ErrorKind::kInvalidAr
 // A target may hold a signature (presigned URLs), so messages name the position, never the text.
 Result<void> CheckTarget(std::string_view target) {
   if (target.empty() || target[0] != '/') return Unsendable("the request target does not start with '/'");
-  const auto bad = std::find_if(target.begin(), target.end(), [](char c) {
-    return c <= ' ' || c >= 0x7f || c == '#';  // char is signed or not: bytes above 0x7f are caught either way
-  });
+  const auto bad =
+      std::find_if(target.begin(), target.end(), [](char c) { return (ForbiddenIn(c) & kNotInTarget) != 0; });
   if (bad == target.end()) return Ok();
   return Unsendable("the request target holds a byte that must be percent-encoded, at offset " +
                     std::to_string(bad - target.begin()));

@@ -15,7 +15,6 @@ bool Transfer::Fail(Error why) {
 }
 
 bool Transfer::OnHeadLine(std::string_view line) {
-  last_activity = SystemClock().Monotonic();
   if (line.starts_with("HTTP/")) first_byte = last_activity;
   if (Result<void> added = head.Add(line); !added.ok()) {
     Error why = std::move(added).error();
@@ -33,7 +32,6 @@ bool Transfer::BeginOnce() {
 }
 
 bool Transfer::OnBody(ByteView bytes) {
-  last_activity = SystemClock().Monotonic();
   if (!BeginOnce()) return false;
   while (!bytes.empty()) {
     const MutableByteView window = NextWindow();
@@ -55,10 +53,7 @@ MutableByteView Transfer::NextWindow() {
   return window;
 }
 
-bool Transfer::OnReceived(std::size_t count) {
-  last_activity = SystemClock().Monotonic();
-  return Commit(count);
-}
+bool Transfer::OnReceived(std::size_t count) { return Commit(count); }
 
 bool Transfer::Commit(std::size_t count) {
   if (Result<void> result = response_body->Commit(count); !result.ok()) return Fail(std::move(result).error());
@@ -67,7 +62,6 @@ bool Transfer::Commit(std::size_t count) {
 }
 
 std::optional<ByteView> Transfer::NextPiece(std::size_t limit) {
-  last_activity = SystemClock().Monotonic();
   const std::uint64_t left = request_body == nullptr ? 0 : request_body->size() - sent;
   if (left == 0) return ByteView();
   limit = static_cast<std::size_t>(std::min<std::uint64_t>(limit, left));

@@ -53,6 +53,9 @@ struct Transfer : std::enable_shared_from_this<Transfer> {
   MonotonicTime first_byte{};
   MonotonicTime last_activity{};
 
+  // Bytes have just moved. A plane says so before it tells what they are; nothing else here looks at the clock.
+  void Touch() { last_activity = SystemClock().Monotonic(); }
+
   // What a data plane tells it. Each returns false to abort, with `error` set.
   bool OnHeadLine(std::string_view line);
   bool OnBody(ByteView bytes);

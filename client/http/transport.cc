@@ -1,6 +1,5 @@
 #include "client/http/transport.h"
 
-#include <algorithm>
 #include <charconv>
 
 namespace penstock::http {
@@ -11,8 +10,11 @@ char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + '
 }  // namespace
 
 bool EqualsIgnoringCase(std::string_view a, std::string_view b) {
-  return a.size() == b.size() &&
-         std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) { return Lower(x) == Lower(y); });
+  if (a.size() != b.size()) return false;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (a[i] != b[i] && Lower(a[i]) != Lower(b[i])) return false;
+  }
+  return true;
 }
 
 std::optional<std::string_view> FindHeader(const std::vector<Header>& headers, std::string_view name) {

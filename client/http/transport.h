@@ -28,6 +28,10 @@ struct Header {
 
 // Header names are compared so (ASCII only).
 bool EqualsIgnoringCase(std::string_view a, std::string_view b);
+// Whether `text` begins with `prefix`, compared in the same way.
+inline bool StartsWithIgnoringCase(std::string_view text, std::string_view prefix) {
+  return text.size() >= prefix.size() && EqualsIgnoringCase(text.substr(0, prefix.size()), prefix);
+}
 // Value of the first header of that name, or nullopt. The view lives as long as the header.
 std::optional<std::string_view> FindHeader(const std::vector<Header>& headers, std::string_view name);
 

@@ -72,10 +72,6 @@ Result<void> ReadAuthority(std::string_view text, std::string_view authority, Ur
   return Ok();
 }
 
-bool StartsWithIgnoringCase(std::string_view text, std::string_view prefix) {
-  return text.size() >= prefix.size() && EqualsIgnoringCase(text.substr(0, prefix.size()), prefix);
-}
-
 }  // namespace
 
 std::string EncodeQuery(std::string_view text) {

@@ -46,7 +46,7 @@ class Flight : public std::enable_shared_from_this<Flight> {
   void FetchCredentials();
   void OnCredentials(Result<CredentialsPtr> credentials);
   void Send();
-  void OnOutcome(const Result<http::Outcome>& outcome);
+  void OnOutcome(Result<http::Outcome> outcome);
   void OnFailure(Error error);
   void WaitAndRetry(RetryDecision decision, Error error);
   void Finish(Result<void> result);
@@ -54,8 +54,9 @@ class Flight : public std::enable_shared_from_this<Flight> {
   Result<void> ResolveHere();
   Result<void> Sign(http::Request& request) const;
   http::RequestBody* Body();
-  Result<void> Read(const Result<http::Outcome>& outcome);
-  void Report(const Result<http::Outcome>& outcome, const Result<void>& result);
+  Result<void> Read(Result<http::Outcome> outcome);
+  AttemptEnd EndOf(const Result<http::Outcome>& outcome) const;
+  void Report(AttemptEnd end, const Result<void>& result);
   bool FollowRedirect(const Error& error);
   bool CorrectClock(const Error& error);
   bool AwaitNewCredentials(const Error& error);
@@ -204,11 +205,11 @@ void Flight::Send() {
   attempt_started_ = clock().Now();
   attempt_began_ = clock().Monotonic();
   transport_->Start(std::move(request), Body(), &body_, {call_.options.deadline, call_.options.cancel},
-                    [self = shared_from_this()](const Result<http::Outcome>& outcome) { self->OnOutcome(outcome); });
+                    [self = shared_from_this()](Result<http::Outcome> outcome) { self->OnOutcome(std::move(outcome)); });
 }
 
 // One attempt's end as a success or a classified error.
-Result<void> Flight::Read(const Result<http::Outcome>& outcome) {
+Result<void> Flight::Read(Result<http::Outcome> outcome) {
   const auto& head = body_.head();
   const bool refused = head && !IsSuccess(info_, head->status);
   if (!outcome.ok()) {
@@ -217,7 +218,7 @@ Result<void> Flight::Read(const Result<http::Outcome>& outcome) {
     if (refused && kind != ErrorKind::kCancelled && kind != ErrorKind::kTimeout) {
       return ReadErrorResponse(*head, body_.TakeText());
     }
-    Error error = outcome.error();
+    Error error = std::move(outcome).error();
     if (head) {
       error.http_status = head->status;
       error.request_id = std::string(head->Find("x-amz-request-id").value_or(std::string_view{}));
@@ -225,19 +226,20 @@ Result<void> Flight::Read(const Result<http::Outcome>& outcome) {
     }
     return error;
   }
-  if (!IsSuccess(info_, outcome->head.status)) return ReadErrorResponse(outcome->head, body_.TakeText());
-  auto accepted = call_.accept({outcome->head, body_.TakeText()});
+  const WireResponse response{std::move(outcome->head), body_.TakeText()};
+  if (!IsSuccess(info_, response.head.status)) return ReadErrorResponse(response.head, response.body);
+  auto accepted = call_.accept(response);
   if (!accepted.ok()) {
     Error& error = accepted.error();
-    error.http_status = outcome->head.status;
+    error.http_status = response.head.status;
     if (error.request_id.empty()) {
-      error.request_id = std::string(outcome->head.Find("x-amz-request-id").value_or(std::string_view{}));
+      error.request_id = std::string(response.head.Find("x-amz-request-id").value_or(std::string_view{}));
     }
   }
   return accepted;
 }
 
-void Flight::Report(const Result<http::Outcome>& outcome, const Result<void>& result) {
+AttemptEnd Flight::EndOf(const Result<http::Outcome>& outcome) const {
   AttemptEnd end{.operation = info_.operation, .bucket = call_.request.bucket, .key = call_.request.key,
                  .attempt = attempts_, .started = attempt_started_,
                  .duration = clock().Monotonic() - attempt_began_, .connections = body_.connections()};
@@ -250,6 +252,10 @@ void Flight::Report(const Result<http::Outcome>& outcome, const Result<void>& re
     end.http_status = body_.head()->status;
     end.bytes_received = body_.body_bytes();
   }
+  return end;
+}
+
+void Flight::Report(AttemptEnd end, const Result<void>& result) {
   if (!result.ok() && !IsEnough(result.error())) {
     const Error& error = result.error();
     end.error_code = error.code.empty() ? ErrorKindName(error.kind) : std::string_view(error.code);
@@ -259,9 +265,10 @@ void Flight::Report(const Result<http::Outcome>& outcome, const Result<void>& re
   LogAttempt(end);
 }
 
-void Flight::OnOutcome(const Result<http::Outcome>& outcome) {
-  Result<void> result = Read(outcome);
-  Report(outcome, result);
+void Flight::OnOutcome(Result<http::Outcome> outcome) {
+  const AttemptEnd end = EndOf(outcome);
+  Result<void> result = Read(std::move(outcome));
+  Report(end, result);
   if (!result.ok()) return OnFailure(std::move(result).error());
   state_->quotas.For(endpoint_.endpoint.host).OnSuccess(tokens_taken_);
   Finish(Ok());

@@ -9,6 +9,7 @@
 namespace penstock::s3 {
 namespace {
 
+constexpr std::string_view kAmzPrefix = "x-amz-";
 constexpr std::string_view kMetaPrefix = "x-amz-meta-";
 constexpr std::string_view kChecksumPrefix = "x-amz-checksum-";
 constexpr std::size_t kMaxUserMetadataBytes = 2048;
@@ -37,10 +38,6 @@ std::optional<std::uint64_t> ParseNumber(std::string_view text) {
   return value;
 }
 
-std::string Text(const http::ResponseHead& head, std::string_view name) {
-  return std::string(head.Find(name).value_or(std::string_view{}));
-}
-
 Result<void> AppendText(std::string_view header, const std::string& value, std::vector<http::Header>& headers) {
   if (value.empty()) return Ok();
   if (!std::all_of(value.begin(), value.end(), IsPrintableAscii)) {
@@ -50,18 +47,13 @@ Result<void> AppendText(std::string_view header, const std::string& value, std::
   return Ok();
 }
 
-// The whole-object checksums of an answer. A COMPOSITE value, marked by its type or by "-N", is one of parts.
-void ReadChecksums(const http::ResponseHead& head, ObjectMetadata& metadata) {
-  if (Text(head, "x-amz-checksum-type") == "COMPOSITE") return;
-  for (const http::Header& header : head.headers) {
-    const std::string name = LowerCase(header.name);
-    if (!name.starts_with(kChecksumPrefix) || name == "x-amz-checksum-type" || name == "x-amz-checksum-algorithm" ||
-        name == "x-amz-checksum-mode") {
-      continue;
-    }
-    if (header.value.find('-') != std::string::npos) continue;
-    metadata.checksums.emplace_back(name.substr(kChecksumPrefix.size()), header.value);
+// The value of a checksum header, if `name` (without its prefix) is one. A value with "-N" is one of parts.
+void ReadChecksum(std::string_view name, std::string_view value, ObjectMetadata& metadata) {
+  if (name.empty() || value.find('-') != std::string_view::npos) return;
+  for (const std::string_view other : {"type", "algorithm", "mode"}) {
+    if (http::EqualsIgnoringCase(name, other)) return;
   }
+  metadata.checksums.emplace_back(LowerCase(name), value);
 }
 
 }  // namespace
@@ -93,19 +85,40 @@ Result<void> AppendAttributes(const ObjectAttributes& attributes, std::vector<ht
   return Ok();
 }
 
+// One pass: of the headers of an answer a few count, and each of these once.
 ObjectMetadata ReadMetadata(const http::ResponseHead& head) {
   ObjectMetadata out;
-  out.etag = ReadETag(Text(head, "etag"));
-  out.last_modified = ParseHttpDate(Text(head, "last-modified")).value_or(WallTime{});
-  out.content_type = Text(head, "content-type");
-  out.storage_class = Text(head, "x-amz-storage-class");
-  out.version_id = VersionId(Text(head, "x-amz-version-id"));
-  out.restore = Text(head, "x-amz-restore");
-  ReadChecksums(head, out);
+  bool composite = false;
+  const auto first = [](std::string& into, std::string_view value) {
+    if (into.empty()) into = value;
+  };
   for (const http::Header& header : head.headers) {
-    const std::string name = LowerCase(header.name);
-    if (name.starts_with(kMetaPrefix)) out.user_metadata.emplace_back(name.substr(kMetaPrefix.size()), header.value);
+    const std::string_view name = header.name;
+    const std::string_view value = header.value;
+    if (!http::StartsWithIgnoringCase(name, kAmzPrefix)) {
+      if (http::EqualsIgnoringCase(name, "etag")) {
+        if (out.etag.empty()) out.etag = ReadETag(value);
+      } else if (http::EqualsIgnoringCase(name, "last-modified")) {
+        if (out.last_modified == WallTime{}) out.last_modified = ParseHttpDate(value).value_or(WallTime{});
+      } else if (http::EqualsIgnoringCase(name, "content-type")) {
+        first(out.content_type, value);
+      }
+      continue;
+    }
+    if (http::StartsWithIgnoringCase(name, kChecksumPrefix)) {
+      composite = composite || (http::EqualsIgnoringCase(name, "x-amz-checksum-type") && value == "COMPOSITE");
+      ReadChecksum(name.substr(kChecksumPrefix.size()), value, out);
+    } else if (http::StartsWithIgnoringCase(name, kMetaPrefix)) {
+      out.user_metadata.emplace_back(LowerCase(name.substr(kMetaPrefix.size())), value);
+    } else if (http::EqualsIgnoringCase(name, "x-amz-storage-class")) {
+      first(out.storage_class, value);
+    } else if (http::EqualsIgnoringCase(name, "x-amz-version-id")) {
+      first(out.version_id.value, value);
+    } else if (http::EqualsIgnoringCase(name, "x-amz-restore")) {
+      first(out.restore, value);
+    }
   }
+  if (composite) out.checksums.clear();
   return out;
 }
 

@@ -93,7 +93,7 @@ Result<ObjectMetadata> ObjectBody::Finish() {
                                                  std::to_string(answer_.body_length));
   }
   if (verifier_) PENSTOCK_TRY(verifier_->Finish());
-  return answer_.metadata;
+  return std::move(answer_.metadata);
 }
 
 void AttemptBody::Reset() {
@@ -106,9 +106,18 @@ void AttemptBody::Reset() {
 }
 
 Result<void> AttemptBody::Begin(const http::ResponseHead& head) {
-  head_ = head;
   filled_ = 0;
-  to_success_body_ = success_body_ != nullptr && IsSuccess(info_, head.status);
+  const bool success = IsSuccess(info_, head.status);
+  to_success_body_ = success_body_ != nullptr && success;
+  if (!success) {
+    head_ = head;
+  } else {
+    // Should it break off, the error tells whose answer that was. All of it comes with the outcome.
+    head_.emplace().status = head.status;
+    for (const std::string_view name : {"x-amz-request-id", "x-amz-id-2"}) {
+      if (const auto value = head.Find(name)) head_->headers.push_back({std::string(name), std::string(*value)});
+    }
+  }
   return to_success_body_ ? success_body_->Begin(head) : Ok();
 }
 

@@ -36,7 +36,7 @@ class ObjectBody final : public SuccessBody {
   bool refused_by_caller() const override { return refused_by_caller_; }
   void Prepare(WireRequest& wire) override;
 
-  // After the last byte: the metadata, or kDataLoss when bytes are missing or the checksum differs.
+  // After the last byte, once: the metadata, or kDataLoss when bytes are missing or the checksum differs.
   Result<ObjectMetadata> Finish();
 
  private:
@@ -69,6 +69,7 @@ class AttemptBody final : public http::ResponseBody {
   MutableByteView Window() override;
   Result<void> Commit(std::size_t count) override;
 
+  // Of a success only its status and request ids.
   const std::optional<http::ResponseHead>& head() const { return head_; }
   std::uint64_t body_bytes() const { return body_bytes_; }  // of this attempt
   const ConnectionsUsed& connections() const { return connections_; }
