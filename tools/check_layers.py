@@ -41,6 +41,7 @@ PUBLIC_OWNER = {
     "penstock/base/": "base",
     "penstock/testing/": "client/testing",
     "penstock/client.h": "client/s3",
+    "penstock/stats.h": "client/s3",
     "penstock/credentials.h": "client/http",
     "penstock/object_store.h": "base",  # the interface every client module may know
     "penstock/object_store_call.inc": "base",

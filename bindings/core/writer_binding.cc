@@ -2,7 +2,11 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <cstddef>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "bindings/core/bindings.h"
 #include "bindings/core/client_binding.h"
@@ -17,6 +21,11 @@ namespace {
 namespace py = pybind11;
 using namespace py::literals;
 
+// Small writes are gathered with the GIL, so many bytes together: torch.save makes several for each tensor, and giving
+// the GIL away costs more than such a copy.
+constexpr std::size_t kSmallBytes = 16 << 10;
+constexpr std::size_t kGatheredBytes = 64 << 10;
+
 class PyWriter {
  public:
   PyWriter(std::unique_ptr<ObjectWriter> writer, std::shared_ptr<ProgressCounts> counts)
@@ -25,17 +34,36 @@ class PyWriter {
 
   // `callback` comes with each call: kept here, it could hold the upload in a cycle that Python cannot see.
   std::size_t Write(const py::object& data, py::object callback) {
-    const Progress progress(std::move(callback), counts_);
     const BufferView view(data, BufferView::Access::kRead);
-    auto result = WithoutGil([&] { return writer_.Get().Write(view.bytes(), progress.interrupt()); });
+    const ByteView bytes = view.bytes();
+    const bool fits = bytes.size() <= kSmallBytes && bytes.size() <= kGatheredBytes - gathered_.size();
+    if (open_ && fits && writer_.mine()) {
+      gathered_.insert(gathered_.end(), bytes.begin(), bytes.end());
+      return bytes.size();
+    }
+    const Progress progress(std::move(callback), counts_);
+    ObjectWriter& writer = writer_.Get();
+    std::vector<std::byte> before = std::exchange(gathered_, {});
+    auto result = WithoutGil([&]() -> Result<void> {
+      PENSTOCK_TRY(writer.Write(before, progress.interrupt()));
+      return writer.Write(bytes, progress.interrupt());
+    });
+    before.clear();
+    if (gathered_.empty()) gathered_ = std::move(before);  // its memory
     Unwrap(std::move(result));
     progress.Tell();
-    return view.bytes().size();
+    return bytes.size();
   }
 
   std::string Finish(py::object callback) {
     const Progress progress(std::move(callback), counts_);
-    auto result = WithoutGil([&] { return writer_.Get().Finish(progress.interrupt()); });
+    ObjectWriter& writer = writer_.Get();
+    open_ = false;
+    const std::vector<std::byte> rest = std::exchange(gathered_, {});
+    auto result = WithoutGil([&]() -> Result<UploadResponse> {
+      if (!rest.empty()) PENSTOCK_TRY(writer.Write(rest, progress.interrupt()));
+      return writer.Finish(progress.interrupt());
+    });
     const UploadResponse response = Unwrap(std::move(result));
     progress.Tell();
     return response.etag.value;
@@ -43,15 +71,19 @@ class PyWriter {
 
   void Abort() {
     if (!writer_.mine()) return;  // the parent's upload is the parent's
+    open_ = false;
+    gathered_ = {};
     auto result = WithoutGil([&] { return writer_.Get().Abort(); });
     Unwrap(std::move(result));
   }
 
-  std::uint64_t bytes_written() const { return writer_.Get().bytes_written(); }
+  std::uint64_t bytes_written() const { return writer_.Get().bytes_written() + gathered_.size(); }
 
  private:
   ProcessBound<ObjectWriter> writer_;
   std::shared_ptr<ProgressCounts> counts_;  // shared with the upload
+  std::vector<std::byte> gathered_;         // follows what the writer has; the GIL guards it
+  bool open_ = true;                        // neither finished nor given up
 };
 
 }  // namespace
@@ -59,12 +91,12 @@ class PyWriter {
 void BindWriter(py::module_& module) {
   py::class_<PyWriter, std::unique_ptr<PyWriter, DeleteWithoutGil<PyWriter>>>(module, "Writer", "Writes one object; nothing is visible before finish().")
       .def(py::init([](const PyClient& client, std::string bucket, std::string key, std::string storage_class, std::string content_type,
-                       std::vector<std::pair<std::string, std::string>> metadata, std::uint64_t part_size,
-                       std::uint64_t single_put_limit, int parallel) {
+                       std::vector<std::pair<std::string, std::string>> metadata, std::optional<std::uint64_t> part_size,
+                       std::optional<int> parallel) {
              auto counts = std::make_shared<ProgressCounts>();
              UploadOptions options;
              options.part_size_bytes = part_size;
-             options.single_put_limit_bytes = single_put_limit;
+             if (part_size) options.single_put_limit_bytes = *part_size;
              options.max_parallel_parts = parallel;
              options.attributes.storage_class = std::move(storage_class);
              options.attributes.content_type = std::move(content_type);
@@ -74,8 +106,8 @@ void BindWriter(py::module_& module) {
                  client.client, BucketName(std::move(bucket)), ObjectKey(std::move(key)), std::move(options)), std::move(counts)));
            }),
            "client"_a, "bucket"_a, "key"_a, "storage_class"_a = "", "content_type"_a = "",
-           "metadata"_a = std::vector<std::pair<std::string, std::string>>(), "part_size"_a = 8u << 20,
-           "single_put_limit"_a = 8u << 20, "parallel"_a = 4)
+           "metadata"_a = std::vector<std::pair<std::string, std::string>>(), "part_size"_a = py::none(),
+           "parallel"_a = py::none())
       .def("write", &PyWriter::Write, "data"_a, "progress"_a = py::none())
       .def("finish", &PyWriter::Finish, "progress"_a = py::none())
       .def("abort", &PyWriter::Abort)

@@ -217,7 +217,8 @@ class S3Client:
                 the ``with`` block gives the upload up; but when the last call raises, the object exists.
         """
         log.debug("PutObject s3://%s/%s", bucket, key)
-        return S3Writer(PutObjectStream(self._client, bucket, key, storage_class, self._s3client_config.part_size, progress))
+        stream = PutObjectStream(self._client, bucket, key, storage_class, self._part_size, progress, self._parallel_parts)
+        return S3Writer(stream)
 
     def list_objects(self, bucket: str, prefix: str = "", delimiter: str = "", max_keys: int = 1000) -> ListObjectStream:
         """Pages of the objects below a prefix, in S3's order."""

@@ -19,7 +19,8 @@ class S3ClientConfig:
         throughput_target_gbps: Wanted throughput in Gbit/s. The default, 10, stands for as many connections per object as
             its measured rate makes worth having; any other value for one per 0.4 Gbit/s, 64 at most.
         part_size: Bytes per ranged GET and per uploaded part, 5 MiB to 5 GiB. The default, 8 MiB, stands for parts planned
-            for each download: one request up to 8 MiB, then 8 to 64 MiB each. Checked when the client is first used.
+            for each download (one request up to 8 MiB, then 8 to 64 MiB each) and upload (one request up to 64 MiB, then
+            parts that grow from 8 to 64 MiB). Checked when the client is first used.
         unsigned: Do not sign requests (public buckets).
         force_path_style: Address objects as ``host/bucket/key`` instead of ``bucket.host/key``.
         max_attempts: How often a request is sent before its error is raised, 1 to 64. ``AWS_MAX_ATTEMPTS`` overrides it.

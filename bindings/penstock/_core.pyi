@@ -158,9 +158,8 @@ class Writer:
         storage_class: str = "",
         content_type: str = "",
         metadata: list[tuple[str, str]] = [],
-        part_size: int = ...,
-        single_put_limit: int = ...,
-        parallel: int = 4,
+        part_size: int | None = None,
+        parallel: int | None = None,
     ) -> None: ...
     def write(self, data: Buffer, progress: Callable[[int, int | None], None] | None = None) -> int: ...
     def finish(self, progress: Callable[[int, int | None], None] | None = None) -> str: ...

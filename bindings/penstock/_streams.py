@@ -246,14 +246,15 @@ class PutObjectStream:
         bucket: str,
         key: str,
         storage_class: str | None,
-        part_size: int,
+        part_size: int | None,
         progress: ProgressCallback | None = None,
+        parallel: int | None = None,
     ) -> None:
         self.bucket = bucket
         self.key = key
         self._closed = False
         self._progress = progress
-        self._writer = _core.Writer(client, bucket, key, storage_class or "", part_size=part_size, single_put_limit=part_size)
+        self._writer = _core.Writer(client, bucket, key, storage_class or "", part_size=part_size, parallel=parallel)
 
     def write(self, data: Buffer) -> int:
         """Takes all bytes of a buffer and returns their number."""

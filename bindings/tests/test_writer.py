@@ -17,14 +17,61 @@ from bucket_io import get, keys, put
 from penstock._streams import PutObjectStream
 from penstock.testing import Emulator
 
-PART = 8 * 1024**2
+PART = 5 * 1024**2
+SINGLE = 64 * 1024**2  # one PUT up to here
 
 
-@pytest.mark.parametrize("size", [0, 1, 1000, PART - 1, PART, PART + 1, 3 * PART + 5])
+@pytest.mark.parametrize("size", [0, 1, 1000, SINGLE - 1, SINGLE, SINGLE + 1])
 def test_round_trip(client, bucket, size):
     data = bytes(range(251)) * (size // 251 + 1)
     put(client, bucket, "k", data[:size])
     assert get(client, bucket, "k") == data[:size]
+
+
+@pytest.mark.parametrize("size", [PART - 1, PART, PART + 1, 3 * PART, 3 * PART + 5])
+@pytest.mark.parametrize("piece", [1_000_003, 3 * PART + 5])
+def test_round_trip_in_parts(emulator, bucket, size, piece):
+    client = emulator.client(penstock.S3ClientConfig(part_size=PART))
+    data = (bytes(range(251)) * (size // 251 + 1))[:size]
+    with client.put_object(bucket, "k") as writer:
+        for at in range(0, size, piece):
+            writer.write(data[at : at + piece])
+    assert get(client, bucket, "k") == data
+    requests = client.stats()["requests"]
+    assert requests.get("UploadPart", 0) == (-(-size // PART) if size > PART else 0)
+    assert requests.get("PutObject", 0) == (size <= PART)
+
+
+def test_writes_of_every_size_arrive_in_order(client, bucket):
+    """Small ones are gathered, large ones sent from where they lie: what follows what must not change."""
+    sizes = [1, 0, 16_384, 16_385, 3, 65_536, 70_000_000, 5, 20_000_000, 100, 16_000, 16_000, 16_000, 16_000, 16_000, 1]
+    pieces = [bytes([i + 1]) * size for i, size in enumerate(sizes)]
+    with client.put_object(bucket, "k") as writer:
+        for i, piece in enumerate(pieces):
+            buffer = bytearray(piece)
+            assert writer.write(memoryview(buffer)) == len(piece)
+            buffer[:] = bytes(len(buffer))  # the writer's no longer
+            assert writer.tell() == sum(sizes[: i + 1])
+    assert get(client, bucket, "k") == b"".join(pieces)
+
+
+def test_a_thousand_small_writes_are_one_request(client, bucket):
+    with client.put_object(bucket, "k") as writer:
+        for i in range(1000):
+            writer.write(b"%03d" % i)
+    assert get(client, bucket, "k") == b"".join(b"%03d" % i for i in range(1000))
+    assert client.stats()["requests"]["PutObject"] == 1
+
+
+def test_aborted_small_writes_are_forgotten(client, bucket):
+    writer = client.put_object(bucket, "k")
+    writer.write(b"small")
+    writer.abort()
+    with pytest.raises(penstock.S3Exception, match="Cannot write to closed object"):
+        writer.stream.write(b"x")
+    with pytest.raises(penstock.S3Exception, match="canceled"):
+        writer.stream._writer.write(b"x")
+    assert keys(client, bucket) == []
 
 
 @pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
@@ -38,13 +85,13 @@ def test_takes_every_bytes_like(client, bucket, kind):
 
 def test_nothing_is_visible_before_close(client, bucket):
     writer = client.put_object(bucket, "k")
-    writer.write(b"x" * (PART * 2))
+    writer.write(b"x" * (SINGLE + 1))
     assert keys(client, bucket) == []
     writer.close()
     assert keys(client, bucket) == ["k"]
 
 
-@pytest.mark.parametrize("size", [10, 2 * PART + 1])
+@pytest.mark.parametrize("size", [10, SINGLE + 1])
 def test_an_exception_gives_the_upload_up(client, bucket, size):
     """The reference publishes the truncated object here when the writer is collected."""
     put(client, bucket, "k", b"good")
@@ -57,7 +104,7 @@ def test_an_exception_gives_the_upload_up(client, bucket, size):
     assert client._client.list_multipart_uploads(bucket) == []
 
 
-@pytest.mark.parametrize("size", [10, 2 * PART + 1])
+@pytest.mark.parametrize("size", [10, SINGLE + 1])
 def test_a_dropped_writer_publishes_nothing(client, bucket, size):
     writer = client.put_object(bucket, "k")
     writer.write(b"x" * size)
@@ -75,7 +122,7 @@ def test_interpreter_exit_publishes_nothing(emulator, client, bucket):
                                          secret_access_key={emulator.secret_access_key!r})
         client = penstock.S3Client("us-east-1", endpoint={emulator.endpoint!r}, s3client_config=config)
         writer = client.put_object({bucket!r}, "k")
-        writer.write(b"x" * {2 * PART + 1})
+        writer.write(b"x" * {SINGLE + 1})
     """
     subprocess.run([sys.executable, "-c", textwrap.dedent(program)], check=True, timeout=60)
     assert keys(client, bucket) == []
@@ -135,7 +182,7 @@ def test_an_exception_is_not_replaced_by_a_failing_abort():
         client = own.client(penstock.S3ClientConfig(max_attempts=1))
         client.create_bucket("bucket")
         with pytest.raises(ValueError, match="mine"), client.put_object("bucket", "k") as writer:
-            writer.write(b"x" * (2 * PART + 1))
+            writer.write(b"x" * (SINGLE + 1))
             own.stop()
             raise ValueError("mine")
 

@@ -12,6 +12,7 @@ constexpr std::uint64_t kLeastPlanned = 8 * kMiB;
 constexpr std::uint64_t kMostPlanned = 64 * kMiB;
 constexpr std::uint64_t kPartsOfKnown = 32;
 constexpr double kSlowBytesPerSecond = 200e6;
+constexpr std::uint64_t kMuchHeld = 256 * kMiB;
 constexpr int kFewParts = 4;
 constexpr int kManyParts = 16;
 
@@ -44,15 +45,14 @@ std::uint64_t LeastPartSize(std::uint64_t written_bytes, const UploadOptions& op
 }
 
 InFlightLimit PlanInFlight(const std::optional<PartRate>& rate, const UploadOptions& options) {
-  const std::uint64_t part = options.part_size_bytes.value_or(kMostPlanned);
   if (options.max_parallel_parts) {
-    const auto parts = static_cast<std::uint64_t>(std::max(*options.max_parallel_parts, 1));
-    const std::uint64_t bytes = part > UINT64_MAX / parts ? UINT64_MAX : part * parts;
+    if (!options.part_size_bytes) return {*options.max_parallel_parts, kMuchHeld, kMuchHeld / 2};
+    const std::uint64_t bytes = *options.part_size_bytes * static_cast<std::uint64_t>(*options.max_parallel_parts);
     return {*options.max_parallel_parts, bytes, bytes};
   }
   const double seconds = rate ? std::max(std::chrono::duration<double>(rate->elapsed).count(), 1e-9) : 0;
   if (rate && static_cast<double>(rate->bytes) / seconds < kSlowBytesPerSecond) {
-    return {kManyParts, 256 * kMiB, 128 * kMiB};
+    return {kManyParts, kMuchHeld, kMuchHeld / 2};
   }
   return {kFewParts, 48 * kMiB, 16 * kMiB};
 }
