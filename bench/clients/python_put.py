@@ -1,0 +1,47 @@
+"""Writes 1 GiB or so as one object several times and prints what it cost, as one JSON line.
+
+python_put.py CLIENT ENDPOINT BUCKET MIB ROUNDS; CLIENT: penstock or s3torchconnector. 64 MiB a write, as a checkpoint's
+tensors come. `peak_mib` is the most memory above what the process had before the first write.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+import time
+from pathlib import Path
+
+WRITE_MIB = 64
+
+
+def memory_kib(name: str) -> int:
+    """VmRSS or VmHWM of this process; ru_maxrss would include the parent's before exec."""
+    return next(int(line.split()[1]) for line in Path("/proc/self/status").read_text().splitlines() if line.startswith(name))
+
+
+def main() -> None:
+    name, endpoint, bucket, mebibytes, rounds = sys.argv[1:]
+    module = importlib.import_module(name)
+    config = module.S3ClientConfig(force_path_style=True)
+    checkpoint = module.S3Checkpoint("us-east-1", endpoint=endpoint, s3client_config=config)
+    block = bytearray(range(256)) * (WRITE_MIB << 12)
+    tensor = memoryview(block)
+
+    def put() -> int:
+        with checkpoint.writer(f"s3://{bucket}/written-by-{name}") as writer:
+            for _ in range(int(mebibytes) // WRITE_MIB):
+                writer.write(tensor)
+        return int(mebibytes) << 20
+
+    before = memory_kib("VmRSS")
+    put()  # connections, imports
+    cpu, start = time.process_time(), time.perf_counter()
+    total = sum(put() for _ in range(int(rounds)))
+    seconds, cpu = time.perf_counter() - start, time.process_time() - cpu
+    peak = (memory_kib("VmHWM") - before) / 1024
+    print(json.dumps({"seconds": seconds, "cpu": cpu, "bytes": total, "peak_mib": peak}))
+
+
+if __name__ == "__main__":
+    main()
