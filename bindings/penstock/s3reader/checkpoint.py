@@ -105,15 +105,16 @@ class CheckpointReader(AdaptiveS3Reader):
                 piece = memoryview(data)[position - start : position - start + len(view)]
                 view[: len(piece)] = piece
                 return len(piece)
+        count = 0
         if self._tensors is not None:
             count = self._tensors.read_into(position, view)
-            if count > 0:
-                return count
-            self._misses += 1
-        if self._misses < MOST_MISSES and self._start_tensors(position):
+            self._misses += count == 0
+        if count == 0 and self._misses < MOST_MISSES and self._start_tensors(position):
             assert self._tensors is not None
-            return self._tensors.read_into(position, view)
-        return 0
+            count = self._tensors.read_into(position, view)
+        assert self._ranges is not None
+        self._ranges.source.brought(count)
+        return count
 
     def _readinto_past(self, position: int, view: memoryview) -> int:
         count = 0
