@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/named_crc.h"
+#include "client/transfer/late_cleanup.h"
 #include "client/transfer/part_plan.h"
 #include "client/transfer/settle.h"
 
@@ -18,6 +19,56 @@ constexpr int kAbortTries = 4;
 constexpr int kDamagedTries = 3;   // of one part, likewise
 constexpr int kRemovalsUnasked = 1;
 constexpr int kRemovalsByAbort = 2;
+
+// What is left of an upload at S3, to be removed; owns what that takes.
+struct Removal {
+  std::shared_ptr<ObjectStore> store;
+  BucketName bucket;
+  ObjectKey key;
+  UploadId upload_id;
+  bool stray_part_possible = false;  // a part may still arrive at S3 after it failed here
+  CallOptions options;               // one time limit over all tries
+};
+
+Result<void> RemoveParts(const Removal& removal) {
+  Result<void> last = Ok();
+  for (int tried = 0; tried < kAbortTries; ++tried) {
+    AbortMultipartUploadRequest abort;
+    abort.bucket = removal.bucket;
+    abort.key = removal.key;
+    abort.upload_id = removal.upload_id;
+    abort.options = removal.options;
+    const Result<NoResponse> aborted = removal.store->Call(std::move(abort));
+    if (!aborted.ok()) {
+      if (aborted.error().kind == ErrorKind::kNotFound) return Ok();
+      last = aborted.error();
+      continue;
+    }
+    last = Ok();
+    if (!removal.stray_part_possible) return last;
+    // A part that raced with the abort may still have been stored: abort until the upload is gone (spec §2.11).
+    ListPartsRequest list;
+    list.bucket = removal.bucket;
+    list.key = removal.key;
+    list.upload_id = removal.upload_id;
+    list.options = removal.options;
+    const Result<ListPartsResponse> parts = removal.store->Call(std::move(list));
+    if (!parts.ok()) return last;
+  }
+  return last;
+}
+
+// The same behind the back of whoever interrupted, as far as it takes longer than he waits.
+Result<void> RemovePartsSoon(Removal removal) {
+  struct Shared {
+    Removal removal;
+    Result<void> result = Ok();
+  };
+  auto shared = std::make_shared<Shared>(Shared{std::move(removal)});
+  if (RunCleanup([shared] { shared->result = RemoveParts(shared->removal); }, kInterruptedPatience)) return shared->result;
+  return Error::Make(ErrorKind::kTimeout, "the removal of its parts takes longer than " +
+                                              std::to_string(kInterruptedPatience.count()) + " ms, and goes on");
+}
 
 }  // namespace
 
@@ -223,11 +274,10 @@ Result<UploadResponse> MultipartUpload::Complete(const Interrupt& interrupt) {
   const bool unknown = OutcomeUnknown(result.error()) || result.error().kind == ErrorKind::kNotFound;
   // The abort comes first: after it S3 has decided, and what the key holds is final.
   Error error = Fail(std::move(result).error());
-  if (!unknown) return error;
+  // Whoever interrupted does not wait to be told how it ended.
+  if (!unknown || interrupted_) return error;
   const Fingerprint ours{sent_bytes_, MultipartETag(parts), crc_};
-  // Whoever interrupted waits for one limit, not for two.
-  const CallOptions cleanup = interrupted_ ? cleanup_ : CleanupOptions(false);
-  if (std::optional<ETag> etag = FindPublished(*store_, bucket_, key_, ours, cleanup)) {
+  if (std::optional<ETag> etag = FindPublished(*store_, bucket_, key_, ours, CleanupOptions(false))) {
     failed_.reset();
     upload_id_.reset();
     progress_.Finish(sent_bytes_);
@@ -264,42 +314,14 @@ Result<void> MultipartUpload::GiveUp(int removals_allowed) {
   }
   if (removals_ >= removals_allowed) return removed_;
   ++removals_;
-  cleanup_ = CleanupOptions(interrupted_);
-  removed_ = RemoveParts(cleanup_);
+  Removal removal{store_, bucket_, key_, *upload_id_, false, CleanupOptions(interrupted_)};
+  {
+    const MutexLock lock(mutex_);
+    removal.stray_part_possible = stray_part_possible_;
+  }
+  removed_ = interrupted_ ? RemovePartsSoon(std::move(removal)) : RemoveParts(removal);
   if (removed_.ok()) upload_id_.reset();
   return removed_;
-}
-
-// `cleanup`: one time limit over all tries.
-Result<void> MultipartUpload::RemoveParts(const CallOptions& cleanup) {
-  Result<void> last = Ok();
-  for (int tried = 0; tried < kAbortTries; ++tried) {
-    AbortMultipartUploadRequest abort;
-    abort.bucket = bucket_;
-    abort.key = key_;
-    abort.upload_id = *upload_id_;
-    abort.options = cleanup;
-    const Result<NoResponse> aborted = store_->Call(std::move(abort));
-    if (!aborted.ok()) {
-      if (aborted.error().kind == ErrorKind::kNotFound) return Ok();
-      last = aborted.error();
-      continue;
-    }
-    last = Ok();
-    {
-      const MutexLock lock(mutex_);
-      if (!stray_part_possible_) return last;
-    }
-    // A part that raced with the abort may still have been stored: abort until the upload is gone (spec §2.11).
-    ListPartsRequest list;
-    list.bucket = bucket_;
-    list.key = key_;
-    list.upload_id = *upload_id_;
-    list.options = cleanup;
-    const Result<ListPartsResponse> parts = store_->Call(std::move(list));
-    if (!parts.ok()) return last;
-  }
-  return last;
 }
 
 }  // namespace penstock::transfer

@@ -47,10 +47,12 @@ class MultipartUpload {
   Result<void> WaitForBorrowed(const Interrupt& interrupt);
   // What PlanInFlight says now.
   InFlightLimit limit() const;
-  // Waits for the parts, then publishes. What was published is reported as such, even when S3's answer was lost.
+  // Waits for the parts, then publishes. What was published is reported as such, even when S3's answer was lost, but not
+  // to whoever interrupted: kCancelled says no more than that he did.
   Result<UploadResponse> Complete(const Interrupt& interrupt);
   // Gives up: cancels and awaits the parts, removes them at S3. Nothing to do: success. Where that failed twice it
-  // returns the last error without asking again.
+  // returns the last error without asking again. After an interrupt it waits kInterruptedPatience for the removal, which
+  // then goes on by itself (late_cleanup.h).
   Result<void> Abort();
   // The same because of `error`, which every further call then returns. Not repeated.
   void Cancel(Error error);
@@ -79,7 +81,6 @@ class MultipartUpload {
   std::vector<CompletedPart> TakeParts();
   Result<PutObjectResponse> TryComplete(const std::vector<CompletedPart>& parts, const Interrupt& interrupt);
   Result<void> GiveUp(int removals_allowed);
-  Result<void> RemoveParts(const CallOptions& cleanup);
 
   const std::shared_ptr<ObjectStore> store_;  // shared with the creator: parts in flight need it
   const BucketName bucket_;
@@ -90,9 +91,8 @@ class MultipartUpload {
   bool keeps_crc_ = false;             // the service does, of the whole object
   std::optional<Error> failed_;
   bool interrupted_ = false;  // failed_ says so, and somebody waits for the end
-  int removals_ = 0;          // times RemoveParts ran
-  Result<void> removed_ = Ok();  // of the last one
-  CallOptions cleanup_;          // of the last one
+  int removals_ = 0;             // times the parts were removed
+  Result<void> removed_ = Ok();  // the last time
   int last_part_number_ = 0;
   std::uint64_t sent_bytes_ = 0;
   ProgressMeter progress_;

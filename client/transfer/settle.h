@@ -37,9 +37,10 @@ struct Fingerprint {
 std::optional<ETag> FindPublished(ObjectStore& store, const BucketName& bucket, const ObjectKey& key,
                                   const Fingerprint& ours, CallOptions cleanup);
 
-// What cleaning up and settling may take. Someone who interrupted an upload waits for its end.
+// What cleaning up and settling may take, and how long someone who interrupted an upload waits for it.
 inline constexpr std::chrono::seconds kCleanupLimit{30};
 inline constexpr std::chrono::seconds kInterruptedCleanupLimit{5};
+inline constexpr std::chrono::milliseconds kInterruptedPatience{75};
 
 // One such limit from now on, with neither the caller's deadline nor its cancellation: those may be why there is
 // something to clean up.

@@ -47,10 +47,11 @@ Result<UploadResponse> PutWhole(ObjectStore& store, const BucketName& bucket, co
     progress.Finish(body.size());
     return UploadResponse{put->etag, body.size()};
   }
-  if (OutcomeUnknown(put.error())) {
-    const bool interrupted = put.error().kind == ErrorKind::kCancelled;
+  // Whoever interrupted does not wait to be told how it ended.
+  const bool interrupted = put.error().kind == ErrorKind::kCancelled;
+  if (OutcomeUnknown(put.error()) && !interrupted) {
     const Fingerprint ours{body.size(), ContentETag(body), body.crc64nvme()};
-    std::optional<ETag> etag = FindPublished(store, bucket, key, ours, CleanupOptions(interrupted));
+    std::optional<ETag> etag = FindPublished(store, bucket, key, ours, CleanupOptions(false));
     if (etag) {
       progress.Finish(body.size());
       return UploadResponse{*std::move(etag), body.size()};
