@@ -32,7 +32,7 @@ constexpr milliseconds kMinSweep{5};
 constexpr milliseconds kStopRound{10};
 constexpr milliseconds kMaxGrace{3'600'000};
 
-constexpr int kErrandPatience = 12;  // connections that a thread serves before an errand that waits
+constexpr int kErrandPatience = 32;  // connections that a thread serves before an errand that waits
 
 MonotonicTime Now() { return std::chrono::steady_clock::now(); }
 

@@ -28,6 +28,14 @@ Result<std::vector<SliceReference>> Unpack(const Connection& connection, std::st
   return Error::Make(ErrorKind::kDataLoss, "the database file " + connection.path() + " holds a damaged object record");
 }
 
+// Removes a blob that lies in its row and has one reference; false, and nothing done, where it is another.
+Result<bool> DropInline(Connection& connection, std::int64_t id) {
+  const std::int64_t changes = connection.Changes();
+  Query drop(connection, "DELETE FROM blobs WHERE id=? AND refs<=1 AND bytes IS NOT NULL");
+  PENSTOCK_TRY(drop.Bind(id).Run());
+  return connection.Changes() != changes;
+}
+
 // Null: the file was removed since the row was read.
 Result<StoredBlobPtr> LoadBlob(Connection& connection, const std::shared_ptr<BlobRegistry>& registry, std::int64_t id) {
   if (StoredBlobPtr living = registry->Find(id); living != nullptr) return living;
@@ -72,6 +80,13 @@ Result<void> ReleaseReferences(WriteTransaction& transaction, const std::shared_
   Connection& connection = transaction.connection();
   PENSTOCK_ASSIGN(const auto slices, Unpack(connection, packed_slices));
   for (const SliceReference& slice : slices) {
+    if (!registry->in_memory()) {  // most blobs are small and are no copies
+      PENSTOCK_ASSIGN(const bool dropped, DropInline(connection, slice.blob_id));
+      if (dropped) {
+        transaction.AfterCommit([registry, id = slice.blob_id] { registry->Released(id, false); });
+        continue;
+      }
+    }
     // Not by RETURNING, which costs a table for its one row.
     Query find(connection, "SELECT refs, bytes IS NULL FROM blobs WHERE id=?");
     PENSTOCK_ASSIGN(const bool found, find.Bind(slice.blob_id).Step());

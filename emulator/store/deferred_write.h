@@ -2,11 +2,13 @@
 #ifndef PENSTOCK_EMULATOR_STORE_DEFERRED_WRITE_H_
 #define PENSTOCK_EMULATOR_STORE_DEFERRED_WRITE_H_
 
+#include <functional>
 #include <memory>
 #include <utility>
 
 #include "emulator/store/later.h"
 #include "emulator/store/write_queue.h"
+#include "penstock/base/result.h"
 
 namespace penstock::emulator::store {
 
@@ -32,6 +34,21 @@ class DeferredWrite final : public WriteQueue::Deferred {
   const std::unique_ptr<Completion<T>> completion_;
   Work work_;
 };
+
+// Makes a Work of `arguments` and runs it; returns when it is committed or has failed.
+template <class Work, class... Arguments>
+decltype(std::declval<Work&>().TakeOutcome()) WriteNow(WriteQueue& queue, Arguments&&... arguments) {
+  Work work(std::forward<Arguments>(arguments)...);
+  PENSTOCK_TRY(queue.Run(std::ref(work)));
+  return work.TakeOutcome();
+}
+
+// The same, but returns at once.
+template <class Work, class T, class... Arguments>
+void WriteDeferred(WriteQueue& queue, Later<T> later, Arguments&&... arguments) {
+  queue.Submit(std::make_unique<DeferredWrite<Work, T>>(std::move(later.completion), std::forward<Arguments>(arguments)...),
+               later.executor);
+}
 
 }  // namespace penstock::emulator::store
 

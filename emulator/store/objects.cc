@@ -102,14 +102,11 @@ class SqliteStore::ObjectPut {
 };
 
 Result<PutOutcome> SqliteStore::Put(PutObject request) {
-  ObjectPut put(*this, std::move(request));
-  PENSTOCK_TRY(queue_.Run(std::ref(put)));
-  return put.TakeOutcome();
+  return WriteNow<ObjectPut>(queue_, *this, std::move(request));
 }
 
 void SqliteStore::Put(PutObject request, Later<PutOutcome> later) {
-  using Write = DeferredWrite<ObjectPut, PutOutcome>;
-  queue_.Submit(std::make_unique<Write>(std::move(later.completion), *this, std::move(request)), later.executor);
+  WriteDeferred<ObjectPut>(queue_, std::move(later), *this, std::move(request));
 }
 
 class SqliteStore::ObjectDelete {
@@ -136,14 +133,11 @@ class SqliteStore::ObjectDelete {
 };
 
 Result<DeleteOutcome> SqliteStore::Delete(DeleteObject request) {
-  ObjectDelete remove(*this, std::move(request));
-  PENSTOCK_TRY(queue_.Run(std::ref(remove)));
-  return remove.TakeOutcome();
+  return WriteNow<ObjectDelete>(queue_, *this, std::move(request));
 }
 
 void SqliteStore::Delete(DeleteObject request, Later<DeleteOutcome> later) {
-  using Write = DeferredWrite<ObjectDelete, DeleteOutcome>;
-  queue_.Submit(std::make_unique<Write>(std::move(later.completion), *this, std::move(request)), later.executor);
+  WriteDeferred<ObjectDelete>(queue_, std::move(later), *this, std::move(request));
 }
 
 std::vector<Result<DeleteOutcome>> SqliteStore::Delete(std::vector<DeleteObject> requests) {

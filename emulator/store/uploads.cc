@@ -128,14 +128,10 @@ class SqliteStore::PartPut {
   PutPart request_;
 };
 
-Result<void> SqliteStore::Put(PutPart request) {
-  PartPut put(*this, std::move(request));
-  return queue_.Run(std::ref(put));
-}
+Result<void> SqliteStore::Put(PutPart request) { return WriteNow<PartPut>(queue_, *this, std::move(request)); }
 
 void SqliteStore::Put(PutPart request, Later<void> later) {
-  using Write = DeferredWrite<PartPut, void>;
-  queue_.Submit(std::make_unique<Write>(std::move(later.completion), *this, std::move(request)), later.executor);
+  WriteDeferred<PartPut>(queue_, std::move(later), *this, std::move(request));
 }
 
 Result<std::vector<StoredPart>> SqliteStore::ListParts(const BucketName& bucket, const ObjectKey& key,

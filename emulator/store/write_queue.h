@@ -23,13 +23,14 @@ namespace penstock::emulator::store {
 // What one piece of work writes with.
 class WriteTransaction {
  public:
-  explicit WriteTransaction(Connection& connection) : connection_(connection) {}
+  explicit WriteTransaction(Connection& connection) : connection_(connection) { effects_.reserve(kUsualEffects); }
   Connection& connection() { return connection_; }
   // Runs after the commit, before the caller is told; in order of the writes. Never when the work failed.
   void AfterCommit(std::function<void()> effect) { effects_.push_back(std::move(effect)); }
 
  private:
   friend class WriteQueue;
+  static constexpr std::size_t kUsualEffects = 3;  // of a put: one blob comes, one goes, the record is published
   Connection& connection_;
   std::vector<std::function<void()>> effects_;
 };
