@@ -10,6 +10,7 @@ from groups.client import SIZE, put_random
 from harness import Measurement, Row, interleave, per_gigabyte, rows, run_json
 from servers import CREDENTIALS, penstock_emulator
 
+PYTHON_LINES = str(Path(__file__).parent.parent / "clients/python_lines.py")
 PYTHON_GET = str(Path(__file__).parent.parent / "clients/python_get.py")
 DOWNLOADS = 3
 # Peers whose packages do not share an environment with the others': `./dev bench` makes it and names its interpreter.
@@ -42,4 +43,21 @@ def readinto_1gib(rounds: int) -> list[Row]:
     return download(rounds, "client.readinto_1gib", {**cells, "obstore": (CLIENTS_PYTHON, "obstore_into")})
 
 
-SCENARIOS = [read_1gib, readinto_1gib]
+def readline(rounds: int) -> list[Row]:
+    """Lines of about 100 bytes, with the default reader."""
+    lines = {"penstock": 1_000_000, "s3torchconnector": 20_000}  # seconds of each
+    with penstock_emulator("--memory") as server:
+        client = server.boto3()
+        client.create_bucket(Bucket="bench")
+        for name, count in lines.items():
+            client.put_object(Bucket="bench", Key=name, Body=b"".join(b"%099d\n" % i for i in range(count)))
+
+        def measure(name: str) -> Measurement:
+            got = run_json([sys.executable, PYTHON_LINES, name, server.endpoint, "bench", name, "2"], CREDENTIALS)
+            return {"rate": got["lines"] / got["seconds"], "cpu": got["cpu"] / got["lines"] * 1e6}
+
+        results = interleave({name: (lambda name=name: measure(name)) for name in lines}, rounds)
+    return rows(results, "penstock", {"rate": ("client.readline", "lines/s"), "cpu": ("client.readline.cpu", "CPU-us/line")})
+
+
+SCENARIOS = [read_1gib, readinto_1gib, readline]

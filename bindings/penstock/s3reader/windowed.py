@@ -82,6 +82,9 @@ class WindowedS3Reader(S3Reader):
             self._size = self._get_object_info().size
         return self._size
 
+    def __reduce__(self) -> str:
+        raise TypeError(f"cannot pickle {type(self).__name__!r} object: open a reader in the process that reads")
+
     # ---- io
 
     @property

@@ -1,0 +1,389 @@
+"""The rules of the reference connector's readers that programs rely on (spec/connector.md §2.5), and its bugs, passing here."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import gzip
+import inspect
+import io
+import pickle
+from array import array
+from functools import partial
+
+import penstock
+import pytest
+from bucket_io import put
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from penstock import S3Reader, S3ReaderConstructor
+from penstock.s3reader import RangedS3Reader, SequentialS3Reader
+
+KINDS = {
+    "default": S3ReaderConstructor.default(),
+    "sequential": S3ReaderConstructor.sequential(),
+    "range_based": S3ReaderConstructor.range_based(),
+    "range_based(0)": S3ReaderConstructor.range_based(0),
+    "range_based(7)": S3ReaderConstructor.range_based(7),
+}
+every_kind = pytest.mark.parametrize("kind", KINDS)
+DATA = b"0123456789abcdef"
+
+
+@pytest.fixture
+def open_reader(client, bucket):
+    put(client, bucket, "k", DATA)
+    return lambda kind, key="k": client.get_object(bucket, key, reader_constructor=KINDS[kind])
+
+
+class Counted:
+    """A get_stream and a get_object_info that count their calls."""
+
+    def __init__(self, data=DATA):
+        self.data, self.ranges, self.sizes = data, [], 0
+
+    def get_stream(self, start=None, end=None):
+        self.ranges.append((start, end))
+        part = self.data[start or 0 : len(self.data) if end is None else end]
+        return iter([part[i : i + 4] for i in range(0, len(part), 4)])
+
+    def get_object_info(self):
+        self.sizes += 1
+        return type("Info", (), {"size": len(self.data)})
+
+
+# ---- read, readinto, tell
+
+
+@every_kind
+@pytest.mark.parametrize("rest", [(), (None,), (-1,), (-100,)])
+def test_without_a_size_the_rest_is_read(open_reader, kind, rest):
+    reader = open_reader(kind)
+    assert reader.read(3) == DATA[:3]
+    assert reader.read(*rest) == DATA[3:]
+    assert reader.read(*rest) == b""
+
+
+@every_kind
+def test_read_of_nothing_and_beyond_the_end(open_reader, kind):
+    reader = open_reader(kind)
+    assert reader.read(0) == b""
+    assert reader.read(True) == b"0"
+    assert reader.read(size=100) == DATA[1:]
+    assert reader.read(100) == b""
+    assert type(reader.tell()) is int and reader.tell() == len(DATA)
+
+
+@every_kind
+@pytest.mark.parametrize("size", [1.0, "1", b"1", [1]])
+def test_a_size_is_an_integer_or_none(open_reader, kind, size):
+    with pytest.raises(TypeError, match=r"argument should be integer or None, not <class '\w+'>"):
+        open_reader(kind).read(size)
+
+
+@every_kind
+def test_readinto_takes_any_writable_buffer_and_counts_bytes(open_reader, kind):
+    """The reference counts a buffer's elements."""
+    reader = open_reader(kind)
+    numbers = array("i", [0, 0])
+    assert reader.readinto(memoryview(numbers)) == 8
+    assert numbers.tobytes() == DATA[:8]
+    assert reader.readinto(bytearray()) == 0
+    memory = bytearray(100)
+    assert reader.readinto(memory) == 8
+    assert memory[:8] == DATA[8:]
+    assert reader.readinto(memory) == 0
+
+
+@every_kind
+@pytest.mark.parametrize(
+    ("buffer", "name"), [(b"x", "bytes"), ("x", "str"), (memoryview(b"x"), "memoryview"), (None, "NoneType")]
+)
+def test_readinto_refuses_what_it_cannot_write(open_reader, kind, buffer, name):
+    with pytest.raises(TypeError, match=f"argument must be a writable bytes-like object, not {name}"):
+        open_reader(kind).readinto(buffer)
+
+
+# ---- seek
+
+
+@every_kind
+def test_seeks_stay_inside_the_object(open_reader, kind):
+    reader = open_reader(kind)
+    assert reader.seek(10**9) == len(DATA)
+    assert reader.seek(3, io.SEEK_CUR) == len(DATA)
+    assert reader.seek(0, io.SEEK_CUR) == len(DATA)
+    assert reader.seek(5, io.SEEK_END) == len(DATA)
+    assert reader.seek(-5, io.SEEK_END) == len(DATA) - 5
+    assert reader.seek(-1, io.SEEK_CUR) == len(DATA) - 6
+    assert reader.read(2) == DATA[-6:-4]
+
+
+@every_kind
+@pytest.mark.parametrize(
+    ("arguments", "error", "text"),
+    [
+        ((1.0,), TypeError, "integer argument expected, got <class 'float'>"),
+        (("1",), TypeError, "integer argument expected, got <class 'str'>"),
+        ((None,), TypeError, "integer argument expected, got <class 'NoneType'>"),
+        ((0, "foo"), TypeError, "integer argument expected, got <class 'str'>"),
+        ((0, 5), ValueError, "Seek must be passed SEEK_CUR, SEEK_SET, or SEEK_END"),
+        ((-1,), ValueError, "negative seek value -1"),
+        ((-17, io.SEEK_END), ValueError, "negative seek value -1"),
+        ((-1, io.SEEK_CUR), ValueError, "negative seek value -1"),
+    ],
+)
+def test_refused_seeks_leave_the_position(open_reader, kind, arguments, error, text):
+    reader = open_reader(kind)
+    with pytest.raises(error, match=text):
+        reader.seek(*arguments)
+    assert reader.tell() == 0
+    assert reader.read() == DATA
+
+
+@every_kind
+def test_a_reader_is_a_readable_seekable_buffered_file(open_reader, kind):
+    reader = open_reader(kind)
+    assert isinstance(reader, io.BufferedIOBase) and isinstance(reader, S3Reader)
+    assert (reader.readable(), reader.seekable(), reader.writable()) == (True, True, False)
+    for refused in (reader.fileno, reader.detach, lambda: reader.write(b"x"), reader.truncate):
+        with pytest.raises(io.UnsupportedOperation):
+            refused()
+    assert not hasattr(reader, "peek") and not hasattr(reader, "readall")
+
+
+@every_kind
+def test_what_it_reads_and_its_name(client, open_reader, kind, bucket):
+    reader = open_reader(kind)
+    assert (reader.bucket, reader.key) == (bucket, "k")
+    missing = "The object was not found" if kind.startswith("range") else "The key does not exist"  # a HEAD's, a GET's
+    with pytest.raises(penstock.S3Exception, match=f"Service error: {missing}"):
+        open_reader(kind, "missing").read()
+    with pytest.raises(penstock.S3Exception):
+        open_reader(kind, "missing").seek(0, io.SEEK_END)
+    with pytest.raises(TypeError, match="cannot pickle"):
+        pickle.dumps(reader)
+
+
+def test_the_base_class_is_abstract():
+    assert inspect.isabstract(S3Reader)
+    assert {"read", "seek", "tell", "readinto", "bucket", "key"} <= S3Reader.__abstractmethods__
+
+
+# ---- close
+
+
+@every_kind
+def test_a_closed_reader_refuses_everything(open_reader, kind):
+    """The reference goes on reading after close()."""
+    reader = open_reader(kind)
+    with reader:
+        reader.read(1)
+    assert reader.closed
+    reader.close()
+    with_arguments = (lambda: reader.seek(0), lambda: reader.readinto(bytearray(3)), lambda: reader.read(1), lambda: next(reader))
+    for use in (reader.read, reader.tell, reader.readline, reader.readlines, reader.read1, reader.__enter__, *with_arguments):
+        with pytest.raises(ValueError, match="closed file"):
+            use()
+
+
+@pytest.mark.parametrize("make", [SequentialS3Reader, RangedS3Reader, S3ReaderConstructor.default()])
+@pytest.mark.parametrize("bucket_name", ["", None])
+def test_a_reader_needs_a_bucket_and_no_key(make, bucket_name, recwarn):
+    counted = Counted()
+    with pytest.raises(ValueError, match="Bucket should be specified"):
+        make(bucket=bucket_name, key="k", get_object_info=counted.get_object_info, get_stream=counted.get_stream)
+    make(bucket="b", key="", get_object_info=counted.get_object_info, get_stream=counted.get_stream).close()
+    assert (counted.ranges, counted.sizes, list(recwarn)) == ([], 0, [])
+
+
+# ---- sequential
+
+
+def test_sequential_is_one_stream_that_is_kept():
+    counted = Counted()
+    reader = SequentialS3Reader("b", "k", counted.get_object_info, counted.get_stream)
+    assert reader.read(5) == DATA[:5]
+    assert reader.seek(1) == 1
+    assert reader.read() == DATA[1:]
+    assert reader.seek(0) == 0
+    assert reader.read() == DATA
+    assert reader.seek(100) == len(DATA)  # known by then
+    assert (counted.ranges, counted.sizes) == ([(None, None)], 0)
+
+
+def test_sequential_asks_for_the_size_and_opens_nothing_to_seek_to_the_end():
+    counted = Counted()
+    reader = SequentialS3Reader("b", "k", counted.get_object_info, counted.get_stream)
+    assert [reader.seek(0, io.SEEK_END), reader.seek(9, io.SEEK_END)] == [len(DATA), len(DATA)]
+    assert (counted.ranges, counted.sizes) == ([], 1)
+
+
+def test_sequential_prefetch_opens_the_stream_once():
+    counted = Counted()
+    reader = SequentialS3Reader("b", "k", counted.get_object_info, counted.get_stream)
+    reader.prefetch()
+    reader.prefetch()
+    assert reader.read() == DATA
+    assert counted.ranges == [(None, None)]
+
+
+# ---- range-based
+
+
+def ranged(counted, buffer_size):
+    return RangedS3Reader("b", "k", counted.get_object_info, counted.get_stream, buffer_size)
+
+
+def test_small_reads_fill_the_buffer_and_large_ones_do_not():
+    counted = Counted()
+    reader = ranged(counted, 6)
+    assert [reader.read(2), reader.read(3)] == [DATA[:2], DATA[2:5]]
+    assert counted.ranges == [(0, 6)]
+    assert reader.read(3) == DATA[5:8]  # the byte that is here, then the next window
+    assert counted.ranges == [(0, 6), (6, 12)]
+    reader.seek(9)
+    assert reader.read(7) == DATA[9:]  # what is here first; the rest, 4 bytes, through the buffer, clipped
+    assert counted.ranges == [(0, 6), (6, 12), (12, 16)]
+    reader.seek(0)
+    assert reader.read(6) == DATA[:6]  # as much as the buffer holds: straight
+    assert counted.ranges[3:] == [(0, 6)]
+    assert counted.sizes == 1
+
+
+def test_without_a_buffer_each_read_is_its_range():
+    counted = Counted()
+    reader = ranged(counted, 0)
+    assert [reader.read(2), reader.read(3)] == [DATA[:2], DATA[2:5]]
+    memory = bytearray(4)
+    reader.readinto(memory)
+    assert counted.ranges == [(0, 2), (2, 5), (5, 9)]
+
+
+@every_kind
+def test_an_object_that_is_replaced_is_never_mixed(client, bucket, kind):
+    """The reference's range-based reader gives a mix of both versions."""
+    size = 20 * 1024**2
+    put(client, bucket, "big", b"a" * size)
+    reader = client.get_object(bucket, "big", reader_constructor=KINDS[kind])
+    got = reader.read(10)
+    put(client, bucket, "big", b"b" * size)
+    with contextlib.suppress(penstock.S3PreconditionFailedError):  # unless all of it was on its way
+        while piece := reader.read(3 * 1024**2):
+            got += piece
+        assert len(got) == size
+    assert got == b"a" * len(got)
+
+
+# ---- constructors
+
+
+def test_constructors_are_partials_that_pickle_and_have_names():
+    names = S3ReaderConstructor.get_reader_type_string
+    sequential, by_range = S3ReaderConstructor.sequential(), S3ReaderConstructor.range_based(buffer_size=5)
+    assert isinstance(sequential, partial) and sequential.func is SequentialS3Reader
+    assert isinstance(by_range, partial) and by_range.func is RangedS3Reader and by_range.keywords["buffer_size"] == 5
+    assert isinstance(S3ReaderConstructor.default(), partial)
+    assert issubclass(S3ReaderConstructor.default().func, SequentialS3Reader)
+    assert [names(pickle.loads(pickle.dumps(each))) for each in (sequential, by_range, S3ReaderConstructor.default())] == [
+        "sequential", "range_based", "sequential",
+    ]  # fmt: skip
+    assert (names(None), names(partial(dict)), names(object())) == ("sequential", "unknown", "unknown")
+
+
+def test_a_constructor_is_called_with_keywords(client, bucket):
+    put(client, bucket, "k", DATA)
+    seen = {}
+
+    def constructor(**arguments):
+        seen.update(arguments)
+        return SequentialS3Reader(**arguments)
+
+    reader = client.get_object(bucket, "k", reader_constructor=constructor)
+    assert sorted(seen) == ["bucket", "get_object_info", "get_stream", "key"]
+    assert seen["get_object_info"]().size == len(DATA)
+    assert b"".join(seen["get_stream"](start=2, end=5)) == DATA[2:5]
+    assert b"".join(seen["get_stream"](start=2)) == DATA[2:]
+    assert b"".join(seen["get_stream"]()) == DATA
+    assert reader.read() == DATA
+
+
+# ---- lines, and what stands on a buffered file
+
+
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.data())
+def test_lines_are_those_of_bytesio_whatever_the_blocks(data):
+    """The reference reads lines byte by byte."""
+    text = data.draw(st.lists(st.sampled_from([b"\n", b"a", b"\r", b"bcd", b"\r\n", b"0123456789"]), max_size=30).map(b"".join))
+    size = data.draw(st.integers(1, 9))
+
+    def get_stream(start=None, end=None):
+        part = text[start or 0 : len(text) if end is None else end]
+        return iter([part[i : i + size] for i in range(0, len(part), size)])
+
+    info = type("Info", (), {"size": len(text)})
+    buffer_size = data.draw(st.sampled_from([None, 0, 1, 4]))
+    make = data.draw(st.sampled_from([SequentialS3Reader, partial(RangedS3Reader, buffer_size=buffer_size)]))
+    reader, model = make("b", "k", lambda: info, get_stream), io.BytesIO(text)
+    for _ in range(data.draw(st.integers(0, 12))):
+        argument = data.draw(st.sampled_from([(), (-1,), (None,), (0,), (1,), (3,), (100,)]))
+        assert reader.readline(*argument) == model.readline(*argument)
+        assert reader.tell() == model.tell()
+    hint = data.draw(st.sampled_from([-1, 0, 2, 100]))
+    assert reader.readlines(hint) == model.readlines(hint)
+    assert list(reader) == list(model)
+    assert next(reader, None) is None
+
+
+@every_kind
+def test_lines_across_large_blocks(client, bucket, kind):
+    lines = [b"x" * length + b"\n" for length in (0, 1, 1024**2 - 2, 3, 1024**2, 5 * 1024**2, 0, 4 * 1024**2 + 7)] + [b"no end"]
+    put(client, bucket, "lines", b"".join(lines))
+    if kind == "range_based(7)":
+        lines = lines[:2]  # each 7 bytes are a request
+        put(client, bucket, "lines", b"".join(lines))
+    reader = client.get_object(bucket, "lines", reader_constructor=KINDS[kind])
+    assert list(reader) == lines
+
+
+def test_lines_cost_as_many_requests_as_their_bytes(client, bucket):
+    put(client, bucket, "k", b"line\n" * 100_000)
+    before = client.stats()["requests"].get("GetObject", 0)
+    assert sum(1 for _ in client.get_object(bucket, "k")) == 100_000
+    assert client.stats()["requests"]["GetObject"] == before + 1
+
+
+@every_kind
+def test_wrappers_of_the_standard_library(client, bucket, kind):
+    """The reference's readers have no read1, which these call."""
+    rows = [["a", "ü"], ["1", "2\n3"], ["", "end"]]
+    text = io.StringIO()
+    csv.writer(text).writerows(rows)
+    put(client, bucket, "csv", text.getvalue().encode())
+    put(client, bucket, "gz", gzip.compress(DATA * 100))
+    put(client, bucket, "pickle", pickle.dumps(rows))
+
+    def opened(key):
+        return client.get_object(bucket, key, reader_constructor=KINDS[kind])
+
+    assert list(csv.reader(io.TextIOWrapper(opened("csv"), encoding="utf-8", newline=""))) == rows
+    with gzip.open(opened("gz")) as unpacked:
+        assert unpacked.read() == DATA * 100
+    assert pickle.load(opened("pickle")) == rows
+    buffered = io.BufferedReader(opened("csv"))
+    assert buffered.peek(1)[:1] == b"a" and buffered.read() == text.getvalue().encode()
+
+
+@every_kind
+def test_read1_gives_what_is_here(open_reader, kind):
+    reader, got = open_reader(kind), b""
+    assert reader.read1(0) == b""
+    while piece := reader.read1(5):
+        assert len(piece) <= 5
+        got += piece
+    assert got == DATA and reader.read1() == b""
+    reader.seek(3)
+    memory = bytearray(4)
+    count = reader.readinto1(memory)
+    assert 0 < count <= 4 and memory[:count] == DATA[3 : 3 + count]
