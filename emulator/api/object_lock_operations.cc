@@ -47,19 +47,26 @@ Result<void> ChangeLock(Call& call, const Locked& locked, const Change& change) 
       });
 }
 
+template <class Fill>
+Result<void> RespondElement(Call& call, std::string_view name, const Fill& fill) {
+  XmlWriter xml;
+  xml.Open(name, kXmlNamespace);
+  fill(xml);
+  xml.Close(name);
+  call.RespondXml(xml.Take());
+  return Ok();
+}
+
 }  // namespace
 
 Result<void> GetObjectRetention(Call& call) {
   PENSTOCK_ASSIGN(const Locked locked, OpenLocked(call));
   const ObjectLock lock = StoredObjectLock(locked.object->attributes);
   if (!lock.retention) return MakeError("NoSuchObjectLockConfiguration");
-  XmlWriter xml;
-  xml.Open("Retention", kXmlNamespace);
-  xml.Element("Mode", NameOf(lock.retention->mode));
-  xml.Element("RetainUntilDate", FormatIso8601(lock.retention->until));
-  xml.Close("Retention");
-  call.RespondXml(xml.Take());
-  return Ok();
+  return RespondElement(call, "Retention", [&](XmlWriter& xml) {
+    xml.Element("Mode", NameOf(lock.retention->mode));
+    xml.Element("RetainUntilDate", FormatIso8601(lock.retention->until));
+  });
 }
 
 Result<void> PutObjectRetention(Call& call) {
@@ -82,12 +89,7 @@ Result<void> GetObjectLegalHold(Call& call) {
   PENSTOCK_ASSIGN(const Locked locked, OpenLocked(call));
   const ObjectLock lock = StoredObjectLock(locked.object->attributes);
   if (!lock.legal_hold) return MakeError("NoSuchObjectLockConfiguration");
-  XmlWriter xml;
-  xml.Open("LegalHold", kXmlNamespace);
-  xml.Element("Status", *lock.legal_hold ? "ON" : "OFF");
-  xml.Close("LegalHold");
-  call.RespondXml(xml.Take());
-  return Ok();
+  return RespondElement(call, "LegalHold", [&](XmlWriter& xml) { xml.Element("Status", *lock.legal_hold ? "ON" : "OFF"); });
 }
 
 Result<void> PutObjectLegalHold(Call& call) {
