@@ -1,0 +1,96 @@
+// Many streams of one process at once, and what memory that took, as one JSON line.
+//
+//   parallel_streams read  ENDPOINT BUCKET KEY    THREADS SIZE LIMIT   each thread reads the object
+//   parallel_streams write ENDPOINT BUCKET PREFIX THREADS SIZE LIMIT   each writes SIZE bytes as PREFIX and its number
+//
+// LIMIT is ClientConfig::memory_limit_bytes. Memory in KiB, from /proc/self/status: a reader drops a block before it
+// asks for the next, and all writers write the same megabyte, so all that grows is ours.
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "penstock/client.h"
+#include "penstock/memory.h"
+#include "penstock/transfer.h"
+
+namespace {
+
+using penstock::BucketName;
+using penstock::ObjectKey;
+
+struct Task {
+  std::shared_ptr<penstock::ObjectStore> store;
+  BucketName bucket;
+  std::string key;
+  std::uint64_t size = 0;
+};
+
+[[noreturn]] void Fail(const std::string& message) {
+  std::cerr << "parallel_streams: " << message << '\n';
+  std::_Exit(1);
+}
+
+void Read(const Task& task) {
+  const auto stream = penstock::ObjectStream::Open(task.store, {.bucket = task.bucket, .key = ObjectKey(task.key)}, {});
+  std::uint64_t total = 0;
+  for (;;) {
+    const auto block = stream->Next();
+    if (!block.ok()) Fail(block.error().ToString());
+    if (!*block) break;
+    if ((*block)->offset != total) Fail("a block came out of order");
+    total += (*block)->size;
+  }
+  if (total != task.size) Fail("a reader got " + std::to_string(total) + " bytes");
+}
+
+void Write(const Task& task, penstock::ByteView piece, std::size_t number) {
+  const auto writer = penstock::ObjectWriter::Create(task.store, task.bucket, ObjectKey(task.key + std::to_string(number)), {});
+  for (std::uint64_t written = 0; written < task.size; written += piece.size()) {
+    if (const auto result = writer->Write(piece); !result.ok()) Fail(result.error().ToString());
+  }
+  if (const auto result = writer->Finish(); !result.ok()) Fail(result.error().ToString());
+}
+
+std::uint64_t MemoryKib(std::string_view name) {
+  std::ifstream status("/proc/self/status");
+  for (std::string line; std::getline(status, line);) {
+    if (line.starts_with(name)) return std::strtoull(line.c_str() + name.size() + 1, nullptr, 10);
+  }
+  Fail("the kernel does not say how much memory this is");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string_view verb = argc == 8 ? argv[1] : "";
+  if (verb != "read" && verb != "write") Fail("see the head of parallel_streams.cc");
+  penstock::ClientConfig config;
+  config.endpoint_url = argv[2];
+  config.region = "us-east-1";
+  config.addressing = penstock::AddressingStyle::kPath;
+  config.memory_limit_bytes = std::strtoull(argv[7], nullptr, 10);
+  auto client = penstock::Client::Create(config);
+  if (!client.ok()) Fail(client.error().ToString());
+  const Task task{std::move(client).value(), BucketName(argv[3]), argv[4], std::strtoull(argv[6], nullptr, 10)};
+  const std::vector<std::byte> piece(1 << 20, std::byte{7});
+
+  const std::uint64_t before = MemoryKib("VmRSS:");
+  std::vector<std::jthread> threads;
+  for (std::size_t i = 0; i < std::strtoull(argv[5], nullptr, 10); ++i) {
+    threads.emplace_back([&, i] { verb == "read" ? Read(task) : Write(task, piece, i); });
+  }
+  threads.clear();
+  const penstock::MemoryBudget::Usage usage = penstock::MemoryBudget::OfProcess().usage();
+  std::printf("{\"grown_kib\": %llu, \"most_held\": %llu, \"held\": %llu, \"beyond_limit\": %llu}\n",
+              static_cast<unsigned long long>(MemoryKib("VmHWM:") - before),
+              static_cast<unsigned long long>(usage.most_held), static_cast<unsigned long long>(usage.held),
+              static_cast<unsigned long long>(usage.beyond_limit));
+  return 0;
+}

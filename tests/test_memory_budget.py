@@ -1,0 +1,70 @@
+"""Many large streams of one process stay within its memory_limit: its resident memory is watched.
+
+`./dev test --long` reads 1 GiB in each of 64 threads.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import boto3
+import pytest
+from botocore.config import Config
+
+BUILD = Path(os.environ["PENSTOCK_BUILD_DIR"])
+LONG = bool(os.environ.get("PENSTOCK_LONG"))
+MIB = 1024**2
+THREADS = 64
+READ_SIZE = 1024 * MIB if LONG else 24 * MIB
+WRITE_SIZE = 96 * MIB if LONG else 12 * MIB
+LIMIT = 256 * MIB if LONG else 64 * MIB
+# 64 threads' stacks and allocator arenas, connections, code that is run for the first time.
+BESIDE = 64 * MIB
+KEYS = {"AWS_ACCESS_KEY_ID": "penstock", "AWS_SECRET_ACCESS_KEY": "penstock-secret"}
+
+
+@contextlib.contextmanager
+def emulator(data: Path) -> Iterator[str]:
+    command = [str(BUILD / "emulator/server/penstock-emulator"), "--port", "0", "--admin-port", "-1", "--data", str(data)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        yield json.loads(process.stdout.readline())["endpoint"]
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def run(verb: str, endpoint: str, key: str, size: int) -> dict[str, int]:
+    command = [str(BUILD / "tests/memory/parallel_streams"), verb, endpoint, "bucket", key, str(THREADS), str(size), str(LIMIT)]
+    done = subprocess.run(command, env={**os.environ, **KEYS}, capture_output=True, text=True, timeout=1500, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize(("verb", "size"), [("read", READ_SIZE), ("write", WRITE_SIZE)])
+def test_64_streams_stay_within_the_limit(verb, size):
+    with tempfile.TemporaryDirectory() as folder, emulator(Path(folder)) as endpoint:
+        client = boto3.client(
+            "s3", endpoint_url=endpoint, aws_access_key_id=KEYS["AWS_ACCESS_KEY_ID"], region_name="us-east-1",
+            aws_secret_access_key=KEYS["AWS_SECRET_ACCESS_KEY"], config=Config(s3={"addressing_style": "path"}),
+        )  # fmt: skip
+        client.create_bucket(Bucket="bucket")
+        if verb == "read":
+            path = Path(folder) / "large"
+            with path.open("wb") as file:
+                file.truncate(size)
+            client.upload_file(str(path), "bucket", "object")
+        used = run(verb, endpoint, "object", size)
+        listed = client.list_objects_v2(Bucket="bucket")["Contents"]
+    assert [entry["Size"] for entry in listed] == [size] * (1 if verb == "read" else THREADS)
+    assert used["held"] == 0
+    assert used["beyond_limit"] == 0
+    assert used["most_held"] <= LIMIT
+    assert used["grown_kib"] * 1024 <= LIMIT + BESIDE
