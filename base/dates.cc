@@ -240,7 +240,9 @@ std::optional<WallTime> ParseHttpDate(std::string_view text) {
   int weekday = 0;  // named by every form; one that contradicts the date is the sender's slip, not another date
   Scanner scan(text);
   bool fits = false;
-  if (scan.TakeName(kLongDays, weekday)) {
+  if (text.size() == 29 && text[3] == ',') {  // what servers send
+    fits = scan.TakeName(kDays, weekday) && TakeRfc1123(scan, fields);
+  } else if (scan.TakeName(kLongDays, weekday)) {
     fits = TakeRfc850(scan, fields);
   } else if (scan.TakeName(kDays, weekday)) {
     fits = TakeRfc1123(scan, fields) || TakeAsctime(scan, fields);

@@ -230,7 +230,7 @@ void Reactor::Activate(const TransferPtr& transfer) {
   transfer->Touch();
   if (plane == DataPlane::kCurl || !DirectCarries(*transfer)) return ActivateOnCurl(transfer);
   transfer->state = TransferState::kActive;
-  active_.emplace(transfer.get(), transfer);
+  AddActive(transfer);
   Arm(transfer);
   direct_->Begin(transfer);
 }
@@ -254,30 +254,52 @@ void Reactor::ActivateOnCurl(const TransferPtr& transfer) {
   }
   free_slots_.pop_back();
   transfer->state = TransferState::kActive;
-  active_.emplace(transfer.get(), transfer);
+  AddActive(transfer);
   ++on_curl_;
   Arm(transfer);
 }
 
-void Reactor::Arm(const TransferPtr& transfer) {
-  if (transfer->has_timer) timers_.erase(transfer->timer);
-  MonotonicTime when = transfer->context.deadline.when();
-  if (transfer->state == TransferState::kActive) {
-    when = std::min(when, transfer->last_activity + IdleTimeout(*transfer));
-  }
-  transfer->has_timer = when != MonotonicTime::max();
-  if (transfer->has_timer) transfer->timer = timers_.emplace(when, transfer);
+void Reactor::AddActive(const TransferPtr& transfer) {
+  transfer->active_index = active_.size();
+  active_.push_back(transfer);
 }
 
+void Reactor::RemoveActive(Transfer& transfer) {
+  std::swap(active_[transfer.active_index], active_.back());
+  active_[transfer.active_index]->active_index = transfer.active_index;
+  active_.pop_back();
+}
+
+// When its deadline or its idle timeout is due.
+MonotonicTime Reactor::DueTime(const Transfer& transfer) {
+  const MonotonicTime deadline = transfer.context.deadline.when();
+  if (transfer.state != TransferState::kActive) return deadline;
+  return std::min(deadline, transfer.last_activity + IdleTimeout(transfer));
+}
+
+void Reactor::Arm(const TransferPtr& transfer) { next_check_ = std::min(next_check_, DueTime(*transfer)); }
+
 void Reactor::RunDueTimers() {
-  if (!tasks_.empty() || !timers_.empty()) {
-    const MonotonicTime now = Now();
-    while (!timers_.empty() && timers_.begin()->first <= now) CheckTimer(TransferPtr(timers_.begin()->second), now);
-    while (!tasks_.empty() && tasks_.begin()->first <= now) {
-      const std::function<void()> task = std::move(tasks_.begin()->second);
-      tasks_.erase(tasks_.begin());
-      task();
-    }
+  if (tasks_.empty() && next_check_ == MonotonicTime::max()) return;
+  const MonotonicTime now = Now();
+  if (next_check_ <= now) CheckTimers(now);
+  while (!tasks_.empty() && tasks_.begin()->first <= now) {
+    const std::function<void()> task = std::move(tasks_.begin()->second);
+    tasks_.erase(tasks_.begin());
+    task();
+  }
+}
+
+// A transfer that ends leaves next_check_ as it is, so this may come too early, but about as rarely as the shortest
+// timeout is long: starting and ending transfers, which happens far more often, costs nothing.
+void Reactor::CheckTimers(MonotonicTime now) {
+  next_check_ = MonotonicTime::max();
+  std::vector<TransferPtr> due;
+  const auto look = [&](const TransferPtr& transfer) { DueTime(*transfer) <= now ? due.push_back(transfer) : Arm(transfer); };
+  for (const TransferPtr& transfer : active_) look(transfer);
+  for (const TransferPtr& transfer : waiting_) look(transfer);
+  for (const TransferPtr& transfer : due) {
+    if (transfer->state != TransferState::kDone) CheckTimer(transfer, now);
   }
 }
 
@@ -307,7 +329,7 @@ void Reactor::ReapFinished() {
     const CURLcode code = message->data.result;
     EasySlot* slot = nullptr;
     curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &slot);
-    const TransferPtr transfer = active_.at(slot->transfer);
+    const TransferPtr transfer = active_[slot->transfer->active_index];
     Result<Outcome> outcome = transfer->slot->Conclude(code);
     Finish(transfer, std::move(outcome));
   }
@@ -315,8 +337,6 @@ void Reactor::ReapFinished() {
 
 void Reactor::Finish(const TransferPtr& transfer, Result<Outcome> outcome) {
   const TransferPtr alive = transfer;  // the caller's reference may be the map's own
-  if (alive->has_timer) timers_.erase(alive->timer);
-  alive->has_timer = false;
   if (alive->state == TransferState::kWaiting) std::erase(waiting_, alive);
   if (alive->slot != nullptr) {
     alive->slot->TellConnection();
@@ -326,7 +346,7 @@ void Reactor::Finish(const TransferPtr& transfer, Result<Outcome> outcome) {
     --on_curl_;
   }
   if (alive->direct != nullptr) direct_->Abandon(*alive);
-  active_.erase(alive.get());
+  if (alive->state == TransferState::kActive) RemoveActive(*alive);
   alive->state = TransferState::kDone;
   alive->on_stop.reset();  // waits for a hook that is running; it needs mutex_ only, which is not held here
   load_.fetch_sub(1, std::memory_order_relaxed);
@@ -337,8 +357,7 @@ void Reactor::Finish(const TransferPtr& transfer, Result<Outcome> outcome) {
 int Reactor::PollTimeoutMs() const {
   MonotonicTime next = MonotonicTime::max();
   if (!tasks_.empty()) next = tasks_.begin()->first;
-  if (!timers_.empty()) next = std::min(next, timers_.begin()->first);
-  next = std::min(next, direct_->NextTimer());
+  next = std::min({next, next_check_, direct_->NextTimer()});
   if (next == MonotonicTime::max()) return static_cast<int>(std::chrono::milliseconds(kLongestSleep).count());
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(next - Now());
   return static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, std::chrono::milliseconds(kLongestSleep).count()));
@@ -364,7 +383,7 @@ void Reactor::Poll() {
 void Reactor::ShutDown() {
   std::vector<TransferPtr> rest = std::exchange(taken_.submitted, {});
   rest.insert(rest.end(), waiting_.begin(), waiting_.end());
-  for (const auto& [raw, transfer] : active_) rest.push_back(transfer);
+  rest.insert(rest.end(), active_.begin(), active_.end());
   for (auto& [when, task] : std::exchange(taken_.tasks, {})) tasks_.emplace(when, std::move(task));
   for (;;) {
     for (const TransferPtr& transfer : rest) Finish(transfer, Stopped());

@@ -70,8 +70,12 @@ class Reactor : public std::enable_shared_from_this<Reactor> {
   void AdmitWaiting();
   void Activate(const TransferPtr& transfer);
   void ActivateOnCurl(const TransferPtr& transfer);
+  void AddActive(const TransferPtr& transfer);
+  void RemoveActive(Transfer& transfer);
+  static MonotonicTime DueTime(const Transfer& transfer);
   void Arm(const TransferPtr& transfer);
   void RunDueTimers();
+  void CheckTimers(MonotonicTime now);
   void CheckTimer(const TransferPtr& transfer, MonotonicTime now);
   void ReapFinished();
   void Finish(const TransferPtr& transfer, Result<Outcome> outcome);
@@ -100,12 +104,12 @@ class Reactor : public std::enable_shared_from_this<Reactor> {
   std::unique_ptr<DirectPlane> direct_;  // made under mutex_ before the thread starts
   std::vector<std::unique_ptr<EasySlot>> slots_;
   std::vector<EasySlot*> free_slots_;
-  std::map<Transfer*, TransferPtr> active_;  // keeps them alive while a data plane has them
+  std::vector<TransferPtr> active_;          // keeps them alive while a data plane has them
   std::size_t on_curl_ = 0;                  // of the active
   bool carries_plain_ = true;                // what the environment said last
   MonotonicTime carries_plain_until_{};
   std::deque<TransferPtr> waiting_;
-  std::multimap<MonotonicTime, TransferPtr> timers_;
+  MonotonicTime next_check_ = MonotonicTime::max();  // no deadline or idle timeout is due before
   std::multimap<MonotonicTime, std::function<void()>> tasks_;
 };
 

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -19,7 +18,7 @@ struct DirectConnection;
 struct EasySlot;
 struct Transfer;
 
-// Shared by the queue or timer that holds it and by a cancellation under way.
+// Shared by the queue or list that holds it and by a cancellation under way.
 using TransferPtr = std::shared_ptr<Transfer>;
 
 enum class TransferState {
@@ -42,8 +41,7 @@ struct Transfer : std::enable_shared_from_this<Transfer> {
   TransferState state = TransferState::kNew;
   EasySlot* slot = nullptr;             // on libcurl's plane
   DirectConnection* direct = nullptr;   // on the direct one
-  std::multimap<MonotonicTime, TransferPtr>::iterator timer;  // valid while has_timer
-  bool has_timer = false;
+  std::size_t active_index = 0;         // in the reactor's list, while active
 
   HeadParser head;
   bool begun = false;          // response_body->Begin was called

@@ -26,8 +26,14 @@ struct Header {
   std::string value;
 };
 
-// Header names are compared so (ASCII only).
-bool EqualsIgnoringCase(std::string_view a, std::string_view b);
+namespace internal {
+bool SameIgnoringCase(const char* a, const char* b, std::size_t size);
+}
+
+// Header names are compared so (ASCII only). Most differ in length, which costs no call.
+inline bool EqualsIgnoringCase(std::string_view a, std::string_view b) {
+  return a.size() == b.size() && internal::SameIgnoringCase(a.data(), b.data(), a.size());
+}
 // Whether `text` begins with `prefix`, compared in the same way.
 inline bool StartsWithIgnoringCase(std::string_view text, std::string_view prefix) {
   return text.size() >= prefix.size() && EqualsIgnoringCase(text.substr(0, prefix.size()), prefix);

@@ -9,6 +9,12 @@
 #endif
 
 namespace penstock::s3 {
+namespace {
+
+// Host, two of the SDK, User-Agent, and the signer's four: room for all, or the last would move the others.
+constexpr std::size_t kOwnHeaders = 8;
+
+}  // namespace
 
 std::string MakeTarget(const WireRequest& request, const ResolvedEndpoint& endpoint) {
   std::string target = endpoint.path_prefix;
@@ -25,7 +31,7 @@ http::Request MakeAttempt(const WireRequest& request, const ResolvedEndpoint& en
   out.method = Info(request.operation).method;
   out.endpoint = endpoint.endpoint;
   out.target = MakeTarget(request, endpoint);
-  out.headers.reserve(request.headers.size() + 8);
+  out.headers.reserve(request.headers.size() + kOwnHeaders);
   out.headers.push_back({"Host", endpoint.authority});
   out.headers.insert(out.headers.end(), request.headers.begin(), request.headers.end());
   out.headers.push_back({"amz-sdk-invocation-id", std::string(facts.invocation_id)});

@@ -84,11 +84,11 @@ class Flight : public std::enable_shared_from_this<Flight> {
   bool redirected_ = false;
   bool clock_corrected_ = false;
   bool may_have_happened_ = false;  // an unanswered attempt may have been carried out
-  ResolvedEndpoint endpoint_;
-  std::optional<ResolvedEndpoint> temporary_endpoint_;
+  ResolvedEndpointPtr endpoint_;            // of this attempt; null before the first
+  ResolvedEndpointPtr temporary_endpoint_;  // of a redirect; null: none
   std::string region_;  // of a redirect; empty: learned or configured
   CredentialsPtr credentials_;
-  std::optional<Error> expired_;     // waits for other credentials than credentials_
+  std::unique_ptr<Error> expired_;   // waits for other credentials than credentials_
   bool credentials_renewed_ = false;  // or tried to
   WallTime attempt_started_{};
   MonotonicTime attempt_began_{};
@@ -137,15 +137,16 @@ void Flight::Attempt() {
 
 Result<void> Flight::ResolveHere() {
   if (temporary_endpoint_) {
-    endpoint_ = *temporary_endpoint_;
+    endpoint_ = temporary_endpoint_;
     return Ok();
   }
   const std::string& bucket = call_.request.bucket;
-  std::string region = region_;
+  std::string learned;
   // A new bucket belongs where the client is configured, wherever one of that name was before.
-  if (region.empty() && info_.operation != Operation::kCreateBucket) region = state_->regions.Find(bucket);
-  if (region.empty()) region = state_->config.client.region;
-  PENSTOCK_ASSIGN(endpoint_, ResolveEndpoint(state_->config.EndpointFor(bucket, region)));
+  if (region_.empty() && info_.operation != Operation::kCreateBucket) learned = state_->regions.Find(bucket);
+  const std::string& region =
+      !region_.empty() ? region_ : !learned.empty() ? learned : state_->config.client.region;
+  PENSTOCK_ASSIGN(endpoint_, state_->endpoints.Resolve(state_->config, bucket, region));
   return Ok();
 }
 
@@ -172,7 +173,7 @@ void Flight::OnCredentials(Result<CredentialsPtr> credentials) {
     const bool changed = fresh != nullptr && credentials_ != nullptr &&
                          (fresh->access_key_id != credentials_->access_key_id ||
                           fresh->session_token != credentials_->session_token);
-    if (!changed) return Finish(*std::exchange(expired_, std::nullopt));
+    if (!changed) return Finish(std::move(*std::exchange(expired_, nullptr)));
     expired_.reset();  // a later retry may well find these unchanged
   }
   credentials_ = std::move(fresh);
@@ -190,14 +191,14 @@ Result<void> Flight::Sign(http::Request& request) const {
   const std::string& document = call_.request.document;
   std::string hash(source_ ? auth::kUnsignedPayload : auth::kEmptyPayloadSha256);
   if (!document.empty()) hash = auth::PayloadSha256(AsBytes(document));
-  return state_->process.SignerFor(endpoint_.signing_region)
+  return state_->process.SignerFor(endpoint_->signing_region)
       .Sign(request, *credentials_, {.now = CorrectedNow(), .payload_hash = hash});
 }
 
 void Flight::Send() {
   if (auto over = StoppedOrLate()) return Finish(*std::move(over));
   if (call_.success_body != nullptr) call_.success_body->Prepare(call_.request);
-  http::Request request = MakeAttempt(call_.request, endpoint_, state_->config.client,
+  http::Request request = MakeAttempt(call_.request, *endpoint_, state_->config.client,
                                       {invocation_id_, attempts_ + 1, state_->user_agent});
   if (auto is_signed = Sign(request); !is_signed.ok()) return Finish(std::move(is_signed));
   ++attempts_;
@@ -270,17 +271,18 @@ void Flight::OnOutcome(Result<http::Outcome> outcome) {
   Result<void> result = Read(std::move(outcome));
   Report(end, result);
   if (!result.ok()) return OnFailure(std::move(result).error());
-  state_->quotas.For(endpoint_.endpoint.host).OnSuccess(tokens_taken_);
+  state_->quotas.For(endpoint_->endpoint.host).OnSuccess(tokens_taken_);
   Finish(Ok());
 }
 
 bool Flight::FollowRedirect(const Error& error) {
   if (redirected_ || !body_.head()) return false;
-  auto redirect = ReadRedirect(info_, error, *body_.head(), endpoint_, call_.request.bucket);
+  auto redirect = ReadRedirect(info_, error, *body_.head(), *endpoint_, call_.request.bucket);
   if (!redirect) return false;
   redirected_ = true;
   region_ = redirect->region;
-  temporary_endpoint_ = std::move(redirect->endpoint);
+  temporary_endpoint_.reset();
+  if (redirect->endpoint) temporary_endpoint_ = std::make_shared<const ResolvedEndpoint>(*std::move(redirect->endpoint));
   if (!region_.empty()) state_->regions.Learn(call_.request.bucket, region_);
   return true;
 }
@@ -300,7 +302,7 @@ bool Flight::CorrectClock(const Error& error) {
 bool Flight::AwaitNewCredentials(const Error& error) {
   if (error.code != "ExpiredToken" || credentials_renewed_) return false;
   credentials_renewed_ = true;
-  expired_ = error;
+  expired_ = std::make_unique<Error>(error);
   return true;
 }
 
@@ -318,7 +320,7 @@ void Flight::OnFailure(Error error) {
   if (body_.refused_by_caller() || error.kind == ErrorKind::kCancelled) return Finish(std::move(error));
   // Cured at once, beside the retries: each at most once per call.
   if (FollowRedirect(error) || CorrectClock(error) || AwaitNewCredentials(error)) return Attempt();
-  ExplainRegionOfNewBucket(info_, endpoint_, error);
+  ExplainRegionOfNewBucket(info_, *endpoint_, error);
   const bool answered = body_.head() && error.http_status < 500 && !IsSuccess(info_, error.http_status);
   if (!answered) may_have_happened_ = true;
   const RetryDecision decision = DecideRetry(error);
@@ -326,7 +328,7 @@ void Flight::OnFailure(Error error) {
   if (decision == RetryDecision::kNo || late || attempts_ >= state_->config.client.max_attempts) {
     return Finish(std::move(error));
   }
-  tokens_taken_ = state_->quotas.For(endpoint_.endpoint.host).Take(decision);
+  tokens_taken_ = state_->quotas.For(endpoint_->endpoint.host).Take(decision);
   if (tokens_taken_ == 0) {
     error.message += " (not tried again: too many retries of late, the retry quota for this host is used up)";
     return Finish(std::move(error));

@@ -14,6 +14,7 @@
 #include "client/s3/bucket_regions.h"
 #include "client/s3/call_counters.h"
 #include "client/s3/config.h"
+#include "client/s3/endpoint_cache.h"
 #include "client/s3/process_state.h"
 #include "client/s3/random_bits.h"
 #include "client/s3/response_bodies.h"
@@ -44,6 +45,7 @@ struct ClientState {
   ProcessState process;
   RetryQuotas quotas;
   BucketRegions regions;
+  EndpointCache endpoints;
   CallCounters counters;
   std::atomic<std::int64_t> clock_skew_seconds{0};  // service's clock minus ours, where they differ much
 };

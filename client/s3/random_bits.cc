@@ -43,8 +43,15 @@ std::string MakeUuid(const RandomBits& random) {
   }
   bytes[6] = (bytes[6] & std::byte{0x0f}) | std::byte{0x40};
   bytes[8] = (bytes[8] & std::byte{0x3f}) | std::byte{0x80};
-  std::string text = HexEncode(bytes);
-  for (const std::size_t at : {8u, 13u, 18u, 23u}) text.insert(at, 1, '-');
+  const std::string digits = HexEncode(bytes);
+  std::string text;
+  text.reserve(36);
+  std::size_t at = 0;
+  for (const std::size_t group : {8u, 4u, 4u, 4u, 12u}) {
+    if (at != 0) text.push_back('-');
+    text.append(digits, at, group);
+    at += group;
+  }
   return text;
 }
 

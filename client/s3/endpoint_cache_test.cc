@@ -1,0 +1,45 @@
+#include "client/s3/endpoint_cache.h"
+
+#include <gtest/gtest.h>
+
+#include "client/s3/client_for_test.h"
+
+namespace penstock::s3 {
+namespace {
+
+ResolvedConfig Config() {
+  ClientConfig config;
+  config.region = "eu-west-1";
+  return ResolveConfig(config, EmptyEnvironment()).value();
+}
+
+TEST(EndpointCacheTest, ResolvesOncePerBucketAndRegion) {
+  EndpointCache cache;
+  const ResolvedConfig config = Config();
+  const auto first = cache.Resolve(config, "bucket", "eu-west-1");
+  ASSERT_TRUE(first.ok());
+  EXPECT_EQ((*first)->authority, "bucket.s3.eu-west-1.amazonaws.com");
+  EXPECT_EQ(*cache.Resolve(config, "bucket", "eu-west-1"), *first);
+  EXPECT_EQ((*cache.Resolve(config, "bucket", "us-west-2"))->authority, "bucket.s3.us-west-2.amazonaws.com");
+  EXPECT_EQ((*cache.Resolve(config, "other", "eu-west-1"))->authority, "other.s3.eu-west-1.amazonaws.com");
+  EXPECT_EQ(*cache.Resolve(config, "bucket", "eu-west-1"), *first);
+}
+
+TEST(EndpointCacheTest, BeyondItsRoomItStillResolves) {
+  EndpointCache cache;
+  const ResolvedConfig config = Config();
+  for (int i = 0; i < 100; ++i) {
+    const std::string bucket = "bucket-" + std::to_string(i);
+    EXPECT_EQ((*cache.Resolve(config, bucket, "eu-west-1"))->authority, bucket + ".s3.eu-west-1.amazonaws.com");
+  }
+  EXPECT_NE(*cache.Resolve(config, "bucket-99", "eu-west-1"), *cache.Resolve(config, "bucket-99", "eu-west-1"));
+}
+
+TEST(EndpointCacheTest, ErrorsAreNotKept) {
+  EndpointCache cache;
+  EXPECT_FALSE(cache.Resolve(Config(), "bucket", "not a region").ok());
+  EXPECT_TRUE(cache.Resolve(Config(), "bucket", "eu-west-1").ok());
+}
+
+}  // namespace
+}  // namespace penstock::s3
