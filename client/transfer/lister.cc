@@ -29,6 +29,10 @@ class ListerImpl final : public Lister {
     static_cast<void>(ignored);
   }
 
+  void Start() override {
+    if (!pending_ && !ended_) Ask();
+  }
+
   Result<std::optional<ListObjectsResponse>> Next(const Interrupt& interrupt) override {
     if (ended_) return std::optional<ListObjectsResponse>();
     if (!pending_) Ask();

@@ -61,6 +61,15 @@ TEST_P(ListerTest, FetchesOnePageAhead) {
   EXPECT_EQ(store->count("ListObjectsV2"), 2u);
 }
 
+TEST_P(ListerTest, StartAsksForTheFirstPageOnce) {
+  const auto store = std::make_shared<FaultyObjectStore>(inner_, nullptr);
+  const auto lister = Lister::Create(store, InPagesOfTwo());
+  lister->Start();
+  lister->Start();
+  EXPECT_EQ(store->count("ListObjectsV2"), 1u);
+  EXPECT_EQ(Keys(lister->Next().value().value()), "ab");
+}
+
 TEST_P(ListerTest, AFailedPageIsAskedForAgain) {
   const auto store = std::make_shared<FaultyObjectStore>(inner_, [](const CallPoint& point) -> std::optional<Fault> {
     if (point.ordinal == 1) return MakeFault(ErrorKind::kUnavailable);

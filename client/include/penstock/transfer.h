@@ -176,6 +176,8 @@ class Lister {
  public:
   static std::unique_ptr<Lister> Create(std::shared_ptr<ObjectStore> store, ListObjectsRequest first);
   virtual ~Lister() = default;
+  // Asks for the first page, which Next does otherwise, and does not wait for it. Later: nothing.
+  virtual void Start() = 0;
   // nullopt after the last page. The first page is always requested.
   virtual Result<std::optional<ListObjectsResponse>> Next(const Interrupt& interrupt = {}) = 0;
 };
