@@ -23,7 +23,7 @@ def declared() -> dict[str, dict[str, list[str]]]:
 def built(cls: type) -> dict[str, list[str]]:
     members = {}
     for name, member in vars(cls).items():
-        if name.startswith("_") and name not in ("__init__", "__iter__", "__next__"):
+        if name.startswith("_") and name not in ("__init__", "__iter__", "__next__", "__len__", "__getitem__"):
             continue
         document = member.__doc__ or ""
         first = re.search(r"^(?:\d+\. )?\w+\((.*)\) -> ", document, re.M)

@@ -8,6 +8,7 @@
 #include "bindings/core/client_binding.h"
 #include "bindings/core/errors.h"
 #include "bindings/core/interrupt.h"
+#include "bindings/core/object_items.h"
 #include "penstock/transfer.h"
 
 namespace penstock::python {
@@ -21,15 +22,14 @@ class PyLister {
   explicit PyLister(std::unique_ptr<Lister> lister) : lister_(std::move(lister), "this listing") {}
   PyLister(PyLister&&) = default;
 
-  // (objects, common prefixes, next token); an object is (key, etag, size, last modified in epoch seconds, class).
+  // (objects as ObjectInfo, common prefixes, next token).
   py::tuple Next() {
     auto result = WithoutGil([&] { return lister_.Get().Next(SignalPending); });
     const std::optional<ListObjectsResponse> page = Unwrap(std::move(result));
     if (!page) throw py::stop_iteration();
     py::list objects(page->objects.size());
     for (std::size_t i = 0; i < page->objects.size(); ++i) {
-      const ObjectSummary& o = page->objects[i];
-      objects[i] = py::make_tuple(KeyToPython(o.key.value), o.etag.value, o.size, EpochSeconds(o.last_modified), o.storage_class);
+      objects[i] = MakeObjectInfo(KeyToPython(page->objects[i].key.value), page->objects[i]);
     }
     py::list prefixes(page->common_prefixes.size());
     for (std::size_t i = 0; i < page->common_prefixes.size(); ++i) prefixes[i] = KeyToPython(page->common_prefixes[i]);

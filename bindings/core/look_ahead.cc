@@ -75,6 +75,10 @@ std::optional<ObjectItem> LookAhead::Peek() {
     auto item = items_->Next();
     items_ended_ = !item.has_value();
     return item;
+  } catch (const py::index_error& error) {
+    items_ended_ = true;
+    error_ = py::reinterpret_borrow<py::object>(PyExc_IndexError)(error.what());
+    return std::nullopt;
   } catch (py::error_already_set& error) {
     if (!error.matches(PyExc_Exception)) throw;
     items_ended_ = true;

@@ -1,14 +1,17 @@
-// LookAhead, and the iterator over a listing that it reads without Python.
+// LookAhead, and the listings that it reads without Python: one that goes on while it is read, one that is kept.
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "bindings/core/bindings.h"
 #include "bindings/core/client_binding.h"
+#include "bindings/core/errors.h"
 #include "bindings/core/interrupt.h"
 #include "bindings/core/look_ahead.h"
 #include "bindings/core/object_items.h"
@@ -44,6 +47,47 @@ std::unique_ptr<PyItems> ListObjects(const PyClient& client, const std::string& 
   return std::make_unique<PyItems>(ItemsListed(Lister::Create(client.client, std::move(request)), bucket, step, first));
 }
 
+// A listing of one bucket, kept.
+struct PyObjectList {
+  std::string bucket;
+  std::shared_ptr<const ObjectList> list;
+
+  py::object At(Py_ssize_t index) const {
+    const ObjectSummary object = (*list)[IndexIn(*list, index)];
+    const py::object key = KeyToPython(object.key.value);
+    return MakeKeyData(py::str(bucket), key, MakeObjectInfo(key, object));
+  }
+};
+
+PyObjectList ListAllObjects(const PyClient& client, const std::string& bucket, std::string prefix, std::string delimiter,
+                            int max_keys) {
+  ListObjectsRequest request;
+  request.bucket = BucketName(bucket);
+  request.prefix = std::move(prefix);
+  request.max_keys = max_keys;
+  ListAllOptions options;
+  options.delimiter = std::move(delimiter);
+  auto all = WithoutGil([&] { return ListAll(client.client, request, options, SignalPending); });
+  return {bucket, std::make_shared<const ObjectList>(Unwrap(std::move(all)))};
+}
+
+void BindObjectList(py::module_& module) {
+  py::class_<PyObjectList>(module, "ObjectList", "The objects below a prefix, listed once and kept in little memory.")
+      .def(py::init(&ListAllObjects), "client"_a, "bucket"_a, "prefix"_a, "delimiter"_a = "", "max_keys"_a = 1000)
+      .def("__len__", [](const PyObjectList& self) { return self.list->size(); })
+      .def("__getitem__", &PyObjectList::At, "index"_a)
+      .def("__iter__", [](const PyObjectList& self) { return PyItems(ItemsOfList(self.list, self.bucket)); })
+      .def("items", [](const PyObjectList& self, std::vector<Py_ssize_t> indices) {
+        return PyItems(ItemsChosen(self.list, self.bucket, std::move(indices)));
+      }, "indices"_a)
+      .def_property_readonly("memory_bytes", [](const PyObjectList& self) { return self.list->memory_bytes(); })
+      .def(py::pickle([](const PyObjectList& self) { return py::make_tuple(self.bucket, py::bytes(self.list->Save())); },
+                      [](const py::tuple& state) {
+                        auto list = ObjectList::Load(std::string_view(state[1].cast<py::bytes>()));
+                        return PyObjectList{state[0].cast<std::string>(), std::make_shared<const ObjectList>(Unwrap(std::move(list)))};
+                      }));
+}
+
 class PyLookAhead {
  public:
   explicit PyLookAhead(std::unique_ptr<LookAhead> ahead) : ahead_(std::move(ahead), "this look-ahead") {}
@@ -75,6 +119,7 @@ void BindLookAhead(py::module_& module) {
       .def(py::init(&ListObjects), "client"_a, "bucket"_a, "prefix"_a, "step"_a = 1, "first"_a = 0, "max_keys"_a = 1000)
       .def("__iter__", [](py::object self) { return self; })
       .def("__next__", &PyItems::Next);
+  BindObjectList(module);
   py::class_<PyLookAhead>(module, "LookAhead", "Fetches the coming objects and gives them out in order.")
       .def(py::init(&MakeLookAhead), "client"_a, "objects"_a, "budget"_a, "object_limit"_a, "most"_a,
            "part_size"_a = py::none(), "parallel"_a = py::none())

@@ -27,6 +27,23 @@ py::object MakeNamedTuple(PyTypeObject* type, std::initializer_list<py::object> 
   return made;
 }
 
+struct Bucket {
+  py::object name;
+  std::string text;
+};
+
+ObjectItem MakeItem(const Bucket& bucket, ObjectSummary object) {
+  ObjectItem item;
+  item.bucket = bucket.name;
+  item.key = KeyToPython(object.key.value);
+  item.info = MakeObjectInfo(item.key, object);
+  item.bucket_name = bucket.text;
+  item.key_name = std::move(object.key.value);
+  item.size = object.size;
+  if (!object.etag.value.empty()) item.etag = std::move(object.etag.value);
+  return item;
+}
+
 class PythonItems final : public ObjectItems {
  public:
   explicit PythonItems(py::iterator elements) : elements_(std::move(elements)) {}
@@ -65,7 +82,7 @@ class PythonItems final : public ObjectItems {
 class ListedItems final : public ObjectItems {
  public:
   ListedItems(std::unique_ptr<Lister> pages, const std::string& bucket, std::uint64_t step, std::uint64_t first)
-      : pages_(std::move(pages), "this listing"), bucket_(py::str(bucket)), bucket_name_(bucket), step_(step), skip_(first) {}
+      : pages_(std::move(pages), "this listing"), bucket_{py::str(bucket), bucket}, step_(step), skip_(first) {}
   ~ListedItems() override {
     // The next page may be on its way, and its end is waited for.
     const py::gil_scoped_release unlocked;
@@ -86,28 +103,60 @@ class ListedItems final : public ObjectItems {
     }
     ObjectSummary& object = page_.objects[skip_];
     skip_ += step_;
-    ObjectItem item;
-    item.bucket = bucket_;
-    item.key = KeyToPython(object.key.value);
-    item.info = MakeObjectInfo(item.key, object);
-    item.bucket_name = bucket_name_;
-    item.key_name = std::move(object.key.value);
-    item.size = object.size;
-    if (!object.etag.value.empty()) item.etag = std::move(object.etag.value);
-    return item;
+    return MakeItem(bucket_, std::move(object));
   }
 
  private:
   ProcessBound<Lister> pages_;
-  const py::object bucket_;
-  const std::string bucket_name_;
+  const Bucket bucket_;
   const std::uint64_t step_;
   std::uint64_t skip_;  // of the objects from the page's begin on, before ours
   ListObjectsResponse page_;
   bool ended_ = false;
 };
 
+class ChosenItems final : public ObjectItems {
+ public:
+  ChosenItems(std::shared_ptr<const ObjectList> list, const std::string& bucket, std::vector<Py_ssize_t> indices)
+      : list_(std::move(list)), bucket_{py::str(bucket), bucket}, indices_(std::move(indices)) {}
+
+  std::optional<ObjectItem> Next() override {
+    if (next_ == indices_.size()) return std::nullopt;
+    return MakeItem(bucket_, (*list_)[IndexIn(*list_, indices_[next_++])]);
+  }
+
+ private:
+  const std::shared_ptr<const ObjectList> list_;  // shared with the dataset
+  const Bucket bucket_;
+  const std::vector<Py_ssize_t> indices_;
+  std::size_t next_ = 0;
+};
+
+class AllItems final : public ObjectItems {
+ public:
+  AllItems(std::shared_ptr<const ObjectList> list, const std::string& bucket)
+      : list_(std::move(list)), bucket_{py::str(bucket), bucket} {}
+
+  std::optional<ObjectItem> Next() override {
+    if (next_ == list_->size()) return std::nullopt;
+    return MakeItem(bucket_, (*list_)[next_++]);
+  }
+
+ private:
+  const std::shared_ptr<const ObjectList> list_;  // shared with the dataset
+  const Bucket bucket_;
+  std::size_t next_ = 0;
+};
+
 }  // namespace
+
+std::size_t IndexIn(const ObjectList& list, Py_ssize_t index) {
+  const auto size = static_cast<Py_ssize_t>(list.size());
+  if (index < -size || index >= size) {
+    throw py::index_error("index " + std::to_string(index) + " is out of range; there are " + std::to_string(size) + " objects");
+  }
+  return static_cast<std::size_t>(index < 0 ? index + size : index);
+}
 
 py::object MakeObjectInfo(const py::object& key, const ObjectSummary& object) {
   static PyTypeObject* const type = NamedTupleType("ObjectInfo");
@@ -128,6 +177,15 @@ std::unique_ptr<ObjectItems> ItemsOf(py::iterator elements) { return std::make_u
 std::unique_ptr<ObjectItems> ItemsListed(std::unique_ptr<Lister> pages, const std::string& bucket, std::uint64_t step,
                                          std::uint64_t first) {
   return std::make_unique<ListedItems>(std::move(pages), bucket, step, first);
+}
+
+std::unique_ptr<ObjectItems> ItemsChosen(std::shared_ptr<const ObjectList> list, const std::string& bucket,
+                                         std::vector<Py_ssize_t> indices) {
+  return std::make_unique<ChosenItems>(std::move(list), bucket, std::move(indices));
+}
+
+std::unique_ptr<ObjectItems> ItemsOfList(std::shared_ptr<const ObjectList> list, const std::string& bucket) {
+  return std::make_unique<AllItems>(std::move(list), bucket);
 }
 
 }  // namespace penstock::python

@@ -8,7 +8,9 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "penstock/object_list.h"
 #include "penstock/object_store.h"
 #include "penstock/transfer.h"
 
@@ -39,6 +41,16 @@ std::unique_ptr<ObjectItems> ItemsOf(pybind11::iterator elements);
 // Object number `first` of a listing, and every `step`-th after it.
 std::unique_ptr<ObjectItems> ItemsListed(std::unique_ptr<Lister> pages, const std::string& bucket, std::uint64_t step,
                                          std::uint64_t first);
+
+// `index`, counted from the end where it is negative; throws IndexError.
+std::size_t IndexIn(const ObjectList& list, Py_ssize_t index);
+
+// The objects of a list at these indices, which count from the end where they are negative; IndexError at one that is not
+// there, in its turn.
+std::unique_ptr<ObjectItems> ItemsChosen(std::shared_ptr<const ObjectList> list, const std::string& bucket,
+                                         std::vector<Py_ssize_t> indices);
+// All of them.
+std::unique_ptr<ObjectItems> ItemsOfList(std::shared_ptr<const ObjectList> list, const std::string& bucket);
 
 // penstock._objects.ObjectInfo and S3BucketKeyData of what a listing said.
 pybind11::object MakeObjectInfo(const pybind11::object& key, const ObjectSummary& object);

@@ -230,6 +230,13 @@ class S3Client:
         log.debug("ListObjects s3://%s/%s", bucket, prefix)
         return _core.ObjectItems(self._client, bucket, prefix, step, first, page_size)
 
+    def _list_all(self, bucket: str, prefix: str, page_size: int) -> _core.ObjectList:
+        """Every object below a prefix."""
+        log.debug("ListObjects s3://%s/%s", bucket, prefix)
+        objects = _core.ObjectList(self._client, bucket, prefix, self._s3client_config.listing_delimiter or "", page_size)
+        log.info("Listed %d objects of s3://%s/%s, kept in %d bytes", len(objects), bucket, prefix, objects.memory_bytes)
+        return objects
+
     def head_object(self, bucket: str, key: str) -> HeadObjectResult:
         log.debug("HeadObject s3://%s/%s", bucket, key)
         found = self._client.head_object(bucket, key)

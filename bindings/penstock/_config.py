@@ -34,6 +34,8 @@ class S3ClientConfig:
             you hold yourself (results, tensors, a ``write()`` in progress) is not counted. One limit for the process: the
             client whose first use is the latest decides. None: ``PENSTOCK_MEMORY_LIMIT`` (``268435456``, ``256MiB``,
             ``2GiB``), else a quarter of the machine's or control group's memory, at most 2 GiB.
+        listing_delimiter: With one, such as ``"/"``, S3MapDataset.from_prefix lists what is below each first-level common prefix
+            at the same time: the same objects in the same order, at one more request per such prefix. None: page after page.
 
     Raises:
         ValueError: requester_pays together with unsigned, half of a key pair, a negative look_ahead_bytes, or a memory_limit
@@ -52,6 +54,7 @@ class S3ClientConfig:
     session_token: str | None = field(default=None, repr=False)
     look_ahead_bytes: int = 128 * 1024 * 1024
     memory_limit: int | None = None
+    listing_delimiter: str | None = None
 
     def __post_init__(self) -> None:
         if self.requester_pays and self.unsigned:

@@ -5,16 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ._objects import ListObjectResult, ObjectInfo, S3BucketKeyData
+from ._objects import ListObjectResult, S3BucketKeyData
 
 if TYPE_CHECKING:
     from . import _core
     from ._client import S3Client
-
-
-def _info(found: tuple[str, str, int, int, str]) -> ObjectInfo:
-    key, etag, size, modified, storage = found
-    return ObjectInfo(key, f'"{etag}"', size, modified, storage or "STANDARD")
 
 
 class ListObjectStream:
@@ -39,17 +34,13 @@ class ListObjectStream:
     def __iter__(self) -> Iterator[ListObjectResult]:
         return self
 
-    def _next_page(self) -> tuple[list[tuple[str, str, int, int, str]], list[str]]:
+    def __next__(self) -> ListObjectResult:
         if self.complete:
             raise StopIteration
         objects, prefixes, token = next(self._lister)
         self.continuation_token = token or None
         self.complete = not token
-        return objects, prefixes
-
-    def __next__(self) -> ListObjectResult:
-        objects, prefixes = self._next_page()
-        return ListObjectResult([_info(found) for found in objects], prefixes)
+        return ListObjectResult(objects, prefixes)
 
 
 class S3BucketIterable:
@@ -71,3 +62,7 @@ class S3BucketIterable:
     def every(self, step: int, first: int) -> Iterator[S3BucketKeyData]:
         """Object number `first` and every `step`-th after it; the others cost almost nothing."""
         return self._client._list_items(self._bucket, self._prefix, step, first, self._page_size)
+
+    def as_list(self) -> _core.ObjectList:
+        """All of them, listed now and kept in little memory."""
+        return self._client._list_all(self._bucket, self._prefix, self._page_size)

@@ -8,8 +8,10 @@ from typing import Any
 
 from torch.utils.data import Dataset
 
+from . import _core
 from ._config import S3ClientConfig
 from ._dataset_base import S3DatasetBase
+from ._listing import S3BucketIterable
 from ._objects import GetDatasetObjects, ObjectsFromPrefix, ObjectsFromUris, S3BucketKeyData, identity
 from .s3reader import S3Reader, S3ReaderConstructorProtocol
 
@@ -43,7 +45,7 @@ class S3MapDataset(S3DatasetBase, Dataset[Any]):
         reader_constructor: S3ReaderConstructorProtocol | None = None,
     ) -> None:
         super().__init__(region, get_dataset_objects, endpoint, transform, s3client_config, reader_constructor)
-        self._pairs: list[S3BucketKeyData] | None = None
+        self._pairs: list[S3BucketKeyData] | _core.ObjectList | None = None
 
     @classmethod
     def from_objects(
@@ -76,9 +78,10 @@ class S3MapDataset(S3DatasetBase, Dataset[Any]):
         return cls(region, ObjectsFromPrefix(s3_uri), endpoint, transform, s3client_config, reader_constructor)
 
     @property
-    def _dataset_bucket_key_pairs(self) -> list[S3BucketKeyData]:
+    def _dataset_bucket_key_pairs(self) -> list[S3BucketKeyData] | _core.ObjectList:
         if self._pairs is None:
-            self._pairs = list(self._objects())
+            objects = self._objects()
+            self._pairs = objects.as_list() if isinstance(objects, S3BucketIterable) else list(objects)
         return self._pairs
 
     def _get_object(self, i: int) -> S3Reader:
@@ -99,7 +102,8 @@ class S3MapDataset(S3DatasetBase, Dataset[Any]):
         if type(self).__getitem__ is not S3MapDataset.__getitem__:
             return [self[i] for i in indices]
         pairs = self._dataset_bucket_key_pairs
-        return [self._transform(reader) for reader in self._look_ahead(pairs[i] for i in indices)]
+        chosen = map(pairs.__getitem__, indices) if isinstance(pairs, list) else pairs.items(indices)
+        return list(map(self._transform, self._look_ahead(chosen)))
 
     def __len__(self) -> int:
         return len(self._dataset_bucket_key_pairs)
