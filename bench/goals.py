@@ -14,6 +14,7 @@ GOALS: dict[str, dict[str, list[Goal]]] = {
         "client.read_1gib.peak": [("<=", 1190)],  # 1.1 objects and 64 MiB
         "client.readinto_1gib": [(">=", 2, "s3torchconnector"), (">=", 2.5, "obstore")],
         "client.readinto_1gib.cpu": [("<=", 0.25, "s3torchconnector")],
+        "client.readline": [(">=", 50, "s3torchconnector")],
         "client.get_1kib": [("<=", 2, "bare epoll")],
         "client.put_1gib.cpu": [("<=", 0.25, "s3torchconnector")],
         "client.put_1gib.requests": [("<=", 34)],

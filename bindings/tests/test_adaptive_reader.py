@@ -9,7 +9,7 @@ import random
 import penstock
 import pytest
 from bucket_io import put
-from penstock import S3ReaderConstructor
+from penstock import S3ReaderConstructor, _core
 from penstock.s3reader import AdaptiveS3Reader, SequentialS3Reader
 
 MIB = 1024**2
@@ -162,6 +162,34 @@ def test_a_failed_read_leaves_the_position_and_can_be_tried_again(client, bucket
     put(client, bucket, "late", b"here now")
     assert reader.tell() == 0
     assert reader.read(4) == b"here"
+
+
+def test_after_a_failure_between_windows_reading_goes_on_where_it_was(client, bucket):
+    put(client, bucket, "k", DATA)
+    reader = client.get_object(bucket, "k")
+    got = reader.read(1000)
+    client.delete_object(bucket, "k")
+    for _ in range(2):
+        with pytest.raises(penstock.S3NotFoundError):
+            reader.read(5 * MIB)
+        assert reader.tell() == 1000
+        with pytest.raises(penstock.S3NotFoundError):
+            reader.readinto(bytearray(5 * MIB))
+        assert reader.tell() == 1000
+    put(client, bucket, "k", DATA)  # the same version: the same ETag
+    while piece := reader.read(5 * MIB):
+        got += piece
+    assert got == DATA
+
+
+def test_what_is_ahead_is_bounded_and_given_back(client, large):
+    before, most = _core.memory_usage()["held"], 0
+    with client.get_object(*large) as reader:
+        for _ in range(0, len(DATA) - MIB, 200_000):
+            reader.read(200_000)
+            most = max(most, _core.memory_usage()["held"] - before)
+        assert 0 < most <= 5 * 8 * MIB
+    assert _core.memory_usage()["held"] == before
 
 
 def test_prefetch_starts_and_is_not_paid_twice(client, bucket):

@@ -14,6 +14,7 @@ import torch
 from bucket_io import put
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from penstock import _core
 from penstock.s3reader import SequentialS3Reader
 from penstock.s3reader._zip_directory import Directory, find_directory, joined, read_directory, storages_in_load_order
 
@@ -67,6 +68,16 @@ def test_a_thousand_small_tensors_come_in_few_requests(checkpoint, client, bucke
     assert equal(loaded, state)
     assert cost.requests <= 2 + len(data) / (4 * MIB) + 2
     assert cost.received < len(data) + MIB
+
+
+def test_what_is_ahead_is_bounded_and_given_back(checkpoint, client, bucket):
+    state = {f"w{i}": torch.full((MIB,), float(i)) for i in range(40)}
+    put(client, bucket, "c.pt", saved(state))
+    before, reader = _core.memory_usage()["held"], checkpoint.reader(f"s3://{bucket}/c.pt")
+    with reader:
+        torch.load(reader, weights_only=True)
+        assert _core.memory_usage()["held"] - before <= 96 * MIB
+    assert _core.memory_usage()["held"] == before
 
 
 def test_records_in_another_order_than_they_are_loaded_in(checkpoint, client, bucket):
