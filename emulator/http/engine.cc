@@ -113,7 +113,11 @@ void Engine::Add(int fd) {
     stream = std::make_unique<PlainStream>(fd);
   }
   MutexLock lock(mutex_);
-  if (free_watches_.empty()) free_watches_.push_back(&watches_.emplace_back());
+  if (free_watches_.empty()) {
+    // Room for all of them, so that giving one back cannot fail.
+    if (free_watches_.capacity() <= watches_.size()) free_watches_.reserve(2 * watches_.size() + 16);
+    free_watches_.push_back(&watches_.emplace_back());
+  }
   Watch& watch = *free_watches_.back();
   const std::uint64_t id = next_id_++;
   auto owned = std::make_unique<WireConnection>(id, std::move(stream), handshake, watch, options_.connection);
