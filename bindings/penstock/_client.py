@@ -161,28 +161,14 @@ class S3Client:
         object_info: ObjectInfo | HeadObjectResult | None,
         reader_constructor: S3ReaderConstructorProtocol | None,
     ) -> S3Reader:
-        from .s3reader import S3ReaderConstructor
+        if reader_constructor is None:
+            from .s3reader import S3ReaderConstructor
 
-        constructor = reader_constructor or S3ReaderConstructor.default()
-        if object_info is not None:
+            reader_constructor = S3ReaderConstructor.default()
+        if object_info is not None and source.etag is None:
             source.learn(object_info.size, object_info.etag)
-
-        def get_object_info() -> ObjectInfo | HeadObjectResult:
-            if object_info is not None:
-                return object_info
-            source.take_head()
-            if source.size is not None:  # an earlier response told it
-                return HeadObjectResult(f'"{source.etag or ""}"', source.size, 0)
-            head = self.head_object(source.bucket, source.key)
-            source.learn(head.size, head.etag)
-            return head
-
-        return constructor(
-            bucket=source.bucket,
-            key=source.key,
-            get_object_info=get_object_info,
-            get_stream=ObjectRanges(self, source),
-        )
+        ranges = ObjectRanges(self, source, object_info)
+        return reader_constructor(bucket=source.bucket, key=source.key, get_object_info=ranges.get_object_info, get_stream=ranges)
 
     def _fetch_ahead(self, source: ObjectSource, limit: int) -> None:
         """Has the first `limit` bytes of an object come before they are asked for."""

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 from . import _core
 from ._config import DEFAULT_PART_SIZE
 from ._exceptions import S3Exception
+from ._objects import HeadObjectResult
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ._client import S3Client
+    from ._objects import ObjectInfo
     from ._progress import ProgressCallback, ReadProgress
 
     Buffer = bytes | bytearray | memoryview
@@ -82,6 +84,14 @@ class ObjectSource:
             self.head, size, etag = fetch.take()
             self.learn(size, etag)
         return self.head
+
+    def take_whole(self) -> bytes | None:
+        """The object, where all of it is here already and nobody is told of its coming."""
+        head = self.head
+        if head is None or len(head) != self.size or self.progress is not None:
+            return None
+        self.used = True
+        return head
 
 
 class GetObjectStream:
@@ -220,9 +230,24 @@ class GetObjectStream:
 class ObjectRanges:
     """What our readers get as `get_stream`: the client's streams of one object, all of the same version."""
 
-    def __init__(self, client: S3Client, source: ObjectSource) -> None:
+    __slots__ = ("_client", "_object_info", "source")
+
+    def __init__(self, client: S3Client, source: ObjectSource, object_info: ObjectInfo | HeadObjectResult | None = None) -> None:
         self._client = client
         self.source = source
+        self._object_info = object_info
+
+    def get_object_info(self) -> ObjectInfo | HeadObjectResult:
+        """What is known of the object, or its HEAD."""
+        source = self.source
+        if self._object_info is not None:
+            return self._object_info
+        source.take_head()
+        if source.size is not None:  # an earlier response told it
+            return HeadObjectResult(f'"{source.etag or ""}"', source.size, 0)
+        head = self._client.head_object(source.bucket, source.key)
+        source.learn(head.size, head.etag)
+        return head
 
     def __call__(self, start: int | None = None, end: int | None = None) -> GetObjectStream:
         return self._client._open_stream(self.source, start, end)

@@ -26,12 +26,12 @@ class AdaptiveS3Reader(SequentialS3Reader):
     """
 
     _LARGE = DEFAULT_PART_SIZE
+    _ahead: GetObjectStream | None = None  # in order, from where it tells on
+    _reached: int = -1  # where the last read past the window ended
 
     def __init__(self, bucket: str, key: str, get_object_info: GetObjectInfoCallable, get_stream: GetStreamCallable) -> None:
         super().__init__(bucket, key, get_object_info, get_stream)
         self._ranges = get_stream if isinstance(get_stream, ObjectRanges) else None
-        self._ahead: GetObjectStream | None = None  # in order, from where it tells on
-        self._reached = -1  # where the last read past the window ended
         if self._ranges is not None:
             self._PAST_WINDOW = self._LARGE
 
@@ -109,6 +109,11 @@ class AdaptiveS3Reader(SequentialS3Reader):
     def _read_rest(self) -> bytes:
         if self._ranges is None:
             return super()._read_rest()
+        whole = self._ranges.source.take_whole() if self._end == 0 and not self._window.closed else None
+        if whole is not None:
+            self._size = len(whole)
+            self._show(whole, 0, self._size)
+            return whole
         begin, end, size = self.tell(), self._end, self._known_size()
         if size is not None and begin >= size:
             return b""

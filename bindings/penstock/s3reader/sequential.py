@@ -16,9 +16,10 @@ class SequentialS3Reader(WindowedS3Reader):
     ``read()`` of everything goes straight into its result.
     """
 
+    _stream: Iterator[bytes] | None = None
+
     def __init__(self, bucket: str, key: str, get_object_info: GetObjectInfoCallable, get_stream: GetStreamCallable) -> None:
         super().__init__(bucket, key, get_object_info, get_stream)
-        self._stream: Iterator[bytes] | None = None
         self._blocks: list[bytes] = []
         self._ends: list[int] = []  # offset after each block
 

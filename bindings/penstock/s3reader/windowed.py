@@ -23,18 +23,20 @@ class WindowedS3Reader(S3Reader):
     _PAST_WINDOW: float = math.inf
     """Reads of so many bytes or more, that the window does not hold, go straight to their result."""
 
+    # Of the class until they change: most readers are made, read once and let go of.
+    _start: int = 0  # the window's place in the object
+    _end: int = 0
+    _left: tuple[io.BytesIO, int, int] | None = None  # the window that a seek left, for when it comes back
+    _size: int | None = None
+
     def __init__(self, bucket: str, key: str, get_object_info: GetObjectInfoCallable, get_stream: GetStreamCallable) -> None:
-        self._window = io.BytesIO()
-        self._start = 0  # the window's place in the object
-        self._end = 0
-        self._left: tuple[io.BytesIO, int, int] | None = None  # the window that a seek left, for when it comes back
         if not bucket:
             raise ValueError("Bucket should be specified")
         self._bucket = bucket
         self._key = key
         self._get_object_info = get_object_info
         self._get_stream = get_stream
-        self._size: int | None = None
+        self._window = io.BytesIO()
 
     # ---- what a subclass says
 
@@ -186,6 +188,11 @@ class WindowedS3Reader(S3Reader):
             self._go(begin)
             raise
         return b"".join(pieces)
+
+    def __del__(self) -> None:
+        # io calls close(), which does nothing here that letting go of the reader does not do; a subclass's own may.
+        if not type(self).__module__.startswith("penstock."):
+            super().__del__()
 
     def close(self) -> None:
         """Lets go of what was received. Twice is once."""
