@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,6 +29,21 @@ constexpr std::size_t kPieceBytes = 1 << 20;
 // What read_into passes over to come to its position.
 constexpr std::uint64_t kMostSkippedBytes = 1ull << 20;
 
+// Marks a stream as used for as long as it lives. Needs the GIL to be made and destroyed.
+class Use {
+ public:
+  explicit Use(bool& used) : used_(used) {
+    if (used) throw std::runtime_error("a reader was used by two threads at a time; give each its own, or a lock to both");
+    used = true;
+  }
+  ~Use() { used_ = false; }
+  Use(const Use&) = delete;
+  Use& operator=(const Use&) = delete;
+
+ private:
+  bool& used_;
+};
+
 class PyStream {
  public:
   // Objects of up to `whole_bytes` come as one `bytes`, others in pieces.
@@ -37,6 +53,7 @@ class PyStream {
 
   // The next bytes; raises StopIteration at the end, again and again.
   py::object Next() {
+    const Use use(used_by_a_thread_);
     const auto arrived = WithoutGil([&] { return Arrive(); });
     if (!Unwrap(arrived)) throw py::stop_iteration();
     std::size_t size = block_.size - used_;
@@ -50,6 +67,7 @@ class PyStream {
   // Fills `buffer` with the object's bytes from `position` on, as far as the stream goes on without a gap. Blocks before
   // `position` are passed over. 0 where the stream is beyond `position`, or too far before it.
   std::uint64_t ReadInto(std::uint64_t position, const py::object& buffer) {
+    const Use use(used_by_a_thread_);
     const BufferView view(buffer, BufferView::Access::kWrite);
     MutableByteView rest = view.writable();
     AdviseHugePages(rest);
@@ -110,6 +128,7 @@ class PyStream {
   std::size_t used_ = 0;  // of block_
   std::uint64_t offset_;  // in the object, of the next byte
   std::uint64_t whole_bytes_;
+  bool used_by_a_thread_ = false;  // the GIL's: it is let go of while bytes are waited for and copied
 };
 
 using StreamPointer = std::unique_ptr<PyStream, DeleteWithoutGil<PyStream>>;

@@ -28,6 +28,11 @@ class Gate:
             self._changed.notify_all()
             return self._changed.wait_for(lambda: len(self.requested) >= self.together, PATIENCE_S)
 
+    def wait_for(self, count: int) -> bool:
+        """Until so many requests have come."""
+        with self._changed:
+            return self._changed.wait_for(lambda: len(self.requested) >= count, PATIENCE_S)
+
 
 @contextlib.contextmanager
 def gate_server(content: bytes, together: int) -> Iterator[tuple[Gate, str]]:

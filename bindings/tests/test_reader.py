@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import random
-from io import SEEK_CUR, SEEK_END, SEEK_SET
+from io import SEEK_END, SEEK_SET
 
 import penstock
 import pytest
@@ -61,45 +61,6 @@ def test_readline_with_limit(reader):
     for limit in (5, 0, 2000, -1):
         assert reader.readline(limit) == expected.readline(limit)
         assert reader.tell() == expected.tell()
-
-
-def test_seek_beyond_the_end_stays_at_the_end(reader):
-    assert reader.seek(10**6) == len(DATA)
-    assert reader.seek(5, SEEK_CUR) == len(DATA)
-    assert reader.seek(5, SEEK_END) == len(DATA)
-    assert reader.read(1) == b""
-    assert reader.seek(-4, SEEK_END) == len(DATA) - 4
-    assert reader.read() == DATA[-4:]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "error", "text"),
-    [
-        ((1.5,), TypeError, "integer argument expected"),
-        (("1",), TypeError, "integer argument expected"),
-        ((0, "x"), TypeError, "integer argument expected"),
-        ((0, 5), ValueError, "Seek must be passed SEEK_CUR, SEEK_SET, or SEEK_END"),
-        ((-1,), ValueError, "negative seek value -1"),
-        ((-(10**6), SEEK_END), ValueError, "negative seek value"),
-    ],
-)
-def test_bad_seeks(reader, arguments, error, text):
-    with pytest.raises(error, match=text):
-        reader.seek(*arguments)
-
-
-def test_bad_sizes_and_buffers(reader):
-    with pytest.raises(TypeError, match="argument should be integer or None, not"):
-        reader.read(2.0)
-    for buffer in (b"read-only", "text", memoryview(b"xx")):
-        with pytest.raises(TypeError, match="writable bytes-like object"):
-            reader.readinto(buffer)
-
-
-def test_capabilities(reader):
-    assert (reader.readable(), reader.seekable(), reader.writable()) == (True, True, False)
-    with pytest.raises(io.UnsupportedOperation):
-        reader.fileno()
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -166,12 +127,6 @@ def test_many_parts_arrive_in_order(client, bucket):
     assert b"".join(stream) == data[5:-3]
 
 
-@pytest.mark.parametrize("reader_class", [SequentialS3Reader, RangedS3Reader])
-def test_bucket_is_required(reader_class):
-    with pytest.raises(ValueError, match="Bucket should be specified"):
-        reader_class("", "k", lambda: None, lambda start=None, end=None: iter(()))
-
-
 def test_readers_work_on_any_iterator_of_bytes():
     """Custom get_stream functions of the reference's protocol have no read_all or readinto."""
 
@@ -182,10 +137,3 @@ def test_readers_work_on_any_iterator_of_bytes():
     assert SequentialS3Reader("b", "k", lambda: size, stream).read() == DATA
     ranged = RangedS3Reader("b", "k", lambda: size, lambda start=None, end=None: iter([DATA[start:end]]), 50)
     assert [ranged.read(30), ranged.read(30)] == [DATA[:30], DATA[30:60]]
-
-
-def test_reader_type_names():
-    names = S3ReaderConstructor.get_reader_type_string
-    assert names(None) == names(S3ReaderConstructor.default()) == "sequential"
-    assert names(S3ReaderConstructor.range_based()) == "range_based"
-    assert names(lambda **_: None) == "unknown"

@@ -8,16 +8,19 @@ import gzip
 import inspect
 import io
 import pickle
+import threading
 from array import array
 from functools import partial
 
 import penstock
 import pytest
 from bucket_io import put
+from gate_server import gate_config, gate_server
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from penstock import S3Reader, S3ReaderConstructor
+from penstock import S3Reader, S3ReaderConstructor, _core
 from penstock.s3reader import RangedS3Reader, SequentialS3Reader
+from penstock.s3reader.checkpoint import CheckpointReader
 
 KINDS = {
     "default": S3ReaderConstructor.default(),
@@ -25,6 +28,7 @@ KINDS = {
     "range_based": S3ReaderConstructor.range_based(),
     "range_based(0)": S3ReaderConstructor.range_based(0),
     "range_based(7)": S3ReaderConstructor.range_based(7),
+    "checkpoint": CheckpointReader,
 }
 every_kind = pytest.mark.parametrize("kind", KINDS)
 DATA = b"0123456789abcdef"
@@ -313,7 +317,7 @@ def test_a_constructor_is_called_with_keywords(client, bucket):
 
 @settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
-def test_lines_are_those_of_bytesio_whatever_the_blocks(data):
+def test_lines_are_those_of_a_buffered_file_whatever_the_blocks(data):
     """The reference reads lines byte by byte."""
     text = data.draw(st.lists(st.sampled_from([b"\n", b"a", b"\r", b"bcd", b"\r\n", b"0123456789"]), max_size=30).map(b"".join))
     size = data.draw(st.integers(1, 9))
@@ -325,7 +329,7 @@ def test_lines_are_those_of_bytesio_whatever_the_blocks(data):
     info = type("Info", (), {"size": len(text)})
     buffer_size = data.draw(st.sampled_from([None, 0, 1, 4]))
     make = data.draw(st.sampled_from([SequentialS3Reader, partial(RangedS3Reader, buffer_size=buffer_size)]))
-    reader, model = make("b", "k", lambda: info, get_stream), io.BytesIO(text)
+    reader, model = make("b", "k", lambda: info, get_stream), io.BufferedReader(io.BytesIO(text))
     for _ in range(data.draw(st.integers(0, 12))):
         argument = data.draw(st.sampled_from([(), (-1,), (None,), (0,), (1,), (3,), (100,)]))
         assert reader.readline(*argument) == model.readline(*argument)
@@ -373,6 +377,21 @@ def test_wrappers_of_the_standard_library(client, bucket, kind):
     assert pickle.load(opened("pickle")) == rows
     buffered = io.BufferedReader(opened("csv"))
     assert buffered.peek(1)[:1] == b"a" and buffered.read() == text.getvalue().encode()
+
+
+def test_a_second_thread_in_a_stream_is_told_so():
+    with gate_server(DATA, together=2) as (gate, endpoint):
+        client = penstock.S3Client("us-east-1", endpoint=endpoint, s3client_config=gate_config())
+        stream = _core.Stream(client._client, "b", "k")
+        got = []
+        first = threading.Thread(target=lambda: got.append(next(stream)))
+        first.start()
+        assert gate.wait_for(1)
+        with pytest.raises(RuntimeError, match="two threads"):
+            next(stream)
+        assert client.get_object("b", "other").read() == DATA  # opens the gate
+        first.join()
+        assert got == [DATA]
 
 
 @every_kind
