@@ -19,7 +19,8 @@ log = logging.getLogger(__name__)
 
 
 class S3MapDataset(S3DatasetBase, Dataset[Any]):
-    """A map-style dataset of S3 objects. The listing is taken at the first ``len()`` or index, and kept.
+    """A map-style dataset of S3 objects. The listing is taken at the first ``len()`` or index, and kept:
+    of a prefix in 24 bytes an object and what its key does not share with the one before.
 
     Items are ``transform(reader)``. Negative indices count from the end; an index out of range raises IndexError.
     Picklable, for DataLoader workers of every start method.

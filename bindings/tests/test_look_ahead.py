@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import io
 import itertools
+import os
 import random
 
 import penstock
 import pytest
 from bucket_io import put
 from gate_server import gate_config, gate_server
-from penstock import ObjectInfo, S3BucketKeyData, S3IterableDataset, S3MapDataset, S3ReaderConstructor
+from penstock import ObjectInfo, S3BucketKeyData, S3IterableDataset, S3MapDataset, S3ReaderConstructor, _core
 from penstock._listing import S3BucketIterable
 from penstock._look_ahead import LookAhead
 from penstock._objects import identity
@@ -230,6 +231,94 @@ def test_an_error_of_the_listing_comes_after_the_readers_before_it(client, bucke
     with pytest.raises(LookupError, match="the listing broke"):
         next(readers)
     assert list(readers) == []
+
+
+def test_an_interrupt_of_the_objects_iterator_loses_no_object(client, bucket):
+    for i in range(20):
+        put(client, bucket, str(i), str(i).encode())
+    interrupts = iter([7, 13])
+
+    class Interrupted:
+        """Raises KeyboardInterrupt in the place of two objects, and goes on after it."""
+
+        def __init__(self):
+            self.number = 0
+            self.next_interrupt = next(interrupts)
+
+        def __iter__(self):
+            return self
+
+        def __next__(self):
+            if self.number == self.next_interrupt:
+                self.next_interrupt = next(interrupts, -1)
+                raise KeyboardInterrupt
+            if self.number == 20:
+                raise StopIteration
+            self.number += 1
+            return S3BucketKeyData(bucket, str(self.number - 1))
+
+    readers = LookAhead(client, Interrupted(), KIND, 100 * MIB)
+    got, interrupted = [], 0
+    while len(got) < 20:
+        try:
+            got.append(next(readers).read())
+        except KeyboardInterrupt:
+            interrupted += 1
+    assert got == [str(i).encode() for i in range(20)]
+    assert interrupted == 2
+    assert list(readers) == []
+
+
+def test_what_is_ahead_counts_against_the_process_limit_and_comes_back(client, bucket):
+    before = _core.memory_usage()["held"]
+    for i in range(30):
+        put(client, bucket, str(i), b"x" * 100_000)
+    objects = [S3BucketKeyData(bucket, str(i), ObjectInfo(str(i), "", 100_000, 0)) for i in range(30)]
+    readers = LookAhead(client, objects, KIND, 100 * MIB)
+    first = next(readers)
+    assert _core.memory_usage()["held"] - before >= 100_000 * 20
+    assert [first.read(), *(reader.read() for reader in readers)] == [b"x" * 100_000] * 30
+    readers.close()
+    assert _core.memory_usage()["held"] == before
+
+
+def test_keys_that_are_no_utf8_reach_the_wire_as_they_are():
+    with gate_server(b"x", together=1) as (gate, endpoint):
+        client = penstock.S3Client("us-east-1", endpoint=endpoint, s3client_config=gate_config())
+        key = b"a\xff".decode("utf-8", "surrogateescape")
+        (reader,) = LookAhead(client, [S3BucketKeyData("b", key)], KIND, MIB)
+        assert (reader.key, reader.read()) == (key, b"x")
+        assert gate.requested == ["/b/a%FF"]
+
+
+def test_a_look_ahead_of_the_parent_is_refused_in_a_forked_child(client, bucket):
+    put(client, bucket, "a", b"a")
+    readers = LookAhead(client, [S3BucketKeyData(bucket, "a")] * 200, KIND, MIB)
+    next(readers).read()
+    assert in_child(lambda: str(drained(readers))).startswith("RuntimeError: this look-ahead was made in process")
+    assert [reader.read() for reader in readers] == [b"a"] * 199  # and the parent goes on
+
+
+def drained(readers):
+    return [reader.read() for reader in readers]
+
+
+def in_child(function):
+    """What the function returns, or raises, in a forked child."""
+    read_end, write_end = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            said = function()
+        except BaseException as error:
+            said = f"{type(error).__name__}: {error}"
+        os.write(write_end, said.encode())
+        os._exit(0)
+    os.close(write_end)
+    with os.fdopen(read_end) as pipe:
+        said = pipe.read()
+    os.waitpid(child, 0)
+    return said
 
 
 def test_batch_errors_are_those_of_single_items(emulator, client, bucket):
