@@ -11,15 +11,12 @@ import resource
 import sys
 import time
 from collections.abc import Callable
+from typing import Any
 
 REGION = "us-east-1"
 
 
-def penstock_listing(endpoint: str, bucket: str) -> Callable[[], tuple[int, int]]:
-    import penstock
-
-    client = penstock.S3Client(REGION, endpoint=endpoint, s3client_config=penstock.S3ClientConfig(force_path_style=True))
-
+def over_pages(client: Any, bucket: str) -> Callable[[], tuple[int, int]]:
     def run() -> tuple[int, int]:
         keys = size = 0
         for page in client.list_objects(bucket):
@@ -29,6 +26,13 @@ def penstock_listing(endpoint: str, bucket: str) -> Callable[[], tuple[int, int]
         return keys, size
 
     return run
+
+
+def penstock_listing(endpoint: str, bucket: str) -> Callable[[], tuple[int, int]]:
+    import penstock
+
+    client = penstock.S3Client(REGION, endpoint=endpoint, s3client_config=penstock.S3ClientConfig(force_path_style=True))
+    return over_pages(client, bucket)
 
 
 def penstock_kept_listing(endpoint: str, bucket: str) -> Callable[[], tuple[int, int]]:
@@ -64,16 +68,7 @@ def s3torchconnector_listing(endpoint: str, bucket: str) -> Callable[[], tuple[i
     from s3torchconnector._s3client import S3Client
 
     client = S3Client(REGION, endpoint=endpoint, s3client_config=S3ClientConfig(force_path_style=True))
-
-    def run() -> tuple[int, int]:
-        keys = size = 0
-        for page in client.list_objects(bucket):
-            for info in page.object_info:
-                keys += bool(info.key)
-                size += info.size
-        return keys, size
-
-    return run
+    return over_pages(client, bucket)
 
 
 def main() -> None:
