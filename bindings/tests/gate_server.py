@@ -35,7 +35,8 @@ class Gate:
 
 
 @contextlib.contextmanager
-def gate_server(content: bytes, together: int) -> Iterator[tuple[Gate, str]]:
+def gate_server(content: bytes, together: int, whole: dict[str, str] | None = None) -> Iterator[tuple[Gate, str]]:
+    """`whole`: headers of answers to requests for the whole object."""
     gate = Gate(content, together)
 
     class Handler(BaseHTTPRequestHandler):
@@ -54,6 +55,8 @@ def gate_server(content: bytes, together: int) -> Iterator[tuple[Gate, str]]:
                 self.send_header("Content-Range", f"bytes {first}-{last}/{len(content)}")
             else:
                 self.send_response(200)
+                for name, value in (whole or {}).items():
+                    self.send_header(name, value)
             self.send_header("Content-Length", str(last + 1 - first))
             self.send_header("ETag", '"e"')
             self.send_header("Last-Modified", "Wed, 01 Jan 2025 00:00:00 GMT")

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import base64
+import contextlib
 import io
 import pickle
 import random
+import re
 
 import penstock
 import pytest
+from awscrt.checksums import crc64nvme
 from bucket_io import put
+from gate_server import gate_config, gate_server
 from penstock import S3ReaderConstructor, _core
 from penstock.s3reader import AdaptiveS3Reader, SequentialS3Reader
 
@@ -153,6 +158,23 @@ def test_windows_never_mix_versions(client, bucket):
     with pytest.raises(penstock.S3PreconditionFailedError):
         while reader.read(MIB):
             pass
+
+
+@pytest.mark.parametrize("flipped", [None, 0, 5 * MIB, 12 * MIB - 1])
+def test_an_object_read_in_order_is_held_to_its_checksum(flipped):
+    data = bytearray(DATA[: 12 * MIB])
+    crc = base64.b64encode(crc64nvme(bytes(data)).to_bytes(8, "big")).decode()
+    if flipped is not None:
+        data[flipped] ^= 1
+    headers = {"x-amz-checksum-crc64nvme": crc, "x-amz-checksum-type": "FULL_OBJECT"}
+    with gate_server(bytes(data), 1, headers) as (_, endpoint):
+        client = penstock.S3Client("us-east-1", endpoint=endpoint, s3client_config=gate_config())
+        reader, got = client.get_object("b", "k"), b""
+        expected = contextlib.nullcontext() if flipped is None else pytest.raises(penstock.S3DataLossError, match=re.escape(crc))
+        with expected:
+            while piece := reader.read(300_000):
+                got += piece
+        assert (got == data) == (flipped is None)
 
 
 def test_a_failed_read_leaves_the_position_and_can_be_tried_again(client, bucket):
