@@ -47,6 +47,7 @@ PUBLIC_OWNER = {
     "penstock/object_store_call.inc": "base",
     "penstock/waiter.h": "base",
     "penstock/memory.h": "client/memory",
+    "penstock/object_list.h": "client/transfer",
     "penstock/transfer.h": "client/transfer",
     "penstock/torch.h": "client/torch",
     "penstock/emulator.h": "emulator/server",
@@ -133,7 +134,7 @@ def check_own(file: File, rule: Module, layers: dict[str, Module], closed: set[s
         if is_third_party(style, include) or (style == "<" and not include.startswith("penstock/")):
             continue
         other = owner_of(include, layers)
-        if other is None and rule.public_headers and str(Path(file.path).with_name(include)) in known:
+        if other is None and rule.public_headers and str(Path(file.path).parent / include) in known:
             continue  # an example is read on its own: it names the file beside it
         if include.endswith((".cc", ".cpp")):
             bad.append(f'{file.path}: includes a source file, "{include}"')
