@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import csv
-import gzip
 import inspect
 import io
 import pickle
@@ -16,21 +14,10 @@ import penstock
 import pytest
 from bucket_io import put
 from gate_server import gate_config, gate_server
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from penstock import S3Reader, S3ReaderConstructor, _core
 from penstock.s3reader import RangedS3Reader, SequentialS3Reader
-from penstock.s3reader.checkpoint import CheckpointReader
+from reader_kinds import KINDS, every_kind
 
-KINDS = {
-    "default": S3ReaderConstructor.default(),
-    "sequential": S3ReaderConstructor.sequential(),
-    "range_based": S3ReaderConstructor.range_based(),
-    "range_based(0)": S3ReaderConstructor.range_based(0),
-    "range_based(7)": S3ReaderConstructor.range_based(7),
-    "checkpoint": CheckpointReader,
-}
-every_kind = pytest.mark.parametrize("kind", KINDS)
 DATA = b"0123456789abcdef"
 
 
@@ -312,73 +299,6 @@ def test_a_constructor_is_called_with_keywords(client, bucket):
     assert reader.read() == DATA
 
 
-# ---- lines, and what stands on a buffered file
-
-
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.data())
-def test_lines_are_those_of_a_buffered_file_whatever_the_blocks(data):
-    """The reference reads lines byte by byte."""
-    text = data.draw(st.lists(st.sampled_from([b"\n", b"a", b"\r", b"bcd", b"\r\n", b"0123456789"]), max_size=30).map(b"".join))
-    size = data.draw(st.integers(1, 9))
-
-    def get_stream(start=None, end=None):
-        part = text[start or 0 : len(text) if end is None else end]
-        return iter([part[i : i + size] for i in range(0, len(part), size)])
-
-    info = type("Info", (), {"size": len(text)})
-    buffer_size = data.draw(st.sampled_from([None, 0, 1, 4]))
-    make = data.draw(st.sampled_from([SequentialS3Reader, partial(RangedS3Reader, buffer_size=buffer_size)]))
-    reader, model = make("b", "k", lambda: info, get_stream), io.BufferedReader(io.BytesIO(text))
-    for _ in range(data.draw(st.integers(0, 12))):
-        argument = data.draw(st.sampled_from([(), (-1,), (None,), (0,), (1,), (3,), (100,)]))
-        assert reader.readline(*argument) == model.readline(*argument)
-        assert reader.tell() == model.tell()
-    hint = data.draw(st.sampled_from([-1, 0, 2, 100]))
-    assert reader.readlines(hint) == model.readlines(hint)
-    assert list(reader) == list(model)
-    assert next(reader, None) is None
-
-
-@every_kind
-def test_lines_across_large_blocks(client, bucket, kind):
-    lines = [b"x" * length + b"\n" for length in (0, 1, 1024**2 - 2, 3, 1024**2, 5 * 1024**2, 0, 4 * 1024**2 + 7)] + [b"no end"]
-    put(client, bucket, "lines", b"".join(lines))
-    if kind == "range_based(7)":
-        lines = lines[:2]  # each 7 bytes are a request
-        put(client, bucket, "lines", b"".join(lines))
-    reader = client.get_object(bucket, "lines", reader_constructor=KINDS[kind])
-    assert list(reader) == lines
-
-
-def test_lines_cost_as_many_requests_as_their_bytes(client, bucket):
-    put(client, bucket, "k", b"line\n" * 100_000)
-    before = client.stats()["requests"].get("GetObject", 0)
-    assert sum(1 for _ in client.get_object(bucket, "k")) == 100_000
-    assert client.stats()["requests"]["GetObject"] == before + 1
-
-
-@every_kind
-def test_wrappers_of_the_standard_library(client, bucket, kind):
-    """The reference's readers have no read1, which these call."""
-    rows = [["a", "ü"], ["1", "2\n3"], ["", "end"]]
-    text = io.StringIO()
-    csv.writer(text).writerows(rows)
-    put(client, bucket, "csv", text.getvalue().encode())
-    put(client, bucket, "gz", gzip.compress(DATA * 100))
-    put(client, bucket, "pickle", pickle.dumps(rows))
-
-    def opened(key):
-        return client.get_object(bucket, key, reader_constructor=KINDS[kind])
-
-    assert list(csv.reader(io.TextIOWrapper(opened("csv"), encoding="utf-8", newline=""))) == rows
-    with gzip.open(opened("gz")) as unpacked:
-        assert unpacked.read() == DATA * 100
-    assert pickle.load(opened("pickle")) == rows
-    buffered = io.BufferedReader(opened("csv"))
-    assert buffered.peek(1)[:1] == b"a" and buffered.read() == text.getvalue().encode()
-
-
 def test_a_second_thread_in_a_stream_is_told_so():
     with gate_server(DATA, together=2) as (gate, endpoint):
         client = penstock.S3Client("us-east-1", endpoint=endpoint, s3client_config=gate_config())
@@ -392,17 +312,3 @@ def test_a_second_thread_in_a_stream_is_told_so():
         assert client.get_object("b", "other").read() == DATA  # opens the gate
         first.join()
         assert got == [DATA]
-
-
-@every_kind
-def test_read1_gives_what_is_here(open_reader, kind):
-    reader, got = open_reader(kind), b""
-    assert reader.read1(0) == b""
-    while piece := reader.read1(5):
-        assert len(piece) <= 5
-        got += piece
-    assert got == DATA and reader.read1() == b""
-    reader.seek(3)
-    memory = bytearray(4)
-    count = reader.readinto1(memory)
-    assert 0 < count <= 4 and memory[:count] == DATA[3 : 3 + count]
