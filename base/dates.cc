@@ -63,6 +63,11 @@ std::optional<WallTime> Join(const Fields& fields) {
                   chrono::duration_cast<WallTime::duration>(chrono::nanoseconds(fields.nanosecond)));
 }
 
+// Over what stands there.
+void PutNumber(std::string& out, std::size_t at, std::size_t digits, int value) {
+  for (std::size_t i = digits; i-- > 0; value /= 10) out[at + i] = static_cast<char>('0' + value % 10);
+}
+
 void AppendNumber(std::string& out, int value, std::size_t digits) {
   const std::size_t end = out.size() + digits;
   out.resize(end, '0');
@@ -177,16 +182,13 @@ bool TakeZone(Scanner& scan, chrono::minutes& offset) {
 std::string FormatHttpDate(WallTime time) {
   const auto [fields, weekday] = Break(time);
   std::string out("DDD, dd MMM yyyy hh:mm:ss GMT");
-  const auto put = [&out](std::size_t at, std::size_t digits, int value) {
-    for (std::size_t i = digits; i-- > 0; value /= 10) out[at + i] = static_cast<char>('0' + value % 10);
-  };
   kDays[weekday].copy(&out[0], 3);
-  put(5, 2, fields.day);
+  PutNumber(out, 5, 2, fields.day);
   kMonths[static_cast<std::size_t>(fields.month - 1)].copy(&out[8], 3);
-  put(12, 4, fields.year);
-  put(17, 2, fields.hour);
-  put(20, 2, fields.minute);
-  put(23, 2, fields.second);
+  PutNumber(out, 12, 4, fields.year);
+  PutNumber(out, 17, 2, fields.hour);
+  PutNumber(out, 20, 2, fields.minute);
+  PutNumber(out, 23, 2, fields.second);
   return out;
 }
 
@@ -213,16 +215,13 @@ std::string FormatIso8601(WallTime time) {
 
 std::string FormatAmzDate(WallTime time) {
   const Fields fields = Break(time).fields;
-  std::string out;
-  out.reserve(16);
-  AppendNumber(out, fields.year, 4);
-  AppendNumber(out, fields.month, 2);
-  AppendNumber(out, fields.day, 2);
-  out += 'T';
-  AppendNumber(out, fields.hour, 2);
-  AppendNumber(out, fields.minute, 2);
-  AppendNumber(out, fields.second, 2);
-  out += 'Z';
+  std::string out("yyyyMMddThhmmssZ");
+  PutNumber(out, 0, 4, fields.year);
+  PutNumber(out, 4, 2, fields.month);
+  PutNumber(out, 6, 2, fields.day);
+  PutNumber(out, 9, 2, fields.hour);
+  PutNumber(out, 11, 2, fields.minute);
+  PutNumber(out, 13, 2, fields.second);
   return out;
 }
 

@@ -67,6 +67,11 @@ inline std::string Mutate(std::string text, std::string_view other, std::mt19937
 }
 
 // `check` ends the program when its property does not hold.
+inline void CheckSeeds(const std::vector<std::string>& seeds, const std::function<void(std::string_view)>& check) {
+  ASSERT_GE(seeds.size(), 3u) << "too few seeds";
+  for (const std::string& seed : seeds) check(seed);
+}
+
 inline void CheckMutations(std::vector<std::string> seeds, const std::function<void(std::string_view)>& check) {
   std::erase_if(seeds, [](const std::string& seed) { return seed.size() > kLongestMutated; });
   ASSERT_FALSE(seeds.empty());
@@ -76,6 +81,20 @@ inline void CheckMutations(std::vector<std::string> seeds, const std::function<v
     SCOPED_TRACE("seed " + std::to_string(kSeed) + ", round " + std::to_string(round));
     check(input);
   }
+}
+
+// The tests of one table of targets: each has a `name`, which is its folder below `corpus`, and a `check`.
+template <class Target>
+class Corpus : public ::testing::TestWithParam<Target> {
+ protected:
+  static std::vector<std::string> Seeds(const std::filesystem::path& corpus) {
+    return SeedsIn(corpus / Corpus::GetParam().name);
+  }
+};
+
+template <class Target>
+std::string NameOf(const ::testing::TestParamInfo<Target>& target) {
+  return std::string(target.param.name);
 }
 
 }  // namespace penstock::testing_corpus

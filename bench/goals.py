@@ -16,6 +16,7 @@ GOALS: dict[str, dict[str, list[Goal]]] = {
         "client.readinto_1gib.cpu": [("<=", 0.25, "s3torchconnector")],
         "client.readline": [(">=", 50, "s3torchconnector")],
         "client.get_1kib": [("<=", 2, "bare epoll")],
+        "client.tls_1gib": [("<=", 1.15, "decryption and plain")],
         "client.put_1gib.cpu": [("<=", 0.25, "s3torchconnector")],
         "client.put_1gib.requests": [("<=", 34)],
         "client.list_100k.cpu": [("<=", 0.02, "botocore")],

@@ -5,9 +5,6 @@
 //
 // `recv` is the floor: one connection, a hand-written request, recv() into the final buffer. The buffer is touched once
 // before the clock starts, as a pool's would be. CPU is user plus system time of this process.
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -21,12 +18,14 @@
 #include <string>
 #include <string_view>
 
+#include "bench/clients/connect.h"
 #include "bench/clients/cost.h"
 #include "penstock/client.h"
 #include "penstock/transfer.h"
 
 namespace {
 
+using penstock::bench::Connect;
 using penstock::bench::CpuSeconds;
 using penstock::bench::Fail;
 using penstock::MutableByteView;
@@ -54,18 +53,6 @@ void GetWithPenstock(penstock::Client& client, char** arguments, MutableByteView
   };
   const auto result = penstock::Download(client, std::move(request));
   if (!result.ok()) Fail(result.error().ToString());
-}
-
-int Connect(const char* host, int port) {
-  const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(static_cast<std::uint16_t>(port));
-  inet_pton(AF_INET, host, &address.sin_addr);
-  if (connect(socket, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) Fail("cannot connect");
-  const int on = 1;
-  setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  return socket;
 }
 
 void GetWithRecv(int socket, const std::string& request, MutableByteView buffer) {

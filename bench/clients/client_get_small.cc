@@ -5,9 +5,6 @@
 //
 // `bare` is the floor: one epoll loop over IN_FLIGHT connections, one send and one recv a request, no parsing beyond
 // finding how many bytes an answer has. CPU is user plus system time of this process.
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -24,11 +21,13 @@
 #include <string_view>
 #include <vector>
 
+#include "bench/clients/connect.h"
 #include "bench/clients/cost.h"
 #include "penstock/client.h"
 
 namespace {
 
+using penstock::bench::Connect;
 using penstock::bench::CpuSeconds;
 using penstock::bench::Fail;
 
@@ -87,18 +86,6 @@ void GetWithPenstock(penstock::Client& client, char** arguments, int requests, i
   for (int i = 0; i < in_flight; ++i) lanes.push_back(std::make_unique<Lane>(client, arguments[3], arguments[4], left, ended));
   for (const auto& lane : lanes) lane->Next();
   for (int i = 0; i < in_flight; ++i) ended.acquire();
-}
-
-int Connect(const char* host, int port) {
-  const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(static_cast<std::uint16_t>(port));
-  inet_pton(AF_INET, host, &address.sin_addr);
-  if (connect(fd, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) Fail("cannot connect");
-  const int on = 1;
-  setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  return fd;
 }
 
 // Bytes of the answer at the front of `text`, its body included; 0: its head is not whole yet.

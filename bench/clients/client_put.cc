@@ -5,9 +5,6 @@
 //
 // `send` is the floor: one connection, a hand-written PUT, send() from the same memory; no checksum, no parts. The memory
 // is touched once before the clock starts, as a tensor's is. CPU is user plus system time of this process.
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -22,6 +19,7 @@
 #include <string>
 #include <string_view>
 
+#include "bench/clients/connect.h"
 #include "bench/clients/cost.h"
 #include "penstock/client.h"
 #include "penstock/transfer.h"
@@ -29,6 +27,7 @@
 namespace {
 
 using penstock::ByteView;
+using penstock::bench::Connect;
 using penstock::bench::CpuSeconds;
 using penstock::bench::Fail;
 
@@ -57,18 +56,6 @@ void PutWithPenstock(const std::shared_ptr<penstock::Client>& client, char** arg
   const auto result =
       penstock::Upload(client, penstock::BucketName(arguments[3]), penstock::ObjectKey(arguments[4]), data, {});
   if (!result.ok()) Fail(result.error().ToString());
-}
-
-int Connect(const char* host, int port) {
-  const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(static_cast<std::uint16_t>(port));
-  inet_pton(AF_INET, host, &address.sin_addr);
-  if (connect(socket, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) Fail("cannot connect");
-  const int on = 1;
-  setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  return socket;
 }
 
 void SendAll(int socket, const char* data, std::size_t size) {

@@ -5,6 +5,19 @@
 
 namespace penstock::http {
 
+ResolveList::ResolveList(const std::vector<std::string>& entries) {
+  for (const std::string& entry : entries) {
+    curl_slist* const longer = curl_slist_append(list_, entry.c_str());
+    if (longer != nullptr) list_ = longer;  // else: no memory, and soon no handle either
+  }
+}
+
+ResolveList::~ResolveList() { curl_slist_free_all(list_); }
+
+void ResolveList::Apply(CURL* handle) const {
+  if (list_ != nullptr) curl_easy_setopt(handle, CURLOPT_RESOLVE, list_);
+}
+
 void SetConnectionOptions(CURL* handle, CURLSH* share, const std::string& ca_bundle_path) {
   curl_easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
   curl_easy_setopt(handle, CURLOPT_PROTOCOLS_STR, "http,https");
@@ -13,6 +26,8 @@ void SetConnectionOptions(CURL* handle, CURLSH* share, const std::string& ca_bun
   curl_easy_setopt(handle, CURLOPT_TCP_KEEPIDLE, 15L);
   curl_easy_setopt(handle, CURLOPT_TCP_KEEPINTVL, 15L);
   curl_easy_setopt(handle, CURLOPT_DNS_SHUFFLE_ADDRESSES, 1L);
+  // What is kept of a lookup keeps its order too, and all connections of a burst would pile up on the first address.
+  curl_easy_setopt(handle, CURLOPT_DNS_CACHE_TIMEOUT, 0L);
   curl_easy_setopt(handle, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);  // a proxy's head is not the response's
   curl_easy_setopt(handle, CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
   curl_easy_setopt(handle, CURLOPT_SHARE, share);

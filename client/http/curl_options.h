@@ -6,10 +6,26 @@
 
 #include <chrono>
 #include <string>
+#include <vector>
 
 namespace penstock::http {
 
-// `share` may be null and outlives the handle; an empty bundle path: the system's.
+// Names with the addresses they have, as CURLOPT_RESOLVE takes them. Outlives the handles it is given to.
+class ResolveList {
+ public:
+  explicit ResolveList(const std::vector<std::string>& entries);
+  ~ResolveList();
+  ResolveList(const ResolveList&) = delete;
+  ResolveList& operator=(const ResolveList&) = delete;
+  // Makes `handle` use it, where there are entries.
+  void Apply(CURL* handle) const;
+
+ private:
+  curl_slist* list_ = nullptr;
+};
+
+// `share` may be null and outlives the handle; an empty bundle path: the system's. Each new connection looks its host up
+// anew and tries the addresses in random order, so that connections spread over all that a service has.
 void SetConnectionOptions(CURL* handle, CURLSH* share, const std::string& ca_bundle_path);
 void SetConnectTimeout(CURL* handle, std::chrono::milliseconds timeout);
 

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "client/http/transport.h"
 
@@ -18,11 +20,14 @@ struct CurlTransportOptions {
   int max_transfers = 256;                 // at a time, over all threads; more wait in order of Start
   std::size_t receive_buffer_bytes = 256 << 10;
   std::size_t send_buffer_bytes = 64 << 10;
+  std::size_t turn_bytes = 2 << 20;        // that one connection moves before others have their turn (direct plane)
   std::chrono::seconds max_idle_age{4};    // S3 drops a connection after about 5 s without a request
   std::chrono::seconds max_lifetime{300};  // then a fresh one, so that load spreads over the service's addresses
   // A body of at least so many bytes asks first (Expect: 100-continue), unless the request has its own Expect header.
   std::uint64_t expect_continue_from_bytes = 1 << 20;
   std::chrono::milliseconds expect_continue_patience{1000};  // without an answer the body goes out then
+  // Addresses of names, instead of asking the system: "host:port:address,address", as CURLOPT_RESOLVE takes them.
+  std::vector<std::string> resolve;
 };
 
 // Starts no thread and opens no socket before the first request. Destroying it completes what is in flight with

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <map>
 #include <memory>
 #include <thread>
 
@@ -379,6 +380,50 @@ TEST(SharedTransport, ProcessWithConnectionsOpenExitsCleanly) {
     std::exit(good ? 0 : 1);  // with exit handlers and static destructors
   };
   EXPECT_EXIT(exit_with_connections(), ::testing::ExitedWithCode(0), "");
+}
+
+// Three addresses, all of them the same server.
+TEST_P(CurlTransport, NewConnectionsSpreadOverTheAddressesOfAName) {
+  Mutex mutex;
+  std::map<std::string, int> seen;
+  RawServer server(
+      [&](RawConnection& connection) {
+        {
+          const MutexLock lock(mutex);
+          ++seen[connection.address()];
+        }
+        if (connection.ReadHead()) connection.Send("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok");
+      },
+      RawServer::Listens::kEverywhere);
+  const std::string where = "spread.test:" + std::to_string(server.port());
+  const auto transport =
+      MakeCurlTransport({.plane = GetParam(), .io_threads = 1, .resolve = {where + ":127.0.0.1,127.0.0.2,127.0.0.3"}});
+  std::vector<std::unique_ptr<Call>> calls;
+  for (int i = 0; i < 64; ++i) {
+    Request request = server.Get();
+    request.endpoint.host = "spread.test";
+    calls.push_back(std::make_unique<Call>());
+    calls.back()->Start(*transport, std::move(request));
+  }
+  for (const auto& call : calls) EXPECT_TRUE(call->Wait().ok());
+  const MutexLock lock(mutex);
+  EXPECT_EQ(seen.size(), 3u) << "of 64 connections, one address in three has none about once in 10^11 runs";
+}
+
+TEST_P(CurlTransport, AnAddressThatRefusesIsPassedOver) {
+  RawServer server([](RawConnection& connection) {
+    if (connection.ReadHead()) connection.Send("HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok");
+  });
+  const std::string where = "spread.test:" + std::to_string(server.port());
+  const auto transport =
+      MakeCurlTransport({.plane = GetParam(), .io_threads = 1, .resolve = {where + ":127.0.0.2,127.0.0.1,127.0.0.3"}});
+  for (int i = 0; i < 16; ++i) {
+    Request request = server.Get();
+    request.endpoint.host = "spread.test";
+    Call call;
+    EXPECT_TRUE(call.Start(*transport, std::move(request)).Wait().ok());
+  }
+  EXPECT_EQ(server.connections(), 16);
 }
 
 }  // namespace

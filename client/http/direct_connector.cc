@@ -2,7 +2,6 @@
 
 #include <sys/epoll.h>
 
-#include "client/http/curl_options.h"
 #include "client/http/uri.h"
 #include "penstock/base/clock.h"
 
@@ -21,8 +20,9 @@ int ConnectHandle::Socket() const {
 
 CurlFailure ConnectHandle::Failure(CURLcode code) const { return FailureOf(handle_, code, error_text_.data()); }
 
-DirectConnector::DirectConnector(CURLSH* share, std::size_t max_connections, int epoll_fd)
-    : share_(share), epoll_fd_(epoll_fd), multi_(curl_multi_init()) {
+DirectConnector::DirectConnector(CURLSH* share, std::size_t max_connections, int epoll_fd,
+                                 const std::vector<std::string>& resolve)
+    : share_(share), resolve_(resolve), epoll_fd_(epoll_fd), multi_(curl_multi_init()) {
   if (multi_ == nullptr) return;
   curl_multi_setopt(multi_, CURLMOPT_SOCKETFUNCTION, OnSocket);
   curl_multi_setopt(multi_, CURLMOPT_SOCKETDATA, this);
@@ -51,6 +51,7 @@ std::unique_ptr<ConnectHandle> DirectConnector::Connect(const Request& request, 
   curl_easy_setopt(handle, CURLOPT_URL, made->url_.c_str());
   curl_easy_setopt(handle, CURLOPT_CONNECT_ONLY, 1L);
   SetConnectionOptions(handle, share_, request.ca_bundle_path);
+  resolve_.Apply(handle);
   SetConnectTimeout(handle, request.connect_timeout);
   if (curl_multi_add_handle(multi_, handle) != CURLM_OK) return nullptr;
   return made;

@@ -11,8 +11,10 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "client/http/curl_error.h"
+#include "client/http/curl_options.h"
 #include "client/http/transport.h"
 
 namespace penstock::http {
@@ -45,8 +47,8 @@ class ConnectHandle {
 // made, tagged as Tag says.
 class DirectConnector {
  public:
-  // `share` outlives this, and this every handle.
-  DirectConnector(CURLSH* share, std::size_t max_connections, int epoll_fd);
+  // `share` outlives this, and this every handle. `resolve` as in CurlTransportOptions.
+  DirectConnector(CURLSH* share, std::size_t max_connections, int epoll_fd, const std::vector<std::string>& resolve = {});
   ~DirectConnector();
   DirectConnector(const DirectConnector&) = delete;
   DirectConnector& operator=(const DirectConnector&) = delete;
@@ -71,6 +73,7 @@ class DirectConnector {
   static int OnTimer(CURLM* multi, long timeout_ms, void* self);
 
   CURLSH* const share_;
+  const ResolveList resolve_;
   const int epoll_fd_;
   CURLM* const multi_;
   MonotonicTime timer_ = MonotonicTime::max();

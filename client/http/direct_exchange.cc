@@ -9,21 +9,30 @@
 namespace penstock::http {
 namespace {
 
-// What one call moves at the most in one go, and in all: the caches' sizes, and what other connections wait for.
-constexpr std::size_t kSlice = 256 << 10;
-constexpr std::size_t kTurn = 2 << 20;
+constexpr std::size_t kSlice = 256 << 10;  // what one system call moves at the most: what the caches hold
 // Below, a wake-up costs less than what is waited for.
 constexpr std::size_t kLowWater = 256 << 10;
 constexpr std::size_t kHeadRoom = 96;  // for what the transport adds to a head
 
+// Into a head that has room.
 void AddHeader(std::string& head, std::string_view name, std::string_view value) {
-  head.append(name).append(value.empty() ? ":" : ": ").append(value).append("\r\n");
+  const std::size_t begin = head.size();
+  const std::size_t blank = value.empty() ? 0 : 1;
+  head.resize(begin + name.size() + blank + value.size() + 3);
+  char* to = head.data() + begin;
+  to = std::copy(name.begin(), name.end(), to);
+  *to++ = ':';
+  if (blank != 0) *to++ = ' ';
+  to = std::copy(value.begin(), value.end(), to);
+  to[0] = '\r';
+  to[1] = '\n';
 }
 
 }  // namespace
 
-void DirectExchange::Begin(Transfer& transfer, std::uint64_t expect_from_bytes) {
+void DirectExchange::Begin(Transfer& transfer, std::uint64_t expect_from_bytes, std::size_t turn_bytes) {
   transfer_ = &transfer;
+  turn_bytes_ = turn_bytes;
   transfer.head = HeadParser();
   transfer.begun = false;
   transfer.received = 0;
@@ -74,7 +83,7 @@ DirectExchange::Step DirectExchange::Send(DirectSocket& socket) {
       sending_ = false;
       break;
     }
-    if (turn >= kTurn) return Step::kAgain;
+    if (turn >= turn_bytes_) return Step::kAgain;
     const IoResult sent = socket.Send(head, piece_);
     if (sent.kind == IoResult::Kind::kWouldBlock) return Step::kSend;
     if (!sent.moved()) {
@@ -94,7 +103,7 @@ DirectExchange::Step DirectExchange::Send(DirectSocket& socket) {
 }
 
 DirectExchange::Step DirectExchange::Receive(DirectSocket& socket, MutableByteView scratch) {
-  for (std::size_t turn = 0; turn < kTurn;) {
+  for (std::size_t turn = 0; turn < turn_bytes_;) {
     MutableByteView into = scratch;
     const std::uint64_t direct = framer_.direct_bytes();
     if (direct != 0) {

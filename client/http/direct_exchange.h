@@ -26,7 +26,9 @@ class DirectExchange {
 
   // `transfer` outlives the exchange. `expect_from_bytes`: a body of at least so many bytes is announced with
   // Expect: 100-continue, unless the request has its own Expect header.
-  void Begin(Transfer& transfer, std::uint64_t expect_from_bytes);
+  // `turn_bytes`: what Send or Receive moves at the most before it says kAgain.
+  void Begin(Transfer& transfer, std::uint64_t expect_from_bytes, std::size_t turn_bytes = kTurnBytes);
+  static constexpr std::size_t kTurnBytes = 2 << 20;  // others wait that long at the most
 
   // Both move on as far as they can without waiting. `scratch`: at least a few KiB, for heads and chunk lines.
   Step Send(DirectSocket& socket);
@@ -56,6 +58,7 @@ class DirectExchange {
   void OnEarlyAnswer();
 
   Transfer* transfer_ = nullptr;
+  std::size_t turn_bytes_ = kTurnBytes;
   std::string head_;
   std::size_t head_sent_ = 0;
   ByteView piece_;          // of the body, not yet sent

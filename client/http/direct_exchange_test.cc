@@ -1,12 +1,11 @@
 #include "client/http/direct_exchange.h"
 
 #include <gtest/gtest.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <string>
 
 #include "client/http/body_for_test.h"
+#include "client/http/socket_pair_for_test.h"
 
 namespace penstock::http {
 namespace {
@@ -16,36 +15,25 @@ using Step = DirectExchange::Step;
 class DirectExchangeTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends_), 0);
-    socket_.emplace(nullptr, ends_[0], false);
+    socket_.emplace(nullptr, pair_.ours(), false);
     transfer_.response_body = &sink_;
     transfer_.request.method = "GET";
     transfer_.request.endpoint = {"http", "h", 80};
     transfer_.request.target = "/k";
     transfer_.request.headers = {{"A", "b"}, {"Host", "h"}};
   }
-  ~DirectExchangeTest() override {
-    for (const int end : ends_) {
-      if (end >= 0) ::close(end);
-    }
-  }
   void Upload(TextBody& body, std::uint64_t expect_from = UINT64_MAX) {
     transfer_.request.method = "PUT";
     transfer_.request_body = &body;
     exchange_.Begin(transfer_, expect_from);
   }
-  void Answer(std::string_view text) { ASSERT_EQ(::send(ends_[1], text.data(), text.size(), 0), static_cast<ssize_t>(text.size())); }
-  void ClosePeer() { ::close(std::exchange(ends_[1], -1)); }
-  std::string PeerReads() {
-    std::string text(1 << 20, '\0');
-    const ssize_t count = ::recv(ends_[1], text.data(), text.size(), MSG_DONTWAIT);
-    text.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
-    return text;
-  }
+  void Answer(std::string_view text) { pair_.PeerSends(text); }
+  void ClosePeer() { pair_.ClosePeer(); }
+  std::string PeerReads() { return pair_.PeerReads(); }
   Step Send() { return exchange_.Send(*socket_); }
   Step Receive() { return exchange_.Receive(*socket_, scratch_); }
 
-  int ends_[2] = {-1, -1};
+  SocketPair pair_;
   std::optional<DirectSocket> socket_;
   std::array<std::byte, 4096> scratch_{};
   Collector sink_;

@@ -49,7 +49,7 @@ DirectPlane::DirectPlane(const CurlTransportOptions& options, CURLSH* share, std
       epoll_(epoll_fd),
       wake_(wake_fd),
       finish_(std::move(finish)),
-      connector_(share, max_connections, epoll_fd),
+      connector_(share, max_connections, epoll_fd, options.resolve),
       pool_({max_connections, options.max_idle_age, options.max_lifetime}),
       events_(kEvents),
       scratch_(std::make_unique_for_overwrite<std::byte[]>(kScratchBytes)) {}
@@ -109,7 +109,8 @@ void DirectPlane::StartExchange(DirectConnection& connection) {
   Watch(connection, EPOLLIN);
   connection.transfer->response_body->OnConnection({DataPlane::kDirect, connection.reused});
   const bool expects = connection.expects;
-  connection.exchange.Begin(*connection.transfer, expects ? options_.expect_continue_from_bytes : UINT64_MAX);
+  connection.exchange.Begin(*connection.transfer, expects ? options_.expect_continue_from_bytes : UINT64_MAX,
+                            options_.turn_bytes);
   GoOn(connection, false);
   if (connection.transfer == nullptr || !connection.exchange.waits()) return;
   connection.continue_by = Now() + options_.expect_continue_patience;

@@ -1,6 +1,7 @@
 #include "client/http/direct_plane.h"
 
 #include <gtest/gtest.h>
+#include <poll.h>
 
 #include <cstdlib>
 #include <future>
@@ -176,6 +177,37 @@ TEST(DirectPlane, LeavesPlainRequestsToAProxysPlane) {
   request.endpoint.scheme = "https";
   EXPECT_TRUE(DirectPlane::Carries(request));
   ASSERT_EQ(::unsetenv("http_proxy"), 0);
+}
+
+// A crash under load: a connection that had more to do at once was first woken by its socket, came to its end there, and
+// was then gone on with: it found the peer's farewell and ended a second time. Here all of the answer and the farewell
+// wait in the socket. Two turns are the first Work's (its event, and its list); the third is the next one's event, before
+// that list.
+TEST_F(DirectPlaneTest, AConnectionThatEndsByAnEventIsNotGoneOnWith) {
+  options_.turn_bytes = 16 << 10;
+  const std::string body(40 << 10, 'b');
+  RawServer server([&](RawConnection& connection) {
+    connection.ReadHead();
+    connection.Send("HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
+  });
+  const TransferPtr transfer = Make(server.Get());
+  begun_.push_back(transfer);
+  plane_->Begin(transfer);
+  WorkUntil([&] { return transfer->direct != nullptr && transfer->direct->socket.has_value(); });
+  pollfd farewell{transfer->direct->socket->fd(), POLLRDHUP, 0};
+  ASSERT_EQ(::poll(&farewell, 1, 30'000), 1);
+  int rounds = 0;
+  while (outcomes_.empty() && rounds < 100) {
+    plane_->Wait(0);
+    plane_->Work();
+    ++rounds;
+  }
+  ASSERT_TRUE(outcomes_.contains(transfer.get()));
+  EXPECT_TRUE(outcomes_.at(transfer.get()).ok());
+  EXPECT_EQ(sink_.text, body);
+  EXPECT_EQ(rounds, 2);
+  plane_->Work();  // nothing is left of it
+  EXPECT_NE(plane_->NextTimer(), MonotonicTime());
 }
 
 }  // namespace

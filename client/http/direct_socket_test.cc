@@ -2,37 +2,26 @@
 
 #include <gtest/gtest.h>
 #include <poll.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <array>
 #include <string>
+
+#include "client/http/socket_pair_for_test.h"
 
 namespace penstock::http {
 namespace {
 
 class DirectSocketTest : public ::testing::Test {
  protected:
-  void SetUp() override { ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends_), 0); }
-  ~DirectSocketTest() override {
-    for (const int end : ends_) {
-      if (end >= 0) ::close(end);
-    }
-  }
-  void ClosePeer() { ::close(std::exchange(ends_[1], -1)); }
-  std::string PeerReads() {
-    std::string text(1 << 20, '\0');
-    const ssize_t count = ::recv(ends_[1], text.data(), text.size(), MSG_DONTWAIT);
-    text.resize(count > 0 ? static_cast<std::size_t>(count) : 0);
-    return text;
-  }
+  void ClosePeer() { pair_.ClosePeer(); }
+  std::string PeerReads() { return pair_.PeerReads(); }
 
-  int ends_[2] = {-1, -1};
+  SocketPair pair_;
   std::array<std::byte, 64> memory_{};
 };
 
 TEST_F(DirectSocketTest, SendsHeadAndBodyTogether) {
-  DirectSocket socket(nullptr, ends_[0], false);
+  DirectSocket socket(nullptr, pair_.ours(), false);
   EXPECT_EQ(socket.Send(AsBytes("head "), AsBytes("body")).count, 9u);
   EXPECT_EQ(PeerReads(), "head body");
   EXPECT_EQ(socket.Send({}, AsBytes("rest")).count, 4u);
@@ -41,9 +30,9 @@ TEST_F(DirectSocketTest, SendsHeadAndBodyTogether) {
 }
 
 TEST_F(DirectSocketTest, ReceivesWhatIsThereAndNeverWaits) {
-  DirectSocket socket(nullptr, ends_[0], false);
+  DirectSocket socket(nullptr, pair_.ours(), false);
   EXPECT_EQ(socket.Receive(memory_).kind, IoResult::Kind::kWouldBlock);
-  ASSERT_EQ(::send(ends_[1], "abc", 3, 0), 3);
+  ASSERT_EQ(::send(pair_.peers(), "abc", 3, 0), 3);
   const IoResult got = socket.Receive(memory_);
   ASSERT_TRUE(got.moved());
   EXPECT_EQ(AsText(ByteView(memory_).first(got.count)), "abc");
@@ -52,7 +41,7 @@ TEST_F(DirectSocketTest, ReceivesWhatIsThereAndNeverWaits) {
 }
 
 TEST_F(DirectSocketTest, AFullSocketWouldBlockAndAGoneOneIsBroken) {
-  DirectSocket socket(nullptr, ends_[0], false);
+  DirectSocket socket(nullptr, pair_.ours(), false);
   const std::string much(1 << 22, 'x');
   IoResult sent = socket.Send({}, AsBytes(much));
   while (sent.moved()) sent = socket.Send({}, AsBytes(much));
@@ -64,13 +53,13 @@ TEST_F(DirectSocketTest, AFullSocketWouldBlockAndAGoneOneIsBroken) {
 }
 
 TEST_F(DirectSocketTest, BelowTheLowWaterMarkItIsQuietButCanBeRead) {
-  DirectSocket socket(nullptr, ends_[0], false);
+  DirectSocket socket(nullptr, pair_.ours(), false);
   socket.SetLowWater(10);
   int value = 0;
   socklen_t size = sizeof value;
-  ASSERT_EQ(::getsockopt(ends_[0], SOL_SOCKET, SO_RCVLOWAT, &value, &size), 0);
+  ASSERT_EQ(::getsockopt(pair_.ours(), SOL_SOCKET, SO_RCVLOWAT, &value, &size), 0);
   EXPECT_EQ(value, 10);
-  ASSERT_EQ(::send(ends_[1], "abc", 3, 0), 3);
+  ASSERT_EQ(::send(pair_.peers(), "abc", 3, 0), 3);
   EXPECT_EQ(socket.Receive(memory_).count, 3u);
 }
 

@@ -4,7 +4,6 @@
 #include <string_view>
 
 #include "client/http/curl_error.h"
-#include "client/http/curl_options.h"
 #include "client/http/request_rules.h"
 #include "client/http/uri.h"
 
@@ -45,6 +44,7 @@ std::unique_ptr<EasySlot> EasySlot::Create(const CurlTransportOptions& options, 
   auto slot = std::make_unique<EasySlot>();
   slot->handle = curl_easy_init();
   if (slot->handle == nullptr) return nullptr;
+  slot->resolve = std::make_unique<ResolveList>(options.resolve);
   slot->SetConstants(options, share);
   return slot;
 }
@@ -52,6 +52,7 @@ std::unique_ptr<EasySlot> EasySlot::Create(const CurlTransportOptions& options, 
 void EasySlot::SetConstants(const CurlTransportOptions& options, CURLSH* share) {
   curl_easy_reset(handle);  // keeps connections and TLS sessions
   SetConnectionOptions(handle, share, ca_bundle_path);
+  resolve->Apply(handle);
   curl_easy_setopt(handle, CURLOPT_PATH_AS_IS, 1L);  // a key may hold "..": never tidy it away
   curl_easy_setopt(handle, CURLOPT_BUFFERSIZE, static_cast<long>(options.receive_buffer_bytes));
   curl_easy_setopt(handle, CURLOPT_UPLOAD_BUFFERSIZE, static_cast<long>(options.send_buffer_bytes));

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "client/http/curl_options.h"
 #include "client/http/curl_transport.h"
 #include "client/http/transfer.h"
 
@@ -23,6 +24,8 @@ struct EasySlot {
   std::string header_text;               // lines, each ended by NUL
   std::vector<curl_slist> header_nodes;  // pointing into header_text: libcurl reads the list, it never frees it
   std::array<char, CURL_ERROR_SIZE> error_text{};
+
+  std::unique_ptr<ResolveList> resolve;  // outlives the handle
 
   EasySlot() = default;
   EasySlot(const EasySlot&) = delete;

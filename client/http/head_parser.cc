@@ -3,17 +3,12 @@
 #include <charconv>
 #include <string>
 
+#include "client/http/blanks.h"
+
 namespace penstock::http {
 namespace {
 
 constexpr std::size_t kUsualHeaders = 16;  // S3 sends 8 to 14
-
-std::string_view Trim(std::string_view text) {
-  const auto is_blank = [](char c) { return c == ' ' || c == '\t'; };
-  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
-  return text;
-}
 
 Error Malformed(const char* what) {
   return Error::Make(ErrorKind::kUnavailable, std::string("the response is not HTTP/1.1: ") + what);
@@ -48,12 +43,12 @@ Result<void> HeadParser::Add(std::string_view line) {
   if (bytes_ > kMaxHeadBytes) return Malformed("its head is longer than 256 KiB");
   if (line.front() == ' ' || line.front() == '\t') {  // obsolete folding: part of the value above
     if (head_.headers.empty()) return Malformed("its first header line starts with a blank");
-    head_.headers.back().value.append(" ").append(Trim(line));
+    head_.headers.back().value.append(" ").append(TrimBlanks(line));
     return Ok();
   }
   const std::size_t colon = line.find(':');
   if (colon == std::string_view::npos || colon == 0) return Malformed("a header line without a name");
-  head_.headers.push_back({std::string(Trim(line.substr(0, colon))), std::string(Trim(line.substr(colon + 1)))});
+  head_.headers.push_back({std::string(TrimBlanks(line.substr(0, colon))), std::string(TrimBlanks(line.substr(colon + 1)))});
   return Ok();
 }
 

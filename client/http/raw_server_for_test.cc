@@ -14,12 +14,12 @@ namespace penstock::http {
 namespace {
 
 // Bound to a port of the system's choice.
-int BoundSocket(int& port) {
+int BoundSocket(int& port, in_addr_t where = INADDR_LOOPBACK) {
   const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   PENSTOCK_CHECK(socket >= 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_addr.s_addr = htonl(where);
   socklen_t size = sizeof(address);
   PENSTOCK_CHECK(::bind(socket, reinterpret_cast<sockaddr*>(&address), size) == 0);
   PENSTOCK_CHECK(::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size) == 0);
@@ -71,13 +71,22 @@ bool RawConnection::Send(std::string_view text) {
   return true;
 }
 
+std::string RawConnection::address() const {
+  sockaddr_in ours{};
+  socklen_t size = sizeof(ours);
+  PENSTOCK_CHECK(::getsockname(socket_, reinterpret_cast<sockaddr*>(&ours), &size) == 0);
+  std::array<char, INET_ADDRSTRLEN> text{};
+  PENSTOCK_CHECK(::inet_ntop(AF_INET, &ours.sin_addr, text.data(), text.size()) != nullptr);
+  return text.data();
+}
+
 void RawConnection::Reset() {
   const linger hard{1, 0};
   ::setsockopt(socket_, SOL_SOCKET, SO_LINGER, &hard, sizeof(hard));
 }
 
-RawServer::RawServer(Script script) : script_(std::move(script)) {
-  listener_ = BoundSocket(port_);
+RawServer::RawServer(Script script, Listens listens) : script_(std::move(script)) {
+  listener_ = BoundSocket(port_, listens == Listens::kEverywhere ? INADDR_ANY : INADDR_LOOPBACK);
   PENSTOCK_CHECK(::listen(listener_, 512) == 0);
   acceptor_ = std::thread([this] { Accept(); });
 }

@@ -28,6 +28,8 @@ class RawConnection {
   // Waits until the client has closed or reset the connection.
   void WaitForClose();
   bool Send(std::string_view text);
+  // Which of this machine's addresses the client came to.
+  std::string address() const;
   // Closes so that the client sees a reset.
   void Reset();
 
@@ -42,7 +44,9 @@ class RawServer {
   using Script = std::function<void(RawConnection&)>;
 
   // Runs `script` for every connection; the connection is closed when it returns.
-  explicit RawServer(Script script);
+  // On 127.0.0.1, or on every address of the machine.
+  enum class Listens { kLoopback, kEverywhere };
+  explicit RawServer(Script script, Listens listens = Listens::kLoopback);
   ~RawServer();
 
   int port() const { return port_; }

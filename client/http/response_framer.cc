@@ -4,6 +4,7 @@
 #include <charconv>
 #include <limits>
 
+#include "client/http/blanks.h"
 #include "client/http/uri.h"
 
 namespace penstock::http {
@@ -26,10 +27,8 @@ std::string_view WithoutLineEnd(std::string_view line) {
 bool HasToken(std::string_view list, std::string_view token) {
   while (!list.empty()) {
     const std::size_t comma = std::min(list.find(','), list.size());
-    std::string_view item = list.substr(0, comma);
+    const std::string_view item = TrimBlanks(list.substr(0, comma));
     list.remove_prefix(std::min(comma + 1, list.size()));
-    while (!item.empty() && (item.front() == ' ' || item.front() == '\t')) item.remove_prefix(1);
-    while (!item.empty() && (item.back() == ' ' || item.back() == '\t')) item.remove_suffix(1);
     if (EqualsIgnoringCase(item, token)) return true;
   }
   return false;

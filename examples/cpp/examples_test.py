@@ -57,6 +57,15 @@ class ExamplesTest(unittest.TestCase):
         listed = [line.split(maxsplit=1) for line in self.run_example("list", "s3://examples").decode().splitlines()]
         self.assertEqual(listed, [["0", "empty"], ["20000001", "large"]])
 
+    def test_many_are_put_by_callbacks_and_got_by_futures(self) -> None:
+        told = self.run_example("put_many", "s3://examples/many/", "300").decode()
+        self.assertRegex(told, r"^300 objects in 300 requests, half of them within [\d.]+ ms\n$")
+        keys = sorted(f"many/{number}" for number in range(300))
+        sizes = {f"many/{number}": len(f"object {number}\n") for number in range(300)}
+        self.assertEqual(
+            self.run_example("get_many", "s3://examples/many/").decode().splitlines(), [f"{sizes[key]} {key}" for key in keys]
+        )
+
     def test_failures_name_operation_and_key_on_standard_error(self) -> None:
         done = subprocess.run(
             self.command("get", "s3://examples/missing"), capture_output=True, timeout=60, env=self.environment, check=False

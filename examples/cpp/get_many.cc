@@ -1,0 +1,65 @@
+// Downloads everything under a prefix at once, as futures, and prints each object's size and key in S3's order.
+#include <cstdio>
+#include <future>
+#include <vector>
+
+#include "command_line.h"
+#include "penstock/future.h"
+
+namespace {
+
+// One object on its way into memory of its own.
+struct Arrival {
+  std::string key;
+  std::vector<std::byte> bytes;
+  std::future<penstock::Result<penstock::DownloadResponse>> done;
+};
+
+std::vector<penstock::ObjectKey> KeysBelow(const std::shared_ptr<penstock::Client>& client, const examples::Place& place) {
+  std::vector<penstock::ObjectKey> keys;
+  penstock::ListObjectsRequest request;
+  request.bucket = place.bucket;
+  request.prefix = place.path;
+  const auto lister = penstock::Lister::Create(client, request);
+  for (;;) {
+    const auto page = lister->Next();
+    if (!page.ok()) examples::Die(page.error().ToString());
+    if (!*page) return keys;
+    for (const penstock::ObjectSummary& object : (*page)->objects) keys.push_back(object.key);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const examples::CommandLine line(argc, argv, "get_many s3://bucket/prefix [--endpoint URL] [--region NAME]", {});
+  const examples::Place place = line.ParsePlace(line.Argument(0));
+  const std::shared_ptr<penstock::Client> client = line.MakeClient();
+
+  const std::vector<penstock::ObjectKey> keys = KeysBelow(client, place);
+  std::vector<Arrival> arrivals(keys.size());  // never resized: downloads point into it
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    Arrival& arrival = arrivals[i];
+    arrival.key = keys[i].value;
+    penstock::DownloadRequest request;
+    request.bucket = place.bucket;
+    request.key = keys[i];
+    request.destination = [&arrival](std::uint64_t size) -> penstock::Result<penstock::MutableByteView> {
+      arrival.bytes.resize(size);
+      return penstock::MutableByteView(arrival.bytes);
+    };
+    arrival.done = penstock::StartFuture(*client, std::move(request));
+  }
+  // All are waited for, whatever becomes of one: the others still write into `arrivals`.
+  int failed = 0;
+  for (Arrival& arrival : arrivals) {
+    const auto result = arrival.done.get();
+    if (result.ok()) {
+      std::printf("%zu %s\n", arrival.bytes.size(), arrival.key.c_str());
+    } else {
+      std::fprintf(stderr, "%s\n", result.error().ToString().c_str());
+      ++failed;
+    }
+  }
+  return failed == 0 ? 0 : 1;
+}
