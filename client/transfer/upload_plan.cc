@@ -12,9 +12,8 @@ constexpr std::uint64_t kLeastPlanned = 8 * kMiB;
 constexpr std::uint64_t kMostPlanned = 64 * kMiB;
 constexpr std::uint64_t kPartsOfKnown = 32;
 constexpr double kSlowBytesPerSecond = 200e6;
+constexpr double kFastBytesPerSecond = 800e6;
 constexpr std::uint64_t kMuchHeld = 256 * kMiB;
-constexpr int kFewParts = 4;
-constexpr int kManyParts = 16;
 
 }  // namespace
 
@@ -50,11 +49,13 @@ InFlightLimit PlanInFlight(const std::optional<PartRate>& rate, const UploadOpti
     const std::uint64_t bytes = *options.part_size_bytes * static_cast<std::uint64_t>(*options.max_parallel_parts);
     return {*options.max_parallel_parts, bytes, bytes};
   }
-  const double seconds = rate ? std::max(std::chrono::duration<double>(rate->elapsed).count(), 1e-9) : 0;
-  if (rate && static_cast<double>(rate->bytes) / seconds < kSlowBytesPerSecond) {
-    return {kManyParts, kMuchHeld, kMuchHeld / 2};
-  }
-  return {kFewParts, 48 * kMiB, 16 * kMiB};
+  const InFlightLimit few{4, 48 * kMiB, 16 * kMiB};
+  if (!rate) return few;
+  const double seconds = std::max(std::chrono::duration<double>(rate->elapsed).count(), 1e-9);
+  const double bytes_per_second = static_cast<double>(rate->bytes) / seconds;
+  if (bytes_per_second < kSlowBytesPerSecond) return {16, kMuchHeld, kMuchHeld / 2};
+  if (bytes_per_second > kFastBytesPerSecond) return {2, few.held_bytes, few.behind_bytes};
+  return few;
 }
 
 }  // namespace penstock::transfer

@@ -88,11 +88,11 @@ TEST(PlanInFlight, IsWhatWasChosen) {
   }
 }
 
-TEST(PlanInFlight, HoldsLittleWhereAConnectionMovesMuch) {
-  const InFlightLimit unknown = PlanInFlight(std::nullopt, {});
+TEST(PlanInFlight, HasFewPartsAndHoldsLittleWhereAConnectionMovesMuch) {
+  EXPECT_EQ(PlanInFlight(std::nullopt, {}).parts, 4);
+  EXPECT_EQ(PlanInFlight(PartRate{16 * kMiB, milliseconds(40)}, {}).parts, 4);
   const InFlightLimit here = PlanInFlight(PartRate{16 * kMiB, milliseconds(16)}, {});
-  EXPECT_EQ(unknown.parts, 4);
-  EXPECT_EQ(here.parts, 4);
+  EXPECT_EQ(here.parts, 2);
   EXPECT_LE(here.held_bytes, 64 * kMiB);
 }
 

@@ -61,12 +61,12 @@ def test_we_read_what_boto3_uploaded_in_parts(boto, bucket, client, size, tmp_pa
     assert client.get_object(bucket, "k").read() == data
 
 
-def verified_by_boto3(boto, bucket: str, data: bytes) -> None:
-    """boto3 compares the bytes with the checksum that the object was published with."""
+def verified_by_boto3(boto, bucket: str) -> bytes:
+    """The object's bytes, which boto3 compares with the checksum that it was published with."""
     answer = boto.get_object(Bucket=bucket, Key="k", ChecksumMode="ENABLED")
     assert answer["ChecksumType"] == "FULL_OBJECT"
     assert answer["ChecksumCRC64NVME"]
-    assert answer["Body"].read() == data
+    return answer["Body"].read()
 
 
 @pytest.mark.parametrize("size", [0, 1, PART + 1, SINGLE_PUT - 1, SINGLE_PUT, SINGLE_PUT + 1])
@@ -74,7 +74,7 @@ def test_boto3_reads_and_verifies_what_we_wrote(boto, bucket, client, size):
     data = os.urandom(size)
     with client.put_object(bucket, "k") as writer:
         writer.write(data)
-    verified_by_boto3(boto, bucket, data)
+    assert verified_by_boto3(boto, bucket) == data
 
 
 @pytest.mark.parametrize("size", UPLOAD_SIZES)
@@ -84,7 +84,7 @@ def test_boto3_reads_and_verifies_what_we_wrote_in_parts(boto, bucket, in_parts,
     with in_parts.put_object(bucket, "k") as writer:
         for at in range(0, size, piece):
             writer.write(data[at : at + piece])
-    verified_by_boto3(boto, bucket, data)
+    assert verified_by_boto3(boto, bucket) == data
     attributes = boto.get_object_attributes(Bucket=bucket, Key="k", ObjectAttributes=["ObjectSize", "ObjectParts"])
     assert attributes["ObjectSize"] == size
     parts = attributes.get("ObjectParts", {}).get("TotalPartsCount", 1)
@@ -97,4 +97,4 @@ def test_boto3_reads_and_verifies_a_tensor_that_was_lent(boto, bucket, client):
     with client.put_object(bucket, "k") as writer:
         writer.write(b"header")
         writer.write(memoryview(data))
-    verified_by_boto3(boto, bucket, b"header" + data)
+    assert verified_by_boto3(boto, bucket) == b"header" + data

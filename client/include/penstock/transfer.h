@@ -119,7 +119,7 @@ class ObjectStream {
 
 // Unset members are planned. Parts of an object of known size (Upload, size_hint_bytes) are a thirty-second of it, within 8
 // and 64 MiB, or what S3's 10,000 parts ask for beyond 625 GiB; 1 GiB is 34 requests. Those of a stream grow from 8 to 64
-// MiB with what is written, then by doubling. 4 parts fly at a time, 16 where the measured rate makes that worth having.
+// MiB with what is written, then by doubling. 2 to 16 parts fly at a time, as the measured rate makes worth having.
 struct UploadOptions {
   std::uint64_t single_put_limit_bytes = 64ull << 20;  // up to this size: one PutObject
   // Of the first 1000 parts of a stream; later ones are larger, so that from 8 MiB 10,000 parts hold 17 TiB. A part is
