@@ -105,7 +105,7 @@ Result<void> MultipartUpload::Send(PartBody body, const Interrupt& interrupt) {
   if (failed_) return *failed_;
   const std::uint64_t held = body.held_bytes();
   PENSTOCK_TRY(WaitUntil("UploadPart", interrupt, [&]() PENSTOCK_REQUIRES(mutex_) {
-    const InFlightLimit most = PlanInFlight(rate_, options_);
+    const InFlightLimit most = PlanInFlight(rate_, sent_bytes_, options_);
     return in_flight_ == 0 || (in_flight_ < most.parts && held_bytes_ + held <= most.held_bytes);
   }));
   if (last_part_number_ == kMaxParts) {
@@ -197,7 +197,7 @@ void MultipartUpload::Measure(std::chrono::steady_clock::time_point started, std
 
 InFlightLimit MultipartUpload::limit() const {
   const MutexLock lock(mutex_);
-  return PlanInFlight(rate_, options_);
+  return PlanInFlight(rate_, sent_bytes_, options_);
 }
 
 // Until `ready`, asked under the lock, or a part fails, or the interrupt says so; the last two are failures.

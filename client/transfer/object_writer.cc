@@ -82,8 +82,8 @@ class WriterImpl final : public ObjectWriter {
       // Only once more bytes are there: an object that just fits is still one PUT, and no part is empty.
       if (!upload_ && written_ + data.size() > options_.single_put_limit_bytes) PENSTOCK_TRY(Begin(interrupt));
       if (part_.room() == 0) PENSTOCK_TRY(NextPart(interrupt));
-      if (upload_ && Lends(data)) {
-        PENSTOCK_TRY(Lend(data, interrupt));
+      if (const std::size_t lent = upload_ ? LendableBytes(data) : 0; lent > 0) {
+        PENSTOCK_TRY(Lend(data, lent, interrupt));
         continue;
       }
       if (part_.writable() == 0) {
@@ -100,7 +100,8 @@ class WriterImpl final : public ObjectWriter {
   // A part is full, or there is none: the next.
   Result<void> NextPart(const Interrupt& interrupt) {
     PartBody full = std::move(part_);
-    part_ = PartBody(transfer::StreamPartSize(written_, options_));
+    const auto connections = upload_ ? upload_->limit().connections : transfer::Connections::kQuick;
+    part_ = PartBody(transfer::StreamPartSize(written_, options_, connections));
     if (full.size() == 0) return Ok();
     if (upload_) return upload_->Send(std::move(full), interrupt);
     waiting_.push_back(std::move(full));
@@ -117,16 +118,19 @@ class WriterImpl final : public ObjectWriter {
     return Ok();
   }
 
-  // Whether a part should be sent from where the caller has it: all but what may be copied, so that it is under way when
-  // the call returns and the caller goes on.
-  bool Lends(ByteView data) const {
+  // How much of `data` the part should be sent with from where the caller has it: all but what may be copied, which then
+  // is under way when the call returns and the caller goes on. 0: none.
+  std::size_t LendableBytes(ByteView data) {
+    const std::uint64_t behind = upload_->limit().behind_bytes;
     const std::uint64_t room = part_.room();
-    return room >= kLeastLentBytes && data.size() >= room && data.size() - room >= upload_->limit().behind_bytes;
+    if (room < kLeastLentBytes || data.size() < room || data.size() - room < behind) return 0;
+    if (!options_.part_size_bytes) part_.Widen(transfer::LentPartSize(data.size()));
+    return static_cast<std::size_t>(std::min<std::uint64_t>(part_.room(), data.size() - behind));
   }
 
-  // Fills the part with the begin of `data`, without a copy, and sends it. Write waits for its end.
-  Result<void> Lend(ByteView& data, const Interrupt& interrupt) {
-    const ByteView lent = data.first(static_cast<std::size_t>(part_.room()));
+  // Adds the first `count` bytes of `data` to the part without a copy, and sends it. Write waits for its end.
+  Result<void> Lend(ByteView& data, std::size_t count, const Interrupt& interrupt) {
+    const ByteView lent = data.first(count);
     part_.Borrow(lent);
     lent_ = true;
     written_ += lent.size();
@@ -147,7 +151,7 @@ class WriterImpl final : public ObjectWriter {
     if (!buffer) {
       if (!upload_ && !waiting_.empty()) PENSTOCK_TRY(Begin(interrupt));
       if (upload_ && room >= kLeastLentBytes && data.size() >= room) {
-        PENSTOCK_TRY(Lend(data, interrupt));
+        PENSTOCK_TRY(Lend(data, static_cast<std::size_t>(room), interrupt));
         return false;
       }
       if (part_.size() >= transfer::LeastPartSize(written_, options_) && part_.size() > 0) {

@@ -2,6 +2,7 @@
 #ifndef PENSTOCK_CLIENT_TRANSFER_PART_BODY_H_
 #define PENSTOCK_CLIENT_TRANSFER_PART_BODY_H_
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -28,6 +29,8 @@ class PartBody final : public BodySource {
   // ---- Filling
 
   std::uint64_t room() const { return capacity_ - size_; }
+  // Holds up to `capacity` bytes, if that is more than before.
+  void Widen(std::uint64_t capacity) { capacity_ = std::max(capacity_, capacity); }
   // Bytes that Append would take now; 0 when it is full or wants memory.
   std::size_t writable() const { return open_.size(); }
   // Memory for the next bytes; not before writable() is 0. Never more than room() is used.
