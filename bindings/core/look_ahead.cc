@@ -16,7 +16,7 @@ namespace py = pybind11;
 
 constexpr std::chrono::milliseconds kSignalPoll{100};
 constexpr std::chrono::milliseconds kGathering{1};
-constexpr std::size_t kGathered = 8;      // objects that are worth waking up for
+constexpr std::size_t kGathered = 16;      // objects that are worth waking up for
 constexpr std::size_t kChunkFraction = 4;  // of what is coming, given out at a time: the rest keeps the network busy
 
 }  // namespace
@@ -225,7 +225,8 @@ py::list LookAhead::Next(bool fetch, std::uint64_t guess) {
   std::size_t count = 1;
   if (coming_.front()->fetched) {
     if ((quick_ || Landed() == 0) && !WithoutGil([&] { return AwaitFront(); })) throw py::error_already_set();
-    count = std::clamp<std::size_t>(coming_.size() / kChunkFraction, 1, Landed());
+    count = Landed();
+    if (!items_ended_ || peeked_) count = std::min(count, std::max<std::size_t>(1, coming_.size() / kChunkFraction));
     const MutexLock lock(board_->mutex);
     board_->landed -= count;
   }

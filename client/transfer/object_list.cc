@@ -111,26 +111,22 @@ ETagKind PutETag(std::string& out, std::string_view etag) {
   return kText;
 }
 
-bool TakeETag(std::string_view& in, ETagKind kind, std::string& etag) {
+// Passes over an ETag, and appends it to `etag` where that is wanted.
+bool TakeETag(std::string_view& in, ETagKind kind, std::string* etag) {
   std::string_view bytes;
   std::uint64_t number = 0;
-  switch (kind) {
-    case kNoETag:
-      return true;
-    case kText:
-      if (!TakeNumber(in, number) || !TakeBytes(in, number, bytes)) return false;
-      etag = bytes;
-      return true;
-    case kDigest:
-    case kDigestOfParts:
-      if (!TakeBytes(in, kDigestBytes, bytes)) return false;
-      AppendHex(etag, bytes);
-      if (kind == kDigest) return true;
-      if (!TakeNumber(in, number)) return false;
-      etag += "-" + std::to_string(number);
-      return true;
+  if (kind == kNoETag) return true;
+  if (kind == kText) {
+    if (!TakeNumber(in, number) || !TakeBytes(in, number, bytes)) return false;
+    if (etag != nullptr) *etag += bytes;
+    return true;
   }
-  return false;
+  if (!TakeBytes(in, kDigestBytes, bytes)) return false;
+  if (etag != nullptr) AppendHex(*etag, bytes);
+  if (kind == kDigest) return true;
+  if (!TakeNumber(in, number)) return false;
+  if (etag != nullptr) *etag += "-" + std::to_string(number);
+  return true;
 }
 
 }  // namespace
@@ -140,7 +136,6 @@ struct ObjectList::Entry {
   std::string key;
   std::int64_t time = 0;  // milliseconds
   std::uint64_t size = 0;
-  std::string etag;
   std::size_t storage_class = 0;
 };
 
@@ -208,7 +203,7 @@ std::string_view ObjectList::Block(std::size_t number) const {
   return {chunk.bytes.get() + offset, chunk.used - offset};
 }
 
-bool ObjectList::Unpack(std::string_view& packed, Entry& entry) const {
+bool ObjectList::Unpack(std::string_view& packed, Entry& entry, std::string* etag) const {
   if (packed.empty()) return false;
   const auto flags = static_cast<std::uint8_t>(packed.front());
   packed.remove_prefix(1);
@@ -225,16 +220,17 @@ bool ObjectList::Unpack(std::string_view& packed, Entry& entry) const {
   if (storage_class >= classes_.size()) return false;
   entry.time += UnZigZag(time) * ((flags & kMilliseconds) != 0 ? 1 : 1000);
   entry.storage_class = storage_class;
-  entry.etag.clear();
-  return TakeETag(packed, static_cast<ETagKind>(flags & kETagBits), entry.etag);
+  return TakeETag(packed, static_cast<ETagKind>(flags & kETagBits), etag);
 }
 
 ObjectSummary ObjectList::operator[](std::size_t index) const {
   PENSTOCK_CHECK(index < size_);
   std::string_view packed = Block(index / kBlock);
   Entry entry;
-  for (std::size_t i = 0; i <= index % kBlock; ++i) PENSTOCK_CHECK(Unpack(packed, entry));
-  return {ObjectKey(std::move(entry.key)), entry.size, ETag(std::move(entry.etag)),
+  std::string etag;
+  for (std::size_t i = 0; i < index % kBlock; ++i) PENSTOCK_CHECK(Unpack(packed, entry, nullptr));
+  PENSTOCK_CHECK(Unpack(packed, entry, &etag));
+  return {ObjectKey(std::move(entry.key)), entry.size, ETag(std::move(etag)),
           WallTime(std::chrono::milliseconds(entry.time)), classes_[entry.storage_class]};
 }
 
@@ -276,7 +272,7 @@ Result<ObjectList> ObjectList::Load(std::string_view saved) {
     Entry entry;
     const std::string_view begin = saved;
     for (std::size_t i = 0; i < kBlock && list.size_ < size; ++i, ++list.size_) {
-      if (!list.Unpack(saved, entry)) return damaged;
+      if (!list.Unpack(saved, entry, nullptr)) return damaged;
     }
     list.tail_ = begin.substr(0, begin.size() - saved.size());
     list.last_key_ = entry.key;

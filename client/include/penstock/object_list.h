@@ -48,7 +48,7 @@ class ObjectList {
   std::size_t ClassIndex(const std::string& name);
   void Seal();
   std::string_view Block(std::size_t number) const;
-  bool Unpack(std::string_view& packed, Entry& entry) const;
+  bool Unpack(std::string_view& packed, Entry& entry, std::string* etag) const;
 
   std::vector<Chunk> chunks_;
   std::vector<std::uint64_t> blocks_;  // where each sealed one is: chunk << 32 | offset
