@@ -48,6 +48,7 @@ PUBLIC_OWNER = {
     "penstock/waiter.h": "base",
     "penstock/memory.h": "client/memory",
     "penstock/object_list.h": "client/transfer",
+    "penstock/future.h": "client/transfer",
     "penstock/transfer.h": "client/transfer",
     "penstock/torch.h": "client/torch",
     "penstock/emulator.h": "emulator/server",
