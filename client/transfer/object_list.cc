@@ -24,6 +24,9 @@ constexpr std::uint8_t kSameLength = 8;    // the key is as long as the one befo
 constexpr unsigned kClassShift = 4;
 constexpr std::size_t kClassFollows = 15;  // instead of an index: it needs more room
 
+// What a WallTime can be, either way, in milliseconds: some 292 years.
+constexpr std::int64_t kLastTime = std::chrono::duration_cast<std::chrono::milliseconds>(WallTime::duration::max()).count();
+
 constexpr std::size_t kDigestBytes = 16;
 constexpr std::size_t kDigestDigits = 2 * kDigestBytes;
 
@@ -218,7 +221,11 @@ bool ObjectList::Unpack(std::string_view& packed, Entry& entry, std::string* eta
   if (!TakeNumber(packed, entry.size) || !TakeNumber(packed, time)) return false;
   if (storage_class == kClassFollows && !TakeNumber(packed, storage_class)) return false;
   if (storage_class >= classes_.size()) return false;
-  entry.time += UnZigZag(time) * ((flags & kMilliseconds) != 0 ? 1 : 1000);
+  const std::int64_t unit = (flags & kMilliseconds) != 0 ? 1 : 1000;
+  const std::int64_t later = UnZigZag(time);
+  if (later > 2 * kLastTime / unit || later < -2 * kLastTime / unit) return false;
+  entry.time += later * unit;
+  if (entry.time > kLastTime || entry.time < -kLastTime) return false;
   entry.storage_class = storage_class;
   return TakeETag(packed, static_cast<ETagKind>(flags & kETagBits), etag);
 }
