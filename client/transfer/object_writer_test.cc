@@ -1,9 +1,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "client/transfer/transfer_test_support.h"
@@ -206,6 +208,34 @@ TEST(ObjectWriterMemory, MostOfALargeWriteIsSentFromWhereItLiesAndNoneOfItAfterw
   EXPECT_TRUE(Stored(*inner) == before);
   EXPECT_EQ(store->lent_parts, 8);  // all but what two parts hold
   EXPECT_EQ(store->count("PutObject"), 0u);
+}
+
+// Holds parts until it is told to go on.
+class HeldParts final : public FaultyObjectStore {
+ public:
+  explicit HeldParts(std::shared_ptr<ObjectStore> inner) : FaultyObjectStore(std::move(inner), nullptr) {}
+  void Start(UploadPartRequest request, Callback<CompletedPart> done) override {
+    held.push_back([this, request, done] { FaultyObjectStore::Start(request, done); });
+  }
+  std::vector<std::function<void()>> held;
+};
+
+TEST(ObjectWriterMemory, AWriteWaitsForThePartsThatItLent) {
+  const auto inner = MakeStore();
+  const auto store = std::make_shared<HeldParts>(inner);
+  UploadOptions options;
+  options.single_put_limit_bytes = 0;
+  const auto writer = ObjectWriter::Create(store, kBucket, kKey, options);
+  const Bytes content = MakeContent(24 * kMiB);
+  bool waited = false;
+  const auto interrupt = [&] {  // asked while it waits, and never otherwise here
+    waited = true;
+    for (const auto& part : std::exchange(store->held, {})) part();
+    return false;
+  };
+  ASSERT_TRUE(writer->Write(content, interrupt).ok());
+  EXPECT_TRUE(waited);
+  for (const auto& part : store->held) part();  // or the writer's end would wait for ever where this failed
 }
 
 TEST(ObjectWriterMemory, AFailedLargeWriteReturnsOnlyOnceNoPartNeedsItsMemory) {
