@@ -20,6 +20,7 @@
 
 #include "bench/clients/connect.h"
 #include "bench/clients/cost.h"
+#include "bench/clients/make_client.h"
 #include "penstock/client.h"
 #include "penstock/transfer.h"
 
@@ -93,13 +94,7 @@ int main(int argc, char** argv) {
   int socket = -1;
   std::string request;
   if (mode == "penstock") {
-    penstock::ClientConfig config;
-    config.endpoint_url = argv[2];
-    config.region = "us-east-1";
-    config.addressing = penstock::AddressingStyle::kPath;
-    auto made = penstock::Client::Create(config);
-    if (!made.ok()) Fail(made.error().ToString());
-    client = std::move(made).value();
+    client = penstock::bench::MakeClient(argv[2]);
   } else {
     socket = Connect(argv[2], std::atoi(argv[3]));
     request = "GET " + std::string(argv[4]) + " HTTP/1.1\r\nHost: " + argv[2] + ":" + argv[3] + "\r\n\r\n";

@@ -23,6 +23,7 @@
 
 #include "bench/clients/connect.h"
 #include "bench/clients/cost.h"
+#include "bench/clients/make_client.h"
 #include "penstock/client.h"
 
 namespace {
@@ -30,6 +31,7 @@ namespace {
 using penstock::bench::Connect;
 using penstock::bench::CpuSeconds;
 using penstock::bench::Fail;
+using penstock::bench::MakeClient;
 
 // One of the downloads in flight: starts the next one when it has ended.
 class Lane final : public penstock::BodySink {
@@ -68,16 +70,6 @@ class Lane final : public penstock::BodySink {
   std::size_t filled_ = 0;
   std::array<std::byte, 64 << 10> memory_;
 };
-
-std::unique_ptr<penstock::Client> MakeClient(const char* endpoint) {
-  penstock::ClientConfig config;
-  config.endpoint_url = endpoint;
-  config.region = "us-east-1";
-  config.addressing = penstock::AddressingStyle::kPath;
-  auto made = penstock::Client::Create(config);
-  if (!made.ok()) Fail(made.error().ToString());
-  return std::move(made).value();
-}
 
 void GetWithPenstock(penstock::Client& client, char** arguments, int requests, int in_flight) {
   std::atomic<int> left{requests};

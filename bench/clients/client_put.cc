@@ -21,6 +21,7 @@
 
 #include "bench/clients/connect.h"
 #include "bench/clients/cost.h"
+#include "bench/clients/make_client.h"
 #include "penstock/client.h"
 #include "penstock/transfer.h"
 
@@ -30,6 +31,7 @@ using penstock::ByteView;
 using penstock::bench::Connect;
 using penstock::bench::CpuSeconds;
 using penstock::bench::Fail;
+using penstock::bench::MakeClient;
 
 // Bytes that are not all the same.
 ByteView Tensor(std::size_t size) {
@@ -40,16 +42,6 @@ ByteView Tensor(std::size_t size) {
   auto* const words = static_cast<std::uint64_t*>(memory);
   for (std::size_t i = 0; i < size / sizeof(std::uint64_t); ++i) words[i] = random();
   return {static_cast<const std::byte*>(memory), size};
-}
-
-std::shared_ptr<penstock::Client> MakeClient(const char* endpoint) {
-  penstock::ClientConfig config;
-  config.endpoint_url = endpoint;
-  config.region = "us-east-1";
-  config.addressing = penstock::AddressingStyle::kPath;
-  auto made = penstock::Client::Create(config);
-  if (!made.ok()) Fail(made.error().ToString());
-  return std::move(made).value();
 }
 
 void PutWithPenstock(const std::shared_ptr<penstock::Client>& client, char** arguments, ByteView data) {

@@ -9,7 +9,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 
 import penstock
 import pytest
@@ -160,7 +159,7 @@ def test_what_the_callback_raises_ends_a_read_that_is_still_going_on():
             connection.sendall(b'HTTP/1.1 200 OK\r\nETag: "e"\r\nContent-Length: 1000000000\r\n\r\n')
             while True:
                 connection.sendall(bytes(1 << 12))
-                time.sleep(0.01)  # the pace of the server, not a wait of the test
+                hung_up.wait(0.01)  # the server's pace; nobody sets it before the client has gone
         hung_up.set()
 
     server = threading.Thread(target=drip, daemon=True)
