@@ -236,7 +236,7 @@ def test_an_error_of_the_listing_comes_after_the_readers_before_it(client, bucke
 def test_an_interrupt_of_the_objects_iterator_loses_no_object(client, bucket):
     for i in range(20):
         put(client, bucket, str(i), str(i).encode())
-    interrupts = iter([7, 13])
+    interrupts = iter([7, 140])  # while the first are sought, and while others are given out
 
     class Interrupted:
         """Raises KeyboardInterrupt in the place of two objects, and goes on after it."""
@@ -252,19 +252,20 @@ def test_an_interrupt_of_the_objects_iterator_loses_no_object(client, bucket):
             if self.number == self.next_interrupt:
                 self.next_interrupt = next(interrupts, -1)
                 raise KeyboardInterrupt
-            if self.number == 20:
+            if self.number == 200:
                 raise StopIteration
             self.number += 1
-            return S3BucketKeyData(bucket, str(self.number - 1))
+            key = str((self.number - 1) % 20)
+            return S3BucketKeyData(bucket, key, ObjectInfo(key, "", len(key), 0))
 
     readers = LookAhead(client, Interrupted(), KIND, 100 * MIB)
     got, interrupted = [], 0
-    while len(got) < 20:
+    while len(got) < 200:
         try:
             got.append(next(readers).read())
         except KeyboardInterrupt:
             interrupted += 1
-    assert got == [str(i).encode() for i in range(20)]
+    assert got == [str(i % 20).encode() for i in range(200)]
     assert interrupted == 2
     assert list(readers) == []
 
