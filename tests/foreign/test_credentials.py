@@ -34,11 +34,17 @@ def client(endpoint: str, **settings) -> penstock.S3Client:
     return penstock.S3Client("us-east-1", endpoint=endpoint, s3client_config=config)
 
 
+def made(client: penstock.S3Client, bucket: str) -> bool:
+    """Makes a bucket and lists it."""
+    client.create_bucket(bucket)
+    return [info for page in client.list_objects(bucket) for info in page.object_info] == []
+
+
 def test_the_role_of_an_instance(moto_endpoint, monkeypatch):
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "false")
     monkeypatch.setenv("AWS_EC2_METADATA_SERVICE_ENDPOINT", moto_endpoint)
     with Emulator(users=USERS) as emulator:  # it verifies the signature and the token
-        client(emulator.endpoint).create_bucket("by-the-instance")
+        assert made(client(emulator.endpoint), "by-the-instance")
         monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
         with pytest.raises(penstock.S3Exception, match="AWS_EC2_METADATA_DISABLED is true"):
             client(emulator.endpoint).create_bucket("by-nobody")
@@ -48,7 +54,7 @@ def test_the_credentials_of_a_container(moto_endpoint, monkeypatch):
     path = "/latest/meta-data/iam/security-credentials/default-role"  # moto's answer has the form that ECS gives
     monkeypatch.setenv("AWS_CONTAINER_CREDENTIALS_FULL_URI", moto_endpoint + path)
     with Emulator(users=USERS) as emulator:
-        client(emulator.endpoint).create_bucket("by-the-container")
+        assert made(client(emulator.endpoint), "by-the-container")
 
 
 def test_a_web_identity(moto_endpoint, monkeypatch, tmp_path):
@@ -56,7 +62,7 @@ def test_a_web_identity(moto_endpoint, monkeypatch, tmp_path):
     monkeypatch.setenv("AWS_WEB_IDENTITY_TOKEN_FILE", str(tmp_path / "token"))
     monkeypatch.setenv("AWS_ROLE_ARN", ROLE)
     monkeypatch.setenv("AWS_ENDPOINT_URL_STS", moto_endpoint)
-    client(moto_endpoint).create_bucket("by-web-identity")
+    assert made(client(moto_endpoint), "by-web-identity")
 
 
 def test_a_role_assumed_with_a_source_profile(moto_endpoint, monkeypatch, environment):
@@ -64,7 +70,7 @@ def test_a_role_assumed_with_a_source_profile(moto_endpoint, monkeypatch, enviro
         f"[profile r]\nrole_arn = {ROLE}\nsource_profile = s\n[profile s]\naws_access_key_id = a\naws_secret_access_key = b\n"
     )
     monkeypatch.setenv("AWS_ENDPOINT_URL_STS", moto_endpoint)
-    client(moto_endpoint, profile="r").create_bucket("by-a-role")
+    assert made(client(moto_endpoint, profile="r"), "by-a-role")
     monkeypatch.setenv("AWS_ENDPOINT_URL_STS", "http://127.0.0.1:1")
     with pytest.raises(penstock.S3Exception, match=f"AssumeRole of {ROLE}"):
         client(moto_endpoint, profile="r").create_bucket("by-nobody")
@@ -75,4 +81,4 @@ def test_a_program(monkeypatch, environment, tmp_path):
         printed = {"Version": 1, "AccessKeyId": emulator.access_key_id, "SecretAccessKey": emulator.secret_access_key}
         (tmp_path / "give.py").write_text(f"print({json.dumps(json.dumps(printed))})")
         environment.write_text(f"[default]\ncredential_process = {sys.executable} '{tmp_path}/give.py'\n")
-        client(emulator.endpoint).create_bucket("by-a-program")
+        assert made(client(emulator.endpoint), "by-a-program")
