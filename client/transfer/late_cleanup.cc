@@ -1,8 +1,5 @@
 #include "client/transfer/late_cleanup.h"
 
-#include <unistd.h>
-
-#include <atomic>
 #include <cstdlib>
 #include <memory>
 #include <system_error>
@@ -10,6 +7,7 @@
 #include <utility>
 
 #include "base/signals_blocked.h"
+#include "client/memory/of_process.h"
 #include "penstock/base/mutex.h"
 
 namespace penstock::transfer {
@@ -31,32 +29,20 @@ class UnderWay {
     while (count_ > 0) none_.WaitIdle(mutex_);
   }
 
-  const ::pid_t pid = ::getpid();
-
  private:
   Mutex mutex_;
   CondVar none_;
   int count_ PENSTOCK_GUARDED_BY(mutex_) = 0;
 };
 
-// Never destroyed: a cleanup may end while the process does. A forked child counts its own and leaves the copy alone, whose
-// lock may be taken.
+// Kept per process, so a forked child does not wait for its parent's, and never destroyed: a cleanup may end while the
+// process does.
 UnderWay& Mine() {
-  static std::atomic<UnderWay*> current{nullptr};
-  UnderWay* seen = current.load(std::memory_order_acquire);
-  if (seen != nullptr && seen->pid == ::getpid()) return *seen;
-  auto* made = new UnderWay;
-  if (!current.compare_exchange_strong(seen, made, std::memory_order_acq_rel)) {
-    delete made;
-    return *current.load(std::memory_order_acquire);
-  }
-  // After what the cleanups use was made, so before that is destroyed. The child inherits the registration.
-  static const int registered = std::atexit([] {
-    UnderWay* const last = current.load(std::memory_order_acquire);
-    if (last->pid == ::getpid()) last->AwaitAll();
-  });
+  static memory::OfProcess<UnderWay> processes;
+  // After what the cleanups use was made, so before that is destroyed. A child inherits the registration.
+  static const int registered = std::atexit([] { Mine().AwaitAll(); });
   static_cast<void>(registered);
-  return *made;
+  return processes.Mine([](const UnderWay*) { return new UnderWay; });
 }
 
 // What one cleanup and whoever waits for it share.
