@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "client/auth/credential_document.h"
+#include "client/auth/provider_answer.h"
 #include "client/http/uri.h"
 
 namespace penstock::auth {
@@ -18,8 +19,6 @@ constexpr const char* kFullUri = "AWS_CONTAINER_CREDENTIALS_FULL_URI";
 constexpr const char* kToken = "AWS_CONTAINER_AUTHORIZATION_TOKEN";
 constexpr const char* kTokenFile = "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE";
 constexpr const char* kEcsBase = "http://169.254.170.2";
-
-Error Unusable(std::string message) { return Error::Make(ErrorKind::kUnauthenticated, std::move(message)); }
 
 // Whoever is not met on this machine or on AWS's own links may only be met over TLS.
 bool IsTrusted(const http::Endpoint& endpoint) {
@@ -44,7 +43,7 @@ class ContainerProvider final : public CredentialsProvider {
   Result<SmallRequest> Prepare() const {
     const auto relative = context_.environment.Get(kRelativeUri);
     const auto full = context_.environment.Get(kFullUri);
-    if (!relative && !full) return Error::Make(ErrorKind::kNotFound, std::string(kRelativeUri) + " and " + kFullUri + " are not set");
+    if (!relative && !full) return NothingHere(std::string(kRelativeUri) + " and " + kFullUri + " are not set");
     SmallRequest out;
     auto request = RequestTo("GET", relative ? kEcsBase + *relative : *full, context_.ca_bundle_path);
     if (!request.ok()) return Unusable(std::string(relative ? kRelativeUri : kFullUri) + ": " + request.error().message);
@@ -65,10 +64,9 @@ class ContainerProvider final : public CredentialsProvider {
     const char* origin = kToken;
     if (const auto path = context_.environment.Get(kTokenFile)) {
       origin = kTokenFile;
-      auto text = context_.environment.read_file(*path);
+      auto text = context_.environment.ReadToken(*path);
       if (!text.ok()) return Unusable(std::string(kTokenFile) + ": " + text.error().message);
       token = std::move(text).value();
-      while (!token->empty() && (token->back() == '\n' || token->back() == '\r')) token->pop_back();
     }
     if (token && token->find_first_of("\r\n") != std::string::npos) {
       return Unusable(std::string(origin) + " holds a line break; it is to be one line");
@@ -86,7 +84,7 @@ class ContainerProvider final : public CredentialsProvider {
                       (members.ok() && reason != members->end() ? ": " + reason->second : std::string()));
     }
     PENSTOCK_ASSIGN(Credentials found, ReadCredentialDocument(answer->body, "Token", source));
-    return CredentialsPtr(std::make_shared<const Credentials>(std::move(found)));
+    return Found(std::move(found));
   }
 
   const RemoteContext context_;

@@ -4,13 +4,12 @@
 #include <utility>
 
 #include "base/dates.h"
+#include "client/auth/provider_answer.h"
 
 namespace penstock::auth {
 namespace {
 
 using nlohmann::json;
-
-Error Unusable(std::string message) { return Error::Make(ErrorKind::kUnauthenticated, std::move(message)); }
 
 void Flatten(const json& object, const std::string& prefix, std::map<std::string, std::string>& out) {
   for (const auto& [name, value] : object.items()) {
@@ -38,7 +37,12 @@ Result<Credentials> ReadCredentialDocument(std::string_view json_text, std::stri
                                            const std::string& source) {
   auto members = ReadFlatObject(json_text);
   if (!members.ok()) return Unusable(source + ": " + members.error().message);
-  const auto take = [&](std::string_view name) { return std::move((*members)[std::string(name)]); };
+  return CredentialsOf(*std::move(members), token_name, source);
+}
+
+Result<Credentials> CredentialsOf(std::map<std::string, std::string> members, std::string_view token_name,
+                                  const std::string& source) {
+  const auto take = [&](std::string_view name) { return std::move(members[std::string(name)]); };
   Credentials found;
   found.access_key_id = take("AccessKeyId");
   found.secret_access_key = take("SecretAccessKey");

@@ -6,17 +6,11 @@
 #include "client/auth/container_provider.h"
 #include "client/auth/instance_metadata_provider.h"
 #include "client/auth/profile_provider.h"
+#include "client/auth/provider_answer.h"
 #include "client/auth/sts_provider.h"
 
 namespace penstock::auth {
 namespace {
-
-Error NothingHere(std::string message) { return Error::Make(ErrorKind::kNotFound, std::move(message)); }
-Error Unusable(std::string message) { return Error::Make(ErrorKind::kUnauthenticated, std::move(message)); }
-
-Result<CredentialsPtr> Share(Credentials credentials) {
-  return CredentialsPtr(std::make_shared<const Credentials>(std::move(credentials)));
-}
 
 class StaticProvider final : public CredentialsProvider {
  public:
@@ -62,7 +56,7 @@ class EnvironmentProvider final : public CredentialsProvider {
         return Unusable("AWS_CREDENTIAL_EXPIRATION is '" + *expiry + "', not an ISO 8601 time as 2026-01-02T03:04:05Z");
       }
     }
-    return Share(std::move(found));
+    return Found(std::move(found));
   }
 
   const Environment environment_;

@@ -39,6 +39,12 @@ std::optional<std::string> Environment::Get(const std::string& name) const {
   return value;
 }
 
+Result<std::string> Environment::ReadToken(const std::string& path) const {
+  Result<std::string> text = read_file(path);
+  while (text.ok() && (text->ends_with('\n') || text->ends_with('\r'))) text->pop_back();
+  return text;
+}
+
 Environment Environment::OfProcess() {
   Environment environment;
   environment.variable = [](const std::string& name) -> std::optional<std::string> {

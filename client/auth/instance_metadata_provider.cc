@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "client/auth/credential_document.h"
+#include "client/auth/provider_answer.h"
 
 namespace penstock::auth {
 namespace {
@@ -15,9 +16,6 @@ constexpr const char* kRolePath = "/latest/meta-data/iam/security-credentials/";
 constexpr std::chrono::seconds kRefreshWindow{600};  // botocore's ec2_credential_refresh_window, and at most as much again
 
 using Done = std::function<void(Result<CredentialsPtr>)>;
-
-Error Nothing(std::string message) { return Error::Make(ErrorKind::kNotFound, std::move(message)); }
-Error Unusable(std::string message) { return Error::Make(ErrorKind::kUnauthenticated, std::move(message)); }
 
 bool IsTrue(const Environment& environment, const char* name) {
   std::string value = environment.Get(name).value_or("");
@@ -91,14 +89,14 @@ class Walk : public std::enable_shared_from_this<Walk> {
 
   void OnToken(Result<SmallAnswer> answer) {
     const bool timed_out = !answer.ok() && answer.error().kind == ErrorKind::kTimeout;
-    if (!answer.ok() && !timed_out) return End(Nothing("no instance metadata service at " + settings_.base));
+    if (!answer.ok() && !timed_out) return End(NothingHere("no instance metadata service at " + settings_.base));
     const int status = timed_out ? 0 : answer->status;
     if (status == 200) {
       token_ = std::move(answer->body);
     } else if (status != 0 && status != 403 && status != 404 && status != 405) {
       return End(Unusable("the instance metadata service refused a token with " + std::to_string(status)));
     } else if (!settings_.version_1) {
-      return End(Nothing("the instance metadata service gave no token, and AWS_EC2_METADATA_V1_DISABLED forbids to go on"));
+      return End(NothingHere("the instance metadata service gave no token, and AWS_EC2_METADATA_V1_DISABLED forbids to go on"));
     }
     AskForRole();
   }
@@ -109,10 +107,10 @@ class Walk : public std::enable_shared_from_this<Walk> {
   }
 
   void OnRole(Result<SmallAnswer> answer) {
-    if (!answer.ok()) return End(Nothing("no instance metadata service at " + settings_.base));
+    if (!answer.ok()) return End(NothingHere("no instance metadata service at " + settings_.base));
     if (AskedAnew(*answer)) return;
     const std::string role = answer->status == 200 ? answer->body.substr(0, answer->body.find('\n')) : std::string();
-    if (role.empty()) return End(Nothing("the instance has no role"));
+    if (role.empty()) return End(NothingHere("the instance has no role"));
     Ask("GET", kRolePath + role, TokenHeader(),
         [self = shared_from_this()](Result<SmallAnswer> got) { self->OnCredentials(std::move(got)); });
   }
@@ -129,16 +127,16 @@ class Walk : public std::enable_shared_from_this<Walk> {
     const std::string source = "the instance metadata service";
     if (!answer.ok()) return End(Unusable(source + ": " + answer.error().message));
     if (AskedAnew(*answer)) return;
-    if (answer->status != 200) return End(Nothing(source + " answered " + std::to_string(answer->status)));
-    const auto members = ReadFlatObject(answer->body);
+    if (answer->status != 200) return End(NothingHere(source + " answered " + std::to_string(answer->status)));
+    auto members = ReadFlatObject(answer->body);
     if (!members.ok()) return End(Unusable(source + ": " + members.error().message));
     const auto code = members->find("Code");
     if (code != members->end() && code->second != "Success") {
-      return End(Nothing(source + " has no credentials: " + code->second));
+      return End(NothingHere(source + " has no credentials: " + code->second));
     }
-    Result<Credentials> found = ReadCredentialDocument(answer->body, "Token", source);
+    Result<Credentials> found = CredentialsOf(*std::move(members), "Token", source);
     if (!found.ok()) return End(std::move(found).error());
-    End(CredentialsPtr(std::make_shared<const Credentials>(Lasting(std::move(found).value()))));
+    End(Found(Lasting(std::move(found).value())));
   }
 
   // When the service cannot renew them it goes on handing out the old ones, and S3 goes on taking them.
@@ -166,7 +164,7 @@ class InstanceMetadataProvider final : public CredentialsProvider {
   explicit InstanceMetadataProvider(RemoteContext context) : context_(std::move(context)) {}
 
   void Start(Done done) override {
-    if (IsTrue(context_.environment, "AWS_EC2_METADATA_DISABLED")) return done(Nothing("AWS_EC2_METADATA_DISABLED is true"));
+    if (IsTrue(context_.environment, "AWS_EC2_METADATA_DISABLED")) return done(NothingHere("AWS_EC2_METADATA_DISABLED is true"));
     Result<Settings> settings = ReadSettings(context_.environment);
     if (!settings.ok()) return done(std::move(settings).error());
     std::make_shared<Walk>(context_, std::move(settings).value(), std::move(done))->AskForToken();

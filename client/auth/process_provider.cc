@@ -16,6 +16,7 @@
 
 #include "base/signals_blocked.h"
 #include "client/auth/credential_document.h"
+#include "client/auth/provider_answer.h"
 
 extern char** environ;
 
@@ -25,8 +26,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kMaxOutputBytes = std::size_t{64} << 10;
-
-Error Unusable(std::string message) { return Error::Make(ErrorKind::kUnauthenticated, std::move(message)); }
 
 struct Descriptor {
   explicit Descriptor(int descriptor) : fd(descriptor) {}
@@ -119,14 +118,14 @@ Result<CredentialsPtr> Obtain(const std::string& command, std::chrono::milliseco
   const std::string source = "credential_process '" + words->front() + "'";
   Result<std::string> output = Run(*std::move(words), patience);
   if (!output.ok()) return Unusable(source + " " + output.error().message);
-  const auto members = ReadFlatObject(*output);
+  auto members = ReadFlatObject(*output);
   if (!members.ok()) return Unusable(source + ": " + members.error().message);
   const auto version = members->find("Version");
   if (version == members->end() || version->second != "1") {
     return Unusable(source + ": its output has no \"Version\": 1, the only one there is");
   }
-  PENSTOCK_ASSIGN(Credentials found, ReadCredentialDocument(*output, "SessionToken", source));
-  return CredentialsPtr(std::make_shared<const Credentials>(std::move(found)));
+  PENSTOCK_ASSIGN(Credentials found, CredentialsOf(*std::move(members), "SessionToken", source));
+  return Found(std::move(found));
 }
 
 class ProcessProvider final : public CredentialsProvider {

@@ -24,6 +24,8 @@ struct Environment {
 
   // The value, with an empty one counted as unset, as the AWS SDKs do.
   std::optional<std::string> Get(const std::string& name) const;
+  // A file that holds one secret: its text without the line breaks at its end.
+  Result<std::string> ReadToken(const std::string& path) const;
   static Environment OfProcess();
 };
 

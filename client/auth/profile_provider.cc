@@ -11,13 +11,12 @@
 #include "client/auth/container_provider.h"
 #include "client/auth/instance_metadata_provider.h"
 #include "client/auth/process_provider.h"
+#include "client/auth/provider_answer.h"
 #include "client/auth/sso_provider.h"
 #include "client/auth/sts_provider.h"
 
 namespace penstock::auth {
 namespace {
-
-Error Unusable(std::string message) { return Error::Make(ErrorKind::kUnauthenticated, std::move(message)); }
 
 std::string Get(const Section& section, std::string_view name) { return section.Find(name).value_or(""); }
 
@@ -63,7 +62,7 @@ class Resolver {
     const std::string id = Get(profile, "aws_access_key_id");
     const std::string secret = Get(profile, "aws_secret_access_key");
     if (id.empty() && secret.empty()) {
-      return Error::Make(ErrorKind::kNotFound, "profile '" + name + "' sets no credentials");
+      return NothingHere("profile '" + name + "' sets no credentials");
     }
     if (id.empty()) return In(name, "sets aws_secret_access_key but not aws_access_key_id");
     if (secret.empty()) return In(name, "sets aws_access_key_id but not aws_secret_access_key");
@@ -168,7 +167,7 @@ class ProfileProvider final : public CredentialsProvider {
     std::string message = "no profile '" + name + "' in " + Join(files);
     const bool asked_for = !profile_name_.empty() || context_.environment.Get("AWS_PROFILE") ||
                            context_.environment.Get("AWS_DEFAULT_PROFILE");
-    return asked_for ? Unusable(std::move(message)) : Error::Make(ErrorKind::kNotFound, std::move(message));
+    return asked_for ? Unusable(std::move(message)) : NothingHere(std::move(message));
   }
 
   const RemoteContext context_;

@@ -9,12 +9,11 @@
 #include "base/digest.h"
 #include "base/encoding.h"
 #include "client/auth/credential_document.h"
+#include "client/auth/provider_answer.h"
 #include "client/http/uri.h"
 
 namespace penstock::auth {
 namespace {
-
-Error Unusable(std::string message) { return Error::Make(ErrorKind::kUnauthenticated, std::move(message)); }
 
 class SsoProvider final : public CredentialsProvider {
  public:
@@ -82,7 +81,7 @@ class SsoProvider final : public CredentialsProvider {
       return Unusable("the SSO portal's answer lacks a key or its expiry");
     }
     found.expires_at = WallTime(std::chrono::milliseconds(milliseconds));
-    return CredentialsPtr(std::make_shared<const Credentials>(std::move(found)));
+    return Found(std::move(found));
   }
 
   const RemoteContext context_;

@@ -6,6 +6,7 @@
 
 #include "base/dates.h"
 #include "base/xml.h"
+#include "client/auth/provider_answer.h"
 #include "client/auth/signer.h"
 #include "client/http/uri.h"
 
@@ -15,8 +16,6 @@ namespace {
 using Done = std::function<void(Result<CredentialsPtr>)>;
 
 constexpr const char* kForm = "application/x-www-form-urlencoded; charset=utf-8";
-
-Error Unusable(std::string message) { return Error::Make(ErrorKind::kUnauthenticated, std::move(message)); }
 
 http::QueryParameters CommonFields(const RemoteContext& context, const char* action, const Role& role) {
   const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(context.clock->Now().time_since_epoch()).count();
@@ -71,7 +70,7 @@ Result<CredentialsPtr> ReadAnswer(const std::string& action, const Role& role, c
   if (found.access_key_id.empty() || found.secret_access_key.empty() || found.session_token.empty() || !found.expires_at) {
     return Unusable(what + ": the answer of STS lacks a key, the token or its expiry");
   }
-  return CredentialsPtr(std::make_shared<const Credentials>(std::move(found)));
+  return Found(std::move(found));
 }
 
 void Ask(const RemoteContext& context, const char* action, const Role& role, Result<SmallRequest> request, Done done) {
@@ -122,9 +121,8 @@ class WebIdentityProvider final : public CredentialsProvider {
         token_file_(std::move(token_file)) {}
 
   void Start(Done done) override {
-    Result<std::string> token = context_.environment.read_file(token_file_);
+    Result<std::string> token = context_.environment.ReadToken(token_file_);
     if (!token.ok()) return done(Unusable("the web identity token: " + token.error().message));
-    while (token->ends_with('\n') || token->ends_with('\r')) token->pop_back();
     http::QueryParameters fields = CommonFields(context_, "AssumeRoleWithWebIdentity", role_);
     fields.emplace_back("WebIdentityToken", std::move(token).value());
     Ask(context_, "AssumeRoleWithWebIdentity", role_, StsRequest(context_, endpoint_url_, fields), std::move(done));
@@ -143,7 +141,7 @@ class WebIdentityEnvironmentProvider final : public CredentialsProvider {
 
   void Start(Done done) override {
     const auto file = context_.environment.Get("AWS_WEB_IDENTITY_TOKEN_FILE");
-    if (!file) return done(Error::Make(ErrorKind::kNotFound, "AWS_WEB_IDENTITY_TOKEN_FILE is not set"));
+    if (!file) return done(NothingHere("AWS_WEB_IDENTITY_TOKEN_FILE is not set"));
     const auto arn = context_.environment.Get("AWS_ROLE_ARN");
     if (!arn) return done(Unusable("AWS_WEB_IDENTITY_TOKEN_FILE is set but AWS_ROLE_ARN is not; set both or neither"));
     const Role role{*arn, context_.environment.Get("AWS_ROLE_SESSION_NAME").value_or(""), {}, {}};
