@@ -64,16 +64,19 @@ class Module:
     third_party: list[str]
     single_file: list[str]  # third-party headers that exactly one .cc may include
     public_headers: bool  # may include every public header
+    shared: list[str]  # third-party prefixes that its headers may carry to modules that may see them themselves
 
 
 def read_map(root: Path) -> dict[str, Module]:
     layers = {}
     for name, row in tomllib.loads((root / "tools/layers.toml").read_text()).items():
-        unknown = set(row) - {"include", "third_party", "single_file", "public_headers"}
+        unknown = set(row) - {"include", "third_party", "single_file", "public_headers", "shared"}
         if unknown:
             raise SystemExit(f"tools/layers.toml: [{name}] has the unknown keys {sorted(unknown)}")
         third_party = row.get("third_party", [])
-        layers[name] = Module(row["include"], third_party, row.get("single_file", []), row.get("public_headers", False))
+        layers[name] = Module(
+            row["include"], third_party, row.get("single_file", []), row.get("public_headers", False), row.get("shared", [])
+        )
     return layers
 
 
@@ -128,8 +131,13 @@ def check_third_party(file: File, rule: Module) -> list[str]:
     return [f"{file.path}: {file.module} may not include <{i}>" for i in file.third_party if not i.startswith(allowed)]
 
 
-def check_own(file: File, rule: Module, layers: dict[str, Module], closed: set[str], known: set[str]) -> list[str]:
-    """Includes of our own headers. `closed`: private headers that carry third-party ones; `known`: every file."""
+def may_carry(carried: list[str], rule: Module, owner: Module) -> bool:
+    """Whether a header of `owner` with these third-party includes may be seen by a module of `rule`."""
+    return all(i.startswith(tuple(owner.shared)) and i.startswith(tuple(rule.third_party)) for i in carried)
+
+
+def check_own(file: File, rule: Module, layers: dict[str, Module], closed: dict[str, list[str]], known: set[str]) -> list[str]:
+    """Includes of our own headers. `closed`: private headers and the third-party ones they carry; `known`: every file."""
     bad = []
     for style, include in file.includes:
         if is_third_party(style, include) or (style == "<" and not include.startswith("penstock/")):
@@ -143,7 +151,12 @@ def check_own(file: File, rule: Module, layers: dict[str, Module], closed: set[s
             bad.append(f'{file.path}: "{include}" belongs to no module; name it from the root of the tree')
         elif {side(str(file.module)), side(other)} == {"client", "emulator"}:
             bad.append(f'{file.path}: "{include}": client and emulator never include each other, not even in a test')
-        elif other != file.module and include in closed and not file.for_tests:
+        elif (
+            other != file.module
+            and include in closed
+            and not file.for_tests
+            and not may_carry(closed[include], rule, layers[other])
+        ):
             bad.append(f'{file.path}: "{include}" carries a third-party header and is private to {other}')
         elif FOR_TESTS.search(include) and not file.for_tests:
             bad.append(f'{file.path}: "{include}" exists for tests only')
@@ -180,7 +193,7 @@ def check(root: Path) -> tuple[int, list[str]]:
     bad = check_map(layers)
     bad += [f"{f}: sources here end in .cc and headers in .h" for f in listed if re.search(r"\.(hpp|hh|cpp|cxx|c)$", f)]
     files = [File(root, f, layers) for f in paths if not f.startswith(MEETING_PLACES)]
-    closed = {f.path for f in files if f.path.endswith(".h") and not f.is_public and f.third_party}
+    closed = {f.path: f.third_party for f in files if f.path.endswith(".h") and not f.is_public and f.third_party}
     for file in files:
         if file.module is None:
             bad.append(f"{file.path}: belongs to no module of tools/layers.toml")

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "emulator/server/json_fields.h"
+#include "emulator/json/json_fields.h"
 #include "penstock/emulator.h"
 
 namespace penstock::emulator::server {

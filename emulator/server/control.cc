@@ -8,7 +8,7 @@
 
 #include "base/digest.h"
 #include "base/encoding.h"
-#include "emulator/server/json_fields.h"
+#include "emulator/json/json_fields.h"
 #include "emulator/server/root_accounts.h"
 #include "emulator/server/seeder.h"
 

@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-#include "emulator/server/json_fields.h"
+#include "emulator/json/json_fields.h"
 
 namespace penstock::emulator::server {
 namespace {

@@ -10,7 +10,7 @@
 #include "base/dates.h"
 #include "base/digest.h"
 #include "base/encoding.h"
-#include "emulator/server/json_fields.h"
+#include "emulator/json/json_fields.h"
 
 namespace penstock::emulator::server {
 namespace {

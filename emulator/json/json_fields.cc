@@ -1,4 +1,4 @@
-#include "emulator/server/json_fields.h"
+#include "emulator/json/json_fields.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 #include "base/dates.h"
 
-namespace penstock::emulator::server {
+namespace penstock::emulator {
 namespace {
 
 // Watches a text being parsed for a member that an object names twice: the parser itself would keep the last.
@@ -155,4 +155,4 @@ Result<const Json*> JsonFields::List(std::string_view name) const {
   return value;
 }
 
-}  // namespace penstock::emulator::server
+}  // namespace penstock::emulator

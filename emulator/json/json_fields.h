@@ -1,6 +1,6 @@
 // Reading JSON objects strictly: every field known, of the right type, and named when it is not.
-#ifndef PENSTOCK_EMULATOR_SERVER_JSON_FIELDS_H_
-#define PENSTOCK_EMULATOR_SERVER_JSON_FIELDS_H_
+#ifndef PENSTOCK_EMULATOR_JSON_JSON_FIELDS_H_
+#define PENSTOCK_EMULATOR_JSON_JSON_FIELDS_H_
 
 #include <initializer_list>
 #include <optional>
@@ -12,7 +12,7 @@
 #include "penstock/base/clock.h"
 #include "penstock/base/result.h"
 
-namespace penstock::emulator::server {
+namespace penstock::emulator {
 
 using Json = nlohmann::ordered_json;
 
@@ -51,6 +51,6 @@ class JsonFields {
   std::string place_;
 };
 
-}  // namespace penstock::emulator::server
+}  // namespace penstock::emulator
 
-#endif  // PENSTOCK_EMULATOR_SERVER_JSON_FIELDS_H_
+#endif  // PENSTOCK_EMULATOR_JSON_JSON_FIELDS_H_

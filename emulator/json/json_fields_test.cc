@@ -1,10 +1,10 @@
-#include "emulator/server/json_fields.h"
+#include "emulator/json/json_fields.h"
 
 #include <gtest/gtest.h>
 
 #include "base/dates.h"
 
-namespace penstock::emulator::server {
+namespace penstock::emulator {
 namespace {
 
 TEST(JsonFieldsTest, ABrokenTextIsNotRepeated) {
@@ -71,4 +71,4 @@ TEST(JsonFieldsTest, WhatIsNoObjectIsRefused) {
 }
 
 }  // namespace
-}  // namespace penstock::emulator::server
+}  // namespace penstock::emulator
