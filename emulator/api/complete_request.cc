@@ -65,8 +65,12 @@ Result<void> CheckPartChecksum(const RequestedPart& part, const store::PartRecor
   }
   // Without a declared algorithm S3 stored no part checksums: naming one finds no such part (spec §2.12).
   if (declared == nullptr) return InvalidPart(part, rules);
-  // Another algorithm's value is as wrong as a wrong value, and named as what it is (recorded).
-  if (part.checksum_info == declared && part.checksum == stored.checksum) return Ok();
+  if (part.checksum_info == declared) {
+    // Recorded: a part whose checksum differs is no part of the upload.
+    if (part.checksum == stored.checksum) return Ok();
+    return InvalidPart(part, rules);
+  }
+  // Another algorithm's value is named as what it is (recorded).
   return MakeError("BadDigest", {},
                    "The " + std::string(part.checksum_info->lower) + " you specified for part " + std::to_string(part.number) +
                        " did not match what we received.");

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "emulator/api/checksums.h"
+#include "emulator/api/errors.h"
 
 namespace penstock::emulator::api {
 namespace {
@@ -82,6 +83,20 @@ TEST(MatchPartsTest, AnotherAlgorithmsChecksumIsWrong) {
   EXPECT_EQ(refused.error().code, "BadDigest");
   EXPECT_EQ(refused.error().message, "The crc32 you specified for part 1 did not match what we received.");
   EXPECT_EQ(Match(asked, {Stored(1, 10)}), "InvalidPart");
+}
+
+// Recorded: a wrong value of the upload's own algorithm is answered as a part that is not there.
+TEST(MatchPartsTest, AWrongChecksumOfTheUploadsAlgorithmIsAnInvalidPart) {
+  const ChecksumInfo* sha256 = FindChecksumElement("ChecksumSHA256");
+  store::StoredPart stored = Stored(1, 10);
+  stored.part.checksum = "right";
+  for (const char* type : {"COMPOSITE", "FULL_OBJECT"}) {
+    EXPECT_EQ(Match({{1, "e1", sha256, "right"}}, {stored}, type), "matched") << type;
+    const auto refused = MatchParts({{1, "e1", sha256, "wrong"}}, {stored}, PartRules{"u", "SHA256", type, 10});
+    ASSERT_FALSE(refused.ok()) << type;
+    EXPECT_EQ(refused.error().code, "InvalidPart") << type;
+    EXPECT_EQ(refused.error().details, (ErrorDetails{{"UploadId", "u"}, {"PartNumber", "1"}, {"ETag", "e1"}})) << type;
+  }
 }
 
 // Spec §6.3 "Multipart vector", row ETag.

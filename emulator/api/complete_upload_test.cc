@@ -16,10 +16,11 @@ class CompleteUploadTest : public ::testing::Test {
   std::string Create(const std::string& headers = "") {
     return "/bucket/k?uploadId=" + s3_.Send("POST /bucket/k?uploads" + headers).Element("UploadId");
   }
-  // Uploads and gives the <Part> element that names it.
-  std::string Part(const std::string& target, int number, const std::string& bytes, const std::string& checksum = "") {
+  // Uploads and gives the <Part> element that names it, with what it claims of itself.
+  std::string Part(const std::string& target, int number, const std::string& bytes, const std::string& checksum = "",
+                   const std::string& headers = "") {
     const std::string n = std::to_string(number);
-    const Reply reply = s3_.Send("PUT " + target + "&partNumber=" + n, bytes);
+    const Reply reply = s3_.Send("PUT " + target + "&partNumber=" + n + headers, bytes);
     return "<Part><PartNumber>" + n + "</PartNumber><ETag>" + reply.Header("ETag") + "</ETag>" + checksum + "</Part>";
   }
   Reply Complete(const std::string& target, const std::string& parts, const std::string& headers = "") {
@@ -66,8 +67,10 @@ TEST_F(CompleteUploadTest, PartNumberReadsFollowTheOrderOfParts) {
 
 TEST_F(CompleteUploadTest, CompositeAndFullObjectChecksums) {
   const std::string sums[] = {"<ChecksumCRC32>r/zBbw==</ChecksumCRC32>", "<ChecksumCRC32>NhCmhg==</ChecksumCRC32>"};
+  const std::string claims[] = {"\nx-amz-checksum-crc32: r/zBbw==", "\nx-amz-checksum-crc32: NhCmhg=="};
   std::string target = Create("\nx-amz-checksum-algorithm: CRC32");
-  const Reply composite = Complete(target, Part(target, 1, first_, sums[0]) + Part(target, 2, "hello", sums[1]));
+  const Reply composite = Complete(target, Part(target, 1, first_, sums[0], claims[0]) +
+                                             Part(target, 2, "hello", sums[1], claims[1]));
   EXPECT_EQ(composite.Element("ChecksumCRC32"), "QaduHg==-2");
   EXPECT_EQ(composite.Element("ChecksumType"), "COMPOSITE");
   EXPECT_EQ(s3_.Send("HEAD /bucket/k\nx-amz-checksum-mode: ENABLED").Header("x-amz-checksum-crc32"), "QaduHg==-2");
@@ -81,6 +84,24 @@ TEST_F(CompleteUploadTest, CompositeAndFullObjectChecksums) {
                               "\nx-amz-checksum-crc32: dsLl6w==\nx-amz-checksum-type: FULL_OBJECT\nx-amz-mp-object-size: 5242885");
   EXPECT_EQ(full.Outcome(), "200");
   EXPECT_EQ(full.Element("ChecksumCRC32"), "dsLl6w==");
+}
+
+// Recorded: of a FULL_OBJECT checksum S3 tells a part nothing, unless the part is all there is.
+TEST_F(CompleteUploadTest, PartsOfAFullObjectChecksumTellNone) {
+  const std::string headers = "\nx-amz-checksum-algorithm: CRC32\nx-amz-checksum-type: FULL_OBJECT";
+  std::string target = Create(headers);
+  Complete(target, Part(target, 1, first_) + Part(target, 2, "hello"));
+  for (const char* method : {"GET", "HEAD"}) {
+    const Reply part = s3_.Send(std::string(method) + " /bucket/k?partNumber=2\nx-amz-checksum-mode: ENABLED");
+    EXPECT_EQ(part.Header("x-amz-checksum-crc32"), "<absent>") << method;
+    EXPECT_EQ(part.Header("x-amz-checksum-type"), "<absent>") << method;
+  }
+  EXPECT_EQ(s3_.Send("HEAD /bucket/k\nx-amz-checksum-mode: ENABLED").Header("x-amz-checksum-crc32"), "dsLl6w==");
+  target = Create(headers);
+  Complete(target, Part(target, 1, "hello"));
+  const Reply only = s3_.Send("HEAD /bucket/k?partNumber=1\nx-amz-checksum-mode: ENABLED");
+  EXPECT_EQ(only.Header("x-amz-checksum-crc32"), "NhCmhg==");
+  EXPECT_EQ(only.Header("x-amz-checksum-type"), "FULL_OBJECT");
 }
 
 // Spec §2.11 "Complete extras", §2.12 "Complete on COMPOSITE upload".
@@ -101,12 +122,13 @@ TEST_F(CompleteUploadTest, RefusalsAndTheirTexts) {
   EXPECT_EQ(small.Element("ProposedSize"), "4");
   EXPECT_EQ(small.Element("MinSizeAllowed"), "5242880");
   target = Create("\nx-amz-checksum-algorithm: CRC32");
-  EXPECT_EQ(Complete(target, Part(target, 1, "hello")).Element("Message"),
+  const std::string claim = "\nx-amz-checksum-crc32: NhCmhg==";
+  EXPECT_EQ(Complete(target, Part(target, 1, "hello", "", claim)).Element("Message"),
             "The upload was created using a crc32 checksum. The complete request must include the checksum for each "
             "part. It was missing for part 1 in the request.");
-  const Reply wrong = Complete(target, Part(target, 1, "hello", "<ChecksumCRC32>AAAAAA==</ChecksumCRC32>"));
-  EXPECT_EQ(wrong.Outcome(), "400 BadDigest");
-  EXPECT_EQ(wrong.Element("Message"), "The crc32 you specified for part 1 did not match what we received.");
+  const Reply wrong = Complete(target, Part(target, 1, "hello", "<ChecksumCRC32>AAAAAA==</ChecksumCRC32>", claim));
+  EXPECT_EQ(wrong.Outcome(), "400 InvalidPart");
+  EXPECT_EQ(wrong.Element("PartNumber"), "1");
   EXPECT_EQ(s3_.Send("HEAD /bucket/k").status, 404);
 }
 

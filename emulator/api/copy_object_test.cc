@@ -72,7 +72,8 @@ TEST_F(CopyObjectTest, ChecksumAlgorithmCanBeChosen) {
 
 TEST_F(CopyObjectTest, MultipartSourcesGetAPlainETagAndAFullChecksum) {
   const std::string id = s3_.Send("POST /bucket/mp?uploads\nx-amz-checksum-algorithm: SHA256").Element("UploadId");
-  const Reply part = s3_.Send("PUT /bucket/mp?partNumber=1&uploadId=" + id, "hello");
+  const Reply part = s3_.Send("PUT /bucket/mp?partNumber=1&uploadId=" + id +
+                                  "\nx-amz-checksum-sha256: LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ=", "hello");
   s3_.Send("POST /bucket/mp?uploadId=" + id,
            "<CompleteMultipartUpload><Part><PartNumber>1</PartNumber><ETag>" + part.Header("ETag") +
                "</ETag><ChecksumSHA256>" + part.Header("x-amz-checksum-sha256") +

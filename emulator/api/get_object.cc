@@ -59,15 +59,16 @@ Result<Selection> Select(const Call& call, const store::ObjectRecord& object) {
   return Selection{choice.range, choice.partial, nullptr, false};
 }
 
-// The whole object's value, or the part's when part checksums were stored; nothing for a piece of either.
+// The whole object's value, or a part's where the object's is made of them; nothing for a piece of either. Recorded: of a
+// FULL_OBJECT checksum no part is told, although ListParts had them, unless the part is the whole object.
 void AddChecksumHeaders(Call& call, const store::ObjectRecord& object, const Selection& selection) {
   const auto mode = call.Header("x-amz-checksum-mode");
   if (!mode || !EqualsIgnoreCase(*mode, "ENABLED")) return;
   const ChecksumInfo* info = FindChecksum(object.checksum_algorithm);
   if (info == nullptr) return;
   std::string_view value;
-  if (selection.part != nullptr) {
-    if (!IsHiddenPartChecksum(selection.part->checksum)) value = selection.part->checksum;
+  if (selection.part != nullptr && object.checksum_type == kComposite) {
+    value = selection.part->checksum;
   } else if (selection.range == ByteRange{0, object.size}) {
     value = object.checksum;
   }

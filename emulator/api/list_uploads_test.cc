@@ -85,7 +85,9 @@ TEST_F(ListUploadsTest, PartsPageByNumber) {
   const std::string id = Create("a", "\nx-amz-checksum-algorithm: CRC32");
   const std::string target = "/bucket/a?uploadId=" + id;
   EXPECT_EQ(s3_.Send("GET " + target).Element("NextPartNumberMarker"), "0");
-  for (const char* number : {"3", "1", "7"}) s3_.Send("PUT " + target + "&partNumber=" + number, "hello");
+  for (const char* number : {"3", "1", "7"}) {
+    s3_.Send("PUT " + target + "&partNumber=" + number + "\nx-amz-checksum-crc32: NhCmhg==", "hello");
+  }
   const Reply page = s3_.Send("GET " + target + "&max-parts=2");
   EXPECT_EQ(page.Elements("PartNumber"), (Names{"1", "3"}));
   EXPECT_EQ(page.Element("PartNumberMarker"), "0");

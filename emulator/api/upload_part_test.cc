@@ -43,13 +43,31 @@ TEST_F(UploadPartTest, NumbersAndLengthsAreChecked) {
             "411 MissingContentLength");
 }
 
-// Spec §2.12 "UploadPart with other algorithm"; without a checksum the server computes it.
-TEST_F(UploadPartTest, DeclaredAlgorithmRules) {
+// Spec §2.12 "UploadPart with other algorithm"; decision 0025: a COMPOSITE upload wants every part's checksum stated.
+TEST_F(UploadPartTest, CompositeUploadsWantEachPartsChecksum) {
   const std::string target = Target("\nx-amz-checksum-algorithm: SHA256");
   EXPECT_EQ(s3_.Send("PUT " + target + "&partNumber=1\nx-amz-checksum-crc32: NhCmhg==", "hello").Element("Message"),
             "Checksum Type mismatch occurred, expected checksum Type: sha256, actual checksum Type: crc32");
-  EXPECT_EQ(s3_.Send("PUT " + target + "&partNumber=1", "hello").Header("x-amz-checksum-sha256"),
-            "LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ=");
+  const Reply none = s3_.Send("PUT " + target + "&partNumber=1", "hello");
+  EXPECT_EQ(none.Outcome(), "400 InvalidRequest");
+  EXPECT_EQ(none.Element("Message"),
+            "Checksum Type mismatch occurred, expected checksum Type: sha256, actual checksum Type: null");
+  EXPECT_EQ(s3_.Send("PUT " + target + "&partNumber=1\nContent-MD5: XUFAKrxLKna5cZ2REBfFkg==", "hello").Outcome(),
+            "400 InvalidRequest");
+  EXPECT_EQ(s3_.Send("GET " + target).Element("PartNumber"), "<absent>");
+  const std::string sha = "LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ=";
+  EXPECT_EQ(s3_.Send("PUT " + target + "&partNumber=1\nx-amz-checksum-sha256: " + sha, "hello").Header("x-amz-checksum-sha256"),
+            sha);
+}
+
+// Recorded: S3 computes what a part of a FULL_OBJECT upload does not state.
+TEST_F(UploadPartTest, FullObjectUploadsComputeAPartsChecksum) {
+  const std::string chosen = Target("\nx-amz-checksum-algorithm: CRC32\nx-amz-checksum-type: FULL_OBJECT");
+  EXPECT_EQ(s3_.Send("PUT " + chosen + "&partNumber=1", "hello").Header("x-amz-checksum-crc32"), "NhCmhg==");
+  EXPECT_EQ(s3_.Send("PUT " + chosen + "&partNumber=1\nx-amz-checksum-sha1: qvTGHdzF6KLavt4PO0gs2a6pQ00=", "hello").Element("Message"),
+            "Checksum Type mismatch occurred, expected checksum Type: crc32, actual checksum Type: sha1");
+  const std::string only = Target("\nx-amz-checksum-algorithm: CRC64NVME");
+  EXPECT_EQ(s3_.Send("PUT " + only + "&partNumber=1", "hello").Header("x-amz-checksum-crc64nvme"), "M3eFcAZSQlc=");
 }
 
 // Spec §2.10 "UploadPartCopy".

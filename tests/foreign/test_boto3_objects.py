@@ -87,7 +87,8 @@ def test_multipart_with_every_checksum(boto, bucket, algorithm):
     done = boto.complete_multipart_upload(MultipartUpload={"Parts": parts}, MpuObjectSize=5 * MIB + 5, **where)
     assert done[member].endswith("-2") == composite
     head = boto.head_object(Bucket=bucket, Key="k", ChecksumMode="ENABLED", PartNumber=2)
-    assert (head["PartsCount"], head["ContentLength"], head[member]) == (2, 5, parts[1][member])
+    told = parts[1][member] if composite else None
+    assert (head["PartsCount"], head["ContentLength"], head.get(member)) == (2, 5, told)
     assert boto.get_object(Bucket=bucket, Key="k", ChecksumMode="ENABLED")["Body"].read()[-5:] == b"hello"
 
 
