@@ -8,10 +8,9 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from . import _core
-from ._config import DEFAULT_PART_SIZE, DEFAULT_THROUGHPUT_GBPS, MAX_PART_SIZE, MIN_PART_SIZE, S3ClientConfig
-from ._exceptions import S3Exception
+from ._config import DEFAULT_PART_SIZE, DEFAULT_THROUGHPUT_GBPS, S3ClientConfig
 from ._listing import ListObjectStream
-from ._objects import HeadObjectResult, ObjectInfo
+from ._objects import HeadObjectResult, ObjectInfo, RestoreStatus
 from ._progress import ReadProgress
 from ._streams import GetObjectStream, ObjectRanges, ObjectSource, PutObjectStream
 from ._user_agent import UserAgent
@@ -38,7 +37,7 @@ class S3Client:
     Args:
         region: AWS region, such as ``"us-east-1"``; signs requests and chooses the endpoint.
         endpoint: URL of an S3-compatible service; None: ``AWS_ENDPOINT_URL_S3``, ``AWS_ENDPOINT_URL``, then AWS itself.
-        user_agent: Replaces the default User-Agent text.
+        user_agent: Replaces the default User-Agent text; what is not printable ASCII is sent as ``_``.
         s3client_config: Everything else; None: defaults.
 
     Thread safety: safe from any thread.
@@ -95,11 +94,7 @@ class S3Client:
 
     def _client_builder(self) -> _core.Client:
         config = self._s3client_config
-        if not MIN_PART_SIZE <= config.part_size <= MAX_PART_SIZE:
-            raise S3Exception(
-                f"invalid configuration: part size must be at between 5MiB and 5GiB, not {config.part_size} bytes;"
-                " set S3ClientConfig.part_size"
-            )
+        config.validate()
         return _core.Client(
             region=self._region,
             endpoint=self._endpoint or "",
@@ -108,7 +103,7 @@ class S3Client:
             profile=config.profile or "",
             max_attempts=config.max_attempts,
             requester_pays=config.requester_pays,
-            user_agent=self._user_agent_prefix,
+            user_agent=UserAgent.on_the_wire(self._user_agent_prefix),
             access_key_id=config.access_key_id or "",
             secret_access_key=config.secret_access_key or "",
             session_token=config.session_token or "",
@@ -226,7 +221,8 @@ class S3Client:
     def head_object(self, bucket: str, key: str) -> HeadObjectResult:
         log.debug("HeadObject s3://%s/%s", bucket, key)
         found = self._client.head_object(bucket, key)
-        return HeadObjectResult(f'"{found.etag}"', found.size, found.last_modified, found.storage_class or None)
+        restore = RestoreStatus.from_header(found.restore)
+        return HeadObjectResult(f'"{found.etag}"', found.size, found.last_modified, found.storage_class or None, restore)
 
     def delete_object(self, bucket: str, key: str) -> None:
         """Deletes an object; deleting what is not there succeeds."""

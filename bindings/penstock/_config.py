@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from ._exceptions import S3InvalidArgumentError
+
 DEFAULT_PART_SIZE = 8 * 1024**2  # stands for: planned
 DEFAULT_THROUGHPUT_GBPS = 10.0  # stands for: planned
 MIN_PART_SIZE = 5 * 1024**2
 MAX_PART_SIZE = 5 * 1024**3
 MIN_MEMORY_LIMIT = 16 * 1024**2
+MAX_ATTEMPTS = 64
 
 
 @dataclass(frozen=True)
@@ -20,10 +23,11 @@ class S3ClientConfig:
             its measured rate makes worth having; any other value for one per 0.4 Gbit/s, 64 at most.
         part_size: Bytes per ranged GET and per uploaded part, 5 MiB to 5 GiB. The default, 8 MiB, stands for parts planned
             for each download (one request up to 8 MiB, then 8 to 64 MiB each) and upload (one request up to 64 MiB, then
-            parts that grow from 8 to 64 MiB). Checked when the client is first used.
+            parts that grow from 8 to 64 MiB). Checked by :meth:`validate`.
         unsigned: Do not sign requests (public buckets).
         force_path_style: Address objects as ``host/bucket/key`` instead of ``bucket.host/key``.
         max_attempts: How often a request is sent before its error is raised, 1 to 64. ``AWS_MAX_ATTEMPTS`` overrides it.
+            Checked by :meth:`validate`.
         profile: Profile of the AWS configuration files to take credentials and settings from.
         requester_pays: Send ``x-amz-request-payer: requester`` with every request.
         access_key_id: Sign with this key; None: environment, then configuration files.
@@ -68,3 +72,19 @@ class S3ClientConfig:
             raise ValueError(f"look_ahead_bytes is {self.look_ahead_bytes}; it takes 0 (no look-ahead) or a number of bytes")
         if self.memory_limit is not None and self.memory_limit < MIN_MEMORY_LIMIT:
             raise ValueError(f"memory_limit is {self.memory_limit}; it takes at least {MIN_MEMORY_LIMIT} bytes (16 MiB), or None")
+
+    def validate(self) -> None:
+        """Checks what making a configuration does not: a client's first use calls this, who wants to know earlier may.
+
+        Raises:
+            S3InvalidArgumentError: part_size or max_attempts is out of its range. Also a ValueError.
+        """
+        if not MIN_PART_SIZE <= self.part_size <= MAX_PART_SIZE:
+            raise S3InvalidArgumentError(
+                f"invalid configuration: part size must be at between 5MiB and 5GiB, not {self.part_size} bytes;"
+                " set S3ClientConfig.part_size"
+            )
+        if not 1 <= self.max_attempts <= MAX_ATTEMPTS:
+            raise S3InvalidArgumentError(
+                f"max_attempts is {self.max_attempts}; it takes 1 to {MAX_ATTEMPTS} (1 means no retries)"
+            )

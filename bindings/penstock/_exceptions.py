@@ -101,6 +101,8 @@ _NOT_FOUND_BY_CODE = {
     "NoSuchBucket": "Service error: The bucket does not exist",
 }
 
+_NO_ENDPOINT = "Client error: Failed to construct request: Invalid S3 endpoint: endpoint could not be resolved: "
+
 
 def _headline(kind: str, code: str, operation: str, region: str, message: str) -> str:
     """The reference connector's wording where it has one, so that programs that match on it keep working."""
@@ -115,7 +117,9 @@ def _headline(kind: str, code: str, operation: str, region: str, message: str) -
     if kind == "throttled":
         return "Client error: Request throttled"
     if kind == "invalid_argument":
-        return message
+        return _NO_ENDPOINT + message if message.startswith("Custom endpoint") else message
+    if kind == "unauthenticated" and message.startswith("no credentials found"):
+        return f"Client error: No signing credentials available: {message}"
     if kind == "cancelled":
         return "Client error: Request canceled"
     return f"Client error: {message}"
@@ -138,8 +142,9 @@ def from_error(
     """The exception for an error of the C++ core. Called by it, and by nothing else."""
     place = f"s3://{bucket}/{key}" if bucket else ""
     facts = [" ".join(filter(None, (operation, place)))]
-    if code or status:
-        facts.append(" ".join(filter(None, (code, f"HTTP {status}" if status else ""))))
+    named = code if code != str(status) else ""  # an answer without a body has only its status
+    if named or status:
+        facts.append(" ".join(filter(None, (named, f"HTTP {status}" if status else ""))))
     if request_id:
         facts.append(f"request id {request_id}")
     if attempts:

@@ -46,7 +46,7 @@ class S3MapDataset(S3DatasetBase, Dataset[Any]):
         reader_constructor: S3ReaderConstructorProtocol | None = None,
     ) -> None:
         super().__init__(region, get_dataset_objects, endpoint, transform, s3client_config, reader_constructor)
-        self._pairs: list[S3BucketKeyData] | _core.ObjectList | None = None
+        self._bucket_key_pairs: list[S3BucketKeyData] | _core.ObjectList | None = None
 
     @classmethod
     def from_objects(
@@ -80,10 +80,10 @@ class S3MapDataset(S3DatasetBase, Dataset[Any]):
 
     @property
     def _dataset_bucket_key_pairs(self) -> list[S3BucketKeyData] | _core.ObjectList:
-        if self._pairs is None:
+        if self._bucket_key_pairs is None:
             objects = self._objects()
-            self._pairs = objects.as_list() if isinstance(objects, S3BucketIterable) else list(objects)
-        return self._pairs
+            self._bucket_key_pairs = objects.as_list() if isinstance(objects, S3BucketIterable) else list(objects)
+        return self._bucket_key_pairs
 
     def _get_object(self, i: int) -> S3Reader:
         item = self._dataset_bucket_key_pairs[i]

@@ -14,10 +14,26 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class RestoreStatus:
-    """State of a restore from an archive class. `expiry` in milliseconds since the epoch."""
+    """State of a restore from an archive class. `expiry` in milliseconds since the epoch; None while in progress."""
 
     in_progress: bool
     expiry: int | None = None
+
+    @classmethod
+    def from_header(cls, value: str) -> RestoreStatus | None:
+        """From ``x-amz-restore``; None: the header was not there, or says nothing that we understand."""
+        import re
+        from email.utils import parsedate_to_datetime
+
+        ongoing = re.search(r'ongoing-request="(true|false)"', value)
+        if ongoing is None:
+            return None
+        expiry = re.search(r'expiry-date="([^"]*)"', value)
+        try:
+            until = int(parsedate_to_datetime(expiry[1]).timestamp()) * 1000 if expiry else None
+        except ValueError:
+            until = None
+        return cls(ongoing[1] == "true", until)
 
 
 class ObjectInfo(NamedTuple):

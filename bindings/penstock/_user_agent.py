@@ -29,6 +29,11 @@ class UserAgent:
         return self._prefix
 
     @staticmethod
+    def on_the_wire(prefix: str) -> str:
+        """`prefix` as a header takes it: ``_`` for what is not printable ASCII."""
+        return "".join(character if " " <= character <= "~" else "_" for character in prefix)
+
+    @staticmethod
     def get_default_prefix() -> str:
         python = ".".join(platform.python_version_tuple()[:2])
         system = {"darwin": "macos"}.get(sys.platform, sys.platform)

@@ -136,7 +136,7 @@ def test_the_map_dataset_keeps_its_listing_packed(emulator, filled):
     order = random.Random(2).sample(range(-len(KEYS), len(KEYS)), 60)
     assert dataset.__getitems__(order) == [KEYS[i] for i in order]
     unpickled = pickle.loads(pickle.dumps(dataset))
-    assert unpickled._pairs is not None  # is not listed again
+    assert unpickled._bucket_key_pairs is not None  # is not listed again
     assert list(unpickled) == KEYS
 
 

@@ -1,0 +1,59 @@
+"""A server that gives one answer to everything and keeps what it was asked."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import NamedTuple
+
+import penstock
+
+
+class Asked(NamedTuple):
+    method: str
+    target: str
+    headers: dict[str, str]  # names in lower case
+
+
+@contextlib.contextmanager
+def answering(
+    status: int, *, headers: dict[str, str] | None = None, body: bytes = b"", config: penstock.S3ClientConfig | None = None
+) -> Iterator[tuple[penstock.S3Client, list[Asked]]]:
+    """A client of that server, unsigned unless `config` says otherwise, and the requests it has sent."""
+    asked: list[Asked] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def answer(self) -> None:
+            self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            asked.append(Asked(self.command, self.path, {name.lower(): value for name, value in self.headers.items()}))
+            self.send_response(status)
+            for name, value in (headers or {}).items():
+                self.send_header(name, value)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            if self.command != "HEAD":
+                self.wfile.write(body)
+
+        do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = answer  # noqa: N815
+
+        def log_message(self, format: str, *args: object) -> None:
+            del format, args
+
+    class Server(ThreadingHTTPServer):
+        daemon_threads = True
+
+    server = Server(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    config = config or penstock.S3ClientConfig(unsigned=True, force_path_style=True, max_attempts=2)
+    try:
+        endpoint = f"http://127.0.0.1:{server.server_address[1]}"
+        yield penstock.S3Client("us-east-1", endpoint=endpoint, s3client_config=config), asked
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()

@@ -1,0 +1,285 @@
+"""Rules of the reference connector's client that programs rely on: laziness, logs, names on the wire, streams."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+import json
+import logging
+import os
+import pickle
+import platform
+import threading
+
+import penstock
+import pytest
+import torch
+from bucket_io import get, put
+from http_answers import answering
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from penstock import ObjectInfo, S3Client, S3ClientConfig, S3IterableDataset, S3MapDataset, S3ReaderConstructor
+from penstock._streams import GetObjectStream
+from penstock._user_agent import UserAgent
+from penstock.testing import Emulator
+from reader_kinds import KINDS, every_kind
+
+DATA = bytes(range(256)) * 40
+
+
+# ---- making costs nothing
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(), st.floats(allow_nan=True), st.integers(1, 10), st.text(), st.text())
+def test_clients_are_made_of_anything_and_keep_it(part_size, throughput, attempts, region, comment):
+    config = S3ClientConfig(throughput, part_size, max_attempts=attempts)
+    client = S3Client(region, endpoint="", user_agent=UserAgent([comment]), s3client_config=config)
+    assert (client.region, client.endpoint, client.s3client_config) == (region, "", config)
+    assert client.user_agent_prefix == UserAgent.get_default_prefix() + (f" ({comment})" if comment else "")
+    again = pickle.loads(pickle.dumps(client))
+    assert (again.region, again.user_agent_prefix) == (client.region, client.user_agent_prefix)
+
+
+def test_a_configuration_does_not_change():
+    config = S3ClientConfig()
+    for field in dataclasses.fields(config):
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            setattr(config, field.name, 1)
+    with pytest.raises(
+        ValueError, match=r"^requester_pays=True requires authenticated requests and cannot be combined with unsign"
+    ):
+        S3ClientConfig(requester_pays=True, unsigned=True)
+
+
+def test_nothing_is_sent_before_it_is_needed():
+    with answering(404) as (client, asked):
+        config = client.s3client_config
+        checkpoint = penstock.S3Checkpoint("us-east-1", endpoint=client.endpoint, s3client_config=config)
+        assert (checkpoint.region, checkpoint.endpoint) == ("us-east-1", client.endpoint)
+        readers = [
+            checkpoint.reader("s3://bucket/k"),
+            *(client.get_object("b", "k", reader_constructor=kind) for kind in KINDS.values()),
+        ]
+        for reader in readers:
+            assert (reader.tell(), reader.key) == (0, "k")
+            reader.close()
+        client.list_objects("bucket")
+        S3MapDataset.from_prefix("s3://bucket/", region="us-east-1", endpoint=client.endpoint, s3client_config=config)
+        assert asked == []
+        with pytest.raises(penstock.S3NotFoundError):
+            client.head_object("bucket", "k")
+        assert [(each.method, each.target) for each in asked] == [("HEAD", "/bucket/k")]
+
+
+def test_clients_of_different_configurations_live_together(emulator, bucket):
+    clients = [emulator.client(S3ClientConfig(part_size=n << 20, max_attempts=n)) for n in (5, 6, 7)]
+    wrong = S3Client(
+        "us-east-1", endpoint=emulator.endpoint, s3client_config=S3ClientConfig(unsigned=True, force_path_style=True)
+    )
+    put(clients[0], bucket, "k", DATA)
+    with pytest.raises(penstock.S3AccessDeniedError):
+        get(wrong, bucket, "k")
+    assert [get(client, bucket, "k") for client in clients] == [DATA] * 3
+    assert len({id(client._client) for client in clients}) == 3
+
+
+def test_a_clients_first_use_is_made_once_by_many_threads(emulator, bucket):
+    client, made = emulator.client(), []
+    start = threading.Barrier(8)
+
+    def use():
+        start.wait()
+        made.append(client._client)
+
+    threads = [threading.Thread(target=use) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(made) == 8
+    assert len(set(map(id, made))) == 1
+
+
+def test_after_a_fork_both_processes_use_what_they_have(client, bucket):
+    """The reference's parent loses its connections, and its child every client made before."""
+    put(client, bucket, "k", DATA)
+    dataset = S3MapDataset.from_prefix(
+        f"s3://{bucket}/", region="us-east-1", endpoint=client.endpoint, s3client_config=client.s3client_config
+    )
+    assert dataset[0].read() == DATA
+    kept = client._client
+    pid = os.fork()
+    if pid == 0:
+        os._exit(0 if get(client, bucket, "k") == dataset[0].read() == DATA else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    assert client._client is kept
+    assert get(client, bucket, "k") == dataset[0].read() == DATA
+
+
+# ---- on the wire
+
+
+def test_the_requester_pays_for_every_request():
+    config = S3ClientConfig(requester_pays=True, force_path_style=True, access_key_id="a", secret_access_key="b", max_attempts=1)
+    headers = {"ETag": '"e"', "Last-Modified": "Wed, 01 Jan 2025 00:00:00 GMT"}
+    with answering(404, headers=headers, config=config) as (client, asked):
+        for use in (
+            lambda: get(client, "bucket", "k"),
+            lambda: put(client, "bucket", "k", b"x"),
+            lambda: next(client.list_objects("bucket")),
+            lambda: client.head_object("bucket", "k"),
+            lambda: client.copy_object("bucket", "a", "bucket", "b"),
+            lambda: client.delete_object("bucket", "k"),
+        ):
+            with pytest.raises(penstock.S3NotFoundError):
+                use()
+    assert [each.headers.get("x-amz-request-payer") for each in asked] == ["requester"] * 6
+    assert all("authorization" in each.headers for each in asked)
+
+
+def test_without_signatures_nothing_is_signed():
+    with answering(404) as (client, asked), pytest.raises(penstock.S3NotFoundError):
+        get(client, "bucket", "k")
+    assert "authorization" not in asked[0].headers
+    assert "x-amz-request-payer" not in asked[0].headers
+
+
+def test_a_storage_class_goes_along(client, bucket):
+    client.put_object(bucket, "k", "STANDARD_IA").close()
+    assert client.head_object(bucket, "k").storage_class == "STANDARD_IA"
+    assert client.put_object(bucket, "k", storage_class="GLACIER").close() is None
+    assert client.list_objects(bucket).__next__().object_info[0].storage_class == "GLACIER"
+
+
+def test_the_user_agent_says_who_and_on_what(tmp_path):
+    prefix = UserAgent.get_default_prefix()
+    python = ".".join(platform.python_version_tuple()[:2])
+    assert prefix.split(" ") == [
+        f"penstock/{penstock.__version__}", "ua/2.1", f"os/linux#{platform.release()}", f"lang/python#{python}",
+        f"md/arch#{platform.machine().lower()}", f"md/pytorch#{torch.__version__}",
+    ]  # fmt: skip
+    log = tmp_path / "log"
+    with Emulator(log_path=str(log)) as emulator:
+        client = emulator.client()
+        client.create_bucket("bucket")
+        put(client, "bucket", "k", b"x")
+        place = {"region": "us-east-1", "endpoint": emulator.endpoint, "s3client_config": emulator.config()}
+        list(S3MapDataset.from_prefix("s3://bucket/", **place))
+        ranged = S3ReaderConstructor.range_based()
+        for reader in S3IterableDataset.from_prefix("s3://bucket/", reader_constructor=ranged, **place):
+            reader.read()
+        penstock.S3Checkpoint(**place).reader("s3://bucket/k").read()
+        S3Client(user_agent=UserAgent(["mine", "", "second\r\n\x01\u20ac"]), **place).head_object("bucket", "k")
+    said = [json.loads(line)["user_agent"] for line in log.read_text().splitlines()]
+    of_datasets = [agent.partition(" (")[2].partition(")")[0] for agent in said if "md/dataset" in agent]
+    assert set(of_datasets) == {
+        "md/dataset#map md/reader_type#sequential", "md/dataset#iterable md/reader_type#range_based",
+    }  # fmt: skip
+    assert all(agent.startswith(prefix) for agent in said)
+    assert said[-1].startswith(prefix + " (mine; second____)")
+
+
+@pytest.mark.parametrize("comments", ["text", ("a",), {"a"}])
+def test_comments_are_a_list(comments):
+    with pytest.raises(ValueError, match=r"^Argument comments must be a List\[str\]$"):
+        UserAgent(comments)
+
+
+def test_endpoints_of_the_environment_give_way_to_given_ones(emulator, bucket, client, monkeypatch):
+    put(client, bucket, "k", DATA)
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
+    assert get(S3Client("us-east-1", endpoint=emulator.endpoint, s3client_config=emulator.config()), bucket, "k") == DATA
+    monkeypatch.setenv("AWS_ENDPOINT_URL", emulator.endpoint)
+    assert get(S3Client("us-east-1", s3client_config=emulator.config()), bucket, "k") == DATA
+
+
+# ---- logs
+
+
+def test_every_verb_is_logged_as_the_reference_does(client, bucket, caplog):
+    put(client, bucket, "k", b"x")
+    info = client.list_objects(bucket).__next__().object_info[0]
+    caplog.clear()
+    with caplog.at_level(logging.DEBUG, logger="penstock"):
+        client.get_object(bucket, "k")
+        client.get_object(bucket, "k", object_info=info)
+        client.head_object(bucket, "k")
+        client.put_object(bucket, "k").close()
+        client.list_objects(bucket, "pre")
+        client.copy_object(bucket, "k", bucket, "k2")
+        client.delete_object(bucket, "k2")
+    assert [(record.levelname, record.getMessage()) for record in caplog.records] == [
+        ("DEBUG", f"GetObject s3://{bucket}/k, object_info is None=True"),
+        ("DEBUG", f"GetObject s3://{bucket}/k, object_info is None=False"),
+        ("DEBUG", f"HeadObject s3://{bucket}/k"),
+        ("DEBUG", f"PutObject s3://{bucket}/k"),
+        ("DEBUG", f"ListObjects s3://{bucket}/pre"),
+        ("DEBUG", f"CopyObject s3://{bucket}/k to s3://{bucket}/k2"),
+        ("DEBUG", f"DeleteObject s3://{bucket}/k2"),
+    ]
+
+
+# ---- streams
+
+
+@every_kind
+def test_readers_open_their_streams_where_tests_count_them(client, bucket, kind, monkeypatch):
+    put(client, bucket, "k", DATA)
+    opened = []
+
+    def counting(self, bucket, key, start=None, end=None):
+        opened.append((start, end))
+        return inner(self, bucket, key, start, end)
+
+    inner = S3Client._get_object_stream
+    monkeypatch.setattr(S3Client, "_get_object_stream", counting)
+    assert client.get_object(bucket, "k", reader_constructor=KINDS[kind]).read() == DATA
+    assert len(opened) == 1
+
+
+def test_a_stream_yields_bytes_and_says_where_it_is(client, bucket):
+    put(client, bucket, "k", DATA)
+    stream = client._get_object_stream(bucket, "k", 10, 5000)
+    assert (stream.bucket, stream.key, stream.tell()) == (bucket, "k", 10)
+    assert iter(stream) is stream
+    got = b""
+    for block in stream:
+        assert type(block) is bytes
+        got += block
+        assert stream.tell() == 10 + len(got)
+    assert got == DATA[10:5000]
+    for _ in range(3):
+        with pytest.raises(StopIteration):
+            next(stream)
+    assert b"".join(client._get_object_stream(bucket, "k", 10)) == DATA[10:]
+    assert b"".join(client._get_object_stream(bucket, "k", None, 7)) == DATA  # without a start it is the whole object
+    with pytest.raises(TypeError, match="pickle"):
+        pickle.dumps(client._get_object_stream(bucket, "k", 0, 5)._client)
+
+
+def test_a_missing_object_is_told_by_a_streams_first_block(client, bucket):
+    stream = client._get_object_stream(bucket, "missing")
+    assert isinstance(stream, GetObjectStream)
+    with pytest.raises(penstock.S3NotFoundError, match="The key does not exist"):
+        next(stream)
+
+
+@every_kind
+def test_a_known_size_saves_the_head(client, bucket, kind):
+    put(client, bucket, "k", DATA)
+    info = client.list_objects(bucket).__next__().object_info[0]
+    known = client.get_object(bucket, "k", object_info=info, reader_constructor=KINDS[kind])
+    before = sum(client.stats()["requests"].values())
+    assert known.seek(0, io.SEEK_END) == len(DATA)
+    assert sum(client.stats()["requests"].values()) == before
+
+
+def test_what_s3_says_of_an_object_has_names_and_whole_numbers():
+    info = ObjectInfo("k", '"e"', 2**64 - 1, -(2**63))
+    assert (info.storage_class, info.restore_status) == (None, None)
+    assert pickle.loads(pickle.dumps(info)) == info
+    assert "18446744073709551615" in repr(info)
+    head = penstock.HeadObjectResult('"e"', 2**64 - 1, 2**63 - 1)
+    assert pickle.loads(pickle.dumps(head)) == head
+    assert not hasattr(head, "key")

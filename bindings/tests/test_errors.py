@@ -1,0 +1,169 @@
+"""What exceptions say: the reference connector's wording in front, which programs match on, and the facts behind it."""
+
+from __future__ import annotations
+
+import pickle
+
+import penstock
+import pytest
+from bucket_io import get, put
+from http_answers import answering
+from penstock import S3Client, S3ClientConfig
+from penstock._exceptions import from_error
+
+NOWHERE = "no-such-bucket-here"
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda c, b: get(c, b, "missing"), "Service error: The key does not exist"),
+        (lambda c, b: get(c, NOWHERE, "k"), "Service error: The bucket does not exist"),
+        (lambda c, b: next(c.list_objects(NOWHERE)), "Service error: The bucket does not exist"),
+        (lambda c, b: c.delete_object(NOWHERE, "k"), "Service error: The bucket does not exist"),
+        (lambda c, b: c.head_object(b, "missing"), "Service error: The object was not found"),
+        (lambda c, b: c.head_object(NOWHERE, "k"), "Service error: The object was not found"),
+        (lambda c, b: c.copy_object(b, "missing", b, "k"), "Service error: The object was not found"),
+        (lambda c, b: c.copy_object(NOWHERE, "k", b, "k"), "Service error: The object was not found"),
+    ],
+)
+def test_what_is_not_there(client, bucket, call, text):
+    with pytest.raises(penstock.S3NotFoundError) as caught:
+        call(client, bucket)
+    assert str(caught.value).startswith(text + " (")
+    assert "404 HTTP 404" not in str(caught.value)
+    assert (caught.value.status, caught.value.attempts) == (404, 1)
+
+
+def test_a_copy_into_a_bucket_that_is_not_there(client, bucket):
+    put(client, bucket, "k", b"x")
+    with pytest.raises(penstock.S3NotFoundError, match=r"^Service error: The object was not found \("):
+        client.copy_object(bucket, "k", NOWHERE, "k")
+
+
+def test_deleting_what_is_not_there_succeeds(client, bucket):
+    assert client.delete_object(bucket, "missing") is None
+
+
+@pytest.mark.parametrize(("body", "said"), [("<Error><Message>not you</Message></Error>", "not you"), ("", "")])
+def test_forbidden(body, said):
+    with answering(403, body=body.encode()) as (client, _), pytest.raises(penstock.S3AccessDeniedError) as caught:
+        get(client, "bucket", "k")
+    assert str(caught.value).startswith(f"Client error: Forbidden: {said}")
+
+
+def test_throttled_to_the_end():
+    config = S3ClientConfig(unsigned=True, force_path_style=True, max_attempts=1)
+    body = b"<Error><Code>SlowDown</Code></Error>"
+    with answering(503, body=body, config=config) as (client, _), pytest.raises(penstock.S3ThrottledError) as caught:
+        get(client, "bucket", "k")
+    assert str(caught.value).startswith("Client error: Request throttled (")
+
+
+def test_another_region_is_named():
+    body = b"<Error><Code>AuthorizationHeaderMalformed</Code><Region>eu-west-3</Region></Error>"
+    with answering(400, body=body) as (client, _), pytest.raises(penstock.S3WrongRegionError) as caught:
+        get(client, "bucket", "k")
+    assert str(caught.value).startswith("Client error: Wrong region (expecting eu-west-3) (")
+    assert caught.value.region == "eu-west-3"
+
+
+def test_no_credentials(emulator, bucket, monkeypatch, tmp_path):
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", str(tmp_path / "credentials"))
+    client = S3Client("us-east-1", endpoint=emulator.endpoint, s3client_config=S3ClientConfig(force_path_style=True))
+    with pytest.raises(penstock.S3UnauthenticatedError, match=r"^Client error: No signing credentials available: "):
+        get(client, bucket, "k")
+
+
+def test_an_endpoint_that_is_none_is_told_at_the_first_request():
+    config = S3ClientConfig(access_key_id="a", secret_access_key="b")
+    reader = S3Client("us-east-1", endpoint="INVALID", s3client_config=config)
+    text = (
+        "^Client error: Failed to construct request: Invalid S3 endpoint: endpoint could not be resolved:"
+        " Custom endpoint `INVALID` was not a valid URI"
+    )
+    with pytest.raises(penstock.S3Exception, match=text):
+        reader.head_object("bucket", "k")
+
+
+@pytest.mark.parametrize("part_size", [756, 8000, 5 * 1024**3 + 1])
+def test_a_part_size_that_s3_refuses_is_told_at_first_use_or_when_asked(emulator, part_size):
+    config = S3ClientConfig(part_size=part_size)
+    client = S3Client("us-east-1", endpoint=emulator.endpoint, s3client_config=config)
+    text = "^invalid configuration: part size must be at between 5MiB and 5GiB"
+    for use in (lambda: get(client, "b", "k"), lambda: client.put_object("b", "k"), config.validate):
+        with pytest.raises(penstock.S3Exception, match=text):
+            use()
+
+
+@pytest.mark.parametrize("attempts", [-1, 0, 65, 10**6])
+def test_attempts_out_of_range_are_an_error_like_others(emulator, attempts):
+    """The reference's native code panics, past `except Exception`."""
+    config = S3ClientConfig(max_attempts=attempts)
+    client = S3Client("us-east-1", endpoint=emulator.endpoint, s3client_config=config)
+    for use in (lambda: get(client, "b", "k"), config.validate):
+        with pytest.raises(ValueError, match=f"max_attempts is {attempts}; it takes 1 to 64") as caught:
+            use()
+        assert isinstance(caught.value, penstock.S3Exception)
+
+
+def test_a_valid_configuration_is_valid():
+    assert S3ClientConfig().validate() is None
+    assert S3ClientConfig(max_attempts=64, part_size=5 * 1024**3).validate() is None
+
+
+def test_an_exception_keeps_its_arguments_and_facts_when_it_travels():
+    several = pickle.loads(pickle.dumps(penstock.S3Exception("one", 2, None)))
+    assert type(several) is penstock.S3Exception
+    assert several.args == ("one", 2, None)
+    assert (several.code, several.status) == ("", 0)
+    for kind in ("not_found", "throttled", "timeout", "data_loss", "invalid_argument", "unheard_of"):
+        error = from_error(
+            kind=kind, message="m", code="C", status=499, request_id="r", host_id="h", operation="GetObject", bucket="b", key="k",
+            region="x", attempts=2,
+        )  # fmt: skip
+        again = pickle.loads(pickle.dumps(error))
+        assert (type(again), str(again), again.__dict__) == (type(error), str(error), error.__dict__)
+        assert isinstance(again, penstock.S3Exception)
+
+
+@pytest.mark.parametrize("arguments", [(None, "k"), ("b", None), (1, "k")])
+def test_names_are_text(client, arguments):
+    for call in (client.head_object, client.delete_object):
+        with pytest.raises(TypeError, match="bucket: str, key: str"):
+            call(*arguments)
+
+
+def test_an_empty_key_is_a_uri_and_refused_when_used(emulator, bucket):
+    checkpoint = penstock.S3Checkpoint("us-east-1", endpoint=emulator.endpoint, s3client_config=emulator.config())
+    reader = checkpoint.reader(f"s3://{bucket}")
+    with pytest.raises(penstock.S3Exception, match="the object key is empty"):
+        reader.read()
+    with pytest.raises(penstock.S3Exception, match="the object key is empty"), checkpoint.writer(f"s3://{bucket}/") as writer:
+        writer.write(b"x")
+
+
+@pytest.mark.parametrize(
+    ("header", "expected"),
+    [
+        ('ongoing-request="true"', (True, None)),
+        # 21 December 2012, 00:00:00 UTC, by `date -u +%s`; the reference's expiry is always 0.
+        ('ongoing-request="false", expiry-date="Fri, 21 Dec 2012 00:00:00 GMT"', (False, 1356048000_000)),
+        ('ongoing-request="false", expiry-date="whenever"', (False, None)),
+        ("nonsense", None),
+        ("", None),
+    ],
+)
+def test_a_restore_tells_when_it_ends(header, expected):
+    headers = {"ETag": '"e"', "Last-Modified": "Wed, 01 Jan 2025 00:00:00 GMT", "x-amz-storage-class": "GLACIER"}
+    headers |= {"x-amz-restore": header} if header else {}
+    with answering(200, headers=headers) as (client, _):
+        head = client.head_object("bucket", "k")
+    status = head.restore_status
+    assert (None if status is None else (status.in_progress, status.expiry)) == expected
+    assert head.storage_class == "GLACIER"
+    assert pickle.loads(pickle.dumps(head)) == head

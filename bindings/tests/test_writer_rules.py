@@ -1,0 +1,146 @@
+"""The rules of the reference connector's writer that programs rely on, over a stream that only notes what it is asked."""
+
+from __future__ import annotations
+
+import gc
+import io
+import logging
+import pickle
+import threading
+import warnings
+
+import penstock
+import pytest
+from bucket_io import get, put
+from penstock import S3Writer
+
+
+class Noted:
+    """Something in the place of an upload."""
+
+    def __init__(self, error=None):
+        self.calls, self.error = [], error
+
+    def write(self, data):
+        self.calls.append(("write", data))
+
+    def close(self):
+        self.calls.append(("close",))
+        if self.error is not None:
+            raise self.error
+
+    def abort(self):
+        self.calls.append(("abort",))
+
+
+def test_a_writer_is_a_writable_unseekable_buffered_file():
+    stream = Noted()
+    writer = S3Writer(stream)
+    assert isinstance(writer, io.BufferedIOBase)
+    assert writer.stream is stream
+    assert (writer.readable(), writer.writable(), writer.seekable(), writer.closed) == (False, True, False, False)
+    assert writer.flush() is None
+    for refused in (writer.read, writer.fileno, writer.detach, lambda: writer.seek(0), writer.truncate):
+        with pytest.raises((io.UnsupportedOperation, OSError)):
+            refused()
+    with pytest.raises(TypeError, match="pickle"):
+        pickle.dumps(writer)
+    writer.close()
+    assert (writer.writable(), writer.closed) == (False, True)
+    assert writer.flush() is None
+    assert stream.calls == [("close",)]
+
+
+@pytest.mark.parametrize("data", [b"abc", memoryview(b"abc"), bytearray(b"abc"), [1, 2, 3]])
+def test_what_is_written_goes_to_the_stream_as_it_is(data):
+    """What a stream takes is the stream's to say."""
+    stream = Noted()
+    with S3Writer(stream) as writer:
+        assert writer.tell() == 0
+        assert writer.write(data) == 3
+        assert writer.write(data) == 3
+        assert writer.tell() == 6
+    assert stream.calls == [("write", data), ("write", data), ("close",)]
+    assert stream.calls[0][1] is data
+
+
+@pytest.mark.parametrize("data", ["text", [1, 2], None, 3])
+def test_an_upload_takes_bytes_only(client, bucket, data):
+    writer = client.put_object(bucket, "k")
+    with pytest.raises(TypeError, match="bytes-like"):
+        writer.write(data)
+    writer.abort()
+
+
+def test_leaving_by_an_exception_does_not_publish(caplog):
+    stream = Noted()
+    with caplog.at_level(logging.INFO, logger="penstock"), pytest.raises(KeyError), S3Writer(stream) as writer:
+        raise KeyError("inside")
+    assert stream.calls == [("abort",)]
+    assert "Exception occurred before closing stream: KeyError: 'inside'" in caplog.text
+    assert writer.closed
+    writer.close()
+    with pytest.raises(ValueError, match=r"^I/O operation on closed file\.$"):
+        writer.write(b"x")
+    del writer
+    gc.collect()
+    assert stream.calls == [("abort",)]
+
+
+def test_a_writer_that_is_forgotten_does_not_publish():
+    """The reference's finaliser completes the upload: a truncated object over a good one."""
+    stream = Noted()
+    writer = S3Writer(stream)
+    writer.write(b"x")
+    with pytest.warns(ResourceWarning, match="dropped without close"):
+        del writer
+        gc.collect()
+    assert stream.calls == [("write", b"x"), ("abort",)]
+
+
+def test_closing_from_many_threads_publishes_once():
+    stream = Noted()
+    writer, start = S3Writer(stream), threading.Barrier(5)
+
+    def close():
+        start.wait()
+        writer.close()
+
+    threads = [threading.Thread(target=close) for _ in range(5)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert stream.calls == [("close",)]
+
+
+def test_an_error_of_publishing_is_raised_once():
+    stream = Noted(penstock.S3Exception("no"))
+    writer = S3Writer(stream)
+    with pytest.raises(penstock.S3Exception, match=r"^no$"):
+        writer.close()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        writer.close()
+        writer.abort()
+        with writer.__class__(Noted()):
+            pass
+        del writer
+        gc.collect()
+    assert stream.calls == [("close",)]
+
+
+def test_closing_inside_the_block_is_closing(client, bucket):
+    with client.put_object(bucket, "k") as writer:
+        writer.write(b"whole")
+        writer.close()
+        assert get(client, bucket, "k") == b"whole"
+    assert client.stats()["requests"]["PutObject"] == 1
+
+
+def test_an_empty_object_is_one_request(client, bucket):
+    """The reference makes three of every object."""
+    client.put_object(bucket, "k").close()
+    put(client, bucket, "k2", b"small")
+    assert get(client, bucket, "k") == b""
+    assert {name: n for name, n in client.stats()["requests"].items() if "Put" in name or "Upload" in name} == {"PutObject": 2}
