@@ -16,16 +16,20 @@ std::string_view Boundary(std::string_view left, std::string_view right) {
   return right.substr(0, static_cast<std::size_t>(in_right - right.begin()) + 1);
 }
 
-// Where `keys` are cut in halves as equal as they can be; nullopt where they are all the same.
+// Where `keys` are cut in two: at the shortest prefix that leaves a quarter of them on either side, the one nearest to the
+// middle of several; where there is none, as near to the middle as can be. nullopt where they are all the same.
 std::optional<std::string> Middle(std::vector<std::string> keys) {
   std::sort(keys.begin(), keys.end());
   const std::size_t half = keys.size() / 2;
+  std::optional<std::string> best;
   for (std::size_t away = 0; away <= half; ++away) {
     for (const std::size_t at : {half - away, half + away}) {
-      if (at >= 1 && at < keys.size() && keys[at - 1] != keys[at]) return std::string(Boundary(keys[at - 1], keys[at]));
+      if (at < 1 || at >= keys.size() || keys[at - 1] == keys[at]) continue;
+      const std::string_view cut = Boundary(keys[at - 1], keys[at]);
+      if (!best || (away * 4 <= keys.size() && cut.size() < best->size())) best = cut;
     }
   }
-  return std::nullopt;
+  return best;
 }
 
 }  // namespace
@@ -41,9 +45,11 @@ PartitionModel::Partition PartitionModel::Fresh(Instant now) {
 
 Verdict PartitionModel::Admit(std::string_view key, Traffic traffic, Instant now) {
   if (last_ == Instant::min()) {
-    partitions_.begin()->second.second = partitions_.begin()->second.cold_since = next_merge_check_ = now;
+    for (auto& [begin, partition] : partitions_) partition.second = partition.cold_since = now;
+    next_merge_check_ = now;
   }
   last_ = now = std::max(now, last_);
+  if (now >= next_merge_check_) MergeCold(now);
   auto place = std::prev(partitions_.upper_bound(key));
   Turn(place->second, now);
   if (limits_.split_after.count() > 0 && place->second.hot_since != Instant::max() &&
@@ -55,10 +61,16 @@ Verdict PartitionModel::Admit(std::string_view key, Traffic traffic, Instant now
   Side& side = partition.sides[static_cast<std::size_t>(traffic)];
   ++side.asked;
   if (partition.hot_since != Instant::max()) Sample(partition, key);
-  const Verdict verdict{.admitted = side.bucket.Take(now), .partition = partition.id};
+  const Verdict verdict{.admitted = side.bucket.Take(now), .partition = partition.id, .begin = place->first};
   ++(verdict.admitted ? side.admitted : side.refused);
-  if (now >= next_merge_check_) MergeCold(now);
   return verdict;
+}
+
+void PartitionModel::Cut(const std::vector<std::string>& boundaries, Instant now) {
+  for (const std::string& boundary : boundaries) {
+    if (partitions_.size() >= limits_.max_partitions) return;
+    partitions_.try_emplace(boundary, Fresh(std::max(now, last_)));
+  }
 }
 
 // Closes the seconds that have passed since the partition was last asked.

@@ -3,7 +3,7 @@
 // S3 keeps a bucket's keys in ranges of key order, each with its own budget of reads and writes. A bucket begins as one
 // range. A range under sustained overload is cut in two between the keys that load it; ranges that have gone quiet grow
 // together again (protocol.md §7, emulator.md §2.3). AWS documents the budgets and that this happens; where it cuts and when
-// is our model: at the shortest prefix that halves the recent keys, after Limits::split_after.
+// is our model: at the shortest prefix about the middle of the recent keys, after Limits::split_after.
 #ifndef PENSTOCK_EMULATOR_THROTTLE_PARTITION_MODEL_H_
 #define PENSTOCK_EMULATOR_THROTTLE_PARTITION_MODEL_H_
 
@@ -23,6 +23,7 @@ namespace penstock::emulator::throttle {
 struct Verdict {
   bool admitted = true;
   std::uint32_t partition = 0;  // its id, never used again
+  std::string_view begin;       // its first key; valid until the model is asked again
 };
 
 struct PartitionEvent {
@@ -58,6 +59,9 @@ class PartitionModel {
   explicit PartitionModel(Limits limits);
 
   Verdict Admit(std::string_view key, Traffic traffic, Instant now);
+  // Partitions as a bucket has them that was under load for long: from now on one begins at each of these keys. No event.
+  // Beyond max_partitions nothing happens.
+  void Cut(const std::vector<std::string>& boundaries, Instant now);
   // In key order.
   std::vector<PartitionGauge> Gauges(Instant now);
   // Splits and merges, oldest first; the latest kMaxEvents are kept.

@@ -52,6 +52,21 @@ TEST(PartitionModelTest, SustainedOverloadCutsBetweenTheKeysThatLoad) {
   EXPECT_GE(before, 20) << "two partitions give twice as much";
 }
 
+TEST(PartitionModelTest, AShorterPrefixNearTheMiddleIsTheBetterCut) {
+  PartitionModel model(Small());
+  // The middle of the ten is between "a/4" and "a/5"; "b" has three of them on its right.
+  Load(model, {"a/0", "a/1", "a/2", "a/3", "a/4", "a/5", "a/6", "b/0", "b/1", "b/2"}, 40, seconds(0), seconds(4));
+  ASSERT_EQ(model.events().size(), 1U);
+  EXPECT_EQ(model.events().front().boundary, "b");
+}
+
+TEST(PartitionModelTest, ACutNearTheEdgeIsTakenWhereThereIsNoOther) {
+  PartitionModel model(Small());
+  Load(model, {"a", "a", "a", "a", "a", "a", "a", "a", "a", "b"}, 40, seconds(0), seconds(4));
+  ASSERT_EQ(model.events().size(), 1U);
+  EXPECT_EQ(model.events().front().boundary, "b");
+}
+
 TEST(PartitionModelTest, LoadBelowTheLimitNeverSplits) {
   PartitionModel model(Small());
   EXPECT_EQ(Load(model, {"a", "b"}, 10, seconds(0), seconds(60)), 600);
@@ -108,6 +123,14 @@ TEST(PartitionModelTest, ABusyNeighbourKeepsThemApart) {
   Load(model, {"a", "b"}, 40, seconds(0), milliseconds(3'500));
   Load(model, {"b"}, 5, seconds(4), seconds(40));
   EXPECT_EQ(model.partitions(), 2U);
+}
+
+TEST(PartitionModelTest, ABucketMayBeginInPartitions) {
+  PartitionModel model(Small());
+  model.Cut({"b", "c", "b"}, seconds(0));
+  EXPECT_EQ(model.partitions(), 3U);
+  EXPECT_EQ(Load(model, {"a", "b", "c"}, 25, seconds(5), seconds(6)), 25);
+  EXPECT_TRUE(model.events().empty());
 }
 
 TEST(PartitionModelTest, GaugesTellWhoWasAskedForWhat) {

@@ -1,0 +1,185 @@
+#include "emulator/simulate/documents.h"
+
+#include <cmath>
+#include <optional>
+#include <utility>
+
+#include "emulator/json/json_fields.h"
+
+namespace penstock::emulator::simulate {
+namespace {
+
+constexpr double kLargestExact = 9'007'199'254'740'992;  // 2^53: the largest whole number that JSON's numbers hold exactly
+
+Result<void> Whole(const JsonFields& fields, std::string_view name, std::uint64_t& into) {
+  PENSTOCK_ASSIGN(const std::optional<double> value, fields.Number(name));
+  if (!value) return Ok();
+  if (*value < 0 || *value > kLargestExact || *value != std::floor(*value)) {
+    return FieldError(fields.Place(name), "must be a whole number from 0 on");
+  }
+  into = static_cast<std::uint64_t>(*value);
+  return Ok();
+}
+
+Result<void> Whole(const JsonFields& fields, std::string_view name, std::uint32_t& into) {
+  std::uint64_t value = into;
+  PENSTOCK_TRY(Whole(fields, name, value));
+  if (value > UINT32_MAX) return FieldError(fields.Place(name), "must be at most 4294967295");
+  into = static_cast<std::uint32_t>(value);
+  return Ok();
+}
+
+Result<void> Seconds(const JsonFields& fields, std::string_view name, std::chrono::nanoseconds& into) {
+  constexpr double kLongest = 1e9;  // some thirty years
+  PENSTOCK_ASSIGN(const std::optional<double> value, fields.Number(name));
+  if (!value) return Ok();
+  if (!(*value >= 0 && *value <= kLongest)) return FieldError(fields.Place(name), "must be 0 to 1000000000 seconds");
+  into = std::chrono::nanoseconds(std::llround(*value * 1e9));
+  return Ok();
+}
+
+// The value of a member that names something, as `find` finds it; `otherwise` where the member is not there.
+template <class Find>
+auto Named(const JsonFields& fields, std::string_view name, std::string_view otherwise, Find find) -> decltype(find("")) {
+  PENSTOCK_ASSIGN(const std::optional<std::string> text, fields.Text(name));
+  auto found = find(text ? std::string_view(*text) : otherwise);
+  if (!found.ok()) return FieldError(fields.Place(name), found.error().message);
+  return found;
+}
+
+Result<void> ReadNaming(const JsonFields& fields, Naming& naming) {
+  PENSTOCK_ASSIGN(naming.strategy, Named(fields, "strategy", "default", FindStrategy));
+  if (fields.Has("epoch")) {
+    std::uint64_t epoch = 0;
+    PENSTOCK_TRY(Whole(fields, "epoch", epoch));
+    naming.epoch = static_cast<std::int64_t>(epoch);
+  }
+  PENSTOCK_TRY(Whole(fields, "min_prefix_length", naming.min_prefix_length));
+  if (fields.Has("prefix_count")) {
+    naming.prefix_count = 0;
+    PENSTOCK_TRY(Whole(fields, "prefix_count", *naming.prefix_count));
+  }
+  PENSTOCK_ASSIGN(const Json* prefixes, fields.List("prefixes"));
+  if (prefixes == nullptr) return Ok();
+  for (const Json& prefix : *prefixes) {
+    if (!prefix.is_string()) return FieldError(fields.Place("prefixes"), "must be a list of texts");
+    naming.user_prefixes.push_back(prefix.get<std::string>());
+  }
+  return Ok();
+}
+
+Result<void> ReadLimits(const JsonFields& fields, throttle::Limits& limits) {
+  PENSTOCK_ASSIGN(limits, Named(fields, "limits", "aws-standard", throttle::PresetLimits));
+  PENSTOCK_TRY(Whole(fields, "reads_per_second", limits.reads_per_second));
+  PENSTOCK_TRY(Whole(fields, "writes_per_second", limits.writes_per_second));
+  std::uint32_t burst_ms = static_cast<std::uint32_t>(limits.burst.count());
+  PENSTOCK_TRY(Whole(fields, "burst_ms", burst_ms));
+  limits.burst = std::chrono::milliseconds(burst_ms);
+  PENSTOCK_TRY(Seconds(fields, "split_after_s", limits.split_after));
+  PENSTOCK_TRY(Seconds(fields, "merge_after_s", limits.merge_after));
+  return Whole(fields, "max_partitions", limits.max_partitions);
+}
+
+double InSeconds(std::chrono::nanoseconds span) { return std::chrono::duration<double>(span).count(); }
+
+Json Rounds(const Report& report) {
+  Json rounds = Json::array();
+  for (const Round& round : report.rounds) {
+    rounds.push_back({{"began_s", InSeconds(round.began)},
+                      {"ended_s", InSeconds(round.ended)},
+                      {"lasted_s", InSeconds(round.ended - round.began)},
+                      {"completed", round.committed},
+                      {"ranks_failed", round.ranks_failed},
+                      {"median_rank_s", InSeconds(round.median_rank)},
+                      {"slowest_rank_s", InSeconds(round.slowest_rank)}});
+  }
+  return rounds;
+}
+
+Json Events(const Report& report) {
+  Json events = Json::array();
+  for (const throttle::PartitionEvent& event : report.events) {
+    events.push_back({{"at_s", InSeconds(event.at)},
+                      {"kind", event.kind == throttle::PartitionEvent::Kind::kSplit ? "split" : "merge"},
+                      {"boundary", event.boundary},
+                      {"whole", event.whole},
+                      {"left", event.left},
+                      {"right", event.right}});
+  }
+  return events;
+}
+
+}  // namespace
+
+Result<Job> ParseJob(std::string_view json) {
+  PENSTOCK_ASSIGN(const Json parsed, ParseJson(json));
+  PENSTOCK_ASSIGN(const JsonFields fields,
+                  JsonFields::Read(parsed, "", {"operation", "ranks", "files_per_rank", "file_bytes", "part_bytes",
+                                                "connections_per_rank", "rounds", "round_every_s", "start_spread_s", "path",
+                                                "strategy", "epoch", "min_prefix_length", "prefix_count", "prefixes", "limits",
+                                                "reads_per_second", "writes_per_second", "burst_ms", "split_after_s",
+                                                "merge_after_s", "max_partitions", "warm_partitions", "latency", "client", "rank_bytes_per_second",
+                                                "seed", "deadline_s"}));
+  Job job;
+  PENSTOCK_ASSIGN(job.operation, Named(fields, "operation", "save", FindOperation));
+  PENSTOCK_TRY(Whole(fields, "ranks", job.ranks));
+  PENSTOCK_TRY(Whole(fields, "files_per_rank", job.files_per_rank));
+  PENSTOCK_TRY(Whole(fields, "file_bytes", job.file_bytes));
+  PENSTOCK_TRY(Whole(fields, "part_bytes", job.part_bytes));
+  PENSTOCK_TRY(Whole(fields, "connections_per_rank", job.connections_per_rank));
+  PENSTOCK_TRY(Whole(fields, "rounds", job.rounds));
+  PENSTOCK_TRY(Seconds(fields, "round_every_s", job.round_every));
+  PENSTOCK_TRY(Seconds(fields, "start_spread_s", job.start_spread));
+  PENSTOCK_ASSIGN(const std::optional<std::string> path, fields.Text("path"));
+  PENSTOCK_TRY(ReadNaming(fields, job.naming));
+  // The prefix strategies stand for the directory of a step, and their epoch for its number.
+  if (job.naming.strategy != Strategy::kDefault) job.path = "checkpoint";
+  if (path) job.path = *path;
+  PENSTOCK_TRY(ReadLimits(fields, job.limits));
+  PENSTOCK_TRY(Whole(fields, "warm_partitions", job.warm_partitions));
+  PENSTOCK_ASSIGN(job.latency, Named(fields, "latency", "s3-standard", throttle::FindProfile));
+  PENSTOCK_ASSIGN(job.client, Named(fields, "client", "standard", FindPolicy));
+  PENSTOCK_TRY(Whole(fields, "rank_bytes_per_second", job.rank_bytes_per_second));
+  PENSTOCK_TRY(Whole(fields, "seed", job.seed));
+  PENSTOCK_TRY(Seconds(fields, "deadline_s", job.deadline));
+  PENSTOCK_TRY(CheckJob(job));
+  return job;
+}
+
+std::string ReportJson(const Job& job, const Report& report) {
+  Json intervals = Json::array();
+  for (const Interval& interval : report.intervals) {
+    intervals.push_back({{"requests", interval.requests}, {"refused", interval.refused}, {"partitions", interval.partitions}});
+  }
+  Json partitions = Json::array();
+  for (const PartitionSeries& series : report.partitions) {
+    partitions.push_back({{"id", series.id}, {"begin", series.begin}, {"requests", series.requests}});
+  }
+  const Json document = {{"operation", OperationName(job.operation)},
+                         {"ranks", job.ranks},
+                         {"strategy", StrategyName(job.naming.strategy)},
+                         {"client", job.client.name},
+                         {"latency", job.latency.name},
+                         {"seed", job.seed},
+                         {"ended_s", InSeconds(report.ended)},
+                         {"requests", report.requests},
+                         {"refused", report.refused},
+                         {"retries", report.retries},
+                         {"gave_up", report.gave_up},
+                         {"bytes", report.bytes},
+                         {"rounds", Rounds(report)},
+                         {"interval_s", InSeconds(report.interval)},
+                         {"intervals", std::move(intervals)},
+                         {"partitions", std::move(partitions)},
+                         {"events", Events(report)}};
+  // Paths and prefixes may be any bytes.
+  return document.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Result<std::string> SimulateJson(std::string_view job_json) {
+  PENSTOCK_ASSIGN(const Job job, ParseJob(job_json));
+  PENSTOCK_ASSIGN(const Report report, Simulate(job));
+  return ReportJson(job, report);
+}
+
+}  // namespace penstock::emulator::simulate

@@ -1,0 +1,81 @@
+#include "emulator/simulate/job.h"
+
+#include <array>
+#include <utility>
+
+namespace penstock::emulator::simulate {
+namespace {
+
+constexpr std::uint64_t kMostRequests = 20'000'000;
+constexpr std::uint64_t kMostParts = 10'000;  // of one upload, as S3 has it
+constexpr std::array<std::pair<Operation, std::string_view>, 3> kNames{
+    {{Operation::kSave, "save"}, {Operation::kLoad, "load"}, {Operation::kList, "list"}}};
+
+std::uint64_t Parts(const Job& job) { return job.file_bytes == 0 ? 1 : (job.file_bytes + job.part_bytes - 1) / job.part_bytes; }
+
+Result<void> Between(std::string_view field, std::uint64_t value, std::uint64_t least, std::uint64_t most) {
+  if (value >= least && value <= most) return Ok();
+  return Error::Make(ErrorKind::kInvalidArgument, std::string(field) + " is " + std::to_string(value) + "; it must be " +
+                                                      std::to_string(least) + " to " + std::to_string(most));
+}
+
+Result<void> CheckTimes(const Job& job) {
+  if (job.round_every.count() < 0 || job.start_spread.count() < 0) {
+    return Error::Make(ErrorKind::kInvalidArgument, "round_every_s and start_spread_s must not be negative");
+  }
+  if (job.deadline.count() <= 0 || job.deadline > std::chrono::hours(24 * 30)) {
+    return Error::Make(ErrorKind::kInvalidArgument, "deadline_s must be more than 0 and at most 30 days");
+  }
+  return Ok();
+}
+
+}  // namespace
+
+std::string_view OperationName(Operation operation) {
+  for (const auto& [value, name] : kNames) {
+    if (value == operation) return name;
+  }
+  return {};
+}
+
+Result<Operation> FindOperation(std::string_view name) {
+  for (const auto& [value, its_name] : kNames) {
+    if (its_name == name) return value;
+  }
+  return Error::Make(ErrorKind::kInvalidArgument, "there is no operation '" + std::string(name) + "'; there are save, load, list");
+}
+
+std::uint64_t RequestsOf(const Job& job) {
+  if (job.operation == Operation::kList) return std::uint64_t{job.ranks} * job.rounds;
+  const std::uint64_t parts = Parts(job);
+  const bool save = job.operation == Operation::kSave;
+  const std::uint64_t per_file = parts > 1 && save ? parts + 2 : parts;
+  const std::uint64_t metadata = save ? 1 : job.ranks;
+  return job.rounds * (std::uint64_t{job.ranks} * job.files_per_rank * per_file + metadata);
+}
+
+Result<void> CheckJob(const Job& job) {
+  PENSTOCK_TRY(Between("ranks", job.ranks, 1, 65'536));
+  PENSTOCK_TRY(Between("files_per_rank", job.files_per_rank, 1, 4'096));
+  PENSTOCK_TRY(Between("file_bytes", job.file_bytes, 0, 50'000'000'000'000));
+  PENSTOCK_TRY(Between("part_bytes", job.part_bytes, 1, 5'368'709'120));
+  PENSTOCK_TRY(Between("connections_per_rank", job.connections_per_rank, 1, 1'024));
+  PENSTOCK_TRY(Between("rounds", job.rounds, 1, 10'000));
+  PENSTOCK_TRY(Between("path's length in bytes", job.path.size(), 0, 512));
+  PENSTOCK_TRY(CheckTimes(job));
+  PENSTOCK_TRY(CheckNaming(job.naming));
+  PENSTOCK_TRY(throttle::CheckLimits(job.limits));
+  PENSTOCK_TRY(Between("warm_partitions", job.warm_partitions, 1, job.limits.max_partitions));
+  if (job.operation == Operation::kSave && Parts(job) > kMostParts) {
+    return Error::Make(ErrorKind::kInvalidArgument, "files of " + std::to_string(job.file_bytes) + " bytes in parts of " +
+                                                        std::to_string(job.part_bytes) + " are " + std::to_string(Parts(job)) +
+                                                        " parts; S3 takes 10000: raise part_bytes");
+  }
+  if (RequestsOf(job) > kMostRequests) {
+    return Error::Make(ErrorKind::kInvalidArgument, "the job has " + std::to_string(RequestsOf(job)) +
+                                                        " requests; a simulation takes 20000000: fewer ranks, files or rounds");
+  }
+  return Ok();
+}
+
+}  // namespace penstock::emulator::simulate

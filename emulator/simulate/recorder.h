@@ -1,0 +1,31 @@
+// Collects what a simulation reports, in bounded memory: intervals double in length when there would be too many.
+#ifndef PENSTOCK_EMULATOR_SIMULATE_RECORDER_H_
+#define PENSTOCK_EMULATOR_SIMULATE_RECORDER_H_
+
+#include <map>
+
+#include "emulator/simulate/simulation.h"
+
+namespace penstock::emulator::simulate {
+
+class Recorder {
+ public:
+  void Sent(Instant now, const throttle::Verdict& verdict, std::size_t partitions, bool retry);
+  void GaveUp() { ++report_.gave_up; }
+  void Moved(std::uint64_t bytes) { report_.bytes += bytes; }
+  void AddRound(Round round) { report_.rounds.push_back(round); }
+  Report Finish(Instant now, const throttle::PartitionModel& model);
+
+  static constexpr std::size_t kMostIntervals = 600;
+  static constexpr std::size_t kMostFollowed = 256;  // partitions whose traffic is kept, the first to come
+  static constexpr std::size_t kMostSeries = 16;     // of them, the busiest are reported
+
+ private:
+  void Coarsen();
+  Report report_{.interval = std::chrono::milliseconds(100)};
+  std::map<std::uint32_t, PartitionSeries> followed_;
+};
+
+}  // namespace penstock::emulator::simulate
+
+#endif  // PENSTOCK_EMULATOR_SIMULATE_RECORDER_H_

@@ -1,0 +1,361 @@
+#include "emulator/simulate/simulation.h"
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <queue>
+#include <utility>
+
+#include "emulator/simulate/recorder.h"
+
+namespace penstock::emulator::simulate {
+namespace {
+
+using throttle::Traffic;
+using throttle::Work;
+
+constexpr std::chrono::milliseconds kRefusal{10};  // until a 503 is there (performance.md §4.2)
+
+enum class Verb : std::uint8_t { kPut, kCreate, kPart, kComplete, kGet, kList };
+
+struct Request {
+  Verb verb = Verb::kPut;
+  bool metadata = false;
+  std::uint32_t file = 0;
+  std::uint32_t part = 0;
+  std::uint64_t bytes = 0;
+};
+
+enum class Step : std::uint8_t { kBegin, kReady, kSend, kRefused, kDone };
+
+struct Event {
+  Instant at{};
+  std::uint64_t order = 0;  // of making, so that equal times have one order
+  std::uint32_t rank = 0;
+  std::uint32_t slot = 0;
+  Step step = Step::kBegin;
+  bool operator>(const Event& other) const { return std::pair(at, order) > std::pair(other.at, other.order); }
+};
+
+// A connection and the request on it.
+struct Slot {
+  Request request;
+  int attempt = 0;  // 0: idle
+  std::uint64_t bytes_per_second = 0;
+};
+
+// Where a rank is in its round.
+struct Rank {
+  explicit Rank(const RetryPolicy& policy) : retry(policy) {}
+  RetryState retry;
+  std::vector<Slot> slots;
+  std::uint32_t file = 0;  // the one it works on
+  std::uint64_t next_part = 0;
+  std::uint64_t parts_done = 0;
+  bool asked = false;      // the one request that comes before the parts was sent: Create, or the metadata of a load
+  bool open = false;       // and answered
+  bool commits = false;    // save: all ranks are done, and this one commits
+  bool committed = false;  // its request for that was sent
+  bool failed = false;
+  bool finished = false;
+  std::uint64_t drawn = 0;
+};
+
+class Simulation {
+ public:
+  explicit Simulation(const Job& job)
+      : job_(job), draws_(job.seed), model_(job.limits), prefixes_(Prefixes(job.naming, job.ranks)),
+        parts_(job.file_bytes == 0 ? 1 : (job.file_bytes + job.part_bytes - 1) / job.part_bytes) {
+    for (std::uint32_t rank = 0; rank < job.ranks; ++rank) ranks_.push_back(MakeRank(rank));
+  }
+
+  Report Run() {
+    Warm();
+    for (std::uint32_t round = 0; round < job_.rounds && now_ < job_.deadline; ++round) {
+      RunRound(std::max(now_, Instant(job_.round_every) * round), round);
+    }
+    return recorder_.Finish(now_, model_);
+  }
+
+ private:
+  Rank MakeRank(std::uint32_t number) {
+    Rank rank(job_.client);
+    for (std::uint32_t slot = 0; slot < job_.connections_per_rank; ++slot) {
+      const throttle::Draw draw = draws_.Of("connection", std::uint64_t{number} << 32 | slot);
+      std::uint64_t rate = throttle::ConnectionRate(job_.latency, draw);
+      const std::uint64_t share = job_.rank_bytes_per_second / job_.connections_per_rank;
+      if (job_.rank_bytes_per_second > 0) rate = std::max<std::uint64_t>(1, rate == 0 ? share : std::min(rate, share));
+      rank.slots.push_back({.request = {}, .attempt = 0, .bytes_per_second = rate});
+    }
+    return rank;
+  }
+
+  // Sets the names of a round.
+  void EnterRound(std::uint32_t round) {
+    path_ = job_.path;
+    constexpr std::string_view kPlace = "{round}";
+    if (const auto at = path_.find(kPlace); at != std::string::npos) path_.replace(at, kPlace.size(), std::to_string(round));
+    naming_ = job_.naming;
+    if (naming_.epoch) *naming_.epoch += round;
+  }
+
+  // Cuts the bucket where equal shares of the first round's files end.
+  void Warm() {
+    if (job_.warm_partitions < 2) return;
+    EnterRound(0);
+    std::vector<std::string> keys;
+    for (std::uint32_t rank = 0; rank < job_.ranks; ++rank) {
+      for (std::uint32_t file = 0; file < job_.files_per_rank; ++file) keys.push_back(FileKey(naming_, prefixes_, path_, rank, file));
+    }
+    std::sort(keys.begin(), keys.end());
+    std::vector<std::string> boundaries;
+    for (std::uint64_t part = 1; part < job_.warm_partitions; ++part) {
+      boundaries.push_back(keys[keys.size() * part / job_.warm_partitions]);
+    }
+    model_.Cut(boundaries, Instant{});
+  }
+
+  void RunRound(Instant begin, std::uint32_t round) {
+    EnterRound(round);
+    events_ = {};
+    unfinished_ = job_.ranks;
+    finish_times_.clear();
+    result_ = {.began = begin};
+    for (std::uint32_t number = 0; number < job_.ranks; ++number) {
+      Rank& rank = ranks_[number];
+      rank = Renewed(std::move(rank));
+      Push(begin + Instant(job_.start_spread) * number / job_.ranks, number, 0, Step::kBegin);
+    }
+    while (!events_.empty() && events_.top().at <= job_.deadline) {
+      const Event event = events_.top();
+      events_.pop();
+      now_ = event.at;
+      Handle(event);
+    }
+    if (!events_.empty()) now_ = job_.deadline;
+    CloseRound();
+  }
+
+  // Ready for another round: what it learnt of throttling and its connections stay.
+  Rank Renewed(Rank old) const {
+    Rank rank(job_.client);
+    rank.retry = old.retry;
+    rank.slots = std::move(old.slots);
+    rank.drawn = old.drawn;
+    for (Slot& slot : rank.slots) slot.attempt = 0;
+    rank.open = OpensAtOnce();
+    return rank;
+  }
+
+  void CloseRound() {
+    result_.ended = now_;
+    for (const Rank& rank : ranks_) result_.ranks_failed += rank.finished && !rank.failed ? 0 : 1;
+    std::sort(finish_times_.begin(), finish_times_.end());
+    if (!finish_times_.empty()) {
+      result_.median_rank = finish_times_[finish_times_.size() / 2] - result_.began;
+      result_.slowest_rank = finish_times_.back() - result_.began;
+    }
+    if (job_.operation != Operation::kSave) result_.committed = result_.ranks_failed == 0;
+    recorder_.AddRound(result_);
+  }
+
+  void Push(Instant at, std::uint32_t rank, std::uint32_t slot, Step step) {
+    events_.push({.at = at, .order = order_++, .rank = rank, .slot = slot, .step = step});
+  }
+
+  void Handle(const Event& event) {
+    switch (event.step) {
+      case Step::kBegin: return Pump(event.rank);
+      case Step::kReady: return Ready(event.rank, event.slot);
+      case Step::kSend: return Send(event.rank, event.slot);
+      case Step::kRefused: return Refused(event.rank, event.slot);
+      case Step::kDone: return Done(event.rank, event.slot);
+    }
+  }
+
+  // Gives idle connections the requests that can be sent now.
+  void Pump(std::uint32_t number) {
+    Rank& rank = ranks_[number];
+    for (std::uint32_t at = 0; at < rank.slots.size() && !rank.failed; ++at) {
+      Slot& slot = rank.slots[at];
+      if (slot.attempt != 0) continue;
+      const std::optional<Request> request = Next(rank);
+      if (!request) break;
+      slot.request = *request;
+      slot.attempt = 1;
+      Ready(number, at);
+    }
+  }
+
+  // The client may hold a request back that is ready.
+  void Ready(std::uint32_t number, std::uint32_t at) { Push(ranks_[number].retry.Send(now_), number, at, Step::kSend); }
+
+  std::optional<Request> Next(Rank& rank) {
+    if (rank.commits) return Once(rank.committed, {.verb = Verb::kPut, .metadata = true});
+    if (rank.finished) return std::nullopt;
+    if (job_.operation == Operation::kList) return Once(rank.asked, {.verb = Verb::kList});
+    if (!rank.open) {
+      const bool load = job_.operation == Operation::kLoad;
+      return Once(rank.asked, {.verb = load ? Verb::kGet : Verb::kCreate, .metadata = load, .file = rank.file});
+    }
+    if (rank.next_part < parts_) return NextPart(rank);
+    return std::nullopt;
+  }
+
+  // Whether a file's parts may go without a request before them.
+  bool OpensAtOnce() const { return job_.operation == Operation::kSave && parts_ == 1; }
+
+  Request NextPart(Rank& rank) const {
+    const std::uint64_t part = rank.next_part++;
+    const std::uint64_t bytes = std::min(job_.part_bytes, job_.file_bytes - part * job_.part_bytes);
+    const Verb verb = job_.operation == Operation::kLoad ? Verb::kGet : parts_ > 1 ? Verb::kPart : Verb::kPut;
+    return {.verb = verb, .file = rank.file, .part = static_cast<std::uint32_t>(part), .bytes = bytes};
+  }
+
+  static std::optional<Request> Once(bool& flag, Request request) {
+    if (std::exchange(flag, true)) return std::nullopt;
+    return request;
+  }
+
+  std::string KeyOf(std::uint32_t rank, const Request& request) const {
+    if (request.verb == Verb::kList) return path_ + "/";
+    if (request.metadata) return path_.empty() ? ".metadata" : path_ + "/.metadata";
+    return FileKey(naming_, prefixes_, path_, rank, request.file);
+  }
+
+  void Send(std::uint32_t number, std::uint32_t at) {
+    Rank& rank = ranks_[number];
+    Slot& slot = rank.slots[at];
+    const bool read = slot.request.verb == Verb::kGet || slot.request.verb == Verb::kList;
+    const throttle::Verdict verdict = model_.Admit(KeyOf(number, slot.request), read ? Traffic::kRead : Traffic::kWrite, now_);
+    recorder_.Sent(now_, verdict, model_.partitions(), slot.attempt > 1);
+    if (!verdict.admitted) return Push(now_ + kRefusal, number, at, Step::kRefused);
+    Push(now_ + Lasts(rank, number, slot), number, at, Step::kDone);
+  }
+
+  Instant Lasts(Rank& rank, std::uint32_t number, const Slot& slot) {
+    const Work work = slot.request.verb == Verb::kList ? Work::kList : slot.request.verb == Verb::kGet ? Work::kGet : Work::kWrite;
+    Instant lasts = throttle::FirstByte(job_.latency.Of(work), draws_.Of("request", std::uint64_t{number} << 32 | rank.drawn++));
+    if (slot.bytes_per_second > 0) {
+      lasts += Instant(static_cast<std::int64_t>(static_cast<double>(slot.request.bytes) * 1e9 / static_cast<double>(slot.bytes_per_second)));
+    }
+    return lasts;
+  }
+
+  void Refused(std::uint32_t number, std::uint32_t at) {
+    Rank& rank = ranks_[number];
+    Slot& slot = rank.slots[at];
+    const double random = draws_.Of("back off", std::uint64_t{number} << 32 | rank.drawn++)[0];
+    const std::optional<Instant> again = rank.failed ? std::nullopt : rank.retry.Refused(now_, slot.attempt, random);
+    if (again) {
+      ++slot.attempt;
+      return Push(*again, number, at, Step::kReady);
+    }
+    if (!rank.failed) recorder_.GaveUp();
+    slot.attempt = 0;
+    Fail(number);
+  }
+
+  void Done(std::uint32_t number, std::uint32_t at) {
+    Rank& rank = ranks_[number];
+    Slot& slot = rank.slots[at];
+    const Request request = slot.request;
+    rank.retry.Succeeded(now_, slot.attempt);
+    recorder_.Moved(request.bytes);
+    slot.attempt = 0;
+    if (rank.failed) return;
+    Advance(number, request);
+    Pump(number);
+  }
+
+  void Advance(std::uint32_t number, const Request& request) {
+    Rank& rank = ranks_[number];
+    switch (request.verb) {
+      case Verb::kList: return Finish(number);
+      case Verb::kCreate: rank.open = true; return;
+      case Verb::kComplete: return NextFile(number);
+      case Verb::kPut:
+        if (!request.metadata) return NextFile(number);
+        result_.committed = true;
+        return;
+      case Verb::kGet:
+        if (request.metadata) {
+          rank.open = true;
+        } else if (++rank.parts_done == parts_) {
+          NextFile(number);
+        }
+        return;
+      case Verb::kPart:
+        if (++rank.parts_done == parts_) Complete(number);
+        return;
+    }
+  }
+
+  void Complete(std::uint32_t number) {
+    Rank& rank = ranks_[number];
+    Slot& slot = rank.slots.front();  // all are idle: every part has answered
+    slot.request = {.verb = Verb::kComplete, .file = rank.file};
+    slot.attempt = 1;
+    Ready(number, 0);
+  }
+
+  void NextFile(std::uint32_t number) {
+    Rank& rank = ranks_[number];
+    rank.next_part = rank.parts_done = 0;
+    if (job_.operation == Operation::kSave) {
+      rank.open = OpensAtOnce();
+      rank.asked = false;
+    }
+    if (++rank.file == job_.files_per_rank) Finish(number);
+  }
+
+  void Finish(std::uint32_t number) {
+    ranks_[number].finished = true;
+    finish_times_.push_back(now_);
+    Settled();
+  }
+
+  void Fail(std::uint32_t number) {
+    Rank& rank = ranks_[number];
+    if (rank.failed || rank.commits) return;
+    rank.failed = true;
+    Settled();
+  }
+
+  // Rank 0 commits once all are done, if none has failed.
+  void Settled() {
+    if (--unfinished_ > 0 || job_.operation != Operation::kSave) return;
+    for (const Rank& rank : ranks_) {
+      if (rank.failed) return;
+    }
+    ranks_.front().commits = true;
+    Pump(0);
+  }
+
+  const Job& job_;
+  const throttle::Draws draws_;
+  throttle::PartitionModel model_;
+  const std::vector<std::string> prefixes_;
+  const std::uint64_t parts_;
+  std::vector<Rank> ranks_;
+  Recorder recorder_;
+
+  Instant now_{};
+  std::uint64_t order_ = 0;
+  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+  // Of the round that runs.
+  std::string path_;
+  Naming naming_;
+  Round result_;
+  std::uint32_t unfinished_ = 0;
+  std::vector<Instant> finish_times_;
+};
+
+}  // namespace
+
+Result<Report> Simulate(const Job& job) {
+  PENSTOCK_TRY(CheckJob(job));
+  return Simulation(job).Run();
+}
+
+}  // namespace penstock::emulator::simulate

@@ -1,0 +1,188 @@
+#include "emulator/simulate/simulation.h"
+
+#include <string>
+
+#include "emulator/simulate/documents.h"
+#include "gtest/gtest.h"
+
+namespace penstock::emulator::simulate {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr std::uint64_t kMiB = 1 << 20;
+
+// One put a rank, no latency: only the limits take time.
+Job Puts(std::uint32_t ranks, std::string_view limits = "aws-strict", std::string_view client = "crt") {
+  Job job{.ranks = ranks, .file_bytes = kMiB, .part_bytes = kMiB};
+  job.limits = throttle::PresetLimits(limits).value();
+  job.latency = throttle::FindProfile("none").value();
+  job.client = FindPolicy(client).value();
+  return job;
+}
+
+Report ReportOf(const Job& job) {
+  Result<Report> report = Simulate(job);
+  EXPECT_TRUE(report.ok());
+  return std::move(report).value();
+}
+
+TEST(SimulationTest, AJobThatNobodyRefusesHasItsRequestsAndBytes) {
+  Job job = Puts(4, "aws-standard");
+  job.file_bytes = 10 * kMiB;
+  job.part_bytes = 4 * kMiB;
+  job.files_per_rank = 2;
+  const Report report = ReportOf(job);
+  EXPECT_EQ(report.requests, RequestsOf(job));
+  EXPECT_EQ(report.requests, 4U * 2 * 5 + 1);
+  EXPECT_EQ(report.bytes, 4U * 2 * 10 * kMiB);
+  EXPECT_EQ(report.refused, 0U);
+  ASSERT_EQ(report.rounds.size(), 1U);
+  EXPECT_TRUE(report.rounds[0].committed);
+}
+
+TEST(SimulationTest, TransfersTakeTheTimeOfTheirConnections) {
+  Job job = Puts(1, "aws-standard");
+  job.file_bytes = 100 * kMiB;
+  job.part_bytes = 10 * kMiB;
+  job.connections_per_rank = 5;
+  job.rank_bytes_per_second = 50 * kMiB;  // five connections with 10 MiB/s each: ten parts are two turns of one second
+  EXPECT_EQ(ReportOf(job).ended, Instant(seconds(2)));
+}
+
+// 35 writes a second, three at once, eight ranks at time zero: by hand, three are admitted and five refused; how the five
+// come back is their client's affair.
+TEST(SimulationTest, ABurstBeyondTheBudgetIsRefused) {
+  Job job = Puts(8);
+  job.client.max_attempts = 1;
+  const Report report = ReportOf(job);
+  EXPECT_EQ(report.requests, 8U);
+  EXPECT_EQ(report.refused, 5U);
+  EXPECT_EQ(report.gave_up, 5U);
+  ASSERT_EQ(report.rounds.size(), 1U);
+  EXPECT_FALSE(report.rounds[0].committed);
+  EXPECT_EQ(report.rounds[0].ranks_failed, 5U);
+}
+
+TEST(SimulationTest, RanksThatComeOneAfterAnotherMeetNoRefusal) {
+  Job job = Puts(350);
+  job.start_spread = seconds(10);
+  EXPECT_EQ(ReportOf(job).refused, 0U);
+}
+
+TEST(SimulationTest, RetriesBringTheSaveThrough) {
+  const Report report = ReportOf(Puts(64));
+  EXPECT_GT(report.refused, 32U);
+  EXPECT_EQ(report.retries, report.refused) << "none gave up, so each refusal was tried again";
+  EXPECT_EQ(report.requests - report.refused, 65U);
+  EXPECT_TRUE(report.rounds[0].committed);
+}
+
+TEST(SimulationTest, AClientOfThreeAttemptsLosesTheCheckpointThatAPatientOneSaves) {
+  EXPECT_FALSE(ReportOf(Puts(256, "aws-strict", "standard")).rounds[0].committed);
+  EXPECT_TRUE(ReportOf(Puts(256, "aws-strict", "crt")).rounds[0].committed);
+}
+
+TEST(SimulationTest, TheSameJobHasTheSameReportAndAnotherSeedAnother) {
+  Job job = Puts(64);
+  job.latency = throttle::FindProfile("s3-standard").value();
+  const std::string first = ReportJson(job, ReportOf(job));
+  EXPECT_EQ(ReportJson(job, ReportOf(job)), first);
+  job.seed = 2;
+  EXPECT_NE(ReportJson(job, ReportOf(job)), first);
+}
+
+TEST(SimulationTest, PartitionsSplitUnderAPatientJobAndItsPrefixesParticipate) {
+  Job job = Puts(512);
+  job.naming.strategy = Strategy::kHex;
+  job.path = "checkpoint";
+  job.files_per_rank = 40;
+  job.client.max_attempts = 1'000;
+  job.client.quota = 0;
+  job.limits.split_after = seconds(5);
+  const Report report = ReportOf(job);
+  EXPECT_TRUE(report.rounds[0].committed);
+  ASSERT_FALSE(report.events.empty());
+  EXPECT_EQ(report.events[0].boundary, "checkpoint/8") << "sixteen first digits, cut in the middle";
+  EXPECT_GT(report.intervals.back().partitions, 4U);
+  EXPECT_GT(report.partitions.size(), 4U);
+}
+
+TEST(SimulationTest, ALoadReadsTheMetadataAndEveryByte) {
+  Job job = Puts(16, "aws-standard");
+  job.operation = Operation::kLoad;
+  job.file_bytes = 10 * kMiB;
+  job.part_bytes = 4 * kMiB;
+  const Report report = ReportOf(job);
+  EXPECT_EQ(report.requests, 16U + 16 * 3);
+  EXPECT_EQ(report.bytes, 16U * 10 * kMiB);
+  EXPECT_TRUE(report.rounds[0].committed);
+}
+
+// mlcommons/storage#667: every rank lists the same prefix at once.
+TEST(SimulationTest, AListStampedeIsRefusedBeyondTheBurst) {
+  Job job = Puts(512);
+  job.operation = Operation::kList;
+  job.client.max_attempts = 1;
+  const Report report = ReportOf(job);
+  EXPECT_EQ(report.requests, 512U);
+  EXPECT_EQ(report.refused, 512U - 5) << "a tenth of a second's 55 reads";
+}
+
+// What the strategies are for: names that keep their place in the order of keys let the next save use the partitions that the
+// last one was cut into; a directory per step begins in one partition again.
+TEST(SimulationTest, APrefixStrategyKeepsItsPartitionsFromRoundToRound) {
+  Job job = Puts(64);
+  job.rounds = 6;
+  job.round_every = seconds(60);
+  job.files_per_rank = 10;
+  job.client.max_attempts = 1'000;
+  job.client.quota = 0;
+  job.limits.split_after = seconds(3);
+  job.limits.merge_after = {};
+  const Report by_step = ReportOf(job);
+  job.path = "checkpoint";
+  job.naming = {.strategy = Strategy::kHex, .epoch = 0};
+  const Report by_prefix = ReportOf(job);
+  const auto lasted = [](const Report& report) { return report.rounds.back().ended - report.rounds.back().began; };
+  EXPECT_LT(lasted(by_prefix) * 2, lasted(by_step));
+}
+
+TEST(SimulationTest, AWarmBucketTakesAsMuchMore) {
+  Job job = Puts(64);
+  const Report cold = ReportOf(job);
+  job.warm_partitions = 16;
+  const Report warm = ReportOf(job);
+  EXPECT_GT(cold.refused, 60U);
+  EXPECT_EQ(warm.refused, 64U - 16 * 3) << "three at once in each of sixteen";
+}
+
+TEST(SimulationTest, RoundsBeginOnTimeBelowAPathOfTheirOwn) {
+  Job job = Puts(2, "aws-standard");
+  job.rounds = 3;
+  job.round_every = seconds(60);
+  const Report report = ReportOf(job);
+  ASSERT_EQ(report.rounds.size(), 3U);
+  EXPECT_EQ(report.rounds[2].began, Instant(seconds(120)));
+  EXPECT_EQ(report.requests, 9U);
+}
+
+TEST(SimulationTest, WhatIsNotDoneByTheDeadlineHasFailed) {
+  Job job = Puts(64);
+  job.rank_bytes_per_second = kMiB;  // eight connections: a put takes eight seconds
+  job.deadline = seconds(4);
+  const Report report = ReportOf(job);
+  EXPECT_EQ(report.rounds[0].ranks_failed, 64U);
+  EXPECT_FALSE(report.rounds[0].committed);
+  EXPECT_EQ(report.ended, Instant(seconds(4)));
+}
+
+TEST(SimulationTest, AnEmptyFileIsOneRequest) {
+  Job job = Puts(1);
+  job.file_bytes = 0;
+  EXPECT_EQ(ReportOf(job).requests, 2U);
+}
+
+}  // namespace
+}  // namespace penstock::emulator::simulate
