@@ -3,6 +3,7 @@
 #include <pugixml.hpp>
 #include <utility>
 
+#include "base/utf8.h"
 #include "base/xml_scan.h"
 
 namespace penstock {
@@ -101,8 +102,11 @@ XmlDocument::XmlDocument(XmlDocument&&) noexcept = default;
 XmlDocument& XmlDocument::operator=(XmlDocument&&) noexcept = default;
 XmlDocument::~XmlDocument() = default;
 
-Result<XmlDocument> XmlDocument::Parse(std::string_view text) {
+Result<XmlDocument> XmlDocument::Parse(std::string_view text, XmlCharacters characters) {
   if (const auto fault = internal::FindXmlFault(text)) return Malformed(fault->reason, fault->offset);
+  if (characters == XmlCharacters::kXml10) {
+    if (const auto fault = internal::FindForeignCharacter(text)) return Malformed(fault->reason, fault->offset);
+  }
   auto impl = std::make_unique<Impl>();
   const pugi::xml_parse_result parsed =
       impl->document.load_buffer(text.data(), text.size(), kParseFlags, pugi::encoding_utf8);

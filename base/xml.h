@@ -31,11 +31,17 @@ class XmlElement {
   void* node_ = nullptr;
 };
 
+// Which characters a document may hold.
+enum class XmlCharacters {
+  kAny,    // references to characters that XML lacks (&#x1;, &#xffff;) are read, because S3 writes keys with them
+  kXml10,  // what XML 1.0 has, raw and as references, in UTF-8
+};
+
 // Parses a whole document. Namespaces are ignored. A document type declaration, and so every entity of its own, is refused.
 class XmlDocument {
  public:
   // kInvalidArgument (code MalformedXML) naming the byte offset when the text is not well-formed or has no root.
-  static Result<XmlDocument> Parse(std::string_view text);
+  static Result<XmlDocument> Parse(std::string_view text, XmlCharacters characters = XmlCharacters::kAny);
   XmlDocument(XmlDocument&&) noexcept;
   XmlDocument& operator=(XmlDocument&&) noexcept;
   ~XmlDocument();
@@ -47,7 +53,8 @@ class XmlDocument {
   std::unique_ptr<Impl> impl_;
 };
 
-// Appends text with & < > " and, as character references, control characters escaped (quote as &quot;).
+// Appends text with & < > " escaped (quote as &quot;), and control characters, U+FFFE and U+FFFF as character references,
+// as S3 does: those that XML 1.0 lacks make a document that strict parsers refuse. The text must be UTF-8.
 void AppendXmlEscaped(std::string& out, std::string_view text);
 
 // Writes a document by appending to one string. No indentation.

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "base/utf8.h"
+
 namespace penstock::internal {
 namespace {
 
@@ -90,7 +92,14 @@ std::optional<std::size_t> FindControlCharacter(std::string_view text) {
   return std::nullopt;
 }
 
+// XML 1.0 §2.2, of the numbers a reference can have.
+bool IsXml10(std::uint32_t character) {
+  if (character < 0x20) return character == '\t' || character == '\n' || character == '\r';
+  return character != 0xFFFE && character != 0xFFFF;
+}
+
 constexpr std::string_view kControlCharacter = "a raw control character";
+constexpr std::string_view kForeignCharacter = "a character that XML does not have";
 
 }  // namespace
 
@@ -115,6 +124,24 @@ std::optional<XmlFault> FindXmlFault(std::string_view text) {
     } else {
       return XmlFault{at, kControlCharacter};
     }
+  }
+  return std::nullopt;
+}
+
+std::optional<XmlFault> FindForeignCharacter(std::string_view text) {
+  if (const auto at = FindIllFormedUtf8(text); at != std::string_view::npos) return XmlFault{at, "a byte that is no UTF-8"};
+  for (const std::string_view noncharacter : {"\xEF\xBF\xBE", "\xEF\xBF\xBF"}) {
+    if (const auto at = text.find(noncharacter); at != std::string_view::npos) return XmlFault{at, kForeignCharacter};
+  }
+  for (std::size_t at = text.find_first_of("&<"); at != std::string_view::npos; at = text.find_first_of("&<", at)) {
+    const std::string_view rest = text.substr(at);
+    if (rest.front() == '<') {
+      at += MarkupLength(rest);
+      continue;
+    }
+    const Reference reference = FindReference(rest);
+    if (!IsXml10(reference.character)) return XmlFault{at, kForeignCharacter};
+    at += reference.length;
   }
   return std::nullopt;
 }

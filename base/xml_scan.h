@@ -20,6 +20,10 @@ struct XmlFault {
 // there is none. References to control characters (&#x1;) pass, because S3 writes keys with them; &#0; does not.
 std::optional<XmlFault> FindXmlFault(std::string_view text);
 
+// The first character, raw or as a reference, that XML 1.0 does not have, or byte that is no UTF-8, of a `text` without
+// faults; nullopt when there is none.
+std::optional<XmlFault> FindForeignCharacter(std::string_view text);
+
 // Appends what the reference that `text` starts with stands for. Returns the reference's bytes, 0 when it is none.
 std::size_t AppendReference(std::string& out, std::string_view text);
 

@@ -40,6 +40,20 @@ TEST(XmlScanTest, ResolvesReferencesToUtf8) {
   EXPECT_EQ(out, "");
 }
 
+// XML 1.0 §2.2; each stands at byte 3 of the document.
+TEST(XmlScanTest, FindsWhatXmlHasNoCharacterFor) {
+  const auto offset = [](const std::string& text) {
+    const auto fault = FindForeignCharacter(text);
+    return fault ? std::optional<std::size_t>(fault->offset) : std::nullopt;
+  };
+  for (const char* foreign : {"\xFF", "\xC3", "\xED\xA0\x80", "\xEF\xBF\xBE", "\xEF\xBF\xBF", "&#1;", "&#x1f;", "&#xfffe;", "&#65535;"}) {
+    EXPECT_EQ(offset(std::string("<a>") + foreign + "</a>"), 3U) << foreign;
+  }
+  for (const char* fine : {"", "\t", "&#x9;&#10;&#xd;", "&amp;&#x20;", "\xEF\xBF\xBD", "&#x10FFFF;", "<![CDATA[&#x1;]]>", "<!-- &#x1; -->"}) {
+    EXPECT_EQ(offset(std::string("<a>") + fine + "</a>"), std::nullopt) << fine;
+  }
+}
+
 TEST(XmlScanTest, ReferencesMeanNothingInSections) {
   EXPECT_EQ(FaultOffset("<?x &y?><!-- & --><a><![CDATA[&&&]]></a>"), std::nullopt);
   EXPECT_EQ(FaultOffset("<a><![CDATA[&]]>&</a>"), 16U);

@@ -71,6 +71,16 @@ TEST(XmlDocumentTest, RejectsWhatIsNotWellFormed) {
   }
 }
 
+TEST(XmlDocumentTest, CharactersThatXmlLacksAreRefusedOnRequest) {
+  for (const char* text : {"<a>&#x1;</a>", "<a>\xEF\xBF\xBF</a>", "<a>\xFF</a>"}) {
+    EXPECT_TRUE(XmlDocument::Parse(text).ok()) << text;
+    const auto strict = XmlDocument::Parse(text, XmlCharacters::kXml10);
+    ASSERT_FALSE(strict.ok()) << text;
+    EXPECT_NE(strict.error().message.find("at byte 3"), std::string::npos) << strict.error().message;
+  }
+  EXPECT_TRUE(XmlDocument::Parse("<a>\u00E9&#xd;</a>", XmlCharacters::kXml10).ok());
+}
+
 TEST(XmlDocumentTest, NamesTheByteOffset) {
   EXPECT_EQ(XmlDocument::Parse("<a>&nope;</a>").error().message,
             "The XML is not well-formed at byte 3: '&' that starts no known reference.");

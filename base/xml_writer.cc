@@ -12,6 +12,7 @@ constexpr std::array<bool, 256> MakeEscaped() {
   std::array<bool, 256> escaped{};
   for (std::size_t c = 0; c < 0x20; ++c) escaped[c] = true;
   for (const char c : {'&', '<', '>', '"'}) escaped[static_cast<std::size_t>(c)] = true;
+  escaped[0xEF] = true;  // may begin U+FFFE and U+FFFF
   return escaped;
 }
 constexpr std::array<bool, 256> kEscaped = MakeEscaped();
@@ -33,14 +34,27 @@ void AppendEscape(std::string& out, char c) {
   out += ';';
 }
 
+std::string_view NoncharacterReference(std::string_view character) {
+  if (character == "\xEF\xBF\xBE") return "&#xfffe;";
+  if (character == "\xEF\xBF\xBF") return "&#xffff;";
+  return {};
+}
+
 }  // namespace
 
 void AppendXmlEscaped(std::string& out, std::string_view text) {
   std::size_t run = 0;  // start of what is not appended yet
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (!kEscaped[static_cast<std::uint8_t>(text[i])]) continue;
-    out.append(text, run, i - run);
-    AppendEscape(out, text[i]);
+    if (static_cast<std::uint8_t>(text[i]) != 0xEF) {
+      out.append(text, run, i - run);
+      AppendEscape(out, text[i]);
+    } else if (const std::string_view reference = NoncharacterReference(text.substr(i, 3)); !reference.empty()) {
+      out.append(text, run, i - run).append(reference);
+      i += 2;
+    } else {
+      continue;
+    }
     run = i + 1;
   }
   out.append(text, run, text.size() - run);

@@ -26,6 +26,11 @@ TEST(AppendXmlEscapedTest, ControlCharactersBecomeReferences) {
   EXPECT_EQ(Escaped(std::string_view("\0", 1)), "&#x0;");
 }
 
+TEST(AppendXmlEscapedTest, NoncharactersBecomeReferences) {
+  EXPECT_EQ(Escaped("a\xEF\xBF\xBE\xEF\xBF\xBF" "b"), "a&#xfffe;&#xffff;b");
+  EXPECT_EQ(Escaped("\uFFFD\uF000\uFEFF"), "\uFFFD\uF000\uFEFF");
+}
+
 TEST(AppendXmlEscapedTest, AppendsToWhatIsThere) {
   std::string out = "<k>";
   AppendXmlEscaped(out, "a&b");

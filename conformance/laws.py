@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from xml.etree import ElementTree
 
-from .expectation import NAMESPACE, texts
+from .expectation import NAMESPACE, parse, texts
 from .wire import Answer
 
 
@@ -55,7 +55,7 @@ def _error_envelope(method: str, answer: Answer) -> str:
     if answer.header("Content-Type") != "application/xml":
         return f"Content-Type is {answer.header('Content-Type')}"
     try:
-        root = ElementTree.fromstring(answer.body)
+        root = parse(answer.body)
     except ElementTree.ParseError:
         return f"the body is not XML: {answer.body[:80]!r}"
     names = [child.tag for child in root]
@@ -75,7 +75,7 @@ def _document(method: str, answer: Answer) -> str:
         return ""  # an object that happens to be XML
     if not answer.body.startswith(b'<?xml version="1.0" encoding="UTF-8"?>\n'):
         return f"the prolog is {answer.body[:60]!r}"
-    root = ElementTree.fromstring(answer.body.strip())
+    root = parse(answer.body.strip())
     if root.tag == "Error":
         return ""  # 200 with an error inside
     return "" if root.tag.startswith(f"{{{NAMESPACE}}}") else f"the root is {root.tag}"

@@ -117,9 +117,9 @@ bool HasOwnEncryption(const store::BucketRecord& bucket) {
 }
 
 Result<BucketEncryption> ParseBucketEncryption(std::string_view text) {
-  auto document = XmlDocument::Parse(text);
-  if (!document.ok() || document->root().name() != "ServerSideEncryptionConfiguration") return MalformedXml();
-  const std::vector<XmlElement> rules = document->root().Children("Rule");
+  PENSTOCK_ASSIGN(const XmlDocument document, ParseRequestDocument(text));
+  if (document.root().name() != "ServerSideEncryptionConfiguration") return MalformedXml();
+  const std::vector<XmlElement> rules = document.root().Children("Rule");
   if (rules.size() != 1) return MalformedXml();
   const XmlElement& rule = rules.front();
   if (!rule.Child("ApplyServerSideEncryptionByDefault") && !rule.Child("BlockedEncryptionTypes")) return MalformedXml();

@@ -5,6 +5,7 @@
 #include "base/digest.h"
 #include "base/encoding.h"
 #include "base/xml.h"
+#include "emulator/api/documents.h"
 #include "emulator/api/errors.h"
 #include "emulator/api/text.h"
 
@@ -100,9 +101,8 @@ Result<void> CheckSizes(const std::vector<store::PartRecord>& parts, const PartR
 }  // namespace
 
 Result<std::vector<RequestedPart>> ParseCompleteRequest(std::string_view text) {
-  auto document = XmlDocument::Parse(text);
-  if (!document.ok()) return MalformedXml();
-  const XmlElement root = document->root();
+  PENSTOCK_ASSIGN(const XmlDocument document, ParseRequestDocument(text));
+  const XmlElement root = document.root();
   if (root.name() != "CompleteMultipartUpload") return MalformedXml();
   const std::vector<XmlElement> elements = root.Children("Part");
   if (elements.empty()) return InvalidRequest("You must specify at least one part");

@@ -44,9 +44,8 @@ Result<Entry> ParseEntry(const XmlElement& object) {
 }
 
 Result<DeleteRequest> ParseRequest(std::string_view text) {
-  auto document = XmlDocument::Parse(text);
-  if (!document.ok()) return MalformedXml();
-  const XmlElement root = document->root();
+  PENSTOCK_ASSIGN(const XmlDocument document, ParseRequestDocument(text));
+  const XmlElement root = document.root();
   if (root.name() != "Delete") return MalformedXml();
   const std::vector<XmlElement> objects = root.Children("Object");
   if (objects.empty() || objects.size() > kMaxObjects) return MalformedXml();

@@ -110,9 +110,9 @@ std::vector<const Element*> Element::All(std::string_view child) const {
 }
 
 Result<Element> ReadBySchema(std::string_view text, const Field& schema) {
-  auto document = XmlDocument::Parse(text);
-  if (!document.ok() || document->root().name() != schema.name) return MalformedXml();
-  return Read(document->root(), schema);
+  PENSTOCK_ASSIGN(const XmlDocument document, ParseRequestDocument(text));
+  if (document.root().name() != schema.name) return MalformedXml();
+  return Read(document.root(), schema);
 }
 
 void WriteElement(std::string& out, const Element& element, std::string_view extra_attributes) {

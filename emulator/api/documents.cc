@@ -4,8 +4,15 @@
 
 #include "base/dates.h"
 #include "emulator/api/checksums.h"
+#include "emulator/api/errors.h"
 
 namespace penstock::emulator::api {
+
+Result<XmlDocument> ParseRequestDocument(std::string_view text) {
+  auto document = XmlDocument::Parse(text, XmlCharacters::kXml10);
+  if (!document.ok()) return MalformedXml();
+  return document;
+}
 
 std::string Quoted(std::string_view etag) {
   std::string out;

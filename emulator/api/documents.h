@@ -8,10 +8,14 @@
 
 #include "base/xml.h"
 #include "penstock/base/clock.h"
+#include "penstock/base/result.h"
 
 namespace penstock::emulator::api {
 
 inline constexpr std::string_view kXmlNamespace = "xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"";
+
+// A request's document. S3 refuses what XML 1.0 has no character for, also as a reference: MalformedXML.
+Result<XmlDocument> ParseRequestDocument(std::string_view text);
 
 std::string Quoted(std::string_view etag);
 // Whole seconds, ".000Z" (spec §0 "Timestamps").

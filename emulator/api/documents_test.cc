@@ -7,6 +7,16 @@ namespace {
 
 constexpr std::string_view kProlog = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
 
+// Decision 0026; boto3#2005, aws-sdk-java#333: control characters in a request's document are MalformedXML on S3.
+TEST(DocumentsTest, RequestsHoldOnlyWhatXmlHasCharactersFor) {
+  EXPECT_TRUE(ParseRequestDocument("<a>\u00E9&#xd;</a>").ok());
+  for (const char* text : {"", "<a>", "<a>\xFF</a>", "<a>\x01</a>", "<a>&#x1;</a>", "<a>\xEF\xBF\xBF</a>", "<a>&#xfffe;</a>"}) {
+    const auto document = ParseRequestDocument(text);
+    ASSERT_FALSE(document.ok()) << text;
+    EXPECT_EQ(document.error().code, "MalformedXML") << text;
+  }
+}
+
 // Spec §0 "Timestamps": second resolution, ".000".
 TEST(DocumentsTest, DatesAreWholeSeconds) {
   EXPECT_EQ(XmlDate(WallTime(std::chrono::milliseconds(1767323045999))), "2026-01-02T03:04:05.000Z");

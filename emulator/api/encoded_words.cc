@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/encoding.h"
+#include "base/utf8.h"
 #include "emulator/api/text.h"
 
 namespace penstock::emulator::api {

@@ -1,4 +1,5 @@
 // RespondWithError: S3's error document (spec/protocol.md §0 "Error body", "Error headers", "HEAD errors").
+#include "base/utf8.h"
 #include "base/xml.h"
 #include "emulator/api/errors.h"
 #include "emulator/api/router.h"
@@ -28,13 +29,22 @@ bool HasBody(const RequestHead& request) {
   return length && *length != "0";
 }
 
+// What refusals quote of a request's headers and forms may be no UTF-8, and the document is.
+void WriteQuoted(XmlWriter& xml, std::string_view name, std::string_view text) {
+  if (IsValidUtf8(text)) {
+    xml.Element(name, text);
+  } else {
+    xml.Element(name, ReplaceIllFormedUtf8(text));
+  }
+}
+
 std::string ErrorDocument(const Exchange& exchange, std::string_view code, std::string_view message,
                           const Error& error) {
   XmlWriter xml;
   xml.Open("Error");
   xml.Element("Code", code);
-  xml.Element("Message", message);
-  for (const auto& [name, value] : error.details) xml.Element(name, value);
+  WriteQuoted(xml, "Message", message);
+  for (const auto& [name, value] : error.details) WriteQuoted(xml, name, value);
   xml.Element("RequestId", exchange.request_id);
   xml.Element("HostId", exchange.host_id);
   xml.Close("Error");

@@ -40,6 +40,23 @@ TEST(ErrorResponseTest, TextIsEscaped) {
   EXPECT_EQ(reply.Element("Key"), "a&lt;b&amp;");
 }
 
+// Header values are bytes; the document says that it is UTF-8.
+TEST(ErrorResponseTest, QuotedBytesThatAreNoUtf8AreReplaced) {
+  Harness s3;
+  s3.Send("PUT /bucket");
+  s3.Send("PUT /bucket/k", "x");
+  const Reply reply = s3.Send("PUT /bucket/k\nx-amz-server-side-encryption: a\xFF\u00E9", "x");
+  EXPECT_EQ(reply.Outcome(), "400 InvalidEncryptionAlgorithmError");
+  EXPECT_EQ(reply.Element("ArgumentValue"), "a\uFFFD\u00E9");
+}
+
+// As S3 writes them; XML 1.0 has no such characters (docs/SEMANTICS.md "Keys").
+TEST(ErrorResponseTest, CharactersThatXmlLacksBecomeReferences) {
+  Harness s3;
+  s3.Send("PUT /bucket");
+  EXPECT_EQ(s3.Send("GET /bucket/%01%EF%BF%BF").Element("Key"), "&#x1;&#xffff;");
+}
+
 Response Respond(const Error& error, std::vector<HeaderView> headers = {}, std::string_view method = "GET") {
   RequestHead head;
   head.method = method;

@@ -1,5 +1,6 @@
 #include "emulator/api/json_map.h"
 
+#include "base/utf8.h"
 #include "emulator/api/text.h"
 
 namespace penstock::emulator::api {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/utf8.h"
 #include "emulator/api/errors.h"
 #include "emulator/api/text.h"
 

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "base/utf8.h"
 #include "emulator/api/errors.h"
 #include "emulator/api/text.h"
 

@@ -30,7 +30,7 @@ TEST(OverridesTest, ValuesAreLatin1WithoutControls) {
   s3.Send("PUT /bucket");
   s3.Send("PUT /bucket/k", "x");
   EXPECT_EQ(s3.Send("GET /bucket/k?response-content-disposition=%C3%A9").Header("Content-Disposition"), "\xE9");
-  for (const char* value : {"%E2%82%AC", "%FF", "a%0D%0Ab"}) {
+  for (const char* value : {"%E2%82%AC", "a%0D%0Ab"}) {
     const Reply reply = s3.Send(std::string("GET /bucket/k?response-content-disposition=") + value);
     EXPECT_EQ(reply.Outcome(), "400 InvalidArgument") << value;
     EXPECT_EQ(reply.Element("Message"), "Header value cannot be represented using ISO-8859-1.");

@@ -128,7 +128,7 @@ class SizedBody final : public BodyReader {
 // A document that is XML but no Tagging sets no tags, as S3 was seen to do it.
 Result<store::Attributes> ReadTags(std::string_view document) {
   if (document.empty()) return store::Attributes();
-  const auto xml = XmlDocument::Parse(document);
+  const auto xml = ParseRequestDocument(document);
   if (xml.ok() && xml->root().name() != "Tagging") return store::Attributes();
   return ParseTagDocument(document);
 }

@@ -94,7 +94,7 @@ TEST_F(PutObjectTest, OddKeysAreKeptAndImpossibleOnesRefused) {
   EXPECT_EQ(s3_.Send("PUT /bucket/a/../../b", "x").Element("Message"), "Bad Request");
   const Reply broken = s3_.Send("PUT /bucket/%FF", "x");
   EXPECT_EQ(broken.Outcome(), "400 InvalidURI");
-  EXPECT_EQ(broken.Element("URI"), "%FF");
+  EXPECT_EQ(broken.Element("URI"), "/bucket/%FF");
 }
 
 TEST_F(PutObjectTest, MissingBucketIsToldBeforeTheBodyIsRead) {

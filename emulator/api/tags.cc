@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "base/utf8.h"
 #include "emulator/api/documents.h"
 #include "emulator/api/errors.h"
 #include "emulator/api/text.h"
@@ -138,9 +139,8 @@ Result<store::Attributes> ParseTagHeader(std::string_view value) {
 }
 
 Result<store::Attributes> ParseTagDocument(std::string_view text) {
-  auto document = XmlDocument::Parse(text);
-  if (!document.ok()) return MalformedXml();
-  const XmlElement root = document->root();
+  PENSTOCK_ASSIGN(const XmlDocument document, ParseRequestDocument(text));
+  const XmlElement root = document.root();
   const XmlElement set = root.Child("TagSet");
   if (root.name() != "Tagging" || !set) return MalformedXml();
   store::Attributes tags;

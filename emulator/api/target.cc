@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/utf8.h"
 #include "emulator/api/errors.h"
 #include "emulator/api/names.h"
 #include "emulator/api/text.h"
@@ -10,9 +11,13 @@
 namespace penstock::emulator::api {
 namespace {
 
-// Without the query: a presigned one carries a signature and perhaps a token.
+// Without the query: a presigned one carries a signature and perhaps a token. Other bytes than ASCII may be no UTF-8.
 Error InvalidUri(std::string_view raw_target) {
-  return MakeError("InvalidURI", {{"URI", std::string(raw_target.substr(0, raw_target.find('?')))}});
+  std::string uri;
+  for (const char c : raw_target.substr(0, raw_target.find('?'))) {
+    uri += IsAscii({&c, 1}) ? std::string(1, c) : PercentEncode({&c, 1});
+  }
+  return MakeError("InvalidURI", {{"URI", std::move(uri)}});
 }
 
 // "[::1]:9000" -> "[::1]", "b.localhost:80" -> "b.localhost".
@@ -93,7 +98,7 @@ bool ParseQuery(std::string_view raw, std::vector<QueryParameter>& query) {
     const auto equals = piece.find('=');
     auto name = PercentDecode(piece.substr(0, equals), {});
     auto value = equals == std::string_view::npos ? std::string() : PercentDecode(piece.substr(equals + 1), {});
-    if (!name || !value) return false;
+    if (!name || !value || !IsValidUtf8(*name) || !IsValidUtf8(*value)) return false;
     query.push_back({std::move(*name), std::move(*value)});
   }
   return true;
@@ -136,17 +141,18 @@ Result<Target> ParseTarget(std::string_view raw_target, std::string_view host, c
   target.host_region = regional.region;
   const std::string_view host_bucket = regional.region.empty() ? BucketOfHost(host, rules) : regional.bucket;
   if (!host_bucket.empty()) {
+    if (!IsValidUtf8(host_bucket)) return InvalidUri(raw_target);
     target.virtual_hosted = true;
     target.bucket = BucketName(std::string(host_bucket));
   } else {
     const auto slash = path.find('/');
     auto bucket = PercentDecode(path.substr(0, slash), {.plus_is_space = true});
     path = slash == std::string_view::npos ? std::string_view() : path.substr(slash + 1);
-    if (!bucket || (bucket->empty() && !path.empty())) return InvalidUri(raw_target);
+    if (!bucket || !IsValidUtf8(*bucket) || (bucket->empty() && !path.empty())) return InvalidUri(raw_target);
     target.bucket = BucketName(std::move(*bucket));
   }
   auto key = PercentDecode(path, {.plus_is_space = true});
-  if (!key) return InvalidUri(raw_target);
+  if (!key || !IsValidUtf8(*key)) return InvalidUri(raw_target);
   target.key = ObjectKey(std::move(*key));
   return target;
 }

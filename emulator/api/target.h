@@ -46,7 +46,7 @@ struct HostRules {
   static HostRules Default(std::string_view region);
 };
 
-// InvalidURI when the percent-encoding is broken.
+// InvalidURI when the percent-encoding is broken, or bucket, key or a query parameter's name or value is not UTF-8.
 Result<Target> ParseTarget(std::string_view raw_target, std::string_view host, const HostRules& rules);
 
 }  // namespace penstock::emulator::api

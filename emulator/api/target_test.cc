@@ -116,5 +116,21 @@ TEST(TargetTest, BrokenTargetsAreInvalidUriAndNeverShowTheQuery) {
   EXPECT_EQ(target.error().details[0].second, "/b/%");
 }
 
+// Recorded for keys; decision 0026 for the rest.
+TEST(TargetTest, WhatIsNoUtf8IsInvalidUri) {
+  for (const char* bad : {"/b/%FF", "/b/a%C3", "/b/%ED%A0%80", "/b/%C0%AF", "/b/\xFF", "/%FF", "/%FF/k", "/b?prefix=%FF", "/b?x&%FE=1",
+                          "/b?delimiter=\x80", "/b/k?versionId=%C3", "/b/k?uploadId=a%F5"}) {
+    const auto target = Parse(bad, "h");
+    ASSERT_FALSE(target.ok()) << bad;
+    EXPECT_EQ(target.error().code, "InvalidURI") << bad;
+  }
+  EXPECT_EQ(Parse("/b/a\xFF%\x80?x", "h").error().details[0].second, "/b/a%FF%%80");
+  EXPECT_EQ(Parse("/k", "\xFF.localhost").error().code, "InvalidURI");
+  const auto raw = Parse("/b/\xC3\xA9?prefix=\xE2\x82\xAC%EF%BF%BF", "h");
+  ASSERT_TRUE(raw.ok());
+  EXPECT_EQ(raw->key.value, "\u00E9");
+  EXPECT_EQ(raw->Get("prefix"), "\u20AC\xEF\xBF\xBF");
+}
+
 }  // namespace
 }  // namespace penstock::emulator::api

@@ -39,26 +39,6 @@ std::string EncodeAllBut(std::string_view text, std::string_view kept) {
   return out;
 }
 
-// Bytes that follow a leading byte of a well-formed sequence; -1: cannot lead.
-int ContinuationBytes(unsigned char lead) {
-  if (lead < 0x80) return 0;
-  if (lead >= 0xC2 && lead <= 0xDF) return 1;
-  if (lead >= 0xE0 && lead <= 0xEF) return 2;
-  if (lead >= 0xF0 && lead <= 0xF4) return 3;
-  return -1;
-}
-
-// RFC 3629: no overlong forms, no surrogates, nothing above U+10FFFF. All of it shows in the second byte.
-bool SecondByteFits(unsigned char lead, unsigned char second) {
-  switch (lead) {
-    case 0xE0: return second >= 0xA0;
-    case 0xED: return second <= 0x9F;
-    case 0xF0: return second >= 0x90;
-    case 0xF4: return second <= 0x8F;
-    default: return true;
-  }
-}
-
 }  // namespace
 
 bool EqualsIgnoreCase(std::string_view a, std::string_view b) {
@@ -144,23 +124,5 @@ void AppendListingEncoded(std::string& out, std::string_view text) {
 std::string PathEncode(std::string_view text) { return EncodeAllBut(text, "-._~/"); }
 
 std::string PercentEncode(std::string_view text) { return EncodeAllBut(text, "-._~"); }
-
-bool IsAscii(std::string_view text) {
-  return std::all_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x80; });
-}
-
-bool IsValidUtf8(std::string_view text) {
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto lead = static_cast<unsigned char>(text[i]);
-    const int follow = ContinuationBytes(lead);
-    if (follow == 0) continue;
-    if (follow < 0 || i + static_cast<std::size_t>(follow) >= text.size()) return false;
-    if (!SecondByteFits(lead, static_cast<unsigned char>(text[i + 1]))) return false;
-    for (int k = 0; k < follow; ++k) {
-      if ((static_cast<unsigned char>(text[++i]) & 0xC0) != 0x80) return false;
-    }
-  }
-  return true;
-}
 
 }  // namespace penstock::emulator::api

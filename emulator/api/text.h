@@ -38,9 +38,6 @@ std::string PathEncode(std::string_view text);
 // RFC 3986 unreserved stay, the rest %XX.
 std::string PercentEncode(std::string_view text);
 
-bool IsAscii(std::string_view text);
-bool IsValidUtf8(std::string_view text);
-
 }  // namespace penstock::emulator::api
 
 #endif  // PENSTOCK_EMULATOR_API_TEXT_H_

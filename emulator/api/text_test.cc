@@ -45,13 +45,5 @@ TEST(TextTest, PathEncodingKeepsUnreservedAndSlash) { EXPECT_EQ(PathEncode("a b/
 
 TEST(TextTest, PercentEncodingKeepsUnreservedOnly) { EXPECT_EQ(PercentEncode("a b/~+\xC3\xA9\n"), "a%20b%2F~%2B%C3%A9%0A"); }
 
-TEST(TextTest, ValidatesUtf8) {
-  for (const char* good : {"", "abc", "\xC3\xA9", "\xE2\x82\xAC", "\xF0\x9F\x98\x80"}) EXPECT_TRUE(IsValidUtf8(good)) << good;
-  for (const char* bad : {"\xC3", "\x80", "\xC0\x80", "\xED\xA0\x80", "\xF4\x90\x80\x80", "\xE0\x80\x80", "\xFF"}) {
-    EXPECT_FALSE(IsValidUtf8(bad));
-  }
-  EXPECT_FALSE(IsAscii("\xC3\xA9"));
-}
-
 }  // namespace
 }  // namespace penstock::emulator::api

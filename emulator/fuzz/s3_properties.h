@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/utf8.h"
 #include "base/xml.h"
 #include "emulator/api/complete_request.h"
 #include "emulator/api/operations.h"
@@ -42,7 +43,11 @@ inline void CheckTarget(std::string_view input) {
   PENSTOCK_CHECK(target.raw_path.starts_with('/'));
   PENSTOCK_CHECK(!target.bucket.empty() || target.key.empty());
   PENSTOCK_CHECK(target.key.value.size() + target.bucket.value.size() <= input.size() + host.size());
-  for (const api::QueryParameter& parameter : target.query) PENSTOCK_CHECK(target.Has(parameter.name));
+  PENSTOCK_CHECK(IsValidUtf8(target.bucket.value) && IsValidUtf8(target.key.value));
+  for (const api::QueryParameter& parameter : target.query) {
+    PENSTOCK_CHECK(target.Has(parameter.name));
+    PENSTOCK_CHECK(IsValidUtf8(parameter.name) && IsValidUtf8(parameter.value));
+  }
 
   const std::string again = "/" + api::PathEncode(target.bucket.value) + "/" + api::PathEncode(target.key.value);
   const Result<api::Target> reparsed = api::ParseTarget(again, "127.0.0.1", rules);

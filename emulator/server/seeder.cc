@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/utf8.h"
 #include "emulator/api/text.h"
 
 namespace penstock::emulator::server {
@@ -118,7 +119,7 @@ class Walk {
     for (const std::string& name : names) {
       if (seeder_.stop) return Wrong("the emulator stops; seed again once it runs");
       const std::string key = prefix + name;
-      if (key.size() > kLongestKey || !api::IsValidUtf8(name)) {
+      if (key.size() > kLongestKey || !IsValidUtf8(name)) {
         ++report_.skipped;
         continue;
       }
