@@ -300,6 +300,20 @@ bool IsKnownParameter(std::string_view name) {
   return IsSelector(name) || std::find(std::begin(kParameters), std::end(kParameters), name) != std::end(kParameters);
 }
 
+const std::vector<std::string_view>& OperationNames() {
+  static const std::vector<std::string_view> names = [] {
+    std::vector<std::string_view> all{kCopyObject.name, kUploadPart.name, kUploadPartCopy.name};
+    const auto add = [&all](const Operation& operation) { all.push_back(operation.name); };
+    std::for_each(std::begin(kPlain), std::end(kPlain), add);
+    std::for_each(std::begin(kSelected), std::end(kSelected), add);
+    std::for_each(std::begin(kListConfigurations), std::end(kListConfigurations), add);
+    std::sort(all.begin(), all.end());
+    all.erase(std::unique(all.begin(), all.end()), all.end());
+    return all;
+  }();
+  return names;
+}
+
 std::string OperationName(const RequestHead& request, const Target& target) {
   const Resolution resolution = ResolveOperation(request, target);
   return resolution.operation ? std::string(resolution.operation->name) : std::string();

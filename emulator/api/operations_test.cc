@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "emulator/api/testing.h"
 
 namespace penstock::emulator::api {
@@ -167,6 +169,15 @@ TEST(OperationsTest, TheRestOfS3IsNotImplemented) {
                               "GET /bucket/k?torrent"}) {
     const Reply reply = s3.Send(request);
     EXPECT_EQ(reply.Outcome(), "501 NotImplemented") << request;
+  }
+}
+
+TEST(OperationsTest, EveryNameIsKnownOnceInOrder) {
+  const auto& names = OperationNames();
+  EXPECT_TRUE(std::is_sorted(names.begin(), names.end()));
+  EXPECT_EQ(std::adjacent_find(names.begin(), names.end()), names.end());
+  for (const std::string_view name : {"GetObject", "UploadPartCopy", "CopyObject", "ListObjectsV2", "CreateSession", "GetBucketAcl"}) {
+    EXPECT_TRUE(std::binary_search(names.begin(), names.end(), name)) << name;
   }
 }
 

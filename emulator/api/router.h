@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "emulator/api/exchange.h"
 
@@ -21,6 +23,9 @@ std::unique_ptr<Handler> MakeRouter(RouterOptions options);
 // The operation a request addresses ("PutObject", "UploadPartCopy", ...), from method, target and headers alone;
 // empty when it is none of S3's. Auth, faults and the journal name operations with it.
 std::string OperationName(const RequestHead& request, const Target& target);
+
+// Every name that OperationName may give, sorted.
+const std::vector<std::string_view>& OperationNames();
 
 // Replaces the response by S3's error document for `error` (status, headers, XML elements, no body for HEAD).
 void RespondWithError(Exchange& exchange, const Error& error);

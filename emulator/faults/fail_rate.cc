@@ -6,11 +6,10 @@
 #include <cstring>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 
 #include "base/digest.h"
 #include "emulator/api/router.h"
-#include "penstock/base/mutex.h"
+#include "emulator/faults/arrivals.h"
 
 namespace penstock::emulator::faults {
 namespace {
@@ -26,34 +25,6 @@ std::array<std::byte, 8> WordBytes(std::uint64_t word) {
   for (std::size_t i = 0; i < 8; ++i) bytes[i] = static_cast<std::byte>(word >> (8 * i));
   return bytes;
 }
-
-// Counts arrivals by identity. Sharded, so that threads rarely meet.
-class Arrivals {
- public:
-  // How often `identity` was seen before.
-  std::uint64_t Next(std::uint64_t identity) {
-    Shard& shard = shards_[identity % shards_.size()];
-    const MutexLock lock(shard.mutex);
-    // A run of more distinct requests than this repeats decisions instead of growing without end.
-    if (shard.seen.size() >= kShardLimit) shard.seen.clear();
-    return shard.seen[identity]++;
-  }
-
-  void Clear() {
-    for (Shard& shard : shards_) {
-      const MutexLock lock(shard.mutex);
-      shard.seen.clear();
-    }
-  }
-
- private:
-  static constexpr std::size_t kShardLimit = 1 << 16;
-  struct Shard {
-    Mutex mutex;
-    std::unordered_map<std::uint64_t, std::uint64_t> seen PENSTOCK_GUARDED_BY(mutex);
-  };
-  std::array<Shard, 16> shards_;
-};
 
 std::string IdentityOf(const api::Exchange& exchange) {
   std::string identity(exchange.request.method);

@@ -1,0 +1,71 @@
+// `when`: which requests a rule is about.
+#ifndef PENSTOCK_EMULATOR_FAULTS_CONDITION_H_
+#define PENSTOCK_EMULATOR_FAULTS_CONDITION_H_
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "emulator/faults/facts.h"
+#include "emulator/faults/number_set.h"
+#include "emulator/faults/pattern.h"
+
+namespace penstock::emulator::faults {
+
+struct RangeCondition {
+  std::optional<std::uint64_t> covers;  // this byte is asked for; a suffix range covers nothing that can be told
+  std::optional<NumberSet> first;
+  std::optional<NumberSet> length;
+  std::optional<bool> present;
+};
+
+struct TimeWindow {
+  std::chrono::nanoseconds from{};
+  std::chrono::nanoseconds to = std::chrono::nanoseconds::max();  // not included
+  std::chrono::nanoseconds ramp{};  // from `from` on, the probability grows evenly from 0 to its value
+};
+
+// Unset: whatever it is. What is set must all hold.
+struct Condition {
+  // Told by the head of the request alone.
+  std::vector<std::string> operations;  // sorted; empty: every one
+  std::optional<Pattern> bucket;
+  std::optional<bool> directory_bucket;
+  std::optional<Pattern> key;
+  std::optional<NumberSet> part;
+  std::optional<RangeCondition> range;
+  std::optional<NumberSet> size;  // of the body, bytes; a request that does not tell it has none
+  std::vector<std::pair<std::string, Pattern>> headers;  // any case of the name; a header that is not there matches nothing
+  std::vector<std::pair<std::string, Pattern>> query;
+  std::optional<std::string> access_key;
+  std::optional<Pattern> user_agent;
+  std::optional<Pattern> address;  // "127.0.0.1:54321"
+  std::optional<NumberSet> rank;
+  std::optional<NumberSet> attempt;
+  std::optional<bool> connection_reused;
+  std::optional<NumberSet> connection_requests;  // that came before on the same connection
+  std::optional<NumberSet> connection_id;
+
+  // Told by what came before, in this order; requests that the head rules out are not counted.
+  std::optional<NumberSet> nth;       // the how-manieth of those that match so far, from 1 on
+  std::uint64_t after_requests = 0;   // of the scenario, any kind
+  std::uint64_t after_bytes = 0;      // of bodies of the scenario's requests and answers
+  std::optional<TimeWindow> window;   // since the scenario began, in the namespace's time
+  std::optional<std::uint32_t> unless_failed;  // not where this invocation, or without its id this request, has met so many faults
+  double probability = 1;
+};
+
+// Whether the head of the request fulfils the condition.
+bool Matches(const Condition& condition, const Facts& facts);
+
+// Names of S3's operations, sorted, for "GetObject", globs over them ("Upload*"), and the classes "@read", "@write", "@list",
+// "@multipart", "@session". kInvalidArgument for a name that is none and a glob that matches none.
+Result<std::vector<std::string>> ExpandOperation(std::string_view name);
+
+}  // namespace penstock::emulator::faults
+
+#endif  // PENSTOCK_EMULATOR_FAULTS_CONDITION_H_

@@ -1,0 +1,105 @@
+#include "emulator/faults/condition.h"
+
+#include <algorithm>
+
+#include "emulator/faults/test_support.h"
+#include "gtest/gtest.h"
+
+namespace penstock::emulator::faults {
+namespace {
+
+using Headers = std::vector<std::pair<std::string, std::string>>;
+
+bool Holds(const Condition& condition, const char* method, const char* target, Headers headers = {}) {
+  return Matches(condition, TestRequest(method, target, std::move(headers)).facts());
+}
+
+NumberSet Numbers(const char* text) { return NumberSet::Parse(text).value(); }
+
+TEST(ConditionTest, NothingSetMeansEverything) { EXPECT_TRUE(Holds({}, "GET", "/b/k")); }
+
+TEST(ConditionTest, OperationBucketAndKey) {
+  EXPECT_TRUE(Holds({.operations = {"GetObject", "HeadObject"}}, "GET", "/b/k"));
+  EXPECT_FALSE(Holds({.operations = {"GetObject", "HeadObject"}}, "PUT", "/b/k"));
+  EXPECT_TRUE(Holds({.bucket = Pattern("ckpt-*")}, "GET", "/ckpt-1/k"));
+  EXPECT_FALSE(Holds({.bucket = Pattern("ckpt-*")}, "GET", "/data/k"));
+  EXPECT_TRUE(Holds({.key = Pattern::Prefix("a/")}, "GET", "/b/a/1"));
+  EXPECT_FALSE(Holds({.key = Pattern::Prefix("a/")}, "GET", "/b/b/1"));
+  EXPECT_TRUE(Holds({.directory_bucket = true}, "GET", "/b--use1-az4--x-s3/k"));
+  EXPECT_FALSE(Holds({.directory_bucket = true}, "GET", "/b/k"));
+}
+
+TEST(ConditionTest, PartAndSize) {
+  EXPECT_TRUE(Holds({.part = Numbers("3-5")}, "PUT", "/b/k?partNumber=4&uploadId=u"));
+  EXPECT_FALSE(Holds({.part = Numbers("3-5")}, "PUT", "/b/k?partNumber=6&uploadId=u"));
+  EXPECT_FALSE(Holds({.part = Numbers("3-5")}, "PUT", "/b/k"));
+  EXPECT_TRUE(Holds({.size = Numbers(">=100")}, "PUT", "/b/k", {{"Content-Length", "100"}}));
+  EXPECT_FALSE(Holds({.size = Numbers(">=100")}, "PUT", "/b/k", {{"Content-Length", "99"}}));
+  EXPECT_FALSE(Holds({.size = Numbers(">=0")}, "PUT", "/b/k"));
+}
+
+TEST(ConditionTest, Ranges) {
+  const auto holds = [](RangeCondition range, const char* header) {
+    Headers headers;
+    if (*header != '\0') headers.emplace_back("Range", header);
+    return Holds({.range = std::move(range)}, "GET", "/b/k", headers);
+  };
+  EXPECT_TRUE(holds({.covers = 5}, "bytes=5-5"));
+  EXPECT_TRUE(holds({.covers = 5}, "bytes=0-"));
+  EXPECT_FALSE(holds({.covers = 5}, "bytes=6-9"));
+  EXPECT_FALSE(holds({.covers = 5}, "bytes=0-4"));
+  EXPECT_FALSE(holds({.covers = 5}, "bytes=-9"));
+  EXPECT_TRUE(holds({.first = Numbers("0")}, "bytes=0-9"));
+  EXPECT_TRUE(holds({.length = Numbers("10")}, "bytes=5-14"));
+  EXPECT_TRUE(holds({.length = Numbers("10")}, "bytes=-10"));
+  EXPECT_FALSE(holds({.length = Numbers("10")}, "bytes=5-"));
+  EXPECT_TRUE(holds({.present = false}, ""));
+  EXPECT_FALSE(holds({.present = false}, "bytes=5-"));
+  EXPECT_FALSE(holds({.covers = 5}, ""));
+}
+
+TEST(ConditionTest, HeadersAndQuery) {
+  EXPECT_TRUE(Holds({.headers = {{"x-amz-tagging", Pattern("*a=1*")}}}, "PUT", "/b/k", {{"X-Amz-Tagging", "c=2&a=1"}}));
+  EXPECT_FALSE(Holds({.headers = {{"x-amz-tagging", Pattern("*")}}}, "PUT", "/b/k"));
+  EXPECT_TRUE(Holds({.query = {{"prefix", Pattern("a/*")}}}, "GET", "/b?prefix=a%2Fb"));
+  EXPECT_FALSE(Holds({.query = {{"prefix", Pattern("a/*")}}}, "GET", "/b"));
+}
+
+TEST(ConditionTest, TheClient) {
+  EXPECT_TRUE(Holds({.user_agent = Pattern("Boto3*")}, "GET", "/b/k", {{"User-Agent", "Boto3/1.40"}}));
+  EXPECT_TRUE(Holds({.address = Pattern("127.0.0.1:*")}, "GET", "/b/k"));
+  EXPECT_FALSE(Holds({.address = Pattern("10.*")}, "GET", "/b/k"));
+  EXPECT_TRUE(Holds({.rank = Numbers("3")}, "GET", "/b/k", {{"x-penstock-rank", "3"}}));
+  EXPECT_FALSE(Holds({.rank = Numbers("3")}, "GET", "/b/k"));
+  EXPECT_TRUE(Holds({.attempt = Numbers("1")}, "GET", "/b/k"));
+  EXPECT_TRUE(Holds({.attempt = Numbers(">=2")}, "GET", "/b/k", {{"amz-sdk-request", "attempt=2; max=3"}}));
+  EXPECT_FALSE(Holds({.access_key = "A"}, "GET", "/b/k"));
+}
+
+TEST(ConditionTest, TheConnection) {
+  TestRequest request("GET", "/b/k");
+  EXPECT_FALSE(Matches({.connection_reused = true}, request.facts()));
+  request.connection().requests_before = 4;
+  request.connection().id = 9;
+  EXPECT_TRUE(Matches({.connection_reused = true}, request.facts()));
+  EXPECT_TRUE(Matches({.connection_requests = Numbers(">=4")}, request.facts()));
+  EXPECT_FALSE(Matches({.connection_requests = Numbers(">=5")}, request.facts()));
+  EXPECT_TRUE(Matches({.connection_id = Numbers("9")}, request.facts()));
+}
+
+TEST(ConditionTest, OperationsByNameGlobAndClass) {
+  EXPECT_EQ(ExpandOperation("GetObject").value(), std::vector<std::string>{"GetObject"});
+  EXPECT_EQ(ExpandOperation("UploadPart*").value(), (std::vector<std::string>{"UploadPart", "UploadPartCopy"}));
+  for (const char* name : {"@read", "@write", "@list", "@multipart", "@session"}) {
+    const std::vector<std::string> operations = ExpandOperation(name).value();
+    EXPECT_TRUE(std::is_sorted(operations.begin(), operations.end())) << name;
+    for (const std::string& operation : operations) EXPECT_TRUE(ExpandOperation(operation).ok()) << operation;
+  }
+  EXPECT_EQ(ExpandOperation("GetObjekt").error().message,
+            "'GetObjekt' is no operation of S3; write GetObject, Upload* or one of @read, @write, @list, @multipart, @session");
+  EXPECT_EQ(ExpandOperation("@reads").error().message,
+            "'@reads' is no class of operations; there are @read, @write, @list, @multipart, @session");
+}
+
+}  // namespace
+}  // namespace penstock::emulator::faults

@@ -1,0 +1,45 @@
+// What rules look at: one request, as it stands once its head has been read.
+#ifndef PENSTOCK_EMULATOR_FAULTS_FACTS_H_
+#define PENSTOCK_EMULATOR_FAULTS_FACTS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "emulator/api/exchange.h"
+
+namespace penstock::emulator::faults {
+
+// Views into the exchange; they live as long as it does. Claims are taken as made: nothing is verified yet.
+struct Facts {
+  std::string_view operation;  // "GetObject"; empty: none of S3's
+  std::string_view method;
+  std::string_view bucket;
+  std::string_view key;
+  bool directory_bucket = false;
+  std::optional<std::uint64_t> part;
+  // As the header claims: both ends, or a beginning alone, or a suffix alone.
+  struct Range {
+    std::optional<std::uint64_t> first;
+    std::optional<std::uint64_t> last_inclusive;
+  };
+  std::optional<Range> range;         // of one range in bytes; others count as none
+  std::optional<std::uint64_t> size;  // of the body, decoded, where the head tells it
+  std::string_view access_key;        // claimed by header or query; empty: none
+  std::string_view user_agent;
+  std::string_view invocation;        // amz-sdk-invocation-id; empty: none
+  std::uint64_t attempt = 1;          // amz-sdk-request's; 1 where there is none
+  std::optional<std::uint64_t> rank;  // x-penstock-rank, or "rank/N" in the user agent
+  const api::Exchange* exchange = nullptr;
+};
+
+// `exchange` outlives the facts. Its target is parsed.
+Facts FactsOf(const api::Exchange& exchange);
+
+// What makes two requests the same to chance: operation, bucket, key, part and range. A retry is the same request again.
+std::string RequestIdentity(const Facts& facts);
+
+}  // namespace penstock::emulator::faults
+
+#endif  // PENSTOCK_EMULATOR_FAULTS_FACTS_H_

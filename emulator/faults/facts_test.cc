@@ -1,0 +1,67 @@
+#include "emulator/faults/facts.h"
+
+#include "emulator/faults/test_support.h"
+#include "gtest/gtest.h"
+
+namespace penstock::emulator::faults {
+namespace {
+
+using Headers = std::vector<std::pair<std::string, std::string>>;
+
+TEST(FactsTest, NameTheOperationAndWhatItIsAbout) {
+  const TestRequest request("PUT", "/b/a/k%20x?partNumber=7&uploadId=u", {{"Content-Length", "5"}});
+  const Facts facts = request.facts();
+  EXPECT_EQ(facts.operation, "UploadPart");
+  EXPECT_EQ(facts.bucket, "b");
+  EXPECT_EQ(facts.key, "a/k x");
+  EXPECT_EQ(facts.part, 7U);
+  EXPECT_EQ(facts.size, 5U);
+  EXPECT_FALSE(facts.directory_bucket);
+  EXPECT_EQ(facts.attempt, 1U);
+  EXPECT_EQ(facts.access_key, "");
+}
+
+TEST(FactsTest, TheDecodedLengthIsTheBodys) {
+  EXPECT_EQ(TestRequest("PUT", "/b/k", {{"Content-Length", "90"}, {"x-amz-decoded-content-length", "5"}}).facts().size, 5U);
+  EXPECT_EQ(TestRequest("PUT", "/b/k").facts().size, std::nullopt);
+}
+
+TEST(FactsTest, UnderstandEveryFormOfOneRange) {
+  const auto range = [](const char* header) { return TestRequest("GET", "/b/k", {{"Range", header}}).facts().range; };
+  EXPECT_EQ(range("bytes=3-9")->first, 3U);
+  EXPECT_EQ(range("bytes=3-9")->last_inclusive, 9U);
+  EXPECT_EQ(range("bytes=3-")->last_inclusive, std::nullopt);
+  EXPECT_EQ(range("bytes=-9")->first, std::nullopt);
+  for (const char* none : {"bytes=", "bytes=-", "bytes=a-b", "items=1-2", "bytes=1-2,4-5"}) EXPECT_FALSE(range(none)) << none;
+}
+
+TEST(FactsTest, KnowTheClientByItsClaims) {
+  const TestRequest signed_request(
+      "GET", "/b/k",
+      {{"Authorization", "AWS4-HMAC-SHA256 Credential=AKID/20260101/us-east-1/s3/aws4_request, SignedHeaders=host, Signature=0"},
+       {"User-Agent", "penstock/1 rank/12 torch"},
+       {"amz-sdk-invocation-id", "inv"},
+       {"amz-sdk-request", "attempt=3; max=5"}});
+  const Facts facts = signed_request.facts();
+  EXPECT_EQ(facts.access_key, "AKID");
+  EXPECT_EQ(facts.rank, 12U);
+  EXPECT_EQ(facts.invocation, "inv");
+  EXPECT_EQ(facts.attempt, 3U);
+  EXPECT_EQ(TestRequest("GET", "/b/k?X-Amz-Credential=AKID2%2F20260101%2Fr%2Fs3%2Faws4_request").facts().access_key, "AKID2");
+  EXPECT_EQ(TestRequest("GET", "/b/k", {{"x-penstock-rank", "5"}, {"User-Agent", "a rank/6"}}).facts().rank, 5U);
+}
+
+TEST(FactsTest, DirectoryBucketsAreKnownByName) {
+  EXPECT_TRUE(TestRequest("GET", "/b--use1-az4--x-s3/k").facts().directory_bucket);
+}
+
+TEST(FactsTest, ARetryIsTheSameRequestAndAnotherRangeAnother) {
+  const auto identity = [](const char* target, Headers headers) { return RequestIdentity(TestRequest("GET", target, std::move(headers)).facts()); };
+  EXPECT_EQ(identity("/b/k", {{"amz-sdk-request", "attempt=1"}}), identity("/b/k", {{"amz-sdk-request", "attempt=2"}}));
+  EXPECT_NE(identity("/b/k", {}), identity("/b/k", {{"Range", "bytes=0-1"}}));
+  EXPECT_NE(identity("/b/k", {}), identity("/b/l", {}));
+  EXPECT_NE(identity("/b/k", {}), identity("/b/k?tagging", {}));
+}
+
+}  // namespace
+}  // namespace penstock::emulator::faults

@@ -1,0 +1,82 @@
+#include "emulator/faults/number_set.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <string>
+
+namespace penstock::emulator::faults {
+namespace {
+
+constexpr std::size_t kMostItems = 64;
+constexpr std::size_t kMostDigits = 18;
+
+std::string_view Trim(std::string_view text) {
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  return text;
+}
+
+std::optional<std::uint64_t> ParseNumber(std::string_view text) {
+  text = Trim(text);
+  if (text.empty() || text.size() > kMostDigits) return std::nullopt;
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return number;
+}
+
+bool Begins(std::string_view& text, std::string_view with) {
+  if (!text.starts_with(with)) return false;
+  text.remove_prefix(with.size());
+  return true;
+}
+
+}  // namespace
+
+Result<NumberSet::Item> NumberSet::ParseItem(std::string_view text) {
+  std::string_view rest = text = Trim(text);
+  std::optional<Item> item;
+  if (Begins(rest, ">=")) {
+    if (const auto least = ParseNumber(rest)) item = Item{.least = *least, .most = UINT64_MAX};
+  } else if (Begins(rest, "<=")) {
+    if (const auto most = ParseNumber(rest)) item = Item{.most = *most};
+  } else if (Begins(rest, "every ")) {
+    if (const auto every = ParseNumber(rest); every && *every > 0) item = Item{.least = *every, .most = UINT64_MAX, .every = *every};
+  } else if (const auto dash = rest.find('-'); dash != std::string_view::npos) {
+    const auto least = ParseNumber(rest.substr(0, dash));
+    const auto most = ParseNumber(rest.substr(dash + 1));
+    if (least && most && *least <= *most) item = Item{.least = *least, .most = *most};
+  } else if (const auto number = ParseNumber(rest)) {
+    item = Item{.least = *number, .most = *number};
+  }
+  if (item) return *item;
+  return Error::Make(ErrorKind::kInvalidArgument,
+                     "'" + std::string(text) + "' is no set of numbers; write 3, 3-5, >=2, <=9, every 5, or several with commas");
+}
+
+Result<NumberSet> NumberSet::Parse(std::string_view text) {
+  NumberSet set;
+  for (;;) {
+    const std::size_t comma = text.find(',');
+    PENSTOCK_ASSIGN(const Item item, ParseItem(text.substr(0, comma)));
+    set.items_.push_back(item);
+    if (comma == std::string_view::npos) return set;
+    if (set.items_.size() == kMostItems) return Error::Make(ErrorKind::kInvalidArgument, "more than 64 numbers with commas between them");
+    text.remove_prefix(comma + 1);
+  }
+}
+
+NumberSet NumberSet::Of(std::uint64_t number) {
+  NumberSet set;
+  set.items_.push_back({.least = number, .most = number});
+  return set;
+}
+
+bool NumberSet::Has(std::uint64_t number) const {
+  return std::any_of(items_.begin(), items_.end(), [number](const Item& item) {
+    return number >= item.least && number <= item.most && number % item.every == 0;
+  });
+}
+
+}  // namespace penstock::emulator::faults

@@ -1,0 +1,70 @@
+#include "emulator/faults/pattern.h"
+
+namespace penstock::emulator::faults {
+namespace {
+
+std::string Escaped(std::string_view name) {
+  std::string glob;
+  for (const char c : name) {
+    if (c == '*' || c == '?' || c == '\\') glob += '\\';
+    glob += c;
+  }
+  return glob;
+}
+
+// Length of the pattern's item at `at`: an escaped byte takes two.
+std::size_t ItemLength(std::string_view glob, std::size_t at) { return glob[at] == '\\' && at + 1 < glob.size() ? 2 : 1; }
+
+bool ItemMatches(std::string_view glob, std::size_t at, char c) {
+  if (ItemLength(glob, at) == 2) return glob[at + 1] == c;
+  return glob[at] == '?' || glob[at] == c;
+}
+
+// Goes back to the latest star only: that is enough, an earlier one could not match more.
+bool GlobMatches(std::string_view glob, std::string_view name) {
+  std::size_t g = 0;
+  std::size_t n = 0;
+  std::size_t star = std::string_view::npos;
+  std::size_t resume = 0;
+  while (n < name.size()) {
+    if (g < glob.size() && glob[g] == '*') {
+      star = g++;
+      resume = n;
+    } else if (g < glob.size() && ItemMatches(glob, g, name[n])) {
+      g += ItemLength(glob, g);
+      ++n;
+    } else if (star != std::string_view::npos) {
+      g = star + 1;
+      n = ++resume;
+    } else {
+      return false;
+    }
+  }
+  while (g < glob.size() && glob[g] == '*') ++g;
+  return g == glob.size();
+}
+
+}  // namespace
+
+Pattern::Pattern(std::string glob) : glob_(std::move(glob)) {
+  std::size_t at = 0;
+  while (at < glob_.size() && glob_[at] != '*' && glob_[at] != '?') {
+    const std::size_t length = ItemLength(glob_, at);
+    literal_ += glob_[at + length - 1];
+    at += length;
+  }
+  only_literal_ = at == glob_.size();
+  prefix_ = at + 1 == glob_.size() && glob_[at] == '*';
+}
+
+Pattern Pattern::Prefix(std::string_view prefix) { return Pattern(Escaped(prefix) + "*"); }
+
+Pattern Pattern::Exactly(std::string_view name) { return Pattern(Escaped(name)); }
+
+bool Pattern::Matches(std::string_view name) const {
+  if (only_literal_) return name == literal_;
+  if (!name.starts_with(literal_)) return false;
+  return prefix_ || GlobMatches(glob_, name);
+}
+
+}  // namespace penstock::emulator::faults

@@ -1,0 +1,231 @@
+#include "emulator/faults/running_scenario.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+namespace penstock::emulator::faults {
+namespace {
+
+constexpr std::size_t kMostRequestIds = 32;
+constexpr std::size_t kMostGroups = 65'536;  // of one rule; further ones do not meet it
+
+std::string InvocationOf(const Facts& facts) {
+  return facts.invocation.empty() ? RequestIdentity(facts) : std::string(facts.invocation);
+}
+
+// Access key, or for anonymous requests the address without its port.
+std::string ClientOf(const Facts& facts) {
+  if (!facts.access_key.empty()) return std::string(facts.access_key);
+  const std::string& peer = facts.exchange->connection.peer;
+  return peer.substr(0, peer.rfind(':'));
+}
+
+std::string GroupOf(Per per, const Facts& facts) {
+  switch (per) {
+    case Per::kScenario: return {};
+    case Per::kInvocation: return InvocationOf(facts);
+    case Per::kClient: return ClientOf(facts);
+    case Per::kKey: return std::string(facts.bucket) + '/' + std::string(facts.key);
+    case Per::kConnection: return std::to_string(facts.exchange->connection.id);
+  }
+  return {};
+}
+
+std::uint64_t NumberOf(const throttle::Draw& draw) { return static_cast<std::uint64_t>(draw[0] * 0x1p53); }
+
+}  // namespace
+
+Ticket::Ticket(std::size_t index, const Rule& rule) : index_(index), rule_(&rule), left_(rule.deeds.size()) {}
+
+Ticket::~Ticket() {
+  if (scenario_) scenario_->Settle(*this);
+}
+
+void Ticket::Done() {
+  if (left_ > 0) --left_;
+}
+
+RunningScenario::RunningScenario(Scenario scenario, WallTime now)
+    : scenario_(std::move(scenario)), draws_(scenario_.seed), began_(now) {
+  for (std::size_t i = 0; i < scenario_.rules.size(); ++i) states_.push_back(std::make_unique<State>());
+  IndexRules();
+}
+
+Result<std::shared_ptr<RunningScenario>> RunningScenario::Start(Scenario scenario, WallTime now) {
+  PENSTOCK_TRY(CheckScenario(scenario));
+  return std::shared_ptr<RunningScenario>(new RunningScenario(std::move(scenario), now));
+}
+
+void RunningScenario::IndexRules() {
+  for (const Rule& rule : scenario_.rules) {
+    for (const std::string& operation : rule.when.operations) by_operation_[operation];
+  }
+  for (std::size_t i = 0; i < scenario_.rules.size(); ++i) {
+    const std::vector<std::string>& operations = scenario_.rules[i].when.operations;
+    if (operations.empty()) for_other_operations_.push_back(i);
+    for (auto& [operation, rules] : by_operation_) {
+      if (operations.empty() || std::binary_search(operations.begin(), operations.end(), operation)) rules.push_back(i);
+    }
+  }
+}
+
+std::vector<std::unique_ptr<Ticket>> RunningScenario::Meet(const Facts& facts, WallTime now) {
+  const std::uint64_t before = requests_.fetch_add(1, std::memory_order_relaxed);
+  const auto found = by_operation_.find(facts.operation);
+  const std::vector<std::size_t>& candidates = found == by_operation_.end() ? for_other_operations_ : found->second;
+  const auto age = std::chrono::duration_cast<std::chrono::nanoseconds>(now - began_);
+  std::vector<std::unique_ptr<Ticket>> met;
+  for (const std::size_t index : candidates) {
+    if (!Matches(scenario_.rules[index].when, facts)) continue;
+    std::unique_ptr<Ticket> ticket = TryRule(index, facts, age, before);
+    if (!ticket) continue;
+    met.push_back(std::move(ticket));
+    if (scenario_.rules[index].final) break;
+  }
+  return met;
+}
+
+std::unique_ptr<Ticket> RunningScenario::TryRule(std::size_t index, const Facts& facts, std::chrono::nanoseconds age,
+                                                 std::uint64_t requests_before) {
+  const Rule& rule = scenario_.rules[index];
+  State& state = *states_[index];
+  std::unique_ptr<Ticket> ticket(new Ticket(index, rule));
+  ticket->group_ = GroupOf(rule.limit.per, facts);
+  ticket->invocation_ = InvocationOf(facts);
+  ticket->request_id_ = facts.exchange->request_id;
+  // Drawn for every request that matches: whether a rule is due changes nobody else's chance.
+  const std::string identity = rule.id + '\0' + RequestIdentity(facts);
+  ticket->draw_ = draws_.Of(identity, state.arrivals.Next(NumberOf(draws_.Of(identity, 0))));
+  const bool met = ticket->draw_[0] < Chance(rule.when, age) && IsDue(rule, age, requests_before) &&
+                   !HasFailedEnough(rule.when, ticket->invocation_);
+  {
+    const MutexLock lock(state.mutex);
+    ++state.matched;
+    const bool its_turn = !rule.when.nth || rule.when.nth->Has(state.matched);
+    const bool taken = met && its_turn && Take(rule, state, *ticket);
+    if (rule.limit.budget) {
+      state.recent.push_back(taken);
+      if (state.recent.size() >= rule.limit.budget->of) state.recent.pop_front();
+    }
+    if (!taken) return nullptr;
+  }
+  CountFailure(ticket->invocation_, /*back=*/false);
+  ticket->scenario_ = shared_from_this();
+  return ticket;
+}
+
+bool RunningScenario::IsDue(const Rule& rule, std::chrono::nanoseconds age, std::uint64_t requests_before) const {
+  const Condition& when = rule.when;
+  if (rule.limit.time_to_live && age >= *rule.limit.time_to_live) return false;
+  if (requests_before < when.after_requests || bytes_.load(std::memory_order_relaxed) < when.after_bytes) return false;
+  return !when.window || (age >= when.window->from && age < when.window->to);
+}
+
+double RunningScenario::Chance(const Condition& when, std::chrono::nanoseconds age) const {
+  if (!when.window || when.window->ramp.count() <= 0 || age >= when.window->from + when.window->ramp) return when.probability;
+  const double share = static_cast<double>((age - when.window->from).count()) / static_cast<double>(when.window->ramp.count());
+  return when.probability * std::max(0.0, share);
+}
+
+bool RunningScenario::HasFailedEnough(const Condition& when, const std::string& invocation) {
+  if (!when.unless_failed) return false;
+  const MutexLock lock(failures_mutex_);
+  const auto found = failures_.find(invocation);
+  return found != failures_.end() && found->second >= *when.unless_failed;
+}
+
+// Counts the request against the rule's limits, if they leave room for it.
+bool RunningScenario::Take(const Rule& rule, State& state, const Ticket& ticket) {
+  if (rule.limit.budget) {
+    const auto met = static_cast<std::uint32_t>(std::count(state.recent.begin(), state.recent.end(), true));
+    if (met >= rule.limit.budget->most) return false;
+  }
+  if (rule.limit.times) {
+    const auto found = state.taken.find(ticket.group_);
+    if (found == state.taken.end() && (state.taken.size() >= kMostGroups || *rule.limit.times == 0)) return false;
+    if (found != state.taken.end() && found->second >= *rule.limit.times) return false;
+    ++state.taken[ticket.group_];
+  }
+  ++state.under_way;
+  return true;
+}
+
+void RunningScenario::CountFailure(const std::string& invocation, bool back) {
+  const MutexLock lock(failures_mutex_);
+  if (back) {
+    const auto found = failures_.find(invocation);
+    if (found != failures_.end() && found->second > 0) --found->second;
+    return;
+  }
+  if (failures_.size() >= kMostGroups) failures_.clear();
+  ++failures_[invocation];
+}
+
+void RunningScenario::Settle(const Ticket& ticket) {
+  State& state = *states_[ticket.index_];
+  {
+    const MutexLock lock(state.mutex);
+    --state.under_way;
+    if (ticket.fired()) {
+      ++state.fired;
+      state.request_ids.push_back(ticket.request_id_);
+      if (state.request_ids.size() > kMostRequestIds) state.request_ids.pop_front();
+      return;
+    }
+    if (ticket.rule().limit.times) --state.taken[ticket.group_];
+  }
+  CountFailure(ticket.invocation_, /*back=*/true);
+}
+
+bool RunningScenario::IsComplete(const Rule& rule, const State& state) const {
+  if (!rule.must_fire) return true;
+  const bool counted = rule.limit.times && rule.limit.per == Per::kScenario;
+  return state.fired >= (counted ? *rule.limit.times : 1);
+}
+
+ScenarioAccount RunningScenario::Account() const {
+  ScenarioAccount account{.name = scenario_.name, .seed = scenario_.seed, .requests = requests_.load(std::memory_order_relaxed),
+                          .complete = true};
+  for (std::size_t i = 0; i < states_.size(); ++i) {
+    const Rule& rule = scenario_.rules[i];
+    const State& state = *states_[i];
+    const MutexLock lock(state.mutex);
+    account.rules.push_back({.id = rule.id, .matched = state.matched, .fired = state.fired, .under_way = state.under_way,
+                             .complete = IsComplete(rule, state), .request_ids = {state.request_ids.begin(), state.request_ids.end()}});
+    account.fired += state.fired;
+    account.complete = account.complete && account.rules.back().complete;
+  }
+  return account;
+}
+
+bool IsTerminal(const Action& action) {
+  return std::holds_alternative<ErrorAction>(action.deed) || std::holds_alternative<LateErrorAction>(action.deed) ||
+         std::holds_alternative<DropAction>(action.deed) || std::holds_alternative<TruncateAction>(action.deed) ||
+         std::holds_alternative<RedirectAction>(action.deed) || std::holds_alternative<CredentialsAction>(action.deed);
+}
+
+Result<void> CheckScenario(const Scenario& scenario) {
+  constexpr std::size_t kMostRules = 1'000;
+  constexpr std::uint32_t kLongestBudget = 1'024;
+  const auto wrong = [](const Rule& rule, std::string problem) {
+    return Error::Make(ErrorKind::kInvalidArgument, "rule '" + rule.id + "': " + std::move(problem));
+  };
+  if (scenario.rules.size() > kMostRules) {
+    return Error::Make(ErrorKind::kInvalidArgument, "a scenario of " + std::to_string(scenario.rules.size()) + " rules; it may have 1000");
+  }
+  std::set<std::string_view> ids;
+  for (const Rule& rule : scenario.rules) {
+    if (rule.id.empty()) return Error::Make(ErrorKind::kInvalidArgument, "a rule has no id");
+    if (!ids.insert(rule.id).second) return wrong(rule, "two rules have this id; give each its own");
+    if (rule.deeds.empty()) return wrong(rule, "does nothing; give it at least one action");
+    if (!(rule.when.probability >= 0 && rule.when.probability <= 1)) return wrong(rule, "the probability must be 0 to 1");
+    if (rule.limit.budget && (rule.limit.budget->of < 1 || rule.limit.budget->of > kLongestBudget)) {
+      return wrong(rule, "a budget is counted over 1 to 1024 requests, not " + std::to_string(rule.limit.budget->of));
+    }
+    if (rule.limit.times && *rule.limit.times == 0) return wrong(rule, "times is 0; leave the rule out instead");
+  }
+  return Ok();
+}
+
+}  // namespace penstock::emulator::faults

@@ -1,0 +1,137 @@
+// A scenario at work: which rules a request meets, and the account of what fired.
+//
+// Chance is an HMAC of seed, rule and request (throttle/draws.h): which requests of a job meet a rule with a probability does
+// not depend on how threads interleave. `nth`, `after` and `times` count in the order of arrival.
+#ifndef PENSTOCK_EMULATOR_FAULTS_RUNNING_SCENARIO_H_
+#define PENSTOCK_EMULATOR_FAULTS_RUNNING_SCENARIO_H_
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "emulator/faults/arrivals.h"
+#include "emulator/faults/rule.h"
+#include "emulator/throttle/draws.h"
+#include "penstock/base/mutex.h"
+
+namespace penstock::emulator::faults {
+
+// What became of a rule so far.
+struct RuleAccount {
+  std::string id;
+  std::uint64_t matched = 0;  // requests whose head fulfilled the condition
+  std::uint64_t fired = 0;    // whose last deed was done
+  std::uint64_t under_way = 0;  // chosen, and not at its last deed yet
+  bool complete = false;      // it need not fire any more for the scenario to be complete
+  std::vector<std::string> request_ids;  // of the latest that fired, at most 32
+};
+
+struct ScenarioAccount {
+  std::string name;
+  std::uint64_t seed = 1;
+  std::uint64_t requests = 0;
+  std::uint64_t fired = 0;
+  bool complete = false;
+  std::vector<RuleAccount> rules;
+};
+
+class RunningScenario;
+
+// A rule's claim on one request: it has been counted against the rule's limit, and counts as fired once every deed was done.
+// Destroyed before that, it is given back, and another request may have it.
+//
+// Thread safety: one thread at a time; it may be another one each time.
+class Ticket {
+ public:
+  ~Ticket();
+  Ticket(const Ticket&) = delete;
+  Ticket& operator=(const Ticket&) = delete;
+
+  const Rule& rule() const { return *rule_; }
+  // The draw of this rule for this request: its first number decided whether the rule is met.
+  const throttle::Draw& draw() const { return draw_; }
+  // One of the deeds was done. Beyond the last it does nothing.
+  void Done();
+  bool fired() const { return left_ == 0; }
+
+ private:
+  friend class RunningScenario;
+  Ticket(std::size_t index, const Rule& rule);
+
+  // Null until the rule has chosen the request. Shared: it stays for requests under way when another one takes its place.
+  std::shared_ptr<RunningScenario> scenario_;
+  const std::size_t index_;
+  const Rule* const rule_;
+  std::string group_;       // Limit::per's
+  std::string invocation_;  // `unless_failed`'s
+  std::string request_id_;
+  throttle::Draw draw_{};
+  std::size_t left_;
+};
+
+// Thread safety: safe from any thread.
+class RunningScenario : public std::enable_shared_from_this<RunningScenario> {
+ public:
+  // `now`: the namespace's time. CheckScenario's errors.
+  static Result<std::shared_ptr<RunningScenario>> Start(Scenario scenario, WallTime now);
+
+  // The rules that this request meets, in their order. Once per request.
+  std::vector<std::unique_ptr<Ticket>> Meet(const Facts& facts, WallTime now);
+  // Bytes of a request's body and of its answer, for `after_bytes`.
+  void CountBytes(std::uint64_t bytes) { bytes_.fetch_add(bytes, std::memory_order_relaxed); }
+
+  ScenarioAccount Account() const;
+  const Scenario& scenario() const { return scenario_; }
+
+ private:
+  friend class Ticket;
+  // Of one rule; what a limit counts, it counts when a request is chosen, so that many threads cannot exceed it together.
+  struct State {
+    mutable Mutex mutex;
+    std::uint64_t matched PENSTOCK_GUARDED_BY(mutex) = 0;
+    std::uint64_t under_way PENSTOCK_GUARDED_BY(mutex) = 0;
+    std::uint64_t fired PENSTOCK_GUARDED_BY(mutex) = 0;
+    std::unordered_map<std::string, std::uint64_t> taken PENSTOCK_GUARDED_BY(mutex);  // by group
+    std::deque<bool> recent PENSTOCK_GUARDED_BY(mutex);                               // Budget's: who met it
+    std::deque<std::string> request_ids PENSTOCK_GUARDED_BY(mutex);
+    Arrivals arrivals;
+  };
+  RunningScenario(Scenario scenario, WallTime now);
+  void IndexRules();
+  std::unique_ptr<Ticket> TryRule(std::size_t index, const Facts& facts, std::chrono::nanoseconds age, std::uint64_t requests_before);
+  bool IsDue(const Rule& rule, std::chrono::nanoseconds age, std::uint64_t requests_before) const;
+  double Chance(const Condition& when, std::chrono::nanoseconds age) const;
+  bool HasFailedEnough(const Condition& when, const std::string& invocation);
+  bool Take(const Rule& rule, State& state, const Ticket& ticket) PENSTOCK_REQUIRES(state.mutex);
+  void CountFailure(const std::string& invocation, bool back);
+  void Settle(const Ticket& ticket);
+  bool IsComplete(const Rule& rule, const State& state) const PENSTOCK_REQUIRES(state.mutex);
+
+  const Scenario scenario_;
+  const throttle::Draws draws_;
+  const WallTime began_;
+  // Indices of the rules that may concern an operation, in order; those that name none concern every one.
+  std::map<std::string, std::vector<std::size_t>, std::less<>> by_operation_;
+  std::vector<std::size_t> for_other_operations_;
+  std::vector<std::unique_ptr<State>> states_;  // by rule
+  std::atomic<std::uint64_t> requests_{0};
+  std::atomic<std::uint64_t> bytes_{0};
+  Mutex failures_mutex_;
+  std::unordered_map<std::string, std::uint32_t> failures_ PENSTOCK_GUARDED_BY(failures_mutex_);  // fired, by invocation
+};
+
+// Whether an action answers in the operation's place or ends the connection.
+bool IsTerminal(const Action& action);
+// kInvalidArgument: no or too many rules, two of one id, a rule without a deed, numbers out of range; names rule and field.
+Result<void> CheckScenario(const Scenario& scenario);
+
+}  // namespace penstock::emulator::faults
+
+#endif  // PENSTOCK_EMULATOR_FAULTS_RUNNING_SCENARIO_H_

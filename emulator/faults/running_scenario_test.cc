@@ -1,0 +1,215 @@
+#include "emulator/faults/running_scenario.h"
+
+#include <atomic>
+#include <thread>
+
+#include "emulator/faults/test_support.h"
+#include "gtest/gtest.h"
+
+namespace penstock::emulator::faults {
+namespace {
+
+using std::chrono::seconds;
+
+const WallTime kBegin = WallTime(std::chrono::hours(24 * 20'000));
+
+Rule MakeRule(std::string id, Condition when = {}, Limit limit = {}) {
+  return {.id = std::move(id), .when = std::move(when), .deeds = {{.deed = StallAction{}, .at = {}}}, .limit = std::move(limit)};
+}
+
+std::shared_ptr<RunningScenario> Start(std::vector<Rule> rules, std::uint64_t seed = 1) {
+  return RunningScenario::Start({.name = "test", .seed = seed, .rules = std::move(rules)}, kBegin).value();
+}
+
+// The ids of the rules that a request meets and that fire, with spaces between.
+std::string Ask(RunningScenario& scenario, const char* method = "GET", const std::string& target = "/b/k",
+                std::vector<std::pair<std::string, std::string>> headers = {}, WallTime now = kBegin) {
+  const TestRequest request(method, target, std::move(headers));
+  std::string ids;
+  for (const auto& ticket : scenario.Meet(request.facts(), now)) {
+    ticket->Done();
+    ids += (ids.empty() ? "" : " ") + ticket->rule().id;
+  }
+  return ids;
+}
+
+TEST(RunningScenarioTest, RulesComposeUntilAFinalOne) {
+  Rule final = MakeRule("b");
+  final.final = true;
+  const auto scenario = Start({MakeRule("a"), final, MakeRule("c")});
+  EXPECT_EQ(Ask(*scenario), "a b");
+}
+
+TEST(RunningScenarioTest, RulesForOneOperationAndForAllKeepTheirOrder) {
+  const auto scenario = Start({MakeRule("any"), MakeRule("get", {.operations = {"GetObject"}}), MakeRule("more")});
+  EXPECT_EQ(Ask(*scenario), "any get more");
+  EXPECT_EQ(Ask(*scenario, "PUT"), "any more");
+  EXPECT_EQ(Ask(*scenario, "PATCH"), "any more") << "also what S3 does not know";
+}
+
+TEST(RunningScenarioTest, NthCountsRequestsThatMatch) {
+  const auto scenario = Start({MakeRule("r", {.operations = {"GetObject"}, .nth = NumberSet::Parse("2,4").value()})});
+  EXPECT_EQ(Ask(*scenario), "");
+  EXPECT_EQ(Ask(*scenario, "PUT"), "");
+  EXPECT_EQ(Ask(*scenario), "r");
+  EXPECT_EQ(Ask(*scenario), "");
+  EXPECT_EQ(Ask(*scenario), "r");
+}
+
+TEST(RunningScenarioTest, TimesAreCountedPerGroup) {
+  const auto scenario = Start({MakeRule("all", {}, {.times = 3}), MakeRule("key", {}, {.times = 1, .per = Per::kKey})});
+  EXPECT_EQ(Ask(*scenario, "GET", "/b/1"), "all key");
+  EXPECT_EQ(Ask(*scenario, "GET", "/b/1"), "all");
+  EXPECT_EQ(Ask(*scenario, "GET", "/b/2"), "all key");
+  EXPECT_EQ(Ask(*scenario, "GET", "/b/2"), "");
+}
+
+TEST(RunningScenarioTest, AnInvocationIsKnownByItsIdOrByWhatItAsks) {
+  const auto scenario = Start({MakeRule("r", {}, {.times = 1, .per = Per::kInvocation})});
+  EXPECT_EQ(Ask(*scenario, "GET", "/b/k", {{"amz-sdk-invocation-id", "1"}}), "r");
+  EXPECT_EQ(Ask(*scenario, "GET", "/b/k", {{"amz-sdk-invocation-id", "1"}}), "");
+  EXPECT_EQ(Ask(*scenario, "GET", "/b/k", {{"amz-sdk-invocation-id", "2"}}), "r");
+  EXPECT_EQ(Ask(*scenario), "r");
+  EXPECT_EQ(Ask(*scenario), "");
+}
+
+TEST(RunningScenarioTest, ATicketThatDidNotFireIsGivenBack) {
+  const auto scenario = Start({MakeRule("r", {}, {.times = 1})});
+  const TestRequest request("GET", "/b/k");
+  {
+    auto met = scenario->Meet(request.facts(), kBegin);
+    ASSERT_EQ(met.size(), 1U);
+    EXPECT_EQ(Ask(*scenario), "") << "while it is out nobody else has it";
+    EXPECT_EQ(scenario->Account().rules[0].under_way, 1U);
+  }
+  EXPECT_EQ(scenario->Account().rules[0].fired, 0U);
+  EXPECT_FALSE(scenario->Account().complete);
+  EXPECT_EQ(Ask(*scenario), "r");
+  EXPECT_TRUE(scenario->Account().complete);
+}
+
+TEST(RunningScenarioTest, ARuleFiresWithItsLastDeed) {
+  Rule rule = MakeRule("r");
+  rule.deeds.push_back({.deed = DropAction{}, .at = {}});
+  const auto scenario = Start({rule});
+  EXPECT_EQ(Ask(*scenario), "r");  // one of two deeds
+  EXPECT_EQ(scenario->Account().fired, 0U);
+}
+
+TEST(RunningScenarioTest, AScenarioIsCompleteWhenAllItsRulesFiredOftenEnough) {
+  Rule optional = MakeRule("o", {.key = Pattern("never")});
+  optional.must_fire = false;
+  const auto scenario = Start({MakeRule("twice", {}, {.times = 2}), optional, MakeRule("once", {.operations = {"PutObject"}})});
+  Ask(*scenario);
+  Ask(*scenario);
+  EXPECT_FALSE(scenario->Account().complete);
+  Ask(*scenario, "PUT");
+  const ScenarioAccount account = scenario->Account();
+  EXPECT_TRUE(account.complete);
+  EXPECT_EQ(account.requests, 3U);
+  EXPECT_EQ(account.fired, 3U);
+  EXPECT_EQ(account.rules[0].matched, 3U);
+  EXPECT_EQ(account.rules[0].request_ids, (std::vector<std::string>{"REQUEST", "REQUEST"}));
+}
+
+TEST(RunningScenarioTest, WindowsAndTimeToLiveRunOnTheGivenClock) {
+  const auto scenario = Start({MakeRule("w", {.window = TimeWindow{.from = seconds(1), .to = seconds(3)}}),
+                               MakeRule("t", {}, {.time_to_live = seconds(2)})});
+  const auto at = [&](int second) { return Ask(*scenario, "GET", "/b/k", {}, kBegin + seconds(second)); };
+  EXPECT_EQ(at(0), "t");
+  EXPECT_EQ(at(1), "w t");
+  EXPECT_EQ(at(2), "w");
+  EXPECT_EQ(at(3), "");
+}
+
+TEST(RunningScenarioTest, AfterCountsRequestsAndBytesOfTheWholeScenario) {
+  const auto scenario = Start({MakeRule("r", {.operations = {"GetObject"}, .after_requests = 2, .after_bytes = 100})});
+  Ask(*scenario, "PUT");
+  Ask(*scenario, "PUT");
+  EXPECT_EQ(Ask(*scenario), "");
+  scenario->CountBytes(100);
+  EXPECT_EQ(Ask(*scenario), "r");
+}
+
+TEST(RunningScenarioTest, AProbabilityIsAShareThatRetriesDrawAnew) {
+  const auto scenario = Start({MakeRule("r", {.probability = 0.25})});
+  int met = 0;
+  for (int i = 0; i < 2'000; ++i) met += Ask(*scenario, "GET", "/b/" + std::to_string(i)).empty() ? 0 : 1;
+  EXPECT_NEAR(met, 500, 100);
+  int of_one_key = 0;
+  for (int i = 0; i < 400; ++i) of_one_key += Ask(*scenario).empty() ? 0 : 1;
+  EXPECT_NEAR(of_one_key, 100, 45);
+}
+
+TEST(RunningScenarioTest, ChanceDependsOnSeedRuleAndRequestAlone) {
+  const auto pattern = [](RunningScenario& scenario, bool backwards) {
+    std::string met(200, '.');
+    for (int i = 0; i < 200; ++i) {
+      const int key = backwards ? 199 - i : i;
+      if (!Ask(scenario, "GET", "/b/" + std::to_string(key)).empty()) met[static_cast<std::size_t>(key)] = 'x';
+    }
+    return met;
+  };
+  const std::string first = pattern(*Start({MakeRule("r", {.probability = 0.3})}, 7), false);
+  EXPECT_EQ(pattern(*Start({MakeRule("r", {.probability = 0.3})}, 7), true), first) << "the order changes nothing";
+  EXPECT_NE(pattern(*Start({MakeRule("r", {.probability = 0.3})}, 8), false), first);
+  EXPECT_NE(pattern(*Start({MakeRule("s", {.probability = 0.3})}, 7), false), first);
+}
+
+TEST(RunningScenarioTest, AProbabilityMayRampUp) {
+  const Rule rule = MakeRule("r", {.window = TimeWindow{.from = seconds(10), .ramp = seconds(10)}, .probability = 1});
+  const auto share = [&](int second) {
+    const auto scenario = Start({rule});
+    int met = 0;
+    for (int i = 0; i < 400; ++i) met += Ask(*scenario, "GET", "/b/" + std::to_string(i), {}, kBegin + seconds(second)).empty() ? 0 : 1;
+    return met / 400.0;
+  };
+  EXPECT_EQ(share(9), 0);
+  EXPECT_NEAR(share(15), 0.5, 0.12);
+  EXPECT_EQ(share(20), 1);
+}
+
+TEST(RunningScenarioTest, ABudgetLeavesEnoughRequestsAlone) {
+  const auto scenario = Start({MakeRule("r", {}, {.budget = Limit::Budget{.most = 3, .of = 10}})});
+  std::string met;
+  for (int i = 0; i < 30; ++i) met += Ask(*scenario).empty() ? '.' : 'x';
+  EXPECT_EQ(met, "xxx.......xxx.......xxx.......");
+}
+
+TEST(RunningScenarioTest, AnInvocationThatFailedEnoughIsLeftAlone) {
+  const auto scenario = Start({MakeRule("r", {.unless_failed = 3})});
+  std::string met;
+  for (int i = 0; i < 6; ++i) met += Ask(*scenario, "GET", "/b/k", {{"amz-sdk-invocation-id", "1"}}).empty() ? '.' : 'x';
+  EXPECT_EQ(met, "xxx...");
+  EXPECT_EQ(Ask(*scenario, "GET", "/b/k", {{"amz-sdk-invocation-id", "2"}}), "r");
+}
+
+TEST(RunningScenarioTest, TwoTimesAreTwoUnderEightThreads) {
+  const auto scenario = Start({MakeRule("r", {}, {.times = 2})});
+  std::atomic<int> met{0};
+  std::vector<std::jthread> threads;
+  for (int t = 0; t < 8; ++t) {
+    threads.emplace_back([&] {
+      for (int i = 0; i < 200; ++i) met += Ask(*scenario).empty() ? 0 : 1;
+    });
+  }
+  threads.clear();
+  EXPECT_EQ(met, 2);
+  EXPECT_EQ(scenario->Account().rules[0].matched, 1'600U);
+}
+
+TEST(RunningScenarioTest, RefusesWhatCannotWorkAndNamesTheRule) {
+  const auto message = [](std::vector<Rule> rules) {
+    return RunningScenario::Start({.name = "t", .rules = std::move(rules)}, kBegin).error().message;
+  };
+  EXPECT_EQ(message({MakeRule("a"), MakeRule("a")}), "rule 'a': two rules have this id; give each its own");
+  EXPECT_EQ(message({{.id = "a"}}), "rule 'a': does nothing; give it at least one action");
+  EXPECT_EQ(message({MakeRule("")}), "a rule has no id");
+  EXPECT_EQ(message({MakeRule("a", {.probability = 1.5})}), "rule 'a': the probability must be 0 to 1");
+  EXPECT_EQ(message({MakeRule("a", {}, {.times = 0})}), "rule 'a': times is 0; leave the rule out instead");
+  EXPECT_EQ(message({MakeRule("a", {}, {.budget = Limit::Budget{.most = 1, .of = 0}})}),
+            "rule 'a': a budget is counted over 1 to 1024 requests, not 0");
+}
+
+}  // namespace
+}  // namespace penstock::emulator::faults

@@ -1,0 +1,58 @@
+// Requests for tests of rules, without a server.
+#ifndef PENSTOCK_EMULATOR_FAULTS_TEST_SUPPORT_H_
+#define PENSTOCK_EMULATOR_FAULTS_TEST_SUPPORT_H_
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "emulator/api/exchange.h"
+#include "emulator/api/router.h"
+#include "emulator/faults/facts.h"
+
+namespace penstock::emulator::faults {
+
+class NoBody final : public api::BodyReader {
+ public:
+  Result<std::size_t> Read(MutableByteView) override { return std::size_t{0}; }
+  std::optional<std::uint64_t> Length() const override { return 0; }
+  const std::vector<std::pair<std::string, std::string>>& Trailers() const override { return trailers_; }
+
+ private:
+  std::vector<std::pair<std::string, std::string>> trailers_;
+};
+
+// A request that keeps everything an exchange looks at.
+class TestRequest {
+ public:
+  TestRequest(std::string method, std::string target, std::vector<std::pair<std::string, std::string>> headers = {})
+      : method_(std::move(method)), target_(std::move(target)), headers_(std::move(headers)) {
+    head_.method = method_;
+    head_.target = target_;
+    for (const auto& [name, value] : headers_) head_.headers.push_back({name, value});
+    connection_.peer = "127.0.0.1:50000";
+    exchange_.target = api::ParseTarget(target_, "127.0.0.1", {}).value();
+    exchange_.operation = api::OperationName(head_, exchange_.target);
+    exchange_.request_id = "REQUEST";
+  }
+  TestRequest(const TestRequest&) = delete;
+  TestRequest& operator=(const TestRequest&) = delete;
+
+  api::Exchange& exchange() { return exchange_; }
+  api::Connection& connection() { return connection_; }
+  Facts facts() const { return FactsOf(exchange_); }
+
+ private:
+  const std::string method_;
+  const std::string target_;
+  const std::vector<std::pair<std::string, std::string>> headers_;
+  api::RequestHead head_;
+  api::Connection connection_;
+  NoBody body_;
+  api::Exchange exchange_{.request = head_, .body = &body_, .connection = connection_};
+};
+
+}  // namespace penstock::emulator::faults
+
+#endif  // PENSTOCK_EMULATOR_FAULTS_TEST_SUPPORT_H_
