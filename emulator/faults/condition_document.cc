@@ -1,13 +1,10 @@
 #include "emulator/faults/condition_document.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 namespace penstock::emulator::faults {
 namespace {
-
-constexpr double kLargestExact = 9'007'199'254'740'992;  // 2^53
 
 // Runs `read` on the member, where it is there.
 template <class Read>
@@ -64,28 +61,21 @@ Result<void> ReadNamedPatterns(const JsonFields& fields, std::string_view name,
 }
 
 Result<void> ReadWhole(const JsonFields& fields, std::string_view name, std::uint64_t& into) {
-  PENSTOCK_ASSIGN(const std::optional<double> number, fields.Number(name));
-  if (!number) return Ok();
-  if (!(*number >= 0 && *number <= kLargestExact) || *number != std::floor(*number)) {
-    return FieldError(fields.Place(name), "must be a whole number from 0 on");
-  }
-  into = static_cast<std::uint64_t>(*number);
+  PENSTOCK_ASSIGN(const std::optional<std::uint64_t> number, fields.Whole(name));
+  if (number) into = *number;
   return Ok();
 }
 
 Result<void> ReadSmall(const JsonFields& fields, std::string_view name, std::uint32_t& into) {
-  std::uint64_t number = into;
-  PENSTOCK_TRY(ReadWhole(fields, name, number));
-  if (number > 1'000'000) return FieldError(fields.Place(name), "must be at most 1000000");
-  into = static_cast<std::uint32_t>(number);
+  PENSTOCK_ASSIGN(const std::optional<std::uint64_t> number, fields.Whole(name));
+  if (number && *number > 1'000'000) return FieldError(fields.Place(name), "must be at most 1000000");
+  if (number) into = static_cast<std::uint32_t>(*number);
   return Ok();
 }
 
 Result<void> ReadSeconds(const JsonFields& fields, std::string_view name, std::chrono::nanoseconds& into) {
-  PENSTOCK_ASSIGN(const std::optional<double> number, fields.Number(name));
-  if (!number) return Ok();
-  if (!(*number >= 0 && *number <= 1e9)) return FieldError(fields.Place(name), "must be 0 to 1000000000 seconds");
-  into = std::chrono::nanoseconds(std::llround(*number * 1e9));
+  PENSTOCK_ASSIGN(const std::optional<std::chrono::nanoseconds> span, fields.Seconds(name));
+  if (span) into = *span;
   return Ok();
 }
 
@@ -125,10 +115,7 @@ Result<void> ReadRange(const Json& json, const std::string& place, Condition& co
     range.present = json.get<bool>();
   } else {
     PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"covers", "first", "length"}));
-    if (fields.Has("covers")) {
-      range.covers = 0;
-      PENSTOCK_TRY(ReadWhole(fields, "covers", *range.covers));
-    }
+    PENSTOCK_ASSIGN(range.covers, fields.Whole("covers"));
     PENSTOCK_TRY(ReadNumbers(fields, "first", range.first));
     PENSTOCK_TRY(ReadNumbers(fields, "length", range.length));
   }
@@ -165,6 +152,15 @@ Result<void> ReadWindow(const Json& json, const std::string& place, Condition& c
   PENSTOCK_TRY(ReadSeconds(fields, "ramp_s", window.ramp));
   if (window.to <= window.from) return FieldError(place, "to_s must be more than from_s");
   condition.window = window;
+  return Ok();
+}
+
+Result<void> ReadBudget(const Json& json, const std::string& place, Limit& limit) {
+  PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"most", "of"}));
+  Limit::Budget budget;
+  PENSTOCK_TRY(ReadSmall(fields, "most", budget.most));
+  PENSTOCK_TRY(ReadSmall(fields, "of", budget.of));
+  limit.budget = budget;
   return Ok();
 }
 
@@ -209,10 +205,7 @@ Result<Condition> ReadCondition(const Json& json, std::string place) {
 Result<Limit> ReadLimit(const Json& json, std::string place) {
   PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, std::move(place), {"times", "per", "budget", "ttl_s"}));
   Limit limit;
-  if (fields.Has("times")) {
-    limit.times = 0;
-    PENSTOCK_TRY(ReadWhole(fields, "times", *limit.times));
-  }
+  PENSTOCK_ASSIGN(limit.times, fields.Whole("times"));
   PENSTOCK_ASSIGN(const std::optional<std::string> per, fields.Text("per"));
   constexpr std::pair<std::string_view, Per> kPers[] = {{"scenario", Per::kScenario}, {"invocation", Per::kInvocation},
                                                         {"client", Per::kClient},     {"key", Per::kKey},
@@ -225,16 +218,10 @@ Result<Limit> ReadLimit(const Json& json, std::string place) {
     if (!limit.times) return FieldError(fields.Place("per"), "says whose count `times` is: give times too");
     limit.per = found->second;
   }
-  PENSTOCK_TRY(Where(fields, "budget", [&](const Json& value, const std::string& its_place) -> Result<void> {
-    PENSTOCK_ASSIGN(const JsonFields budget, JsonFields::Read(value, its_place, {"most", "of"}));
-    limit.budget = Limit::Budget{};
-    PENSTOCK_TRY(ReadSmall(budget, "most", limit.budget->most));
-    return ReadSmall(budget, "of", limit.budget->of);
-  }));
-  if (fields.Has("ttl_s")) {
-    limit.time_to_live.emplace();
-    PENSTOCK_TRY(ReadSeconds(fields, "ttl_s", *limit.time_to_live));
+  if (const Json* budget = fields.Find("budget")) {
+    PENSTOCK_TRY(ReadBudget(*budget, fields.Place("budget"), limit));
   }
+  PENSTOCK_ASSIGN(limit.time_to_live, fields.Seconds("ttl_s"));
   return limit;
 }
 

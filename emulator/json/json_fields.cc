@@ -1,6 +1,7 @@
 #include "emulator/json/json_fields.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <functional>
 #include <set>
@@ -132,6 +133,22 @@ Result<std::optional<double>> JsonFields::Number(std::string_view name) const {
   if (value == nullptr) return std::optional<double>();
   if (!value->is_number()) return FieldError(Place(name), "must be a number");
   return std::optional<double>(value->get<double>());
+}
+
+Result<std::optional<std::uint64_t>> JsonFields::Whole(std::string_view name) const {
+  PENSTOCK_ASSIGN(const std::optional<double> number, Number(name));
+  if (!number) return std::optional<std::uint64_t>();
+  if (!(*number >= 0 && *number <= 0x1p53) || *number != std::floor(*number)) {
+    return FieldError(Place(name), "must be a whole number from 0 on");
+  }
+  return std::optional(static_cast<std::uint64_t>(*number));
+}
+
+Result<std::optional<std::chrono::nanoseconds>> JsonFields::Seconds(std::string_view name) const {
+  PENSTOCK_ASSIGN(const std::optional<double> number, Number(name));
+  if (!number) return std::optional<std::chrono::nanoseconds>();
+  if (!(*number >= 0 && *number <= 1e9)) return FieldError(Place(name), "must be 0 to 1000000000 seconds");
+  return std::optional(std::chrono::nanoseconds(std::llround(*number * 1e9)));
 }
 
 Result<std::optional<WallTime>> JsonFields::Time(std::string_view name) const {

@@ -2,6 +2,8 @@
 #ifndef PENSTOCK_EMULATOR_JSON_JSON_FIELDS_H_
 #define PENSTOCK_EMULATOR_JSON_JSON_FIELDS_H_
 
+#include <chrono>
+#include <cstdint>
 #include <initializer_list>
 #include <optional>
 #include <string>
@@ -38,6 +40,10 @@ class JsonFields {
   Result<std::optional<std::string>> Text(std::string_view name) const;
   Result<std::optional<bool>> Flag(std::string_view name) const;
   Result<std::optional<double>> Number(std::string_view name) const;
+  // From 0 on, up to 2^53: what JSON's numbers hold exactly.
+  Result<std::optional<std::uint64_t>> Whole(std::string_view name) const;
+  // A number of seconds, 0 to 1,000,000,000.
+  Result<std::optional<std::chrono::nanoseconds>> Seconds(std::string_view name) const;
   Result<std::optional<WallTime>> Time(std::string_view name) const;  // ISO 8601
   // As Text, but it must be there and not be empty.
   Result<std::string> RequiredText(std::string_view name) const;

@@ -70,5 +70,20 @@ TEST(JsonFieldsTest, WhatIsNoObjectIsRefused) {
   EXPECT_FALSE(JsonFields::Read(Json::parse("[]"), "", {}).ok());
 }
 
+TEST(JsonFieldsTest, WholeNumbersAndSecondsHaveTheirBounds) {
+  const Json json = ParseJson(R"({"n": 7, "half": 0.5, "minus": -1, "large": 9007199254740993000, "long": 2e9})").value();
+  const JsonFields fields = JsonFields::Read(json, "at", {"n", "half", "minus", "large", "long"}).value();
+  EXPECT_EQ(fields.Whole("n").value(), 7U);
+  EXPECT_EQ(fields.Whole("none").value(), std::nullopt);
+  for (const char* name : {"half", "minus", "large"}) {
+    EXPECT_EQ(fields.Whole(name).error().message, "at." + std::string(name) + ": must be a whole number from 0 on");
+  }
+  EXPECT_EQ(fields.Seconds("half").value(), std::chrono::milliseconds(500));
+  EXPECT_EQ(fields.Seconds("none").value(), std::nullopt);
+  for (const char* name : {"minus", "long"}) {
+    EXPECT_EQ(fields.Seconds(name).error().message, "at." + std::string(name) + ": must be 0 to 1000000000 seconds");
+  }
+}
+
 }  // namespace
 }  // namespace penstock::emulator

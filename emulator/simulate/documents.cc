@@ -1,6 +1,6 @@
 #include "emulator/simulate/documents.h"
 
-#include <cmath>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -9,32 +9,21 @@
 namespace penstock::emulator::simulate {
 namespace {
 
-constexpr double kLargestExact = 9'007'199'254'740'992;  // 2^53: the largest whole number that JSON's numbers hold exactly
-
-Result<void> Whole(const JsonFields& fields, std::string_view name, std::uint64_t& into) {
-  PENSTOCK_ASSIGN(const std::optional<double> value, fields.Number(name));
+// Where the member is there. A number beyond `into` is refused.
+template <class Number>
+Result<void> Whole(const JsonFields& fields, std::string_view name, Number& into) {
+  PENSTOCK_ASSIGN(const std::optional<std::uint64_t> value, fields.Whole(name));
   if (!value) return Ok();
-  if (*value < 0 || *value > kLargestExact || *value != std::floor(*value)) {
-    return FieldError(fields.Place(name), "must be a whole number from 0 on");
+  if (*value > std::numeric_limits<Number>::max()) {
+    return FieldError(fields.Place(name), "must be at most " + std::to_string(std::numeric_limits<Number>::max()));
   }
-  into = static_cast<std::uint64_t>(*value);
-  return Ok();
-}
-
-Result<void> Whole(const JsonFields& fields, std::string_view name, std::uint32_t& into) {
-  std::uint64_t value = into;
-  PENSTOCK_TRY(Whole(fields, name, value));
-  if (value > UINT32_MAX) return FieldError(fields.Place(name), "must be at most 4294967295");
-  into = static_cast<std::uint32_t>(value);
+  into = static_cast<Number>(*value);
   return Ok();
 }
 
 Result<void> Seconds(const JsonFields& fields, std::string_view name, std::chrono::nanoseconds& into) {
-  constexpr double kLongest = 1e9;  // some thirty years
-  PENSTOCK_ASSIGN(const std::optional<double> value, fields.Number(name));
-  if (!value) return Ok();
-  if (!(*value >= 0 && *value <= kLongest)) return FieldError(fields.Place(name), "must be 0 to 1000000000 seconds");
-  into = std::chrono::nanoseconds(std::llround(*value * 1e9));
+  PENSTOCK_ASSIGN(const std::optional<std::chrono::nanoseconds> value, fields.Seconds(name));
+  if (value) into = *value;
   return Ok();
 }
 

@@ -1,0 +1,385 @@
+#include "emulator/faults/action_document.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <utility>
+
+#include "emulator/api/errors.h"
+#include "emulator/throttle/latency_profile.h"
+
+namespace penstock::emulator::faults {
+namespace {
+
+using Milliseconds = std::chrono::milliseconds;
+constexpr std::uint64_t kLongestMs = 3'600'000;  // an hour
+
+Result<void> ReadMs(const JsonFields& fields, std::string_view name, Milliseconds& into) {
+  PENSTOCK_ASSIGN(const std::optional<std::uint64_t> ms, fields.Whole(name));
+  if (ms && *ms > kLongestMs) return FieldError(fields.Place(name), "must be at most 3600000 milliseconds, an hour");
+  if (ms) into = Milliseconds(*ms);
+  return Ok();
+}
+
+Result<void> NeedMs(const JsonFields& fields, std::string_view name, Milliseconds& into) {
+  if (!fields.Has(name)) return FieldError(fields.Place(name), "is missing: how many milliseconds?");
+  return ReadMs(fields, name, into);
+}
+
+Result<void> ReadText(const JsonFields& fields, std::string_view name, std::string& into) {
+  PENSTOCK_ASSIGN(const std::optional<std::string> text, fields.Text(name));
+  if (text) into = *text;
+  return Ok();
+}
+
+Result<void> ReadFlag(const JsonFields& fields, std::string_view name, bool& into) {
+  PENSTOCK_ASSIGN(const std::optional<bool> flag, fields.Flag(name));
+  if (flag) into = *flag;
+  return Ok();
+}
+
+// One of a few words; `into` stays where the member is not there.
+template <class Kind, std::size_t kCount>
+Result<void> ReadKind(const JsonFields& fields, std::string_view name, const std::array<std::pair<std::string_view, Kind>, kCount>& kinds,
+                      Kind& into) {
+  PENSTOCK_ASSIGN(const std::optional<std::string> text, fields.Text(name));
+  if (!text) return Ok();
+  std::string known;
+  for (const auto& [word, kind] : kinds) {
+    if (word == *text) {
+      into = kind;
+      return Ok();
+    }
+    known += (known.empty() ? "" : ", ") + std::string(word);
+  }
+  return FieldError(fields.Place(name), "must be one of " + known + ", not '" + *text + "'");
+}
+
+bool IsHeaderText(std::string_view text) {
+  return std::none_of(text.begin(), text.end(), [](char c) { return c == '\r' || c == '\n' || c == '\0'; });
+}
+
+Result<void> ReadHeaders(const JsonFields& fields, std::string_view name, std::vector<std::pair<std::string, std::string>>& into) {
+  const Json* const json = fields.Find(name);
+  if (json == nullptr) return Ok();
+  if (!json->is_object()) return FieldError(fields.Place(name), "must be an object of header names and values");
+  for (const auto& [header, value] : json->items()) {
+    const bool sane = value.is_string() && !header.empty() && IsHeaderText(header) && IsHeaderText(value.get_ref<const std::string&>());
+    if (!sane) return FieldError(fields.Place(name) + "." + header, "must be a text without line breaks");
+    into.emplace_back(header, value.get<std::string>());
+  }
+  return Ok();
+}
+
+Result<void> ReadNames(const JsonFields& fields, std::string_view name, std::vector<std::string>& into) {
+  PENSTOCK_ASSIGN(const Json* json, fields.List(name));
+  if (json == nullptr) return Ok();
+  for (const Json& value : *json) {
+    if (!value.is_string()) return FieldError(fields.Place(name), "must be a list of header names");
+    into.push_back(value.get<std::string>());
+  }
+  return Ok();
+}
+
+Result<void> ReadErrorFields(const JsonFields& fields, ErrorAction& error) {
+  constexpr std::array<std::pair<std::string_view, ErrorBody>, 5> kBodies{{{"xml", ErrorBody::kXml},
+                                                                           {"empty", ErrorBody::kEmpty},
+                                                                           {"html", ErrorBody::kHtml},
+                                                                           {"json", ErrorBody::kJson},
+                                                                           {"truncated-xml", ErrorBody::kTruncatedXml}}};
+  PENSTOCK_TRY(ReadText(fields, "message", error.message));
+  if (fields.Has("retry_after_ms")) {
+    error.retry_after.emplace();
+    PENSTOCK_TRY(ReadMs(fields, "retry_after_ms", *error.retry_after));
+  }
+  PENSTOCK_TRY(ReadHeaders(fields, "headers", error.headers));
+  PENSTOCK_TRY(ReadKind(fields, "body", kBodies, error.body));
+  PENSTOCK_TRY(ReadFlag(fields, "close", error.close));
+  return ReadFlag(fields, "chunked", error.chunked);
+}
+
+// The status is the code's own unless it is given.
+Result<Deed> ReadError(const Json& json, const std::string& place) {
+  PENSTOCK_ASSIGN(const JsonFields fields,
+                  JsonFields::Read(json, place, {"status", "code", "message", "retry_after_ms", "headers", "body", "close", "chunked"}));
+  ErrorAction error{.status = 500, .code = "InternalError"};
+  PENSTOCK_TRY(ReadText(fields, "code", error.code));
+  if (const api::ErrorInfo* info = api::FindErrorInfo(error.code)) error.status = info->status;
+  PENSTOCK_ASSIGN(const std::optional<std::uint64_t> status, fields.Whole("status"));
+  if (status && (*status < 200 || *status > 599)) return FieldError(fields.Place("status"), "must be 200 to 599");
+  if (status) error.status = static_cast<int>(*status);
+  PENSTOCK_TRY(ReadErrorFields(fields, error));
+  return Deed(std::move(error));
+}
+
+Result<Deed> ReadSlowDown(const Json& json, const std::string& place) {
+  PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"message", "retry_after_ms", "headers", "body", "close", "chunked"}));
+  ErrorAction error{.status = 503, .code = "SlowDown", .close = true};
+  PENSTOCK_TRY(ReadErrorFields(fields, error));
+  return Deed(std::move(error));
+}
+
+Result<Deed> ReadLateError(const Json& json, const std::string& place) {
+  PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"code", "message", "after_ms", "every_ms"}));
+  LateErrorAction error;
+  PENSTOCK_TRY(ReadText(fields, "code", error.code));
+  PENSTOCK_TRY(ReadText(fields, "message", error.message));
+  PENSTOCK_TRY(ReadMs(fields, "after_ms", error.after));
+  PENSTOCK_TRY(ReadMs(fields, "every_ms", error.every));
+  if (error.every.count() == 0) return FieldError(fields.Place("every_ms"), "must be more than 0");
+  return Deed(std::move(error));
+}
+
+template <DropKind kind>
+Result<Deed> ReadDrop(const Json& json, const std::string& place) {
+  PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {}));
+  return Deed(DropAction{.kind = kind});
+}
+
+Result<Deed> ReadHang(const Json& json, const std::string& place) {
+  PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"ms"}));
+  DropAction drop{.kind = DropKind::kHang};
+  PENSTOCK_TRY(ReadMs(fields, "ms", drop.hang));
+  return Deed(drop);
+}
+
+Result<Deed> ReadStall(const Json& json, const std::string& place) {
+  PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"ms"}));
+  StallAction stall;
+  PENSTOCK_TRY(NeedMs(fields, "ms", stall.time));
+  return Deed(stall);
+}
+
+Result<Deed> ReadDrip(const Json& json, const std::string& place) {
+  PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"bytes", "every_ms"}));
+  PENSTOCK_ASSIGN(const std::optional<std::uint64_t> bytes, fields.Whole("bytes"));
+  Milliseconds every{};
+  PENSTOCK_TRY(NeedMs(fields, "every_ms", every));
+  if (!bytes || *bytes == 0) return FieldError(fields.Place("bytes"), "must be at least 1: how many bytes at a time?");
+  if (every.count() == 0) return FieldError(fields.Place("every_ms"), "must be more than 0");
+  const double rate = static_cast<double>(*bytes) * 1'000 / static_cast<double>(every.count());
+  return Deed(PaceAction{.bytes_per_second = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(rate)), .piece = *bytes});
+}
+
+Result<Deed> ReadBandwidth(const Json& json, const std::string& place) {
+  using Scope = PaceAction::Scope;
+  constexpr std::array<std::pair<std::string_view, Scope>, 5> kScopes{{{"request", Scope::kRequest},
+                                                                       {"connection", Scope::kConnection},
+                                                                       {"client", Scope::kClient},
+                                                                       {"bucket", Scope::kBucket},
+                                                                       {"server", Scope::kServer}}};
+  PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"bytes_per_second", "scope"}));
+  PENSTOCK_ASSIGN(const std::optional<std::uint64_t> rate, fields.Whole("bytes_per_second"));
+  if (!rate || *rate == 0) return FieldError(fields.Place("bytes_per_second"), "must be at least 1");
+  PaceAction pace{.bytes_per_second = *rate};
+  PENSTOCK_TRY(ReadKind(fields, "scope", kScopes, pace.scope));
+  return Deed(pace);
+}
+
+Result<void> ReadAmount(const JsonFields& fields, std::string_view name, double most, double& into) {
+  PENSTOCK_ASSIGN(const std::optional<double> number, fields.Number(name));
+  if (!number) return Ok();
+  if (!(*number >= 0 && *number <= most)) {
+    return FieldError(fields.Place(name), "must be 0 to " + std::to_string(static_cast<std::uint64_t>(most)));
+  }
+  into = *number;
+  return Ok();
+}
+
+// {"ms": 30}, {"least_ms": 10, "most_ms": 50}, {"floor_ms": 12, "median_ms": 18, "sigma": 0.5}, {"profile": "s3-standard"}.
+Result<Deed> ReadLatency(const Json& json, const std::string& place) {
+  constexpr auto kMost = static_cast<double>(kLongestMs);
+  PENSTOCK_ASSIGN(const JsonFields fields,
+                  JsonFields::Read(json, place, {"ms", "least_ms", "most_ms", "floor_ms", "median_ms", "sigma", "profile"}));
+  LatencyAction latency;
+  PENSTOCK_TRY(ReadText(fields, "profile", latency.profile));
+  if (!latency.profile.empty()) {
+    if (auto found = throttle::FindProfile(latency.profile); !found.ok()) return FieldError(fields.Place("profile"), found.error().message);
+    if (json.size() > 1) return FieldError(place, "a profile has its own figures: leave the others out");
+    return Deed(std::move(latency));
+  }
+  for (const std::string_view name : {"ms", "least_ms", "floor_ms"}) PENSTOCK_TRY(ReadAmount(fields, name, kMost, latency.floor_ms));
+  PENSTOCK_TRY(ReadAmount(fields, "most_ms", kMost, latency.most_ms));
+  PENSTOCK_TRY(ReadAmount(fields, "median_ms", kMost, latency.median_ms));
+  PENSTOCK_TRY(ReadAmount(fields, "sigma", 3, latency.sigma));
+  if (latency.floor_ms <= 0 && latency.most_ms <= 0 && latency.median_ms <= 0) {
+    return FieldError(place, "takes no time: give ms, least_ms and most_ms, median_ms and sigma, or profile");
+  }
+  return Deed(std::move(latency));
+}
+
+Result<Deed> ReadCorrupt(const Json& json, const std::string& place) {
+  constexpr std::array<std::pair<std::string_view, CorruptKind>, 4> kKinds{{{"flip-bit", CorruptKind::kFlipBit},
+                                                                            {"zero", CorruptKind::kZero},
+                                                                            {"repeat-block", CorruptKind::kRepeatBlock},
+                                                                            {"swap-halves", CorruptKind::kSwapHalves}}};
+  PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"mode", "length", "fix_checksum"}));
+  CorruptAction corrupt;
+  PENSTOCK_TRY(ReadKind(fields, "mode", kKinds, corrupt.kind));
+  PENSTOCK_ASSIGN(const std::optional<std::uint64_t> length, fields.Whole("length"));
+  constexpr std::uint64_t kLongest = 1 << 20;
+  if (length && (*length < 1 || *length > kLongest)) return FieldError(fields.Place("length"), "must be 1 to 1048576 bytes");
+  if (length) corrupt.length = *length;
+  PENSTOCK_TRY(ReadFlag(fields, "fix_checksum", corrupt.fix_checksum));
+  return Deed(corrupt);
+}
+
+Result<Deed> ReadTruncate(const Json& json, const std::string& place) {
+  using Kind = TruncateAction::Kind;
+  constexpr std::array<std::pair<std::string_view, Kind>, 4> kKinds{{{"fin", Kind::kFin},
+                                                                     {"reset", Kind::kReset},
+                                                                     {"length-lie", Kind::kLengthLie},
+                                                                     {"no-terminator", Kind::kNoTerminator}}};
+  PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"mode"}));
+  TruncateAction truncate;
+  PENSTOCK_TRY(ReadKind(fields, "mode", kKinds, truncate.kind));
+  return Deed(truncate);
+}
+
+Result<Deed> ReadHeaderLie(const Json& json, const std::string& place) {
+  PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"set", "drop", "repeat"}));
+  HeaderAction headers;
+  PENSTOCK_TRY(ReadHeaders(fields, "set", headers.set));
+  PENSTOCK_TRY(ReadNames(fields, "drop", headers.drop));
+  PENSTOCK_TRY(ReadNames(fields, "repeat", headers.repeat));
+  if (headers.set.empty() && headers.drop.empty() && headers.repeat.empty()) {
+    return FieldError(place, "changes nothing: give set, drop or repeat");
+  }
+  return Deed(std::move(headers));
+}
+
+Result<Deed> ReadRedirect(const Json& json, const std::string& place) {
+  PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"status", "location", "region"}));
+  RedirectAction redirect;
+  PENSTOCK_ASSIGN(const std::optional<std::uint64_t> status, fields.Whole("status"));
+  if (status && *status != 301 && *status != 302 && *status != 307) return FieldError(fields.Place("status"), "must be 301, 302 or 307");
+  if (status) redirect.status = static_cast<int>(*status);
+  PENSTOCK_TRY(ReadText(fields, "location", redirect.location));
+  PENSTOCK_TRY(ReadText(fields, "region", redirect.region));
+  if (!IsHeaderText(redirect.location) || !IsHeaderText(redirect.region)) return FieldError(place, "must not have line breaks");
+  return Deed(std::move(redirect));
+}
+
+Result<Deed> ReadContinue(const Json& json, const std::string& place) {
+  using Kind = ContinueAction::Kind;
+  constexpr std::array<std::pair<std::string_view, Kind>, 3> kKinds{{{"never", Kind::kNever}, {"refuse", Kind::kRefuse}, {"late", Kind::kLate}}};
+  PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"mode", "ms"}));
+  ContinueAction action;
+  PENSTOCK_TRY(ReadKind(fields, "mode", kKinds, action.kind));
+  PENSTOCK_TRY(ReadMs(fields, "ms", action.late));
+  if (action.kind == Kind::kLate && action.late.count() == 0) return FieldError(fields.Place("ms"), "is missing: how late?");
+  return Deed(action);
+}
+
+Result<Deed> ReadCredentials(const Json& json, const std::string& place) {
+  using Kind = CredentialsAction::Kind;
+  constexpr std::array<std::pair<std::string_view, Kind>, 4> kKinds{{{"expired", Kind::kExpired},
+                                                                     {"invalid-token", Kind::kInvalidToken},
+                                                                     {"invalid-key", Kind::kInvalidKey},
+                                                                     {"revoked-session", Kind::kRevokedSession}}};
+  PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"mode"}));
+  CredentialsAction credentials;
+  PENSTOCK_TRY(ReadKind(fields, "mode", kKinds, credentials.kind));
+  return Deed(credentials);
+}
+
+Result<Deed> ReadSkew(const Json& json, const std::string& place) {
+  PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"ahead_s"}));
+  PENSTOCK_ASSIGN(const std::optional<double> ahead, fields.Number("ahead_s"));
+  constexpr double kMost = 10 * 365 * 86'400.0;
+  if (!ahead || !(std::abs(*ahead) <= kMost)) return FieldError(fields.Place("ahead_s"), "must be a number of seconds, up to ten years either way");
+  return Deed(SkewAction{.ahead = Milliseconds(std::llround(*ahead * 1'000))});
+}
+
+struct Kind {
+  std::string_view name;
+  Result<Deed> (*read)(const Json& json, const std::string& place);
+  Stage stage;           // where it happens unless said otherwise
+  std::uint32_t stages;  // bit n: it may happen at Stage n
+};
+
+template <class... Stages>
+constexpr std::uint32_t At(Stages... stages) {
+  return (... | (1U << static_cast<unsigned>(stages)));
+}
+constexpr std::uint32_t kInstead = At(Stage::kHeaders, Stage::kBodyIn, Stage::kBeforeCommit, Stage::kAfterCommit);
+constexpr std::uint32_t kAnywhere = (1U << 8) - 1;
+
+constexpr std::array<Kind, 18> kKinds{{
+    {"error", ReadError, Stage::kBeforeCommit, kInstead},
+    {"slow_down", ReadSlowDown, Stage::kHeaders, kInstead},
+    {"late_error", ReadLateError, Stage::kAfterCommit, At(Stage::kBeforeCommit, Stage::kAfterCommit)},
+    {"reset", ReadDrop<DropKind::kReset>, Stage::kHeaders, kAnywhere},
+    {"fin", ReadDrop<DropKind::kFin>, Stage::kHeaders, kAnywhere},
+    {"half_close", ReadDrop<DropKind::kHalfClose>, Stage::kHeaders, kAnywhere},
+    {"black_hole", ReadHang, Stage::kHeaders, kAnywhere},
+    {"stall", ReadStall, Stage::kHeaders, kAnywhere},
+    {"drip", ReadDrip, Stage::kBodyOut, At(Stage::kBodyIn, Stage::kBodyOut)},
+    {"bandwidth", ReadBandwidth, Stage::kBodyOut, At(Stage::kBodyIn, Stage::kBodyOut)},
+    {"latency", ReadLatency, Stage::kAfterCommit, At(Stage::kHeaders, Stage::kBeforeCommit, Stage::kAfterCommit)},
+    {"corrupt", ReadCorrupt, Stage::kBodyOut, At(Stage::kBodyOut)},
+    {"truncate", ReadTruncate, Stage::kBodyOut, At(Stage::kBodyOut)},
+    {"header_lie", ReadHeaderLie, Stage::kAfterCommit, At(Stage::kAfterCommit)},
+    {"redirect", ReadRedirect, Stage::kHeaders, kInstead},
+    {"expect_100", ReadContinue, Stage::kHeaders, At(Stage::kHeaders)},
+    {"credentials", ReadCredentials, Stage::kHeaders, At(Stage::kHeaders)},
+    {"clock_skew", ReadSkew, Stage::kHeaders, At(Stage::kHeaders)},
+}};
+
+constexpr std::array<std::string_view, 8> kStages{"headers", "body_in", "before_commit", "after_commit", "status", "body_out", "trailer", "close"};
+
+// "body_out@65536", "before_commit".
+Result<Point> ReadPoint(std::string_view text, const std::string& place) {
+  const std::size_t mark = text.find('@');
+  const auto* const found = std::find(kStages.begin(), kStages.end(), text.substr(0, mark));
+  Point point;
+  if (found == kStages.end()) {
+    std::string known;
+    for (const std::string_view stage : kStages) known += (known.empty() ? "" : ", ") + std::string(stage);
+    return FieldError(place, "'" + std::string(text) + "' is no stage; there are " + known + ", and body_in@N, body_out@N after N bytes");
+  }
+  point.stage = static_cast<Stage>(found - kStages.begin());
+  if (mark == std::string_view::npos) return point;
+  const std::string_view offset = text.substr(mark + 1);
+  const auto [end, error] = std::from_chars(offset.data(), offset.data() + offset.size(), point.offset);
+  const bool counted = point.stage == Stage::kBodyIn || point.stage == Stage::kBodyOut;
+  if (!counted || offset.empty() || error != std::errc() || end != offset.data() + offset.size()) {
+    return FieldError(place, "'" + std::string(text) + "': only body_in and body_out have @N, a number of bytes");
+  }
+  return point;
+}
+
+}  // namespace
+
+std::vector<std::string_view> ActionNames() {
+  std::vector<std::string_view> names;
+  for (const Kind& kind : kKinds) names.push_back(kind.name);
+  return names;
+}
+
+Result<Action> ReadAction(const Json& json, const std::string& place) {
+  if (!json.is_object()) return FieldError(place, "must be a JSON object such as {\"slow_down\": {}}");
+  const Kind* chosen = nullptr;
+  std::string known;
+  for (const Kind& kind : kKinds) {
+    known += (known.empty() ? "" : ", ") + std::string(kind.name);
+    if (!json.contains(std::string(kind.name))) continue;
+    if (chosen != nullptr) return FieldError(place, "has two actions; give each an element of its own in `do`");
+    chosen = &kind;
+  }
+  if (chosen == nullptr) return FieldError(place, "has no action; there are " + known);
+  PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {chosen->name, "at"}));
+  Action action;
+  PENSTOCK_ASSIGN(action.deed, chosen->read(*fields.Find(chosen->name), fields.Place(chosen->name)));
+  action.at.stage = chosen->stage;
+  PENSTOCK_ASSIGN(const std::optional<std::string> at, fields.Text("at"));
+  if (!at) return action;
+  PENSTOCK_ASSIGN(action.at, ReadPoint(*at, fields.Place("at")));
+  if ((chosen->stages >> static_cast<unsigned>(action.at.stage) & 1) == 0) {
+    return FieldError(fields.Place("at"), "'" + std::string(chosen->name) + "' cannot happen at '" + *at + "'");
+  }
+  return action;
+}
+
+}  // namespace penstock::emulator::faults

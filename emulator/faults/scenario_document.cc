@@ -1,0 +1,91 @@
+#include "emulator/faults/scenario_document.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "emulator/faults/action_document.h"
+#include "emulator/faults/condition_document.h"
+#include "emulator/json/json_fields.h"
+
+namespace penstock::emulator::faults {
+namespace {
+
+Result<void> ReadDeeds(const JsonFields& fields, Rule& rule) {
+  const Json* const deeds = fields.Find("do");
+  const std::string place = fields.Place("do");
+  if (deeds == nullptr) return FieldError(place, "is missing: what shall happen?");
+  if (!deeds->is_array()) {
+    PENSTOCK_ASSIGN(Action action, ReadAction(*deeds, place));
+    rule.deeds.push_back(std::move(action));
+    return Ok();
+  }
+  for (std::size_t i = 0; i < deeds->size(); ++i) {
+    PENSTOCK_ASSIGN(Action action, ReadAction((*deeds)[i], place + "[" + std::to_string(i) + "]"));
+    rule.deeds.push_back(std::move(action));
+  }
+  const auto point = [](const Action& action) { return std::pair(action.at.stage, action.at.offset); };
+  std::stable_sort(rule.deeds.begin(), rule.deeds.end(),
+                   [&](const Action& a, const Action& b) { return point(a) < point(b); });
+  return Ok();
+}
+
+Result<Rule> ReadRule(const Json& json, std::size_t index) {
+  PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, "rules[" + std::to_string(index) + "]",
+                                                            {"id", "when", "do", "limit", "final", "must_fire"}));
+  Rule rule;
+  PENSTOCK_ASSIGN(const std::optional<std::string> id, fields.Text("id"));
+  rule.id = id ? *id : "rule-" + std::to_string(index + 1);
+  if (const Json* when = fields.Find("when")) {
+    PENSTOCK_ASSIGN(rule.when, ReadCondition(*when, fields.Place("when")));
+  }
+  PENSTOCK_TRY(ReadDeeds(fields, rule));
+  if (const Json* limit = fields.Find("limit")) {
+    PENSTOCK_ASSIGN(rule.limit, ReadLimit(*limit, fields.Place("limit")));
+  }
+  PENSTOCK_ASSIGN(const std::optional<bool> final, fields.Flag("final"));
+  rule.final = final.value_or(std::any_of(rule.deeds.begin(), rule.deeds.end(), IsTerminal));
+  PENSTOCK_ASSIGN(const std::optional<bool> must_fire, fields.Flag("must_fire"));
+  // What chance decides may well not happen.
+  rule.must_fire = must_fire.value_or(rule.when.probability >= 1);
+  return rule;
+}
+
+}  // namespace
+
+Result<Scenario> ParseScenario(std::string_view text) {
+  PENSTOCK_ASSIGN(const Json json, ParseJson(text));
+  Scenario scenario;
+  const Json* rules = &json;
+  if (!json.is_array()) {
+    PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, "", {"name", "seed", "rules"}));
+    PENSTOCK_ASSIGN(const std::optional<std::string> name, fields.Text("name"));
+    if (name) scenario.name = *name;
+    PENSTOCK_ASSIGN(const std::optional<std::uint64_t> seed, fields.Whole("seed"));
+    if (seed) scenario.seed = *seed;
+    PENSTOCK_ASSIGN(rules, fields.List("rules"));
+    if (rules == nullptr) return FieldError("rules", "is missing: a scenario is a list of rules");
+  }
+  for (std::size_t i = 0; i < rules->size(); ++i) {
+    PENSTOCK_ASSIGN(Rule rule, ReadRule((*rules)[i], i));
+    scenario.rules.push_back(std::move(rule));
+  }
+  PENSTOCK_TRY(CheckScenario(scenario));
+  return scenario;
+}
+
+std::string AccountJson(const ScenarioAccount& account) {
+  Json rules = Json::array();
+  for (const RuleAccount& rule : account.rules) {
+    rules.push_back({{"id", rule.id},
+                     {"matched", rule.matched},
+                     {"fired", rule.fired},
+                     {"under_way", rule.under_way},
+                     {"complete", rule.complete},
+                     {"request_ids", rule.request_ids}});
+  }
+  const Json document = {{"name", account.name},         {"seed", account.seed},   {"requests", account.requests},
+                         {"fired", account.fired},       {"complete", account.complete}, {"rules", std::move(rules)}};
+  return document.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace penstock::emulator::faults

@@ -1,0 +1,66 @@
+#include "emulator/faults/scenario_document.h"
+
+#include <nlohmann/json.hpp>
+
+#include "gtest/gtest.h"
+
+namespace penstock::emulator::faults {
+namespace {
+
+std::string Problem(std::string_view json) {
+  const auto scenario = ParseScenario(json);
+  return scenario.ok() ? "" : scenario.error().message;
+}
+
+TEST(ScenarioDocumentTest, ReadsAScenario) {
+  const Scenario scenario = ParseScenario(R"({"name": "two 503s", "seed": 7, "rules": [
+    {"id": "first", "when": {"operation": "UploadPart"}, "do": {"slow_down": {}}, "limit": {"times": 2}},
+    {"do": [{"reset": {}, "at": "body_out@65536"}, {"latency": {"ms": 30}}], "final": false, "must_fire": false}]})").value();
+  EXPECT_EQ(scenario.name, "two 503s");
+  EXPECT_EQ(scenario.seed, 7U);
+  ASSERT_EQ(scenario.rules.size(), 2U);
+  const Rule& first = scenario.rules[0];
+  EXPECT_EQ(first.id, "first");
+  EXPECT_EQ(first.when.operations, std::vector<std::string>{"UploadPart"});
+  EXPECT_EQ(first.limit.times, 2U);
+  EXPECT_TRUE(first.final) << "it answers in the operation's place";
+  EXPECT_TRUE(first.must_fire);
+  const Rule& second = scenario.rules[1];
+  EXPECT_EQ(second.id, "rule-2");
+  EXPECT_FALSE(second.final);
+  EXPECT_FALSE(second.must_fire);
+  ASSERT_EQ(second.deeds.size(), 2U);
+  EXPECT_EQ(second.deeds[0].at.stage, Stage::kAfterCommit) << "deeds stand in the order in which they happen";
+  EXPECT_EQ(second.deeds[1].at.stage, Stage::kBodyOut);
+  EXPECT_EQ(second.deeds[1].at.offset, 65'536U);
+}
+
+TEST(ScenarioDocumentTest, AListOfRulesIsAScenario) {
+  const Scenario scenario = ParseScenario(R"([{"do": {"stall": {"ms": 5}}, "when": {"probability": 0.5}}])").value();
+  EXPECT_EQ(scenario.seed, 1U);
+  EXPECT_FALSE(scenario.rules[0].final) << "a stall lets the request go on";
+  EXPECT_FALSE(scenario.rules[0].must_fire) << "chance may leave it out";
+}
+
+TEST(ScenarioDocumentTest, ErrorsNameThePlace) {
+  EXPECT_EQ(Problem("{}"), "rules: is missing: a scenario is a list of rules");
+  EXPECT_EQ(Problem(R"([{}])"), "rules[0].do: is missing: what shall happen?");
+  EXPECT_EQ(Problem(R"([{"do": {"slow_down": {}}, "when": {"part": "x"}}])"),
+            "rules[0].when.part: 'x' is no set of numbers; write 3, 3-5, >=2, <=9, every 5, or several with commas");
+  EXPECT_EQ(Problem(R"([{"do": [{"slow_down": {}}, {"stall": {}}]}])"), "rules[0].do[1].stall.ms: is missing: how many milliseconds?");
+  EXPECT_EQ(Problem(R"([{"do": {"slow_down": {}}, "limit": {"per": "key"}}])"),
+            "rules[0].limit.per: says whose count `times` is: give times too");
+  EXPECT_EQ(Problem(R"([{"id": "a", "do": {"slow_down": {}}}, {"id": "a", "do": {"slow_down": {}}}])"),
+            "rule 'a': two rules have this id; give each its own");
+  EXPECT_NE(Problem(R"([{"do": {"slow_down": {}}, "whn": {}}])").find("unknown field 'whn'"), std::string::npos);
+}
+
+TEST(ScenarioDocumentTest, TheAccountIsJson) {
+  const auto json = nlohmann::json::parse(AccountJson({.name = "n", .seed = 3, .requests = 9, .fired = 2, .complete = true,
+      .rules = {{.id = "r", .matched = 4, .fired = 2, .under_way = 1, .complete = true, .request_ids = {"A", "B"}}}}));
+  EXPECT_EQ(json, nlohmann::json::parse(R"({"name": "n", "seed": 3, "requests": 9, "fired": 2, "complete": true, "rules": [
+      {"id": "r", "matched": 4, "fired": 2, "under_way": 1, "complete": true, "request_ids": ["A", "B"]}]})"));
+}
+
+}  // namespace
+}  // namespace penstock::emulator::faults
