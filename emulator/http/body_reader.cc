@@ -44,16 +44,34 @@ bool WireBodyReader::at_end() const {
 Result<std::size_t> WireBodyReader::Read(MutableByteView into) {
   if (into.empty() || at_end()) return std::size_t{0};
   if (failure_) return *failure_;
-  if (continue_pending_) {
-    continue_pending_ = false;
-    const ByteView answer = AsBytes(kContinue);
-    const IoResult sent = stream_.Write({&answer, 1}, More::kNo, patience_);
-    if (sent.status != IoStatus::kOk) {
-      last_status_ = sent.status;
-      return Short();
-    }
-  }
+  if (continue_pending_) PENSTOCK_TRY(SendContinue());
   return framing_.body == BodyFraming::kLength ? ReadLength(into) : ReadChunked(into);
+}
+
+Result<std::optional<std::size_t>> WireBodyReader::ReadArrived(MutableByteView into) {
+  const std::chrono::milliseconds usual = std::exchange(patience_, std::chrono::milliseconds(0));
+  last_status_ = IoStatus::kOk;
+  const Result<std::size_t> got = Read(into);
+  patience_ = usual;
+  if (got.ok()) return std::optional(*got);
+  if (last_status_ != IoStatus::kWouldBlock) return got.error();
+  failure_.reset();  // impatience is not the body's fault
+  return std::optional<std::size_t>();
+}
+
+std::chrono::milliseconds WireBodyReader::PatienceLeft() const {
+  const std::chrono::milliseconds earned(bytes_read_ * 1000 / kSlowestBytesPerSecond);
+  return std::clamp(patience_ + earned - waited_, std::chrono::milliseconds(0), patience_);
+}
+
+Result<void> WireBodyReader::SendContinue() {
+  continue_pending_ = false;
+  const ByteView answer = AsBytes(kContinue);
+  const IoResult sent = stream_.Write({&answer, 1}, More::kNo, patience_);
+  if (sent.status == IoStatus::kOk) return Ok();
+  // A part of it may have left: nothing else can be sent any more.
+  last_status_ = sent.status == IoStatus::kWouldBlock ? IoStatus::kTimeout : sent.status;
+  return Short();
 }
 
 Result<std::size_t> WireBodyReader::ReadLength(MutableByteView into) {
@@ -92,13 +110,12 @@ Result<std::size_t> WireBodyReader::ReadChunked(MutableByteView into) {
 
 IoResult WireBodyReader::ReadWire(MutableByteView into) {
   IoResult result = into.empty() ? buffer_.Fill(stream_, std::chrono::milliseconds(0)) : stream_.TryRead(into);
-  if (result.status == IoStatus::kWouldBlock) {
-    const std::chrono::milliseconds earned(bytes_read_ * 1000 / kSlowestBytesPerSecond);
-    const std::chrono::milliseconds left = std::max(patience_ + earned - waited_, std::chrono::milliseconds(0));
+  if (result.status == IoStatus::kWouldBlock && patience_.count() > 0) {
     const auto began = std::chrono::steady_clock::now();
-    const std::chrono::milliseconds patience = std::min(patience_, left);
+    const std::chrono::milliseconds patience = PatienceLeft();
     result = into.empty() ? buffer_.Fill(stream_, patience) : stream_.Read(into, patience);
-    waited_ += std::chrono::round<std::chrono::milliseconds>(std::chrono::steady_clock::now() - began);
+    if (result.status == IoStatus::kWouldBlock) result.status = IoStatus::kTimeout;  // it had no patience left
+    CountWait(std::chrono::round<std::chrono::milliseconds>(std::chrono::steady_clock::now() - began));
   }
   last_status_ = result.status;
   return result;
@@ -130,26 +147,17 @@ Error WireBodyReader::Fail(Error error) {
   return *failure_;
 }
 
-bool WireBodyReader::Drain(std::uint64_t limit_bytes, std::chrono::milliseconds patience) {
+bool WireBodyReader::Drain(std::uint64_t limit_bytes) {
   if (at_end()) return true;
   if (!drainable()) return false;
-  const auto end = std::chrono::steady_clock::now() + patience;
-  const std::chrono::milliseconds usual = patience_;
   std::array<std::byte, 16 << 10> unwanted;
   std::uint64_t drained = 0;
   while (!at_end() && drained < limit_bytes) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
-    patience_ = std::max(left, std::chrono::milliseconds(0));
     const std::size_t step = std::min<std::uint64_t>(unwanted.size(), limit_bytes - drained);
-    const Result<std::size_t> got = Read(MutableByteView(unwanted).first(step));
-    if (!got.ok()) {
-      const bool slow = last_status_ == IoStatus::kTimeout || last_status_ == IoStatus::kWouldBlock;
-      if (slow) failure_.reset();  // impatience is not the body's fault: a later Drain may go on
-      break;
-    }
-    drained += *got;
+    const Result<std::optional<std::size_t>> got = ReadArrived(MutableByteView(unwanted).first(step));
+    if (!got.ok() || !*got) break;
+    drained += **got;
   }
-  patience_ = usual;
   return at_end();
 }
 

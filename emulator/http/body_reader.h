@@ -27,6 +27,12 @@ class WireBodyReader final : public api::BodyReader {
   WireBodyReader(Stream& stream, InputBuffer& buffer, const Framing& framing, std::chrono::milliseconds patience);
 
   Result<std::size_t> Read(MutableByteView into) override;
+  // The same without waiting. nullopt: nothing has arrived, and more is to come.
+  Result<std::optional<std::size_t>> ReadArrived(MutableByteView into);
+  // For who waits between two calls of ReadArrived: how long at most, and how long it was.
+  std::chrono::milliseconds PatienceLeft() const;
+  void CountWait(std::chrono::milliseconds waited) { waited_ += waited; }
+
   // Content-Length; nullopt when the request has none (chunked, or no body declared).
   std::optional<std::uint64_t> Length() const override;
   const std::vector<std::pair<std::string, std::string>>& Trailers() const override { return decoder_.trailers(); }
@@ -38,13 +44,14 @@ class WireBodyReader final : public api::BodyReader {
   // "100 Continue".
   bool drainable() const { return !failure_ && !continue_pending_; }
 
-  // Throws away what is left of the body, at most `limit_bytes` of it, waiting at most `patience` in all (zero: only
-  // what has arrived). True when that was the rest: the connection can carry another request.
-  bool Drain(std::uint64_t limit_bytes, std::chrono::milliseconds patience);
+  // Throws away what has arrived of the rest of the body, at most `limit_bytes` of it. True when that was all: the
+  // connection can carry another request.
+  bool Drain(std::uint64_t limit_bytes);
 
  private:
   Result<std::size_t> ReadLength(MutableByteView into);
   Result<std::size_t> ReadChunked(MutableByteView into);
+  Result<void> SendContinue();
   // Reads once from the wire, into the buffer when `into` is empty; waits no longer than the body's pace allows.
   IoResult ReadWire(MutableByteView into);
   // Up to into.size() bytes from the buffer, else from the wire. 0: see last_status_.

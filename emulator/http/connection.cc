@@ -19,6 +19,10 @@ constexpr std::uint64_t kDrainBytes = 64 << 10;
 constexpr milliseconds kDrainPatience{1'000};
 // How long a closing connection waits for a peer that is still sending to notice.
 constexpr milliseconds kLingerPatience{2'000};
+constexpr int kUnsentInCrowd = 128 << 10;
+constexpr std::size_t kDiscardBytes = 4 << 20;  // of what such a peer sends, before other connections have their turn
+
+MonotonicTime Now() { return std::chrono::steady_clock::now(); }
 
 std::int64_t Nanoseconds(MonotonicTime time) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
@@ -39,36 +43,95 @@ WireConnection::WireConnection(std::uint64_t id, std::unique_ptr<Stream> stream,
       stream_(std::move(stream)),
       handshake_(handshake),
       watch_(watch),
-      buffer_(settings.limits.max_head_bytes) {
+      buffer_(settings.limits.max_head_bytes),
+      stage_(handshake != nullptr ? Stage::kHandshake : Stage::kHead) {
   facts_.id = id;
   facts_.peer = PeerName(stream_->fd());
   facts_.tls = stream_->tls();
 }
 
 void WireConnection::StartWait(MonotonicTime now) {
+  wait_began_ = now;
   MonotonicTime until = now + settings_.idle_timeout;
-  if (!buffer_.empty()) until = head_began_ + settings_.progress_timeout;  // a head must arrive within one time-out
+  switch (stage_) {
+    case Stage::kHandshake:
+    case Stage::kHead:  // must be whole within one time-out of its first byte
+      if (head_began_ != MonotonicTime{}) until = head_began_ + settings_.progress_timeout;
+      break;
+    case Stage::kBody:
+      until = now + turn_->body.PatienceLeft();
+      break;
+    case Stage::kAnswer:
+      until = now + settings_.progress_timeout;
+      untaken_.store(stream_->Untaken(), std::memory_order_relaxed);
+      break;
+    case Stage::kDrain:
+    case Stage::kLinger:
+      until = stage_until_;
+      break;
+  }
+  waits_for_.store(stage_, std::memory_order_relaxed);
   wait_until_.store(std::max<std::int64_t>(Nanoseconds(until), 1), std::memory_order_release);
 }
 
-void WireConnection::ExpireWait(MonotonicTime now) {
+void WireConnection::ExpireWait(MonotonicTime now) { EndWait(now, true); }
+
+void WireConnection::EndIdleWait() { EndWait(MonotonicTime::max(), false); }
+
+void WireConnection::EndWait(MonotonicTime now, bool of_requests) {
   std::int64_t until = wait_until_.load(std::memory_order_acquire);
   if (until == kServed || until == kExpired || until > Nanoseconds(now)) return;
-  if (wait_until_.compare_exchange_strong(until, kExpired, std::memory_order_acq_rel)) stream_->InterruptReading();
+  const Stage stage = waits_for_.load(std::memory_order_relaxed);
+  if (!of_requests && (stage == Stage::kBody || stage == Stage::kAnswer)) return;
+  if (stage == Stage::kAnswer) {
+    // A peer that takes a little now and then makes room, which alone is told of, only after long.
+    const std::size_t untaken = stream_->Untaken();
+    if (untaken < untaken_.exchange(untaken, std::memory_order_relaxed)) {
+      wait_until_.compare_exchange_strong(until, Nanoseconds(now + settings_.progress_timeout), std::memory_order_acq_rel);
+      return;
+    }
+  }
+  if (!wait_until_.compare_exchange_strong(until, kExpired, std::memory_order_acq_rel)) return;
+  stage == Stage::kAnswer ? stream_->Interrupt() : stream_->InterruptReading();
 }
 
 WireConnection::Next WireConnection::Serve(ServingTools& tools, bool to_the_end) {
   to_the_end_ = to_the_end;
   const bool expired = wait_until_.exchange(kServed, std::memory_order_acq_rel) == kExpired;
-  if (expired) {
-    if (!buffer_.empty() && !stopping()) Refuse(RequestTimedOut(), tools);
-    return Next::kClose;
+  if (stage_ == Stage::kHead) {
+    if (!expired) return ServeWaiting(tools);
+    if (buffer_.empty() || stopping()) return Next::kClose;
+    return *Refuse(RequestTimedOut(), tools);
   }
-  if (handshake_ != nullptr) {
-    if (handshake_->Handshake(settings_.progress_timeout) != IoStatus::kOk) return Next::kClose;
-    handshake_ = nullptr;
+  to_the_end_ = true;  // what was read past the buffer may have left something behind that will not be told of again
+  if (const Pause pause = Proceed(tools, expired)) return *pause;
+  return PrepareNext() ? Next::kWait : ServeWaiting(tools);
+}
+
+WireConnection::Pause WireConnection::Proceed(ServingTools& tools, bool expired) {
+  switch (stage_) {
+    case Stage::kHandshake: return Handshake(expired);
+    case Stage::kBody: return GatherBody(tools, expired);
+    case Stage::kAnswer: return SendAnswer(tools, expired);
+    case Stage::kDrain: return DrainBody(expired);
+    case Stage::kLinger: return Linger(expired);
+    case Stage::kHead: break;
   }
-  return ServeWaiting(tools);
+  return std::nullopt;
+}
+
+WireConnection::Pause WireConnection::Handshake(bool expired) {
+  if (expired) return Next::kClose;
+  const IoStatus status = handshake_->Handshake();
+  if (status == IoStatus::kWouldBlock) {
+    if (head_began_ == MonotonicTime{}) head_began_ = Now();
+    return handshake_->waits_for_room() ? Next::kRoom : Next::kWait;
+  }
+  if (status != IoStatus::kOk) return Next::kClose;
+  handshake_ = nullptr;
+  stage_ = Stage::kHead;
+  head_began_ = {};
+  return std::nullopt;
 }
 
 WireConnection::Next WireConnection::ServeWaiting(ServingTools& tools) {
@@ -76,26 +139,21 @@ WireConnection::Next WireConnection::ServeWaiting(ServingTools& tools) {
     if (stopping()) return Next::kClose;
     const std::size_t head_bytes = FindHead();
     if (head_bytes > 0) {
-      const Next next = ServeRequest(head_bytes, tools);
-      if (next != Next::kServe) return next;
+      if (const Pause pause = ServeRequest(head_bytes, tools)) return *pause;
       if (PrepareNext()) return Next::kWait;
       continue;
     }
     if (!buffer_.empty() && buffer_.text().front() == kTlsHandshake) {
       // Such a client waits for an answer before it sends a line: it hears at once that there is no TLS here.
-      Refuse(BadRequest("this port speaks plain http, not TLS."), tools);
-      return Next::kClose;
+      return *Refuse(BadRequest("this port speaks plain http, not TLS."), tools);
     }
-    if (buffer_.full()) {
-      Refuse(HeadTooLarge(settings_.limits.max_head_bytes), tools);
-      return Next::kClose;
-    }
+    if (buffer_.full()) return *Refuse(HeadTooLarge(settings_.limits.max_head_bytes), tools);
     const IoResult result = buffer_.Fill(*stream_, milliseconds(0));
     if (result.status == IoStatus::kWouldBlock) {
       if (buffer_.empty()) {
         head_began_ = {};
       } else if (head_began_ == MonotonicTime{}) {
-        head_began_ = std::chrono::steady_clock::now();
+        head_began_ = Now();
       }
       return Next::kWait;
     }
@@ -123,25 +181,47 @@ WireConnection::Turn::Turn(WireConnection& connection, const Framing& request_fr
   exchange.received = connection.settings_.clock->Now();
 }
 
-WireConnection::Next WireConnection::ServeRequest(std::size_t head_bytes, ServingTools& tools) {
+WireConnection::Turn::~Turn() {
+  if (waits_with != nullptr) waits_with->LeaveWaiting();
+}
+
+WireConnection::Pause WireConnection::ServeRequest(std::size_t head_bytes, ServingTools& tools) {
   const std::string_view head = buffer_.PinHead(head_bytes);
   const Result<void> parsed = ParseHead(head, settings_.limits, request_);
-  if (!parsed.ok()) {
-    Refuse(parsed.error(), tools);
-    return Next::kClose;
-  }
+  if (!parsed.ok()) return Refuse(parsed.error(), tools);
   const Result<Framing> framing = ReadFraming(request_);
-  if (!framing.ok()) {
-    Refuse(framing.error(), tools);
-    return Next::kClose;
-  }
+  if (!framing.ok()) return Refuse(framing.error(), tools);
   Turn& turn = turn_.emplace(*this, *framing);
   if (settings_.backlog != nullptr) turn.exchange.late = this;
+  if (BodyArrived(*framing)) return CallHandler(tools);
+  if (settings_.allowances != nullptr && !settings_.allowances->EnterThread()) {
+    to_the_end_ = true;
+    turn.exchange.body = &turn.gathered.emplace(turn.body, *settings_.allowances);
+    return GatherBody(tools, false);
+  }
+  const HeldThread held(settings_.allowances);  // the connection may be another thread's by its end
+  watch_.Mute();
+  return CallHandler(tools);
+}
+
+WireConnection::Pause WireConnection::GatherBody(ServingTools& tools, bool expired) {
+  if (stage_ == Stage::kBody) turn_->body.CountWait(std::chrono::round<milliseconds>(Now() - wait_began_));
+  stage_ = Stage::kBody;
+  if (expired) {
+    turn_->gathered->Fail(RequestTimedOut());
+  } else {
+    const GatheredBody::State state = turn_->gathered->Gather();
+    if (state != GatheredBody::State::kReady) return state == GatheredBody::State::kMore ? Next::kServe : Next::kWait;
+  }
+  stage_ = Stage::kHead;
+  return CallHandler(tools);
+}
+
+WireConnection::Pause WireConnection::CallHandler(ServingTools& tools) {
   met_.store(false, std::memory_order_relaxed);
-  if (!BodyArrived(*framing)) watch_.Mute();
-  CallHandler(turn);
-  if (turn.exchange.pending && !met_.exchange(true, std::memory_order_acq_rel)) return Next::kLater;
-  return FinishTurn(tools) ? Next::kServe : Next::kClose;
+  Handle(*turn_);
+  if (turn_->exchange.pending && !met_.exchange(true, std::memory_order_acq_rel)) return Next::kLater;
+  return FinishTurn(tools);
 }
 
 void WireConnection::Give() noexcept {
@@ -149,18 +229,97 @@ void WireConnection::Give() noexcept {
 }
 
 WireConnection::Next WireConnection::Resume(ServingTools& tools) {
-  if (!FinishTurn(tools) || stopping()) return Next::kClose;
+  if (const Pause pause = FinishTurn(tools)) return *pause;
+  if (stopping()) return Next::kClose;
   if (PrepareNext()) return Next::kWait;
-  if (!buffer_.empty()) head_began_ = std::chrono::steady_clock::now();
+  if (!buffer_.empty()) head_began_ = Now();
   return Next::kServe;
 }
 
-bool WireConnection::FinishTurn(ServingTools& tools) {
-  if (turn_->exchange.pending) ShowAnswer(*turn_);
-  const bool keep = Answer(turn_->exchange, turn_->framing, turn_->body, tools);
+WireConnection::Pause WireConnection::FinishTurn(ServingTools& tools) {
+  Turn& turn = *turn_;
+  if (turn.exchange.pending) ShowAnswer(turn);
+  if (turn.exchange.response.action != api::WireAction::kSend) {
+    if (turn.exchange.response.action == api::WireAction::kReset) stream_->Reset();
+    return EndAnswer({});
+  }
+  const bool unread = !turn.body.Drain(kDrainBytes);
+  // A small body that is still arriving is waited for once the answer has left; a larger one costs the connection.
+  const bool soon_read =
+      turn.body.drainable() && turn.body.Length() && *turn.body.Length() - turn.body.bytes_read() <= kDrainBytes;
+  const SendResult sent = BeginSending(turn.exchange, turn.framing.keep_alive && (!unread || soon_read), tools);
+  return sent.blocked ? AwaitRoom(tools) : EndAnswer(sent);
+}
+
+WireConnection::Pause WireConnection::SendAnswer(ServingTools& tools, bool expired) {
+  Turn& turn = *turn_;
+  if (expired) {
+    stream_->Reset();  // or the kernel would keep what the peer never took
+    SendResult broken = turn.unsent.so_far;
+    broken.ok = false;
+    return EndAnswer(broken);
+  }
+  LimitUnsent();
+  const SendResult sent =
+      tools.writer.Continue(*stream_, turn.exchange.response, std::move(turn.unsent), milliseconds(0));
+  return sent.blocked ? AwaitRoom(tools) : EndAnswer(sent);
+}
+
+WireConnection::Pause WireConnection::AwaitRoom(ServingTools& tools) {
+  Turn& turn = *turn_;
+  turn.unsent = tools.writer.TakeUnsent();
+  stage_ = Stage::kAnswer;
+  if (turn.waits_with == nullptr && settings_.allowances != nullptr) {
+    turn.waits_with = settings_.allowances;
+    turn.waits_with->EnterWaiting();
+  }
+  return Next::kRoom;
+}
+
+void WireConnection::LimitUnsent() {
+  const bool limit = settings_.allowances != nullptr && settings_.allowances->crowded();
+  if (limit == unsent_limited_) return;
+  unsent_limited_ = limit;
+  stream_->LimitUnsent(limit ? kUnsentInCrowd : 0);
+}
+
+WireConnection::Pause WireConnection::EndAnswer(const SendResult& sent) {
+  Turn& turn = *turn_;
+  turn.exchange.bytes_out = sent.body_bytes;
+  turn.exchange.bytes_in = turn.body.bytes_read();
+  if (settings_.on_finished) settings_.on_finished(turn.exchange);
+  if (turn.exchange.response.action == api::WireAction::kReset) return Next::kClose;
+  if (!sent.ok || !sent.keep_alive) return Close(turn.refused || !turn.body.at_end());
+  stage_until_ = Now() + kDrainPatience;
+  return DrainBody(false);
+}
+
+WireConnection::Pause WireConnection::DrainBody(bool expired) {
+  if (!turn_->body.Drain(kDrainBytes)) {
+    if (expired || stopping() || !turn_->body.drainable()) return Close(true);
+    stage_ = Stage::kDrain;
+    return Next::kWait;
+  }
   turn_.reset();
   ++facts_.requests_before;
-  return keep;
+  stage_ = Stage::kHead;
+  return std::nullopt;
+}
+
+WireConnection::Pause WireConnection::Close(bool peer_sends) {
+  turn_.reset();
+  stage_ = Stage::kLinger;
+  stage_until_ = Now();
+  if (peer_sends) stage_until_ += std::min(kLingerPatience, settings_.progress_timeout);
+  stream_->EndWriting();
+  return Linger(!peer_sends);
+}
+
+WireConnection::Pause WireConnection::Linger(bool expired) {
+  const IoStatus status = stream_->Discard(kDiscardBytes);
+  const bool more = status == IoStatus::kOk || status == IoStatus::kWouldBlock;
+  if (!more || expired || stopping() || Now() >= stage_until_) return Next::kClose;
+  return status == IoStatus::kOk ? Next::kServe : Next::kWait;
 }
 
 void WireConnection::ShowAnswer(Turn& turn) {
@@ -198,7 +357,7 @@ void WireConnection::ForgetRequest() {
   request_.headers.clear();  // its memory stays for the next head
 }
 
-void WireConnection::CallHandler(Turn& turn) {
+void WireConnection::Handle(Turn& turn) {
   api::Exchange& exchange = turn.exchange;
   try {
     settings_.handler->Handle(exchange);
@@ -209,33 +368,7 @@ void WireConnection::CallHandler(Turn& turn) {
   }
 }
 
-bool WireConnection::Answer(api::Exchange& exchange, const Framing& framing, WireBodyReader& body, ServingTools& tools) {
-  api::Response& response = exchange.response;
-  bool unread = !body.Drain(kDrainBytes, milliseconds(0));
-  bool keep = false;
-  if (response.action == api::WireAction::kSend) {
-    // A small body that is still arriving is waited for once the answer has left; a larger one costs the connection.
-    const bool soon_read = body.drainable() && body.Length() && *body.Length() - body.bytes_read() <= kDrainBytes;
-    const bool can_keep = framing.keep_alive && (!unread || soon_read);
-    const SendResult sent = Send(exchange, can_keep, tools);
-    exchange.bytes_out = sent.body_bytes;
-    keep = sent.ok && sent.keep_alive;
-  } else if (response.action == api::WireAction::kReset) {
-    stream_->Reset();
-  }
-  exchange.bytes_in = body.bytes_read();
-  if (settings_.on_finished) settings_.on_finished(exchange);
-  if (keep && unread) {
-    unread = !body.Drain(kDrainBytes, kDrainPatience);
-    keep = !unread;
-  }
-  if (!keep && response.action != api::WireAction::kReset) {
-    stream_->Linger(unread ? std::min(kLingerPatience, settings_.progress_timeout) : milliseconds(0));
-  }
-  return keep;
-}
-
-SendResult WireConnection::Send(const api::Exchange& exchange, bool can_keep, ServingTools& tools) {
+SendResult WireConnection::BeginSending(const api::Exchange& exchange, bool can_keep, ServingTools& tools) {
   const api::Response& response = exchange.response;
   ResponseContext context;
   context.head_request = exchange.request.method == "HEAD";
@@ -246,21 +379,18 @@ SendResult WireConnection::Send(const api::Exchange& exchange, bool can_keep, Se
   context.date = tools.dates.At((clock != nullptr ? clock : settings_.clock)->Now());
   context.request_id = exchange.request_id;
   context.host_id = exchange.host_id;
-  return tools.writer.Send(*stream_, response, context, settings_.progress_timeout);
+  LimitUnsent();
+  return tools.writer.Send(*stream_, response, context, milliseconds(0));
 }
 
-void WireConnection::Refuse(const Error& error, ServingTools& tools) {
+WireConnection::Pause WireConnection::Refuse(const Error& error, ServingTools& tools) {
   Framing nothing;
   nothing.keep_alive = false;
-  WireBodyReader body(*stream_, buffer_, nothing, settings_.progress_timeout);
-  RequestIds ids = settings_.ids->Next();
-  api::Exchange exchange{request_, &body, facts_};
-  exchange.request_id = std::move(ids.request_id);
-  exchange.host_id = std::move(ids.host_id);
-  exchange.received = settings_.clock->Now();
+  Turn& turn = turn_.emplace(*this, nothing);
+  turn.refused = true;
+  api::Exchange& exchange = turn.exchange;
   FillErrorResponse(error, exchange.request_id, exchange.host_id, exchange.response);
-  Answer(exchange, nothing, body, tools);
-  stream_->Linger(std::min(kLingerPatience, settings_.progress_timeout));  // whatever it sent belongs to nothing
+  return FinishTurn(tools);
 }
 
 }  // namespace penstock::emulator::http

@@ -13,8 +13,10 @@
 
 #include "emulator/api/exchange.h"
 #include "emulator/http/backlog.h"
+#include "emulator/http/allowances.h"
 #include "emulator/http/body_reader.h"
 #include "emulator/http/framing.h"
+#include "emulator/http/gathered_body.h"
 #include "emulator/http/head_parser.h"
 #include "emulator/http/input_buffer.h"
 #include "emulator/http/request_ids.h"
@@ -33,6 +35,7 @@ struct ConnectionSettings {
   RequestIdSource* ids = nullptr;
   const std::atomic<bool>* stopping = nullptr;  // true: no further request on any connection
   Backlog* backlog = nullptr;  // where answers that were given later wait for a thread; null: handlers answer at once
+  Allowances* allowances = nullptr;  // null: every handler waits for its request's body on its thread
   HeadLimits limits;
   std::chrono::milliseconds idle_timeout{60'000};
   std::chrono::milliseconds progress_timeout{20'000};
@@ -45,12 +48,14 @@ struct ServingTools {
   DateCache dates;
 };
 
-// Owned by one thread at a time: the one that serves it, or nobody while it waits, for bytes or for an answer that is given
-// later. The time limit of the wait is watched by a third party through ExpireWait, which never touches anything else.
+// Owned by one thread at a time: the one that serves it, or nobody while it waits, for bytes, for room to write or for an
+// answer that is given later. The time limit of the wait is watched by a third party through ExpireWait, which never touches
+// anything else. Nothing here waits on a thread, but a handler for a body that it was let wait for (allowances.h).
 class WireConnection final : private api::LateAnswer {
  public:
   enum class Next {
     kWait,   // nothing more has arrived: call StartWait and leave the watch
+    kRoom,   // the socket is full: the same, until it can be written to
     kServe,  // more may have arrived: the same, but Serve is due at once
     kLater,  // its answer is given later: it may already be another thread's; from the backlog it goes to Resume
     kClose,  // destroy it
@@ -60,7 +65,8 @@ class WireConnection final : private api::LateAnswer {
   WireConnection(std::uint64_t id, std::unique_ptr<Stream> stream, TlsStream* handshake, Watch& watch,
                  const ConnectionSettings& settings);
 
-  // Serves every request that has arrived whole or begun its body, up to one that is answered later. Never kServe.
+  // Goes on with what the connection waited for, and serves every request that has arrived whole or begun its body, up to
+  // one that is answered later.
   // `to_the_end`: the peer's end may have come with what is read first, and will not be told of again.
   Next Serve(ServingTools& tools, bool to_the_end);
   // Sends the answer that was given. Never kLater.
@@ -71,6 +77,8 @@ class WireConnection final : private api::LateAnswer {
   // Thread safety: any thread while the connection lives. If it waits, and has waited to its limit by `now`, ends the
   // wait: its socket reports an event and the next Serve answers or closes.
   void ExpireWait(MonotonicTime now);
+  // Thread safety: as ExpireWait. Ends a wait for which there is no request in progress.
+  void EndIdleWait();
   // Thread safety: as ExpireWait. Ends every wait on the socket, also those of a request in progress.
   void Interrupt() { stream_->Interrupt(); }
 
@@ -81,34 +89,63 @@ class WireConnection final : private api::LateAnswer {
  private:
   friend class Backlog;
 
+  // What it waits for.
+  enum class Stage : std::uint8_t {
+    kHandshake,
+    kHead,    // or for anything at all
+    kBody,    // to be gathered
+    kAnswer,  // for room to send the rest of it
+    kDrain,   // for the rest of a small body that nobody wanted
+    kLinger,  // for the peer's end, ours being sent
+  };
+  // What a step of a request came to; nullopt: the request is over, and the connection is ready for another one.
+  using Pause = std::optional<Next>;
+
   // One request, from its head to its answer.
   struct Turn {
     Turn(WireConnection& connection, const Framing& request_framing);
+    ~Turn();
     const Framing framing;
     WireBodyReader body;
+    std::optional<GatheredBody> gathered;
     api::Exchange exchange;
     bool failed = false;  // something was thrown after the operation had promised to answer later
+    bool refused = false;  // by the wire: whatever else was sent belongs to nothing
+    UnsentResponse unsent;
+    Allowances* waits_with = nullptr;  // where it counts as an answer that waits
   };
 
   store::Executor& executor() override { return *settings_.backlog; }
   void Give() noexcept override;
 
+  void EndWait(MonotonicTime now, bool of_requests);
+  Pause Proceed(ServingTools& tools, bool expired);
+  Pause Handshake(bool expired);
   Next ServeWaiting(ServingTools& tools);
   std::size_t FindHead();
-  // kServe: served.
-  Next ServeRequest(std::size_t head_bytes, ServingTools& tools);
-  // Answers the request of turn_ and ends it. False: the connection must close.
-  bool FinishTurn(ServingTools& tools);
+  Pause ServeRequest(std::size_t head_bytes, ServingTools& tools);
+  Pause GatherBody(ServingTools& tools, bool expired);
+  Pause CallHandler(ServingTools& tools);
+  // Answers the request of turn_ and ends it.
+  Pause FinishTurn(ServingTools& tools);
+  Pause SendAnswer(ServingTools& tools, bool expired);
+  Pause EndAnswer(const SendResult& sent);
+  Pause DrainBody(bool expired);
+  // The connection ends. Nothing more is written, and what the peer still sends is thrown away for a while.
+  Pause Close(bool peer_sends);
+  Pause Linger(bool expired);
   // Between two requests. True: as far as is known, nothing of the next one has arrived.
   bool PrepareNext();
   // The views of a served request die with its pinned head; a refusal of the next one must not find them.
   void ForgetRequest();
-  void CallHandler(Turn& turn);
+  void Handle(Turn& turn);
   static void ShowAnswer(Turn& turn);
-  bool Answer(api::Exchange& exchange, const Framing& framing, WireBodyReader& body, ServingTools& tools);
-  SendResult Send(const api::Exchange& exchange, bool can_keep, ServingTools& tools);
-  // Sends an error document for a request that never reached the handler.
-  void Refuse(const Error& error, ServingTools& tools);
+  // Before anything of an answer is sent.
+  void LimitUnsent();
+  Pause AwaitRoom(ServingTools& tools);
+  SendResult BeginSending(const api::Exchange& exchange, bool can_keep, ServingTools& tools);
+  // Sends an error document for a request that never reached the handler, and closes.
+  Pause Refuse(const Error& error, ServingTools& tools);
   // The whole of the request's body has been read from the socket, if it has one.
   bool BodyArrived(const Framing& framing) const;
   bool stopping() const { return settings_.stopping->load(std::memory_order_relaxed); }
@@ -119,12 +156,19 @@ class WireConnection final : private api::LateAnswer {
   Watch& watch_;
   InputBuffer buffer_;
   std::size_t scanned_ = 0;             // of the head that is arriving
-  bool to_the_end_ = false;             // of Serve
+  bool to_the_end_ = false;             // more may have arrived that will not be told of: read on
   MonotonicTime head_began_{};          // when its first byte was seen; epoch: not yet
+  Stage stage_ = Stage::kHead;
+  MonotonicTime stage_until_{};         // kDrain, kLinger: how long it may last
+  MonotonicTime wait_began_{};
+  bool unsent_limited_ = false;
   api::RequestHead request_;
   api::Connection facts_;
   // 0: served; kExpired; otherwise the time (nanoseconds, monotonic) until which it may wait.
   std::atomic<std::int64_t> wait_until_{0};
+  // For the third party: what is waited for, and how much the peer had not taken when the wait began or last went on.
+  std::atomic<Stage> waits_for_{Stage::kHead};
+  std::atomic<std::size_t> untaken_{0};
   std::optional<Turn> turn_;
   // Of an answer given later: set by the handler's return and by Give. Whoever comes second goes on with the connection.
   std::atomic<bool> met_{false};

@@ -57,11 +57,14 @@ Result<std::unique_ptr<Engine>> Engine::Start(EngineOptions options) {
   return engine;
 }
 
-Engine::Engine(EngineOptions options) : options_(std::move(options)) {
+Engine::Engine(EngineOptions options)
+    : options_(std::move(options)),
+      allowances_(std::max(options_.max_threads, options_.min_threads) / 2, options_.body_directory, options_.body_disk_bytes) {
   options_.min_threads = std::max(options_.min_threads, 1);
   options_.max_threads = std::max(options_.max_threads, options_.min_threads);
   options_.connection.stopping = &stopping_;
   options_.connection.backlog = &backlog_;
+  options_.connection.allowances = &allowances_;
 }
 
 Engine::~Engine() {
@@ -191,6 +194,14 @@ Engine::Ready Engine::AwaitReady() {
   return ready;
 }
 
+Watch::Left Engine::Leave(Watch& watch, WireConnection::Next next) {
+  switch (next) {
+    case WireConnection::Next::kRoom: return watch.LeaveUntilWritable();
+    case WireConnection::Next::kServe: return watch.LeaveReady();
+    default: return watch.Leave();
+  }
+}
+
 template <class Step>
 void Engine::Advance(WireConnection& connection, Step step, ServingTools& tools) {
   using Next = WireConnection::Next;
@@ -207,7 +218,7 @@ void Engine::Advance(WireConnection& connection, Step step, ServingTools& tools)
     if (next == Next::kLater) return;
     if (next == Next::kClose) return Remove(connection);
     connection.StartWait(Now());
-    const Watch::Left left = next == Next::kServe ? watch.LeaveReady() : watch.Leave();
+    const Watch::Left left = Leave(watch, next);
     if (left == Watch::Left::kYes) return;
     if (left == Watch::Left::kFailed) return Remove(connection);
     // What came may have been the end.
@@ -323,13 +334,14 @@ void Engine::AddThreads(int count) {
   const SignalsBlocked blocked;
   for (int i = 0; i < count; ++i) {
     Worker& worker = workers_.emplace_back();
+    threads_.fetch_add(1, std::memory_order_relaxed);  // first: it may be at work, or have left, before this goes on
     try {
       worker.thread = std::thread([this, &worker] { Work(worker); });
     } catch (const std::system_error&) {  // no more threads to be had: those there are go on
+      threads_.fetch_sub(1, std::memory_order_relaxed);
       workers_.pop_back();
       return;
     }
-    threads_.fetch_add(1, std::memory_order_relaxed);
   }
 }
 
@@ -363,7 +375,7 @@ void Engine::EndConnections(MonotonicTime end_of_grace) {
   MutexLock lock(mutex_);
   while (!connections_.empty()) {
     // In rounds: a connection may begin to wait just after it last saw that nobody stops.
-    ExpireConnections(MonotonicTime::max());
+    for (const auto& [id, connection] : connections_) connection->EndIdleWait();
     if (Now() >= end_of_grace) {
       for (const auto& [id, connection] : connections_) connection->Interrupt();
     }

@@ -1,6 +1,6 @@
 // Which thread serves which connection when: one epoll set, a growing and shrinking set of threads.
 //
-// Waiting connections cost no thread. The thread that is told of a ready connection serves it itself (watch.h). What
+// Waiting connections cost no thread, whatever they wait for. The thread that is told of a ready connection serves it itself (watch.h). What
 // has been promised for later (backlog.h) is done between connections: answers first, errands when none is ready.
 #ifndef PENSTOCK_EMULATOR_HTTP_ENGINE_H_
 #define PENSTOCK_EMULATOR_HTTP_ENGINE_H_
@@ -14,6 +14,7 @@
 #include <deque>
 #include <list>
 #include <memory>
+#include <string>
 #include <thread>
 #include <unordered_map>
 #include <vector>
@@ -28,10 +29,12 @@
 namespace penstock::emulator::http {
 
 struct EngineOptions {
-  ConnectionSettings connection;  // `stopping` and `backlog` are set by the engine
+  ConnectionSettings connection;  // `stopping`, `backlog` and `allowances` are set by the engine
   std::unique_ptr<TlsContext> tls;  // null: plain HTTP
   int min_threads = 4;
-  int max_threads = 256;
+  int max_threads = 256;  // half of them may wait for bodies (allowances.h)
+  std::string body_directory;             // of bodies that no thread waits for; empty: the system's temporary one
+  std::uint64_t body_disk_bytes = 8ull << 30;  // for all of these together
   std::chrono::milliseconds retire_after{2'000};  // an idle thread beyond the minimum ends
 };
 
@@ -75,6 +78,7 @@ class Engine {
   // One step of a connection that the calling thread owns, and what follows from it.
   template <class Step>
   void Advance(WireConnection& connection, Step step, ServingTools& tools);
+  static Watch::Left Leave(Watch& watch, WireConnection::Next next);
   void Remove(WireConnection& connection);
   bool Retire();
   // Sees to it that a backlog is looked at by another thread.
@@ -96,6 +100,7 @@ class Engine {
   int end_event_ = -1;   // readable once all threads shall end
   int call_event_ = -1;  // written to wake one idle thread
   Backlog backlog_{[this] { Call(); }};
+  Allowances allowances_;
 
   std::atomic<std::size_t> open_{0};  // connections
   std::atomic<int> threads_{0};

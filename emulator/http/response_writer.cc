@@ -200,84 +200,121 @@ SendResult ResponseWriter::Send(Stream& stream, const api::Response& response, R
                                 std::chrono::milliseconds patience) {
   const ResponsePlan plan = PlanResponse(response, context);
   if (plan.length_lies) context.keep_alive = false;
-  const bool chunked = plan.framing == ResponseFraming::kChunked;
-  head_.clear();
-  AppendHead(response, plan, context, head_);
-  if (plan.send_body) {
-    if (const auto* content = std::get_if<store::Content>(&response.body)) {
-      SendResult sent = SendContent(stream, *content, BodySize(response), chunked, patience);
-      sent.keep_alive = context.keep_alive;
-      return sent;
-    }
+  std::string text = std::move(unsent_.text);  // for its memory
+  text.clear();
+  AppendHead(response, plan, context, text);
+  unsent_ = UnsentResponse{.text = std::move(text), .chunked = plan.framing == ResponseFraming::kChunked};
+  unsent_.so_far.keep_alive = context.keep_alive;
+  const auto* const content = plan.send_body ? std::get_if<store::Content>(&response.body) : nullptr;
+  if (content != nullptr) {
+    unsent_.behind_slice = BodySize(response);
+    BeginSlice(*content);
+    return SendContent(stream, *content, patience);
   }
-  std::string_view text;
-  if (const auto* body = std::get_if<std::string>(&response.body); body != nullptr && plan.send_body) text = *body;
-  const std::size_t head_size = head_.size();
-  std::string_view end;
-  if (chunked && plan.send_body) {
-    end = text.empty() ? "0\r\n\r\n" : "\r\n0\r\n\r\n";
-    if (!text.empty()) {
-      AppendHex(head_, text.size());
-      head_.append("\r\n");
-    }
-  }
-  const std::array<ByteView, 3> pieces = {AsBytes(head_), AsBytes(text), AsBytes(end)};
-  const IoResult sent = stream.Write(pieces, More::kNo, patience);
-  const std::uint64_t beyond_head = sent.bytes > head_size ? sent.bytes - head_size : 0;
-  return {sent.status == IoStatus::kOk, context.keep_alive, std::min<std::uint64_t>(beyond_head, text.size())};
+  if (!plan.send_body) unsent_.chunked = false;
+  const auto* const body = plan.send_body ? std::get_if<std::string>(&response.body) : nullptr;
+  return SendText(stream, body != nullptr ? std::string_view(*body) : std::string_view(), patience);
 }
 
-SendResult ResponseWriter::SendContent(Stream& stream, const store::Content& content, std::uint64_t size, bool chunked,
-                                       std::chrono::milliseconds patience) {
-  SendResult result;
-  std::uint64_t left = size;
-  // head_ holds the text that leaves before the next slice: the head first, chunk framing later.
-  for (const store::ContentSlice& slice : content.slices) {
-    const std::uint64_t slice_size = slice.range.size();
-    if (slice_size == 0) continue;
-    left -= slice_size;
-    if (chunked) {
-      AppendHex(head_, slice_size);
-      head_.append("\r\n");
-    }
-    const More more = left > 0 || chunked ? More::kYes : More::kNo;
-    const IoResult sent = SendSlice(stream, slice, more, patience);
-    result.body_bytes += sent.bytes > head_.size() ? sent.bytes - head_.size() : 0;
-    if (sent.status != IoStatus::kOk) return result;
-    head_.assign(chunked ? "\r\n" : "");
+SendResult ResponseWriter::Continue(Stream& stream, const api::Response& response, UnsentResponse unsent,
+                                    std::chrono::milliseconds patience) {
+  unsent_ = std::move(unsent);
+  if (const auto* content = std::get_if<store::Content>(&response.body); content != nullptr && unsent_.body_end == 0) {
+    return SendContent(stream, *content, patience);
   }
-  if (chunked) head_.append("0\r\n\r\n");
-  const ByteView rest = AsBytes(head_);
-  result.ok = rest.empty() || stream.Write({&rest, 1}, More::kNo, patience).status == IoStatus::kOk;
+  const ByteView rest = unsent_.text_left();
+  const IoResult sent = stream.Write({&rest, 1}, More::kNo, patience);
+  unsent_.text_at += sent.bytes;
+  return Outcome(sent.status);
+}
+
+SendResult ResponseWriter::Outcome(IoStatus status) {
+  SendResult result = unsent_.so_far;
+  result.body_bytes += std::clamp(unsent_.text_at, unsent_.body_begin, unsent_.body_end) - unsent_.body_begin;
+  result.ok = status == IoStatus::kOk;
+  result.blocked = status == IoStatus::kWouldBlock;
   return result;
+}
+
+SendResult ResponseWriter::SendText(Stream& stream, std::string_view body, std::chrono::milliseconds patience) {
+  std::string& text = unsent_.text;
+  std::string_view end;
+  if (unsent_.chunked) {
+    end = body.empty() ? "0\r\n\r\n" : "\r\n0\r\n\r\n";
+    if (!body.empty()) {
+      AppendHex(text, body.size());
+      text.append("\r\n");
+    }
+  }
+  unsent_.body_begin = text.size();
+  unsent_.body_end = text.size() + body.size();
+  const std::array<ByteView, 3> pieces = {AsBytes(text), AsBytes(body), AsBytes(end)};
+  const IoResult sent = stream.Write(pieces, More::kNo, patience);
+  unsent_.text_at = sent.bytes;
+  if (sent.status == IoStatus::kWouldBlock) text.append(body).append(end);
+  return Outcome(sent.status);
+}
+
+void ResponseWriter::BeginSlice(const store::Content& content) {
+  const std::vector<store::ContentSlice>& slices = content.slices;
+  while (unsent_.slice < slices.size() && slices[unsent_.slice].range.size() == 0) ++unsent_.slice;
+  unsent_.slice_at = 0;
+  unsent_.ended = unsent_.slice == slices.size();
+  const std::uint64_t size = unsent_.ended ? 0 : slices[unsent_.slice].range.size();
+  unsent_.behind_slice -= size;
+  if (!unsent_.chunked) return;
+  AppendHex(unsent_.text, size);
+  unsent_.text.append(unsent_.ended ? "\r\n\r\n" : "\r\n");
+}
+
+SendResult ResponseWriter::SendContent(Stream& stream, const store::Content& content, std::chrono::milliseconds patience) {
+  while (!unsent_.ended) {
+    const More more = unsent_.behind_slice > 0 || unsent_.chunked ? More::kYes : More::kNo;
+    const IoResult sent = SendSlice(stream, content.slices[unsent_.slice], more, patience);
+    const std::size_t of_text = std::min(sent.bytes, unsent_.text_left().size());
+    unsent_.text_at += of_text;
+    unsent_.slice_at += sent.bytes - of_text;
+    unsent_.so_far.body_bytes += sent.bytes - of_text;
+    if (sent.status != IoStatus::kOk) return Outcome(sent.status);
+    unsent_.text.assign(unsent_.chunked ? "\r\n" : "");
+    unsent_.text_at = 0;
+    ++unsent_.slice;
+    BeginSlice(content);
+  }
+  const ByteView rest = unsent_.text_left();
+  if (rest.empty()) return Outcome(IoStatus::kOk);
+  const IoResult sent = stream.Write({&rest, 1}, More::kNo, patience);
+  unsent_.text_at += sent.bytes;
+  return Outcome(sent.status);
 }
 
 IoResult ResponseWriter::SendSlice(Stream& stream, const store::ContentSlice& slice, More more,
                                    std::chrono::milliseconds patience) {
-  const std::uint64_t size = slice.range.size();
-  std::array<ByteView, 2> pieces = {AsBytes(head_), {}};
+  const std::uint64_t begin = slice.range.begin + unsent_.slice_at;
+  const std::uint64_t size = slice.range.end - begin;
+  std::array<ByteView, 2> pieces = {unsent_.text_left(), {}};
   if (const std::optional<ByteView> memory = slice.blob->Memory()) {
-    pieces[1] = memory->subspan(slice.range.begin, size);
+    pieces[1] = memory->subspan(begin, size);
     if (size > kJoinBytes) return stream.Write(pieces, more, patience);
-    const std::size_t head_size = head_.size();
-    head_.append(AsText(pieces[1]));
-    const ByteView joined = AsBytes(head_);
+    const std::size_t text_size = unsent_.text.size();
+    unsent_.text.append(AsText(pieces[1]));
+    const ByteView joined = unsent_.text_left();
     const IoResult sent = stream.Write({&joined, 1}, more, patience);
-    head_.resize(head_size);
+    unsent_.text.resize(text_size);
     return sent;
   }
   const int file = slice.blob->FileDescriptor();
   if (size <= kCopyFileBytes) {
     scratch_.resize(kCopyFileBytes);
     const MutableByteView copy = MutableByteView(scratch_).first(size);
-    if (!ReadFile(file, slice.range.begin, copy)) return {IoStatus::kBroken, 0};
+    if (!ReadFile(file, begin, copy)) return {IoStatus::kBroken, 0};
     pieces[1] = copy;
     return stream.Write(pieces, more, patience);
   }
   IoResult sent;
-  if (!head_.empty()) sent = stream.Write({pieces.data(), 1}, More::kYes, patience);
+  if (!pieces[0].empty()) sent = stream.Write({pieces.data(), 1}, More::kYes, patience);
   if (sent.status != IoStatus::kOk) return sent;
-  const IoResult body = stream.SendFile(file, slice.range.begin, size, patience);
+  const IoResult body = stream.SendFile(file, begin, size, patience);
   return {body.status, sent.bytes + body.bytes};
 }
 

@@ -49,24 +49,49 @@ std::string_view StandardReason(int status);  // "Unknown" for a status without 
 
 struct SendResult {
   bool ok = false;               // everything left
+  bool blocked = false;          // the socket is full: what is left is with the writer
   bool keep_alive = false;       // what the head promised
   std::uint64_t body_bytes = 0;  // of the body, without chunk framing; a lower bound when not ok
+};
+
+// What of a response has not left yet: a text, and behind it the content's slices from one of them on.
+struct UnsentResponse {
+  std::string text;
+  std::size_t text_at = 0;  // before this it has left
+  std::size_t body_begin = 0;  // of the text, [body_begin, body_end) is body
+  std::size_t body_end = 0;
+  std::size_t slice = 0;
+  std::uint64_t slice_at = 0;      // bytes of the slice that have left
+  std::uint64_t behind_slice = 0;  // bytes of all slices behind it
+  bool chunked = false;
+  bool ended = false;  // no slice is left: the text is the last
+  SendResult so_far;
+
+  ByteView text_left() const { return AsBytes(text).subspan(text_at); }
 };
 
 // Reused from response to response by one thread.
 class ResponseWriter {
  public:
-  // Head and small bodies in one system call; memory is sent from where it lies, files by sendfile.
+  // Head and small bodies in one system call; memory is sent from where it lies, files by sendfile. Waits up to `patience`
+  // for each step of progress; without any it may come to be blocked.
   SendResult Send(Stream& stream, const api::Response& response, ResponseContext context,
                   std::chrono::milliseconds patience);
+  // After a blocked Send or Continue: what is left, for a Continue of any writer with the same response.
+  UnsentResponse TakeUnsent() { return std::move(unsent_); }
+  SendResult Continue(Stream& stream, const api::Response& response, UnsentResponse unsent,
+                      std::chrono::milliseconds patience);
 
  private:
-  SendResult SendContent(Stream& stream, const store::Content& content, std::uint64_t size, bool chunked,
-                         std::chrono::milliseconds patience);
-  // head_ and the slice behind it.
+  SendResult SendText(Stream& stream, std::string_view body, std::chrono::milliseconds patience);
+  SendResult SendContent(Stream& stream, const store::Content& content, std::chrono::milliseconds patience);
+  // What is left of the text and of the slice behind it.
   IoResult SendSlice(Stream& stream, const store::ContentSlice& slice, More more, std::chrono::milliseconds patience);
+  // Goes to the first slice that has bytes, from unsent_.slice on, and adds its framing to the text; or to the end.
+  void BeginSlice(const store::Content& content);
+  SendResult Outcome(IoStatus status);
 
-  std::string head_;
+  UnsentResponse unsent_;
   std::vector<std::byte> scratch_;
 };
 

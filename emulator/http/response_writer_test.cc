@@ -186,6 +186,48 @@ TEST_F(SendTest, AFileThatShrankBreaksTheConnection) {
   EXPECT_EQ(sent.body_bytes, 50'000u);
 }
 
+// Each round is another thread's, perhaps.
+TEST_F(SendTest, ABlockedAnswerIsContinuedByAnyWriter) {
+  const std::string text = PatternText(12 << 20);
+  const auto memory = std::make_shared<MemoryBlob>(text);
+  const auto file = std::make_shared<FileBlob>(text);
+  store::Content content;
+  std::string joined;
+  for (const store::BlobPtr& blob : {store::BlobPtr(memory), store::BlobPtr(file)}) {
+    for (const ByteRange range : {ByteRange{0, text.size()}, {5, 10}, {7, 30'000}}) {
+      content.slices.push_back({blob, range});
+      joined += text.substr(range.begin, range.size());
+    }
+  }
+  api::Response of_text = With(text);
+  api::Response of_content;
+  of_content.body = content;
+  for (api::Response* const response : {&of_text, &of_content}) {
+    for (const bool chunked : {false, true}) {
+      response->chunked = chunked;
+      const std::string& expected = response == &of_text ? text : joined;
+      constexpr std::chrono::milliseconds kNone{0};
+      sent_ = writer_.Send(*pipe_.stream, *response, Context(), kNone);
+      ASSERT_TRUE(sent_.blocked);
+      TestResponse got;
+      std::jthread reader([&] { got = pipe_.peer->Read(); });
+      UnsentResponse unsent = writer_.TakeUnsent();
+      while (sent_.blocked) {
+        pollfd room{pipe_.stream->fd(), POLLOUT, 0};
+        ASSERT_EQ(::poll(&room, 1, static_cast<int>(kTestPatience.count())), 1);
+        ResponseWriter another;
+        sent_ = another.Continue(*pipe_.stream, *response, std::move(unsent), kNone);
+        unsent = another.TakeUnsent();
+      }
+      reader.join();
+      EXPECT_TRUE(sent_.ok);
+      EXPECT_EQ(sent_.body_bytes, expected.size());
+      EXPECT_TRUE(got.body == expected) << chunked << " got " << got.body.size() << " of " << expected.size();
+      EXPECT_TRUE(pipe_.peer->Silent());
+    }
+  }
+}
+
 TEST_F(SendTest, GivesUpOnAPeerThatDoesNotRead) {
   const SendResult sent = writer_.Send(*pipe_.stream, With(std::string(64 << 20, 'x')), Context(), std::chrono::milliseconds(50));
   EXPECT_FALSE(sent.ok);

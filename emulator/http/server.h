@@ -1,7 +1,7 @@
 // The wire: an HTTP/1.1 server of our own behind cpp-httplib's listener (architecture §4).
 //
-// Knows bytes on sockets, not S3. One epoll set holds waiting connections; a small set of threads serves one request
-// at a time from start to end with blocking calls under a deadline.
+// Knows bytes on sockets, not S3. One epoll set holds the connections that wait, for bytes or for room to write; a small set
+// of threads serves those that need not. Handlers alone block, and only so many at a time for a client (allowances.h).
 #ifndef PENSTOCK_EMULATOR_HTTP_SERVER_H_
 #define PENSTOCK_EMULATOR_HTTP_SERVER_H_
 
@@ -22,7 +22,8 @@ struct ServerOptions {
   std::string tls_certificate_path;  // PEM; both set or both empty
   std::string tls_key_path;
   int min_threads = 0;  // 0: one per processor, at least 2; more start when requests stall, and end when idle
-  int max_threads = 256;
+  int max_threads = 256;  // half of them may wait for bodies; further bodies are gathered without a thread
+  std::string body_directory;  // where to, beyond 64 KiB each (8 GiB in all); empty: the system's for temporary files
   std::size_t max_head_bytes = 64 << 10;
   std::chrono::milliseconds idle_timeout{60'000};      // between requests
   std::chrono::milliseconds progress_timeout{20'000};  // no byte moved within a request

@@ -1,8 +1,11 @@
 #include "emulator/http/stream.h"
 
 #include <arpa/inet.h>
+#include <linux/sockios.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
@@ -44,22 +47,29 @@ void Stream::Interrupt() { ::shutdown(fd_, SHUT_RDWR); }
 
 void Stream::InterruptReading() { ::shutdown(fd_, SHUT_RD); }
 
-void Stream::Linger(std::chrono::milliseconds patience) {
-  EndWriting();
-  const auto end = std::chrono::steady_clock::now() + patience;
+IoStatus Stream::Discard(std::size_t limit_bytes) {
   std::array<std::byte, 16 << 10> unwanted;
-  for (;;) {
+  for (std::size_t discarded = 0; discarded < limit_bytes;) {
     const ssize_t got = ::recv(fd_, unwanted.data(), unwanted.size(), MSG_DONTWAIT);
-    if (got == 0 || (got < 0 && errno != EINTR && !WouldBlock(errno))) return;
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
-    if (left.count() <= 0) return;
-    if (got < 0 && Wait(POLLIN, left) != IoStatus::kOk) return;
+    if (got == 0) return IoStatus::kEnd;
+    if (got > 0) discarded += static_cast<std::size_t>(got);
+    if (got < 0 && WouldBlock(errno)) return IoStatus::kWouldBlock;
+    if (got < 0 && errno != EINTR) return IoStatus::kBroken;
   }
+  return IoStatus::kOk;
+}
+
+void Stream::LimitUnsent(int bytes) { ::setsockopt(fd_, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &bytes, sizeof bytes); }
+
+std::size_t Stream::Untaken() const {
+  int bytes = 0;
+  return ::ioctl(fd_, SIOCOUTQ, &bytes) == 0 && bytes > 0 ? static_cast<std::size_t>(bytes) : 0;
 }
 
 short Stream::read_events() const { return POLLIN; }
 
 IoStatus Stream::Wait(short events, std::chrono::milliseconds patience) const {
+  if (patience.count() == 0) return IoStatus::kWouldBlock;
   const auto end = std::chrono::steady_clock::now() + patience;
   pollfd entry{fd_, events, 0};
   for (;;) {

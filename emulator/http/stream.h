@@ -18,7 +18,7 @@ namespace penstock::emulator::http {
 enum class IoStatus {
   kOk,
   kEnd,         // the peer will send no more
-  kWouldBlock,  // nothing can move now
+  kWouldBlock,  // nothing can move now, and the caller does not wait
   kTimeout,     // nothing moved for as long as the caller was willing to wait
   kBroken,      // reset, or a TLS failure: the connection is dead
 };
@@ -44,7 +44,8 @@ class Stream {
 
   // Never waits. kOk: 1 to into.size() bytes.
   virtual IoResult TryRead(MutableByteView into) = 0;
-  // Moves all of `pieces` (at most kMaxPieces), waiting up to `patience` for each step of progress.
+  // Moves all of `pieces` (at most kMaxPieces), waiting up to `patience` for each step of progress; zero: not at all. What
+  // follows kWouldBlock begins with the bytes that did not leave.
   virtual IoResult Write(std::span<const ByteView> pieces, More more, std::chrono::milliseconds patience) = 0;
   // Sends `count` bytes of file `file` from `offset` on; kBroken also when the file is shorter or unreadable.
   virtual IoResult SendFile(int file, std::uint64_t offset, std::uint64_t count, std::chrono::milliseconds patience) = 0;
@@ -58,9 +59,13 @@ class Stream {
   void Reset();
   // FIN both ways; every wait on the socket ends. close() alone would not do where a forked process holds a copy.
   void Interrupt();
-  // Ends writing, then throws away what the peer still sends until it ends too or `patience` has passed: closing a
-  // socket with unread bytes sends RST, and an RST can overtake the answer on its way to the peer.
-  void Linger(std::chrono::milliseconds patience);
+  // Throws away what has arrived, at most `limit_bytes`: closing a socket with unread bytes sends RST, and an RST can
+  // overtake the answer on its way to the peer. kEnd: the peer has ended; kWouldBlock: it may send more; kOk: more is here.
+  IoStatus Discard(std::size_t limit_bytes);
+  // The socket holds no more than about so many bytes that cannot leave yet; 0: as many as the system lets it.
+  void LimitUnsent(int bytes);
+  // Bytes that the peer has not yet taken; 0 where nobody can tell.
+  std::size_t Untaken() const;
   // The peer's bytes read as an end from now on; answers can still be written.
   void InterruptReading();
 
@@ -69,7 +74,8 @@ class Stream {
  protected:
   // What TryRead waits for after kWouldBlock: POLLIN, or POLLOUT in the middle of a TLS exchange.
   virtual short read_events() const;
-  // kOk once one of `events` is there (or the socket broke: the next call tells), kTimeout otherwise.
+  // kOk once one of `events` is there (or the socket broke: the next call tells), kTimeout otherwise; without patience
+  // kWouldBlock at once.
   IoStatus Wait(short events, std::chrono::milliseconds patience) const;
 
  private:

@@ -92,13 +92,16 @@ TEST(PlainStream, InterruptEndsAWaitInAnotherThread) {
   EXPECT_EQ(status, IoStatus::kEnd);
 }
 
-TEST(PlainStream, LingerLetsTheAnswerOvertakeUnreadBytes) {
+TEST(PlainStream, WhatIsDiscardedDoesNotTakeTheAnswerWithIt) {
   Pipe pipe;
   pipe.peer->Send(std::string(100'000, 'x'));
   const ByteView answer = AsBytes("answer");
   ASSERT_EQ(pipe.stream->Write({&answer, 1}, More::kNo, kTestPatience).status, IoStatus::kOk);
   std::jthread closer([&] {
-    pipe.stream->Linger(kTestPatience);
+    pipe.stream->EndWriting();
+    IoStatus status = IoStatus::kOk;
+    while (status == IoStatus::kOk || status == IoStatus::kWouldBlock) status = pipe.stream->Discard(10'000);
+    EXPECT_EQ(status, IoStatus::kEnd);
     pipe.stream.reset();
   });
   pipe.peer->Send(std::string(100'000, 'x'));
@@ -107,6 +110,19 @@ TEST(PlainStream, LingerLetsTheAnswerOvertakeUnreadBytes) {
   int error = -1;
   EXPECT_EQ(pipe.peer->ReadToEnd(&error), "answer");
   EXPECT_EQ(error, 0);
+}
+
+TEST(PlainStream, WithoutPatienceAFullSocketIsToldOfAtOnce) {
+  Pipe pipe;
+  const std::string text(64 << 20, 'x');
+  const ByteView piece = AsBytes(text);
+  const IoResult sent = pipe.stream->Write({&piece, 1}, More::kNo, std::chrono::milliseconds(0));
+  EXPECT_EQ(sent.status, IoStatus::kWouldBlock);
+  EXPECT_GT(sent.bytes, 0u);
+  EXPECT_LT(sent.bytes, text.size());
+  const FileBlob file(text.substr(0, 1 << 20));
+  EXPECT_EQ(pipe.stream->SendFile(file.FileDescriptor(), 0, 1 << 20, std::chrono::milliseconds(0)).status, IoStatus::kWouldBlock);
+  EXPECT_GT(pipe.stream->Untaken(), 0u);
 }
 
 TEST(PeerName, NamesAddressAndPort) {

@@ -37,20 +37,14 @@ class OpenSslStream final : public TlsStream {
 
   bool tls() const override { return true; }
 
-  IoStatus Handshake(std::chrono::milliseconds patience) override {
-    for (;;) {
-      ERR_clear_error();
-      const int done = SSL_accept(ssl_.get());
-      if (done == 1) {
-        usable_ = true;
-        return IoStatus::kOk;
-      }
-      const IoStatus status = Classify(done);
-      if (status != IoStatus::kWouldBlock) return status;
-      const IoStatus waited = Wait(events_, patience);
-      if (waited != IoStatus::kOk) return waited;
-    }
+  IoStatus Handshake() override {
+    ERR_clear_error();
+    const int done = SSL_accept(ssl_.get());
+    usable_ = done == 1;
+    return usable_ ? IoStatus::kOk : Classify(done);
   }
+
+  bool waits_for_room() const override { return events_ == POLLOUT; }
 
   IoResult TryRead(MutableByteView into) override {
     ERR_clear_error();

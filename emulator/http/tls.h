@@ -15,8 +15,10 @@ namespace penstock::emulator::http {
 class TlsStream : public Stream {
  public:
   using Stream::Stream;
-  // Runs the handshake, waiting up to `patience` for each step. Call once, before anything else.
-  virtual IoStatus Handshake(std::chrono::milliseconds patience) = 0;
+  // Takes the handshake as far as what has arrived carries it; kOk: it is done. Before anything else.
+  virtual IoStatus Handshake() = 0;
+  // What came to nothing for now waits for room to write, not for bytes.
+  virtual bool waits_for_room() const = 0;
 };
 
 // The server's certificate and key, TLS 1.2 and later. Thread safety: Accept from any thread.

@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "emulator/http/test_support.h"
 #include "gtest/gtest.h"
@@ -98,6 +99,27 @@ class TlsTest : public testing::Test {
   }
   Certificate certificate_;
 };
+
+// The first bytes of a ClientHello, and no more.
+TEST_F(TlsTest, HandshakesThatStallHoldNobodyUp) {
+  FunctionHandler handler([](api::Exchange& exchange) { AnswerWith(exchange, "x"); });
+  ServerOptions options;
+  options.min_threads = 1;
+  options.max_threads = 1;
+  options.idle_timeout = std::chrono::milliseconds(10'000);
+  const auto server = Start(handler, options);
+  std::vector<TestClient> stalled;
+  for (int i = 0; i < 20; ++i) {
+    stalled.emplace_back(server->port());
+    stalled.back().Send(std::string_view("\x16\x03\x01\x02\x00", 5));
+  }
+  TlsClient client(server->port());
+  ASSERT_TRUE(client.connected());
+  ASSERT_TRUE(client.Send("GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"));
+  bool orderly = false;
+  EXPECT_TRUE(client.ReadToEnd(orderly).ends_with("\r\n\r\nx"));
+  EXPECT_TRUE(stalled.front().Silent());
+}
 
 TEST_F(TlsTest, RoundTripsBodiesBothWays) {
   const std::string text = PatternText(3 << 20);

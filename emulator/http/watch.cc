@@ -5,18 +5,19 @@
 namespace penstock::emulator::http {
 namespace {
 
+constexpr std::uint32_t kNothing = EPOLLET;
 constexpr std::uint32_t kArrivals = EPOLLIN | EPOLLRDHUP | EPOLLET;
+constexpr std::uint32_t kRoom = EPOLLOUT | EPOLLET;
 
 }  // namespace
 
 bool Watch::Open(int epoll, int fd, WireConnection& connection) {
   epoll_ = epoll;
   fd_ = fd;
-  as_usual_ = true;
   connection_ = &connection;
   // As long as it is closed nobody claims it, not even with its predecessor's last event.
   epoll_event event{};
-  event.events = EPOLLET;
+  event.events = kNothing;
   event.data.ptr = this;
   if (::epoll_ctl(epoll_, EPOLL_CTL_ADD, fd_, &event) != 0) return false;
   phase_.store(Phase::kWaiting, std::memory_order_release);
@@ -43,17 +44,19 @@ WireConnection* Watch::Claim() {
 }
 
 Watch::Left Watch::Leave() {
-  if (!as_usual_) {
-    as_usual_ = true;
-    if (!Change(kArrivals)) return Left::kFailed;
-  }
+  if (watched_ != kArrivals && !Change(kArrivals)) return Left::kFailed;
+  return Release();
+}
+
+Watch::Left Watch::LeaveUntilWritable() {
+  // The edge comes after a write that found no room, whenever the set was told.
+  if (watched_ != kRoom && !Change(kRoom)) return Left::kFailed;
   return Release();
 }
 
 Watch::Left Watch::LeaveReady() {
   // A socket can mostly be written to, so that who watches for that too is told at once.
-  as_usual_ = false;
-  return Change(kArrivals | EPOLLOUT) ? Release() : Left::kFailed;
+  return Change(kArrivals | kRoom) ? Release() : Left::kFailed;
 }
 
 Watch::Left Watch::Release() {
@@ -64,8 +67,7 @@ Watch::Left Watch::Release() {
 }
 
 void Watch::Mute() {
-  as_usual_ = false;
-  Change(EPOLLET);
+  Change(kNothing);
 }
 
 void Watch::Close() {
@@ -77,6 +79,7 @@ void Watch::Close() {
 bool Watch::Change(std::uint32_t events) {
   epoll_event event{};
   event.events = events;
+  watched_ = events;
   event.data.ptr = this;
   return ::epoll_ctl(epoll_, EPOLL_CTL_MOD, fd_, &event) == 0;
 }

@@ -31,6 +31,8 @@ class Watch {
   Left Leave();
   // The same, though more may have arrived already: the connection is due at once, for whichever thread is free.
   Left LeaveReady();
+  // The same for who waits for room to write: it is told of nothing else.
+  Left LeaveUntilWritable();
   // No events until the connection is left: its body is read as it comes, and each piece would wake a thread.
   void Mute();
   // The connection ends. Events that were on their way do nothing, or give its successor a look in vain.
@@ -46,7 +48,7 @@ class Watch {
 
   int epoll_ = -1;
   int fd_ = -1;
-  bool as_usual_ = true;  // watched for arrivals and nothing else
+  std::uint32_t watched_ = 0;  // for what events
   WireConnection* connection_ = nullptr;
   std::atomic<Phase> phase_{Phase::kClosed};
 };

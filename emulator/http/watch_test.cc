@@ -98,6 +98,24 @@ TEST_F(WatchTest, LeftReadyItIsToldOfAtOnceAndOnce) {
   EXPECT_EQ(Told(), nullptr);
 }
 
+TEST_F(WatchTest, LeftUntilWritableItTellsOfRoomAlone) {
+  ASSERT_TRUE(watch_.Open(epoll_, pipe_.stream->fd(), connection_));
+  ASSERT_EQ(watch_.Claim(), &connection_);
+  const std::string text(64 << 20, 'x');
+  const ByteView all = AsBytes(text);
+  ASSERT_EQ(pipe_.stream->Write({&all, 1}, More::kNo, std::chrono::milliseconds(0)).status, IoStatus::kWouldBlock);
+  ASSERT_EQ(watch_.LeaveUntilWritable(), Watch::Left::kYes);
+  ASSERT_TRUE(pipe_.peer->Send("more"));
+  pollfd arrived{pipe_.stream->fd(), POLLIN, 0};
+  ASSERT_EQ(::poll(&arrived, 1, static_cast<int>(kTestPatience.count())), 1);
+  EXPECT_EQ(Told(), nullptr);
+  std::vector<char> taken(16 << 20);
+  while (Told(nullptr, 1) == nullptr) ASSERT_GT(::recv(pipe_.peer->fd(), taken.data(), taken.size(), 0), 0);
+  ASSERT_EQ(watch_.Claim(), &connection_);
+  EXPECT_EQ(watch_.Leave(), Watch::Left::kYes);
+  EXPECT_EQ(Told(), &watch_) << "what arrived meanwhile";
+}
+
 TEST_F(WatchTest, ClosedItGivesNobodyAwayAndServesAnother) {
   ASSERT_TRUE(watch_.Open(epoll_, pipe_.stream->fd(), connection_));
   ASSERT_EQ(watch_.Claim(), &connection_);

@@ -69,6 +69,10 @@ Error RequestTimedOut() {
                  "Idle connections will be closed.");
 }
 
+Error NoRoomForBody() {
+  return Refusal(ErrorKind::kThrottled, 503, "SlowDown", "Please reduce your request rate.");
+}
+
 Error InternalError() {
   return Refusal(ErrorKind::kInternal, 500, "InternalError", "We encountered an internal error. Please try again.");
 }

@@ -145,6 +145,7 @@ class RunningEmulator final : public Emulator {
     http::ServerOptions wire{.host = options_.host, .port = options_.port};
     wire.tls_certificate_path = options_.tls_certificate_path;
     wire.tls_key_path = options_.tls_key_path;
+    wire.body_directory = options_.data_directory;  // where a large body belongs anyway
     wire.clock = &clock_;
     wire.on_finished = [this](const api::Exchange& exchange) { Finished(exchange); };
     PENSTOCK_ASSIGN(server_, http::Server::Start(std::move(wire), *front_));

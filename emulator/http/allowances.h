@@ -1,0 +1,62 @@
+// What a server grants to all slow peers together: threads that wait for their bodies, disk space for bodies that no thread
+// waits for, and sockets that hold as much of an answer as the system allows.
+#ifndef PENSTOCK_EMULATOR_HTTP_ALLOWANCES_H_
+#define PENSTOCK_EMULATOR_HTTP_ALLOWANCES_H_
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "penstock/base/result.h"
+
+namespace penstock::emulator::http {
+
+// Thread safety: any thread.
+class Allowances {
+ public:
+  // `directory`: of files for gathered bodies; empty: the system's for temporary files.
+  Allowances(int threads, std::string directory, std::uint64_t disk_bytes)
+      : free_threads_(threads), directory_(std::move(directory)), free_bytes_(disk_bytes) {}
+
+  // Whether one more handler may wait for its request's body on its thread. After true, LeaveThread once it has returned.
+  bool EnterThread();
+  void LeaveThread() { free_threads_.fetch_add(1, std::memory_order_relaxed); }
+
+  // False: the disk space for gathered bodies is used up.
+  bool TakeSpace(std::uint64_t bytes);
+  void GiveSpace(std::uint64_t bytes) { free_bytes_.fetch_add(bytes, std::memory_order_relaxed); }
+  // A descriptor of a new file without a name, whose space is the system's again once it is closed. kResourceExhausted.
+  Result<int> OpenFile() const;
+
+  // Answers that wait until their peers take more of them.
+  void EnterWaiting() { waiting_answers_.fetch_add(1, std::memory_order_relaxed); }
+  void LeaveWaiting() { waiting_answers_.fetch_sub(1, std::memory_order_relaxed); }
+  // There are so many that each can have no more than a little in its socket: by itself the system lets it have a few MiB.
+  bool crowded() const { return waiting_answers_.load(std::memory_order_relaxed) >= kCrowd; }
+  static constexpr int kCrowd = 64;
+
+ private:
+  std::atomic<int> free_threads_;
+  const std::string directory_;
+  std::atomic<std::uint64_t> free_bytes_;
+  std::atomic<int> waiting_answers_{0};
+};
+
+// Gives back what EnterThread granted. Null: nothing was.
+class HeldThread {
+ public:
+  explicit HeldThread(Allowances* of) : of_(of) {}
+  ~HeldThread() {
+    if (of_ != nullptr) of_->LeaveThread();
+  }
+  HeldThread(const HeldThread&) = delete;
+  HeldThread& operator=(const HeldThread&) = delete;
+
+ private:
+  Allowances* const of_;
+};
+
+}  // namespace penstock::emulator::http
+
+#endif  // PENSTOCK_EMULATOR_HTTP_ALLOWANCES_H_

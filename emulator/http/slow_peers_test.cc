@@ -1,0 +1,191 @@
+// Peers that stall in the middle of a request or of its answer: they hold no thread that others need, and lose nothing once
+// they move again.
+#include <future>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "emulator/http/test_support.h"
+#include "gtest/gtest.h"
+
+namespace penstock::emulator::http {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr int kSlow = 40;  // many more than the threads of these servers
+constexpr std::size_t kLarge = 200'000;  // more than is gathered in memory
+constexpr std::size_t kHuge = 16 << 20;  // more than sockets hold
+
+std::string Put(std::string_view target, std::size_t length) {
+  return "PUT " + std::string(target) + " HTTP/1.1\r\nHost: h\r\nContent-Length: " + std::to_string(length) + "\r\n\r\n";
+}
+
+class SlowPeers : public testing::Test {
+ protected:
+  // PUT is answered with its body, or its error; a GET of /memory, /file or /text with kHuge bytes.
+  void Serve(int max_threads, milliseconds progress_timeout = kTestPatience) {
+    ServerOptions options;
+    options.min_threads = 1;
+    options.max_threads = max_threads;
+    options.progress_timeout = progress_timeout;
+    options.on_finished = [this](const api::Exchange& exchange) {
+      const std::lock_guard lock(mutex_);
+      if (exchange.request.method == "GET") sent_.set_value(exchange.bytes_out);
+    };
+    server_ = StartServer(handler_, options);
+    ASSERT_NE(server_, nullptr);
+  }
+  TestClient Connect() const { return TestClient(server_->port()); }
+  bool ServesOthers() const {
+    TestClient other = Connect();
+    const std::string body = PatternText(kLarge, 3);
+    return other.Ask(Put("/", 5) + "hello").body == "hello" && other.Ask(Put("/", kLarge) + body).body == body;
+  }
+
+  const std::string huge_ = PatternText(kHuge);
+  std::mutex mutex_;
+  std::promise<std::uint64_t> sent_;  // of the one GET of a test
+  std::unique_ptr<Server> server_;
+
+ private:
+  void Handle(api::Exchange& exchange) const {
+    if (exchange.request.method == "PUT") return AnswerWith(exchange, ReadBody(*exchange.body));
+    if (exchange.request.target == "/text") return AnswerWith(exchange, huge_);
+    exchange.response.body = exchange.request.target == "/file" ? file_ : memory_;
+    exchange.response.chunked = exchange.request.target == "/chunked";
+  }
+
+  const store::Content memory_ = ContentOf(std::make_shared<MemoryBlob>(huge_));
+  const store::Content file_ = ContentOf(std::make_shared<FileBlob>(huge_));
+  FunctionHandler handler_{[this](api::Exchange& exchange) { Handle(exchange); }};
+};
+
+TEST_F(SlowPeers, BodiesThatStallHoldNobodyUpAndArriveInTheEnd) {
+  for (const int threads : {1, 4}) {
+    Serve(threads);
+    const std::string body = PatternText(kLarge, 5);
+    std::vector<TestClient> slow;
+    for (int i = 0; i < kSlow; ++i) {
+      slow.push_back(Connect());
+      slow.back().Send(Put("/slow", kLarge) + body.substr(0, i % 2 == 0 ? 10 : 100'000));
+    }
+    EXPECT_TRUE(ServesOthers()) << threads;
+    for (int i = 0; i < kSlow; ++i) slow[static_cast<std::size_t>(i)].Send(body.substr(i % 2 == 0 ? 10 : 100'000));
+    for (TestClient& client : slow) EXPECT_TRUE(client.Read().body == body) << threads;
+    EXPECT_TRUE(slow.front().Ask(Put("/next", 3) + "abc").body == "abc") << "the connection goes on";
+  }
+}
+
+TEST_F(SlowPeers, ChunkedBodiesAndThoseThatAreAskedForStallLikeOthers) {
+  Serve(1);
+  TestClient chunked = Connect();
+  chunked.Send("PUT / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nabc");
+  TestClient asked = Connect();
+  const std::string_view expects = "PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\n";
+  EXPECT_EQ(asked.Ask(expects).status, 100);
+  EXPECT_TRUE(ServesOthers());
+  EXPECT_EQ(chunked.Ask("de\r\n0\r\n\r\n").body, "abcde");
+  EXPECT_EQ(asked.Ask("xyz").body, "xyz");
+}
+
+TEST_F(SlowPeers, ABodyThatNeverComesIsARequestTimeoutAndOneThatEndsIncomplete) {
+  Serve(1, milliseconds(100));
+  TestClient silent = Connect();
+  silent.Send(Put("/", 1000) + "abc");
+  TestClient ended = Connect();
+  ended.Send(Put("/", 1000) + "abc");
+  ended.EndSending();
+  EXPECT_EQ(ended.Read().body, "error IncompleteBody");
+  EXPECT_EQ(silent.Read().body, "error RequestTimeout");
+  TestClient dripping = Connect();
+  dripping.Send(Put("/", 1'000'000));
+  pollfd answer{dripping.fd(), POLLIN, 0};
+  const auto end = std::chrono::steady_clock::now() + kTestPatience;
+  while (::poll(&answer, 1, 10) == 0 && std::chrono::steady_clock::now() < end) dripping.Send("a");
+  EXPECT_EQ(dripping.Read().body, "error RequestTimeout");
+}
+
+TEST_F(SlowPeers, AnswersThatNobodyReadsHoldNobodyUpAndArriveInTheEnd) {
+  for (const std::string target : {"/memory", "/file", "/text", "/chunked"}) {
+    sent_ = {};
+    Serve(1);
+    TestClient slow = Connect();
+    slow.Send("GET " + target + " HTTP/1.1\r\nHost: h\r\n\r\n" + Put("/next", 3) + "abc");
+    EXPECT_TRUE(ServesOthers()) << target;
+    EXPECT_TRUE(slow.Read().body == huge_) << target;
+    EXPECT_EQ(sent_.get_future().get(), kHuge) << target;
+    EXPECT_EQ(slow.Read().body, "abc") << target;
+    server_.reset();
+  }
+}
+
+// The socket tells of room only once a good part of what it holds was taken: seconds, for such a peer.
+TEST_F(SlowPeers, AReaderThatTakesLittleIsNotTakenForDeaf) {
+  constexpr milliseconds kTimeout{150};
+  Serve(1, kTimeout);
+  TestClient slow = Connect();
+  slow.Send("GET /memory HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
+  std::string read;
+  const auto end = std::chrono::steady_clock::now() + 5 * kTimeout;
+  while (std::chrono::steady_clock::now() < end) {
+    std::array<char, 4096> some;
+    const ssize_t got = ::recv(slow.fd(), some.data(), some.size(), MSG_DONTWAIT);
+    ASSERT_NE(got, 0);
+    if (got > 0) read.append(some.data(), static_cast<std::size_t>(got));
+    ::poll(nullptr, 0, 2);
+  }
+  read += slow.ReadToEnd();
+  EXPECT_EQ(sent_.get_future().get(), kHuge);
+  EXPECT_TRUE(read.ends_with(huge_));
+}
+
+TEST_F(SlowPeers, ADeafReaderIsResetInTheEnd) {
+  Serve(1, milliseconds(100));
+  TestClient deaf = Connect();
+  deaf.Send("GET /file HTTP/1.1\r\nHost: h\r\n\r\n");
+  EXPECT_LT(sent_.get_future().get(), kHuge);
+  int error = 0;
+  deaf.ReadToEnd(&error);
+  EXPECT_EQ(error, ECONNRESET);
+  EXPECT_TRUE(ServesOthers());
+}
+
+TEST_F(SlowPeers, RefusedPeersThatStayHoldNobodyUp) {
+  Serve(1);
+  std::vector<TestClient> stay;
+  for (int i = 0; i < kSlow; ++i) {
+    stay.push_back(Connect());
+    stay.back().Send("NONSENSE\r\n\r\nand more");
+  }
+  EXPECT_TRUE(ServesOthers());
+  for (TestClient& client : stay) EXPECT_EQ(client.Read().status, 400);
+}
+
+TEST_F(SlowPeers, StopWaitsForThemAsLongAsItsGrace) {
+  Serve(1);
+  TestClient half = Connect();
+  half.Send(Put("/", 10) + "01234");
+  TestClient deaf = Connect();
+  deaf.Send("GET /file HTTP/1.1\r\nHost: h\r\n\r\n");
+  EXPECT_TRUE(ServesOthers());
+  std::jthread stopper([&] { server_->Stop(kTestPatience); });
+  half.Send("56789");
+  EXPECT_EQ(half.Read().body, "0123456789");
+  EXPECT_TRUE(deaf.Read().body == huge_);
+  stopper.join();
+  server_.reset();
+  Serve(1);
+  sent_ = {};
+  TestClient never = Connect();
+  never.Send(Put("/", 10) + "01234");
+  TestClient unread = Connect();
+  unread.Send("GET /file HTTP/1.1\r\nHost: h\r\n\r\n");
+  EXPECT_TRUE(ServesOthers());
+  server_->Stop(milliseconds(20));
+  EXPECT_LT(sent_.get_future().get(), kHuge);
+}
+
+}  // namespace
+}  // namespace penstock::emulator::http

@@ -1,0 +1,121 @@
+"""Two thousand clients that stall, and one that does not: it is served at once, in bounded memory and threads."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import re
+import resource
+import socket
+import statistics
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+PROGRAM = Path(os.environ["PENSTOCK_BUILD_DIR"], "emulator/server/penstock-emulator")
+STALLED = 2000
+HUGE = os.urandom(1 << 20) * 8
+MAX_THREADS = 256 + 128 + 16  # serving, hashing beside those that wait for bodies, and its own
+MAX_MEMORY_KIB = 128 << 10
+TIMEOUT_S = 60
+
+
+class Emulator:
+    def __init__(self, process: subprocess.Popen[str], endpoint: str) -> None:
+        self.process = process
+        self.host, port = endpoint.removeprefix("http://").rsplit(":", 1)
+        self.port = int(port)
+
+    def ask(self, method: str, target: str, body: bytes | None = None) -> tuple[int, bytes]:
+        connection = http.client.HTTPConnection(self.host, self.port, timeout=TIMEOUT_S)
+        try:
+            connection.request(method, target, body)
+            answer = connection.getresponse()
+            return answer.status, answer.read()
+        finally:
+            connection.close()
+
+    def connect(self, opening: bytes) -> socket.socket:
+        client = socket.create_connection((self.host, self.port), TIMEOUT_S)
+        client.sendall(opening)
+        return client
+
+    def status(self, name: str) -> int:
+        text = Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(re.search(rf"^{name}:\s+(\d+)", text, re.MULTILINE)[1])  # type: ignore[index]
+
+
+@pytest.fixture(scope="module", params=["--memory", "--data"])
+def emulator(request: Any, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Emulator]:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    where = ["--memory"] if request.param == "--memory" else ["--data", str(tmp_path_factory.mktemp("data"))]
+    process = subprocess.Popen([str(PROGRAM), "--auth", "off", *where], stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        started = Emulator(process, json.loads(process.stdout.readline())["endpoint"])
+        assert started.ask("PUT", "/bucket")[0] == 200
+        assert started.ask("PUT", "/bucket/huge", HUGE)[0] == 200
+        yield started
+    finally:
+        process.terminate()
+        assert process.wait(TIMEOUT_S) == 0
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def put(key: str, length: int) -> bytes:
+    return f"PUT /bucket/{key} HTTP/1.1\r\nHost: h\r\nContent-Length: {length}\r\n\r\n".encode()
+
+
+OPENINGS = {
+    "bodies": lambda number: put(f"slow{number}", len(HUGE)) + HUGE[:10],
+    "small bodies": lambda number: put(f"slow{number}", 100) + HUGE[:10],
+    "heads": lambda _: b"GET /bucket/huge HTTP/1.1\r\nHost: h\r\nX-Slow: ",
+    "answers": lambda _: b"GET /bucket/huge HTTP/1.1\r\nHost: h\r\n\r\n",
+    "refusals": lambda _: b"NONSENSE\r\n\r\nand more",
+}
+
+
+def rest_of_answer(client: socket.socket) -> bytes:
+    with client.makefile("rb") as arrived:
+        head = b""
+        while not head.endswith(b"\r\n\r\n"):
+            head += arrived.read(1)
+        length = re.search(rb"Content-Length: (\d+)", head)
+        return head.split(b" ", 2)[1] + (arrived.read(int(length[1])) if length else b"")
+
+
+@pytest.mark.parametrize("kind", OPENINGS)
+def test_nobody_else_waits_and_nothing_is_lost(emulator: Emulator, kind: str) -> None:
+    stalled = [emulator.connect(OPENINGS[kind](number)) for number in range(STALLED)]
+    try:
+        took = []
+        for number in range(100):
+            began = time.monotonic()
+            body = b"%d" % number * 100
+            assert emulator.ask("PUT", "/bucket/good", body)[0] == 200
+            assert emulator.ask("GET", "/bucket/good") == (200, body)
+            took.append(time.monotonic() - began)
+        assert emulator.ask("PUT", "/bucket/large", HUGE)[0] == 200  # a body that itself takes a while
+        assert emulator.ask("GET", "/bucket/large") == (200, HUGE)
+        print(f"{kind}: put and get p50 {statistics.median(took) * 1e3:.1f} ms, most {max(took) * 1e3:.1f} ms")
+        assert max(took) < 5, "the stalled are given up after 20 s: what waits for them takes longer"
+        assert emulator.status("Threads") <= MAX_THREADS
+        assert emulator.status("VmRSS") <= MAX_MEMORY_KIB
+        if "bodies" in kind:
+            for number in (0, 1, 500, STALLED - 1):
+                stalled[number].sendall(HUGE[10 : len(HUGE) if kind == "bodies" else 100])
+                assert rest_of_answer(stalled[number]) == b"200"
+                whole = HUGE if kind == "bodies" else HUGE[:100]
+                assert emulator.ask("GET", f"/bucket/slow{number}") == (200, whole)
+        if kind == "answers":
+            for number in (0, 1, 500, STALLED - 1):
+                assert rest_of_answer(stalled[number]) == b"200" + HUGE
+    finally:
+        for client in stalled:
+            client.close()
