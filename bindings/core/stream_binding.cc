@@ -7,6 +7,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -133,9 +134,13 @@ class PyStream {
 
 using StreamPointer = std::unique_ptr<PyStream, DeleteWithoutGil<PyStream>>;
 
+using Ranges = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
+using Checksums = std::vector<std::pair<std::string, std::string>>;
+
 StreamPointer Open(const PyClient& client, std::string bucket, std::string key, std::uint64_t start, std::optional<std::uint64_t> end,
                    std::optional<std::uint64_t> size, std::optional<std::string> etag, std::uint64_t part_size, int read_ahead,
-                   std::optional<std::uint64_t> first_part, const std::vector<std::pair<std::uint64_t, std::uint64_t>>& ranges) {
+                   std::optional<std::uint64_t> first_part, const Ranges& ranges, Checksums checksums,
+                   const std::vector<std::pair<std::uint64_t, py::bytes>>& elsewhere) {
   ObjectStream::Source source;
   source.bucket = BucketName(std::move(bucket));
   source.key = ObjectKey(std::move(key));
@@ -144,11 +149,14 @@ StreamPointer Open(const PyClient& client, std::string bucket, std::string key, 
   source.known_size = size;
   if (etag) source.known_etag = ETag(std::move(*etag));
   for (const auto& [first, last] : ranges) source.ranges.push_back({first, last});
+  source.known_checksums = std::move(checksums);
+  for (const auto& [begin, bytes] : elsewhere) source.read_elsewhere.push_back({begin, AsBytes(std::string_view(bytes))});
   StreamOptions options;
   options.part_size_bytes = part_size;
   options.read_ahead_parts = read_ahead;
   options.first_part_bytes = first_part;
-  return StreamPointer(new PyStream(ObjectStream::Open(client.client, std::move(source), options), start, part_size));
+  auto stream = WithoutGil([&] { return ObjectStream::Open(client.client, std::move(source), options); });
+  return StreamPointer(new PyStream(std::move(stream), start, part_size));
 }
 
 }  // namespace
@@ -157,7 +165,7 @@ void BindStream(py::module_& module) {
   py::class_<PyStream, StreamPointer>(module, "Stream", "Iterator over an object's bytes in order.")
       .def(py::init(&Open), "client"_a, "bucket"_a, "key"_a, "start"_a = 0, "end"_a = py::none(), "size"_a = py::none(),
            "etag"_a = py::none(), "part_size"_a = 8u << 20, "read_ahead"_a = 4, "first_part"_a = py::none(),
-           "ranges"_a = std::vector<std::pair<std::uint64_t, std::uint64_t>>())
+           "ranges"_a = Ranges(), "checksums"_a = Checksums(), "elsewhere"_a = std::vector<std::pair<std::uint64_t, py::bytes>>())
       .def("__iter__", [](py::object self) { return self; })
       .def("__next__", &PyStream::Next)
       .def("read_into", &PyStream::ReadInto, "position"_a, "buffer"_a)

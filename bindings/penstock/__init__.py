@@ -77,12 +77,13 @@ _ORIGIN = {name: module for module, names in _MODULES.items() for name in names}
 
 
 def __getattr__(name: str) -> object:
-    module = _ORIGIN.get(name, "_exceptions" if name in __all__ else None)
+    module = name if name == "s3reader" else _ORIGIN.get(name, "_exceptions" if name in __all__ else None)
     if module is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     import importlib
 
-    value = getattr(importlib.import_module(f".{module}", __name__), name)
+    found = importlib.import_module(f".{module}", __name__)
+    value: object = found if module == name else getattr(found, name)
     globals()[name] = value
     return value
 

@@ -18,6 +18,7 @@ from ._writer import S3Writer
 
 if TYPE_CHECKING:
     from ._progress import ProgressCallback
+    from ._streams import Checksums
     from .s3reader import S3Reader, S3ReaderConstructorProtocol
 
 log = logging.getLogger(__name__)
@@ -180,11 +181,13 @@ class S3Client:
         stream.pin(source)  # all streams of one reader read the same version
         return stream
 
-    def _open_ranges(self, source: ObjectSource, ranges: list[tuple[int, int]]) -> _core.Stream:
+    def _open_ranges(
+        self, source: ObjectSource, ranges: list[tuple[int, int]], checksums: Checksums, elsewhere: list[tuple[int, bytes]]
+    ) -> _core.Stream:
         part_size = self._part_size or RANGES_PART_SIZE
         return _core.Stream(
             self._client, source.bucket, source.key, size=source.size, etag=source.etag, part_size=part_size,
-            read_ahead=max(1, RANGES_AHEAD_BYTES // part_size), ranges=ranges,
+            read_ahead=max(1, RANGES_AHEAD_BYTES // part_size), ranges=ranges, checksums=checksums, elsewhere=elsewhere,
         )  # fmt: skip
 
     def put_object(

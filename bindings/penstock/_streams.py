@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     Buffer = bytes | bytearray | memoryview
     Metadata = Sequence[tuple[str, str]]
+    Checksums = Sequence[tuple[str, str]]
+    """By S3's names of the algorithms, ``("crc64nvme", BASE64)``; those of the whole object."""
 
 READ_AHEAD_PARTS = 4
 
@@ -138,6 +140,12 @@ class GetObjectStream:
         """Offset in the object of the next byte."""
         return self._stream.tell() if self._stream is not None else self._start
 
+    @property
+    def checksums(self) -> Checksums:
+        """Those of the whole object; empty where no answer has told them, as only one for the whole object does."""
+        metadata = self._stream.metadata if self._stream is not None else None
+        return metadata.checksums if metadata is not None else ()
+
     def __iter__(self) -> Iterator[bytes]:
         return self
 
@@ -252,9 +260,15 @@ class ObjectRanges:
     def __call__(self, start: int | None = None, end: int | None = None) -> GetObjectStream:
         return self._client._open_stream(self.source, start, end)
 
-    def in_order(self, ranges: list[tuple[int, int]]) -> _core.Stream:
-        """One stream over several ranges, of an object whose size and ETag are known; fetches them ahead."""
-        return self._client._open_ranges(self.source, ranges)
+    def in_order(
+        self, ranges: list[tuple[int, int]], checksums: Checksums = (), elsewhere: list[tuple[int, bytes]] | None = None
+    ) -> _core.Stream:
+        """One stream over several ranges, of an object whose size and ETag are known; fetches them ahead.
+
+        Where `ranges` and `elsewhere`, which was read before, are the whole object, its last bytes come only if all amount to
+        `checksums`.
+        """
+        return self._client._open_ranges(self.source, ranges, checksums, elsewhere or [])
 
     def fetch_ahead(self) -> None:
         """Has the object's first bytes, up to a part, come before they are asked for. Again: nothing."""

@@ -46,3 +46,8 @@ def test_a_star_import_brings_every_public_name():
 def test_an_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="module 'penstock' has no attribute 'S3Bucket'"):
         _ = penstock.S3Bucket
+
+
+def test_the_readers_module_is_there_without_being_imported():
+    """Programs for the reference connector import the package and use it."""
+    assert loaded("import penstock; penstock.s3reader.RangedS3Reader") >= {"penstock.s3reader", "penstock._core"}

@@ -12,6 +12,7 @@ from functools import partial
 
 import penstock
 import pytest
+import torch
 from bucket_io import put
 from gate_server import gate_config, gate_server
 from penstock import S3Reader, S3ReaderConstructor, _core
@@ -264,6 +265,54 @@ def test_an_object_that_is_replaced_is_never_mixed(client, bucket, kind):
             got += piece
         assert len(got) == size
     assert got == b"a" * len(got)
+
+
+# ---- errors inside of torch.load
+
+
+@pytest.mark.parametrize("make", [SequentialS3Reader, RangedS3Reader, partial(RangedS3Reader, buffer_size=0)])
+@pytest.mark.parametrize("error", [penstock.S3ThrottledError("slow down"), KeyboardInterrupt("now"), OSError("gone")])
+def test_torch_load_raises_what_a_read_raised(make, error):
+    """It said: AttributeError, the reader has no attribute `read`; torch took the error for a missing readinto."""
+    file = io.BytesIO()
+    torch.save({"w": torch.ones(500_000), "v": torch.ones(500_000)}, file)
+    counted = Counted(file.getvalue())
+
+    def failing(start=None, end=None):
+        begin, end = start or 0, len(counted.data) if end is None else end
+        for at in range(begin, end, 100_000):
+            if at + 100_000 > 2_000_000:
+                raise error
+            yield counted.data[at : min(at + 100_000, end)]
+
+    reader = make("b", "k", counted.get_object_info, failing)
+    with pytest.raises(type(error)) as caught:
+        torch.load(reader, weights_only=True)
+    assert caught.value is error
+
+
+def test_a_read_elsewhere_after_a_failed_readinto_is_a_read(client, bucket):
+    put(client, bucket, "k", DATA)
+    counted, fail = Counted(), [True]
+
+    def get_stream(start=None, end=None):
+        if start == 4 and fail:
+            raise OSError(fail.pop())
+        return counted.get_stream(start, end)
+
+    reader = RangedS3Reader("b", "k", counted.get_object_info, get_stream, 0)
+    reader.seek(4)
+    with pytest.raises(OSError, match="True"):
+        reader.readinto(bytearray(2))
+    with pytest.raises(OSError, match="True"):
+        reader.read(2)
+    assert reader.read(2) == DATA[4:6]
+    fail.append(True)
+    reader.seek(4)
+    with pytest.raises(OSError, match="True"):
+        reader.readinto(bytearray(2))
+    reader.seek(5)
+    assert [reader.read(2), reader.read(2)] == [DATA[5:7], DATA[7:9]]
 
 
 # ---- constructors

@@ -1,6 +1,8 @@
 #include "client/transfer/object_checksum.h"
 
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 namespace penstock::transfer {
 
@@ -20,6 +22,31 @@ Result<void> VerifyPieces(const ObjectChecksum& checksum, std::vector<ChecksumPi
   }
   PENSTOCK_CHECK(end == object.size());
   return CompareCrc(checksum, value);
+}
+
+PiecewiseChecksum::PiecewiseChecksum(ObjectChecksum checksum, std::uint64_t object_bytes)
+    : checksum_(std::move(checksum)), object_bytes_(object_bytes) {}
+
+Result<void> PiecewiseChecksum::Add(ByteRange range, std::uint64_t value) {
+  const auto after = runs_.lower_bound(range.begin);
+  const auto before = after == runs_.begin() ? runs_.end() : std::prev(after);
+  overlapping_ = overlapping_ || range.end <= range.begin || range.end > object_bytes_ ||
+                 (after != runs_.end() && after->first < range.end) ||
+                 (before != runs_.end() && before->second.end > range.begin);
+  if (overlapping_) return Ok();
+  auto run = before;
+  if (before != runs_.end() && before->second.end == range.begin) {
+    before->second = {range.end, CombineCrc(checksum_.crc, before->second.value, value, range.size())};
+  } else {
+    run = runs_.emplace_hint(after, range.begin, Run{range.end, value});
+  }
+  if (after != runs_.end() && after->first == range.end) {
+    const Run& next = after->second;
+    run->second = {next.end, CombineCrc(checksum_.crc, run->second.value, next.value, next.end - after->first)};
+    runs_.erase(after);
+  }
+  if (run->first > 0 || run->second.end < object_bytes_) return Ok();
+  return CompareCrc(checksum_, run->second.value);
 }
 
 }  // namespace penstock::transfer

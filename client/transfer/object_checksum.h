@@ -5,6 +5,7 @@
 #define PENSTOCK_CLIENT_TRANSFER_OBJECT_CHECKSUM_H_
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "base/named_crc.h"
@@ -28,6 +29,27 @@ struct ChecksumPiece {
 // Ok when `pieces`, in any order and without gaps or overlaps, amount to `checksum`; kDataLoss naming both values when
 // not. `object` holds the whole object: pieces without a value of the right kind are computed from it.
 Result<void> VerifyPieces(const ObjectChecksum& checksum, std::vector<ChecksumPiece> pieces, ByteView object);
+
+// The same for pieces that become known one by one, in any order.
+class PiecewiseChecksum {
+ public:
+  PiecewiseChecksum(ObjectChecksum checksum, std::uint64_t object_bytes);
+
+  // The bytes `range` of the object have the CRC `value`, of the checksum's kind. With the piece that makes the object whole
+  // all are compared, as by VerifyPieces; Ok before, and where pieces overlap or lie outside of the object.
+  Result<void> Add(ByteRange range, std::uint64_t value);
+
+ private:
+  struct Run {
+    std::uint64_t end = 0;
+    std::uint64_t value = 0;
+  };
+
+  const ObjectChecksum checksum_;
+  const std::uint64_t object_bytes_;
+  std::map<std::uint64_t, Run> runs_;  // by where they begin; neighbours are one
+  bool overlapping_ = false;
+};
 
 }  // namespace penstock::transfer
 

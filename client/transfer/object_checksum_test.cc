@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string_view>
+#include <vector>
 
 namespace penstock::transfer {
 namespace {
@@ -60,6 +62,44 @@ TEST(ObjectChecksumTest, PrefersTheStrongestAndIgnoresOthers) {
 
 TEST(ObjectChecksumTest, WithoutAChecksumEverythingIsRight) {
   EXPECT_TRUE(VerifyPieces({}, {}, AsBytes(kDigits)).ok());
+}
+
+// One by one: the verdict after each piece.
+std::vector<bool> Verdicts(const ObjectChecksum& checksum, const std::vector<ChecksumPiece>& pieces) {
+  PiecewiseChecksum arrived(checksum, kDigits.size());
+  std::vector<bool> verdicts;
+  for (const ChecksumPiece& piece : pieces) verdicts.push_back(arrived.Add(piece.range, piece.value).ok());
+  return verdicts;
+}
+
+TEST(PiecewiseChecksumTest, TheLastPieceOfAnyOrderIsTheOneThatFails) {
+  for (const ObjectChecksum& checksum : kChecksums) {
+    std::vector<ChecksumPiece> pieces;
+    for (const std::uint64_t begin : {0, 1, 4, 6}) {
+      pieces.push_back(Piece(checksum.crc, begin, begin == 0 ? 1 : begin == 1 ? 4 : begin == 4 ? 6 : 9));
+    }
+    std::sort(pieces.begin(), pieces.end(), [](const auto& a, const auto& b) { return a.range < b.range; });
+    do {
+      EXPECT_EQ(Verdicts(checksum, pieces), std::vector<bool>(4, true));
+      for (ChecksumPiece& wrong : pieces) {
+        wrong.value ^= 1;
+        EXPECT_EQ(Verdicts(checksum, pieces), (std::vector<bool>{true, true, true, false}));
+        wrong.value ^= 1;
+      }
+    } while (std::next_permutation(pieces.begin(), pieces.end(),
+                                   [](const auto& a, const auto& b) { return a.range < b.range; }));
+  }
+}
+
+TEST(PiecewiseChecksumTest, WhatIsNotTheWholeObjectOnceIsNotCompared) {
+  ObjectChecksum checksum = kChecksums[0];
+  checksum.expected = "AAAAAAAAAAA=";
+  const Crc crc = checksum.crc;
+  EXPECT_EQ(Verdicts(checksum, {Piece(crc, 0, 4), Piece(crc, 5, 9)}), (std::vector<bool>{true, true}));
+  EXPECT_EQ(Verdicts(checksum, {Piece(crc, 0, 5), Piece(crc, 4, 9)}), (std::vector<bool>{true, true}));
+  EXPECT_EQ(Verdicts(checksum, {Piece(crc, 4, 9), Piece(crc, 4, 9), Piece(crc, 0, 4)}), (std::vector<bool>{true, true, true}));
+  EXPECT_EQ(Verdicts(checksum, {{{0, 10}, crc, 1}, Piece(crc, 0, 9)}), (std::vector<bool>{true, true}));
+  EXPECT_EQ(Verdicts(checksum, {Piece(crc, 0, 9)}), (std::vector<bool>{false}));
 }
 
 }  // namespace

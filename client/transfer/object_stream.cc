@@ -59,9 +59,25 @@ Error Changed(std::uint64_t size, std::uint64_t known) {
                                                          std::to_string(known) + ": it changed");
 }
 
+// The checksum of an object whose bytes are in `source.ranges` and read elsewhere; nullopt where they are not all of it.
+std::optional<transfer::PiecewiseChecksum> ChecksumOfRanges(const ObjectStream::Source& source) {
+  const ExpectedCrc checksum = FindCrc(source.known_checksums);
+  if (source.ranges.empty() || !source.known_size || checksum.crc == Crc::kNone) return std::nullopt;
+  std::uint64_t bytes = 0;
+  for (const ByteRange& range : source.ranges) bytes += range.size();
+  for (const ObjectStream::Source::Piece& piece : source.read_elsewhere) bytes += piece.bytes.size();
+  if (bytes != *source.known_size) return std::nullopt;
+  transfer::PiecewiseChecksum arrived(checksum, *source.known_size);
+  for (const auto& [begin, piece] : source.read_elsewhere) {
+    static_cast<void>(arrived.Add({begin, begin + piece.size()}, UpdateCrc(checksum.crc, piece, 0)));  // a range is missing
+  }
+  return arrived;
+}
+
 class StreamImpl final : public ObjectStream {
  public:
-  StreamImpl(std::shared_ptr<ObjectStore> store, Source source, StreamOptions options)
+  StreamImpl(std::shared_ptr<ObjectStore> store, Source source, StreamOptions options,
+             std::optional<transfer::PiecewiseChecksum> arrived)
       : store_(std::move(store)),
         source_(std::move(source)),
         options_(std::move(options)),
@@ -69,7 +85,8 @@ class StreamImpl final : public ObjectStream {
         // The first answer of such a stream tells the checksum: S3 sends it only with what covers the whole object.
         covers_object_(source_.ranges.empty() && source_.begin == 0 &&
                        (!source_.end || (source_.known_size && *source_.end >= *source_.known_size))),
-        stop_(options_.call.cancel) {}
+        stop_(options_.call.cancel),
+        arrived_(std::move(arrived)) {}
 
   ~StreamImpl() override {
     stop_.RequestStop();
@@ -117,7 +134,7 @@ class StreamImpl final : public ObjectStream {
     if (source_.known_etag) known.etag = *source_.known_etag;
     const bool nothing = source_.end == source_.begin || (source_.known_size && source_.begin >= *source_.known_size);
     if (nothing || (source_.known_size && source_.known_etag && !covers_object_)) {
-      Place(known, 0, {});
+      Place(known, 0, arrived_ ? FindCrc(source_.known_checksums) : ExpectedCrc());
       return Ok();
     }
     return Probe(interrupt);
@@ -281,26 +298,21 @@ class StreamImpl final : public ObjectStream {
     return true;
   }
 
-  // The block that is ready. The last one only when all amount to the object's checksum.
+  // The block that is ready. The one that makes the object whole only when all amount to its checksum.
   Result<StreamBlock> Take() {
     std::shared_ptr<Slot> slot;
-    ExpectedCrc checksum;
-    bool last = false;
     {
       const MutexLock lock(mutex_);
       slot = slots_.front();
-      checksum = checksum_;
-      last = slot->offset + slot->size == metadata_.size;
+      if (!arrived_ && checksum_.crc != Crc::kNone) arrived_.emplace(checksum_, metadata_.size);
     }
-    if (checksum.crc != Crc::kNone) {
-      crc_ = CombineCrc(checksum.crc, crc_, slot->crc_value, slot->size);
-      if (last) {
-        if (Result<void> compared = CompareCrc(checksum, crc_); !compared.ok()) {
-          Error error = At(std::move(compared).error());
-          const MutexLock lock(mutex_);
-          error_ = error;
-          return error;
-        }
+    if (arrived_) {
+      const ByteRange range{slot->offset, slot->offset + slot->size};
+      if (Result<void> compared = arrived_->Add(range, slot->crc_value); !compared.ok()) {
+        Error error = At(std::move(compared).error());
+        const MutexLock lock(mutex_);
+        error_ = error;
+        return error;
       }
     }
     {
@@ -324,8 +336,8 @@ class StreamImpl final : public ObjectStream {
   const transfer::StreamPlan plan_;
   const bool covers_object_;
   transfer::ChainedStop stop_;
-  bool started_ = false;   // the reader's
-  std::uint64_t crc_ = 0;  // the reader's: of what he was given
+  bool started_ = false;                                // the reader's
+  std::optional<transfer::PiecewiseChecksum> arrived_;  // the reader's: what he was given; none: not to be verified here
 
   mutable Mutex mutex_;
   CondVar changed_;
@@ -345,7 +357,9 @@ class StreamImpl final : public ObjectStream {
 
 std::unique_ptr<ObjectStream> ObjectStream::Open(std::shared_ptr<ObjectStore> store, Source source,
                                                  StreamOptions options) {
-  return std::make_unique<StreamImpl>(std::move(store), std::move(source), std::move(options));
+  std::optional<transfer::PiecewiseChecksum> arrived = ChecksumOfRanges(source);
+  source.read_elsewhere.clear();
+  return std::make_unique<StreamImpl>(std::move(store), std::move(source), std::move(options), std::move(arrived));
 }
 
 }  // namespace penstock

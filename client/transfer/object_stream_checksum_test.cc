@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <vector>
 
 #include "client/transfer/checksummed_store_test_support.h"
 
@@ -99,6 +100,41 @@ TEST_P(ObjectStreamChecksumTest, OneAnswerIsLeftToTheStoreToVerify) {
   EXPECT_EQ(read_, small);
   EXPECT_EQ(store_->followed, 0);
   EXPECT_EQ(store_->count("GetObject"), 1u);
+}
+
+// Ranges of a known version, in an order of their own, with what came before of it.
+TEST_P(ObjectStreamChecksumTest, RangesAndWhatWasReadBeforeAmountToTheObjectsChecksum) {
+  const auto open = [&] {
+    ObjectStream::Source source;
+    source.known_size = content_.size();
+    source.known_etag = etag_;
+    source.ranges = {{600, 1000}, {50, 300}, {300, 600}};
+    source.known_checksums = {{"crc64nvme", Crc64Text(content_)}};
+    source.read_elsewhere = {{1000, ByteView(content_).subspan(1000)}, {0, ByteView(content_).first(50)}};
+    return Open(source);
+  };
+  EXPECT_TRUE(Read(*open()).ok());
+  for (const std::uint64_t where : {50u, 299u, 599u, 600u, 999u}) {
+    store_->flip = where;
+    read_.clear();
+    const auto stream = open();
+    EXPECT_EQ(Read(*stream).error().kind, ErrorKind::kDataLoss) << where;
+    EXPECT_EQ(read_.size(), 850u);  // the last block is kept back
+    EXPECT_EQ(stream->Next().error().kind, ErrorKind::kDataLoss);
+  }
+}
+
+TEST_P(ObjectStreamChecksumTest, RangesThatAreNotTheRestAreNotHeldAgainstTheWhole) {
+  store_->flip = 100;
+  for (const std::vector<ByteRange>& ranges : {std::vector<ByteRange>{{50, 999}}, {{50, 1000}, {50, 60}}, {{0, 950}}}) {
+    ObjectStream::Source source;
+    source.known_size = content_.size();
+    source.known_etag = etag_;
+    source.ranges = ranges;
+    source.known_checksums = {{"crc64nvme", Crc64Text(content_)}};
+    source.read_elsewhere = {{0, ByteView(content_).first(50)}, {1000, ByteView(content_).subspan(1000)}};
+    EXPECT_TRUE(Read(*Open(source)).ok()) << ranges[0].begin;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Completions, ObjectStreamChecksumTest,

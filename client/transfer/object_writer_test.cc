@@ -263,7 +263,7 @@ TEST(ObjectWriterMemory, AnInterruptedLargeWriteReturnsOnlyOnceNoPartNeedsItsMem
     EXPECT_EQ(written.error().kind, ErrorKind::kCancelled);
     EXPECT_EQ(OpenUploads(*inner), 0u);
   }
-  EXPECT_EQ(writer->bytes_written() == 200 * kMiB, written.ok());
+  EXPECT_TRUE(writer->bytes_written() == 200 * kMiB || !written.ok());  // it may be interrupted when all is taken
 }
 
 TEST(ObjectWriterMemory, LittleIsKeptOnTheHeap) {

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .._exceptions import S3DataLossError
 from ._zip_directory import find_directory, joined, read_directory, storages_in_load_order
 from .adaptive import AdaptiveS3Reader
 from .protocol import GetObjectInfoCallable, GetStreamCallable
 
 if TYPE_CHECKING:
     from .. import _core
+    from .._streams import Checksums
 
-HEAD_BYTES = 1024**2  # fetched with the first read: a small checkpoint is one request
+HEAD_BYTES = 1024**2  # fetched with the first read, where the file is not small enough to come whole
 TAIL_BYTES = 512 * 1024  # fetched when the directory is looked for: one of about 6,000 tensors
 MOST_KEPT = 64 * 1024**2  # of a directory, and of what comes before the first tensor
 MOST_BETWEEN = 64 * 1024  # fetched in vain between two tensors rather than asking twice
@@ -21,26 +23,39 @@ MOST_MISSES = 3
 class CheckpointReader(AdaptiveS3Reader):
     """Reads a torch.save file the way torch.load asks for it.
 
-    Begin and directory are fetched first and kept, 1.5 MiB for most files. From then on all tensors come ahead, in the order
-    torch.load asks for them and 96 MiB at most, in parallel requests, however small the tensors are; what it asks for is
-    copied once, into the tensor's own memory. Who asks in another order, or only for some, gets those; files of other
-    formats are read as by :class:`AdaptiveS3Reader`.
+    A file of up to 8 MiB is one request. Of a larger one begin and directory are fetched first and kept, 1.5 MiB for most.
+    From then on all tensors come ahead, in the order torch.load asks for them and 96 MiB at most, in parallel requests,
+    however small the tensors are; what it asks for is copied once, into the tensor's own memory. Where S3 has a checksum of
+    the whole file, the last tensor comes only if all that was fetched amounts to it.
+
+    Who asks in another order, or only for some, gets those, unverified; files of other formats are read as by
+    :class:`AdaptiveS3Reader`.
     """
 
     def __init__(self, bucket: str, key: str, get_object_info: GetObjectInfoCallable, get_stream: GetStreamCallable) -> None:
         super().__init__(bucket, key, get_object_info, get_stream)
         self._kept: list[tuple[int, bytes]] = []  # begin and end of the file
+        self._checksums: Checksums = ()  # of the whole file
         self._plan: list[tuple[int, int]] = []  # where the tensors are, in the order they will be asked for
         self._tensors: _core.Stream | None = None  # fetches them
         self._misses = 0  # times that something else was asked for
 
     # ---- begin and end of the file
 
-    def _keep_range(self, start: int, end: int | None) -> bytes:
-        assert self._ranges is not None
-        data = self._ranges(start, end).read_all()
+    def _keep_range(self, start: int, end: int) -> bytes:
+        memory = bytearray(end - start)
+        if memory:
+            self._stream_of([(start, end)]).read_into(start, memory)
+        data = bytes(memory)
         self._kept.append((start, data))
+        assert self._ranges is not None
+        self._ranges.source.brought(len(data))
         return data
+
+    def _stream_of(self, ranges: list[tuple[int, int]]) -> _core.Stream:
+        """Verifies the object where `ranges` are all of it that is not kept."""
+        assert self._ranges is not None
+        return self._ranges.in_order(ranges, self._checksums, self._kept)
 
     def _get_size(self) -> int:
         if self._ranges is not None and self._known_size() is None:
@@ -48,7 +63,13 @@ class CheckpointReader(AdaptiveS3Reader):
         return super()._get_size()
 
     def _keep_head(self) -> None:
-        self._reached = len(self._keep_range(0, HEAD_BYTES))  # who reads on from there reads in order
+        assert self._ranges is not None
+        stream = self._ranges()  # of everything, since that answer tells the checksum; let go of after its first block
+        stream.first_part = HEAD_BYTES
+        head = next(stream, b"")
+        self._kept.append((0, head))
+        self._checksums = stream.checksums
+        self._reached = len(head)  # who reads on from there reads in order
 
     def _keep_tail(self, size: int) -> None:
         head_end = len(self._kept[0][1])
@@ -93,8 +114,7 @@ class CheckpointReader(AdaptiveS3Reader):
         """Begins to fetch the tensors from the one at `position` on; False: the plan knows none there."""
         for number, (start, end) in enumerate(self._plan):
             if start <= position < end:
-                assert self._ranges is not None
-                self._tensors = self._ranges.in_order([(position, end), *self._plan[number + 1 :]])
+                self._tensors = self._stream_of([(position, end), *self._plan[number + 1 :]])
                 return True
         return False
 
@@ -121,6 +141,8 @@ class CheckpointReader(AdaptiveS3Reader):
         while self._plan and count < len(view):
             try:
                 more = self._fill(position + count, view[count:])
+            except S3DataLossError:
+                raise  # and again: a new start would not notice
             except BaseException:
                 self._tensors = None  # the next read starts them anew
                 raise

@@ -17,7 +17,8 @@ class WindowedS3Reader(S3Reader):
     The window is a ``BytesIO`` over a block as it arrived: it is not copied, and searched and read in C. Its position is the
     reader's. A subclass says how a window comes to where it is needed, and what is read past it.
 
-    A read that fails leaves the position where it was. After ``close()`` every use raises ValueError.
+    A read that fails leaves the position where it was; a ``read`` there right after a failed ``readinto`` fails like it. After
+    ``close()`` every use raises ValueError.
     """
 
     _PAST_WINDOW: float = math.inf
@@ -158,10 +159,28 @@ class WindowedS3Reader(S3Reader):
                 if not self._load(position, len(view) - count):
                     break
                 count += self._window.readinto(view[count:])
-        except BaseException:
+        except BaseException as error:
             self._go(begin)
+            self._fail_next_read(error)
             raise
         return count
+
+    def _fail_next_read(self, error: BaseException) -> None:
+        """Has a ``read`` that follows at the same place raise `error` too.
+
+        torch.load takes a failed ``readinto`` for one that there is not, and calls ``read`` with Python's error still set:
+        that hides the class's methods, so that all it says is that there is no attribute ``read``. What it finds is the
+        instance's own.
+        """
+        position = self.tell()
+
+        def read(size: int | None = None) -> bytes:
+            del self.__dict__["read"]
+            if self.tell() == position:
+                raise error
+            return self.read(size)
+
+        self.__dict__["read"] = read
 
     def readline(self, size: int | None = -1, /) -> bytes:
         line = self._window.readline(size)

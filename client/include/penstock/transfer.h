@@ -105,6 +105,14 @@ class ObjectStream {
     std::optional<ETag> known_etag;
     // Instead of [begin, end): these, none empty, in this order. Needs known_size, which bounds them, and known_etag.
     std::vector<ByteRange> ranges;
+    // With `ranges`: ObjectMetadata::checksums of this version, and those of its bytes that came another way. Where they and
+    // `ranges` are the whole object, each byte once, the last block is held to its checksum as that of a whole stream is.
+    struct Piece {
+      std::uint64_t begin = 0;
+      ByteView bytes;
+    };
+    std::vector<std::pair<std::string, std::string>> known_checksums;
+    std::vector<Piece> read_elsewhere;  // looked at by Open, not kept
   };
   static std::unique_ptr<ObjectStream> Open(std::shared_ptr<ObjectStore> store, Source source, StreamOptions options);
   virtual ~ObjectStream() = default;
