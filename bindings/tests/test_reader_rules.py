@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import inspect
 import io
 import pickle
@@ -291,28 +292,36 @@ def test_torch_load_raises_what_a_read_raised(make, error):
     assert caught.value is error
 
 
-def test_a_read_elsewhere_after_a_failed_readinto_is_a_read(client, bucket):
-    put(client, bucket, "k", DATA)
-    counted, fail = Counted(), [True]
+def test_only_the_read_that_torch_makes_then_fails_again():
+    counted, fail = Counted(), []
 
     def get_stream(start=None, end=None):
-        if start == 4 and fail:
+        if fail:
             raise OSError(fail.pop())
         return counted.get_stream(start, end)
 
-    reader = RangedS3Reader("b", "k", counted.get_object_info, get_stream, 0)
-    reader.seek(4)
-    with pytest.raises(OSError, match="True"):
-        reader.readinto(bytearray(2))
-    with pytest.raises(OSError, match="True"):
+    def failed_at(position, buffer):
+        fail.append("once")
+        reader.seek(position)
+        with pytest.raises(OSError, match="once"):
+            reader.readinto(buffer)
+
+    reader, memory = RangedS3Reader("b", "k", counted.get_object_info, get_stream, 0), ctypes.create_string_buffer(2)
+    from_memory = ctypes.pythonapi.PyMemoryView_FromMemory
+    from_memory.restype, writable = ctypes.py_object, 0x200
+    unowned = from_memory(memory, ctypes.c_ssize_t(2), ctypes.c_int(writable))
+    failed_at(4, unowned)
+    with pytest.raises(OSError, match="once"):
         reader.read(2)
     assert reader.read(2) == DATA[4:6]
-    fail.append(True)
-    reader.seek(4)
-    with pytest.raises(OSError, match="True"):
-        reader.readinto(bytearray(2))
+    failed_at(4, unowned)
     reader.seek(5)
     assert [reader.read(2), reader.read(2)] == [DATA[5:7], DATA[7:9]]
+    failed_at(4, unowned)
+    assert reader.readinto(unowned) == 2
+    assert reader.read() == DATA[6:]
+    failed_at(4, bytearray(2))
+    assert reader.read(2) == DATA[4:6]
 
 
 # ---- constructors

@@ -182,14 +182,13 @@ Result<std::string> FormReader::ReadLine() {
   for (;;) {
     const auto end = ahead().find(kLineEnd);
     if (end != std::string_view::npos) {
-      if (prelude_left_ && end + kLineEnd.size() > *prelude_left_) return PreludeTooLong();
+      PENSTOCK_TRY(CheckLine(end + kLineEnd.size()));
       std::string line(ahead().substr(0, end));
       if (line.find_first_of(std::string_view("\r\n\0", 3)) != std::string::npos) return Malformed();
       Consume(end + kLineEnd.size());
       return line;
     }
-    if (prelude_left_ && ahead().size() > *prelude_left_) return PreludeTooLong();
-    if (ahead().size() > kMaxLineBytes) return Malformed();
+    PENSTOCK_TRY(CheckLine(ahead().size()));
     PENSTOCK_ASSIGN(const bool more, Fill());
     if (more) continue;
     std::string line(ahead());
@@ -197,6 +196,12 @@ Result<std::string> FormReader::ReadLine() {
     Consume(line.size());
     return line;
   }
+}
+
+// Of the two limits the nearer one decides, so that it is the same in whatever pieces a line arrives.
+Result<void> FormReader::CheckLine(std::size_t bytes) const {
+  if (prelude_left_ && *prelude_left_ <= kMaxLineBytes) return bytes > *prelude_left_ ? PreludeTooLong() : Result<void>(Ok());
+  return bytes > kMaxLineBytes ? Malformed() : Result<void>(Ok());
 }
 
 Result<std::size_t> FormReader::ContentAhead() {

@@ -64,6 +64,7 @@ class FormReader final : public BodyReader {
   // Behind a delimiter: the next part's header, or nullopt at the closing delimiter.
   Result<std::optional<Part>> NextPart();
   Result<std::string> ReadLine();
+  Result<void> CheckLine(std::size_t bytes) const;  // of a line, its end included, as far as it is here
   // How many bytes at the front of the buffer are content for certain; 0 at a delimiter.
   Result<std::size_t> ContentAhead();
   void SkipDelimiter();

@@ -166,6 +166,23 @@ TEST(FormTest, WhatComesBeforeTheFileIsBounded) {
   EXPECT_EQ(Read(headers + "\r\n").error, "MalformedPOSTRequest") << "too many header lines";
 }
 
+TEST(FormTest, ALineIsTooLongInWhateverPiecesItArrives) {
+  // A line that came at once was taken whatever its length.
+  const auto with_line = [](std::size_t bytes, const std::string& before) {
+    return Read(before + "--b\r\nX: " + std::string(bytes - 5, 'v') + "\r\n\r\n\r\n" + kKey + File("x") + kEnd, 1).error;
+  };
+  const auto at_once = [](std::size_t bytes, const std::string& before) {
+    return Read(before + "--b\r\nX: " + std::string(bytes - 5, 'v') + "\r\n\r\n\r\n" + kKey + File("x") + kEnd).error;
+  };
+  const std::string most = Field("x", std::string(kMaxFormPreludeBytes - 8192, 'v'));  // the form's 20 KiB are nearer than the line's 8
+  for (const std::size_t bytes : {8191u, 8192u, 8193u, 9000u, 15000u, 30000u}) {
+    EXPECT_EQ(at_once(bytes, ""), bytes > 8192 ? "MalformedPOSTRequest" : "") << bytes;
+    EXPECT_EQ(with_line(bytes, ""), at_once(bytes, "")) << bytes;
+    EXPECT_EQ(with_line(bytes, most), at_once(bytes, most)) << bytes;
+  }
+  EXPECT_EQ(at_once(9000, most), "MaxPostPreDataLengthExceeded");
+}
+
 TEST(FormTest, NamesAreReadAsBrowsersWriteThem) {
   EXPECT_EQ(Read(kKey + File("x", "; filename=\"C:\\Program Files\\directory1\\file.txt\"") + kEnd).form.file_name, "file.txt");
   EXPECT_EQ(Read(kKey + File("x", "; filename=\"/home/a/b.txt\"") + kEnd).form.file_name, "b.txt");

@@ -17,8 +17,7 @@ class WindowedS3Reader(S3Reader):
     The window is a ``BytesIO`` over a block as it arrived: it is not copied, and searched and read in C. Its position is the
     reader's. A subclass says how a window comes to where it is needed, and what is read past it.
 
-    A read that fails leaves the position where it was; a ``read`` there right after a failed ``readinto`` fails like it. After
-    ``close()`` every use raises ValueError.
+    A read that fails leaves the position where it was. After ``close()`` every use raises ValueError.
     """
 
     _PAST_WINDOW: float = math.inf
@@ -161,7 +160,8 @@ class WindowedS3Reader(S3Reader):
                 count += self._window.readinto(view[count:])
         except BaseException as error:
             self._go(begin)
-            self._fail_next_read(error)
+            if view.obj is None:  # memory of C's, perhaps torch's
+                self._fail_next_read(error)
             raise
         return count
 
