@@ -1,0 +1,70 @@
+#include "emulator/journal/export.h"
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "gtest/gtest.h"
+
+namespace penstock::emulator::journal {
+namespace {
+
+Entry One() {
+  return {.received = WallTime(std::chrono::seconds(1'767'323'045)),
+          .began = std::chrono::milliseconds(500),
+          .ended = std::chrono::milliseconds(750),
+          .connection = 3,
+          .status = 206,
+          .bytes_out = 20,
+          .range = ByteRange{5, 25},
+          .method = "GET",
+          .target = "/b/k?x=1",
+          .operation = "GetObject",
+          .bucket = "b",
+          .key = "k",
+          .user_agent = "ua",
+          .request_id = "RID"};
+}
+
+TEST(ExportTest, AnEntryIsOneJsonObject) {
+  const auto json = nlohmann::json::parse(EntryJson(One()));
+  EXPECT_EQ(json["received"], "2026-01-02T03:04:05.000Z");
+  EXPECT_EQ(json["began_s"], 0.5);
+  EXPECT_EQ(json["lasted_s"], 0.25);
+  EXPECT_EQ(json["target"], "/b/k?x=1");
+  EXPECT_EQ(json["range"], (std::vector<int>{5, 25}));
+  EXPECT_EQ(json["status"], 206);
+  EXPECT_EQ(json["ending"], "answered");
+  EXPECT_FALSE(json.contains("error_code")) << "what is empty is left out";
+}
+
+TEST(ExportTest, LinesAreEntriesInOrder) {
+  Journal journal(1 << 20);
+  journal.Append(One());
+  Entry second = One();
+  second.key = "\xff\n";  // neither UTF-8 nor one line
+  journal.Append(second);
+  std::istringstream lines(JsonLines(journal.Read()));
+  std::string line;
+  std::vector<nlohmann::json> all;
+  while (std::getline(lines, line)) all.push_back(nlohmann::json::parse(line));
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[0]["number"], 1);
+  EXPECT_EQ(all[1]["key"], "\xEF\xBF\xBD\n");
+}
+
+TEST(ExportTest, HarHasTheMembersThatReadersNeed) {
+  Journal journal(1 << 20);
+  journal.Append(One());
+  const auto log = nlohmann::json::parse(Har(journal.Read(), "http://127.0.0.1:9000", "1.0"))["log"];
+  EXPECT_EQ(log["version"], "1.2");
+  EXPECT_EQ(log["creator"]["name"], "penstock");
+  ASSERT_EQ(log["entries"].size(), 1U);
+  const auto& entry = log["entries"][0];
+  EXPECT_EQ(entry["request"]["url"], "http://127.0.0.1:9000/b/k?x=1");
+  EXPECT_EQ(entry["response"]["status"], 206);
+  EXPECT_EQ(entry["time"], 250);
+  for (const char* member : {"startedDateTime", "cache", "timings"}) EXPECT_TRUE(entry.contains(member)) << member;
+}
+
+}  // namespace
+}  // namespace penstock::emulator::journal

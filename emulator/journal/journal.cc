@@ -1,0 +1,200 @@
+#include "emulator/journal/journal.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+namespace penstock::emulator::journal {
+namespace {
+
+using internal::Block;
+
+constexpr std::size_t kLongEntry = 8 << 10;  // of text; beyond, every text is cut
+constexpr std::size_t kLongText = 1 << 10;
+constexpr std::size_t kTexts = 13;
+
+// In the order in which they lie in the block.
+std::array<std::string_view Entry::*, kTexts> Texts() {
+  return {&Entry::method,     &Entry::target, &Entry::operation,  &Entry::bucket,     &Entry::key,    &Entry::access_key, &Entry::invocation,
+          &Entry::user_agent, &Entry::peer,   &Entry::request_id, &Entry::error_code, &Entry::faults, &Entry::checksums};
+}
+
+// What precedes the texts of an entry in its block.
+struct Head {
+  std::uint32_t bytes = 0;  // head and texts, rounded up so that the next head is aligned
+  std::uint32_t attempt = 0;
+  std::int64_t received = 0;
+  std::int64_t began = 0;
+  std::int64_t ended = 0;
+  std::uint64_t connection = 0;
+  std::uint64_t requests_before = 0;
+  std::uint64_t bytes_in = 0;
+  std::uint64_t bytes_out = 0;
+  ByteRange range;
+  std::int32_t status = 0;
+  bool has_range = false;
+  bool tls = false;
+  Ending ending = Ending::kAnswered;
+  std::array<std::uint16_t, kTexts + 1> lengths{};  // the last: the payload's
+};
+static_assert(std::is_trivially_copyable_v<Head>);
+
+std::string_view Cut(std::string_view text, std::size_t most) { return text.substr(0, most); }
+
+std::size_t RoundUp(std::size_t bytes) { return (bytes + alignof(Head) - 1) / alignof(Head) * alignof(Head); }
+
+// The texts that are kept, the payload's kind last.
+std::array<std::string_view, kTexts + 1> Kept(const Entry& entry) {
+  std::array<std::string_view, kTexts + 1> texts;
+  std::size_t sum = 0;
+  const auto members = Texts();
+  for (std::size_t i = 0; i < kTexts; ++i) sum += (texts[i] = entry.*members[i]).size();
+  sum += (texts[kTexts] = entry.payload).size();
+  if (sum > kLongEntry) {
+    for (std::string_view& text : texts) text = Cut(text, kLongText);
+  }
+  return texts;
+}
+
+Head HeadOf(const Entry& entry, const std::array<std::string_view, kTexts + 1>& texts) {
+  Head head{.attempt = entry.attempt,
+            .received = entry.received.time_since_epoch().count(),
+            .began = entry.began.count(),
+            .ended = entry.ended.count(),
+            .connection = entry.connection,
+            .requests_before = entry.requests_before,
+            .bytes_in = entry.bytes_in,
+            .bytes_out = entry.bytes_out,
+            .range = entry.range.value_or(ByteRange{}),
+            .status = entry.status,
+            .has_range = entry.range.has_value(),
+            .tls = entry.tls,
+            .ending = entry.ending};
+  std::size_t bytes = sizeof(Head);
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    head.lengths[i] = static_cast<std::uint16_t>(texts[i].size());
+    bytes += texts[i].size();
+  }
+  head.bytes = static_cast<std::uint32_t>(RoundUp(bytes));
+  return head;
+}
+
+// The entry that begins at `at`; its length.
+std::size_t Unpack(const std::byte* at, Entry& entry) {
+  Head head;
+  std::memcpy(&head, at, sizeof(head));
+  entry.attempt = head.attempt;
+  entry.received = WallTime(WallTime::duration(head.received));
+  entry.began = std::chrono::nanoseconds(head.began);
+  entry.ended = std::chrono::nanoseconds(head.ended);
+  entry.connection = head.connection;
+  entry.requests_before = head.requests_before;
+  entry.bytes_in = head.bytes_in;
+  entry.bytes_out = head.bytes_out;
+  entry.range = head.has_range ? std::optional(head.range) : std::nullopt;
+  entry.status = head.status;
+  entry.tls = head.tls;
+  entry.ending = head.ending;
+  const char* text = reinterpret_cast<const char*>(at) + sizeof(Head);
+  const auto members = Texts();
+  for (std::size_t i = 0; i <= kTexts; ++i) {
+    (i < kTexts ? entry.*members[i] : entry.payload) = {text, head.lengths[i]};
+    text += head.lengths[i];
+  }
+  return head.bytes;
+}
+
+}  // namespace
+
+void Reading::ForEach(const std::function<bool(const Entry&)>& look) const {
+  Entry entry;
+  for (const Part& part : parts_) {
+    const std::byte* at = part.block->bytes.get();
+    const std::uint64_t end = part.first + part.count;
+    for (std::uint64_t number = part.block->first; number < end; ++number) {
+      at += Unpack(at, entry);
+      entry.number = number;
+      if (number >= part.first && !look(entry)) return;
+    }
+  }
+}
+
+std::uint64_t Reading::size() const {
+  std::uint64_t size = 0;
+  for (const Part& part : parts_) size += part.count;
+  return size;
+}
+
+Journal::Journal(std::size_t bytes) : most_blocks_(std::max<std::size_t>(2, (bytes + kBlockBytes - 1) / kBlockBytes)) {}
+
+std::uint64_t Journal::Append(const Entry& entry) {
+  const auto texts = Kept(entry);
+  const Head head = HeadOf(entry, texts);
+  const MutexLock lock(mutex_);
+  if (blocks_.empty() || blocks_.back()->used + head.bytes > kBlockBytes) {
+    if (blocks_.size() == most_blocks_) {
+      dropped_ += blocks_.front()->count;
+      blocks_.pop_front();
+    }
+    blocks_.push_back(std::make_shared<Block>(Block{.bytes = std::make_unique_for_overwrite<std::byte[]>(kBlockBytes), .first = written_ + 1}));
+  }
+  Block& block = *blocks_.back();
+  std::byte* at = block.bytes.get() + block.used;
+  std::memcpy(at, &head, sizeof(head));
+  at += sizeof(head);
+  for (const std::string_view text : texts) {
+    if (!text.empty()) std::memcpy(at, text.data(), text.size());
+    at += text.size();
+  }
+  block.used += head.bytes;
+  ++block.count;
+  ++written_;
+  if (waiting_ > 0) appended_.NotifyAll();
+  return written_;
+}
+
+Reading Journal::Read() const { return ReadAfter(0); }
+
+Reading Journal::ReadAfter(std::uint64_t after) const {
+  Reading reading;
+  const MutexLock lock(mutex_);
+  reading.dropped_ = dropped_;
+  for (const auto& block : blocks_) {
+    const std::uint64_t end = block->first + block->count;
+    if (end <= after + 1) continue;
+    const std::uint64_t first = std::max(block->first, after + 1);
+    reading.parts_.push_back({.block = block, .first = first, .count = end - first});
+  }
+  return reading;
+}
+
+bool Journal::Await(std::uint64_t after, MonotonicTime until) {
+  const MutexLock lock(mutex_);
+  ++waiting_;
+  bool in_time = true;
+  while (written_ <= after && !stopped_ && in_time) in_time = appended_.WaitUntil(mutex_, until);
+  --waiting_;
+  return written_ > after && !stopped_;
+}
+
+void Journal::Stop() {
+  {
+    const MutexLock lock(mutex_);
+    stopped_ = true;
+  }
+  appended_.NotifyAll();
+}
+
+std::uint64_t Journal::written() const {
+  const MutexLock lock(mutex_);
+  return written_;
+}
+
+std::size_t Journal::memory() const {
+  const MutexLock lock(mutex_);
+  return blocks_.size() * kBlockBytes;
+}
+
+}  // namespace penstock::emulator::journal

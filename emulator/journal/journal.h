@@ -1,0 +1,85 @@
+// What clients did: every request, in bounded memory.
+//
+// Entries are packed into blocks; beyond the bound the oldest block goes, and is counted. Memory is taken block by block, so
+// an idle journal has none. Queries run on a Reading, which holds the blocks as they were and disturbs no writer.
+#ifndef PENSTOCK_EMULATOR_JOURNAL_JOURNAL_H_
+#define PENSTOCK_EMULATOR_JOURNAL_JOURNAL_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "emulator/journal/entry.h"
+#include "penstock/base/mutex.h"
+
+namespace penstock::emulator::journal {
+
+namespace internal {
+struct Block {
+  std::unique_ptr<std::byte[]> bytes;
+  std::uint64_t first = 0;  // number of its first entry
+  std::uint64_t count = 0;
+  std::size_t used = 0;
+};
+}  // namespace internal
+
+// The entries there were when it was made. Thread safety: as a value.
+class Reading {
+ public:
+  // Oldest first; the entry and its texts live as long as the Reading. Ends early where `look` returns false.
+  void ForEach(const std::function<bool(const Entry&)>& look) const;
+  std::uint64_t size() const;
+  // Entries that the journal had and has no more.
+  std::uint64_t dropped() const { return dropped_; }
+
+ private:
+  friend class Journal;
+  struct Part {
+    std::shared_ptr<const internal::Block> block;
+    std::uint64_t first = 0;
+    std::uint64_t count = 0;
+  };
+  std::vector<Part> parts_;
+  std::uint64_t dropped_ = 0;
+};
+
+// Thread safety: safe from any thread.
+class Journal {
+ public:
+  static constexpr std::size_t kBlockBytes = 64 << 10;
+
+  // Keeps at most `bytes` of entries, rounded up to whole blocks, at least two. One entry keeps at most 8 KiB of text: of
+  // longer ones each text is cut at 1 KiB.
+  explicit Journal(std::size_t bytes);
+
+  // `entry.number` is given here. Returns it.
+  std::uint64_t Append(const Entry& entry);
+  Reading Read() const;
+  // Entries behind number `after` alone.
+  Reading ReadAfter(std::uint64_t after) const;
+  // Until there is an entry behind number `after`; false when `until` came first, or Stop.
+  bool Await(std::uint64_t after, MonotonicTime until);
+  // Ends every Await, now and later.
+  void Stop();
+
+  std::uint64_t written() const;
+  std::size_t memory() const;  // bytes of blocks
+
+ private:
+  const std::size_t most_blocks_;
+  mutable Mutex mutex_;
+  CondVar appended_;
+  std::deque<std::shared_ptr<internal::Block>> blocks_ PENSTOCK_GUARDED_BY(mutex_);
+  std::uint64_t written_ PENSTOCK_GUARDED_BY(mutex_) = 0;
+  std::uint64_t dropped_ PENSTOCK_GUARDED_BY(mutex_) = 0;
+  int waiting_ PENSTOCK_GUARDED_BY(mutex_) = 0;
+  bool stopped_ PENSTOCK_GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace penstock::emulator::journal
+
+#endif  // PENSTOCK_EMULATOR_JOURNAL_JOURNAL_H_

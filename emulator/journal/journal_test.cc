@@ -1,0 +1,166 @@
+#include "emulator/journal/journal.h"
+
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "gtest/gtest.h"
+
+namespace penstock::emulator::journal {
+namespace {
+
+using std::chrono::milliseconds;
+
+Entry Full() {
+  return {.received = WallTime(std::chrono::seconds(1'700'000'000)),
+          .began = milliseconds(5),
+          .ended = milliseconds(8),
+          .connection = 7,
+          .requests_before = 3,
+          .tls = true,
+          .ending = Ending::kBroken,
+          .status = 206,
+          .attempt = 2,
+          .bytes_in = 10,
+          .bytes_out = 20,
+          .range = ByteRange{5, 25},
+          .method = "GET",
+          .target = "/b/k?x=1",
+          .operation = "GetObject",
+          .bucket = "b",
+          .key = "k",
+          .access_key = "AK",
+          .invocation = "inv",
+          .user_agent = "ua",
+          .peer = "127.0.0.1:9",
+          .request_id = "RID",
+          .error_code = "E",
+          .faults = "r1,r2",
+          .checksums = "c=1",
+          .payload = "unsigned"};
+}
+
+std::vector<std::string> Keys(const Reading& reading) {
+  std::vector<std::string> keys;
+  reading.ForEach([&](const Entry& entry) {
+    keys.emplace_back(entry.key);
+    return true;
+  });
+  return keys;
+}
+
+Entry Keyed(const std::string& key) { return {.method = "GET", .target = "/b", .key = key}; }
+
+TEST(JournalTest, GivesBackWhatItWasGiven) {
+  Journal journal(1 << 20);
+  EXPECT_EQ(journal.Append(Full()), 1U);
+  int seen = 0;
+  journal.Read().ForEach([&](const Entry& entry) {
+    ++seen;
+    const Entry full = Full();
+    EXPECT_EQ(entry.number, 1U);
+    EXPECT_EQ(entry.received, full.received);
+    EXPECT_EQ(entry.began, full.began);
+    EXPECT_EQ(entry.lasted(), milliseconds(3));
+    EXPECT_EQ(entry.connection, 7U);
+    EXPECT_EQ(entry.requests_before, 3U);
+    EXPECT_TRUE(entry.tls);
+    EXPECT_EQ(entry.ending, Ending::kBroken);
+    EXPECT_EQ(entry.status, 206);
+    EXPECT_EQ(entry.attempt, 2U);
+    EXPECT_EQ(entry.bytes_in, 10U);
+    EXPECT_EQ(entry.bytes_out, 20U);
+    EXPECT_EQ(entry.range, full.range);
+    const auto texts = [](const Entry& of) {
+      return std::vector<std::string>{std::string(of.method),     std::string(of.target), std::string(of.operation), std::string(of.bucket),
+                                      std::string(of.key),        std::string(of.access_key), std::string(of.invocation),
+                                      std::string(of.user_agent), std::string(of.peer),   std::string(of.request_id), std::string(of.error_code),
+                                      std::string(of.faults),     std::string(of.checksums), std::string(of.payload)};
+    };
+    EXPECT_EQ(texts(entry), texts(full));
+    return true;
+  });
+  EXPECT_EQ(seen, 1);
+}
+
+TEST(JournalTest, KeepsOrderOverManyBlocks) {
+  Journal journal(8 << 20);
+  for (int i = 0; i < 5'000; ++i) journal.Append(Keyed(std::to_string(i)));
+  const std::vector<std::string> keys = Keys(journal.Read());
+  ASSERT_EQ(keys.size(), 5'000U);
+  for (int i = 0; i < 5'000; ++i) ASSERT_EQ(keys[static_cast<std::size_t>(i)], std::to_string(i));
+}
+
+TEST(JournalTest, TheOldestGoFirstAndAreCounted) {
+  Journal journal(2 * Journal::kBlockBytes);
+  for (int i = 0; i < 10'000; ++i) journal.Append(Keyed(std::to_string(i)));
+  const Reading reading = journal.Read();
+  EXPECT_LE(journal.memory(), 2 * Journal::kBlockBytes);
+  EXPECT_EQ(journal.written(), 10'000U);
+  EXPECT_GT(reading.dropped(), 0U);
+  EXPECT_EQ(reading.dropped() + reading.size(), 10'000U);
+  EXPECT_EQ(Keys(reading).front(), std::to_string(reading.dropped()));
+  EXPECT_EQ(Keys(reading).back(), "9999");
+}
+
+TEST(JournalTest, AnIdleJournalHasNoMemory) { EXPECT_EQ(Journal(1 << 30).memory(), 0U); }
+
+TEST(JournalTest, AReadingStaysAsItWas) {
+  Journal journal(2 * Journal::kBlockBytes);
+  journal.Append(Keyed("first"));
+  const Reading reading = journal.Read();
+  for (int i = 0; i < 10'000; ++i) journal.Append(Keyed("more"));
+  EXPECT_EQ(Keys(reading), std::vector<std::string>{"first"});
+}
+
+TEST(JournalTest, ReadsBehindANumber) {
+  Journal journal(1 << 20);
+  for (int i = 1; i <= 5; ++i) journal.Append(Keyed(std::to_string(i)));
+  EXPECT_EQ(Keys(journal.ReadAfter(3)), (std::vector<std::string>{"4", "5"}));
+  EXPECT_TRUE(Keys(journal.ReadAfter(5)).empty());
+  EXPECT_TRUE(Keys(journal.ReadAfter(500)).empty());
+}
+
+TEST(JournalTest, TextThatIsTooLongIsCut) {
+  Journal journal(1 << 20);
+  const std::string key(9'000, 'k');
+  const std::string fits(7'000, 'f');
+  journal.Append(Keyed(key));
+  journal.Append(Keyed(fits));
+  const std::vector<std::string> keys = Keys(journal.Read());
+  EXPECT_EQ(keys[0].size(), 1'024U);
+  EXPECT_EQ(keys[1], fits);
+}
+
+TEST(JournalTest, AwaitSeesWhatIsWrittenAndEndsWithStop) {
+  Journal journal(1 << 20);
+  const auto far = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  EXPECT_FALSE(journal.Await(0, std::chrono::steady_clock::now()));
+  std::jthread writer([&] { journal.Append(Keyed("k")); });
+  EXPECT_TRUE(journal.Await(0, far));
+  writer.join();
+  std::jthread stopper([&] { journal.Stop(); });
+  EXPECT_FALSE(journal.Await(1, far));
+}
+
+TEST(JournalTest, ManyWritersAndAReaderLoseNothing) {
+  Journal journal(64 << 20);
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 4; ++t) {
+      threads.emplace_back([&journal, t] {
+        for (int i = 0; i < 2'000; ++i) journal.Append(Keyed(std::to_string(t) + "/" + std::to_string(i)));
+      });
+    }
+    for (int i = 0; i < 50; ++i) Keys(journal.Read());
+  }
+  std::vector<int> next(4, 0);
+  for (const std::string& key : Keys(journal.Read())) {
+    const auto writer = static_cast<std::size_t>(key[0] - '0');
+    EXPECT_EQ(key.substr(2), std::to_string(next[writer]++));
+  }
+  EXPECT_EQ(next, std::vector<int>(4, 2'000));
+}
+
+}  // namespace
+}  // namespace penstock::emulator::journal
