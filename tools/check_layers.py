@@ -52,6 +52,7 @@ PUBLIC_OWNER = {
     "penstock/transfer.h": "client/transfer",
     "penstock/torch.h": "client/torch",
     "penstock/emulator.h": "emulator/server",
+    "penstock/simulate.h": "emulator/simulate",
 }
 TESTED = ("base/", "client/", "emulator/")  # every .cc has its test
 # Where the two sides meet; the architecture asks nothing of their includes.

@@ -14,6 +14,7 @@
 #include "bindings/core/errors.h"
 #include "bindings/core/interrupt.h"
 #include "penstock/emulator.h"
+#include "penstock/simulate.h"
 
 namespace penstock::python {
 namespace {
@@ -191,6 +192,10 @@ void BindEmulator(py::module_& module) {
   BindLife(type);
   BindNamespaces(type);
   BindContent(type);
+  module.def(
+      "simulate",
+      [](const std::string& job_json) { return Unwrap(WithoutGil([&] { return emulator::SimulateJson(job_json); })); }, "job_json"_a,
+      "The report of a simulated checkpoint job, both as JSON.");
 }
 
 }  // namespace penstock::python

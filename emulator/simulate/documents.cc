@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "emulator/json/json_fields.h"
+#include "penstock/simulate.h"
 
 namespace penstock::emulator::simulate {
 namespace {
@@ -165,10 +166,14 @@ std::string ReportJson(const Job& job, const Report& report) {
   return document.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+}  // namespace penstock::emulator::simulate
+
+namespace penstock::emulator {
+
 Result<std::string> SimulateJson(std::string_view job_json) {
-  PENSTOCK_ASSIGN(const Job job, ParseJob(job_json));
-  PENSTOCK_ASSIGN(const Report report, Simulate(job));
-  return ReportJson(job, report);
+  PENSTOCK_ASSIGN(const simulate::Job job, simulate::ParseJob(job_json));
+  PENSTOCK_ASSIGN(const simulate::Report report, simulate::Simulate(job));
+  return simulate::ReportJson(job, report);
 }
 
-}  // namespace penstock::emulator::simulate
+}  // namespace penstock::emulator

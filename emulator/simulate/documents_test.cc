@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "gtest/gtest.h"
+#include "penstock/simulate.h"
 
 namespace penstock::emulator::simulate {
 namespace {
