@@ -90,7 +90,11 @@ std::string Render(const LogRecord& record) {
     line += ',';
     internal::AppendJsonString(line, name);
     line += ':';
-    internal::AppendJsonString(line, internal::NamesSecret(name) ? "***" : Redact(value));
+    if (value.number()) {
+      line += value.text();
+    } else {
+      internal::AppendJsonString(line, internal::NamesSecret(name) ? "***" : Redact(value.text()));
+    }
   }
   return line += '}';
 }

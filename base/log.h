@@ -2,6 +2,7 @@
 #ifndef PENSTOCK_BASE_LOG_H_
 #define PENSTOCK_BASE_LOG_H_
 
+#include <concepts>
 #include <functional>
 #include <initializer_list>
 #include <string>
@@ -12,11 +13,32 @@ namespace penstock {
 
 enum class LogLevel { kTrace, kDebug, kInfo, kWarning, kError, kOff };
 
+// What a field says: a text, or a number as JSON writes it.
+class LogValue {
+ public:
+  template <typename Text>
+    requires std::convertible_to<const Text&, std::string_view>
+  LogValue(const Text& text) : text_(text) {}  // NOLINT: fields are written as they are
+  // `digits`: a JSON number, such as what std::to_string gives.
+  static LogValue Number(std::string_view digits) {
+    LogValue value(digits);
+    value.number_ = true;
+    return value;
+  }
+
+  std::string_view text() const { return text_; }
+  bool number() const { return number_; }
+
+ private:
+  std::string_view text_;
+  bool number_ = false;
+};
+
 // One line: an event name and fields in order. Views live during the call only.
 struct LogRecord {
   LogLevel level = LogLevel::kInfo;
   std::string_view event;  // "request.retry"
-  std::initializer_list<std::pair<std::string_view, std::string_view>> fields;
+  std::initializer_list<std::pair<std::string_view, LogValue>> fields;
 };
 
 // Thread safety: a sink is called from any thread, one call at a time. What a sink logs itself is dropped; it must not

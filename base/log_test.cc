@@ -28,6 +28,13 @@ TEST_F(LogTest, RendersOneJsonLineInOrder) {
   EXPECT_EQ(lines_, std::vector<std::string>{R"({"level":"warning","event":"request.retry","bucket":"b","key":"a\"b\n"})"});
 }
 
+TEST_F(LogTest, NumbersAreNumbers) {
+  Collect(LogLevel::kInfo);
+  const std::string text = "7";
+  Log({.event = "x", .fields = {{"n", LogValue::Number(std::to_string(-12))}, {"t", text}, {"ms", LogValue::Number("0.125")}}});
+  EXPECT_EQ(lines_, std::vector<std::string>{R"({"level":"info","event":"x","n":-12,"t":"7","ms":0.125})"});
+}
+
 TEST_F(LogTest, LevelsBelowTheLeastAreDropped) {
   Collect(LogLevel::kWarning);
   Log({.level = LogLevel::kInfo, .event = "quiet"});

@@ -259,7 +259,8 @@ class S3Client:
 
         Returns:
             A new dict. ``requests``: attempts by operation. ``retries``; ``throttled``: attempts that S3 answered with "slow
-            down"; ``failures``: calls that ended in an error. ``bytes_sent``, ``bytes_received``: of bodies.
+            down"; ``failures``: calls of S3 that ended in an error: a read or write makes one for each range or part, so a
+            failed one may count several times. ``bytes_sent``, ``bytes_received``: of bodies.
             ``connections``: by data plane (``"direct"``, ``"curl"``) how many requests ``opened`` one and ``reused`` one.
             ``operations``: by operation ``requests`` and two distributions, ``first_byte`` (from sending to the first byte
             of the answer, connecting included) and ``duration`` (of the whole attempt, failed ones included). A distribution

@@ -29,6 +29,16 @@ class ReadProgress:
         del total  # of that request
         self._tell(self._done + done)
 
+    def to_the_end(self, start: int) -> ProgressCallback:
+        """The same for a request of all from offset `start` on, which therefore tells the object's size."""
+
+        def under_way(done: int, total: int | None) -> None:
+            if self.size is None and total is not None:
+                self.size = start + total
+            self.under_way(done, total)
+
+        return under_way
+
     def add(self, count: int) -> None:
         """A request, or a block of one, is here."""
         self._done += count

@@ -69,10 +69,11 @@ class ObjectSource:
         if self.progress is not None and count:
             self.progress.add(count)
 
-    @property
-    def under_way(self) -> ProgressCallback | None:
-        """For a request that may take long."""
-        return self.progress.under_way if self.progress is not None else None
+    def under_way(self, start: int, end: int | None = 0) -> ProgressCallback | None:
+        """For a request of the bytes [start, end) that may take long; None: to the object's end."""
+        if self.progress is None:
+            return None
+        return self.progress.to_the_end(start) if end is None else self.progress.under_way
 
     def take_head(self) -> bytes | None:
         """The bytes fetched ahead, waiting for them; None: there are none. After an error the next read asks anew.
@@ -206,7 +207,7 @@ class GetObjectStream:
         else:
             data, metadata = self._client.read(
                 source.bucket, source.key, reached, self._end, source.size, source.etag, self._part_size, self._parallel,
-                bytes(head), source.under_way,
+                bytes(head), source.under_way(reached, self._end),
             )  # fmt: skip
             source.learn(metadata.size, metadata.etag)
             source.brought(len(data) - len(head))
@@ -226,7 +227,7 @@ class GetObjectStream:
         if count == 0 or (count < len(view) and not self._at_end(reached)):
             more, metadata = self._client.read_into(
                 source.bucket, source.key, view[count:], reached, source.size, source.etag, self._part_size, self._parallel,
-                source.under_way,
+                source.under_way(reached),
             )  # fmt: skip
             source.learn(metadata.size, metadata.etag)
             source.brought(more)

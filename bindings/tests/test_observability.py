@@ -13,6 +13,7 @@ import threading
 import penstock
 import pytest
 from bucket_io import get, put
+from penstock._progress import ReadProgress
 
 
 def test_stats_tell_times_and_connections(client, bucket):
@@ -75,6 +76,10 @@ def test_the_log_has_as_much_as_its_level(emulator):
     assert request["operation"] == "HeadObject"
     assert request["bucket"] == "no-such-bucket-here"
     assert {"time", "pid", "status", "ms", "connection"} <= request.keys()
+    counts = [request[name] for name in ("pid", "status", "attempt", "bytes_sent", "bytes_received")]
+    assert all(type(count) is int for count in counts)
+    assert request["status"] == 403 and request["attempt"] == 1
+    assert 0 < request["first_byte_ms"] <= request["ms"]
 
 
 def test_an_unknown_level_is_refused(emulator, monkeypatch):
@@ -102,6 +107,22 @@ def test_a_reader_tells_how_far_it_is(client, bucket, kind):
     assert calls[-1] == (BIG, BIG)
     assert [done for done, _ in calls] == sorted(done for done, _ in calls)
     assert len(calls) < 100
+
+
+def test_a_whole_read_tells_the_size_from_its_first_call_on(client, bucket):
+    """It was None until the object was there."""
+    put(client, bucket, "k", bytes(3 * BIG))
+    calls, progress = heard()
+    told = ReadProgress(progress).to_the_end(5)
+    told(0, None)
+    told(7, 3 * BIG - 5)
+    assert calls == [(0, None), (7, 3 * BIG)]
+    for kind in ("default", "sequential"):
+        calls, progress = heard()
+        constructor = getattr(penstock.S3ReaderConstructor, kind)()
+        reader = client.get_object(bucket, "k", reader_constructor=constructor, progress=progress)
+        assert len(reader.read()) == 3 * BIG
+        assert {total for _, total in calls} == {3 * BIG}
 
 
 def test_reading_in_pieces_adds_up(client, bucket):
@@ -167,7 +188,7 @@ def test_what_the_callback_raises_ends_a_read_that_is_still_going_on():
     config = penstock.S3ClientConfig(access_key_id="a", secret_access_key="b", force_path_style=True, max_attempts=1)
     client = penstock.S3Client("us-east-1", endpoint=f"http://127.0.0.1:{listener.getsockname()[1]}", s3client_config=config)
     reader = client.get_object("bucket", "key", progress=failing)
-    with pytest.raises(Planted, match=r"\d+ of None"):
+    with pytest.raises(Planted, match=r"\d+ of 1000000000"):
         reader.read()
     assert hung_up.wait(20)
     server.join()

@@ -1,7 +1,7 @@
 #include "client/s3/call_log.h"
 
 #include <algorithm>
-#include <cstdio>
+#include <charconv>
 #include <string>
 
 #include "base/log.h"
@@ -9,11 +9,14 @@
 namespace penstock::s3 {
 namespace {
 
+// With a point whatever the locale.
 std::string Milliseconds(std::chrono::nanoseconds time) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3f", std::chrono::duration<double, std::milli>(time).count());
-  return text;
+  char text[64];
+  const double value = std::chrono::duration<double, std::milli>(time).count();
+  return {text, std::to_chars(text, text + sizeof text, value, std::chars_format::fixed, 3).ptr};
 }
+
+constexpr auto* AsNumber = &LogValue::Number;
 
 std::string LowerCase(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(),
@@ -56,9 +59,11 @@ void LogAttempt(const AttemptEnd& end) {
   const std::string_view connection = end.connections.opened != 0 ? "new" : end.connections.reused != 0 ? "kept" : "none";
   Log({LogLevel::kDebug, "request",
        {{"operation", Info(end.operation).name}, {"bucket", end.bucket}, {"key", end.key},
-        {"attempt", std::to_string(end.attempt)}, {"status", std::to_string(end.http_status)}, {"code", end.error_code},
-        {"first_byte_ms", Milliseconds(end.first_byte)}, {"ms", Milliseconds(end.duration)},
-        {"bytes_sent", std::to_string(end.bytes_sent)}, {"bytes_received", std::to_string(end.bytes_received)},
+        {"attempt", AsNumber(std::to_string(end.attempt))}, {"status", AsNumber(std::to_string(end.http_status))},
+        {"code", end.error_code},
+        {"first_byte_ms", AsNumber(Milliseconds(end.first_byte))}, {"ms", AsNumber(Milliseconds(end.duration))},
+        {"bytes_sent", AsNumber(std::to_string(end.bytes_sent))},
+        {"bytes_received", AsNumber(std::to_string(end.bytes_received))},
         {"plane", PlaneName(end.connections.plane)}, {"connection", connection}}});
 }
 
@@ -67,8 +72,10 @@ void LogRetry(const OperationInfo& info, std::string_view bucket, std::string_vi
   if (!LogEnabled(LogLevel::kWarning)) return;
   const std::string_view event = decision == RetryDecision::kThrottled ? "request.throttled" : "request.retry";
   Log({LogLevel::kWarning, event,
-       {{"operation", info.name}, {"bucket", bucket}, {"key", key}, {"attempt", std::to_string(attempt)},
-        {"status", std::to_string(error.http_status)}, {"code", CodeOf(error)}, {"wait_ms", Milliseconds(delay)},
+       {{"operation", info.name}, {"bucket", bucket}, {"key", key},
+        {"attempt", AsNumber(std::to_string(attempt))},
+        {"status", AsNumber(std::to_string(error.http_status))}, {"code", CodeOf(error)},
+        {"wait_ms", AsNumber(Milliseconds(delay))},
         {"message", error.message}}});
 }
 
@@ -77,7 +84,7 @@ void LogFailure(const Error& error) {
   if (!LogEnabled(level)) return;
   Log({level, "request.failed",
        {{"operation", error.operation}, {"bucket", error.bucket}, {"key", error.key},
-        {"attempts", std::to_string(error.attempts)}, {"status", std::to_string(error.http_status)},
+        {"attempts", AsNumber(std::to_string(error.attempts))}, {"status", AsNumber(std::to_string(error.http_status))},
         {"code", CodeOf(error)}, {"request_id", error.request_id}, {"message", error.message}}});
 }
 

@@ -69,7 +69,7 @@ TEST_F(CallLogTest, AThrottledAndAResetAttemptAreWarningsAndEveryAttemptIsDebug)
   EXPECT_EQ(CountOf("\"event\":\"request.retry\""), 1);
   EXPECT_EQ(CountOf("reset by peer"), 1);
   EXPECT_EQ(CountOf("{\"level\":\"debug\",\"event\":\"request\""), 3);
-  EXPECT_EQ(CountOf("\"attempt\":\"3\",\"status\":\"200\""), 1);
+  EXPECT_EQ(CountOf("\"attempt\":3,\"status\":200"), 1);
 }
 
 TEST_F(CallLogTest, AFailedCallIsOneErrorButWhatIsNotThereIsInformation) {

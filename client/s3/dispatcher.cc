@@ -295,7 +295,7 @@ bool Flight::CorrectClock(const Error& error) {
   if (!skew) return false;
   clock_corrected_ = true;
   state_->clock_skew_seconds.store(skew->count(), std::memory_order_relaxed);
-  Log({LogLevel::kWarning, "client.clock_skew", {{"seconds", std::to_string(skew->count())}}});
+  Log({LogLevel::kWarning, "client.clock_skew", {{"seconds", LogValue::Number(std::to_string(skew->count()))}}});
   return true;
 }
 

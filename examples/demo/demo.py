@@ -125,7 +125,8 @@ def read_metrics(out: Path) -> list[dict[str, Any]]:
 
 
 def train_and_kill(args: argparse.Namespace, bucket: str, out: Path) -> int:
-    """Runs training until it is in the middle of a save past half-way, then SIGKILLs the whole process group."""
+    """Runs training until it begins to save past half-way, then SIGKILLs the whole process group: in the middle of the save,
+    unless that is quicker than looking."""
     deadline = time.monotonic() + TRAIN_TIMEOUT_S
     with training(args, bucket, out) as process:
         while time.monotonic() < deadline:
@@ -136,8 +137,11 @@ def train_and_kill(args: argparse.Namespace, bucket: str, out: Path) -> int:
             if saved and any(m["event"] == "save-begins" and m["step"] >= args.steps // 2 for m in metrics):
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
-                step = max(m["step"] for m in read_metrics(out) if m["event"] == "step")
-                console.print(f"[yellow]killed the training process (SIGKILL) at step {step}, as it was saving")
+                metrics = read_metrics(out)
+                step = max(m["step"] for m in metrics if m["event"] == "step")
+                begun, ended = (sum(m["event"] == event for m in metrics) for event in ("save-begins", "saved"))
+                when = "as it was saving" if begun > ended else "just after it had saved"
+                console.print(f"[yellow]killed the training process (SIGKILL) at step {step}, {when}")
                 return step
             time.sleep(0.01)
     return fail(f"training did not reach step {args.steps // 2} in {TRAIN_TIMEOUT_S} s")

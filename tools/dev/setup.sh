@@ -58,6 +58,32 @@ ensure_packages() {
   }
 }
 
+pytorch_cpu_index=https://download.pytorch.org/whl/cpu
+
+# Whether pip was told of a place for packages: a mirror has the build that it has.
+pip_has_a_place() {
+  "$1" -m pip config list 2>/dev/null | grep -Eq '\.(index-url|extra-index-url|no-index|find-links)='
+}
+
+# install_torch PYTHON REQUIREMENT: torch without CUDA, of which PyPI's build for Linux has 2 GB that nothing here uses. That
+# build is PyTorch's own; where it cannot be had, soon, PyPI's is as good.
+install_torch() {
+  local pip=("$1" -m pip install --quiet --disable-pip-version-check)
+  if [ "$(uname -sm)" = "Linux x86_64" ] && ! pip_has_a_place "$1" && timeout 15 "$1" - "$pytorch_cpu_index/torch/" <<'EOF'
+import sys
+import urllib.request
+
+try:
+    urllib.request.urlopen(sys.argv[1], timeout=4).close()
+except OSError as error:
+    sys.exit(f"{sys.argv[1]}: {error}")
+EOF
+  then
+    "${pip[@]}" --extra-index-url "$pytorch_cpu_index" "$2+cpu" && return
+  fi
+  "${pip[@]}" "$2"
+}
+
 # make_venv FILE: the environment with what FILE asks for, in $made. One per content of FILE and per Python, shared by
 # every checkout of this user.
 make_venv() {
@@ -74,7 +100,7 @@ make_venv() {
     [ -e "$made/ready" ] && exit 0
     rm -rf "$made"
     "$python" -m venv "$made" || exit 1
-    [ -z "$torch" ] || "$made/bin/python" -m pip install --quiet --disable-pip-version-check "$torch" || exit 1
+    [ -z "$torch" ] || install_torch "$made/bin/python" "$torch" || exit 1
     "$made/bin/python" -m pip install --quiet --disable-pip-version-check -r "$file" || exit 1
     touch "$made/ready"
   ) 9>"$made.lock" >"$(log_file pip)" 2>&1 || { tail -n 20 "$(log_file pip)" >&2; die "making the Python environment failed; all output is in $(log_file pip)"; }

@@ -1,0 +1,88 @@
+"""Which build of torch the set-up takes: PyTorch's without CUDA where pip has no place of its own and it can be had."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PLAIN = "-m pip install --quiet --disable-pip-version-check torch==2.13.0"
+WITHOUT_CUDA = (
+    "-m pip install --quiet --disable-pip-version-check --extra-index-url https://download.pytorch.org/whl/cpu torch==2.13.0+cpu"
+)
+
+# Says what it was asked for, and answers as CONFIG (pip's), INDEX (0: it answers) and CPU (0: it has the build) say.
+PYTHON = """#!/bin/sh
+case "$*" in
+  "-m pip config list") printf '%s\\n' "$CONFIG" ;;
+  -\\ *) cat >/dev/null; echo "looked at $2" >>"$CALLS"; exit "$INDEX" ;;
+  *+cpu) echo "$*" >>"$CALLS"; exit "$CPU" ;;
+  *) echo "$*" >>"$CALLS" ;;
+esac
+"""
+
+
+def asked(folder: Path, *, config: str = "", index: int = 0, cpu: int = 0, machine: str = "Linux x86_64") -> list[str]:
+    (folder / "python").write_text(PYTHON)
+    (folder / "uname").write_text(f"#!/bin/sh\necho {machine}\n")
+    for name in ("python", "uname"):
+        (folder / name).chmod(0o755)
+    calls = folder / "calls"
+    program = f'set -euo pipefail; . tools/dev/setup.sh; install_torch "{folder}/python" torch==2.13.0'
+    variables = {"CONFIG": config, "INDEX": str(index), "CPU": str(cpu), "CALLS": str(calls)}
+    path = f"{folder}{os.pathsep}{os.environ['PATH']}"
+    subprocess.run(["bash", "-c", program], cwd=ROOT, env={**os.environ, **variables, "PATH": path}, check=True, timeout=60)
+    return calls.read_text().splitlines()
+
+
+LOOKED = "looked at https://download.pytorch.org/whl/cpu/torch/"
+
+
+def test_the_build_without_cuda_is_taken(tmp_path: Path) -> None:
+    assert asked(tmp_path) == [LOOKED, WITHOUT_CUDA]
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        "global.index-url='https://mirror/simple'",
+        "global.cert='/c'\n:env:.extra-index-url='file:///x'",
+        "install.find-links='/wheels'",
+        ":env:.no-index='1'",
+    ],
+)
+def test_where_pip_has_a_place_its_build_is_taken_and_nothing_else_asked(tmp_path: Path, config: str) -> None:
+    assert asked(tmp_path, config=config) == [PLAIN]
+
+
+def test_other_settings_of_pip_are_no_place(tmp_path: Path) -> None:
+    assert asked(tmp_path, config="global.cert='/c'\n:env:.default-timeout='180'") == [LOOKED, WITHOUT_CUDA]
+
+
+def test_without_an_answer_it_is_the_plain_one(tmp_path: Path) -> None:
+    assert asked(tmp_path, index=1) == [LOOKED, PLAIN]
+
+
+def test_a_build_that_is_not_there_is_the_plain_one(tmp_path: Path) -> None:
+    assert asked(tmp_path, cpu=1) == [LOOKED, WITHOUT_CUDA, PLAIN]
+
+
+def test_other_machines_have_no_build_to_avoid(tmp_path: Path) -> None:
+    assert asked(tmp_path, machine="Linux aarch64") == [PLAIN]
+
+
+def test_who_does_not_answer_is_not_waited_for(tmp_path: Path) -> None:
+    """The look itself, by this Python, at a listener that accepts nobody."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        script = (ROOT / "tools/dev/setup.sh").read_text()
+        look = script[script.index("<<'EOF'\n") + len("<<'EOF'\n") :].partition("\nEOF\n")[0]
+        url = f"http://127.0.0.1:{silent.getsockname()[1]}/"
+        command = [sys.executable, "-", url]
+        done = subprocess.run(command, input=look, capture_output=True, text=True, timeout=15, check=False)
+    assert done.returncode == 1
+    assert done.stderr.startswith(url)
