@@ -77,6 +77,7 @@ struct Response {
   bool close = false;                           // close the connection after this response
   WireAction action = WireAction::kSend;
   std::string error_code;  // "NoSuchKey" where this is a refusal, also without a document (HEAD, 304); never sent
+  std::string error_detail;  // what the log may say beyond the code, with this machine's paths; never sent
 
   // Appends; does not look for duplicates.
   void Add(std::string name, std::string value);
