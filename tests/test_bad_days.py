@@ -66,6 +66,20 @@ def test_full_disk_is_told_and_the_rest_goes_on(tmp_path):
     assert process.wait(timeout=15) == 0
 
 
+def test_full_disk_is_told_without_the_servers_paths(tmp_path):
+    process, client = start("--data", str(tmp_path / "s3"), file_limit_kib=300)
+    client.create_bucket("bucket")
+    with pytest.raises(penstock.S3Exception, match=r"no room left.*HTTP 507") as putting:
+        for i in range(1000):
+            put(client, f"{i}" + "k" * 900, b"x" * 3000)
+    with pytest.raises(penstock.S3Exception, match=r"no room left.*DeleteObject.*HTTP 500") as deleting:
+        client.delete_object("bucket", "0" + "k" * 900)
+    for told in (putting, deleting):
+        assert str(tmp_path) not in str(told.value)
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=15) == 0
+
+
 def test_corrupt_database_is_named(tmp_path):
     process, client = start("--data", str(tmp_path / "s3"))
     client.create_bucket("bucket")

@@ -95,12 +95,12 @@ std::vector<Result<store::DeleteOutcome>> DeleteEntries(Call& call, const std::v
 }
 
 void WriteError(XmlWriter& xml, const Entry& entry, const Error& error) {
-  const ErrorInfo* info = FindErrorInfo(error.code);
+  const std::string_view code = error.code.empty() ? std::string_view("InternalError") : std::string_view(error.code);
   xml.Open("Error");
   xml.Element("Key", entry.key);
   if (!entry.version_id.empty()) xml.Element("VersionId", entry.version_id);
-  xml.Element("Code", error.code.empty() ? std::string_view("InternalError") : std::string_view(error.code));
-  xml.Element("Message", error.message.empty() && info ? info->message : std::string_view(error.message));
+  xml.Element("Code", code);
+  xml.Element("Message", MessageForClient(error, code));
   xml.Close("Error");
 }
 

@@ -7,11 +7,15 @@
 namespace penstock::emulator::api {
 namespace {
 
-// Errors that are not S3's (the store's disk, a bug) still need a code a client can read.
-std::string_view CodeOf(const Error& error) {
+constexpr std::string_view kNoRoom =
+    "The emulator has no room left: its disk, memory or open files are used up. Free some and try again.";
+
+// Errors that are not S3's (the store's disk, a bug) still need a code a client can read. Only what brings bytes can be too
+// much; a deletion or a read that finds no room is the server's failure.
+std::string_view CodeOf(const Error& error, std::string_view method) {
   if (!error.code.empty()) return error.code;
   switch (error.kind) {
-    case ErrorKind::kResourceExhausted: return "InsufficientStorage";
+    case ErrorKind::kResourceExhausted: return method == "PUT" || method == "POST" ? "InsufficientStorage" : "InternalError";
     case ErrorKind::kThrottled: return "SlowDown";
     case ErrorKind::kUnavailable: return "ServiceUnavailable";
     case ErrorKind::kTimeout: return "RequestTimeout";
@@ -21,6 +25,10 @@ std::string_view CodeOf(const Error& error) {
     case ErrorKind::kInvalidArgument: return "InvalidRequest";
     default: return "InternalError";
   }
+}
+
+bool IsServersOwn(const Error& error, const ErrorInfo* info) {
+  return error.code.empty() && info != nullptr && info->status >= 500;
 }
 
 bool HasBody(const RequestHead& request) {
@@ -53,12 +61,20 @@ std::string ErrorDocument(const Exchange& exchange, std::string_view code, std::
 
 }  // namespace
 
+std::string_view MessageForClient(const Error& error, std::string_view code) {
+  const ErrorInfo* info = FindErrorInfo(code);
+  if (IsServersOwn(error, info)) return error.kind == ErrorKind::kResourceExhausted ? kNoRoom : info->message;
+  if (!error.message.empty()) return error.message;
+  return info ? info->message : std::string_view("Internal Error");
+}
+
 void RespondWithError(Exchange& exchange, const Error& error) {
-  const std::string_view code = CodeOf(error);
+  const std::string_view code = CodeOf(error, exchange.request.method);
   const ErrorInfo* info = FindErrorInfo(code);
   Response response;
   response.status = error.http_status != 0 ? error.http_status : info ? info->status : 500;
   response.error_code = code;
+  if (IsServersOwn(error, info)) response.error_detail = error.message;
   if (code == "SlowDown") response.reason = "Slow Down";
   response.headers.reserve(6);
   response.Add("x-amz-request-id", exchange.request_id);
@@ -69,10 +85,7 @@ void RespondWithError(Exchange& exchange, const Error& error) {
     response.Add("Content-Type", "application/xml");
     response.chunked = true;
     if (exchange.request.method != "HEAD") {
-      const std::string_view message = !error.message.empty() ? std::string_view(error.message)
-                                       : info                 ? info->message
-                                                              : std::string_view("Internal Error");
-      response.body = ErrorDocument(exchange, code, message, error);
+      response.body = ErrorDocument(exchange, code, MessageForClient(error, code), error);
     }
   }
   exchange.response = std::move(response);

@@ -90,10 +90,33 @@ TEST(ErrorResponseTest, RegionOfAnErrorIsAHeader) {
 }
 
 TEST(ErrorResponseTest, ErrorsWithoutACodeGetOne) {
-  const Error full = Error::Make(ErrorKind::kResourceExhausted, "disk full: /data");
-  EXPECT_EQ(Respond(full).status, 507);
-  EXPECT_NE(std::get<std::string>(Respond(full).body).find("disk full: /data"), std::string::npos);
   EXPECT_EQ(Respond(Error::Make(ErrorKind::kInternal, "x")).status, 500);
+  EXPECT_EQ(Respond(Error::Make(ErrorKind::kUnavailable, "x")).status, 503);
+  EXPECT_NE(std::get<std::string>(Respond(Error::Make(ErrorKind::kInvalidArgument, "why")).body).find("why"), std::string::npos);
+}
+
+// Only what brings bytes is too much for the storage; no client gets 507 for a deletion or a read.
+TEST(ErrorResponseTest, NoRoomIsThePuttersOrTheServers) {
+  const Error full = Error::Make(ErrorKind::kResourceExhausted, "no space left for /data/objects.db");
+  EXPECT_EQ(Respond(full, {}, "PUT").error_code, "InsufficientStorage");
+  EXPECT_EQ(Respond(full, {}, "PUT").status, 507);
+  EXPECT_EQ(Respond(full, {}, "POST").status, 507);
+  for (const char* method : {"DELETE", "GET", "HEAD"}) {
+    EXPECT_EQ(Respond(full, {}, method).error_code, "InternalError") << method;
+    EXPECT_EQ(Respond(full, {}, method).status, 500) << method;
+  }
+}
+
+// The paths of the machine are for whoever runs it.
+TEST(ErrorResponseTest, FailuresOfTheServerSayTheReasonToTheLogAlone) {
+  for (const ErrorKind kind : {ErrorKind::kResourceExhausted, ErrorKind::kInternal, ErrorKind::kDataLoss, ErrorKind::kUnavailable}) {
+    const Response response = Respond(Error::Make(kind, "/data/objects.db failed"), {}, "DELETE");
+    EXPECT_EQ(std::get<std::string>(response.body).find("/data"), std::string::npos);
+    EXPECT_EQ(response.error_detail, "/data/objects.db failed");
+  }
+  const Response full = Respond(Error::Make(ErrorKind::kResourceExhausted, "/data is full"), {}, "DELETE");
+  EXPECT_NE(std::get<std::string>(full.body).find("has no room left"), std::string::npos);
+  EXPECT_EQ(Respond(NoSuchKey("k")).error_detail, "");
 }
 
 TEST(ErrorResponseTest, CodeIsKeptForTheLog) {

@@ -23,6 +23,10 @@ struct ErrorInfo {
 // nullptr when the code is not S3's.
 const ErrorInfo* FindErrorInfo(std::string_view code);
 
+// What a client reads of an error that goes out under `code`. The server's own failures, which have no code of S3, name
+// files of its machine: of those only the general text.
+std::string_view MessageForClient(const Error& error, std::string_view code);
+
 using ErrorDetails = std::vector<std::pair<std::string, std::string>>;
 
 // The code's status, kind and standard message; `message` replaces the latter. An unknown code is a 500.

@@ -81,7 +81,8 @@ Result<std::shared_ptr<Universe>> Identities::SpaceOf(const KeyRecord& key, cons
   auto found = spaces_.find(name_space);
   if (found.ok() || found.error().kind != ErrorKind::kNotFound) return found;
   return FieldError(ErrorKind::kNotFound, key.place,
-                    found.error().message + ", or list it in \"namespaces\": [\"" + name_space + "\"] beside the accounts");
+                    found.error().message + "; make it first, or list it in \"namespaces\": [\"" + name_space +
+                        "\"] beside the accounts");
 }
 
 Result<void> Identities::Add(UsersDocument users) {

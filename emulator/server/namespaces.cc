@@ -95,7 +95,7 @@ Result<std::shared_ptr<Universe>> Namespaces::Find(std::string_view name) {
   const auto found = others_.find(name);
   if (found == others_.end()) {
     return Error::Make(ErrorKind::kNotFound, "there is no namespace '" + std::string(name) + "'; there " +
-                                                 (others_.empty() ? "is" : "are") + " " + NamesOf(others_) + "; make it first");
+                                                 (others_.empty() ? "is" : "are") + " " + NamesOf(others_));
   }
   if (!found->second) {
     PENSTOCK_ASSIGN(found->second, OpenOne(name));

@@ -59,7 +59,7 @@ TEST_P(NamespacesTest, RefusesWhatCannotBe) {
   const auto spaces = OpenIn(directory_);
   EXPECT_EQ(spaces->Find("x").error().kind, ErrorKind::kNotFound);
   ASSERT_TRUE(spaces->Create("y").ok());
-  EXPECT_EQ(spaces->Find("x").error().message, "there is no namespace 'x'; there are default, y; make it first");
+  EXPECT_EQ(spaces->Find("x").error().message, "there is no namespace 'x'; there are default, y");
   EXPECT_EQ(spaces->Delete("x").error().kind, ErrorKind::kNotFound);
   EXPECT_EQ(spaces->Delete("default").error().kind, ErrorKind::kInvalidArgument);
   EXPECT_EQ(spaces->Create("default").error().kind, ErrorKind::kAlreadyExists);

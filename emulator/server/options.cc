@@ -1,6 +1,8 @@
 #include "emulator/server/options.h"
 
+#include <algorithm>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "emulator/server/users_document.h"
@@ -9,6 +11,16 @@ namespace penstock::emulator::server {
 namespace {
 
 Error Wrong(std::string message) { return Error::Make(ErrorKind::kInvalidArgument, std::move(message)); }
+
+constexpr std::size_t kLongestRegion = 63;  // a label of a host name
+
+// Not only AWS's: servers that speak S3 call theirs "local", "garage", "default" or "us_east". It stands in host names,
+// credential scopes and documents.
+bool IsRegionName(std::string_view name) {
+  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  const auto fits = [&](char c) { return letter(c) || (c >= '0' && c <= '9') || c == '-' || c == '_'; };
+  return !name.empty() && name.size() <= kLongestRegion && letter(name.front()) && std::all_of(name.begin(), name.end(), fits);
+}
 
 Result<void> CheckPort(const char* name, int port, int least) {
   if (port >= least && port <= 65535) return Ok();
@@ -36,7 +48,10 @@ Result<EmulatorOptions> CheckedOptions(EmulatorOptions options) {
   PENSTOCK_TRY(CheckPort("admin port", options.admin_port, -1));
   if (options.host.empty()) return Wrong("host is empty; use 127.0.0.1, 0.0.0.0 or another address of this machine");
   if (options.admin_host.empty()) return Wrong("admin host is empty; use 127.0.0.1 or another address of this machine");
-  if (options.region.empty()) return Wrong("region is empty; use for example us-east-1");
+  if (!IsRegionName(options.region)) {
+    return Wrong("region '" + options.region + "' is no region's name: a letter, then letters, digits, '-' and '_', " +
+                 std::to_string(kLongestRegion) + " characters at most; use for example us-east-1");
+  }
   if (!(options.fail_rate >= 0 && options.fail_rate <= 1)) {
     return Wrong("fail rate is " + std::to_string(options.fail_rate) + "; it is a share of requests from 0 to 1");
   }

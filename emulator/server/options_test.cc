@@ -24,7 +24,13 @@ TEST(OptionsTest, RefusesWhatCannotWork) {
   EXPECT_NE(Complaint({.fail_rate = 1.5}).find("from 0 to 1"), std::string::npos);
   EXPECT_NE(Complaint({.first_byte_delay_ms = 60'001}).find("60001 ms; it takes 0 to 60000"), std::string::npos);
   EXPECT_NE(Complaint({.fail_rate = -0.1}).find("from 0 to 1"), std::string::npos);
-  EXPECT_NE(Complaint({.region = ""}).find("region"), std::string::npos);
+  for (const char* bad : {"", "us east", "us/east", "us.east", "-x", "1", "\u00E9u", "a\n"}) {
+    EXPECT_NE(Complaint({.region = bad}).find("region '" + std::string(bad) + "' is no region's name"), std::string::npos) << bad;
+  }
+  EXPECT_NE(Complaint({.region = std::string(64, 'a')}).find("63 characters at most"), std::string::npos);
+  for (const char* good : {"us-east-1", "local", "garage", "default", "auto", "us_east", "Mars", "nyc3"}) {
+    EXPECT_EQ(Complaint({.region = good}), "") << good;
+  }
   EXPECT_NE(Complaint({.host = ""}).find("host"), std::string::npos);
   EXPECT_NE(Complaint({.tls_certificate_path = "x"}).find("both"), std::string::npos);
 }

@@ -64,6 +64,7 @@ std::string LogLine(const api::Exchange& exchange, WallTime finished) {
   line["error"] = exchange.response.status >= 300 || exchange.operation == "CompleteMultipartUpload"
                       ? ErrorCode(exchange.response)
                       : std::string();
+  if (!exchange.response.error_detail.empty()) line["detail"] = Redact(exchange.response.error_detail);
   line["bytes_in"] = exchange.bytes_in;
   line["bytes_out"] = exchange.bytes_out;
   line["duration_us"] = std::chrono::duration_cast<std::chrono::microseconds>(finished - exchange.received).count();

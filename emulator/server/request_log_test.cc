@@ -54,6 +54,13 @@ TEST_F(RequestLogTest, NamesTheErrorCodeOfAnAnswerWithoutADocument) {
   EXPECT_EQ(Line().at("error"), "NoSuchKey");
 }
 
+TEST_F(RequestLogTest, SaysWhatTheAnswerMustNot) {
+  EXPECT_FALSE(Line().contains("detail"));
+  exchange_.response.status = 500;
+  exchange_.response.error_detail = "no space left for /data/objects.db";
+  EXPECT_EQ(Line().at("detail"), "no space left for /data/objects.db");
+}
+
 TEST_F(RequestLogTest, AnErrorCodeInAnObjectIsNoError) {
   exchange_.response.body = std::string("<Error><Code>NoSuchKey</Code></Error>");
   EXPECT_EQ(Line().at("error"), "");

@@ -12,7 +12,8 @@
 #include <vector>
 
 #include "base/utf8.h"
-#include "emulator/api/text.h"
+#include "base/xml.h"
+#include "emulator/api/names.h"
 
 namespace penstock::emulator::server {
 namespace {
@@ -94,8 +95,17 @@ class Walk {
       return Wrong("directory '" + request_.directory + "' cannot be read: " + std::strerror(errno) +
                    "; name a directory that the emulator may read");
     }
+    // Not a key of its own, but what all keys begin with.
+    if (const auto checked = api::CheckKey(request_.prefix + "k"); !checked.ok()) {
+      return Wrong("prefix '" + request_.prefix + "' begins no key: keys are UTF-8, have " + std::to_string(kLongestKey) +
+                   " bytes at most and do not lead above their bucket; choose another");
+    }
     PENSTOCK_TRY(EnsureBucket());
-    PENSTOCK_TRY(Enter(root.get(), request_.prefix));
+    auto entered = Enter(root.get(), request_.prefix);
+    if (!entered.ok()) {
+      if (made_bucket_ && !seeder_.stop) Undo();
+      return std::move(entered).error();
+    }
     return report_;
   }
 
@@ -106,11 +116,22 @@ class Walk {
       body = "<CreateBucketConfiguration xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><LocationConstraint>" +
              seeder_.region + "</LocationConstraint></CreateBucketConfiguration>";
     }
-    const std::string length = std::to_string(body.size());
+    if (TextBody none({}); Ask("HEAD", {}, none).status == 200) return Ok();
     TextBody reader(std::move(body));
-    const std::string code = Put({}, length, reader);
-    if (code.empty() || code == "BucketAlreadyOwnedByYou" || code == "BucketAlreadyExists") return Ok();
-    return Wrong("bucket '" + request_.bucket + "' cannot be made: S3 answers " + code);
+    const Answer answer = Ask("PUT", {}, reader);
+    made_bucket_ = answer.status == 200;
+    if (made_bucket_ || answer.code == "BucketAlreadyOwnedByYou") return Ok();
+    return Wrong("bucket '" + request_.bucket + "' cannot be made: S3 answers " + answer.Text());
+  }
+
+  // The bucket is ours alone to have made: what is left of a failure is nothing, unless others have put something in it.
+  void Undo() {
+    for (const std::string& key : put_) {
+      TextBody none({});
+      Ask("DELETE", key, none);
+    }
+    TextBody none({});
+    Ask("DELETE", {}, none);
   }
 
   // `prefix`: the keys of what is in this directory begin with it.
@@ -161,17 +182,31 @@ class Walk {
 
   Result<void> PutFile(int descriptor, const std::string& key, std::uint64_t size) {
     FileBody body(descriptor, size);
-    const std::string code = Put(key, std::to_string(size), body);
-    if (!code.empty()) return Wrong("file '" + key + "' of '" + request_.directory + "' cannot be put: S3 answers " + code);
+    const Answer answer = Ask("PUT", key, body);
+    if (answer.status != 200) {
+      return Wrong("file '" + key + "' of '" + request_.directory + "' cannot be put: S3 answers " + answer.Text());
+    }
+    if (made_bucket_) put_.push_back(key);
     ++report_.objects;
     report_.bytes += size;
     return Ok();
   }
 
-  // PUT of the bucket (empty key) or of an object; the error's code, or empty.
-  std::string Put(const std::string& key, const std::string& length, api::BodyReader& body) const {
+  struct Answer {
+    int status = 0;
+    std::string code;
+    std::string message;  // the document's, or what kept the server from it
+
+    std::string Text() const {
+      return std::to_string(status) + (code.empty() ? "" : " " + code) + (message.empty() ? "" : ": " + message);
+    }
+  };
+
+  // Asks for the bucket (empty key) or an object.
+  Answer Ask(std::string_view method, const std::string& key, api::BodyReader& body) const {
+    const std::string length = std::to_string(body.Length().value_or(0));
     api::RequestHead head;
-    head.method = "PUT";
+    head.method = method;
     head.headers = {{"Host", "localhost"}, {"Content-Length", length}};
     api::Connection connection;
     api::Exchange exchange{.request = head, .body = &body, .connection = connection};
@@ -182,13 +217,21 @@ class Walk {
     exchange.identity = seeder_.owner;
     exchange.space = seeder_.space;
     seeder_.router.Handle(exchange);
-    if (exchange.response.status == 200) return {};
-    return exchange.response.error_code.empty() ? std::to_string(exchange.response.status) : exchange.response.error_code;
+    const api::Response& response = exchange.response;
+    Answer answer{response.status, response.error_code, response.error_detail};
+    const auto* const document = std::get_if<std::string>(&response.body);
+    if (answer.message.empty() && !response.error_code.empty() && document != nullptr) {
+      const auto parsed = XmlDocument::Parse(*document);
+      if (parsed.ok()) answer.message = parsed->root().Child("Message").text();
+    }
+    return answer;
   }
 
   const Seeder& seeder_;
   const SeedRequest& request_;
   SeedReport report_;
+  bool made_bucket_ = false;
+  std::vector<std::string> put_;  // keys, where the bucket is of our making
 };
 
 }  // namespace

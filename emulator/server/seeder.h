@@ -21,8 +21,8 @@ struct Seeder {
   std::string region;
   const std::atomic<bool>& stop;  // ends the walk between two files
 
-  // Makes the bucket where it is missing. kInvalidArgument naming the directory, the file or S3's refusal; what was put
-  // before stays.
+  // Makes the bucket where it is missing. kInvalidArgument naming the directory, the file or S3's refusal and its reason.
+  // A bucket it made goes again when it fails, with what it put there; in one that was there, what was put before stays.
   Result<SeedReport> Fill(const SeedRequest& request) const;
 };
 

@@ -86,6 +86,39 @@ TEST_F(SeederTest, WhatCannotBeReadIsNamed) {
             std::string::npos);
 }
 
+TEST_F(SeederTest, AFailureUndoesTheBucketItMadeAndTellsS3sReason) {
+  Write("a", "1");
+  Write("b/c", "2");
+  Write("b/d", "");
+  fs::resize_file(folder_.path() + "/b/d", 6ull << 30);  // a hole; S3 takes 5 GiB
+  const auto failed = Seed(folder_.path());
+  ASSERT_FALSE(failed.ok());
+  EXPECT_NE(failed.error().message.find("file 'b/d' of '" + folder_.path() + "' cannot be put: S3 answers 400 EntityTooLarge: "
+                                        "Your proposed upload exceeds the maximum allowed size"),
+            std::string::npos)
+      << failed.error().message;
+  EXPECT_EQ(Send(emulator_->endpoint(), {.target = "/data"}).status, 404);
+}
+
+TEST_F(SeederTest, AFailureLeavesABucketThatWasThere) {
+  Write("a", "1");
+  ASSERT_TRUE(Seed(folder_.path()).ok());
+  Write("b", "");
+  fs::resize_file(folder_.path() + "/b", 6ull << 30);
+  ASSERT_FALSE(Seed(folder_.path()).ok());
+  EXPECT_EQ(Body("a"), "1");
+}
+
+TEST_F(SeederTest, APrefixThatBeginsNoKeyIsRefusedBeforeAnythingIsMade) {
+  Write("a", "1");
+  for (const std::string prefix : {"../", "a/../../", "\xFF/", std::string(1024, 'p').c_str()}) {
+    const auto refused = emulator_->Seed({.bucket = "data", .directory = folder_.path(), .prefix = prefix});
+    ASSERT_FALSE(refused.ok()) << prefix;
+    EXPECT_NE(refused.error().message.find("prefix '" + prefix + "' begins no key"), std::string::npos);
+  }
+  EXPECT_EQ(Send(emulator_->endpoint(), {.target = "/data"}).status, 404);
+}
+
 TEST(SeederRegionTest, TheBucketLiesInTheHomeRegion) {
   const TemporaryFolder folder;
   const auto emulator = Emulator::Start({.region = "eu-west-1"}).value();
