@@ -2,8 +2,22 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 
 namespace penstock::http {
+namespace {
+
+bool IsSet(const char* name) {
+  const char* const value = std::getenv(name);
+  return value != nullptr && *value != '\0';
+}
+
+}  // namespace
+
+bool HasProxyFor(std::string_view scheme) {
+  const bool own = scheme == "https" ? IsSet("https_proxy") || IsSet("HTTPS_PROXY") : IsSet("http_proxy");
+  return own || IsSet("all_proxy") || IsSet("ALL_PROXY");
+}
 
 ResolveList::ResolveList(const std::vector<std::string>& entries) {
   for (const std::string& entry : entries) {

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace penstock::http {
@@ -23,6 +24,9 @@ class ResolveList {
  private:
   curl_slist* list_ = nullptr;
 };
+
+// Whether the environment names a proxy for "http" or "https" requests.
+bool HasProxyFor(std::string_view scheme);
 
 // `share` may be null and outlives the handle; an empty bundle path: the system's. Each new connection looks its host up
 // anew and tries the addresses in random order, so that connections spread over all that a service has.

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 namespace penstock::http {
 namespace {
 
@@ -24,6 +26,22 @@ TEST(CurlOptions, AConnectTimeoutOfNothingIsNotForever) {
   curl_easy_setopt(handle, CURLOPT_URL, "http://192.0.2.1:9/");  // reserved for documentation: nobody answers
   EXPECT_NE(curl_easy_perform(handle), CURLE_OK);
   curl_easy_cleanup(handle);
+}
+
+TEST(CurlOptions, AProxyIsNamedForOneSchemeOrForBoth) {
+  for (const char* name : {"http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"}) ASSERT_EQ(::unsetenv(name), 0);
+  EXPECT_FALSE(HasProxyFor("http") || HasProxyFor("https"));
+  const auto named_by = [](const char* name) {
+    EXPECT_EQ(::setenv(name, "http://p:3128", 1), 0);
+    const std::string schemes = std::string(HasProxyFor("http") ? "http " : "") + (HasProxyFor("https") ? "https" : "");
+    EXPECT_EQ(::unsetenv(name), 0);
+    return schemes;
+  };
+  EXPECT_EQ(named_by("http_proxy"), "http ");
+  EXPECT_EQ(named_by("https_proxy"), "https");
+  EXPECT_EQ(named_by("HTTPS_PROXY"), "https");
+  EXPECT_EQ(named_by("all_proxy"), "http https");
+  EXPECT_EQ(named_by("ALL_PROXY"), "http https");
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <sys/epoll.h>
 
+#include "client/http/tls_read_ahead.h"
 #include "client/http/uri.h"
 #include "penstock/base/clock.h"
 
@@ -51,6 +52,8 @@ std::unique_ptr<ConnectHandle> DirectConnector::Connect(const Request& request, 
   curl_easy_setopt(handle, CURLOPT_URL, made->url_.c_str());
   curl_easy_setopt(handle, CURLOPT_CONNECT_ONLY, 1L);
   SetConnectionOptions(handle, share_, request.ca_bundle_path);
+  // Not in a tunnel: a proxy with TLS of its own is read by libcurl, which polls.
+  if (request.endpoint.scheme == "https" && !HasProxyFor("https")) LetTlsReadAhead(handle);
   resolve_.Apply(handle);
   SetConnectTimeout(handle, request.connect_timeout);
   if (curl_multi_add_handle(multi_, handle) != CURLM_OK) return nullptr;

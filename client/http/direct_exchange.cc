@@ -127,7 +127,9 @@ DirectExchange::Step DirectExchange::Receive(DirectSocket& socket, MutableByteVi
     if (sending_ && framer_.has_final_head()) OnEarlyAnswer();
     if (waits_ && framer_.continues()) {
       waits_ = false;
-      return Send(socket);
+      const Step step = Send(socket);
+      // What came behind it may wait inside.
+      return socket.buffers() && step != Step::kFailed ? Step::kAgain : step;
     }
     // Less than asked for: the socket is empty, and will say when it no longer is.
     if (got.count < into.size() && !socket.buffers()) return sending_ && !waits_ ? Step::kSend : Step::kReceive;

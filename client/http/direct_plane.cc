@@ -4,10 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <string>
 #include <utility>
 
+#include "client/http/curl_options.h"
 #include "client/http/request_rules.h"
 #include "client/http/uri.h"
 
@@ -19,11 +19,6 @@ constexpr std::size_t kEvents = 64;
 constexpr std::uint64_t kWakeTag = 0;  // no connection lives at address 0
 
 MonotonicTime Now() { return SystemClock().Monotonic(); }
-
-bool IsSet(const char* name) {
-  const char* const value = std::getenv(name);
-  return value != nullptr && *value != '\0';
-}
 
 }  // namespace
 
@@ -60,7 +55,7 @@ DirectPlane::Descriptor::~Descriptor() { ::close(fd); }
 
 bool DirectPlane::Carries(const Request& request) {
   // libcurl builds a tunnel for TLS; for plain requests a proxy wants to be asked in its own way, which is libcurl's too.
-  return request.endpoint.scheme == "https" || !(IsSet("http_proxy") || IsSet("all_proxy") || IsSet("ALL_PROXY"));
+  return request.endpoint.scheme == "https" || !HasProxyFor(request.endpoint.scheme);
 }
 
 void DirectPlane::Begin(const TransferPtr& transfer) {
@@ -164,14 +159,20 @@ void DirectPlane::OnDone(DirectConnection& connection) {
   outcome.connection_reused = connection.reused;
   transfer->direct = nullptr;
   connection.continue_by = MonotonicTime::max();
-  if (connection.exchange.keeps_connection()) {
-    connection.socket->SetLowWater(1);
+  connection.socket->SetLowWater(1);
+  if (connection.exchange.keeps_connection() && IsSilent(*connection.socket)) {
     Watch(connection, EPOLLIN);
     if (auto longest_idle = pool_.PutIdle(connection, transfer->last_activity); longest_idle != nullptr) Retire(std::move(longest_idle));
   } else {
     Drop(connection);
   }
   finish_(transfer, std::move(outcome));
+}
+
+// Nothing came after the response. What waits inside TLS no poll would show, and the next response must not begin with it.
+bool DirectPlane::IsSilent(DirectSocket& socket) {
+  std::byte byte;
+  return !socket.buffers() || socket.Receive({&byte, 1}).kind == IoResult::Kind::kWouldBlock;
 }
 
 void DirectPlane::OnFailed(DirectConnection& connection) {

@@ -65,6 +65,7 @@ class DirectPlane {
   void Follow(DirectConnection& connection, DirectExchange::Step step);
   void OnDone(DirectConnection& connection);
   void OnFailed(DirectConnection& connection);
+  static bool IsSilent(DirectSocket& socket);
   void Watch(DirectConnection& connection, std::uint32_t events);
   // Out of the pool; it dies when nobody up the stack can look at it any more.
   void Drop(DirectConnection& connection);

@@ -62,7 +62,7 @@ IoResult DirectSocket::Receive(MutableByteView into) {
 }
 
 void DirectSocket::SetLowWater(std::size_t bytes) {
-  if (is_tls_ || bytes == low_water_) return;
+  if (bytes == low_water_) return;
   const int value = static_cast<int>(bytes);
   // Where the system refuses, there are more wake-ups; no more than that.
   static_cast<void>(::setsockopt(fd_, SOL_SOCKET, SO_RCVLOWAT, &value, sizeof value));

@@ -41,7 +41,8 @@ class DirectSocket {
   IoResult Send(ByteView head, ByteView body);
   IoResult Receive(MutableByteView into);
 
-  // The socket becomes readable only with so many bytes, or at its end; 1: with any. Over TLS it does nothing.
+  // The socket becomes readable only with so many bytes, or at its end; 1: with any. Over TLS its records'
+  // bytes count, which are more than they carry.
   void SetLowWater(std::size_t bytes);
 
  private:

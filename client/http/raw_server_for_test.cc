@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "penstock/base/check.h"
 
@@ -42,6 +43,13 @@ std::optional<std::string> RawConnection::ReadHead() {
     if (count <= 0) return std::nullopt;
     buffer_.append(piece.data(), static_cast<std::size_t>(count));
   }
+}
+
+std::string RawConnection::ReadSome() {
+  if (!buffer_.empty()) return std::exchange(buffer_, {});
+  std::array<char, 65536> piece{};
+  const ssize_t count = ::recv(socket_, piece.data(), piece.size(), 0);
+  return {piece.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0))};
 }
 
 std::string RawConnection::ReadBody(std::size_t count) {

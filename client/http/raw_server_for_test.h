@@ -23,6 +23,8 @@ class RawConnection {
 
   // Request line and headers with the blank line; nullopt when the client is gone.
   std::optional<std::string> ReadHead();
+  // What has come, at least a byte; empty when the client is gone.
+  std::string ReadSome();
   // Exactly `count` bytes, fewer when the client is gone.
   std::string ReadBody(std::size_t count);
   // Waits until the client has closed or reset the connection.
