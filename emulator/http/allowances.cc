@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <filesystem>
+#include <fstream>
 #include <system_error>
 
 namespace penstock::emulator::http {
@@ -24,6 +25,14 @@ bool Allowances::TakeSpace(std::uint64_t bytes) {
     if (free_bytes_.compare_exchange_weak(free, free - bytes, std::memory_order_relaxed)) return true;
   }
   return false;
+}
+
+std::uint64_t Allowances::UsualCrowdBytes() {
+  constexpr std::uint64_t kUnknown = 64 << 20;
+  std::ifstream file("/proc/sys/net/ipv4/tcp_mem");  // tcp(7): pages, below the first of which nothing is regulated
+  std::uint64_t pages = 0;
+  if (!(file >> pages)) return kUnknown;
+  return pages * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)) / 2;
 }
 
 Result<int> Allowances::OpenFile() const {

@@ -16,8 +16,8 @@ namespace penstock::emulator::http {
 class Allowances {
  public:
   // `directory`: of files for gathered bodies; empty: the system's for temporary files.
-  Allowances(int threads, std::string directory, std::uint64_t disk_bytes)
-      : free_threads_(threads), directory_(std::move(directory)), free_bytes_(disk_bytes) {}
+  Allowances(int threads, std::string directory, std::uint64_t disk_bytes, std::uint64_t crowd_bytes = UsualCrowdBytes())
+      : free_threads_(threads), directory_(std::move(directory)), free_bytes_(disk_bytes), crowd_bytes_(crowd_bytes) {}
 
   // Whether one more handler may wait for its request's body on its thread. After true, LeaveThread once it has returned.
   bool EnterThread();
@@ -29,18 +29,19 @@ class Allowances {
   // A descriptor of a new file without a name, whose space is the system's again once it is closed. kResourceExhausted.
   Result<int> OpenFile() const;
 
-  // Answers that wait until their peers take more of them.
-  void EnterWaiting() { waiting_answers_.fetch_add(1, std::memory_order_relaxed); }
-  void LeaveWaiting() { waiting_answers_.fetch_sub(1, std::memory_order_relaxed); }
-  // There are so many that each can have no more than a little in its socket: by itself the system lets it have a few MiB.
-  bool crowded() const { return waiting_answers_.load(std::memory_order_relaxed) >= kCrowd; }
-  static constexpr int kCrowd = 64;
+  // What sockets hold of answers that wait until their peers take more has changed from `before` to `now`.
+  void CountHeld(std::uint64_t before, std::uint64_t now) { held_bytes_.fetch_add(now - before, std::memory_order_relaxed); }
+  // It is so much that a socket may hold no more than a little: by itself the system lets each have a few MiB.
+  bool crowded() const { return held_bytes_.load(std::memory_order_relaxed) >= crowd_bytes_; }
+  // What the system's sockets can hold together without being held back, halved.
+  static std::uint64_t UsualCrowdBytes();
 
  private:
   std::atomic<int> free_threads_;
   const std::string directory_;
   std::atomic<std::uint64_t> free_bytes_;
-  std::atomic<int> waiting_answers_{0};
+  const std::uint64_t crowd_bytes_;
+  std::atomic<std::uint64_t> held_bytes_{0};
 };
 
 // Gives back what EnterThread granted. Null: nothing was.

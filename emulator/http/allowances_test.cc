@@ -29,14 +29,16 @@ TEST(Allowances, GrantsSpaceUpToItsLimit) {
   EXPECT_TRUE(allowances.TakeSpace(60));
 }
 
-TEST(Allowances, ACrowdOfWaitingAnswersIsTold) {
-  Allowances allowances(0, "", 0);
-  for (int i = 1; i < Allowances::kCrowd; ++i) allowances.EnterWaiting();
+TEST(Allowances, TellsWhenSocketsHoldTooMuch) {
+  Allowances allowances(0, "", 0, 100);
+  allowances.CountHeld(0, 60);
+  allowances.CountHeld(0, 39);
   EXPECT_FALSE(allowances.crowded());
-  allowances.EnterWaiting();
+  allowances.CountHeld(39, 40);
   EXPECT_TRUE(allowances.crowded());
-  allowances.LeaveWaiting();
+  allowances.CountHeld(60, 10);
   EXPECT_FALSE(allowances.crowded());
+  EXPECT_GT(Allowances::UsualCrowdBytes(), std::uint64_t{1} << 20);
 }
 
 TEST(Allowances, ItsFilesHaveNoName) {

@@ -174,7 +174,8 @@ std::size_t WireConnection::FindHead() {
 WireConnection::Turn::Turn(WireConnection& connection, const Framing& request_framing)
     : framing(request_framing),
       body(*connection.stream_, connection.buffer_, framing, connection.settings_.progress_timeout),
-      exchange{connection.request_, &body, connection.facts_} {
+      exchange{connection.request_, &body, connection.facts_},
+      allowances(connection.settings_.allowances) {
   RequestIds ids = connection.settings_.ids->Next();
   exchange.request_id = std::move(ids.request_id);
   exchange.host_id = std::move(ids.host_id);
@@ -182,7 +183,7 @@ WireConnection::Turn::Turn(WireConnection& connection, const Framing& request_fr
 }
 
 WireConnection::Turn::~Turn() {
-  if (waits_with != nullptr) waits_with->LeaveWaiting();
+  if (held > 0) allowances->CountHeld(held, 0);
 }
 
 WireConnection::Pause WireConnection::ServeRequest(std::size_t head_bytes, ServingTools& tools) {
@@ -269,9 +270,9 @@ WireConnection::Pause WireConnection::AwaitRoom(ServingTools& tools) {
   Turn& turn = *turn_;
   turn.unsent = tools.writer.TakeUnsent();
   stage_ = Stage::kAnswer;
-  if (turn.waits_with == nullptr && settings_.allowances != nullptr) {
-    turn.waits_with = settings_.allowances;
-    turn.waits_with->EnterWaiting();
+  if (turn.allowances != nullptr) {
+    const std::uint64_t held = stream_->Untaken();
+    turn.allowances->CountHeld(std::exchange(turn.held, held), held);
   }
   return Next::kRoom;
 }

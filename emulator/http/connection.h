@@ -112,7 +112,8 @@ class WireConnection final : private api::LateAnswer {
     bool failed = false;  // something was thrown after the operation had promised to answer later
     bool refused = false;  // by the wire: whatever else was sent belongs to nothing
     UnsentResponse unsent;
-    Allowances* waits_with = nullptr;  // where it counts as an answer that waits
+    Allowances* const allowances;
+    std::uint64_t held = 0;  // by the socket, as far as the allowances know
   };
 
   store::Executor& executor() override { return *settings_.backlog; }
