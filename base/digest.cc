@@ -7,6 +7,7 @@
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
+#include <openssl/md5.h>
 #include <openssl/rand.h>
 #include <openssl/sha.h>
 
@@ -132,25 +133,35 @@ HmacBlock Mask(const HmacBlock& key, std::byte with) {
 }  // namespace
 
 struct Digester::Impl {
-  Context context;
+  Context context;  // null: MD5, one of which is taken of every object, however small, and whose state needs no allocation
   const EVP_MD* algorithm;
+  MD5_CTX md5;
+
+  void Start() { context ? penstock::Start(context.get(), algorithm) : static_cast<void>(MD5_Init(&md5)); }
 };
 
-Digester::Digester(DigestAlgorithm algorithm)
-    : impl_(std::make_unique<Impl>(Impl{NewContext(), AlgorithmOf(algorithm)})) {
-  Start(impl_->context.get(), impl_->algorithm);
+Digester::Digester(DigestAlgorithm algorithm) : impl_(std::make_unique<Impl>()) {
+  impl_->algorithm = AlgorithmOf(algorithm);
+  if (algorithm != DigestAlgorithm::kMd5) impl_->context = NewContext();
+  impl_->Start();
 }
 
 Digester::~Digester() = default;
 Digester::Digester(Digester&&) noexcept = default;
 Digester& Digester::operator=(Digester&&) noexcept = default;
 
-void Digester::Update(ByteView bytes) { Feed(impl_->context.get(), bytes); }
+void Digester::Update(ByteView bytes) {
+  impl_->context ? Feed(impl_->context.get(), bytes) : static_cast<void>(MD5_Update(&impl_->md5, bytes.data(), bytes.size()));
+}
 
 std::string Digester::Finish() {
   std::string digest(static_cast<std::size_t>(EVP_MD_get_size(impl_->algorithm)), '\0');
-  Close(impl_->context.get(), std::as_writable_bytes(std::span(digest)));
-  Start(impl_->context.get(), impl_->algorithm);
+  if (impl_->context) {
+    Close(impl_->context.get(), std::as_writable_bytes(std::span(digest)));
+  } else {
+    MD5_Final(reinterpret_cast<unsigned char*>(digest.data()), &impl_->md5);
+  }
+  impl_->Start();
   return digest;
 }
 
