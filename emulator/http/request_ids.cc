@@ -1,6 +1,7 @@
 #include "emulator/http/request_ids.h"
 
-#include <algorithm>
+#include <array>
+#include <cstring>
 #include <string_view>
 
 namespace penstock::emulator::http {
@@ -8,6 +9,13 @@ namespace {
 
 constexpr std::string_view kBase36 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 constexpr std::string_view kBase64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+// Two digits at a time, the lower one first.
+constexpr std::size_t kPairBits = 12;
+constexpr auto kBase64Pairs = [] {
+  std::array<std::array<char, 2>, 1 << kPairBits> pairs{};
+  for (std::size_t i = 0; i < pairs.size(); ++i) pairs[i] = {kBase64[i % 64], kBase64[i / 64]};
+  return pairs;
+}();
 constexpr std::size_t kRequestIdLength = 16;
 constexpr std::size_t kHostIdLength = 76;
 
@@ -30,14 +38,18 @@ RequestIds RequestIdSource::Next() {
     c = kBase36[digits % 36];
     digits = digits >= 36 ? digits / 36 : Mix(mixed + digits + kGolden);
   }
-  ids.host_id.resize(kHostIdLength, '=');
-  char* to = ids.host_id.data();
-  char* const end = to + kHostIdLength - 1;
-  for (std::uint64_t word = mixed; to != end;) {
+  constexpr std::size_t kPairsOfWord = 5;
+  std::array<char, (kHostIdLength + 9) / 10 * 10> digits64;
+  std::uint64_t word = mixed;
+  for (char* to = digits64.data(); to != digits64.data() + digits64.size();) {
     word += kGolden;
     std::uint64_t bits = Mix(word);
-    for (char* const stop = std::min(to + 10, end); to != stop; bits >>= 6) *to++ = kBase64[bits & 63];
+    for (std::size_t i = 0; i < kPairsOfWord; ++i, bits >>= kPairBits, to += 2) {
+      std::memcpy(to, kBase64Pairs[bits % kBase64Pairs.size()].data(), 2);
+    }
   }
+  digits64[kHostIdLength - 1] = '=';
+  ids.host_id.assign(digits64.data(), kHostIdLength);
   return ids;
 }
 
