@@ -24,8 +24,7 @@ namespace {
 namespace py = pybind11;
 using namespace py::literals;
 
-// A download in flight and the memory it fills: `bytes` where the size was known beforehand, else memory that the first
-// response asks for, without the GIL.
+// A download in flight and the memory it fills.
 //
 // Thread safety: one caller at a time, besides the I/O thread that completes it. Destroying it cancels the download and
 // waits for its end. Needs the GIL to be destroyed.
@@ -40,14 +39,10 @@ class Flight {
   Flight& operator=(const Flight&) = delete;
 
   void Start(DownloadRequest request, std::uint64_t limit) {
-    if (request.known_size && request.known_etag) bytes_ = Unwrap(NewBytes(std::min(*request.known_size, limit)));
+    if (request.known_size && request.known_etag) memory_.Expect(std::min(*request.known_size, limit));
     request.end = limit;
     request.options.call.cancel = stop_.get_token();
-    request.destination = [this](std::uint64_t size) -> Result<MutableByteView> {
-      if (bytes_) return BytesMemory(bytes_);
-      memory_ = std::make_unique_for_overwrite<std::byte[]>(size);
-      return MutableByteView(memory_.get(), size);
-    };
+    request.destination = [this](std::uint64_t size) -> Result<MutableByteView> { return memory_.Place(size); };
     started_ = true;
     // Without the GIL: a lock that the store takes may be held by a thread that waits for the GIL.
     WithoutGil([&] {
@@ -70,10 +65,7 @@ class Flight {
   py::tuple Take() {
     auto result = Landed() ? Wait({}) : WithoutGil([&] { return Wait(SignalPending); });
     const DownloadResponse response = Unwrap(std::move(result));
-    py::object bytes = std::move(bytes_);
-    if (!bytes) bytes = py::bytes(reinterpret_cast<const char*>(memory_.get()), response.bytes);
-    memory_.reset();
-    return py::make_tuple(std::move(bytes), response.metadata.size, response.metadata.etag.value);
+    return py::make_tuple(memory_.Take(response.bytes), response.metadata.size, response.metadata.etag.value);
   }
 
  private:
@@ -101,8 +93,7 @@ class Flight {
   const std::shared_ptr<Landing> landing_ = std::make_shared<Landing>();
   std::stop_source stop_;
   bool started_ = false;
-  py::object bytes_;
-  std::unique_ptr<std::byte[]> memory_;
+  LandingMemory memory_;
 };
 
 class PyFetch {

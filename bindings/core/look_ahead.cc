@@ -21,15 +21,13 @@ constexpr std::size_t kChunkFraction = 4;  // of what is coming, given out at a 
 
 }  // namespace
 
-// An object that is coming, and the memory that it comes into: `bytes` where the size was known beforehand, else memory
-// that the first response asks for, without the GIL.
+// An object that is coming, and the memory that it comes into.
 struct LookAhead::Flight {
   ObjectItem item;
   std::uint64_t reserved = 0;
   MemoryBudget::Share share;
   bool fetched = false;
-  py::object bytes;
-  std::unique_ptr<std::byte[]> memory;
+  LandingMemory memory;
   std::optional<Result<DownloadResponse>> result;  // guarded by the board's mutex until it is there
 };
 
@@ -116,7 +114,7 @@ void LookAhead::Fill(bool fetch, std::uint64_t guess) {
 }
 
 void LookAhead::Prepare(Flight& flight) {
-  if (flight.item.size && flight.item.etag) flight.bytes = Unwrap(NewBytes(flight.reserved));
+  if (flight.item.size && flight.item.etag) flight.memory.Expect(flight.reserved);
   prepared_.push_back(&flight);
 }
 
@@ -139,11 +137,7 @@ void LookAhead::StartPrepared() {
       request.options.part_size_bytes = limits_.part_size;
       request.options.max_parallel_parts = limits_.parallel;
       request.options.call.cancel = stop_.get_token();
-      request.destination = [flight](std::uint64_t size) -> Result<MutableByteView> {
-        if (flight->bytes) return BytesMemory(flight->bytes);
-        flight->memory = std::make_unique_for_overwrite<std::byte[]>(size);
-        return MutableByteView(flight->memory.get(), size);
-      };
+      request.destination = [flight](std::uint64_t size) -> Result<MutableByteView> { return flight->memory.Place(size); };
       StartDownload(*client_, std::move(request), [board = board_, flight](Result<DownloadResponse> result) {
         board->Land(*flight, std::move(result));
       });
@@ -191,8 +185,7 @@ py::object LookAhead::Give(Flight& flight) {
   if (flight.fetched) {
     if (flight.result->ok()) {
       const DownloadResponse& response = flight.result->value();
-      head = std::move(flight.bytes);
-      if (!head) head = py::bytes(reinterpret_cast<const char*>(flight.memory.get()), response.bytes);
+      head = flight.memory.Take(response.bytes);
       size = py::int_(response.metadata.size);
       etag = py::str(response.metadata.etag.value);
     } else {

@@ -3,6 +3,9 @@
 #include <sys/mman.h>
 
 #include <string>
+#include <utility>
+
+#include "bindings/core/errors.h"
 
 namespace penstock::python {
 
@@ -22,6 +25,21 @@ Result<pybind11::object> NewBytes(std::uint64_t size) {
   }
   auto bytes = pybind11::reinterpret_steal<pybind11::object>(object);
   AdviseHugePages(BytesMemory(bytes));
+  return bytes;
+}
+
+void LandingMemory::Expect(std::uint64_t size) { bytes_ = Unwrap(NewBytes(size)); }
+
+MutableByteView LandingMemory::Place(std::uint64_t size) {
+  if (bytes_) return BytesMemory(bytes_);
+  memory_ = std::make_unique_for_overwrite<std::byte[]>(size);
+  return {memory_.get(), size};
+}
+
+pybind11::object LandingMemory::Take(std::uint64_t size) {
+  pybind11::object bytes = std::move(bytes_);
+  if (!bytes) bytes = pybind11::bytes(reinterpret_cast<const char*>(memory_.get()), size);
+  memory_.reset();
   return bytes;
 }
 

@@ -4,7 +4,9 @@
 
 #include <pybind11/pybind11.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include "penstock/base/bytes.h"
 #include "penstock/base/result.h"
@@ -24,6 +26,22 @@ inline MutableByteView BytesMemory(const pybind11::object& bytes) {
 // large read in page faults, and huge pages make them 512 times fewer. Only advice: what is in the memory stays, and
 // memory that cannot have them is left as it is.
 void AdviseHugePages(MutableByteView memory);
+
+// What the first bytes of an object land in: a `bytes` where their number was known beforehand, else memory that the first
+// response asks for, without the GIL, and that is copied.
+class LandingMemory {
+ public:
+  // So many bytes come. Needs the GIL; throws where there is no memory.
+  void Expect(std::uint64_t size);
+  // For DownloadRequest::destination. Needs no GIL.
+  MutableByteView Place(std::uint64_t size);
+  // The `size` bytes that landed. Once; needs the GIL.
+  pybind11::object Take(std::uint64_t size);
+
+ private:
+  pybind11::object bytes_;
+  std::unique_ptr<std::byte[]> memory_;
+};
 
 }  // namespace penstock::python
 

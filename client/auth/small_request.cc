@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "client/http/text_source.h"
 #include "client/http/uri.h"
 
 namespace penstock::auth {
@@ -12,11 +13,11 @@ namespace {
 constexpr std::size_t kMaxAnswerBytes = std::size_t{64} << 10;
 
 // All of one call, shared with the transport's callbacks. Its attempts follow one another.
-class SmallCall final : public http::RequestBody, public http::ResponseBody, public std::enable_shared_from_this<SmallCall> {
+class SmallCall final : public http::ResponseBody, public std::enable_shared_from_this<SmallCall> {
  public:
   SmallCall(TransportPtr transport, const Clock& clock, SmallRequest request,
             std::function<void(Result<SmallAnswer>)> done)
-      : transport_(std::move(transport)), clock_(clock), request_(std::move(request)), done_(std::move(done)) {}
+      : transport_(std::move(transport)), clock_(clock), request_(std::move(request)), done_(std::move(done)), body_(request_.body) {}
 
   void Attempt() {
     ++attempts_;
@@ -26,19 +27,11 @@ class SmallCall final : public http::RequestBody, public http::ResponseBody, pub
     }
     http::CallContext context;
     context.deadline = Deadline::After(clock_, request_.attempt_timeout);
-    transport_->Start(std::move(attempt), request_.body.empty() ? nullptr : this, this, std::move(context),
+    transport_->Start(std::move(attempt), request_.body.empty() ? nullptr : &body_, this, std::move(context),
                       [self = shared_from_this()](Result<http::Outcome> outcome) { self->Ended(std::move(outcome)); });
   }
 
  private:
-  std::uint64_t size() const override { return request_.body.size(); }
-  void Rewind() override { sent_ = 0; }
-  ByteView Next(std::size_t limit) override {
-    const std::string_view piece = std::string_view(request_.body).substr(sent_, limit);
-    sent_ += piece.size();
-    return AsBytes(piece);
-  }
-
   Result<void> Begin(const http::ResponseHead& head) override {
     answer_ = {head.status, {}};
     return Ok();
@@ -69,7 +62,7 @@ class SmallCall final : public http::RequestBody, public http::ResponseBody, pub
   const SmallRequest request_;
   std::function<void(Result<SmallAnswer>)> done_;
   int attempts_ = 0;
-  std::size_t sent_ = 0;
+  http::TextSource body_;
   SmallAnswer answer_;
   std::array<std::byte, 4096> window_;
 };

@@ -51,10 +51,4 @@ std::string MakeUserAgent(std::string_view prefix) {
   return agent + "penstock/" PENSTOCK_VERSION " ua/2.1 os/linux lang/c++";
 }
 
-ByteView TextBody::Next(std::size_t limit) {
-  const std::string_view piece = text_.substr(sent_, limit);
-  sent_ += piece.size();
-  return AsBytes(piece);
-}
-
 }  // namespace penstock::s3

@@ -27,19 +27,6 @@ http::Request MakeAttempt(const WireRequest& request, const ResolvedEndpoint& en
 // "<prefix> penstock/<version> ua/2.1 os/linux lang/c++".
 std::string MakeUserAgent(std::string_view prefix);
 
-// Bytes of a document, or none at all (a PUT or POST without a body still says Content-Length: 0).
-class TextBody final : public http::RequestBody {
- public:
-  explicit TextBody(std::string_view text) : text_(text) {}  // not owned
-  std::uint64_t size() const override { return text_.size(); }
-  void Rewind() override { sent_ = 0; }
-  ByteView Next(std::size_t limit) override;
-
- private:
-  const std::string_view text_;
-  std::size_t sent_ = 0;
-};
-
 // The caller's source as the transport's.
 class SourceBody final : public http::RequestBody {
  public:

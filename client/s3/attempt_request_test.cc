@@ -63,16 +63,6 @@ TEST(AttemptRequestTest, TheUserAgentBeginsWithTheCallersPart) {
   EXPECT_EQ(MakeUserAgent("").find("penstock/"), 0u);
 }
 
-TEST(AttemptRequestTest, TextBodiesRewind) {
-  TextBody body("abcde");
-  EXPECT_EQ(body.size(), 5u);
-  EXPECT_EQ(AsText(body.Next(3)), "abc");
-  EXPECT_EQ(AsText(body.Next(3)), "de");
-  EXPECT_TRUE(body.Next(3).empty());
-  body.Rewind();
-  EXPECT_EQ(AsText(body.Next(9)), "abcde");
-}
-
 TEST(AttemptRequestTest, SourceBodiesAreTheCallersSource) {
   StringSource source("abcde");
   SourceBody body(source);

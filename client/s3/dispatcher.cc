@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "client/http/curl_transport.h"
+#include "client/http/text_source.h"
 #include "client/s3/attempt_request.h"
 #include "client/s3/call_log.h"
 #include "client/s3/error_document.h"
@@ -73,7 +74,7 @@ class Flight : public std::enable_shared_from_this<Flight> {
   const std::shared_ptr<http::Transport> transport_;  // shared: kept for the length of the call
   AttemptBody body_;
   const std::string invocation_id_;
-  TextBody document_;
+  http::TextSource document_;
   std::optional<SourceBody> source_;
   std::optional<std::stop_callback<std::function<void()>>> on_stop_;
   std::atomic<std::uint64_t> waiting_{0};  // ticket of the wait in progress; 0: none
