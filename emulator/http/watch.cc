@@ -20,8 +20,10 @@ bool Watch::Open(int epoll, int fd, WireConnection& connection) {
   event.events = kNothing;
   event.data.ptr = this;
   if (::epoll_ctl(epoll_, EPOLL_CTL_ADD, fd_, &event) != 0) return false;
+  watched_ = kArrivals;  // before anybody can own it
   phase_.store(Phase::kWaiting, std::memory_order_release);
-  Change(kArrivals);  // tells of what has arrived already
+  event.events = kArrivals;
+  ::epoll_ctl(epoll_, EPOLL_CTL_MOD, fd, &event);  // tells of what has arrived already
   return true;
 }
 
