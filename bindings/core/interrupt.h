@@ -2,13 +2,12 @@
 #ifndef PENSTOCK_BINDINGS_CORE_INTERRUPT_H_
 #define PENSTOCK_BINDINGS_CORE_INTERRUPT_H_
 
-#include <unistd.h>
-
 #include <memory>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
+#include "base/process_id.h"
 #include "penstock/object_store.h"
 
 namespace penstock::python {
@@ -26,22 +25,22 @@ class ProcessBound {
   ProcessBound(ProcessBound&&) noexcept = default;
   ProcessBound& operator=(ProcessBound&&) = delete;
   ~ProcessBound() {
-    if (pid_ != ::getpid()) static_cast<void>(object_.release());
+    if (pid_ != ProcessId()) static_cast<void>(object_.release());
   }
 
   T& Get() const {
-    if (pid_ != ::getpid()) {
+    if (pid_ != ProcessId()) {
       throw std::runtime_error(std::string(what_) + " was made in process " + std::to_string(pid_) +
                                " and cannot be used after fork(); make a new one in this process");
     }
     return *object_;
   }
-  bool mine() const { return pid_ == ::getpid(); }
+  bool mine() const { return pid_ == ProcessId(); }
 
  private:
   std::unique_ptr<T> object_;
   const char* what_;
-  pid_t pid_ = ::getpid();
+  int pid_ = ProcessId();
 };
 
 }  // namespace penstock::python

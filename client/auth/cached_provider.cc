@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/dates.h"
+#include "base/process_id.h"
 #include "client/auth/credentials.h"
-#include "client/http/curl_global.h"
 #include "penstock/base/mutex.h"
 
 namespace penstock::auth {
@@ -31,7 +31,7 @@ class CachedProvider final : public CredentialsProvider, public std::enable_shar
       usable = Usable();
       if (!usable) waiters_.push_back(std::move(done));
       refresh = (!usable || DueForRefresh()) && !Refreshing();
-      if (refresh) refreshing_in_ = http::ProcessId();
+      if (refresh) refreshing_in_ = ProcessId();
     }
     if (usable) done(std::move(*usable));
     if (refresh) {
@@ -42,7 +42,7 @@ class CachedProvider final : public CredentialsProvider, public std::enable_shar
 
  private:
   // A refresh that was under way at a fork is the parent's; its answer never comes here.
-  bool Refreshing() const PENSTOCK_REQUIRES(mutex_) { return refreshing_in_ == http::ProcessId(); }
+  bool Refreshing() const PENSTOCK_REQUIRES(mutex_) { return refreshing_in_ == ProcessId(); }
 
   // What may be handed out now.
   std::optional<CredentialsPtr> Usable() const PENSTOCK_REQUIRES(mutex_) {

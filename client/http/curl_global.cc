@@ -2,7 +2,6 @@
 
 #include <curl/curl.h>
 #include <pthread.h>
-#include <unistd.h>
 
 #include <atomic>
 
@@ -12,7 +11,6 @@ namespace penstock::http {
 namespace {
 
 std::atomic<unsigned> generation{0};
-std::atomic<int> process_id{0};  // 0: not asked yet
 Mutex init_mutex;  // held across fork(), so that a child never inherits a half-done initialisation
 bool initialised PENSTOCK_GUARDED_BY(init_mutex) = false;
 
@@ -20,7 +18,6 @@ void BeforeFork() PENSTOCK_NO_THREAD_SAFETY_ANALYSIS { init_mutex.Lock(); }
 void AfterForkInParent() PENSTOCK_NO_THREAD_SAFETY_ANALYSIS { init_mutex.Unlock(); }
 void AfterForkInChild() PENSTOCK_NO_THREAD_SAFETY_ANALYSIS {
   generation.fetch_add(1, std::memory_order_relaxed);
-  process_id.store(0, std::memory_order_relaxed);
   init_mutex.Unlock();
 }
 
@@ -30,12 +27,6 @@ void AfterForkInChild() PENSTOCK_NO_THREAD_SAFETY_ANALYSIS {
 }  // namespace
 
 unsigned ForkGeneration() { return generation.load(std::memory_order_relaxed); }
-
-int ProcessId() {
-  int id = process_id.load(std::memory_order_relaxed);
-  if (id == 0) process_id.store(id = ::getpid(), std::memory_order_relaxed);
-  return id;
-}
 
 bool InitCurl() {
   const MutexLock lock(init_mutex);

@@ -8,9 +8,6 @@ namespace penstock::http {
 // Thread safety: any thread.
 unsigned ForkGeneration();
 
-// getpid() without a system call. As ForkGeneration, it follows fork(), not a bare clone().
-int ProcessId();
-
 // curl_global_init, at the first call. False when libcurl cannot start. Safe from any thread, also while another one
 // forks.
 bool InitCurl();

@@ -14,15 +14,6 @@ TEST(CurlGlobal, InitialisesAnyNumberOfTimes) {
   EXPECT_TRUE(InitCurl());
 }
 
-TEST(CurlGlobal, TheProcessIdIsEachProcesssOwn) {
-  EXPECT_EQ(ProcessId(), ::getpid());
-  const pid_t child = ::fork();
-  if (child == 0) std::_Exit(ProcessId() == ::getpid() && ProcessId() == ::getpid() ? 0 : 1);
-  int status = -1;
-  ::waitpid(child, &status, 0);
-  EXPECT_EQ(status, 0);
-}
-
 TEST(CurlGlobal, EveryChildIsAnotherGeneration) {
   const unsigned before = ForkGeneration();
   const pid_t child = ::fork();

@@ -8,7 +8,10 @@
 namespace penstock::http {
 
 std::string PeerOf(const Request& request) {
-  return request.endpoint.scheme + "://" + Authority(request.endpoint) + '\n' + request.ca_bundle_path;
+  const std::string authority = Authority(request.endpoint);
+  std::string peer;  // of every request: one allocation
+  peer.reserve(request.endpoint.scheme.size() + authority.size() + request.ca_bundle_path.size() + 4);
+  return peer.append(request.endpoint.scheme).append("://").append(authority).append("\n").append(request.ca_bundle_path);
 }
 
 DirectConnection& DirectPool::Add(std::unique_ptr<DirectConnection> connection) {

@@ -1,12 +1,12 @@
 // Mapped memory, kept for whoever comes next.
 #include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>
 
+#include "base/process_id.h"
 #include "client/memory/of_process.h"
 #include "penstock/memory.h"
 
@@ -56,10 +56,10 @@ void PooledBuffer::Release() {
   share_.Release();  // last: who gets the budget then finds the memory kept
 }
 
-BufferPool::BufferPool(MemoryBudget& budget) : process_(::getpid()), budget_(budget) {}
+BufferPool::BufferPool(MemoryBudget& budget) : process_(ProcessId()), budget_(budget) {}
 
 BufferPool::~BufferPool() {
-  if (process_ == ::getpid()) Trim();
+  if (process_ == ProcessId()) Trim();
 }
 
 BufferPool& BufferPool::OfProcess() {
@@ -111,7 +111,7 @@ Result<PooledBuffer> BufferPool::Fill(MemoryBudget::Share share, std::size_t siz
 }
 
 void BufferPool::Keep(std::byte* data, std::size_t size) {
-  if (process_ != ::getpid()) return;  // the parent's; its lock may be taken
+  if (process_ != ProcessId()) return;  // the parent's; its lock may be taken
   Freed freed;
   {
     const MutexLock lock(mutex_);

@@ -1,10 +1,9 @@
 // Who may hold how much, and who waits.
-#include <unistd.h>
-
 #include <algorithm>
 #include <string>
 #include <utility>
 
+#include "base/process_id.h"
 #include "client/memory/of_process.h"
 #include "penstock/memory.h"
 
@@ -38,7 +37,7 @@ void MemoryBudget::Share::Release() {
 }
 
 MemoryBudget::MemoryBudget(std::uint64_t limit_bytes, std::chrono::milliseconds patience)
-    : process_(::getpid()), patience_(patience), limit_(limit_bytes) {}
+    : process_(ProcessId()), patience_(patience), limit_(limit_bytes) {}
 
 MemoryBudget& MemoryBudget::OfProcess() {
   static memory::OfProcess<MemoryBudget> budgets;
@@ -133,6 +132,6 @@ void MemoryBudget::ChangeInFlight(std::uint64_t bytes, bool in_flight) {
   last_change_ = std::chrono::steady_clock::now();
 }
 
-bool MemoryBudget::mine() const { return process_ == ::getpid(); }
+bool MemoryBudget::mine() const { return process_ == ProcessId(); }
 
 }  // namespace penstock

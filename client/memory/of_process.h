@@ -2,9 +2,9 @@
 #ifndef PENSTOCK_CLIENT_MEMORY_OF_PROCESS_H_
 #define PENSTOCK_CLIENT_MEMORY_OF_PROCESS_H_
 
-#include <unistd.h>
-
 #include <atomic>
+
+#include "base/process_id.h"
 
 namespace penstock::memory {
 
@@ -15,7 +15,7 @@ class OfProcess {
   // make(of_parent) gives a new T. `of_parent`: what the parent had at the fork, whose locks may be taken; null: nothing.
   template <class Make>
   T& Mine(Make make) {
-    const int process = ::getpid();
+    const int process = ProcessId();
     Entry* seen = current_.load(std::memory_order_acquire);
     while (seen == nullptr || seen->process != process) {
       auto* made = new Entry{process, make(seen != nullptr ? seen->object : nullptr), seen};

@@ -2,18 +2,18 @@
 
 #include <utility>
 
-#include "client/http/curl_global.h"
+#include "base/process_id.h"
 
 namespace penstock::s3 {
 
 ProcessState::~ProcessState() {
   State* state = current_.load(std::memory_order_acquire);
   // Destroying the parent's copy could wait for a thread that does not exist here.
-  if (state != nullptr && state->pid == http::ProcessId()) delete state;
+  if (state != nullptr && state->pid == ProcessId()) delete state;
 }
 
 ProcessState::State& ProcessState::Mine() {
-  const pid_t pid = http::ProcessId();
+  const pid_t pid = ProcessId();
   State* seen = current_.load(std::memory_order_acquire);
   if (seen != nullptr && seen->pid == pid) return *seen;
   auto* made = new State{pid, make_provider_(), {}, seen};

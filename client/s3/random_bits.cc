@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/encoding.h"
-#include "client/http/curl_global.h"
+#include "base/process_id.h"
 
 namespace penstock::s3 {
 namespace {
@@ -29,7 +29,7 @@ RandomBits MakeRandomBits() {
   auto state = std::make_shared<std::atomic<std::uint64_t>>(seed);  // shared: std::function copies
   return [state] {
     const std::uint64_t step = state->fetch_add(kGoldenGamma, std::memory_order_relaxed);
-    return Mix(step ^ Mix(static_cast<std::uint64_t>(http::ProcessId())));  // parent and child share the step, not the pid
+    return Mix(step ^ Mix(static_cast<std::uint64_t>(ProcessId())));  // parent and child share the step, not the pid
   };
 }
 

@@ -114,6 +114,7 @@ Result<void> AttemptBody::Begin(const http::ResponseHead& head) {
   } else {
     // Should it break off, the error tells whose answer that was. All of it comes with the outcome.
     head_.emplace().status = head.status;
+    head_->headers.reserve(2);
     for (const std::string_view name : {"x-amz-request-id", "x-amz-id-2"}) {
       if (const auto value = head.Find(name)) head_->headers.push_back({std::string(name), std::string(*value)});
     }
