@@ -15,6 +15,7 @@
 #include <variant>
 #include <vector>
 
+#include "emulator/api/delivery.h"
 #include "emulator/api/target.h"
 #include "emulator/store/store.h"
 #include "penstock/base/bytes.h"
@@ -76,6 +77,7 @@ struct Response {
   bool chunked = false;                         // send `body` with Transfer-Encoding: chunked (S3's error documents)
   bool close = false;                           // close the connection after this response
   WireAction action = WireAction::kSend;
+  std::unique_ptr<Delivery> delivery;  // null: at once, and whole
   std::string error_code;  // "NoSuchKey" where this is a refusal, also without a document (HEAD, 304); never sent
   std::string error_detail;  // what the log may say beyond the code, with this machine's paths; never sent
 

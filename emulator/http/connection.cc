@@ -230,7 +230,7 @@ void WireConnection::Give() noexcept {
 }
 
 WireConnection::Next WireConnection::Resume(ServingTools& tools) {
-  if (const Pause pause = FinishTurn(tools)) return *pause;
+  if (const Pause pause = turn_->scripted ? SendScripted(false) : FinishTurn(tools)) return *pause;
   if (stopping()) return Next::kClose;
   if (PrepareNext()) return Next::kWait;
   if (!buffer_.empty()) head_began_ = Now();
@@ -248,12 +248,46 @@ WireConnection::Pause WireConnection::FinishTurn(ServingTools& tools) {
   // A small body that is still arriving is waited for once the answer has left; a larger one costs the connection.
   const bool soon_read =
       turn.body.drainable() && turn.body.Length() && *turn.body.Length() - turn.body.bytes_read() <= kDrainBytes;
-  const SendResult sent = BeginSending(turn.exchange, turn.framing.keep_alive && (!unread || soon_read), tools);
+  const bool can_keep = turn.framing.keep_alive && (!unread || soon_read);
+  if (turn.exchange.response.delivery) {
+    if (turn.exchange.response.delivery->bytes_per_second > 0) stream_->LimitRate(turn.exchange.response.delivery->bytes_per_second);
+    turn.scripted.emplace(turn.exchange.response, ContextOf(turn.exchange, can_keep, tools));
+    return SendScripted(false);
+  }
+  const SendResult sent = BeginSending(turn.exchange, can_keep, tools);
   return sent.blocked ? AwaitRoom(tools) : EndAnswer(sent);
+}
+
+WireConnection::Pause WireConnection::SendScripted(bool expired) {
+  ScriptedAnswer& answer = *turn_->scripted;
+  if (expired) stream_->Reset();
+  for (;;) {
+    const MonotonicTime now = Now();
+    switch (answer.Go(*stream_, now)) {
+      case ScriptedAnswer::State::kRoom: stage_ = Stage::kAnswer; return Next::kRoom;
+      case ScriptedAnswer::State::kWait:
+        if (settings_.timers == nullptr || stopping()) return Close(false);
+        met_.store(false, std::memory_order_relaxed);
+        settings_.timers->Add(answer.wait_until(), *this);
+        if (!met_.exchange(true, std::memory_order_acq_rel)) return Next::kLater;
+        continue;
+      case ScriptedAnswer::State::kReset:
+        stream_->Reset();
+        turn_->exchange.response.action = api::WireAction::kReset;
+        return EndAnswer(answer.result());
+      case ScriptedAnswer::State::kHalfClose:
+        turn_->listen_until = answer.wait_until();
+        return EndAnswer(answer.result());
+      case ScriptedAnswer::State::kDone:
+      case ScriptedAnswer::State::kFin:
+      case ScriptedAnswer::State::kBroken: return EndAnswer(answer.result());
+    }
+  }
 }
 
 WireConnection::Pause WireConnection::SendAnswer(ServingTools& tools, bool expired) {
   Turn& turn = *turn_;
+  if (turn.scripted) return SendScripted(expired);
   if (expired) {
     stream_->Reset();  // or the kernel would keep what the peer never took
     SendResult broken = turn.unsent.so_far;
@@ -290,6 +324,7 @@ WireConnection::Pause WireConnection::EndAnswer(const SendResult& sent) {
   turn.exchange.bytes_in = turn.body.bytes_read();
   if (settings_.on_finished) settings_.on_finished(turn.exchange);
   if (turn.exchange.response.action == api::WireAction::kReset) return Next::kClose;
+  if (turn.listen_until != MonotonicTime{}) return CloseBy(turn.listen_until);
   if (!sent.ok || !sent.keep_alive) return Close(turn.refused || !turn.body.at_end());
   stage_until_ = Now() + kDrainPatience;
   return DrainBody(false);
@@ -308,12 +343,15 @@ WireConnection::Pause WireConnection::DrainBody(bool expired) {
 }
 
 WireConnection::Pause WireConnection::Close(bool peer_sends) {
+  return CloseBy(peer_sends ? Now() + std::min(kLingerPatience, settings_.progress_timeout) : MonotonicTime::min());
+}
+
+WireConnection::Pause WireConnection::CloseBy(MonotonicTime until) {
   turn_.reset();
   stage_ = Stage::kLinger;
-  stage_until_ = Now();
-  if (peer_sends) stage_until_ += std::min(kLingerPatience, settings_.progress_timeout);
+  stage_until_ = until;
   stream_->EndWriting();
-  return Linger(!peer_sends);
+  return Linger(false);
 }
 
 WireConnection::Pause WireConnection::Linger(bool expired) {
@@ -369,19 +407,22 @@ void WireConnection::Handle(Turn& turn) {
   }
 }
 
-SendResult WireConnection::BeginSending(const api::Exchange& exchange, bool can_keep, ServingTools& tools) {
-  const api::Response& response = exchange.response;
+ResponseContext WireConnection::ContextOf(const api::Exchange& exchange, bool can_keep, ServingTools& tools) const {
   ResponseContext context;
   context.head_request = exchange.request.method == "HEAD";
   context.minor_version = exchange.request.minor_version;
-  context.keep_alive = can_keep && !AsksToClose(response) && !stopping();
+  context.keep_alive = can_keep && !AsksToClose(exchange.response) && !stopping();
   // The date of the universe that answers: clients that mend their clocks mend them by it.
   const Clock* const clock = exchange.space ? exchange.space->clock : nullptr;
   context.date = tools.dates.At((clock != nullptr ? clock : settings_.clock)->Now());
   context.request_id = exchange.request_id;
   context.host_id = exchange.host_id;
+  return context;
+}
+
+SendResult WireConnection::BeginSending(const api::Exchange& exchange, bool can_keep, ServingTools& tools) {
   LimitUnsent();
-  return tools.writer.Send(*stream_, response, context, milliseconds(0));
+  return tools.writer.Send(*stream_, exchange.response, ContextOf(exchange, can_keep, tools), milliseconds(0));
 }
 
 WireConnection::Pause WireConnection::Refuse(const Error& error, ServingTools& tools) {

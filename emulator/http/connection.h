@@ -21,7 +21,9 @@
 #include "emulator/http/input_buffer.h"
 #include "emulator/http/request_ids.h"
 #include "emulator/http/response_writer.h"
+#include "emulator/http/scripted_answer.h"
 #include "emulator/http/stream.h"
+#include "emulator/http/timers.h"
 #include "emulator/http/tls.h"
 #include "emulator/http/watch.h"
 #include "penstock/base/clock.h"
@@ -36,6 +38,7 @@ struct ConnectionSettings {
   const std::atomic<bool>* stopping = nullptr;  // true: no further request on any connection
   Backlog* backlog = nullptr;  // where answers that were given later wait for a thread; null: handlers answer at once
   Allowances* allowances = nullptr;  // null: every handler waits for its request's body on its thread
+  Timers* timers = nullptr;  // for deliveries that pause; null: they do not pause
   HeadLimits limits;
   std::chrono::milliseconds idle_timeout{60'000};
   std::chrono::milliseconds progress_timeout{20'000};
@@ -112,6 +115,8 @@ class WireConnection final : private api::LateAnswer {
     bool failed = false;  // something was thrown after the operation had promised to answer later
     bool refused = false;  // by the wire: whatever else was sent belongs to nothing
     UnsentResponse unsent;
+    std::optional<ScriptedAnswer> scripted;  // in place of `unsent`
+    MonotonicTime listen_until{};  // its end leaves the peer's side open; epoch: it does not
     Allowances* const allowances;
     std::uint64_t held = 0;  // by the socket, as far as the allowances know
   };
@@ -131,9 +136,13 @@ class WireConnection final : private api::LateAnswer {
   Pause FinishTurn(ServingTools& tools);
   Pause SendAnswer(ServingTools& tools, bool expired);
   Pause EndAnswer(const SendResult& sent);
+  // Goes on with turn_'s scripted answer.
+  Pause SendScripted(bool expired);
+  ResponseContext ContextOf(const api::Exchange& exchange, bool can_keep, ServingTools& tools) const;
   Pause DrainBody(bool expired);
   // The connection ends. Nothing more is written, and what the peer still sends is thrown away for a while.
   Pause Close(bool peer_sends);
+  Pause CloseBy(MonotonicTime until);
   Pause Linger(bool expired);
   // Between two requests. True: as far as is known, nothing of the next one has arrived.
   bool PrepareNext();

@@ -65,6 +65,7 @@ Engine::Engine(EngineOptions options)
   options_.connection.stopping = &stopping_;
   options_.connection.backlog = &backlog_;
   options_.connection.allowances = &allowances_;
+  options_.connection.timers = &timers_;
 }
 
 Engine::~Engine() {
@@ -378,6 +379,7 @@ void Engine::EndConnections(MonotonicTime end_of_grace) {
     for (const auto& [id, connection] : connections_) connection->EndIdleWait();
     if (Now() >= end_of_grace) {
       for (const auto& [id, connection] : connections_) connection->Interrupt();
+      timers_.FireAll();
     }
     gone_.WaitUntil(mutex_, Now() + kStopRound);
   }

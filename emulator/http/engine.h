@@ -101,6 +101,7 @@ class Engine {
   int call_event_ = -1;  // written to wake one idle thread
   Backlog backlog_{[this] { Call(); }};
   Allowances allowances_;
+  Timers timers_;
 
   std::atomic<std::size_t> open_{0};  // connections
   std::atomic<int> threads_{0};

@@ -61,6 +61,10 @@ IoStatus Stream::Discard(std::size_t limit_bytes) {
 
 void Stream::LimitUnsent(int bytes) { ::setsockopt(fd_, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &bytes, sizeof bytes); }
 
+void Stream::LimitRate(std::uint64_t bytes_per_second) {
+  ::setsockopt(fd_, SOL_SOCKET, SO_MAX_PACING_RATE, &bytes_per_second, sizeof bytes_per_second);
+}
+
 std::size_t Stream::Untaken() const {
   int bytes = 0;
   return ::ioctl(fd_, SIOCOUTQ, &bytes) == 0 && bytes > 0 ? static_cast<std::size_t>(bytes) : 0;

@@ -8,16 +8,9 @@
 #include <string_view>
 
 #include "penstock/base/clock.h"
+#include "penstock/base/types.h"
 
 namespace penstock::emulator::journal {
-
-// Half-open, of the object's bytes.
-struct ByteRange {
-  std::uint64_t begin = 0;
-  std::uint64_t end = 0;
-  std::uint64_t size() const { return end - begin; }
-  bool operator==(const ByteRange&) const = default;
-};
 
 // How the request ended for the server.
 enum class Ending : std::uint8_t {

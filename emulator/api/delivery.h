@@ -1,0 +1,43 @@
+// How an answer leaves, where it is not to leave as fast as it can: with pauses, slowly, or not whole. Faults ask for it; the
+// wire does it.
+#ifndef PENSTOCK_EMULATOR_API_DELIVERY_H_
+#define PENSTOCK_EMULATOR_API_DELIVERY_H_
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace penstock::emulator::api {
+
+struct DeliveryStep {
+  enum class Place : std::uint8_t {
+    kHead,     // nothing has left
+    kBody,     // the head and `offset` bytes of the body have left; offset 0: the head alone
+    kTrailer,  // the whole body has left; where it is sent in chunks, not the one that ends it
+    kEnd,      // everything has left
+  };
+  enum class Kind : std::uint8_t {
+    kWait,       // for `wait`
+    kReset,      // the connection ends with RST
+    kFin,        // it ends with FIN
+    kHalfClose,  // FIN is sent, and what the peer still sends is taken for `wait`
+  };
+  Place place = Place::kHead;
+  std::uint64_t offset = 0;  // kBody. A body that is shorter never comes to the step
+  Kind kind = Kind::kWait;
+  std::chrono::nanoseconds wait{};
+  std::function<void()> done = {};  // called when the step has been done, on a serving thread; may be empty
+};
+
+struct Delivery {
+  std::vector<DeliveryStep> steps;  // in the order of their places; those at one place in their own
+  std::uint64_t bytes_per_second = 0;  // no faster than this on the average; 0: no limit
+  // Where set, so many bytes of the body leave at a time, and the next ones `piece_every` later.
+  std::uint64_t piece = 0;
+  std::chrono::nanoseconds piece_every{};
+};
+
+}  // namespace penstock::emulator::api
+
+#endif  // PENSTOCK_EMULATOR_API_DELIVERY_H_

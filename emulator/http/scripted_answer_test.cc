@@ -1,0 +1,240 @@
+// Answers with a script, as a client sees them on a raw socket; and the state machine by itself.
+#include "emulator/http/scripted_answer.h"
+
+#include <atomic>
+#include <functional>
+#include <mutex>
+#include <string>
+
+#include "emulator/http/test_support.h"
+#include "gtest/gtest.h"
+
+namespace penstock::emulator::http {
+namespace {
+
+using std::chrono::milliseconds;
+using Place = api::DeliveryStep::Place;
+using Kind = api::DeliveryStep::Kind;
+
+constexpr std::string_view kGet = "GET / HTTP/1.1\r\nHost: h\r\n\r\n";
+
+class ScriptedAnswerTest : public testing::Test {
+ protected:
+  void Serve(api::Delivery delivery, std::size_t body_bytes = 1'000, bool file = false, bool chunked = false) {
+    delivery_ = std::move(delivery);
+    body_ = PatternText(body_bytes);
+    file_ = file;
+    chunked_ = chunked;
+    ServerOptions options;
+    options.min_threads = options.max_threads = 1;
+    options.on_finished = [this](const api::Exchange& exchange) {
+      const std::lock_guard lock(mutex_);
+      sent_ = exchange.bytes_out;
+      ++finished_;
+    };
+    server_ = StartServer(handler_, options);
+    ASSERT_NE(server_, nullptr);
+  }
+  TestClient Connect() const { return TestClient(server_->port()); }
+  std::uint64_t BodyBytesSent() {
+    AwaitFinished(1);
+    const std::lock_guard lock(mutex_);
+    return sent_;
+  }
+  void AwaitFinished(int count) {
+    const auto end = std::chrono::steady_clock::now() + kTestPatience;
+    while (std::chrono::steady_clock::now() < end) {
+      {
+        const std::lock_guard lock(mutex_);
+        if (finished_ >= count) return;
+      }
+      ::poll(nullptr, 0, 1);
+    }
+    ADD_FAILURE() << "the request never ended";
+  }
+  api::DeliveryStep Step(Place place, std::uint64_t offset, Kind kind, milliseconds wait = {}) {
+    return {.place = place, .offset = offset, .kind = kind, .wait = wait, .done = [this] { ++done_; }};
+  }
+
+  std::string body_;
+  std::atomic<int> done_{0};
+
+ private:
+  void Answer(api::Exchange& exchange) {
+    if (exchange.request.target == "/plain") return AnswerWith(exchange, "plain");
+    if (file_) {
+      exchange.response.body = ContentOf(std::make_shared<FileBlob>(body_));
+    } else {
+      exchange.response.body = body_;
+    }
+    exchange.response.chunked = chunked_;
+    exchange.response.delivery = std::make_unique<api::Delivery>(delivery_);
+  }
+
+  api::Delivery delivery_;
+  bool file_ = false;
+  bool chunked_ = false;
+  FunctionHandler handler_{[this](api::Exchange& exchange) { Answer(exchange); }};
+  std::mutex mutex_;
+  std::uint64_t sent_ = 0;
+  int finished_ = 0;
+  std::unique_ptr<Server> server_;
+};
+
+TEST_F(ScriptedAnswerTest, WithoutStepsItIsAPlainAnswer) {
+  Serve({});
+  TestClient client = Connect();
+  for (int round = 0; round < 3; ++round) EXPECT_EQ(client.Ask(kGet).body, body_);
+  EXPECT_EQ(BodyBytesSent(), 1'000U);
+}
+
+TEST_F(ScriptedAnswerTest, AnEmptyBodyAndAHeadAreWholeToo) {
+  Serve({.piece = 10, .piece_every = milliseconds(1)}, 0);
+  TestClient client = Connect();
+  EXPECT_EQ(client.Ask(kGet).status, 200);
+  EXPECT_EQ(client.Ask("HEAD / HTTP/1.1\r\nHost: h\r\n\r\n", true).status, 200);
+  EXPECT_EQ(client.Ask(kGet).status, 200);
+}
+
+TEST_F(ScriptedAnswerTest, WaitsWhereItIsToldAndHoldsNoThread) {
+  Serve({.steps = {Step(Place::kHead, 0, Kind::kWait, milliseconds(60)), Step(Place::kBody, 400, Kind::kWait, milliseconds(60))}});
+  TestClient slow = Connect();
+  const auto begin = std::chrono::steady_clock::now();
+  slow.Send(kGet);
+  EXPECT_EQ(Connect().Ask("GET /plain HTTP/1.1\r\nHost: h\r\n\r\n").body, "plain") << "one thread serves both";
+  EXPECT_EQ(slow.Read().body, body_);
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, milliseconds(120));
+  EXPECT_EQ(done_, 2);
+  EXPECT_EQ(slow.Ask("GET /plain HTTP/1.1\r\nHost: h\r\n\r\n").body, "plain") << "the connection goes on";
+}
+
+TEST_F(ScriptedAnswerTest, ResetsBeforeAnythingHasLeft) {
+  Serve({.steps = {Step(Place::kHead, 0, Kind::kReset)}});
+  TestClient client = Connect();
+  client.Send(kGet);
+  int error = 0;
+  EXPECT_EQ(client.ReadToEnd(&error), "");
+  EXPECT_EQ(error, ECONNRESET);
+  EXPECT_EQ(BodyBytesSent(), 0U);
+  EXPECT_EQ(done_, 1);
+}
+
+// An RST may overtake bytes that the client has not read: what it got is a beginning of what was sent.
+TEST_F(ScriptedAnswerTest, ResetsInTheMiddleOfABody) {
+  for (const bool file : {false, true}) {
+    Serve({.steps = {Step(Place::kBody, 700, Kind::kWait, milliseconds(50)), Step(Place::kBody, 700, Kind::kReset)}}, 100'000, file);
+    TestClient client = Connect();
+    client.Send(kGet);
+    int error = 0;
+    const std::string arrived = client.ReadToEnd(&error);
+    EXPECT_EQ(error, ECONNRESET);
+    const std::size_t body = arrived.find("\r\n\r\n") + 4;
+    EXPECT_EQ(arrived.substr(body), body_.substr(0, 700));
+    EXPECT_EQ(BodyBytesSent(), 700U);
+  }
+}
+
+TEST_F(ScriptedAnswerTest, EndsInTheMiddleWithFin) {
+  Serve({.steps = {Step(Place::kBody, 700, Kind::kFin)}});
+  TestClient client = Connect();
+  const TestResponse response = client.Ask(kGet);
+  EXPECT_EQ(response.Find("Content-Length"), "1000");
+  EXPECT_EQ(response.body, body_.substr(0, 700));
+  EXPECT_TRUE(client.EndsOrderly());
+}
+
+TEST_F(ScriptedAnswerTest, AnOffsetOfZeroIsBehindTheHead) {
+  Serve({.steps = {Step(Place::kBody, 0, Kind::kFin)}});
+  TestClient client = Connect();
+  const TestResponse response = client.Ask(kGet);
+  EXPECT_EQ(response.status, 200);
+  EXPECT_EQ(response.body, "");
+}
+
+TEST_F(ScriptedAnswerTest, AStepBehindAShorterBodyNeverComes) {
+  Serve({.steps = {Step(Place::kBody, 1'001, Kind::kReset)}});
+  TestClient client = Connect();
+  EXPECT_EQ(client.Ask(kGet).body, body_);
+  EXPECT_EQ(client.Ask(kGet).body, body_);
+  EXPECT_EQ(done_, 0);
+}
+
+TEST_F(ScriptedAnswerTest, TheTrailerIsTheChunkThatEndsTheBody) {
+  Serve({.steps = {Step(Place::kTrailer, 0, Kind::kFin)}}, 1'000, false, true);
+  TestClient client = Connect();
+  client.Send(kGet);
+  const std::string arrived = client.ReadToEnd();
+  EXPECT_TRUE(arrived.ends_with("\r\n3e8\r\n" + body_)) << "no chunk of size zero";
+}
+
+TEST_F(ScriptedAnswerTest, ChunksAreWholeWithoutAFault) {
+  Serve({.steps = {Step(Place::kTrailer, 0, Kind::kWait, milliseconds(1))}}, 1'000, true, true);
+  TestClient client = Connect();
+  EXPECT_EQ(client.Ask(kGet).body, body_);
+  EXPECT_EQ(client.Ask(kGet).body, body_);
+}
+
+TEST_F(ScriptedAnswerTest, MayEndTheConnectionBehindAWholeAnswer) {
+  Serve({.steps = {Step(Place::kEnd, 0, Kind::kFin)}});
+  TestClient client = Connect();
+  EXPECT_EQ(client.Ask(kGet).body, body_);
+  EXPECT_TRUE(client.EndsOrderly());
+}
+
+TEST_F(ScriptedAnswerTest, AHalfClosedConnectionStillTakesBytes) {
+  Serve({.steps = {Step(Place::kBody, 10, Kind::kHalfClose, milliseconds(20'000))}});
+  TestClient client = Connect();
+  client.Send(kGet);
+  EXPECT_TRUE(client.ReadToEnd().ends_with("\r\n\r\n" + body_.substr(0, 10)));
+  AwaitFinished(1);
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_TRUE(client.Send("more")) << "a closed socket would answer with RST";
+    ::poll(nullptr, 0, 1);
+  }
+  EXPECT_EQ(done_, 1);
+}
+
+TEST_F(ScriptedAnswerTest, DripsInPieces) {
+  Serve({.piece = 300, .piece_every = milliseconds(20)}, 1'000, true);
+  TestClient client = Connect();
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(client.Ask(kGet).body, body_);
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, milliseconds(60)) << "300, 300, 300, 100: three pauses";
+}
+
+TEST_F(ScriptedAnswerTest, AFullSocketHoldsNoThread) {
+  Serve({.steps = {Step(Place::kBody, 1, Kind::kWait, milliseconds(1))}}, 16 << 20, true);
+  TestClient deaf = Connect();
+  deaf.Send(kGet);
+  EXPECT_EQ(Connect().Ask("GET /plain HTTP/1.1\r\nHost: h\r\n\r\n").body, "plain");
+  EXPECT_EQ(deaf.Read().body, body_) << "and loses nothing once it listens";
+}
+
+TEST_F(ScriptedAnswerTest, ALimitOfRateHolds) {
+  Serve({.bytes_per_second = 4 << 20}, 2 << 20, true);
+  TestClient client = Connect();
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(client.Ask(kGet).body, body_);
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, milliseconds(350)) << "half a second, less what leaves at once";
+}
+
+TEST_F(ScriptedAnswerTest, PipelinedRequestsComeInTheirTurn) {
+  Serve({.steps = {Step(Place::kBody, 10, Kind::kWait, milliseconds(20))}});
+  TestClient client = Connect();
+  client.Send(std::string(kGet) + "GET /plain HTTP/1.1\r\nHost: h\r\n\r\n" + std::string(kGet));
+  EXPECT_EQ(client.Read().body, body_);
+  EXPECT_EQ(client.Read().body, "plain");
+  EXPECT_EQ(client.Read().body, body_);
+}
+
+TEST_F(ScriptedAnswerTest, StoppingTheServerDoesNotWaitForALongPause) {
+  Serve({.steps = {Step(Place::kHead, 0, Kind::kWait, milliseconds(3'600'000))}});
+  TestClient client = Connect();
+  client.Send(kGet);
+  TestClient other = Connect();
+  EXPECT_EQ(other.Ask("GET /plain HTTP/1.1\r\nHost: h\r\n\r\n").body, "plain");
+  SUCCEED() << "the fixture's end stops the server";
+}
+
+}  // namespace
+}  // namespace penstock::emulator::http
