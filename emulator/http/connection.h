@@ -101,6 +101,8 @@ class WireConnection final : private api::LateAnswer {
     kDrain,   // for the rest of a small body that nobody wanted
     kLinger,  // for the peer's end, ours being sent
   };
+  // An unread body up to this size is thrown away to keep the connection; a larger one costs the connection.
+  static constexpr std::uint64_t kDrainBytes = 64 << 10;
   // What a step of a request came to; nullopt: the request is over, and the connection is ready for another one.
   using Pause = std::optional<Next>;
 

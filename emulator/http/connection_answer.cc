@@ -1,0 +1,151 @@
+// The second half of a connection's request: from the response to its last byte.
+#include <algorithm>
+#include <utility>
+
+#include "emulator/http/connection.h"
+#include "emulator/http/wire_error.h"
+
+namespace penstock::emulator::http {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds kDrainPatience{1'000};
+constexpr int kUnsentInCrowd = 128 << 10;
+
+MonotonicTime Now() { return std::chrono::steady_clock::now(); }
+
+bool AsksToClose(const api::Response& response) {
+  if (response.close) return true;
+  return std::any_of(response.headers.begin(), response.headers.end(), [](const auto& header) {
+    return EqualsIgnoringCase(header.first, "connection") && EqualsIgnoringCase(TrimBlanks(header.second), "close");
+  });
+}
+
+}  // namespace
+
+WireConnection::Pause WireConnection::FinishTurn(ServingTools& tools) {
+  Turn& turn = *turn_;
+  if (turn.exchange.pending) ShowAnswer(turn);
+  if (turn.exchange.response.action != api::WireAction::kSend) {
+    if (turn.exchange.response.action == api::WireAction::kReset) stream_->Reset();
+    return EndAnswer({});
+  }
+  const bool unread = !turn.body.Drain(kDrainBytes);
+  // A small body that is still arriving is waited for once the answer has left; a larger one costs the connection.
+  const bool soon_read =
+      turn.body.drainable() && turn.body.Length() && *turn.body.Length() - turn.body.bytes_read() <= kDrainBytes;
+  const bool can_keep = turn.framing.keep_alive && (!unread || soon_read);
+  if (turn.exchange.response.delivery) {
+    if (turn.exchange.response.delivery->bytes_per_second > 0) stream_->LimitRate(turn.exchange.response.delivery->bytes_per_second);
+    turn.scripted.emplace(turn.exchange.response, ContextOf(turn.exchange, can_keep, tools));
+    return SendScripted(false);
+  }
+  const SendResult sent = BeginSending(turn.exchange, can_keep, tools);
+  return sent.blocked ? AwaitRoom(tools) : EndAnswer(sent);
+}
+
+WireConnection::Pause WireConnection::SendScripted(bool expired) {
+  ScriptedAnswer& answer = *turn_->scripted;
+  if (expired) stream_->Reset();
+  for (;;) {
+    const MonotonicTime now = Now();
+    switch (answer.Go(*stream_, now)) {
+      case ScriptedAnswer::State::kRoom: stage_ = Stage::kAnswer; return Next::kRoom;
+      case ScriptedAnswer::State::kWait:
+        if (settings_.timers == nullptr || stopping()) return Close(false);
+        met_.store(false, std::memory_order_relaxed);
+        settings_.timers->Add(answer.wait_until(), *this);
+        if (!met_.exchange(true, std::memory_order_acq_rel)) return Next::kLater;
+        continue;
+      case ScriptedAnswer::State::kReset:
+        stream_->Reset();
+        turn_->exchange.response.action = api::WireAction::kReset;
+        return EndAnswer(answer.result());
+      case ScriptedAnswer::State::kHalfClose:
+        turn_->listen_until = answer.wait_until();
+        return EndAnswer(answer.result());
+      case ScriptedAnswer::State::kDone:
+      case ScriptedAnswer::State::kFin:
+      case ScriptedAnswer::State::kBroken: return EndAnswer(answer.result());
+    }
+  }
+}
+
+WireConnection::Pause WireConnection::SendAnswer(ServingTools& tools, bool expired) {
+  Turn& turn = *turn_;
+  if (turn.scripted) return SendScripted(expired);
+  if (expired) {
+    stream_->Reset();  // or the kernel would keep what the peer never took
+    SendResult broken = turn.unsent.so_far;
+    broken.ok = false;
+    return EndAnswer(broken);
+  }
+  LimitUnsent();
+  const SendResult sent =
+      tools.writer.Continue(*stream_, turn.exchange.response, std::move(turn.unsent), milliseconds(0));
+  return sent.blocked ? AwaitRoom(tools) : EndAnswer(sent);
+}
+
+WireConnection::Pause WireConnection::AwaitRoom(ServingTools& tools) {
+  Turn& turn = *turn_;
+  turn.unsent = tools.writer.TakeUnsent();
+  stage_ = Stage::kAnswer;
+  if (turn.allowances != nullptr) {
+    const std::uint64_t held = stream_->Untaken();
+    turn.allowances->CountHeld(std::exchange(turn.held, held), held);
+  }
+  return Next::kRoom;
+}
+
+void WireConnection::LimitUnsent() {
+  const bool limit = settings_.allowances != nullptr && settings_.allowances->crowded();
+  if (limit == unsent_limited_) return;
+  unsent_limited_ = limit;
+  stream_->LimitUnsent(limit ? kUnsentInCrowd : 0);
+}
+
+WireConnection::Pause WireConnection::EndAnswer(const SendResult& sent) {
+  Turn& turn = *turn_;
+  turn.exchange.bytes_out = sent.body_bytes;
+  turn.exchange.bytes_in = turn.body.bytes_read();
+  if (settings_.on_finished) settings_.on_finished(turn.exchange);
+  if (turn.exchange.response.action == api::WireAction::kReset) return Next::kClose;
+  if (turn.listen_until != MonotonicTime{}) return CloseBy(turn.listen_until);
+  if (!sent.ok || !sent.keep_alive) return Close(turn.refused || !turn.body.at_end());
+  stage_until_ = Now() + kDrainPatience;
+  return DrainBody(false);
+}
+
+void WireConnection::ShowAnswer(Turn& turn) {
+  turn.exchange.pending = false;
+  for (const auto& look : turn.exchange.when_answered) {
+    try {
+      look(turn.exchange);
+    } catch (...) {
+      turn.failed = true;
+    }
+  }
+  if (!turn.failed) return;
+  FillErrorResponse(InternalError(), turn.exchange.request_id, turn.exchange.host_id, turn.exchange.response);
+}
+
+ResponseContext WireConnection::ContextOf(const api::Exchange& exchange, bool can_keep, ServingTools& tools) const {
+  ResponseContext context;
+  context.head_request = exchange.request.method == "HEAD";
+  context.minor_version = exchange.request.minor_version;
+  context.keep_alive = can_keep && !AsksToClose(exchange.response) && !stopping();
+  // The date of the universe that answers: clients that mend their clocks mend them by it.
+  const Clock* const clock = exchange.space ? exchange.space->clock : nullptr;
+  context.date = tools.dates.At((clock != nullptr ? clock : settings_.clock)->Now());
+  context.request_id = exchange.request_id;
+  context.host_id = exchange.host_id;
+  return context;
+}
+
+SendResult WireConnection::BeginSending(const api::Exchange& exchange, bool can_keep, ServingTools& tools) {
+  LimitUnsent();
+  return tools.writer.Send(*stream_, exchange.response, ContextOf(exchange, can_keep, tools), milliseconds(0));
+}
+
+}  // namespace penstock::emulator::http
