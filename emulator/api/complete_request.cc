@@ -42,6 +42,7 @@ Result<RequestedPart> ParsePart(const XmlElement& element) {
     part.checksum_info = FindChecksumElement(child.name());
     part.checksum = TrimmedText(child);
     if (part.checksum_info == nullptr || part.checksum.empty()) return MalformedXml();
+    if (!Base64Decode(part.checksum)) return MakeError("InvalidArgument", {}, "Invalid Base64 or multiple checksums present in request");
   }
   return part;
 }

@@ -44,6 +44,13 @@ TEST(CompleteRequestTest, RefusesWhatIsMissing) {
   EXPECT_TRUE(Refusal(with("<ETag>a</ETag><PartNumber>x</PartNumber>")).starts_with("MalformedXML"));
 }
 
+// Swift's checksum tests, which run against AWS too.
+TEST(CompleteRequestTest, AChecksumThatIsNotBase64IsNamedAsSuch) {
+  EXPECT_EQ(Refusal("<CompleteMultipartUpload><Part><PartNumber>1</PartNumber><ETag>a</ETag>"
+                    "<ChecksumSHA256>not base64!</ChecksumSHA256></Part></CompleteMultipartUpload>"),
+            "InvalidArgument: Invalid Base64 or multiple checksums present in request");
+}
+
 store::StoredPart Stored(int number, std::uint64_t size) {
   store::StoredPart part;
   part.part.number = number;

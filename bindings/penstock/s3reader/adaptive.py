@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .._config import DEFAULT_PART_SIZE
+from .._exceptions import S3DataLossError
 from .._streams import GetObjectStream, ObjectRanges
 from .protocol import GetObjectInfoCallable, GetStreamCallable
 from .sequential import SequentialS3Reader
@@ -28,6 +29,7 @@ class AdaptiveS3Reader(SequentialS3Reader):
     _LARGE = DEFAULT_PART_SIZE
     _ahead: GetObjectStream | None = None  # in order, from where it tells on
     _reached: int = -1  # where the last read past the window ended
+    _lost: S3DataLossError | None = None  # an object read in order was not what its checksum says
 
     def __init__(self, bucket: str, key: str, get_object_info: GetObjectInfoCallable, get_stream: GetStreamCallable) -> None:
         super().__init__(bucket, key, get_object_info, get_stream)
@@ -55,6 +57,8 @@ class AdaptiveS3Reader(SequentialS3Reader):
     def _load(self, position: int, wanted: int) -> bool:
         if self._ranges is None:
             return super()._load(position, wanted)
+        if self._lost is not None:
+            raise self._lost  # asked for anew, a part of the object would come without a checksum
         size = self._known_size()
         if size is not None and position >= size:
             return False
@@ -63,6 +67,14 @@ class AdaptiveS3Reader(SequentialS3Reader):
             stream = self._ranges(position)
             if position != self._reached:
                 stream.first_part = max(FIRST_BYTES if position == 0 else RANDOM_BYTES, wanted)
+        try:
+            return self._show_first(stream, position)
+        except S3DataLossError as error:
+            self._lost = error
+            raise
+
+    def _show_first(self, stream: GetObjectStream, position: int) -> bool:
+        """Make the stream's first block that reaches past `position` the window; False: there is none."""
         start = stream.tell()
         for block in stream:
             if start + len(block) > position:
