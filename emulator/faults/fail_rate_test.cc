@@ -7,18 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "emulator/faults/test_support.h"
+
 namespace penstock::emulator::faults {
 namespace {
-
-class NoBody final : public api::BodyReader {
- public:
-  Result<std::size_t> Read(MutableByteView) override { return std::size_t{0}; }
-  std::optional<std::uint64_t> Length() const override { return 0; }
-  const std::vector<std::pair<std::string, std::string>>& Trailers() const override { return trailers_; }
-
- private:
-  std::vector<std::pair<std::string, std::string>> trailers_;
-};
 
 class Teapot final : public api::Handler {
  public:
