@@ -242,6 +242,8 @@ void Engine::Remove(WireConnection& connection) {
 }
 
 bool Engine::Retire() {
+  // Threads may wait for their requests' bodies: the last idle one stays, or nobody would hear of the next connection.
+  if (idle_.load() == 0) return false;
   int threads = threads_.load(std::memory_order_relaxed);
   while (threads > options_.min_threads) {
     if (threads_.compare_exchange_weak(threads, threads - 1, std::memory_order_relaxed)) return true;

@@ -96,6 +96,32 @@ TEST(Engine, GrowsWhileRequestsStallAndServesTheOthers) {
   for (TestClient& client : stalled) EXPECT_EQ(client.Read().status, 200);
 }
 
+// Symptom: with a few slow uploads under way and two quiet seconds, the last idle thread left, and a new client was answered
+// only when one of the uploads ended.
+TEST(Engine, TheLastIdleThreadStaysWhileOthersWaitForBodies) {
+  FunctionHandler handler([](api::Exchange& exchange) { AnswerWith(exchange, ReadBody(*exchange.body)); });
+  ServerOptions options;
+  options.min_threads = 1;
+  options.progress_timeout = 4 * kTestPatience;
+  options.retire_after = milliseconds(150);  // longer than the load is watched after the last change
+  const auto server = StartServer(handler, options);
+  std::vector<TestClient> slow;
+  for (int i = 0; i < 5; ++i) {
+    slow.emplace_back(server->port());
+    slow.back().Send("PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nhe");
+    ASSERT_EQ(TestClient(server->port()).Ask(kGet).status, 200);
+  }
+  for (int quiet = 0; quiet < 2; ++quiet) {
+    const auto end = std::chrono::steady_clock::now() + milliseconds(500);
+    while (std::chrono::steady_clock::now() < end) ::poll(nullptr, 0, 10);
+    ASSERT_EQ(TestClient(server->port()).Ask(kGet).status, 200);
+  }
+  for (TestClient& client : slow) {
+    client.Send("llo");
+    EXPECT_EQ(client.Read().body, "hello");
+  }
+}
+
 // They are given time first: on a busy machine more threads would only compete.
 TEST(Engine, GrowsInTheEndAlsoBesideThreadsThatNeverPause) {
   std::atomic<bool> stop{false};

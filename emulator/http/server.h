@@ -24,6 +24,7 @@ struct ServerOptions {
   int min_threads = 0;  // 0: one per processor, at least 2; more start when requests stall, and end when idle
   int max_threads = 256;  // half of them may wait for bodies; further bodies are gathered without a thread
   std::string body_directory;  // where to, beyond 64 KiB each (8 GiB in all); empty: the system's for temporary files
+  std::chrono::milliseconds retire_after{2'000};  // an idle thread beyond the minimum ends, where another one is idle
   std::size_t max_head_bytes = 64 << 10;
   std::chrono::milliseconds idle_timeout{60'000};      // between requests
   std::chrono::milliseconds progress_timeout{20'000};  // no byte moved within a request

@@ -80,7 +80,7 @@ Result<Json> ParseJson(std::string_view text) {
     return json;
   } catch (const Json::parse_error& error) {
     return Error::Make(ErrorKind::kInvalidArgument, "not JSON: the text breaks off or goes wrong at byte " +
-                                                        std::to_string(error.byte) + " of " + std::to_string(text.size()));
+                                                        std::to_string(std::min(error.byte, text.size())) + " of " + std::to_string(text.size()));
   } catch (const Json::exception&) {
     return Error::Make(ErrorKind::kInvalidArgument, "not JSON that can be read: a number is out of range");
   }

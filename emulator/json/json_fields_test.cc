@@ -85,5 +85,9 @@ TEST(JsonFieldsTest, WholeNumbersAndSecondsHaveTheirBounds) {
   }
 }
 
+TEST(JsonFieldsTest, ATextThatBreaksOffEndsAtItsLastByte) {
+  EXPECT_EQ(ParseJson("{").error().message, "not JSON: the text breaks off or goes wrong at byte 1 of 1");
+}
+
 }  // namespace
 }  // namespace penstock::emulator
