@@ -14,6 +14,8 @@ from torch.utils.data import DataLoader, get_worker_info
 LONG = bool(os.environ.get("PENSTOCK_LONG"))
 OBJECTS, WORKERS, OBJECT_BYTES = (10_000, 8, 20_000) if LONG else (600, 3, 20_000)
 EPOCHS = 4
+# How many connections a worker has open at a time is a matter of timing, up to some tens; a leak would be one an object.
+ALLOWED_DESCRIPTORS = 48
 ALLOWED_MIB = 24  # of a worker's growth: heaps and the interpreter's own
 RESIDENT_PAGES = 1  # field of /proc/self/statm
 
@@ -61,5 +63,5 @@ def test_workers_hold_no_more_after_many_objects_than_after_some(emulator, fille
         peaks.append(peak)
     for worker, (descriptors, resident) in peaks[-1].items():
         first_descriptors, first_resident = peaks[0][worker]
-        assert descriptors <= first_descriptors + 4, f"worker {worker}"
+        assert descriptors <= first_descriptors + ALLOWED_DESCRIPTORS, f"worker {worker}"
         assert resident <= first_resident + ALLOWED_MIB, f"worker {worker}"

@@ -115,6 +115,18 @@ std::optional<std::string_view> Target::Get(std::string_view name) const {
   return std::nullopt;
 }
 
+void Target::ReadPlusAsSpace() {
+  std::string_view rest = raw_query;
+  for (QueryParameter& parameter : query) {
+    while (rest.starts_with('&')) rest.remove_prefix(1);  // pieces that are no parameters
+    const std::string_view piece = rest.substr(0, rest.find('&'));
+    rest.remove_prefix(piece.size());
+    const auto equals = piece.find('=');
+    if (equals == std::string_view::npos || piece.find('+', equals) == std::string_view::npos) continue;
+    if (auto value = PercentDecode(piece.substr(equals + 1), {.plus_is_space = true})) parameter.value = std::move(*value);
+  }
+}
+
 HostRules HostRules::Default(std::string_view region) {
   HostRules rules{{"localhost"}};
   const std::string regional = "s3." + std::string(region);

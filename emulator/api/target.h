@@ -34,6 +34,8 @@ struct Target {
   bool Has(std::string_view name) const;
   // First value of that name.
   std::optional<std::string_view> Get(std::string_view name) const;
+  // From now on a '+' in the query is a space. Values without one stay where they are; so do names.
+  void ReadPlusAsSpace();
 };
 
 // How host names map to buckets. Path-style is always accepted.

@@ -132,5 +132,15 @@ TEST(TargetTest, WhatIsNoUtf8IsInvalidUri) {
   EXPECT_EQ(raw->Get("prefix"), "\u20AC\xEF\xBF\xBF");
 }
 
+TEST(TargetTest, APlusOfTheQueryMayBeReadAsASpace) {
+  Target target = ParseTarget("/b?&a=1+2&&b=%2B&c+d&e=x+%2B+y", "h", {}).value();
+  EXPECT_EQ(target.Get("a"), "1+2");
+  target.ReadPlusAsSpace();
+  EXPECT_EQ(target.Get("a"), "1 2");
+  EXPECT_EQ(target.Get("b"), "+");
+  EXPECT_EQ(target.Get("c+d"), "");
+  EXPECT_EQ(target.Get("e"), "x + y");
+}
+
 }  // namespace
 }  // namespace penstock::emulator::api

@@ -127,6 +127,13 @@ Error NotYetValid(const Claim& claim, WallTime now) {
   return error;
 }
 
+// The query as it stands where '+' means a space.
+std::string WithSpaces(std::string_view raw_query) {
+  std::string spaced;
+  for (const char c : raw_query) spaced += c == '+' ? std::string("%20") : std::string(1, c);
+  return spaced;
+}
+
 }  // namespace
 
 Verifier::Verifier(const AuthOptions& options, const Directory& directory) : options_(options), directory_(directory) {}
@@ -273,19 +280,30 @@ Result<void> Verifier::CheckTime(const Claim& claim, WallTime now) const {
   return RequestTimeTooSkewed(claim.date_as_sent, now);
 }
 
-Result<void> Verifier::CheckSignature(const api::Exchange& exchange, const Claim& claim, std::string_view payload_claim,
+Result<void> Verifier::CheckSignature(api::Exchange& exchange, const Claim& claim, std::string_view payload_claim,
                                       const HmacSha256Key& key) const {
-  const bool query = claim.mechanism == Mechanism::kQuery;
-  const std::string canonical =
-      CanonicalRequest({.head = exchange.request,
-                        .raw_path = exchange.target.raw_path,
-                        .raw_query = exchange.target.raw_query,
-                        .query_leave_out = query ? std::string_view("X-Amz-Signature") : std::string_view(),
-                        .signed_headers = claim.signed_headers,
-                        .payload_hash = payload_claim});
-  const std::string string_to_sign = StringToSign(claim.amz_date, claim.scope, canonical);
-  const std::string expected = Signature(key, string_to_sign);
-  if (ConstantTimeEqual(AsBytes(expected), AsBytes(claim.signature))) return Ok();
+  const bool in_query = claim.mechanism == Mechanism::kQuery;
+  std::string canonical;
+  std::string string_to_sign;
+  const auto matches = [&](std::string_view raw_query) {
+    canonical = CanonicalRequest({.head = exchange.request,
+                                  .raw_path = exchange.target.raw_path,
+                                  .raw_query = raw_query,
+                                  .query_leave_out = in_query ? std::string_view("X-Amz-Signature") : std::string_view(),
+                                  .signed_headers = claim.signed_headers,
+                                  .payload_hash = payload_claim});
+    string_to_sign = StringToSign(claim.amz_date, claim.scope, canonical);
+    return ConstantTimeEqual(AsBytes(Signature(key, string_to_sign)), AsBytes(claim.signature));
+  };
+  const std::string& raw_query = exchange.target.raw_query;
+  if (matches(raw_query)) return Ok();
+  if (raw_query.find('+') != std::string::npos) {
+    if (matches(WithSpaces(raw_query))) {
+      exchange.target.ReadPlusAsSpace();
+      return Ok();
+    }
+    matches(raw_query);  // what the refusal shows
+  }
   return SignatureDoesNotMatch({.access_key_id = claim.access_key_id,
                                 .string_to_sign = string_to_sign,
                                 .signature_provided = claim.signature,

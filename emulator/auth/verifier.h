@@ -31,7 +31,8 @@ class Verifier {
   // `options` and `directory` outlive this.
   Verifier(const AuthOptions& options, const Directory& directory);
 
-  // Reads request and target, sets exchange.space and signing_region and nothing else. In the order of §2.14: parse,
+  // Reads request and target, sets exchange.space and signing_region, and reads the target's query anew where the signature
+  // says what its '+' mean; nothing else. In the order of §2.14: parse,
   // date, scope, skew, key, token, payload claim, signed-headers coverage, signature; the last two only under kVerify.
   Result<Admission> Verify(api::Exchange& exchange);
 
@@ -48,7 +49,7 @@ class Verifier {
                                  std::optional<std::string_view> token) const;
   Result<Admission> AdmitVersionTwo(api::Exchange& exchange, Mechanism mechanism) const;
   Result<void> CheckTime(const Claim& claim, WallTime now) const;
-  Result<void> CheckSignature(const api::Exchange& exchange, const Claim& claim, std::string_view payload_claim,
+  Result<void> CheckSignature(api::Exchange& exchange, const Claim& claim, std::string_view payload_claim,
                               const HmacSha256Key& key) const;
 
   const AuthOptions& options_;

@@ -61,6 +61,27 @@ TEST_F(VerifierTest, AllowsFifteenMinutesOfSkewEitherWay) {
   }
 }
 
+// S3 is reported to take both (aws4fetch#83): a '+' means what was signed. Signatures made with Python's hmac.
+TEST_F(VerifierTest, APlusInTheQueryMeansWhatWasSigned) {
+  const auto listing = [](std::string_view signature) {
+    return TestRequest{.method = "GET",
+                       .target = "/?delimiter=%2B&prefix=a+b",
+                       .headers = {{"Host", "examplebucket.s3.amazonaws.com"},
+                                   {"x-amz-content-sha256", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"},
+                                   {"x-amz-date", "20130524T000000Z"},
+                                   {"Authorization", "AWS4-HMAC-SHA256 Credential=AKIAIOSFODNN7EXAMPLE/20130524/us-east-1/s3/aws4_request, "
+                                                     "SignedHeaders=host;x-amz-content-sha256;x-amz-date, Signature=" +
+                                                         std::string(signature)}},
+                       .body = {}};
+  };
+  EXPECT_EQ(Code(listing("3b4fe200eeb3c6e6424f5ecc5910665b8967eeb3b87ee8a18abd34565d0a3317")), "");
+  EXPECT_EQ(test_->exchange.target.Get("prefix"), "a b");
+  EXPECT_EQ(test_->exchange.target.Get("delimiter"), "+");
+  EXPECT_EQ(Code(listing("2740ca2fabee1425ed9de617aa75e660b5b87499127bf52a6677f31280705b4a")), "");
+  EXPECT_EQ(test_->exchange.target.Get("prefix"), "a+b");
+  EXPECT_EQ(Code(listing("0000000000000000000000000000000000000000000000000000000000000000")), "SignatureDoesNotMatch");
+}
+
 TEST_F(VerifierTest, SkewNamesBothTimes) {
   directory_.clock.Advance(hours(1));
   const auto admission = Verify(ExampleGet());
