@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "bindings/core/gil.h"
 #include "penstock/object_store.h"
 
 namespace penstock::python {
@@ -24,7 +25,7 @@ void BindEmulator(pybind11::module_& module);
 // Runs something that may block, while other Python threads go on. Needs the GIL.
 template <class Function>
 auto WithoutGil(Function function) {
-  const pybind11::gil_scoped_release unlocked;
+  const ReleasedGil unlocked;
   return function();
 }
 
@@ -32,10 +33,21 @@ auto WithoutGil(Function function) {
 template <class T>
 struct DeleteWithoutGil {
   void operator()(T* handle) const {
-    const pybind11::gil_scoped_release unlocked;
+    if (OthersInsideAtTheEnd()) return;
+    const ReleasedGil unlocked;
     delete handle;
   }
 };
+
+// Destroys a handle with the GIL, unless another thread may be in it while the interpreter ends.
+template <class T>
+struct DeleteUnlessInUse {
+  void operator()(T* handle) const {
+    if (!OthersInsideAtTheEnd()) delete handle;
+  }
+};
+template <class T>
+using Guarded = pybind11::class_<T, std::unique_ptr<T, DeleteUnlessInUse<T>>>;
 
 inline std::int64_t EpochSeconds(WallTime time) {
   return std::chrono::duration_cast<std::chrono::seconds>(time.time_since_epoch()).count();

@@ -110,7 +110,7 @@ py::tuple Read(const PyClient& self, ReadArguments arguments, const py::bytes& h
   const std::string_view first = head;
   py::object bytes;
   request.destination = [&bytes, first](std::uint64_t size) -> Result<MutableByteView> {
-    const py::gil_scoped_acquire gil;
+    const HeldGil gil;
     PENSTOCK_ASSIGN(bytes, NewBytes(first.size() + size));
     const MutableByteView memory = BytesMemory(bytes);
     if (!first.empty()) std::memcpy(memory.data(), first.data(), first.size());
@@ -151,7 +151,7 @@ void BindMetadata(py::module_& module) {
       .def_readonly("user_metadata", &ObjectMetadata::user_metadata);
 }
 
-void BindBuckets(py::class_<PyClient>& client) {
+void BindBuckets(Guarded<PyClient>& client) {
   client
       .def("create_bucket", [](const PyClient& self, const std::string& bucket) { Call(self, CreateBucketRequest{BucketName(bucket), {}}); }, "bucket"_a)
       .def("delete_bucket", [](const PyClient& self, const std::string& bucket) { Call(self, DeleteBucketRequest{BucketName(bucket), {}}); }, "bucket"_a)
@@ -163,7 +163,7 @@ void BindBuckets(py::class_<PyClient>& client) {
       });
 }
 
-void BindObjects(py::class_<PyClient>& client) {
+void BindObjects(Guarded<PyClient>& client) {
   client
       .def("head_object", [](const PyClient& self, const std::string& bucket, const std::string& key) {
         return Call(self, HeadObjectRequest{BucketName(bucket), ObjectKey(key), {}, {}});
@@ -204,7 +204,7 @@ void BindObjects(py::class_<PyClient>& client) {
 
 void BindClient(py::module_& module) {
   BindMetadata(module);
-  py::class_<PyClient> client(module, "Client", "S3 client. Safe from any thread; usable in a forked child.");
+  Guarded<PyClient> client(module, "Client", "S3 client. Safe from any thread; usable in a forked child.");
   client.def(py::init([](std::string region, std::string endpoint, bool force_path_style, bool unsigned_, std::string profile,
                          int max_attempts, bool requester_pays, std::string user_agent, std::string access_key_id,
                          std::string secret_access_key, std::string session_token, std::optional<std::uint64_t> memory_limit) {

@@ -116,7 +116,7 @@ void BindLife(PyEmulatorClass& type) {
       .def("reset", [](const PyEmulator& self) { Ask(self, [](emulator::Emulator& instance) { return instance.Reset(); }); })
       .def("stop", [](const PyEmulator& self) {
         if (!self.mine()) return;
-        const py::gil_scoped_release unlocked;
+        const ReleasedGil unlocked;
         self.Get().Stop();
       });
 }

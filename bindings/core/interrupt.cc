@@ -1,11 +1,12 @@
 #include "bindings/core/interrupt.h"
+#include "bindings/core/gil.h"
 
 #include <pybind11/pybind11.h>
 
 namespace penstock::python {
 
 bool SignalPending() {
-  const pybind11::gil_scoped_acquire gil;
+  const HeldGil gil;
   return PyErr_CheckSignals() != 0;
 }
 

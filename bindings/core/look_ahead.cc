@@ -59,7 +59,7 @@ LookAhead::LookAhead(std::shared_ptr<Client> client, std::shared_ptr<ObjectItems
 
 LookAhead::~LookAhead() {
   Cancel();
-  const py::gil_scoped_release unlocked;
+  const ReleasedGil unlocked;
   const MutexLock lock(board_->mutex);
   board_->ending = true;
   while (board_->under_way != 0) board_->changed.WaitUntil(board_->mutex, std::chrono::steady_clock::now() + kSignalPoll);

@@ -2,6 +2,7 @@
 #include <pybind11/pybind11.h>
 
 #include "bindings/core/bindings.h"
+#include "bindings/core/gil.h"
 
 namespace penstock::python {
 
@@ -17,6 +18,7 @@ BufferView::~BufferView() { PyBuffer_Release(&view_); }
 PYBIND11_MODULE(_core, module) {
   module.doc() = "C++ core of penstock: client, streams, writers, listings and the in-process emulator.";
   module.attr("__version__") = PENSTOCK_VERSION;
+  penstock::python::WatchInterpreterEnd();
   penstock::python::BindMemory(module);
   penstock::python::BindClient(module);
   penstock::python::BindStream(module);

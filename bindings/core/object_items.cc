@@ -85,7 +85,7 @@ class ListedItems final : public ObjectItems {
       : pages_(std::move(pages), "this listing"), bucket_{py::str(bucket), bucket}, step_(step), skip_(first) {}
   ~ListedItems() override {
     // The next page may be on its way, and its end is waited for.
-    const py::gil_scoped_release unlocked;
+    const ReleasedGil unlocked;
     ProcessBound<Lister> ended(std::move(pages_));
   }
   ListedItems(const ListedItems&) = delete;

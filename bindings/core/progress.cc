@@ -1,4 +1,5 @@
 #include "bindings/core/progress.h"
+#include "bindings/core/gil.h"
 
 #include "bindings/core/interrupt.h"
 
@@ -19,7 +20,7 @@ Interrupt Progress::interrupt() const {
   return [this] {
     if (SignalPending()) return true;
     if (!counts_->news.load(std::memory_order_relaxed)) return false;
-    const py::gil_scoped_acquire gil;
+    const HeldGil gil;
     return TellQuietly();
   };
 }

@@ -2,7 +2,10 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <atomic>
 #include <cstddef>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -45,8 +48,10 @@ class PyWriter {
     ObjectWriter& writer = writer_.Get();
     std::vector<std::byte> before = std::exchange(gathered_, {});
     auto result = WithoutGil([&]() -> Result<void> {
-      PENSTOCK_TRY(writer.Write(before, progress.interrupt()));
-      return writer.Write(bytes, progress.interrupt());
+      const std::lock_guard lock(use_->mutex);
+      const Interrupt interrupt = UnlessAborted(progress.interrupt());
+      PENSTOCK_TRY(writer.Write(before, interrupt));
+      return writer.Write(bytes, interrupt);
     });
     before.clear();
     if (gathered_.empty()) gathered_ = std::move(before);  // its memory
@@ -61,8 +66,10 @@ class PyWriter {
     open_ = false;
     const std::vector<std::byte> rest = std::exchange(gathered_, {});
     auto result = WithoutGil([&]() -> Result<UploadResponse> {
-      if (!rest.empty()) PENSTOCK_TRY(writer.Write(rest, progress.interrupt()));
-      return writer.Finish(progress.interrupt());
+      const std::lock_guard lock(use_->mutex);
+      const Interrupt interrupt = UnlessAborted(progress.interrupt());
+      if (!rest.empty()) PENSTOCK_TRY(writer.Write(rest, interrupt));
+      return writer.Finish(interrupt);
     });
     const UploadResponse response = Unwrap(std::move(result));
     progress.Tell();
@@ -73,14 +80,28 @@ class PyWriter {
     if (!writer_.mine()) return;  // the parent's upload is the parent's
     open_ = false;
     gathered_ = {};
-    auto result = WithoutGil([&] { return writer_.Get().Abort(); });
+    use_->aborted = true;
+    auto result = WithoutGil([&] {
+      const std::lock_guard lock(use_->mutex);
+      return writer_.Get().Abort();
+    });
     Unwrap(std::move(result));
   }
 
   std::uint64_t bytes_written() const { return writer_.Get().bytes_written() + gathered_.size(); }
 
  private:
+  // Another thread may give the upload up in the middle of a write, which then ends soon.
+  struct Use {
+    std::mutex mutex;  // held by whoever is in the writer
+    std::atomic<bool> aborted{false};
+  };
+  Interrupt UnlessAborted(Interrupt interrupt) const {
+    return [use = use_.get(), interrupt = std::move(interrupt)] { return use->aborted.load() || interrupt(); };
+  }
+
   ProcessBound<ObjectWriter> writer_;
+  std::unique_ptr<Use> use_ = std::make_unique<Use>();
   std::shared_ptr<ProgressCounts> counts_;  // shared with the upload
   std::vector<std::byte> gathered_;         // follows what the writer has; the GIL guards it
   bool open_ = true;                        // neither finished nor given up

@@ -5,10 +5,11 @@ from __future__ import annotations
 import logging
 import math
 import threading
+from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from . import _core
-from ._config import DEFAULT_PART_SIZE, DEFAULT_THROUGHPUT_GBPS, S3ClientConfig
+from ._config import DEFAULT_PART_SIZE, DEFAULT_THROUGHPUT_GBPS, S3ClientConfig, check_type
 from ._listing import ListObjectStream
 from ._objects import HeadObjectResult, ObjectInfo, RestoreStatus
 from ._progress import ReadProgress
@@ -96,6 +97,8 @@ class S3Client:
     def _client_builder(self) -> _core.Client:
         config = self._s3client_config
         config.validate()
+        check_type("region", self._region, (str,))
+        check_type("endpoint", self._endpoint, (str, NoneType))
         return _core.Client(
             region=self._region,
             endpoint=self._endpoint or "",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from types import NoneType
 
 from ._exceptions import S3InvalidArgumentError
 
@@ -12,6 +13,32 @@ MIN_PART_SIZE = 5 * 1024**2
 MAX_PART_SIZE = 5 * 1024**3
 MIN_MEMORY_LIMIT = 16 * 1024**2
 MAX_ATTEMPTS = 64
+
+
+_OPTIONAL_TEXT, _NUMBER = (str, NoneType), (int,)
+_TYPES: dict[str, tuple[type, ...]] = {
+    "throughput_target_gbps": (int, float),
+    "part_size": _NUMBER,
+    "unsigned": (bool,),
+    "force_path_style": (bool,),
+    "max_attempts": _NUMBER,
+    "profile": _OPTIONAL_TEXT,
+    "requester_pays": (bool,),
+    "access_key_id": _OPTIONAL_TEXT,
+    "secret_access_key": _OPTIONAL_TEXT,
+    "session_token": _OPTIONAL_TEXT,
+    "look_ahead_bytes": _NUMBER,
+    "memory_limit": (int, NoneType),
+    "listing_delimiter": _OPTIONAL_TEXT,
+}
+
+
+def check_type(name: str, value: object, types: tuple[type, ...]) -> None:
+    """Raises TypeError, which names the types and never the value, unless the value is of one of them."""
+    if isinstance(value, types) and not (isinstance(value, bool) and bool not in types):
+        return
+    wanted = " or ".join("None" if t is NoneType else t.__name__ for t in types)
+    raise TypeError(f"{name} is of type {type(value).__name__}; it takes {wanted}")
 
 
 @dataclass(frozen=True)
@@ -77,8 +104,13 @@ class S3ClientConfig:
         """Checks what making a configuration does not: a client's first use calls this, who wants to know earlier may.
 
         Raises:
-            S3InvalidArgumentError: part_size or max_attempts is out of its range. Also a ValueError.
+            TypeError: A field has a value of another type; names both types, never the value.
+            S3InvalidArgumentError: part_size, max_attempts or throughput_target_gbps is out of its range. Also a ValueError.
         """
+        for name, types in _TYPES.items():
+            check_type(f"S3ClientConfig.{name}", getattr(self, name), types)
+        if not self.throughput_target_gbps > 0:
+            raise S3InvalidArgumentError(f"throughput_target_gbps is {self.throughput_target_gbps}; it takes more than 0 Gbit/s")
         if not MIN_PART_SIZE <= self.part_size <= MAX_PART_SIZE:
             raise S3InvalidArgumentError(
                 f"invalid configuration: part size must be at between 5MiB and 5GiB, not {self.part_size} bytes;"

@@ -35,6 +35,7 @@ class S3Writer(io.BufferedIOBase):
         self.stream = stream
         self._position = 0
         self._closed = False
+        self._failure: BaseException | None = None  # the first that a write raised
         self._lock = threading.Lock()
         _open_writers.add(self)
 
@@ -50,6 +51,10 @@ class S3Writer(io.BufferedIOBase):
             self.abort()
         except Exception:
             log.exception("giving up an upload failed")  # the block's own exception is the one to raise
+        failure, self._failure = self._failure, None  # its traceback holds what was written
+        # torch.save raises a RuntimeError of its own out of whatever a write raised, Ctrl-C too.
+        if failure is not None and type(exc_val) is RuntimeError and _came_of(exc_val, failure):
+            raise failure
 
     def __del__(self) -> None:
         # io.IOBase would close, that is publish, a writer that nobody finished.
@@ -72,7 +77,11 @@ class S3Writer(io.BufferedIOBase):
             S3Exception: the upload failed; it has been given up.
         """
         self._checkClosed()
-        written = self.stream.write(data)
+        try:
+            written = self.stream.write(data)
+        except BaseException as error:
+            self._failure = self._failure or error
+            raise
         size = written if isinstance(written, int) else len(data)
         self._position += size
         return size
@@ -120,6 +129,16 @@ class S3Writer(io.BufferedIOBase):
 
     def tell(self) -> int:
         return self._position
+
+
+def _came_of(error: BaseException, cause: BaseException) -> bool:
+    """Whether `error` was raised while `cause` was being handled."""
+    seen: BaseException | None = error
+    for _ in range(100):
+        if seen is None or seen is cause:
+            break
+        seen = seen.__context__
+    return seen is cause
 
 
 def _abort_all() -> None:

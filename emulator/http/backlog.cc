@@ -1,5 +1,7 @@
 #include "emulator/http/backlog.h"
 
+#include <thread>
+
 #include "emulator/http/connection.h"
 
 namespace penstock::emulator::http {
@@ -8,9 +10,22 @@ namespace {
 // The backlog whose errand this thread is running.
 thread_local const Backlog* attended = nullptr;
 
+// Counts a thread that is in the backlog: what it brought may be done, and everybody else gone, before it leaves.
+class Presence {
+ public:
+  explicit Presence(std::atomic<int>& count) : count_(count) { count_.fetch_add(1, std::memory_order_relaxed); }
+  ~Presence() { count_.fetch_sub(1, std::memory_order_release); }
+  Presence(const Presence&) = delete;
+  Presence& operator=(const Presence&) = delete;
+
+ private:
+  std::atomic<int>& count_;
+};
+
 }  // namespace
 
 void Backlog::Execute(store::Errand& errand, Caller caller) noexcept {
+  const Presence here(calling_);
   {
     const MutexLock lock(mutex_);
     errand_list_.Push(errand);
@@ -20,6 +35,7 @@ void Backlog::Execute(store::Errand& errand, Caller caller) noexcept {
 }
 
 void Backlog::AddAnswer(WireConnection& connection) noexcept {
+  const Presence here(calling_);
   {
     const MutexLock lock(mutex_);
     connection.next_answer_ = nullptr;
@@ -28,6 +44,10 @@ void Backlog::AddAnswer(WireConnection& connection) noexcept {
     answers_.fetch_add(1);
   }
   if (attended != this) call_();
+}
+
+void Backlog::AwaitCallers() const {
+  while (calling_.load(std::memory_order_acquire) > 0) std::this_thread::yield();
 }
 
 WireConnection* Backlog::TakeAnswer() {

@@ -25,6 +25,9 @@ class Backlog final : public store::Executor {
 
   bool empty() const { return answers_.load() == 0 && errands_.load() == 0; }
   bool has_errands() const { return errands_.load() != 0; }
+  // Returns once no thread is in Execute or AddAnswer. When nothing can come any more: what came last may be done before the
+  // thread that brought it has left.
+  void AwaitCallers() const;
   // How much was taken so far.
   std::uint64_t taken() const { return taken_.load(std::memory_order_relaxed); }
 
@@ -38,6 +41,7 @@ class Backlog final : public store::Executor {
   std::atomic<std::uint32_t> answers_{0};  // how many there are in the lists, also for who does not hold the lock
   std::atomic<std::uint32_t> errands_{0};
   std::atomic<std::uint64_t> taken_{0};
+  std::atomic<int> calling_{0};  // threads in Execute or AddAnswer
   Mutex mutex_;
   WireConnection* first_answer_ PENSTOCK_GUARDED_BY(mutex_) = nullptr;
   WireConnection* last_answer_ PENSTOCK_GUARDED_BY(mutex_) = nullptr;

@@ -372,6 +372,7 @@ void Engine::Stop(milliseconds grace) {
     last.swap(workers_);
   }
   for (Worker& worker : last) worker.thread.join();
+  backlog_.AwaitCallers();
 }
 
 void Engine::EndConnections(MonotonicTime end_of_grace) {

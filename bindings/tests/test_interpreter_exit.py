@@ -1,0 +1,51 @@
+"""A program ends as it should while threads of it are inside Penstock."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+# Daemon threads go on until the interpreter takes the GIL away from them.
+PROGRAM = """
+import sys, threading, time
+import penstock
+from penstock.testing import Emulator
+
+s3 = Emulator()
+client = s3.client()
+client.create_bucket("bkt")
+with client.put_object("bkt", "k") as writer:
+    writer.write(bytes(1 << 20))
+reader = client.get_object("bkt", "k")
+started = threading.Semaphore(0)
+
+def forever(use):
+    started.release()
+    while True:
+        use()
+
+uses = {
+    "read": lambda: client.get_object("bkt", "k").read(),
+    "head": lambda: client.head_object("bkt", "k"),
+    "list": lambda: list(client.list_objects("bkt")),
+    "write": lambda: client.put_object("bkt", "other").write(bytes(100_000)),
+}
+for _ in range(3):
+    threading.Thread(target=forever, args=(uses[sys.argv[1]],), daemon=True).start()
+for _ in range(3):
+    started.acquire()
+time.sleep(0.2)
+print("end")
+"""
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("use", ["read", "head", "list", "write"])
+def test_daemon_threads_inside_penstock_do_not_crash_the_end(use: str) -> None:
+    for _ in range(3):
+        done = subprocess.run(
+            [sys.executable, "-W", "ignore", "-c", PROGRAM, use], capture_output=True, text=True, timeout=60, check=False
+        )
+        assert (done.returncode, done.stdout) == (0, "end\n"), done.stderr

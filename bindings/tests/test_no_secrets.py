@@ -1,0 +1,49 @@
+"""What goes wrong in making a client names the field and the types, and never a secret."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import penstock
+import pytest
+from penstock import S3Client, S3ClientConfig
+
+SECRET = "TOPSECRETKEY"
+KEYS = {"access_key_id": "AKID", "secret_access_key": SECRET, "session_token": "TOPSECRETTOKEN"}
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "message"),
+    [
+        ("memory_limit", 2e9, "S3ClientConfig.memory_limit is of type float; it takes int or None"),
+        ("max_attempts", 1.5, "S3ClientConfig.max_attempts is of type float; it takes int"),
+        ("part_size", 8.5e6, "S3ClientConfig.part_size is of type float; it takes int"),
+        ("profile", 3, "S3ClientConfig.profile is of type int; it takes str or None"),
+        ("force_path_style", "yes", "S3ClientConfig.force_path_style is of type str; it takes bool"),
+        ("session_token", SECRET.encode(), "S3ClientConfig.session_token is of type bytes; it takes str or None"),
+    ],
+)
+def test_a_wrong_type_in_the_configuration_is_named_without_secrets(field: str, value: object, message: str) -> None:
+    config = S3ClientConfig(**{**KEYS, field: value})
+    with pytest.raises(TypeError) as error:
+        S3Client("us-east-1", s3client_config=config).head_object("b", "k")
+    assert str(error.value) == message
+
+
+@pytest.mark.parametrize(
+    ("region", "endpoint", "message"),
+    [
+        (None, None, "region is of type NoneType; it takes str"),
+        ("us-east-1", Path("x"), "endpoint is of type PosixPath; it takes str or None"),
+    ],
+)
+def test_a_wrong_type_of_the_client_is_named_without_secrets(region: object, endpoint: object, message: str) -> None:
+    with pytest.raises(TypeError) as error:
+        S3Client(region, endpoint=endpoint, s3client_config=S3ClientConfig(**KEYS)).head_object("b", "k")
+    assert "SECRET" not in str(error.value)
+    assert str(error.value) == message
+
+
+def test_a_throughput_target_of_nothing_is_refused() -> None:
+    with pytest.raises(penstock.S3InvalidArgumentError, match="throughput_target_gbps is -5"):
+        S3ClientConfig(throughput_target_gbps=-5).validate()
