@@ -20,7 +20,7 @@ import pytest
 PROGRAM = Path(os.environ["PENSTOCK_BUILD_DIR"], "emulator/server/penstock-emulator")
 STALLED = 2000
 HUGE = os.urandom(1 << 20) * 8
-MAX_THREADS = 256 + 128 + 16  # serving, hashing beside those that wait for bodies, and its own
+MAX_THREADS = 2 * 256 + 16  # serving, a hashing one that each of them keeps after a large body, and its own
 MAX_MEMORY_KIB = 128 << 10
 TIMEOUT_S = 60
 
