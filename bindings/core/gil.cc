@@ -1,5 +1,7 @@
 #include "bindings/core/gil.h"
 
+#include <pthread.h>
+
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -64,6 +66,11 @@ HeldGil::~HeldGil() { PyGILState_Release(state_); }
 bool OthersInsideAtTheEnd() { return ending.load() && inside.load() > 0; }
 
 void WatchInterpreterEnd() {
+  // A forked child has the thread that forked and no other.
+  ::pthread_atfork(nullptr, nullptr, [] {
+    asking.store(0);
+    inside.store(0);
+  });
   pybind11::module_::import("atexit").attr("register")(pybind11::cpp_function(&AnnounceEnd));
 }
 
