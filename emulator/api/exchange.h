@@ -22,6 +22,10 @@
 #include "penstock/base/clock.h"
 #include "penstock/base/result.h"
 
+namespace penstock::emulator::instruments {
+class Instruments;
+}  // namespace penstock::emulator::instruments
+
 namespace penstock::emulator::api {
 
 // Views into the connection's buffer; they live until the exchange ends.
@@ -107,6 +111,7 @@ struct Namespace {
   std::shared_ptr<store::Store> store;
   const Clock* clock = nullptr;            // never null once in use
   const OwnerDirectory* owners = nullptr;  // null: nobody but the requester is known
+  std::shared_ptr<instruments::Instruments> instruments = {};  // faults, limits, journal (emulator/instruments); null: none
 };
 
 // Who asks: a user, or an account's root. Anonymous: empty access key.
@@ -118,6 +123,14 @@ struct Identity {
   std::string arn = {};      // "arn:aws:iam::111122223333:user/ann", or ":root"
   std::string user_name = {};  // empty: the account's root
   bool anonymous() const { return access_key_id.empty(); }
+};
+
+// What handlers keep with a request until its answer has left.
+class RequestNotes {
+ public:
+  virtual ~RequestNotes() = default;
+  // Ids of the fault rules that fired for it so far, with commas between.
+  virtual std::string FiredRules() const = 0;
 };
 
 // Takes an answer that is given after Handle has returned. The wire's part.
@@ -156,10 +169,14 @@ struct Exchange {
   std::string host_id;
   std::string operation;       // "GetObject"; set as soon as the target is parsed
   WallTime received{};
+  MonotonicTime began{};       // when the wire had its head
+  std::shared_ptr<RequestNotes> notes = {};  // null: none
+  std::uint64_t journal_mark = 0;            // the journal's, while the answer leaves
   const Form* form = nullptr;  // PostObject's, read by auth; `body` then is the file's content (form.h)
   // Counted by the wire after the response left.
   std::uint64_t bytes_in = 0;
   std::uint64_t bytes_out = 0;
+  bool whole = false;  // the whole answer left
   Response response;
 
   // Set by a wire that can wait for an answer; null: Handle must leave the response before it returns.

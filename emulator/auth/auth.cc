@@ -111,6 +111,8 @@ class Auth final : public api::Handler {
     inner.host_id = exchange.host_id;
     inner.operation = api::OperationName(head, inner.target);  // x-amz-copy-source may have come in the query
     inner.received = exchange.received;
+    inner.began = exchange.began;
+    inner.notes = exchange.notes;
     inner.response = std::move(exchange.response);
     next_.Handle(inner);
     exchange.target = std::move(inner.target);

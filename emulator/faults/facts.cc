@@ -2,6 +2,8 @@
 
 #include <charconv>
 
+#include "emulator/api/claimed_key.h"
+
 namespace penstock::emulator::faults {
 namespace {
 
@@ -38,13 +40,6 @@ std::optional<Facts::Range> ParseRange(std::string_view header) {
   return range;
 }
 
-std::string_view ClaimedAccessKey(const api::Exchange& exchange) {
-  const std::string_view header = exchange.request.Find("authorization").value_or(std::string_view());
-  if (const auto claimed = Following(header, "Credential=", "/,")) return *claimed;
-  const std::string_view credential = exchange.target.Get("X-Amz-Credential").value_or(std::string_view());
-  return credential.substr(0, credential.find('/'));
-}
-
 std::optional<std::uint64_t> NumberIn(const api::RequestHead& head, std::string_view name) {
   const std::optional<std::string_view> value = head.Find(name);
   return value ? ParseNumber(*value) : std::nullopt;
@@ -59,7 +54,7 @@ Facts FactsOf(const api::Exchange& exchange) {
               .method = head.method,
               .bucket = exchange.target.bucket.value,
               .key = exchange.target.key.value,
-              .access_key = ClaimedAccessKey(exchange),
+              .access_key = api::ClaimedAccessKey(head, exchange.target),
               .user_agent = header("user-agent"),
               .invocation = header("amz-sdk-invocation-id"),
               .exchange = &exchange};

@@ -168,6 +168,7 @@ WireConnection::Turn::Turn(WireConnection& connection, const Framing& request_fr
   exchange.request_id = std::move(ids.request_id);
   exchange.host_id = std::move(ids.host_id);
   exchange.received = connection.settings_.clock->Now();
+  exchange.began = Now();
 }
 
 WireConnection::Turn::~Turn() {

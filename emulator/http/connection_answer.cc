@@ -109,6 +109,7 @@ WireConnection::Pause WireConnection::EndAnswer(const SendResult& sent) {
   Turn& turn = *turn_;
   turn.exchange.bytes_out = sent.body_bytes;
   turn.exchange.bytes_in = turn.body.bytes_read();
+  turn.exchange.whole = sent.ok;
   if (settings_.on_finished) settings_.on_finished(turn.exchange);
   if (turn.exchange.response.action == api::WireAction::kReset) return Next::kClose;
   if (turn.listen_until != MonotonicTime{}) return CloseBy(turn.listen_until);

@@ -129,10 +129,28 @@ std::uint64_t Reading::size() const {
 
 Journal::Journal(std::size_t bytes) : most_blocks_(std::max<std::size_t>(2, (bytes + kBlockBytes - 1) / kBlockBytes)) {}
 
-std::uint64_t Journal::Append(const Entry& entry) {
+std::uint64_t Journal::BeginLeaving() {
+  const std::uint64_t epoch = epoch_.load(std::memory_order_relaxed) & 1;
+  leaving_[epoch].fetch_add(1, std::memory_order_relaxed);
+  return epoch + 1;
+}
+
+bool Journal::Settle(MonotonicTime until) {
+  const MutexLock one_at_a_time(settling_);
+  const std::uint64_t epoch = epoch_.fetch_add(1, std::memory_order_relaxed) & 1;
+  const MutexLock lock(mutex_);
+  ++waiting_;
+  bool in_time = true;
+  while (leaving_[epoch].load(std::memory_order_relaxed) > 0 && !stopped_ && in_time) in_time = appended_.WaitUntil(mutex_, until);
+  --waiting_;
+  return leaving_[epoch].load(std::memory_order_relaxed) == 0;
+}
+
+std::uint64_t Journal::Append(const Entry& entry, std::uint64_t mark) {
   const auto texts = Kept(entry);
   const Head head = HeadOf(entry, texts);
   const MutexLock lock(mutex_);
+  if (mark > 0) leaving_[mark - 1].fetch_sub(1, std::memory_order_relaxed);
   if (blocks_.empty() || blocks_.back()->used + head.bytes > kBlockBytes) {
     if (blocks_.size() == most_blocks_) {
       dropped_ += blocks_.front()->count;

@@ -5,6 +5,7 @@
 #ifndef PENSTOCK_EMULATOR_JOURNAL_JOURNAL_H_
 #define PENSTOCK_EMULATOR_JOURNAL_JOURNAL_H_
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -56,8 +57,13 @@ class Journal {
   // longer ones each text is cut at 1 KiB.
   explicit Journal(std::size_t bytes);
 
-  // `entry.number` is given here. Returns it.
-  std::uint64_t Append(const Entry& entry);
+  // An answer is about to leave; Append with the mark tells that it has. Cheap, takes no lock.
+  std::uint64_t BeginLeaving();
+  // `entry.number` is given here. Returns it. `mark`: BeginLeaving's; 0: there was none.
+  std::uint64_t Append(const Entry& entry, std::uint64_t mark = 0);
+  // Until the answers that are leaving now have entries, so that a client that has its answer finds it here; at most until
+  // `until`: others may be long on their way. False then.
+  bool Settle(MonotonicTime until);
   Reading Read() const;
   // Entries behind number `after` alone.
   Reading ReadAfter(std::uint64_t after) const;
@@ -78,6 +84,10 @@ class Journal {
   std::uint64_t dropped_ PENSTOCK_GUARDED_BY(mutex_) = 0;
   int waiting_ PENSTOCK_GUARDED_BY(mutex_) = 0;
   bool stopped_ PENSTOCK_GUARDED_BY(mutex_) = false;
+  // Answers on their way by whether they began in an odd or an even epoch; who settles begins the next one.
+  Mutex settling_;
+  std::atomic<std::uint64_t> epoch_{0};
+  std::array<std::atomic<std::uint64_t>, 2> leaving_{};
 };
 
 }  // namespace penstock::emulator::journal

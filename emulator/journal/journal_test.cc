@@ -162,5 +162,28 @@ TEST(JournalTest, ManyWritersAndAReaderLoseNothing) {
   EXPECT_EQ(next, std::vector<int>(4, 2'000));
 }
 
+TEST(JournalTest, SettlesOnceTheAnswersThatWereLeavingHaveEntries) {
+  Journal journal(1 << 20);
+  const std::uint64_t mark = journal.BeginLeaving();
+  EXPECT_FALSE(journal.Settle(MonotonicTime::clock::now())) << "one is on its way";
+  journal.Append(Entry{.status = 200}, mark);
+  EXPECT_TRUE(journal.Settle(MonotonicTime::clock::now()));
+}
+
+TEST(JournalTest, SettlingDoesNotWaitForAnswersThatBeganLater) {
+  Journal journal(1 << 20);
+  const std::uint64_t first = journal.BeginLeaving();
+  std::thread settling([&journal] { EXPECT_TRUE(journal.Settle(MonotonicTime::max())); });
+  std::uint64_t later = journal.BeginLeaving();
+  while (later == first) {  // until the other thread has begun to settle
+    journal.Append(Entry{.status = 200}, later);
+    later = journal.BeginLeaving();
+  }
+  journal.Append(Entry{.status = 200}, first);
+  settling.join();
+  EXPECT_EQ(journal.Read().size(), journal.written());
+  journal.Append(Entry{.status = 200}, later);
+}
+
 }  // namespace
 }  // namespace penstock::emulator::journal

@@ -1,5 +1,6 @@
 #include "emulator/server/admin.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -8,7 +9,7 @@
 #include "base/digest.h"
 #include "emulator/api/text.h"
 #include "emulator/server/admin_json.h"
-#include "emulator/server/users_document.h"
+#include "emulator/server/admin_routes.h"
 
 namespace penstock::emulator::server {
 namespace {
@@ -37,10 +38,10 @@ std::string_view CodeOf(int status) {
   }
 }
 
-void Answer(api::Exchange& exchange, int status, std::string body) {
+void Answer(api::Exchange& exchange, int status, std::string body, std::string_view content_type = "application/json") {
   exchange.response = api::Response();
   exchange.response.status = status;
-  exchange.response.Add("Content-Type", "application/json");
+  exchange.response.Add("Content-Type", std::string(content_type));
   exchange.response.Add("Cache-Control", "no-store");
   if (exchange.request.method == "HEAD") {
     exchange.response.content_length = body.size();
@@ -72,20 +73,28 @@ Result<std::string> ReadBody(api::Exchange& exchange) {
   }
 }
 
-// One request taken apart.
-struct Call {
-  std::string path;  // behind /_penstock/, without the name that ends it
-  std::string name;  // "ann" of namespaces/ann; empty: none
-  std::string body;
-};
+// "a=1&b" taken apart; what cannot be decoded stays as it is.
+std::vector<std::pair<std::string, std::string>> ParseQuery(std::string_view text) {
+  std::vector<std::pair<std::string, std::string>> query;
+  while (!text.empty()) {
+    const std::string_view pair = text.substr(0, text.find('&'));
+    text.remove_prefix(std::min(text.size(), pair.size() + 1));
+    const std::size_t equals = std::min(pair.find('='), pair.size());
+    const std::string_view value = pair.substr(std::min(pair.size(), equals + 1));
+    query.emplace_back(pair.substr(0, equals), api::PercentDecode(value, {}).value_or(std::string(value)));
+  }
+  return query;
+}
 
 class Admin final : public api::Handler {
  public:
   Admin(Emulator& emulator, std::string token) : emulator_(emulator), token_(std::move(token)) {}
 
   void Handle(api::Exchange& exchange) override {
-    Call call;
-    call.path = exchange.request.target.substr(0, exchange.request.target.find('?'));
+    AdminCall call;
+    const std::string_view target = exchange.request.target;
+    call.path = target.substr(0, target.find('?'));
+    if (call.path.size() < target.size()) call.query = ParseQuery(target.substr(call.path.size() + 1));
     if (IsAdminAlias(exchange.request.method, exchange.request.target)) {
       call.path = call.path == "/moto-api/reset" ? "reset" : "health";
     } else if (call.path.starts_with(kRoot)) {
@@ -112,56 +121,32 @@ class Admin final : public api::Handler {
   }
 
  private:
-  using Answering = Result<std::string> (Admin::*)(const Call&);
-  struct Route {
-    std::string_view path;
-    std::string_view method;
-    Answering answer;
-    int status = 200;
-  };
-
   bool Allowed(const api::Exchange& exchange, std::string_view path) const {
     if (token_.empty() || path == "health") return true;
     const std::string_view given = exchange.request.Find("authorization").value_or(std::string_view());
     return given.starts_with("Bearer ") && ConstantTimeEqual(AsBytes(given.substr(7)), AsBytes(token_));
   }
 
-  void Dispatch(api::Exchange& exchange, const Call& call) {
-    static constexpr Route kRoutes[] = {
-        {"health", "GET", &Admin::Health},
-        {"stats", "GET", &Admin::Stats},
-        {"reset", "POST", &Admin::Reset},
-        {"namespaces", "GET", &Admin::ListNamespaces},
-        {"namespaces", "POST", &Admin::CreateNamespace, 201},
-        {"namespaces/", "DELETE", &Admin::DeleteNamespace},
-        {"clock", "GET", &Admin::ReadClock},
-        {"clock", "POST", &Admin::ChangeClock},
-        {"clock", "DELETE", &Admin::RestoreClock},
-        {"clock/", "GET", &Admin::ReadClock},
-        {"clock/", "POST", &Admin::ChangeClock},
-        {"clock/", "DELETE", &Admin::RestoreClock},
-        {"seed", "POST", &Admin::Seed},
-        {"users", "GET", &Admin::ListUsers},
-        {"users", "POST", &Admin::AddUsers},
-        {"access-keys/", "PATCH", &Admin::ChangeKey},
-        {"access-keys/", "DELETE", &Admin::RemoveKey},
-    };
+  void Dispatch(api::Exchange& exchange, const AdminCall& call) {
     const std::string_view method = exchange.request.method == "HEAD" ? std::string_view("GET") : exchange.request.method;
     std::string allow;
-    for (const Route& route : kRoutes) {
-      if (route.path != call.path) continue;
-      if (route.method != method) {
+    for (const auto routes : {SpaceRoutes()}) {
+      for (const AdminRoute& route : routes) {
+        if (route.path != call.path) continue;
+        if (route.method == method) return AnswerBy(route, exchange, call);
         allow += (allow.empty() ? "" : ", ") + std::string(route.method == "GET" ? "GET, HEAD" : route.method);
-        continue;
       }
-      Result<std::string> answer = (this->*route.answer)(call);
-      if (answer.ok()) return Answer(exchange, route.status, std::move(answer).value());
-      const Error& error = answer.error();
-      return AnswerError(exchange, StatusOf(error.kind), error.message.empty() ? error.ToString() : error.message);
     }
     if (allow.empty()) return RefusePath(exchange);
     AnswerError(exchange, 405, "method not allowed; use " + allow);
     exchange.response.Add("Allow", allow);
+  }
+
+  void AnswerBy(const AdminRoute& route, api::Exchange& exchange, const AdminCall& call) {
+    Result<AdminReply> answer = route.answer(emulator_, call);
+    if (answer.ok()) return Answer(exchange, route.status, std::move(answer->body), answer->content_type);
+    const Error& error = answer.error();
+    AnswerError(exchange, StatusOf(error.kind), error.message.empty() ? error.ToString() : error.message);
   }
 
   static void RefusePath(api::Exchange& exchange) {
@@ -169,62 +154,6 @@ class Admin final : public api::Handler {
     Refuse(exchange, 404,
            "unknown path '" + std::string(path) +
                "'; this listener serves /_penstock/ health, stats, reset, namespaces, clock, seed, users and access-keys");
-  }
-
-  Result<std::string> Health(const Call&) { return HealthJson(); }
-  Result<std::string> Stats(const Call&) { return StatsJson(emulator_.stats()); }
-
-  Result<std::string> Reset(const Call& call) {
-    PENSTOCK_ASSIGN(const std::optional<std::string> name, NamespaceToReset(call.body));
-    PENSTOCK_TRY(name ? emulator_.ResetNamespace(*name) : emulator_.Reset());
-    return JsonText({{"status", "ok"}});
-  }
-
-  Result<std::string> ListNamespaces(const Call&) {
-    PENSTOCK_ASSIGN(const std::vector<std::string> names, emulator_.Namespaces());
-    return JsonText({{"namespaces", names}});
-  }
-  Result<std::string> CreateNamespace(const Call& call) {
-    PENSTOCK_ASSIGN(const std::string name, NamespaceToCreate(call.body));
-    PENSTOCK_ASSIGN(const AccessKey key, emulator_.CreateNamespace(name));
-    return JsonText({{"name", name}, {"access_key_id", key.id}, {"secret_access_key", key.secret}});
-  }
-  Result<std::string> DeleteNamespace(const Call& call) {
-    PENSTOCK_TRY(emulator_.DeleteNamespace(call.name));
-    return JsonText({{"status", "ok"}});
-  }
-
-  static std::string SpaceOf(const Call& call) { return call.name.empty() ? std::string(kDefaultNamespace) : call.name; }
-  static Result<std::string> ClockAnswer(const Call& call, Result<ClockState> state) {
-    if (!state.ok()) return std::move(state).error();
-    return ClockJson(SpaceOf(call), *state);
-  }
-  Result<std::string> ReadClock(const Call& call) { return ClockAnswer(call, emulator_.GetClock(SpaceOf(call))); }
-  Result<std::string> ChangeClock(const Call& call) {
-    PENSTOCK_ASSIGN(const ClockChange change, ParseClockChange(call.body));
-    return ClockAnswer(call, emulator_.ChangeClock(SpaceOf(call), change));
-  }
-  Result<std::string> RestoreClock(const Call& call) { return ClockAnswer(call, emulator_.RestoreClock(SpaceOf(call))); }
-
-  Result<std::string> Seed(const Call& call) {
-    PENSTOCK_ASSIGN(const SeedRequest request, ParseSeedRequest(call.body));
-    PENSTOCK_ASSIGN(const SeedReport report, emulator_.Seed(request));
-    return JsonText({{"objects", report.objects}, {"bytes", report.bytes}, {"skipped", report.skipped}});
-  }
-
-  Result<std::string> ListUsers(const Call&) { return emulator_.ListUsers(); }
-  Result<std::string> AddUsers(const Call& call) {
-    PENSTOCK_TRY(emulator_.AddUsers(call.body));
-    return emulator_.ListUsers();
-  }
-  Result<std::string> ChangeKey(const Call& call) {
-    PENSTOCK_ASSIGN(const AccessKeyChange change, ParseKeyChange(call.body));
-    PENSTOCK_TRY(emulator_.ChangeAccessKey(call.name, change));
-    return JsonText({{"status", "ok"}});
-  }
-  Result<std::string> RemoveKey(const Call& call) {
-    PENSTOCK_TRY(emulator_.RemoveAccessKey(call.name));
-    return JsonText({{"status", "ok"}});
   }
 
   Emulator& emulator_;

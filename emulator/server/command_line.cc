@@ -48,6 +48,7 @@ void Declare(CLI::App& app, Flags& flags) {
   app.add_option("--first-byte-delay-ms", options.first_byte_delay_ms, "hold every GET and HEAD answer back that long, as a far S3 does")->capture_default_str();
   app.add_option("--tls-cert", options.tls_certificate_path, "PEM certificate chain: serve https");
   app.add_option("--tls-key", options.tls_key_path, "PEM private key");
+  app.add_option("--journal-bytes", options.journal_bytes, "memory for each namespace's journal of requests; 0: no journal")->capture_default_str();
   app.add_option("--log", options.log_path, "append one JSON line per request to FILE; '-': standard error");
 }
 

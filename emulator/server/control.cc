@@ -71,7 +71,8 @@ Result<std::unique_ptr<Control>> Control::Open(const EmulatorOptions& options, c
   PENSTOCK_ASSIGN(control->spaces_, Namespaces::Open({.directory = options.data_directory,
                                                       .durability = durability,
                                                       .clock = &machine,
-                                                      .owners = &control->identities_}));
+                                                      .owners = &control->identities_,
+                                                      .instruments = {.journal_bytes = options.journal_bytes, .scenario = {}}}));
   std::unique_ptr<KeptUsers> kept;
   std::optional<std::vector<RootAccount>> roots;
   if (!options.data_directory.empty()) {

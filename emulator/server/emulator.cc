@@ -10,6 +10,7 @@
 #include "emulator/faults/fail_rate.h"
 #include "emulator/faults/first_byte_delay.h"
 #include "emulator/http/server.h"
+#include "emulator/instruments/journal_writer.h"
 #include "emulator/server/admin.h"
 #include "emulator/server/control.h"
 #include "emulator/server/counters.h"
@@ -52,8 +53,12 @@ class RunningEmulator final : public Emulator {
         {.mode = ModeOf(options_.auth), .region = options_.region, .hosts = hosts, .allow_anonymous = true}, identities, *router_);
     fail_rate_ = faults::MakeFailRate({.rate = options_.fail_rate, .seed = options_.fail_seed}, *auth_);
     delay_ = faults::MakeFirstByteDelay(std::chrono::milliseconds(options_.first_byte_delay_ms), *fail_rate_);
+    marks_ = instruments::MakeLeavingMarks(*delay_);
     admin_ = MakeAdmin(*this, options_.admin_token);
-    front_ = MakeFront(hosts, identities, counters_, options_.admin_port < 0 ? nullptr : admin_.get(), *delay_);
+    front_ = MakeFront({.hosts = hosts,
+                        .by_claim = options_.auth != AuthMode::kOff,
+                        .aliases = options_.admin_port < 0 ? nullptr : admin_.get()},
+                       identities, counters_, *marks_);
     return Listen();
   }
 
@@ -162,6 +167,7 @@ class RunningEmulator final : public Emulator {
   void Finished(const api::Exchange& exchange) {
     if (!exchange.space) counters_.CountRequest({}, exchange.response.status);  // refused by the wire itself
     counters_.CountBytes(exchange.bytes_in, exchange.bytes_out);
+    instruments::WriteDown(exchange, clock_.Monotonic());
     if (log_) log_->Write(exchange, clock_.Now());
   }
 
@@ -177,6 +183,7 @@ class RunningEmulator final : public Emulator {
   std::unique_ptr<api::Handler> auth_;
   std::unique_ptr<faults::FailRate> fail_rate_;
   std::unique_ptr<api::Handler> delay_;
+  std::unique_ptr<api::Handler> marks_;
   std::unique_ptr<api::Handler> admin_;
   std::unique_ptr<api::Handler> front_;
   std::unique_ptr<http::Server> server_;

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "emulator/api/claimed_key.h"
 #include "emulator/api/router.h"
 #include "emulator/server/admin.h"
 
@@ -10,18 +11,19 @@ namespace {
 
 class Front final : public api::Handler {
  public:
-  Front(api::HostRules hosts, const auth::Directory& directory, Counters& counters, api::Handler* aliases,
-        api::Handler& next)
-      : hosts_(std::move(hosts)), directory_(directory), counters_(counters), aliases_(aliases), next_(next) {}
+  Front(FrontOptions options, const auth::Directory& directory, Counters& counters, api::Handler& next)
+      : options_(std::move(options)), directory_(directory), counters_(counters), next_(next) {}
 
   void Handle(api::Exchange& exchange) override {
-    if (aliases_ != nullptr && IsAdminAlias(exchange.request.method, exchange.request.target)) return aliases_->Handle(exchange);
-    exchange.space = directory_.NamespaceOf(nullptr);
+    if (options_.aliases != nullptr && IsAdminAlias(exchange.request.method, exchange.request.target)) {
+      return options_.aliases->Handle(exchange);
+    }
     const std::string_view host = exchange.request.Find("host").value_or(std::string_view());
-    if (auto target = api::ParseTarget(exchange.request.target, host, hosts_); target.ok()) {
+    if (auto target = api::ParseTarget(exchange.request.target, host, options_.hosts); target.ok()) {
       exchange.target = std::move(target).value();
       exchange.operation = api::OperationName(exchange.request, exchange.target);
     }
+    exchange.space = ClaimedNamespace(exchange);
     next_.Handle(exchange);
     // Before the answer leaves: whoever has it finds it counted.
     exchange.WhenAnswered(
@@ -29,18 +31,22 @@ class Front final : public api::Handler {
   }
 
  private:
-  const api::HostRules hosts_;
+  std::shared_ptr<api::Namespace> ClaimedNamespace(const api::Exchange& exchange) const {
+    if (!options_.by_claim) return directory_.NamespaceOf(nullptr);
+    const std::string_view key = api::ClaimedAccessKey(exchange.request, exchange.target);
+    return directory_.NamespaceOf(key.empty() ? nullptr : directory_.FindUser(key).get());
+  }
+
+  const FrontOptions options_;
   const auth::Directory& directory_;
   Counters& counters_;
-  api::Handler* const aliases_;
   api::Handler& next_;
 };
 
 }  // namespace
 
-std::unique_ptr<api::Handler> MakeFront(api::HostRules hosts, const auth::Directory& directory, Counters& counters,
-                                        api::Handler* aliases, api::Handler& next) {
-  return std::make_unique<Front>(std::move(hosts), directory, counters, aliases, next);
+std::unique_ptr<api::Handler> MakeFront(FrontOptions options, const auth::Directory& directory, Counters& counters, api::Handler& next) {
+  return std::make_unique<Front>(std::move(options), directory, counters, next);
 }
 
 }  // namespace penstock::emulator::server

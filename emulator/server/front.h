@@ -1,4 +1,4 @@
-// The outermost Handler: names the request's target and operation, and counts its answer.
+// The outermost Handler: names the request's target, operation and namespace, and counts its answer.
 #ifndef PENSTOCK_EMULATOR_SERVER_FRONT_H_
 #define PENSTOCK_EMULATOR_SERVER_FRONT_H_
 
@@ -9,9 +9,16 @@
 
 namespace penstock::emulator::server {
 
-// Everything passed outlives the handler. `aliases` answers what IsAdminAlias names; null: nobody does. A target that cannot be parsed stays empty; auth refuses it.
-std::unique_ptr<api::Handler> MakeFront(api::HostRules hosts, const auth::Directory& directory, Counters& counters,
-                                        api::Handler* aliases, api::Handler& next);
+struct FrontOptions {
+  api::HostRules hosts;
+  // The namespace is that of the key that a request claims, verified or not: faults and limits meet it before auth does, and
+  // its journal has what auth refuses. False: the default one, whatever is claimed.
+  bool by_claim = true;
+  api::Handler* aliases = nullptr;  // answers what IsAdminAlias names; null: nobody does
+};
+
+// Everything passed outlives the handler. A target that cannot be parsed stays empty; auth refuses it.
+std::unique_ptr<api::Handler> MakeFront(FrontOptions options, const auth::Directory& directory, Counters& counters, api::Handler& next);
 
 }  // namespace penstock::emulator::server
 

@@ -32,7 +32,7 @@ class FrontTest : public testing::Test {
   NobodyDirectory directory_;
   Counters counters_;
   Teapot next_;
-  std::unique_ptr<api::Handler> front_ = MakeFront(api::HostRules::Default("us-east-1"), directory_, counters_, nullptr, next_);
+  std::unique_ptr<api::Handler> front_ = MakeFront({.hosts = api::HostRules::Default("us-east-1")}, directory_, counters_, next_);
   api::RequestHead head_;
   api::Connection connection_;
   api::Exchange exchange_{.request = head_, .connection = connection_};

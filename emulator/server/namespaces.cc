@@ -72,7 +72,8 @@ Result<std::shared_ptr<Universe>> Namespaces::OpenOne(std::string_view name) con
                                                                       .durability = options_.durability,
                                                                       .clock = options_.clock,
                                                                       .owners = options_.owners,
-                                                                      .leases = leases_}));
+                                                                      .leases = leases_,
+                                                                      .instruments = options_.instruments}));
   return std::shared_ptr<Universe>(std::move(universe));
 }
 

@@ -26,6 +26,7 @@ struct NamespacesOptions {
   store::Durability durability = store::Durability::kRelaxed;
   const Clock* clock = nullptr;                 // the machine's, never null
   const api::OwnerDirectory* owners = nullptr;  // outlives this
+  instruments::InstrumentOptions instruments;   // of each of them
 };
 
 // Thread safety: safe from any thread. Requests ask a Universe, not this.

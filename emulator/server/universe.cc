@@ -64,6 +64,7 @@ Result<std::shared_ptr<Universe::Generation>> Universe::OpenGeneration(const std
   PENSTOCK_ASSIGN(generation->space.store, store::Store::Open({.directory = path,
                                                                .durability = options_.durability,
                                                                .clock = clock_.get()}));
+  PENSTOCK_ASSIGN(generation->space.instruments, instruments::Instruments::Open(options_.instruments, *clock_));
   generation->space.name = options_.name;
   generation->space.clock = clock_.get();
   generation->space.owners = options_.owners;

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "emulator/api/exchange.h"
+#include "emulator/instruments/instruments.h"
 #include "emulator/server/directory_leases.h"
 #include "emulator/server/namespace_clock.h"
 #include "penstock/base/mutex.h"
@@ -22,6 +23,7 @@ struct UniverseOptions {
   const Clock* clock = nullptr;                 // the machine's, never null
   const api::OwnerDirectory* owners = nullptr;  // outlives every request
   std::shared_ptr<DirectoryLeases> leases;      // null: nobody shares the directory
+  instruments::InstrumentOptions instruments;   // that it begins with, after a reset too
 };
 
 // Thread safety: safe from any thread.

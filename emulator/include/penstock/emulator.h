@@ -54,6 +54,7 @@ struct EmulatorOptions {
   int first_byte_delay_ms = 0;  // every GET and HEAD answer leaves that much later
   std::string tls_certificate_path;  // PEM; both set or both empty
   std::string tls_key_path;
+  std::uint64_t journal_bytes = 16 << 20;  // of requests that each namespace's journal keeps at most; 0: no journal
   std::string log_path;  // one JSON line per request; empty: none; "-": standard error
 };
 

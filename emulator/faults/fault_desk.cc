@@ -1,0 +1,84 @@
+#include "emulator/faults/fault_desk.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace penstock::emulator::faults {
+
+Result<void> FaultDesk::Start(Scenario scenario) {
+  PENSTOCK_ASSIGN(std::shared_ptr<RunningScenario> fresh, RunningScenario::Start(std::move(scenario), clock_.Now()));
+  const MutexLock lock(mutex_);
+  running_.swap(fresh);
+  NoteWhetherActive();
+  return Ok();
+}
+
+void FaultDesk::Stop() {
+  const MutexLock lock(mutex_);
+  running_.reset();
+  NoteWhetherActive();
+}
+
+std::optional<ScenarioAccount> FaultDesk::Account() const {
+  std::shared_ptr<RunningScenario> running;
+  {
+    const MutexLock lock(mutex_);
+    running = running_;
+  }
+  return running ? std::optional(running->Account()) : std::nullopt;
+}
+
+Result<void> FaultDesk::AddRetryTest(std::string id, Scenario scenario) {
+  PENSTOCK_ASSIGN(std::shared_ptr<RunningScenario> fresh, RunningScenario::Start(std::move(scenario), clock_.Now()));
+  const MutexLock lock(mutex_);
+  if (tests_.size() >= kMostRetryTests) {
+    return Error::Make(ErrorKind::kInvalidArgument, "there are " + std::to_string(kMostRetryTests) + " retry tests; delete those that are done");
+  }
+  const auto [at, added] = tests_.try_emplace(std::move(id), std::move(fresh));
+  if (!added) return Error::Make(ErrorKind::kAlreadyExists, "a retry test '" + at->first + "' is there already; delete it or take another id");
+  NoteWhetherActive();
+  return Ok();
+}
+
+Result<std::shared_ptr<RunningScenario>> FaultDesk::FindRetryTest(std::string_view id) const {
+  const auto found = tests_.find(std::string(id));
+  if (found == tests_.end()) {
+    return Error::Make(ErrorKind::kNotFound, "there is no retry test '" + std::string(id) + "' in this namespace; create it first");
+  }
+  return found->second;
+}
+
+Result<ScenarioAccount> FaultDesk::RetryTestAccount(std::string_view id) const {
+  std::shared_ptr<RunningScenario> test;
+  {
+    const MutexLock lock(mutex_);
+    PENSTOCK_ASSIGN(test, FindRetryTest(id));
+  }
+  return test->Account();
+}
+
+Result<void> FaultDesk::RemoveRetryTest(std::string_view id) {
+  const MutexLock lock(mutex_);
+  PENSTOCK_TRY(FindRetryTest(id));
+  tests_.erase(std::string(id));
+  NoteWhetherActive();
+  return Ok();
+}
+
+std::vector<std::string> FaultDesk::RetryTests() const {
+  std::vector<std::string> ids;
+  {
+    const MutexLock lock(mutex_);
+    for (const auto& [id, test] : tests_) ids.push_back(id);
+  }
+  std::sort(ids.begin(), ids.end());
+  return ids;
+}
+
+Result<std::shared_ptr<RunningScenario>> FaultDesk::Find(std::string_view retry_test) const {
+  const MutexLock lock(mutex_);
+  if (!retry_test.empty()) return FindRetryTest(retry_test);
+  return running_;
+}
+
+}  // namespace penstock::emulator::faults

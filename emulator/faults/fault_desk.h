@@ -1,0 +1,64 @@
+// What a namespace has of faults: one scenario at a time, and any number of retry tests beside it.
+//
+// A retry test is a scenario for the requests that name it in x-penstock-retry-test: parallel tests of one namespace never
+// meet each other's faults.
+#ifndef PENSTOCK_EMULATOR_FAULTS_FAULT_DESK_H_
+#define PENSTOCK_EMULATOR_FAULTS_FAULT_DESK_H_
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "emulator/faults/running_scenario.h"
+#include "penstock/base/clock.h"
+#include "penstock/base/mutex.h"
+
+namespace penstock::emulator::faults {
+
+// Thread safety: safe from any thread.
+class FaultDesk {
+ public:
+  static constexpr std::size_t kMostRetryTests = 10'000;
+
+  // `clock`: the namespace's; outlives this.
+  explicit FaultDesk(const Clock& clock) : clock_(clock) {}
+
+  // Runs `scenario` from now on, in place of the one that ran. Requests under way end as they began, for the old one's account.
+  // CheckScenario's errors.
+  Result<void> Start(Scenario scenario);
+  // No scenario from now on.
+  void Stop();
+  // nullopt: none runs.
+  std::optional<ScenarioAccount> Account() const;
+
+  // kAlreadyExists for an id that is taken, kInvalidArgument beyond kMostRetryTests; CheckScenario's errors.
+  Result<void> AddRetryTest(std::string id, Scenario scenario);
+  Result<ScenarioAccount> RetryTestAccount(std::string_view id) const;  // kNotFound
+  Result<void> RemoveRetryTest(std::string_view id);                     // kNotFound
+  std::vector<std::string> RetryTests() const;                           // sorted
+
+  // Neither a scenario nor a retry test: nothing need be asked.
+  bool idle() const { return !active_.load(std::memory_order_acquire); }
+  // What a request may meet: the retry test it names, or else the running scenario; null: nothing. `retry_test`: empty where
+  // it names none. kNotFound for a retry test that is not there.
+  Result<std::shared_ptr<RunningScenario>> Find(std::string_view retry_test) const;
+
+ private:
+  using Tests = std::unordered_map<std::string, std::shared_ptr<RunningScenario>>;
+  Result<std::shared_ptr<RunningScenario>> FindRetryTest(std::string_view id) const PENSTOCK_REQUIRES(mutex_);
+  void NoteWhetherActive() PENSTOCK_REQUIRES(mutex_) { active_.store(running_ || !tests_.empty(), std::memory_order_release); }
+
+  const Clock& clock_;
+  std::atomic<bool> active_{false};
+  mutable Mutex mutex_;
+  std::shared_ptr<RunningScenario> running_ PENSTOCK_GUARDED_BY(mutex_);
+  Tests tests_ PENSTOCK_GUARDED_BY(mutex_);
+};
+
+}  // namespace penstock::emulator::faults
+
+#endif  // PENSTOCK_EMULATOR_FAULTS_FAULT_DESK_H_

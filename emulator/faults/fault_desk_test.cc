@@ -1,0 +1,68 @@
+#include "emulator/faults/fault_desk.h"
+
+#include <gtest/gtest.h>
+
+#include "base/fake_clock.h"
+#include "emulator/faults/scenario_document.h"
+
+namespace penstock::emulator::faults {
+namespace {
+
+Scenario OneRule(std::string_view name) {
+  return ParseScenario(R"({"name": ")" + std::string(name) + R"(", "rules": [{"when": {"operation": "GetObject"}, "do": {"slow_down": {}}}]})").value();
+}
+
+class FaultDeskTest : public testing::Test {
+ protected:
+  FakeClock clock_;
+  FaultDesk desk_{clock_};
+};
+
+TEST_F(FaultDeskTest, IsIdleUntilSomethingRuns) {
+  EXPECT_TRUE(desk_.idle());
+  EXPECT_FALSE(desk_.Account());
+  ASSERT_TRUE(desk_.Start(OneRule("first")).ok());
+  EXPECT_FALSE(desk_.idle());
+  EXPECT_EQ(desk_.Account()->name, "first");
+  desk_.Stop();
+  EXPECT_TRUE(desk_.idle());
+}
+
+TEST_F(FaultDeskTest, AScenarioTakesTheOthersPlace) {
+  ASSERT_TRUE(desk_.Start(OneRule("first")).ok());
+  const auto first = desk_.Find("").value();
+  ASSERT_TRUE(desk_.Start(OneRule("second")).ok());
+  EXPECT_EQ(desk_.Account()->name, "second");
+  EXPECT_EQ(first->Account().name, "first") << "requests under way still have theirs";
+}
+
+TEST_F(FaultDeskTest, ABadScenarioLeavesTheRunningOne) {
+  ASSERT_TRUE(desk_.Start(OneRule("first")).ok());
+  EXPECT_FALSE(desk_.Start(Scenario{.rules = {Rule{.id = "no deed"}}}).ok());
+  EXPECT_EQ(desk_.Account()->name, "first");
+}
+
+TEST_F(FaultDeskTest, ARequestThatNamesARetryTestMeetsThatAlone) {
+  ASSERT_TRUE(desk_.Start(OneRule("everybody's")).ok());
+  ASSERT_TRUE(desk_.AddRetryTest("t-1", OneRule("mine")).ok());
+  EXPECT_EQ(desk_.Find("t-1").value()->Account().name, "mine");
+  EXPECT_EQ(desk_.Find("").value()->Account().name, "everybody's");
+  EXPECT_EQ(desk_.Find("t-2").error().kind, ErrorKind::kNotFound);
+}
+
+TEST_F(FaultDeskTest, KeepsRetryTestsById) {
+  ASSERT_TRUE(desk_.AddRetryTest("b", OneRule("b")).ok());
+  ASSERT_TRUE(desk_.AddRetryTest("a", OneRule("a")).ok());
+  EXPECT_EQ(desk_.AddRetryTest("a", OneRule("again")).error().kind, ErrorKind::kAlreadyExists);
+  EXPECT_EQ(desk_.RetryTests(), (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(desk_.RetryTestAccount("a").value().name, "a");
+  ASSERT_TRUE(desk_.RemoveRetryTest("a").ok());
+  EXPECT_EQ(desk_.RetryTestAccount("a").error().kind, ErrorKind::kNotFound);
+  EXPECT_EQ(desk_.RemoveRetryTest("a").error().kind, ErrorKind::kNotFound);
+  EXPECT_FALSE(desk_.idle());
+  ASSERT_TRUE(desk_.RemoveRetryTest("b").ok());
+  EXPECT_TRUE(desk_.idle());
+}
+
+}  // namespace
+}  // namespace penstock::emulator::faults

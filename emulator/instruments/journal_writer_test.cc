@@ -1,0 +1,115 @@
+#include "emulator/instruments/journal_writer.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <functional>
+#include <string>
+
+#include "base/fake_clock.h"
+#include "emulator/instruments/instruments.h"
+
+namespace penstock::emulator::instruments {
+namespace {
+
+class JournalWriterTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    space_->instruments = Instruments::Open({}, clock_).value();
+    exchange_.space = space_;
+    exchange_.operation = "GetObject";
+    exchange_.response.status = 200;
+    exchange_.began = clock_.Monotonic();
+  }
+
+  journal::Entry Written() {
+    WriteDown(exchange_, clock_.Monotonic());
+    reading_ = space_->instruments->journal()->Read();
+    journal::Entry last;
+    reading_.ForEach([&last](const journal::Entry& entry) {
+      last = entry;
+      return true;
+    });
+    return last;
+  }
+
+  FakeClock clock_;
+  std::shared_ptr<api::Namespace> space_ = std::make_shared<api::Namespace>();
+  api::RequestHead head_{.method = "GET", .target = "/bucket/key"};
+  api::Connection connection_{.id = 7, .peer = "127.0.0.1:5", .tls = true, .requests_before = 3};
+  api::Exchange exchange_{.request = head_, .connection = connection_};
+  journal::Reading reading_;
+};
+
+TEST_F(JournalWriterTest, WritesWhatTheRequestWasAndWhatBecameOfIt) {
+  head_.headers = {{"amz-sdk-invocation-id", "i-1"}, {"amz-sdk-request", "attempt=2; max=3"}, {"User-Agent", "test/1"}};
+  exchange_.bytes_out = 10;
+  exchange_.whole = true;
+  exchange_.identity.access_key_id = "AKIA1";
+  clock_.Advance(std::chrono::milliseconds(5));
+  const journal::Entry entry = Written();
+  EXPECT_EQ(entry.method, "GET");
+  EXPECT_EQ(entry.target, "/bucket/key");
+  EXPECT_EQ(entry.operation, "GetObject");
+  EXPECT_EQ(entry.connection, 7u);
+  EXPECT_EQ(entry.requests_before, 3u);
+  EXPECT_TRUE(entry.tls);
+  EXPECT_EQ(entry.attempt, 2u);
+  EXPECT_EQ(entry.invocation, "i-1");
+  EXPECT_EQ(entry.user_agent, "test/1");
+  EXPECT_EQ(entry.access_key, "AKIA1");
+  EXPECT_EQ(entry.bytes_out, 10u);
+  EXPECT_EQ(entry.status, 200);
+  EXPECT_EQ(entry.ending, journal::Ending::kAnswered);
+  EXPECT_EQ(entry.lasted(), std::chrono::milliseconds(5));
+}
+
+TEST_F(JournalWriterTest, TellsTheRangeThatTheAnswerCovers) {
+  exchange_.response.content_length = 100;
+  EXPECT_EQ(Written().range, (ByteRange{0, 100}));
+  exchange_.response.status = 206;
+  exchange_.response.Add("Content-Range", "bytes 10-19/100");
+  EXPECT_EQ(Written().range, (ByteRange{10, 20}));
+  exchange_.response.status = 503;
+  EXPECT_FALSE(Written().range);
+  exchange_.response.status = 200;
+  exchange_.operation = "HeadObject";
+  EXPECT_FALSE(Written().range) << "nothing was read";
+}
+
+TEST_F(JournalWriterTest, AnAnswerThatDidNotLeaveWholeIsBroken) { EXPECT_EQ(Written().ending, journal::Ending::kBroken); }
+
+TEST_F(JournalWriterTest, KeepsTheChecksumsThatWereSentAndTheKindOfPayload) {
+  head_.headers = {{"x-amz-checksum-crc32", "AAAAAA=="}, {"Content-MD5", "bWQ1"}, {"x-amz-content-sha256", "abcdef"}};
+  EXPECT_EQ(Written().checksums, "x-amz-checksum-crc32=AAAAAA==,content-md5=bWQ1");
+  EXPECT_EQ(Written().payload, "signed");
+  head_.headers = {{"x-amz-trailer", "x-amz-checksum-crc64nvme"}, {"x-amz-content-sha256", "STREAMING-UNSIGNED-PAYLOAD-TRAILER"}};
+  exchange_.response.Add("x-amz-checksum-crc64nvme", "AAAAAAAAAAA=");
+  EXPECT_EQ(Written().checksums, "x-amz-checksum-crc64nvme=AAAAAAAAAAA=");
+  EXPECT_EQ(Written().payload, "STREAMING-UNSIGNED-PAYLOAD-TRAILER");
+}
+
+TEST_F(JournalWriterTest, WritesNothingWithoutAJournal) {
+  space_->instruments = Instruments::Open({.journal_bytes = 0}, clock_).value();
+  WriteDown(exchange_, clock_.Monotonic());
+  space_->instruments = nullptr;
+  WriteDown(exchange_, clock_.Monotonic());
+  exchange_.space = nullptr;
+  WriteDown(exchange_, clock_.Monotonic());
+  EXPECT_EQ(exchange_.journal_mark, 0u);
+}
+
+TEST_F(JournalWriterTest, WhoeverSettlesWaitsForAnAnswerThatIsLeaving) {
+  class Next final : public api::Handler {
+   public:
+    void Handle(api::Exchange&) override {}
+  } next;
+  MakeLeavingMarks(next)->Handle(exchange_);
+  journal::Journal& journal = *space_->instruments->journal();
+  EXPECT_FALSE(journal.Settle(MonotonicTime::clock::now()));
+  WriteDown(exchange_, clock_.Monotonic());
+  EXPECT_TRUE(journal.Settle(MonotonicTime::clock::now()));
+}
+
+}  // namespace
+}  // namespace penstock::emulator::instruments

@@ -1,0 +1,45 @@
+// The paths of the admin API and who answers them. Each admin_*.cc has those of its subject.
+#ifndef PENSTOCK_EMULATOR_SERVER_ADMIN_ROUTES_H_
+#define PENSTOCK_EMULATOR_SERVER_ADMIN_ROUTES_H_
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "penstock/base/result.h"
+#include "penstock/emulator.h"
+
+namespace penstock::emulator::server {
+
+// One request taken apart.
+struct AdminCall {
+  std::string path;  // behind /_penstock/, without the name that ends it: "namespaces/"
+  std::string name;  // "ann" of namespaces/ann; empty: none
+  std::vector<std::pair<std::string, std::string>> query;
+  std::string body;
+
+  // The name, or the default namespace's.
+  std::string space() const;
+  // First parameter of that name; empty: none.
+  std::string_view Parameter(std::string_view parameter) const;
+};
+
+struct AdminReply {
+  std::string body;
+  std::string_view content_type = "application/json";
+};
+
+struct AdminRoute {
+  std::string_view path;  // one that ends in '/' has a name behind it
+  std::string_view method;
+  Result<AdminReply> (*answer)(Emulator& emulator, const AdminCall& call);
+  int status = 200;
+};
+
+std::span<const AdminRoute> SpaceRoutes();  // health, stats, reset, namespaces, clock, seed, users, access-keys
+
+}  // namespace penstock::emulator::server
+
+#endif  // PENSTOCK_EMULATOR_SERVER_ADMIN_ROUTES_H_
