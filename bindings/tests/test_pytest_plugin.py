@@ -1,0 +1,105 @@
+"""The pytest plugin, as a project's own suite uses it: in a pytest of its own."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+TIMEOUT_S = 120
+
+
+@pytest.fixture
+def run_suite(tmp_path: Path) -> Callable[..., str]:
+    """Runs a suite of one file with the plugin; its output. `failed`: whether tests of it are to fail."""
+
+    def run(source: str, *options: str, failed: bool = False) -> str:
+        (tmp_path / "test_suite.py").write_text(source)
+        command = [sys.executable, "-m", "pytest", "-p", "penstock.pytest_plugin", "-q", "-rA", *options, str(tmp_path)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S, cwd=tmp_path, check=False)
+        assert done.returncode == int(failed), done.stdout + done.stderr
+        return done.stdout
+
+    return run
+
+
+CLIENTS = """
+import os
+
+import boto3
+import penstock
+import s3torchconnector
+
+
+def test_every_client_finds_it(s3_emulator, s3_bucket):
+    boto3.client("s3").put_object(Bucket=s3_bucket, Key="key", Body=b"text")
+    uri = f"s3://{s3_bucket}/"
+    for module in (penstock, s3torchconnector):
+        dataset = module.S3MapDataset.from_prefix(uri, region=s3_emulator.region)
+        assert [reader.read() for reader in dataset] == [b"text"]
+    assert os.environ["AWS_ENDPOINT_URL"] == s3_emulator.endpoint
+
+
+def test_the_machines_accounts_are_out_of_reach(s3_emulator):
+    assert "AWS_PROFILE" not in os.environ
+    assert boto3.Session().get_credentials().access_key == s3_emulator.access_key_id
+
+
+def test_the_environment_is_as_it_was():
+    assert os.environ["AWS_PROFILE"] == "production"
+    assert "AWS_ENDPOINT_URL" not in os.environ
+"""
+
+
+def test_clients_of_all_kinds_meet_the_tests_own_emulator_and_nothing_else(run_suite, monkeypatch):
+    monkeypatch.setenv("AWS_PROFILE", "production")
+    assert "3 passed" in run_suite(CLIENTS)
+
+
+WORLDS = """
+import pytest
+
+seen = set()
+
+
+@pytest.mark.parametrize("n", range(3))
+def test_every_test_has_a_world_of_its_own(s3_emulator, s3_clock, n):
+    client = s3_emulator.client()
+    client.create_bucket("data")
+    assert not any(page.object_info for page in client.list_objects("data"))
+    with client.put_object("data", "left behind") as writer:
+        writer.write(b"x")
+    assert s3_clock.offset.total_seconds() == 0
+    s3_clock.advance(60)
+    assert s3_emulator.name not in seen
+    seen.add(s3_emulator.name)
+
+
+def test_namespaces_go_with_their_tests(s3_server):
+    assert s3_server.namespaces() == ["default"]
+"""
+
+
+def test_a_test_leaves_nothing_to_the_next(run_suite):
+    assert "4 passed" in run_suite(WORLDS)
+
+
+def test_the_server_can_be_another_one(run_suite):
+    suite = """
+import pytest
+from penstock.testing import Emulator
+
+
+@pytest.fixture(scope="session")
+def s3_server():
+    with Emulator(region="eu-west-1") as emulator:
+        yield emulator
+
+
+def test_region(s3_emulator, s3_bucket):
+    assert s3_emulator.region == "eu-west-1"
+"""
+    assert "1 passed" in run_suite(suite)
