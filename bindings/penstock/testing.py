@@ -3,6 +3,8 @@
 with penstock.testing.Emulator() as s3:
     client = s3.client()
     client.create_bucket("data")
+
+pytest has fixtures for it (penstock.pytest_plugin); unittest and scripts have `emulated_s3`.
 """
 
 from __future__ import annotations
@@ -12,7 +14,8 @@ import json
 import os
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from types import TracebackType
@@ -21,6 +24,7 @@ from typing import Any, Literal
 from . import _core
 from ._client import S3Client
 from ._config import S3ClientConfig
+from ._offline_environment import environment_set, offline_environment
 
 ACCESS_KEY_ID = "penstock"
 SECRET_ACCESS_KEY = "penstock-secret"
@@ -329,6 +333,20 @@ class Clock:
     def restore(self) -> None:
         """Gives it the machine's time back, running."""
         self._core.restore_clock(self.namespace)
+
+
+@contextmanager
+def emulated_s3(**options: Any) -> Iterator[Emulator]:
+    """An emulator for a block, for a function (as its decorator) or for a test case (``self.enterContext``).
+
+    The environment leads boto3, the AWS CLI, s3fs, s3torchconnector and Penstock there, and away from any AWS account that
+    the machine knows; behind the block it is as it was.
+
+    Args:
+        options: Those of `Emulator`.
+    """
+    with Emulator(**options) as emulator, environment_set(offline_environment(emulator.environment())):
+        yield emulator
 
 
 def _read_json(path: str) -> dict[str, Any]:
