@@ -15,6 +15,7 @@
 #include "bindings/core/bindings.h"
 #include "bindings/core/errors.h"
 #include "bindings/core/interrupt.h"
+#include "bindings/core/named_argument.h"
 #include "bindings/core/new_bytes.h"
 #include "bindings/core/progress.h"
 #include "bindings/core/stats_binding.h"
@@ -153,9 +154,15 @@ void BindMetadata(py::module_& module) {
 
 void BindBuckets(Guarded<PyClient>& client) {
   client
-      .def("create_bucket", [](const PyClient& self, const std::string& bucket) { Call(self, CreateBucketRequest{BucketName(bucket), {}}); }, "bucket"_a)
-      .def("delete_bucket", [](const PyClient& self, const std::string& bucket) { Call(self, DeleteBucketRequest{BucketName(bucket), {}}); }, "bucket"_a)
-      .def("head_bucket", [](const PyClient& self, const std::string& bucket) { return Call(self, HeadBucketRequest{BucketName(bucket), {}}).region; }, "bucket"_a)
+      .def("create_bucket", [](const PyClient& self, const Text<"bucket">& bucket) {
+        Call(self, CreateBucketRequest{BucketName(bucket.value), {}});
+      }, "bucket"_a)
+      .def("delete_bucket", [](const PyClient& self, const Text<"bucket">& bucket) {
+        Call(self, DeleteBucketRequest{BucketName(bucket.value), {}});
+      }, "bucket"_a)
+      .def("head_bucket", [](const PyClient& self, const Text<"bucket">& bucket) {
+        return Call(self, HeadBucketRequest{BucketName(bucket.value), {}}).region;
+      }, "bucket"_a)
       .def("list_buckets", [](const PyClient& self) {
         std::vector<std::pair<std::string, std::int64_t>> buckets;
         for (const BucketSummary& b : Call(self, ListBucketsRequest{}).buckets) buckets.emplace_back(b.name.value, EpochSeconds(b.created));
@@ -165,38 +172,38 @@ void BindBuckets(Guarded<PyClient>& client) {
 
 void BindObjects(Guarded<PyClient>& client) {
   client
-      .def("head_object", [](const PyClient& self, const std::string& bucket, const std::string& key) {
-        return Call(self, HeadObjectRequest{BucketName(bucket), ObjectKey(key), {}, {}});
+      .def("head_object", [](const PyClient& self, const Text<"bucket">& bucket, const Text<"key">& key) {
+        return Call(self, HeadObjectRequest{BucketName(bucket.value), ObjectKey(key.value), {}, {}});
       }, "bucket"_a, "key"_a)
-      .def("delete_object", [](const PyClient& self, const std::string& bucket, const std::string& key) {
-        Call(self, DeleteObjectRequest{BucketName(bucket), ObjectKey(key), {}, {}});
+      .def("delete_object", [](const PyClient& self, const Text<"bucket">& bucket, const Text<"key">& key) {
+        Call(self, DeleteObjectRequest{BucketName(bucket.value), ObjectKey(key.value), {}, {}});
       }, "bucket"_a, "key"_a)
-      .def("delete_objects", [](const PyClient& self, const std::string& bucket, const std::vector<std::string>& keys) {
-        DeleteObjectsRequest request{BucketName(bucket), {}, {}};
-        for (const std::string& key : keys) request.keys.emplace_back(key);
+      .def("delete_objects", [](const PyClient& self, const Text<"bucket">& bucket, const Named<"keys", std::vector<std::string>>& keys) {
+        DeleteObjectsRequest request{BucketName(bucket.value), {}, {}};
+        for (const std::string& key : keys.value) request.keys.emplace_back(key);
         std::vector<std::tuple<py::str, std::string, std::string>> failures;
         for (const auto& f : Call(self, std::move(request)).failures) failures.emplace_back(KeyToPython(f.key.value), f.code, f.message);
         return failures;
       }, "bucket"_a, "keys"_a)
-      .def("copy_object", [](const PyClient& self, const std::string& source_bucket, const std::string& source_key,
-                             const std::string& bucket, const std::string& key) {
+      .def("copy_object", [](const PyClient& self, const Text<"src_bucket">& source_bucket, const Text<"src_key">& source_key,
+                             const Text<"dst_bucket">& bucket, const Text<"dst_key">& key) {
         CopyObjectRequest request;
-        request.source_bucket = BucketName(source_bucket);
-        request.source_key = ObjectKey(source_key);
-        request.bucket = BucketName(bucket);
-        request.key = ObjectKey(key);
+        request.source_bucket = BucketName(source_bucket.value);
+        request.source_key = ObjectKey(source_key.value);
+        request.bucket = BucketName(bucket.value);
+        request.key = ObjectKey(key.value);
         return Call(self, std::move(request)).etag.value;
       }, "src_bucket"_a, "src_key"_a, "dst_bucket"_a, "dst_key"_a)
-      .def("list_multipart_uploads", [](const PyClient& self, const std::string& bucket, const std::string& prefix) {
+      .def("list_multipart_uploads", [](const PyClient& self, const Text<"bucket">& bucket, const Text<"prefix">& prefix) {
         ListMultipartUploadsRequest request;
-        request.bucket = BucketName(bucket);
-        request.prefix = prefix;
+        request.bucket = BucketName(bucket.value);
+        request.prefix = prefix.value;
         std::vector<std::pair<py::str, std::string>> uploads;
         for (const UploadSummary& u : Call(self, std::move(request)).uploads) uploads.emplace_back(KeyToPython(u.key.value), u.upload_id.value);
         return uploads;
       }, "bucket"_a, "prefix"_a = "")
-      .def("abort_multipart_upload", [](const PyClient& self, const std::string& bucket, const std::string& key, const std::string& id) {
-        Call(self, AbortMultipartUploadRequest{BucketName(bucket), ObjectKey(key), UploadId(id), {}});
+      .def("abort_multipart_upload", [](const PyClient& self, const Text<"bucket">& bucket, const Text<"key">& key, const Text<"upload_id">& id) {
+        Call(self, AbortMultipartUploadRequest{BucketName(bucket.value), ObjectKey(key.value), UploadId(id.value), {}});
       }, "bucket"_a, "key"_a, "upload_id"_a);
 }
 
@@ -217,18 +224,20 @@ void BindClient(py::module_& module) {
              "access_key_id"_a = "", "secret_access_key"_a = "", "session_token"_a = "",
              "memory_limit"_a = py::none());
   client
-      .def("read", [](const PyClient& self, std::string bucket, std::string key, std::uint64_t start, std::optional<std::uint64_t> end,
-                      std::optional<std::uint64_t> size, std::optional<std::string> etag, std::optional<std::uint64_t> part_size,
-                      std::optional<int> parallel, const py::bytes& head, py::object progress) {
-        return Read(self, {std::move(bucket), std::move(key), start, end, size, std::move(etag), part_size, parallel}, head,
-                    Progress(std::move(progress)));
+      .def("read", [](const PyClient& self, Text<"bucket"> bucket, Text<"key"> key, Named<"start", std::uint64_t> start,
+                      Named<"end", std::optional<std::uint64_t>> end, Named<"size", std::optional<std::uint64_t>> size,
+                      Named<"etag", std::optional<std::string>> etag, Named<"part_size", std::optional<std::uint64_t>> part_size,
+                      Named<"parallel", std::optional<int>> parallel, const py::bytes& head, py::object progress) {
+        return Read(self, {std::move(bucket.value), std::move(key.value), start.value, end.value, size.value, std::move(etag.value),
+                           part_size.value, parallel.value}, head, Progress(std::move(progress)));
       }, "bucket"_a, "key"_a, "start"_a = 0, "end"_a = py::none(), "size"_a = py::none(), "etag"_a = py::none(),
            "part_size"_a = py::none(), "parallel"_a = py::none(), "head"_a = py::bytes(""), "progress"_a = py::none())
-      .def("read_into", [](const PyClient& self, std::string bucket, std::string key, const py::object& buffer, std::uint64_t start,
-                           std::optional<std::uint64_t> size, std::optional<std::string> etag, std::optional<std::uint64_t> part_size,
-                           std::optional<int> parallel, py::object progress) {
-        return ReadInto(self, buffer, {std::move(bucket), std::move(key), start, std::nullopt, size, std::move(etag), part_size, parallel},
-                        Progress(std::move(progress)));
+      .def("read_into", [](const PyClient& self, Text<"bucket"> bucket, Text<"key"> key, const py::object& buffer,
+                           Named<"start", std::uint64_t> start, Named<"size", std::optional<std::uint64_t>> size,
+                           Named<"etag", std::optional<std::string>> etag, Named<"part_size", std::optional<std::uint64_t>> part_size,
+                           Named<"parallel", std::optional<int>> parallel, py::object progress) {
+        return ReadInto(self, buffer, {std::move(bucket.value), std::move(key.value), start.value, std::nullopt, size.value,
+                                       std::move(etag.value), part_size.value, parallel.value}, Progress(std::move(progress)));
       }, "bucket"_a, "key"_a, "buffer"_a, "start"_a = 0, "size"_a = py::none(), "etag"_a = py::none(),
            "part_size"_a = py::none(), "parallel"_a = py::none(), "progress"_a = py::none())
       .def("stats", [](const PyClient& self) { return StatsToPython(self.client->stats()); });

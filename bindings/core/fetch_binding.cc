@@ -14,6 +14,7 @@
 #include "bindings/core/client_binding.h"
 #include "bindings/core/errors.h"
 #include "bindings/core/interrupt.h"
+#include "bindings/core/named_argument.h"
 #include "bindings/core/new_bytes.h"
 #include "penstock/base/mutex.h"
 #include "penstock/transfer.h"
@@ -110,12 +111,12 @@ class PyFetch {
   ProcessBound<Flight> flight_;
 };
 
-std::unique_ptr<PyFetch> MakeFetch(const PyClient& client, std::string bucket, std::string key, std::uint64_t limit,
+std::unique_ptr<PyFetch> MakeFetch(const PyClient& client, Text<"bucket"> bucket, Text<"key"> key, std::uint64_t limit,
                                    std::optional<std::uint64_t> size, std::optional<std::string> etag,
                                    std::optional<std::uint64_t> part_size, std::optional<int> parallel) {
   DownloadRequest request;
-  request.bucket = BucketName(std::move(bucket));
-  request.key = ObjectKey(std::move(key));
+  request.bucket = BucketName(std::move(bucket.value));
+  request.key = ObjectKey(std::move(key.value));
   request.known_size = size;
   if (etag) request.known_etag = ETag(std::move(*etag));
   request.options.part_size_bytes = part_size;

@@ -8,6 +8,7 @@
 #include "bindings/core/client_binding.h"
 #include "bindings/core/errors.h"
 #include "bindings/core/interrupt.h"
+#include "bindings/core/named_argument.h"
 #include "bindings/core/object_items.h"
 #include "penstock/transfer.h"
 
@@ -44,15 +45,15 @@ class PyLister {
 
 void BindLister(py::module_& module) {
   py::class_<PyLister, std::unique_ptr<PyLister, DeleteWithoutGil<PyLister>>>(module, "Lister", "Iterator over the pages of a listing.")
-      .def(py::init([](const PyClient& client, std::string bucket, std::string prefix, std::string delimiter, int max_keys,
-                       std::string continuation_token, std::string start_after) {
+      .def(py::init([](const PyClient& client, Text<"bucket"> bucket, Text<"prefix"> prefix, Text<"delimiter"> delimiter,
+                       Named<"max_keys", int> max_keys, Text<"continuation_token"> continuation_token, Text<"start_after"> start_after) {
              ListObjectsRequest request;
-             request.bucket = BucketName(std::move(bucket));
-             request.prefix = std::move(prefix);
-             request.delimiter = std::move(delimiter);
-             request.max_keys = max_keys;
-             request.continuation_token = std::move(continuation_token);
-             request.start_after = std::move(start_after);
+             request.bucket = BucketName(std::move(bucket.value));
+             request.prefix = std::move(prefix.value);
+             request.delimiter = std::move(delimiter.value);
+             request.max_keys = max_keys.value;
+             request.continuation_token = std::move(continuation_token.value);
+             request.start_after = std::move(start_after.value);
              return std::unique_ptr<PyLister, DeleteWithoutGil<PyLister>>(new PyLister(Lister::Create(client.client, std::move(request))));
            }),
            "client"_a, "bucket"_a, "prefix"_a = "", "delimiter"_a = "", "max_keys"_a = 1000, "continuation_token"_a = "",

@@ -114,7 +114,7 @@ void LookAhead::Fill(bool fetch, std::uint64_t guess) {
 }
 
 void LookAhead::Prepare(Flight& flight) {
-  if (flight.item.size && flight.item.etag) flight.memory.Expect(flight.reserved);
+  if (flight.item.size) flight.memory.Expect(flight.reserved);
   prepared_.push_back(&flight);
 }
 
@@ -132,8 +132,6 @@ void LookAhead::StartPrepared() {
       request.bucket = BucketName(flight->item.bucket_name);
       request.key = ObjectKey(std::move(flight->item.key_name));
       request.end = std::max<std::uint64_t>(1, flight->reserved);
-      request.known_size = flight->item.size;
-      if (flight->item.etag) request.known_etag = ETag(*flight->item.etag);
       request.options.part_size_bytes = limits_.part_size;
       request.options.max_parallel_parts = limits_.parallel;
       request.options.call.cancel = stop_.get_token();

@@ -14,6 +14,7 @@
 #include "bindings/core/errors.h"
 #include "bindings/core/interrupt.h"
 #include "bindings/core/look_ahead.h"
+#include "bindings/core/named_argument.h"
 #include "bindings/core/object_items.h"
 
 namespace penstock::python {
@@ -38,13 +39,13 @@ class PyItems {
   std::shared_ptr<ObjectItems> items_;
 };
 
-std::unique_ptr<PyItems> ListObjects(const PyClient& client, const std::string& bucket, std::string prefix, std::uint64_t step,
-                                     std::uint64_t first, int max_keys) {
+std::unique_ptr<PyItems> ListObjects(const PyClient& client, const Text<"bucket">& bucket, Text<"prefix"> prefix,
+                                     std::uint64_t step, std::uint64_t first, Named<"page_size", int> max_keys) {
   ListObjectsRequest request;
-  request.bucket = BucketName(bucket);
-  request.prefix = std::move(prefix);
-  request.max_keys = max_keys;
-  return std::make_unique<PyItems>(ItemsListed(Lister::Create(client.client, std::move(request)), bucket, step, first));
+  request.bucket = BucketName(bucket.value);
+  request.prefix = std::move(prefix.value);
+  request.max_keys = max_keys.value;
+  return std::make_unique<PyItems>(ItemsListed(Lister::Create(client.client, std::move(request)), bucket.value, step, first));
 }
 
 // A listing of one bucket, kept.
@@ -59,16 +60,16 @@ struct PyObjectList {
   }
 };
 
-PyObjectList ListAllObjects(const PyClient& client, const std::string& bucket, std::string prefix, std::string delimiter,
-                            int max_keys) {
+PyObjectList ListAllObjects(const PyClient& client, const Text<"bucket">& bucket, Text<"prefix"> prefix, Text<"delimiter"> delimiter,
+                            Named<"page_size", int> max_keys) {
   ListObjectsRequest request;
-  request.bucket = BucketName(bucket);
-  request.prefix = std::move(prefix);
-  request.max_keys = max_keys;
+  request.bucket = BucketName(bucket.value);
+  request.prefix = std::move(prefix.value);
+  request.max_keys = max_keys.value;
   ListAllOptions options;
-  options.delimiter = std::move(delimiter);
+  options.delimiter = std::move(delimiter.value);
   auto all = WithoutGil([&] { return ListAll(client.client, request, options, SignalPending); });
-  return {bucket, std::make_shared<const ObjectList>(Unwrap(std::move(all)))};
+  return {bucket.value, std::make_shared<const ObjectList>(Unwrap(std::move(all)))};
 }
 
 void BindObjectList(py::module_& module) {

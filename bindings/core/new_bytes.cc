@@ -31,14 +31,14 @@ Result<pybind11::object> NewBytes(std::uint64_t size) {
 void LandingMemory::Expect(std::uint64_t size) { bytes_ = Unwrap(NewBytes(size)); }
 
 MutableByteView LandingMemory::Place(std::uint64_t size) {
-  if (bytes_) return BytesMemory(bytes_);
+  if (bytes_ && BytesMemory(bytes_).size() == size) return BytesMemory(bytes_);
   memory_ = std::make_unique_for_overwrite<std::byte[]>(size);
   return {memory_.get(), size};
 }
 
 pybind11::object LandingMemory::Take(std::uint64_t size) {
   pybind11::object bytes = std::move(bytes_);
-  if (!bytes) bytes = pybind11::bytes(reinterpret_cast<const char*>(memory_.get()), size);
+  if (!bytes || BytesMemory(bytes).size() != size) bytes = pybind11::bytes(reinterpret_cast<const char*>(memory_.get()), size);
   memory_.reset();
   return bytes;
 }

@@ -27,11 +27,11 @@ inline MutableByteView BytesMemory(const pybind11::object& bytes) {
 // memory that cannot have them is left as it is.
 void AdviseHugePages(MutableByteView memory);
 
-// What the first bytes of an object land in: a `bytes` where their number was known beforehand, else memory that the first
-// response asks for, without the GIL, and that is copied.
+// What the first bytes of an object land in: a `bytes` where their number was guessed right beforehand, else memory that the
+// first response asks for, without the GIL, and that is copied.
 class LandingMemory {
  public:
-  // So many bytes come. Needs the GIL; throws where there is no memory.
+  // So many bytes probably come. Needs the GIL; throws where there is no memory.
   void Expect(std::uint64_t size);
   // For DownloadRequest::destination. Needs no GIL.
   MutableByteView Place(std::uint64_t size);
@@ -39,7 +39,7 @@ class LandingMemory {
   pybind11::object Take(std::uint64_t size);
 
  private:
-  pybind11::object bytes_;
+  pybind11::object bytes_;  // null: nothing is expected
   std::unique_ptr<std::byte[]> memory_;
 };
 

@@ -6,6 +6,7 @@
 #include "bindings/core/bindings.h"
 #include "bindings/core/errors.h"
 #include "bindings/core/interrupt.h"
+#include "bindings/core/named_argument.h"
 
 namespace penstock::python {
 namespace {
@@ -40,7 +41,6 @@ ObjectItem MakeItem(const Bucket& bucket, ObjectSummary object) {
   item.bucket_name = bucket.text;
   item.key_name = std::move(object.key.value);
   item.size = object.size;
-  if (!object.etag.value.empty()) item.etag = std::move(object.etag.value);
   return item;
 }
 
@@ -58,24 +58,13 @@ class PythonItems final : public ObjectItems {
     item.bucket = element.attr("bucket");
     item.key = element.attr("key");
     item.info = element.attr("object_info");
-    item.bucket_name = item.bucket.cast<std::string>();
-    item.key_name = KeyFromPython(item.key);
-    if (!item.info.is_none()) Learn(item);
+    argument::Load("bucket", item.bucket, item.bucket_name);
+    argument::Load("key", item.key, item.key_name);
+    if (!item.info.is_none()) item.size = item.info.attr("size").cast<std::uint64_t>();
     return item;
   }
 
  private:
-  static void Learn(ObjectItem& item) {
-    item.size = item.info.attr("size").cast<std::uint64_t>();
-    const py::object etag = py::getattr(item.info, "etag", py::none());
-    if (etag.is_none()) return;
-    std::string text = etag.cast<std::string>();
-    if (text.starts_with("W/")) text.erase(0, 2);
-    const std::size_t begin = text.find_first_not_of('"');
-    if (begin == std::string::npos) return;
-    item.etag = text.substr(begin, text.find_last_not_of('"') + 1 - begin);
-  }
-
   py::iterator elements_;
 };
 

@@ -23,8 +23,7 @@ struct ObjectItem {
   pybind11::object info;    // ObjectInfo or None
   std::string bucket_name;
   std::string key_name;
-  std::optional<std::uint64_t> size;
-  std::optional<std::string> etag;  // without quotes; only with a size
+  std::optional<std::uint64_t> size;  // when it was listed: the object may have been overwritten since
 };
 
 // Thread safety: one user at a time. Everything needs the GIL, and may let go of it.

@@ -15,6 +15,7 @@
 #include "bindings/core/client_binding.h"
 #include "bindings/core/errors.h"
 #include "bindings/core/interrupt.h"
+#include "bindings/core/named_argument.h"
 #include "bindings/core/new_bytes.h"
 #include "penstock/transfer.h"
 
@@ -137,13 +138,13 @@ using StreamPointer = std::unique_ptr<PyStream, DeleteWithoutGil<PyStream>>;
 using Ranges = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
 using Checksums = std::vector<std::pair<std::string, std::string>>;
 
-StreamPointer Open(const PyClient& client, std::string bucket, std::string key, std::uint64_t start, std::optional<std::uint64_t> end,
+StreamPointer Open(const PyClient& client, Text<"bucket"> bucket, Text<"key"> key, std::uint64_t start, std::optional<std::uint64_t> end,
                    std::optional<std::uint64_t> size, std::optional<std::string> etag, std::uint64_t part_size, int read_ahead,
                    std::optional<std::uint64_t> first_part, const Ranges& ranges, Checksums checksums,
                    const std::vector<std::pair<std::uint64_t, py::bytes>>& elsewhere) {
   ObjectStream::Source source;
-  source.bucket = BucketName(std::move(bucket));
-  source.key = ObjectKey(std::move(key));
+  source.bucket = BucketName(std::move(bucket.value));
+  source.key = ObjectKey(std::move(key.value));
   source.begin = start;
   source.end = end;
   source.known_size = size;

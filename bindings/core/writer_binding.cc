@@ -15,6 +15,7 @@
 #include "bindings/core/client_binding.h"
 #include "bindings/core/errors.h"
 #include "bindings/core/interrupt.h"
+#include "bindings/core/named_argument.h"
 #include "bindings/core/progress.h"
 #include "penstock/transfer.h"
 
@@ -111,7 +112,7 @@ class PyWriter {
 
 void BindWriter(py::module_& module) {
   py::class_<PyWriter, std::unique_ptr<PyWriter, DeleteWithoutGil<PyWriter>>>(module, "Writer", "Writes one object; nothing is visible before finish().")
-      .def(py::init([](const PyClient& client, std::string bucket, std::string key, std::string storage_class, std::string content_type,
+      .def(py::init([](const PyClient& client, Text<"bucket"> bucket, Text<"key"> key, Text<"storage_class"> storage_class, Text<"content_type"> content_type,
                        std::vector<std::pair<std::string, std::string>> metadata, std::optional<std::uint64_t> part_size,
                        std::optional<int> parallel) {
              auto counts = std::make_shared<ProgressCounts>();
@@ -119,12 +120,12 @@ void BindWriter(py::module_& module) {
              options.part_size_bytes = part_size;
              if (part_size) options.single_put_limit_bytes = *part_size;
              options.max_parallel_parts = parallel;
-             options.attributes.storage_class = std::move(storage_class);
-             options.attributes.content_type = std::move(content_type);
+             options.attributes.storage_class = std::move(storage_class.value);
+             options.attributes.content_type = std::move(content_type.value);
              options.attributes.user_metadata = std::move(metadata);
              options.progress = Progress::CounterOf(counts);
              return std::unique_ptr<PyWriter, DeleteWithoutGil<PyWriter>>(new PyWriter(ObjectWriter::Create(
-                 client.client, BucketName(std::move(bucket)), ObjectKey(std::move(key)), std::move(options)), std::move(counts)));
+                 client.client, BucketName(std::move(bucket.value)), ObjectKey(std::move(key.value)), std::move(options)), std::move(counts)));
            }),
            "client"_a, "bucket"_a, "key"_a, "storage_class"_a = "", "content_type"_a = "",
            "metadata"_a = std::vector<std::pair<std::string, std::string>>(), "part_size"_a = py::none(),

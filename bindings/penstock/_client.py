@@ -142,7 +142,8 @@ class S3Client:
         """A reader of an object. Costs no request; errors come with the first read.
 
         Args:
-            object_info: Size and ETag when already known (from a listing); saves a request.
+            object_info: What a listing or HEAD said; saves a request where the reader is asked for the size before anything was
+                read, and then holds it to that version. Otherwise the object is read as it is now.
             reader_constructor: Which reader; None: :meth:`S3ReaderConstructor.default`.
             progress: Called while reads run, about every 100 ms, and when the whole object has been read, with the bytes
                 brought so far and the object's size (None while unknown). On the reading thread; what it raises ends the
@@ -164,8 +165,6 @@ class S3Client:
             from .s3reader import S3ReaderConstructor
 
             reader_constructor = S3ReaderConstructor.default()
-        if object_info is not None and source.etag is None:
-            source.learn(object_info.size, object_info.etag)
         ranges = ObjectRanges(self, source, object_info)
         return reader_constructor(bucket=source.bucket, key=source.key, get_object_info=ranges.get_object_info, get_stream=ranges)
 

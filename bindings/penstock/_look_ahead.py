@@ -66,7 +66,7 @@ class LookAhead:
             arrival = self._next_chunk()
         bucket, key, info, head, size, etag, error, reserved = arrival
         source = ObjectSource(bucket, key)
-        source.size, source.etag, source.head = size, etag, head
+        source.size, source.etag, source.head = size, etag or None, head
         if error is not None:
             source.ahead = Failure(error)
         self._given.append((source, reserved))

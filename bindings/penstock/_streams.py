@@ -35,8 +35,12 @@ class Failure:
         raise self._error
 
 
+def _bare(etag: str) -> str | None:
+    return etag.removeprefix("W/").strip('"') or None
+
+
 class ObjectSource:
-    """Which object, and which version of it once the first byte or a listing has told: all reads are pinned to that.
+    """Which object, and which version of it once an answer has told: all reads are pinned to that.
 
     Attributes:
         ahead: The object's first bytes, on their way before anybody asked; None: not fetched ahead, or taken.
@@ -62,7 +66,16 @@ class ObjectSource:
         if self.progress is not None:
             self.progress.size = size
         if etag:
-            self.etag = etag.removeprefix("W/").strip('"') or None
+            self.etag = _bare(etag)
+
+    def learn_of(self, metadata: _core.ObjectMetadata, start: int) -> None:
+        """From the answer to a request of the bytes from `start` on."""
+        if metadata.size > 0 or start == 0:  # that there is nothing from there on may leave the size out
+            self.learn(metadata.size, metadata.etag)
+
+    def is_version(self, info: ObjectInfo | HeadObjectResult) -> bool:
+        """Whether `info` is of the version that is read."""
+        return info.size == self.size and _bare(info.etag or "") == self.etag
 
     def brought(self, count: int) -> None:
         """So many bytes more are here."""
@@ -133,6 +146,11 @@ class GetObjectStream:
     def key(self) -> str:
         return self._source.key
 
+    @property
+    def source(self) -> ObjectSource:
+        """What is known of the object's version."""
+        return self._source
+
     def pin(self, source: ObjectSource) -> None:
         """Shares what is known of the object's version with other streams of the same reader."""
         self._source = source
@@ -188,9 +206,8 @@ class GetObjectStream:
             raise
         finally:
             metadata = self._stream.metadata
-            # An answer that there is nothing from here on may leave the size out.
-            if metadata is not None and (metadata.size > 0 or self._start == 0):
-                source.learn(metadata.size, metadata.etag)
+            if metadata is not None:
+                source.learn_of(metadata, self._start)
         source.brought(len(block))
         return block
 
@@ -209,7 +226,7 @@ class GetObjectStream:
                 source.bucket, source.key, reached, self._end, source.size, source.etag, self._part_size, self._parallel,
                 bytes(head), source.under_way(reached, self._end),
             )  # fmt: skip
-            source.learn(metadata.size, metadata.etag)
+            source.learn_of(metadata, reached)
             source.brought(len(data) - len(head))
         self._exhausted = True
         return data
@@ -229,7 +246,7 @@ class GetObjectStream:
                 source.bucket, source.key, view[count:], reached, source.size, source.etag, self._part_size, self._parallel,
                 source.under_way(reached),
             )  # fmt: skip
-            source.learn(metadata.size, metadata.etag)
+            source.learn_of(metadata, reached)
             source.brought(more)
             count += more
         self._exhausted = True
@@ -237,7 +254,11 @@ class GetObjectStream:
 
 
 class ObjectRanges:
-    """What our readers get as `get_stream`: the client's streams of one object, all of the same version."""
+    """What our readers get as `get_stream`: the client's streams of one object, all of the same version.
+
+    What a listing said of the object is no more than a guess until somebody asks for it: the object may have been overwritten
+    since, and then its new version is read. Who was told the listed size by :meth:`get_object_info` reads that version, or none.
+    """
 
     __slots__ = ("_client", "_object_info", "source")
 
@@ -246,13 +267,21 @@ class ObjectRanges:
         self.source = source
         self._object_info = object_info
 
+    @property
+    def listed_size(self) -> int | None:
+        """The object's size according to its listing, where no answer has told it yet; asking for this holds nobody to it."""
+        return None if self._object_info is None or self.source.size is not None else self._object_info.size
+
     def get_object_info(self) -> ObjectInfo | HeadObjectResult:
-        """What is known of the object, or its HEAD."""
-        source = self.source
-        if self._object_info is not None:
-            return self._object_info
+        """What is known of the object, or its HEAD. From then on this version is read."""
+        source, listed = self.source, self._object_info
+        if listed is not None and source.size is None and not isinstance(source.ahead, _core.Fetch):
+            source.learn(listed.size, listed.etag)
+            return listed
         source.take_head()
         if source.size is not None:  # an earlier response told it
+            if listed is not None and source.is_version(listed):
+                return listed
             return HeadObjectResult(f'"{source.etag or ""}"', source.size, 0)
         head = self._client.head_object(source.bucket, source.key)
         source.learn(head.size, head.etag)

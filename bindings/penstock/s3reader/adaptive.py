@@ -146,6 +146,8 @@ class AdaptiveS3Reader(SequentialS3Reader):
     def _clamp(self, target: int) -> int:
         if self._ranges is None:
             return super()._clamp(target)
+        if self._listed_to_reach(target):
+            return target
         if self._known_size() is None:  # what tells it may as well bring what is probably read next
             self._load(0 if target < FIRST_BYTES else target, 1)
         return min(target, self._get_size())

@@ -58,7 +58,7 @@ class CheckpointReader(AdaptiveS3Reader):
         return self._ranges.in_order(ranges, self._checksums, self._kept)
 
     def _get_size(self) -> int:
-        if self._ranges is not None and self._known_size() is None:
+        if self._ranges is not None and self._known_size() is None and self._ranges.listed_size is None:
             self._keep_head()
         return super()._get_size()
 

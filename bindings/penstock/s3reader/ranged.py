@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from .._streams import GetObjectStream, ObjectRanges, ObjectSource
 from .protocol import GetObjectInfoCallable, GetStreamCallable
 from .windowed import WindowedS3Reader
 
@@ -29,30 +32,47 @@ class RangedS3Reader(WindowedS3Reader):
         if self._buffer_size < 0:
             raise ValueError(f"buffer_size is {buffer_size}; it takes 0 (no buffer) or a number of bytes")
         self._PAST_WINDOW = self._buffer_size
+        self._version: ObjectSource | None = None  # what the client's own streams have learned of the object
+
+    def _open(self, start: int, end: int | None) -> Iterator[bytes]:
+        """A stream of the version that the first one read."""
+        stream = self._get_stream(start=start, end=end)
+        if isinstance(stream, GetObjectStream):
+            if self._version is None:
+                self._version = stream.source
+            else:
+                stream.pin(self._version)
+        return stream
+
+    def _there(self, position: int, count: int) -> int:
+        """How many of `count` bytes from `position` on to ask for: all while only a listing has told the size, which the answer
+        then corrects."""
+        if self._size is None and isinstance(self._get_stream, ObjectRanges) and self._get_stream.listed_size is not None:
+            return count
+        return max(0, min(count, self._get_size() - position))
 
     def _load(self, position: int, wanted: int) -> bool:
         del wanted
-        count = min(self._buffer_size or LINE_BUFFER_SIZE, self._get_size() - position)
-        if count <= 0:
-            return False
-        self._show(self._read_past(position, count), position, position)
-        return True
+        data = self._read_past(position, self._buffer_size or LINE_BUFFER_SIZE)
+        if data:
+            self._show(data, position, position)
+        return bool(data)
 
     def _read_past(self, position: int, count: int) -> bytes:
-        count = min(count, self._get_size() - position)
-        if count <= 0:
+        count = self._there(position, count)
+        if count == 0:
             return b""
-        stream = self._get_stream(start=position, end=position + count)
+        stream = self._open(position, position + count)
         read_all = getattr(stream, "read_all", None)
         data: bytes = read_all() if read_all is not None else b"".join(stream)
         self._check(position, count, len(data))
         return data
 
     def _readinto_past(self, position: int, view: memoryview) -> int:
-        count = max(0, min(len(view), self._get_size() - position))
+        count = self._there(position, len(view))
         if count == 0:
             return 0
-        stream = self._get_stream(start=position, end=position + count)
+        stream = self._open(position, position + count)
         readinto = getattr(stream, "readinto", None)
         if readinto is not None:
             filled: int = readinto(view[:count])
@@ -62,9 +82,10 @@ class RangedS3Reader(WindowedS3Reader):
                 view[filled : filled + len(block)] = block
                 filled += len(block)
         self._check(position, count, filled)
-        return count
+        return filled
 
-    def _check(self, position: int, count: int, got: int) -> None:
+    def _check(self, position: int, asked: int, got: int) -> None:
+        count = self._there(position, asked)
         if got != count:
             raise OSError(
                 f"s3://{self._bucket}/{self._key}: got {got} bytes of the {count} from offset {position};"
@@ -72,7 +93,14 @@ class RangedS3Reader(WindowedS3Reader):
             )
 
     def _read_rest(self) -> bytes:
-        return self.read(max(0, self._get_size() - self.tell()))
+        position = self.tell()
+        if self._listed_to_reach(position):  # and nothing is here yet
+            stream = self._open(position, None)
+            assert isinstance(stream, GetObjectStream)
+            data = stream.read_all()
+            self._go(position + len(data))
+            return data
+        return self.read(max(0, self._get_size() - position))
 
     def _clamp(self, target: int) -> int:
-        return min(target, self._get_size())
+        return target if self._listed_to_reach(target) else min(target, self._get_size())

@@ -96,7 +96,9 @@ class SequentialS3Reader(WindowedS3Reader):
         raise AssertionError("all that this reader reads it keeps")
 
     def _clamp(self, target: int) -> int:
-        return target if target <= self._received else min(target, self._get_size())
+        if target <= self._received or self._listed_to_reach(target):
+            return target
+        return min(target, self._get_size())
 
     def close(self) -> None:
         """Lets go of the stream and of what was received."""

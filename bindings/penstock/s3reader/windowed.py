@@ -79,6 +79,11 @@ class WindowedS3Reader(S3Reader):
                 self._window, self._start, self._end = io.BytesIO(), position, position
         self._window.seek(position - self._start)
 
+    def _listed_to_reach(self, target: int) -> bool:
+        """Whether the object reaches `target` according to its listing, where nothing else has told: nobody is held to that."""
+        listed = getattr(self._get_stream, "listed_size", None) if self._size is None else None
+        return listed is not None and target <= listed
+
     def _get_size(self) -> int:
         if self._size is None:
             self._size = self._get_object_info().size

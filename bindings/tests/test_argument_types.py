@@ -1,0 +1,102 @@
+"""A value of a wrong type is a TypeError that names the parameter and both types, and nothing else."""
+
+from __future__ import annotations
+
+import penstock
+import pytest
+from bucket_io import get, put
+from penstock import S3BucketKeyData, S3MapDataset
+from reader_kinds import KINDS, every_kind
+
+
+class Secretive:
+    def __repr__(self):
+        return "SECRET"
+
+
+VERBS = {
+    "put_object": ("bucket", "key"),
+    "head_object": ("bucket", "key"),
+    "delete_object": ("bucket", "key"),
+    "copy_object": ("src_bucket", "src_key", "dst_bucket", "dst_key"),
+    "create_bucket": ("bucket",),
+    "delete_bucket": ("bucket",),
+    "list_objects": ("bucket", "prefix", "delimiter"),
+}
+TEXTS = [(verb, names, name) for verb, names in VERBS.items() for name in names]
+
+
+@pytest.mark.parametrize(("verb", "names", "wrong"), TEXTS, ids=[f"{verb}-{name}" for verb, _, name in TEXTS])
+@pytest.mark.parametrize("value", [5, None, b"bytes", Secretive()], ids=["int", "None", "bytes", "object"])
+def test_texts(client, verb, names, wrong, value):
+    arguments = dict.fromkeys(names, "some-text") | {wrong: value}
+    with pytest.raises(TypeError) as error:
+        getattr(client, verb)(**arguments)
+    assert str(error.value) == f"{wrong} is of type {type(value).__name__}; it takes str"
+
+
+CORE = {
+    "head_bucket": {"bucket": "b"},
+    "delete_objects": {"bucket": "b", "keys": ["k"]},
+    "list_multipart_uploads": {"bucket": "b", "prefix": ""},
+    "abort_multipart_upload": {"bucket": "b", "key": "k", "upload_id": "u"},
+    "read": {"bucket": "b", "key": "k", "start": 0, "end": 1, "size": 1, "etag": "e", "part_size": 1, "parallel": 1},
+    "read_into": {"bucket": "b", "key": "k", "buffer": b"", "start": 0, "size": 1, "etag": "e", "part_size": 1, "parallel": 1},
+}
+ARGUMENTS = [(verb, name) for verb, arguments in CORE.items() for name in arguments if name != "buffer"]
+
+
+@pytest.mark.parametrize(("verb", "wrong"), ARGUMENTS)
+def test_arguments_of_the_core(client, verb, wrong):
+    with pytest.raises(TypeError) as error:
+        getattr(client._client, verb)(**CORE[verb] | {wrong: Secretive()})
+    assert str(error.value).startswith(f"{wrong} is of type Secretive; it takes ")
+
+
+def test_numbers(client):
+    with pytest.raises(TypeError, match=r"^max_keys is of type str; it takes int$"):
+        client.list_objects("b", max_keys="10")
+    with pytest.raises(ValueError, match=r"^max_keys is too large or negative$"):
+        client.list_objects("b", max_keys=2**80)
+    with pytest.raises(TypeError, match=r"^storage_class is of type int; it takes str$"):
+        client.put_object("b", "k", storage_class=3)
+
+
+def test_keys_to_delete(client):
+    with pytest.raises(TypeError, match=r"^keys is of type str; it takes a list of str$"):
+        client._client.delete_objects("b", "abc")
+    with pytest.raises(TypeError, match=r"^keys\[1\] is of type int; it takes str$"):
+        client._client.delete_objects("b", ["a", 3])
+
+
+WRONG_OBJECTS = [(5, "k", "bucket is of type int"), ("b", None, "key is of type NoneType"), ("b", b"k", "key is of type bytes")]
+
+
+@every_kind
+@pytest.mark.parametrize(("bucket", "key", "message"), WRONG_OBJECTS)
+def test_readers_tell_it_when_they_read(client, bucket, key, message, kind):
+    reader = client.get_object(bucket, key, reader_constructor=KINDS[kind])
+    with pytest.raises(TypeError, match=f"^{message}; it takes str$"):
+        reader.read()
+    with pytest.raises(TypeError, match=f"^{message}; it takes str$"):
+        reader.readinto(bytearray(9))
+
+
+@pytest.mark.parametrize(("bucket", "key", "message"), WRONG_OBJECTS)
+def test_objects_of_a_dataset(emulator, bucket, key, message):
+    def objects(client):
+        return [S3BucketKeyData(bucket, key)]
+
+    dataset = S3MapDataset("us-east-1", objects, emulator.endpoint, s3client_config=emulator.config())
+    with pytest.raises(TypeError, match=f"^{message}; it takes str$"):
+        dataset[0].read()
+    with pytest.raises(TypeError, match=f"^{message}; it takes str$"):
+        dataset.__getitems__([0])
+
+
+def test_a_key_that_is_not_utf_8_goes_to_the_service_as_it_came(client, bucket):
+    """It was refused as being of a wrong type, though a listing had given it."""
+    put(client, bucket, "k", b"x")
+    with pytest.raises(penstock.S3Exception, match="InvalidURI"):
+        get(client, bucket, "k\udcff")
+    assert get(client, bucket, "k") == b"x"
