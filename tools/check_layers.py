@@ -53,6 +53,7 @@ PUBLIC_OWNER = {
     "penstock/torch.h": "client/torch",
     "penstock/emulator.h": "emulator/server",
     "penstock/simulate.h": "emulator/simulate",
+    "penstock/journal.h": "emulator/journal",
 }
 TESTED = ("base/", "client/", "emulator/")  # every .cc has its test
 # Where the two sides meet; the architecture asks nothing of their includes.

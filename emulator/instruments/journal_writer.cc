@@ -4,9 +4,11 @@
 #include <charconv>
 #include <string>
 #include <string_view>
+#include <vector>
 
-#include "emulator/api/claimed_key.h"
+#include "emulator/api/text.h"
 #include "emulator/instruments/instruments.h"
+#include "emulator/instruments/target_secrets.h"
 
 namespace penstock::emulator::instruments {
 namespace {
@@ -63,49 +65,57 @@ std::optional<ByteRange> AnsweredRange(const api::Exchange& exchange) {
 }
 
 bool IsChecksum(std::string_view name) {
-  constexpr std::string_view kPrefix = "x-amz-checksum-";
-  constexpr std::string_view kMd5 = "content-md5";
-  const auto begins = [name](std::string_view with) {
-    return name.size() >= with.size() && std::equal(with.begin(), with.end(), name.begin(), [](char left, char right) {
-             return left == (right >= 'A' && right <= 'Z' ? right - 'A' + 'a' : right);
-           });
-  };
-  return begins(kPrefix) || (name.size() == kMd5.size() && begins(kMd5));
+  return api::StartsWithIgnoreCase(name, "x-amz-checksum-") || api::EqualsIgnoreCase(name, "content-md5");
 }
 
 void AddPair(std::string& list, std::string_view name, std::string_view value) {
   if (!list.empty()) list += ',';
-  std::transform(name.begin(), name.end(), std::back_inserter(list), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+  list += api::AsciiLower(name);
   list += '=';
   list += value;
 }
 
-// As headers of the request; a trailer's name is announced in one, its value is the answer's where that has it.
-std::string ChecksumsOf(const api::Exchange& exchange) {
-  std::string list;
-  for (const api::HeaderView& header : exchange.request.headers) {
-    if (IsChecksum(header.name)) AddPair(list, header.name, header.value);
-  }
-  if (const auto trailer = exchange.request.Find("x-amz-trailer"); trailer && IsChecksum(*trailer)) {
-    AddPair(list, *trailer, exchange.response.Find(*trailer).value_or(std::string_view("trailer")));
-  }
-  return list;
-}
-
-std::string_view PayloadOf(const api::Exchange& exchange) {
-  const std::string_view claim = exchange.request.Find("x-amz-content-sha256").value_or(std::string_view());
-  if (claim.empty() || claim.starts_with("STREAMING-")) return claim;
-  return claim == "UNSIGNED-PAYLOAD" ? "unsigned" : "signed";
-}
-
-std::uint32_t AttemptOf(const api::RequestHead& head) {
+// "attempt=2; max=3"
+std::uint32_t ParseAttempt(std::string_view header) {
   constexpr std::string_view kMark = "attempt=";
-  const std::string_view header = head.Find("amz-sdk-request").value_or(std::string_view());
   const std::size_t at = header.find(kMark);
   if (at == std::string_view::npos) return 1;
   const std::string_view number = header.substr(at + kMark.size());
   const auto attempt = ParseNumber(number.substr(0, number.find_first_of("; ")));
   return static_cast<std::uint32_t>(std::min<std::uint64_t>(attempt.value_or(1), UINT32_MAX));
+}
+
+std::string_view PayloadOf(std::string_view claim) {
+  if (claim.empty() || claim.starts_with("STREAMING-")) return claim;
+  return claim == "UNSIGNED-PAYLOAD" ? "unsigned" : "signed";
+}
+
+// What the headers say that an entry keeps, found in one pass: this runs for every request. The first of a name counts.
+struct Told {
+  std::string_view invocation;
+  std::string_view attempt;  // amz-sdk-request
+  std::string_view user_agent;
+  std::string_view payload;
+  std::string_view trailer;
+};
+
+Told Look(const std::vector<api::HeaderView>& headers, std::string& checksums) {
+  Told told;
+  const auto is = [](const api::HeaderView& header, std::string_view name, std::string_view& value) {
+    if (value.empty() && api::EqualsIgnoreCase(header.name, name)) value = header.value;
+  };
+  for (const api::HeaderView& header : headers) {
+    switch (header.name.size()) {
+      case std::string_view("user-agent").size(): is(header, "user-agent", told.user_agent); break;
+      case std::string_view("x-amz-trailer").size(): is(header, "x-amz-trailer", told.trailer); break;
+      case std::string_view("amz-sdk-request").size(): is(header, "amz-sdk-request", told.attempt); break;
+      case std::string_view("x-amz-content-sha256").size(): is(header, "x-amz-content-sha256", told.payload); break;
+      case std::string_view("amz-sdk-invocation-id").size(): is(header, "amz-sdk-invocation-id", told.invocation); break;
+      default: break;
+    }
+    if (IsChecksum(header.name)) AddPair(checksums, header.name, header.value);
+  }
+  return told;
 }
 
 }  // namespace
@@ -116,36 +126,40 @@ void WriteDown(const api::Exchange& exchange, MonotonicTime now) {
   Instruments* const instruments = exchange.space ? exchange.space->instruments.get() : nullptr;
   journal::Journal* const journal = instruments != nullptr ? instruments->journal() : nullptr;
   if (journal == nullptr) return;
-  const api::RequestHead& head = exchange.request;
-  const auto header = [&head](std::string_view name) { return head.Find(name).value_or(std::string_view()); };
-  const std::string checksums = ChecksumsOf(exchange);
+  // The entry's texts are views: these hold what is made for it, and keep their memory for the next one.
+  thread_local std::string checksums;
+  thread_local std::string target;
+  checksums.clear();
+  const Told told = Look(exchange.request.headers, checksums);
+  // A trailer's name is announced in a header; its value is the answer's where that has it.
+  if (IsChecksum(told.trailer)) AddPair(checksums, told.trailer, exchange.response.Find(told.trailer).value_or(std::string_view("trailer")));
   const std::string faults = exchange.notes ? exchange.notes->FiredRules() : std::string();
-  journal::Entry entry{.received = exchange.received,
+  const journal::Entry entry{.received = exchange.received,
                        .began = exchange.began - instruments->opened(),
                        .ended = now - instruments->opened(),
                        .connection = exchange.connection.id,
                        .requests_before = exchange.connection.requests_before,
                        .tls = exchange.connection.tls,
-                       .ending = exchange.whole ? journal::Ending::kAnswered : journal::Ending::kBroken,
+                       .ending = exchange.whole ? Ending::kAnswered : Ending::kBroken,
                        .status = exchange.response.status,
-                       .attempt = AttemptOf(head),
+                       .attempt = ParseAttempt(told.attempt),
                        .bytes_in = exchange.bytes_in,
                        .bytes_out = exchange.bytes_out,
                        .range = AnsweredRange(exchange),
-                       .method = head.method,
-                       .target = head.target,
+                       .method = exchange.request.method,
+                       .target = WithoutSecrets(exchange.request.target, target),
                        .operation = exchange.operation,
                        .bucket = exchange.target.bucket.value,
                        .key = exchange.target.key.value,
                        .access_key = exchange.identity.access_key_id,
-                       .invocation = header("amz-sdk-invocation-id"),
-                       .user_agent = header("user-agent"),
+                       .invocation = told.invocation,
+                       .user_agent = told.user_agent,
                        .peer = exchange.connection.peer,
                        .request_id = exchange.request_id,
                        .error_code = exchange.response.error_code,
                        .faults = faults,
                        .checksums = checksums,
-                       .payload = PayloadOf(exchange)};
+                       .payload = PayloadOf(told.payload)};
   journal->Append(entry, exchange.journal_mark);
 }
 

@@ -60,7 +60,7 @@ TEST_F(JournalWriterTest, WritesWhatTheRequestWasAndWhatBecameOfIt) {
   EXPECT_EQ(entry.access_key, "AKIA1");
   EXPECT_EQ(entry.bytes_out, 10u);
   EXPECT_EQ(entry.status, 200);
-  EXPECT_EQ(entry.ending, journal::Ending::kAnswered);
+  EXPECT_EQ(entry.ending, Ending::kAnswered);
   EXPECT_EQ(entry.lasted(), std::chrono::milliseconds(5));
 }
 
@@ -77,7 +77,7 @@ TEST_F(JournalWriterTest, TellsTheRangeThatTheAnswerCovers) {
   EXPECT_FALSE(Written().range) << "nothing was read";
 }
 
-TEST_F(JournalWriterTest, AnAnswerThatDidNotLeaveWholeIsBroken) { EXPECT_EQ(Written().ending, journal::Ending::kBroken); }
+TEST_F(JournalWriterTest, AnAnswerThatDidNotLeaveWholeIsBroken) { EXPECT_EQ(Written().ending, Ending::kBroken); }
 
 TEST_F(JournalWriterTest, KeepsTheChecksumsThatWereSentAndTheKindOfPayload) {
   head_.headers = {{"x-amz-checksum-crc32", "AAAAAA=="}, {"Content-MD5", "bWQ1"}, {"x-amz-content-sha256", "abcdef"}};
@@ -87,6 +87,21 @@ TEST_F(JournalWriterTest, KeepsTheChecksumsThatWereSentAndTheKindOfPayload) {
   exchange_.response.Add("x-amz-checksum-crc64nvme", "AAAAAAAAAAA=");
   EXPECT_EQ(Written().checksums, "x-amz-checksum-crc64nvme=AAAAAAAAAAA=");
   EXPECT_EQ(Written().payload, "STREAMING-UNSIGNED-PAYLOAD-TRAILER");
+}
+
+TEST_F(JournalWriterTest, SignaturesOfPresignedUrlsAreNotKept) {
+  head_.target = "/b/k?X-Amz-Signature=0123&x-id=GetObject";
+  EXPECT_EQ(Written().target, "/b/k?X-Amz-Signature=***&x-id=GetObject");
+  head_.target = "/b/k";
+  EXPECT_EQ(Written().target, "/b/k");
+}
+
+TEST_F(JournalWriterTest, TheFirstHeaderOfANameCounts) {
+  head_.headers = {{"USER-AGENT", "one"}, {"user-agent", "two"}, {"X-Amz-Checksum-CRC32", "a"}, {"x-amz-checksum-crc32", "b"}};
+  const journal::Entry entry = Written();
+  EXPECT_EQ(entry.user_agent, "one");
+  EXPECT_EQ(entry.checksums, "x-amz-checksum-crc32=a,x-amz-checksum-crc32=b");
+  EXPECT_EQ(entry.attempt, 1u);
 }
 
 TEST_F(JournalWriterTest, WritesNothingWithoutAJournal) {

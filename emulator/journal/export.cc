@@ -1,20 +1,88 @@
 #include "emulator/journal/export.h"
 
+#include <algorithm>
+#include <utility>
+
 #include <nlohmann/json.hpp>
 
 #include "base/dates.h"
+#include "emulator/journal/query.h"
 
 namespace penstock::emulator::journal {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 double InSeconds(std::chrono::nanoseconds span) { return std::chrono::duration<double>(span).count(); }
 
-// Keys and targets may be any bytes; what is not UTF-8 becomes U+FFFD.
-std::string Dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+std::string Decoded(std::string_view text) {
+  std::string decoded;
+  const auto digit = [](char c) {
+    if (c >= '0' && c <= '9') return c - '0';
+    const char lower = static_cast<char>(c | 0x20);
+    return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : -1;
+  };
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool escape = text[i] == '%' && i + 2 < text.size() && digit(text[i + 1]) >= 0 && digit(text[i + 2]) >= 0;
+    decoded += escape ? static_cast<char>(digit(text[i + 1]) * 16 + digit(text[i + 2])) : text[i];
+    if (escape) i += 2;
+  }
+  return decoded;
+}
 
-Json ToJson(const Entry& entry) {
+Json HarQuery(std::string_view target) {
+  Json query = Json::array();
+  const std::size_t question = target.find('?');
+  if (question == std::string_view::npos) return query;
+  target.remove_prefix(question + 1);
+  while (!target.empty()) {
+    const std::string_view pair = target.substr(0, target.find('&'));
+    target.remove_prefix(std::min(target.size(), pair.size() + 1));
+    const std::size_t equals = std::min(pair.find('='), pair.size());
+    query.push_back({{"name", Decoded(pair.substr(0, equals))}, {"value", Decoded(pair.substr(std::min(pair.size(), equals + 1)))}});
+  }
+  return query;
+}
+
+Json HarHeader(std::string_view name, std::string_view value) {
+  Json headers = Json::array();
+  if (!value.empty()) headers.push_back({{"name", name}, {"value", value}});
+  return headers;
+}
+
+// A body's bytes are counted as they were on the wire; -1 stands for what is not known.
+Json HarEntry(const JournalEntryView& entry, std::string_view base_url) {
+  const double ms = std::chrono::duration<double, std::milli>(entry.lasted()).count();
+  const Json nothing = Json::array();
+  return {{"startedDateTime", FormatIso8601(entry.received)},
+          {"time", ms},
+          {"request",
+           {{"method", entry.method},
+            {"url", std::string(base_url) + std::string(entry.target)},
+            {"httpVersion", "HTTP/1.1"},
+            {"cookies", nothing},
+            {"headers", HarHeader("User-Agent", entry.user_agent)},
+            {"queryString", HarQuery(entry.target)},
+            {"headersSize", -1},
+            {"bodySize", entry.bytes_in}}},
+          {"response",
+           {{"status", entry.status},
+            {"statusText", entry.error_code},
+            {"httpVersion", "HTTP/1.1"},
+            {"cookies", nothing},
+            {"headers", HarHeader("x-amz-request-id", entry.request_id)},
+            {"content", {{"size", entry.bytes_out}, {"mimeType", ""}}},
+            {"redirectURL", ""},
+            {"headersSize", -1},
+            {"bodySize", entry.bytes_out}}},
+          {"cache", Json::object()},
+          {"timings", {{"send", 0}, {"wait", ms}, {"receive", 0}}},
+          {"connection", std::to_string(entry.connection)},
+          {"_operation", entry.operation},
+          {"_faults", entry.faults}};
+}
+
+}  // namespace
+
+Json EntryJson(const JournalEntryView& entry) {
   Json json = {{"number", entry.number},
                {"received", FormatIso8601(entry.received)},
                {"began_s", InSeconds(entry.began)},
@@ -48,60 +116,31 @@ Json ToJson(const Entry& entry) {
   return json;
 }
 
-Json HarEntry(const Entry& entry, std::string_view base_url) {
-  const auto ms = [](std::chrono::nanoseconds span) { return std::chrono::duration<double, std::milli>(span).count(); };
-  Json headers = Json::array();
-  if (!entry.user_agent.empty()) headers.push_back({{"name", "User-Agent"}, {"value", entry.user_agent}});
-  const Json nothing = Json::array();
-  return {{"startedDateTime", FormatIso8601(entry.received)},
-          {"time", ms(entry.lasted())},
-          {"request",
-           {{"method", entry.method},
-            {"url", std::string(base_url) + std::string(entry.target)},
-            {"httpVersion", "HTTP/1.1"},
-            {"cookies", nothing},
-            {"headers", headers},
-            {"queryString", nothing},
-            {"headersSize", -1},
-            {"bodySize", entry.bytes_in}}},
-          {"response",
-           {{"status", entry.status},
-            {"statusText", entry.error_code},
-            {"httpVersion", "HTTP/1.1"},
-            {"cookies", nothing},
-            {"headers", {{{"name", "x-amz-request-id"}, {"value", entry.request_id}}}},
-            {"content", {{"size", entry.bytes_out}, {"mimeType", ""}}},
-            {"redirectURL", ""},
-            {"headersSize", -1},
-            {"bodySize", entry.bytes_out}}},
-          {"cache", Json::object()},
-          {"timings", {{"send", 0}, {"wait", ms(entry.lasted())}, {"receive", 0}}},
-          {"connection", std::to_string(entry.connection)},
-          {"_operation", entry.operation},
-          {"_faults", entry.faults}};
-}
+std::string LineOf(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
-}  // namespace
+}  // namespace penstock::emulator::journal
 
-std::string EntryJson(const Entry& entry) { return Dump(ToJson(entry)); }
+namespace penstock::emulator {
 
-std::string JsonLines(const Reading& reading) {
+std::string JournalReading::JsonLines(const JournalFilter& filter) const {
   std::string lines;
-  reading.ForEach([&](const Entry& entry) {
-    lines += EntryJson(entry);
+  journal::ForEachMatch(*this, filter, [&](const JournalEntryView& entry) {
+    lines += journal::LineOf(journal::EntryJson(entry));
     lines += '\n';
-    return true;
   });
   return lines;
 }
 
-std::string Har(const Reading& reading, std::string_view base_url, std::string_view version) {
-  Json entries = Json::array();
-  reading.ForEach([&](const Entry& entry) {
-    entries.push_back(HarEntry(entry, base_url));
-    return true;
+// Entry by entry: the whole as one value would take many times the text's memory.
+std::string JournalReading::Har(std::string_view base_url, const JournalFilter& filter) const {
+  const std::string creator = journal::LineOf({{"name", "penstock"}, {"version", PENSTOCK_VERSION}});
+  std::string har = R"({"log":{"version":"1.2","creator":)" + creator + R"(,"entries":[)";
+  bool first = true;
+  journal::ForEachMatch(*this, filter, [&](const JournalEntryView& entry) {
+    if (!std::exchange(first, false)) har += ',';
+    har += journal::LineOf(journal::HarEntry(entry, base_url));
   });
-  return Dump({{"log", {{"version", "1.2"}, {"creator", {{"name", "penstock"}, {"version", version}}}, {"entries", std::move(entries)}}}});
+  return har + "]}}";
 }
 
-}  // namespace penstock::emulator::journal
+}  // namespace penstock::emulator

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "emulator/journal/journal.h"
 #include "gtest/gtest.h"
 
 namespace penstock::emulator::journal {
@@ -26,7 +27,7 @@ Entry One() {
 }
 
 TEST(ExportTest, AnEntryIsOneJsonObject) {
-  const auto json = nlohmann::json::parse(EntryJson(One()));
+  const auto json = EntryJson(One());
   EXPECT_EQ(json["received"], "2026-01-02T03:04:05.000Z");
   EXPECT_EQ(json["began_s"], 0.5);
   EXPECT_EQ(json["lasted_s"], 0.25);
@@ -43,7 +44,7 @@ TEST(ExportTest, LinesAreEntriesInOrder) {
   Entry second = One();
   second.key = "\xff\n";  // neither UTF-8 nor one line
   journal.Append(second);
-  std::istringstream lines(JsonLines(journal.Read()));
+  std::istringstream lines(journal.Read().JsonLines());
   std::string line;
   std::vector<nlohmann::json> all;
   while (std::getline(lines, line)) all.push_back(nlohmann::json::parse(line));
@@ -52,11 +53,36 @@ TEST(ExportTest, LinesAreEntriesInOrder) {
   EXPECT_EQ(all[1]["key"], "\xEF\xBF\xBD\n");
 }
 
+TEST(ExportTest, ExportsTakeAFilter) {
+  Journal journal(1 << 20);
+  journal.Append(One());
+  Entry second = One();
+  second.key = "other";
+  journal.Append(second);
+  EXPECT_EQ(nlohmann::json::parse(journal.Read().JsonLines({.key = "other"}))["number"], 2);
+  const auto har = [&](const JournalFilter& filter) { return nlohmann::json::parse(journal.Read().Har("", filter))["log"]["entries"]; };
+  EXPECT_EQ(har({.key = "other"}).size(), 1U);
+  EXPECT_EQ(har({}).size(), 2U);
+  EXPECT_EQ(har({.key = "none"}).size(), 0U);
+}
+
+TEST(ExportTest, QueriesAreDecodedForHar) {
+  Journal journal(1 << 20);
+  Entry entry = One();
+  entry.target = "/b?list-type=2&prefix=a%2Fb%zz&flag&=v";
+  journal.Append(entry);
+  const auto log = nlohmann::json::parse(journal.Read().Har("http://h"))["log"];
+  EXPECT_EQ(log["entries"][0]["request"]["queryString"],
+            nlohmann::json::parse(R"([{"name": "list-type", "value": "2"}, {"name": "prefix", "value": "a/b%zz"},
+                                      {"name": "flag", "value": ""}, {"name": "", "value": "v"}])"));
+}
+
 TEST(ExportTest, HarHasTheMembersThatReadersNeed) {
   Journal journal(1 << 20);
   journal.Append(One());
-  const auto log = nlohmann::json::parse(Har(journal.Read(), "http://127.0.0.1:9000", "1.0"))["log"];
+  const auto log = nlohmann::json::parse(journal.Read().Har("http://127.0.0.1:9000"))["log"];
   EXPECT_EQ(log["version"], "1.2");
+  EXPECT_EQ(log["entries"][0]["request"]["queryString"], nlohmann::json::parse(R"([{"name": "x", "value": "1"}])"));
   EXPECT_EQ(log["creator"]["name"], "penstock");
   ASSERT_EQ(log["entries"].size(), 1U);
   const auto& entry = log["entries"][0];

@@ -107,57 +107,72 @@ std::size_t Unpack(const std::byte* at, Entry& entry) {
 }
 
 }  // namespace
+}  // namespace penstock::emulator::journal
 
-void Reading::ForEach(const std::function<bool(const Entry&)>& look) const {
-  Entry entry;
+namespace penstock::emulator {
+
+void JournalReading::ForEach(const std::function<bool(const JournalEntryView&)>& look) const {
+  JournalEntryView entry;
   for (const Part& part : parts_) {
     const std::byte* at = part.block->bytes.get();
     const std::uint64_t end = part.first + part.count;
     for (std::uint64_t number = part.block->first; number < end; ++number) {
-      at += Unpack(at, entry);
+      at += journal::Unpack(at, entry);
       entry.number = number;
       if (number >= part.first && !look(entry)) return;
     }
   }
 }
 
-std::uint64_t Reading::size() const {
+std::uint64_t JournalReading::size() const {
   std::uint64_t size = 0;
   for (const Part& part : parts_) size += part.count;
   return size;
 }
 
+}  // namespace penstock::emulator
+
+namespace penstock::emulator::journal {
+
 Journal::Journal(std::size_t bytes) : most_blocks_(std::max<std::size_t>(2, (bytes + kBlockBytes - 1) / kBlockBytes)) {}
 
 std::uint64_t Journal::BeginLeaving() {
-  const std::uint64_t epoch = epoch_.load(std::memory_order_relaxed) & 1;
-  leaving_[epoch].fetch_add(1, std::memory_order_relaxed);
-  return epoch + 1;
+  for (;;) {
+    const std::uint64_t epoch = epoch_.load();
+    leaving_[epoch & 1].fetch_add(1);
+    if (epoch_.load() == epoch) return (epoch & 1) + 1;
+    // Somebody began to settle in between: counted in the epoch before, the next one to settle would not see it.
+    const MutexLock lock(mutex_);
+    leaving_[epoch & 1].fetch_sub(1);
+    appended_.NotifyAll();
+  }
 }
 
 bool Journal::Settle(MonotonicTime until) {
   const MutexLock one_at_a_time(settling_);
-  const std::uint64_t epoch = epoch_.fetch_add(1, std::memory_order_relaxed) & 1;
+  const std::uint64_t epoch = epoch_.fetch_add(1) & 1;
   const MutexLock lock(mutex_);
   ++waiting_;
   bool in_time = true;
-  while (leaving_[epoch].load(std::memory_order_relaxed) > 0 && !stopped_ && in_time) in_time = appended_.WaitUntil(mutex_, until);
+  while (leaving_[epoch].load() > 0 && !stopped_ && in_time) in_time = appended_.WaitUntil(mutex_, until);
   --waiting_;
-  return leaving_[epoch].load(std::memory_order_relaxed) == 0;
+  return leaving_[epoch].load() == 0;
+}
+
+void Journal::BeginBlock() {
+  if (blocks_.size() == most_blocks_) {
+    dropped_ += blocks_.front()->count;
+    blocks_.pop_front();
+  }
+  blocks_.push_back(std::make_shared<Block>(Block{.bytes = std::make_unique_for_overwrite<std::byte[]>(kBlockBytes), .first = written_ + 1}));
 }
 
 std::uint64_t Journal::Append(const Entry& entry, std::uint64_t mark) {
   const auto texts = Kept(entry);
   const Head head = HeadOf(entry, texts);
   const MutexLock lock(mutex_);
-  if (mark > 0) leaving_[mark - 1].fetch_sub(1, std::memory_order_relaxed);
-  if (blocks_.empty() || blocks_.back()->used + head.bytes > kBlockBytes) {
-    if (blocks_.size() == most_blocks_) {
-      dropped_ += blocks_.front()->count;
-      blocks_.pop_front();
-    }
-    blocks_.push_back(std::make_shared<Block>(Block{.bytes = std::make_unique_for_overwrite<std::byte[]>(kBlockBytes), .first = written_ + 1}));
-  }
+  if (mark > 0) leaving_[mark - 1].fetch_sub(1);
+  if (blocks_.empty() || blocks_.back()->used + head.bytes > kBlockBytes) BeginBlock();
   Block& block = *blocks_.back();
   std::byte* at = block.bytes.get() + block.used;
   std::memcpy(at, &head, sizeof(head));
@@ -179,6 +194,7 @@ Reading Journal::ReadAfter(std::uint64_t after) const {
   Reading reading;
   const MutexLock lock(mutex_);
   reading.dropped_ = dropped_;
+  reading.last_ = written_;
   for (const auto& block : blocks_) {
     const std::uint64_t end = block->first + block->count;
     if (end <= after + 1) continue;
@@ -186,6 +202,13 @@ Reading Journal::ReadAfter(std::uint64_t after) const {
     reading.parts_.push_back({.block = block, .first = first, .count = end - first});
   }
   return reading;
+}
+
+void Journal::Clear() {
+  std::deque<std::shared_ptr<Block>> cleared;
+  const MutexLock lock(mutex_);
+  cleared.swap(blocks_);
+  dropped_ = 0;
 }
 
 bool Journal::Await(std::uint64_t after, MonotonicTime until) {

@@ -10,12 +10,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <memory>
-#include <vector>
 
-#include "emulator/journal/entry.h"
 #include "penstock/base/mutex.h"
+#include "penstock/journal.h"
 
 namespace penstock::emulator::journal {
 
@@ -28,25 +26,9 @@ struct Block {
 };
 }  // namespace internal
 
-// The entries there were when it was made. Thread safety: as a value.
-class Reading {
- public:
-  // Oldest first; the entry and its texts live as long as the Reading. Ends early where `look` returns false.
-  void ForEach(const std::function<bool(const Entry&)>& look) const;
-  std::uint64_t size() const;
-  // Entries that the journal had and has no more.
-  std::uint64_t dropped() const { return dropped_; }
-
- private:
-  friend class Journal;
-  struct Part {
-    std::shared_ptr<const internal::Block> block;
-    std::uint64_t first = 0;
-    std::uint64_t count = 0;
-  };
-  std::vector<Part> parts_;
-  std::uint64_t dropped_ = 0;
-};
+// The texts are views: into what is being written, or into the journal's memory while a Reading of it lives.
+using Entry = JournalEntryView;
+using Reading = JournalReading;
 
 // Thread safety: safe from any thread.
 class Journal {
@@ -67,6 +49,8 @@ class Journal {
   Reading Read() const;
   // Entries behind number `after` alone.
   Reading ReadAfter(std::uint64_t after) const;
+  // Forgets the entries, and what was dropped. Numbers go on.
+  void Clear();
   // Until there is an entry behind number `after`; false when `until` came first, or Stop.
   bool Await(std::uint64_t after, MonotonicTime until);
   // Ends every Await, now and later.
@@ -76,6 +60,8 @@ class Journal {
   std::size_t memory() const;  // bytes of blocks
 
  private:
+  void BeginBlock() PENSTOCK_REQUIRES(mutex_);
+
   const std::size_t most_blocks_;
   mutable Mutex mutex_;
   CondVar appended_;

@@ -1,5 +1,6 @@
 #include "emulator/journal/journal.h"
 
+#include <atomic>
 #include <string>
 #include <thread>
 #include <vector>
@@ -121,6 +122,18 @@ TEST(JournalTest, ReadsBehindANumber) {
   EXPECT_TRUE(Keys(journal.ReadAfter(500)).empty());
 }
 
+TEST(JournalTest, ClearingForgetsEntriesButNotTheirNumbers) {
+  Journal journal(2 * Journal::kBlockBytes);
+  for (int i = 0; i < 10'000; ++i) journal.Append(Keyed("old"));
+  journal.Clear();
+  EXPECT_EQ(journal.memory(), 0U);
+  EXPECT_EQ(journal.Read().size(), 0U);
+  EXPECT_EQ(journal.Read().dropped(), 0U) << "nothing was lost against anybody's will";
+  EXPECT_EQ(journal.Read().last(), 10'000U);
+  EXPECT_EQ(journal.Append(Keyed("new")), 10'001U);
+  EXPECT_EQ(Keys(journal.Read()), std::vector<std::string>{"new"});
+}
+
 TEST(JournalTest, TextThatIsTooLongIsCut) {
   Journal journal(1 << 20);
   const std::string key(9'000, 'k');
@@ -181,8 +194,24 @@ TEST(JournalTest, SettlingDoesNotWaitForAnswersThatBeganLater) {
   }
   journal.Append(Entry{.status = 200}, first);
   settling.join();
-  EXPECT_EQ(journal.Read().size(), journal.written());
+  EXPECT_EQ(journal.Read().size() + journal.Read().dropped(), journal.written());
   journal.Append(Entry{.status = 200}, later);
+}
+
+TEST(JournalTest, AClientThatHasItsAnswerFindsItsEntryHoweverManySettle) {
+  // An answer that began to leave while somebody settled was counted where the next one did not look.
+  Journal journal(1 << 20);
+  std::atomic<bool> done{false};
+  std::jthread settling([&] {
+    while (!done) journal.Settle(MonotonicTime::max());
+  });
+  for (int i = 0; i < 2'000; ++i) {
+    const std::uint64_t mark = journal.BeginLeaving();  // the client has its answer from here on
+    std::jthread writer([&] { journal.Append(Keyed("k"), mark); });
+    EXPECT_TRUE(journal.Settle(MonotonicTime::max()));
+    ASSERT_EQ(journal.written(), static_cast<std::uint64_t>(i) + 1);
+  }
+  done = true;
 }
 
 }  // namespace

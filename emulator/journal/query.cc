@@ -8,8 +8,6 @@
 namespace penstock::emulator::journal {
 namespace {
 
-using std::chrono::nanoseconds;
-
 bool Holds(const std::optional<std::string>& wanted, std::string_view value) { return !wanted || *wanted == value; }
 
 bool StatusHolds(const std::optional<int>& wanted, int status) {
@@ -24,14 +22,6 @@ bool Lists(std::string_view ids, std::string_view id) {
     if (comma == std::string_view::npos) return false;
     ids.remove_prefix(comma + 1);
   }
-}
-
-template <class Look>
-void ForEachMatch(const Reading& reading, const Filter& filter, Look look) {
-  reading.ForEach([&](const Entry& entry) {
-    if (Matches(filter, entry)) look(entry);
-    return true;
-  });
 }
 
 // Sorted and without overlaps; neighbours that touch are one.
@@ -70,9 +60,39 @@ std::vector<ByteRange> Without(const std::vector<ByteRange>& from, const std::ve
   return left;
 }
 
+JournalEntry Owned(const JournalEntryView& entry) {
+  return {.number = entry.number,
+          .received = entry.received,
+          .began = entry.began,
+          .ended = entry.ended,
+          .connection = entry.connection,
+          .requests_before = entry.requests_before,
+          .tls = entry.tls,
+          .ending = entry.ending,
+          .status = entry.status,
+          .attempt = entry.attempt,
+          .bytes_in = entry.bytes_in,
+          .bytes_out = entry.bytes_out,
+          .range = entry.range,
+          .method = std::string(entry.method),
+          .target = std::string(entry.target),
+          .operation = std::string(entry.operation),
+          .bucket = std::string(entry.bucket),
+          .key = std::string(entry.key),
+          .access_key = std::string(entry.access_key),
+          .invocation = std::string(entry.invocation),
+          .user_agent = std::string(entry.user_agent),
+          .peer = std::string(entry.peer),
+          .request_id = std::string(entry.request_id),
+          .error_code = std::string(entry.error_code),
+          .faults = std::string(entry.faults),
+          .checksums = std::string(entry.checksums),
+          .payload = std::string(entry.payload)};
+}
+
 }  // namespace
 
-bool Matches(const Filter& filter, const Entry& entry) {
+bool Matches(const JournalFilter& filter, const JournalEntryView& entry) {
   if (entry.number <= filter.after) return false;
   if (!filter.operations.empty() && std::find(filter.operations.begin(), filter.operations.end(), entry.operation) == filter.operations.end()) {
     return false;
@@ -85,32 +105,45 @@ bool Matches(const Filter& filter, const Entry& entry) {
          Holds(filter.access_key, entry.access_key) && Holds(filter.invocation, entry.invocation) && StatusHolds(filter.status, entry.status);
 }
 
-std::uint64_t Count(const Reading& reading, const Filter& filter) {
+}  // namespace penstock::emulator::journal
+
+namespace penstock::emulator {
+
+std::vector<JournalEntry> JournalReading::Entries(const JournalFilter& filter, std::size_t limit) const {
+  std::vector<JournalEntry> entries;
+  ForEach([&](const JournalEntryView& entry) {
+    if (entries.size() < limit && journal::Matches(filter, entry)) entries.push_back(journal::Owned(entry));
+    return entries.size() < limit;
+  });
+  return entries;
+}
+
+std::uint64_t JournalReading::Count(const JournalFilter& filter) const {
   std::uint64_t count = 0;
-  ForEachMatch(reading, filter, [&](const Entry&) { ++count; });
+  journal::ForEachMatch(*this, filter, [&](const JournalEntryView&) { ++count; });
   return count;
 }
 
-RangeReport Ranges(const Reading& reading, const Filter& filter, std::vector<ByteRange> wanted) {
+RangeReport JournalReading::Ranges(const JournalFilter& filter, std::vector<ByteRange> wanted) const {
   RangeReport report;
-  ForEachMatch(reading, filter, [&](const Entry& entry) {
+  journal::ForEachMatch(*this, filter, [&](const JournalEntryView& entry) {
     if (entry.range && entry.method == "GET" && entry.status / 100 == 2) report.fetched.push_back(*entry.range);
   });
   std::stable_sort(report.fetched.begin(), report.fetched.end(), [](const ByteRange& a, const ByteRange& b) { return a.begin < b.begin; });
-  report.covered = Union(report.fetched);
-  report.fetched_bytes = Sum(report.fetched);
-  report.covered_bytes = Sum(report.covered);
+  report.covered = journal::Union(report.fetched);
+  report.fetched_bytes = journal::Sum(report.fetched);
+  report.covered_bytes = journal::Sum(report.covered);
   report.overlap_bytes = report.fetched_bytes - report.covered_bytes;
   if (wanted.empty()) return report;
-  const std::vector<ByteRange> needed = Union(std::move(wanted));
-  report.missing = Without(needed, report.covered);
-  report.over_read_bytes = Sum(Without(report.covered, needed));
+  const std::vector<ByteRange> needed = journal::Union(std::move(wanted));
+  report.missing = journal::Without(needed, report.covered);
+  report.over_read_bytes = journal::Sum(journal::Without(report.covered, needed));
   return report;
 }
 
-std::uint64_t MaxConcurrency(const Reading& reading, const Filter& filter) {
-  std::vector<std::pair<nanoseconds, int>> changes;
-  ForEachMatch(reading, filter, [&](const Entry& entry) {
+std::uint64_t JournalReading::MaxConcurrency(const JournalFilter& filter) const {
+  std::vector<std::pair<std::chrono::nanoseconds, int>> changes;
+  journal::ForEachMatch(*this, filter, [&](const JournalEntryView& entry) {
     changes.emplace_back(entry.began, 1);
     changes.emplace_back(entry.ended, -1);
   });
@@ -122,21 +155,21 @@ std::uint64_t MaxConcurrency(const Reading& reading, const Filter& filter) {
   return static_cast<std::uint64_t>(most);
 }
 
-std::vector<std::uint64_t> RequestsPerSecond(const Reading& reading, const Filter& filter) {
-  std::vector<nanoseconds> begins;
-  ForEachMatch(reading, filter, [&](const Entry& entry) { begins.push_back(entry.began); });
+std::vector<std::uint64_t> JournalReading::RequestsPerSecond(const JournalFilter& filter) const {
+  std::vector<std::chrono::nanoseconds> begins;
+  journal::ForEachMatch(*this, filter, [&](const JournalEntryView& entry) { begins.push_back(entry.began); });
   if (begins.empty()) return {};
   std::sort(begins.begin(), begins.end());
   constexpr std::int64_t kMostSeconds = 1'000'000;
-  const auto second = [&](nanoseconds at) { return std::min<std::int64_t>((at - begins.front()) / std::chrono::seconds(1), kMostSeconds - 1); };
+  const auto second = [&](std::chrono::nanoseconds at) { return std::min<std::int64_t>((at - begins.front()) / std::chrono::seconds(1), kMostSeconds - 1); };
   std::vector<std::uint64_t> counts(static_cast<std::size_t>(second(begins.back())) + 1);
-  for (const nanoseconds at : begins) ++counts[static_cast<std::size_t>(second(at))];
+  for (const std::chrono::nanoseconds at : begins) ++counts[static_cast<std::size_t>(second(at))];
   return counts;
 }
 
-std::vector<Invocation> Retries(const Reading& reading, const Filter& filter) {
+std::vector<Invocation> JournalReading::Retries(const JournalFilter& filter) const {
   std::map<std::string, Invocation, std::less<>> by_id;
-  ForEachMatch(reading, filter, [&](const Entry& entry) {
+  journal::ForEachMatch(*this, filter, [&](const JournalEntryView& entry) {
     if (entry.invocation.empty()) return;
     Invocation& invocation = by_id[std::string(entry.invocation)];
     invocation.entries.push_back(entry.number);
@@ -152,23 +185,23 @@ std::vector<Invocation> Retries(const Reading& reading, const Filter& filter) {
   return retried;
 }
 
-bool InOrder(const Reading& reading, const Filter& first, const Filter& second) {
-  std::optional<nanoseconds> last_end;
-  std::optional<nanoseconds> first_begin;
-  ForEachMatch(reading, first, [&](const Entry& entry) { last_end = std::max(last_end.value_or(nanoseconds::min()), entry.ended); });
-  ForEachMatch(reading, second, [&](const Entry& entry) { first_begin = std::min(first_begin.value_or(nanoseconds::max()), entry.began); });
+bool JournalReading::InOrder(const JournalFilter& first, const JournalFilter& second) const {
+  std::optional<std::chrono::nanoseconds> last_end;
+  std::optional<std::chrono::nanoseconds> first_begin;
+  journal::ForEachMatch(*this, first, [&](const JournalEntryView& entry) { last_end = std::max(last_end.value_or(std::chrono::nanoseconds::min()), entry.ended); });
+  journal::ForEachMatch(*this, second, [&](const JournalEntryView& entry) { first_begin = std::min(first_begin.value_or(std::chrono::nanoseconds::max()), entry.began); });
   return last_end && first_begin && *last_end <= *first_begin;
 }
 
-std::vector<std::uint64_t> RequestsAfter(const Reading& reading, const Filter& last, const Filter& filter) {
-  std::optional<nanoseconds> end;
-  ForEachMatch(reading, last, [&](const Entry& entry) { end = std::max(end.value_or(nanoseconds::min()), entry.ended); });
+std::vector<std::uint64_t> JournalReading::RequestsAfter(const JournalFilter& last, const JournalFilter& filter) const {
+  std::optional<std::chrono::nanoseconds> end;
+  journal::ForEachMatch(*this, last, [&](const JournalEntryView& entry) { end = std::max(end.value_or(std::chrono::nanoseconds::min()), entry.ended); });
   std::vector<std::uint64_t> after;
   if (!end) return after;
-  ForEachMatch(reading, filter, [&](const Entry& entry) {
+  journal::ForEachMatch(*this, filter, [&](const JournalEntryView& entry) {
     if (entry.began > *end) after.push_back(entry.number);
   });
   return after;
 }
 
-}  // namespace penstock::emulator::journal
+}  // namespace penstock::emulator

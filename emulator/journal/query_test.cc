@@ -1,5 +1,7 @@
 #include "emulator/journal/query.h"
 
+#include "emulator/journal/journal.h"
+
 #include "gtest/gtest.h"
 
 namespace penstock::emulator::journal {
@@ -11,7 +13,7 @@ using Ranges_ = std::vector<ByteRange>;
 // A journal of GETs of "b/k" unless said otherwise; milliseconds of begin and end first.
 class QueryTest : public testing::Test {
  protected:
-  void Add(int began_ms, int ended_ms, Entry entry = {}) {
+  void Add(int began_ms, int ended_ms, JournalEntryView entry = {}) {
     entry.began = milliseconds(began_ms);
     entry.ended = milliseconds(ended_ms);
     if (entry.method.empty()) entry.method = "GET";
@@ -21,7 +23,7 @@ class QueryTest : public testing::Test {
     if (entry.status == 0) entry.status = 200;
     journal_.Append(entry);
   }
-  Reading Read() const { return journal_.Read(); }
+  JournalReading Read() const { return journal_.Read(); }
 
   Journal journal_{1 << 20};
 };
@@ -31,21 +33,40 @@ TEST_F(QueryTest, CountsWhatAFilterSelects) {
   Add(0, 1, {.status = 503, .faults = "slow,late"});
   Add(0, 1, {.attempt = 2, .method = "PUT", .operation = "PutObject", .key = "a/1"});
   Add(0, 1, {.connection = 9, .access_key = "AK", .invocation = "i"});
-  EXPECT_EQ(Count(Read(), {}), 4U);
-  EXPECT_EQ(Count(Read(), {.operations = {"PutObject", "CopyObject"}}), 1U);
-  EXPECT_EQ(Count(Read(), {.key = "k"}), 3U);
-  EXPECT_EQ(Count(Read(), {.key_prefix = "a/"}), 1U);
-  EXPECT_EQ(Count(Read(), {.bucket = "c"}), 0U);
-  EXPECT_EQ(Count(Read(), {.method = "PUT"}), 1U);
-  EXPECT_EQ(Count(Read(), {.status = 503}), 1U);
-  EXPECT_EQ(Count(Read(), {.status = 5}), 1U);
-  EXPECT_EQ(Count(Read(), {.status = 2}), 3U);
-  EXPECT_EQ(Count(Read(), {.fault = "late"}), 1U);
-  EXPECT_EQ(Count(Read(), {.fault = "lat"}), 0U);
-  EXPECT_EQ(Count(Read(), {.retried = true}), 1U);
-  EXPECT_EQ(Count(Read(), {.connection = 9}), 1U);
-  EXPECT_EQ(Count(Read(), {.access_key = "AK", .invocation = "i"}), 1U);
-  EXPECT_EQ(Count(Read(), {.after = 3}), 1U);
+  EXPECT_EQ(Read().Count({}), 4U);
+  EXPECT_EQ(Read().Count({.operations = {"PutObject", "CopyObject"}}), 1U);
+  EXPECT_EQ(Read().Count({.key = "k"}), 3U);
+  EXPECT_EQ(Read().Count({.key_prefix = "a/"}), 1U);
+  EXPECT_EQ(Read().Count({.bucket = "c"}), 0U);
+  EXPECT_EQ(Read().Count({.method = "PUT"}), 1U);
+  EXPECT_EQ(Read().Count({.status = 503}), 1U);
+  EXPECT_EQ(Read().Count({.status = 5}), 1U);
+  EXPECT_EQ(Read().Count({.status = 2}), 3U);
+  EXPECT_EQ(Read().Count({.fault = "late"}), 1U);
+  EXPECT_EQ(Read().Count({.fault = "lat"}), 0U);
+  EXPECT_EQ(Read().Count({.retried = true}), 1U);
+  EXPECT_EQ(Read().Count({.connection = 9}), 1U);
+  EXPECT_EQ(Read().Count({.access_key = "AK", .invocation = "i"}), 1U);
+  EXPECT_EQ(Read().Count({.after = 3}), 1U);
+}
+
+TEST_F(QueryTest, EntriesOwnTheirTexts) {
+  Add(0, 1);
+  Add(0, 1, {.status = 503, .faults = "slow"});
+  Add(0, 1, {.status = 503, .request_id = "third", .checksums = "c=1"});
+  JournalReading reading = Read();
+  const std::vector<JournalEntry> entries = reading.Entries({.status = 5}, 2);
+  reading = JournalReading();
+  journal_.Clear();
+  ASSERT_EQ(entries.size(), 2U);
+  EXPECT_EQ(entries[0].faults, "slow");
+  EXPECT_EQ(entries[0].number, 2U);
+  EXPECT_EQ(entries[1].request_id, "third");
+  EXPECT_EQ(entries[1].checksums, "c=1");
+  EXPECT_EQ(entries[1].bucket, "b");
+  Add(0, 1);
+  EXPECT_EQ(Read().Entries({}, 0).size(), 0U);
+  EXPECT_EQ(Read().Entries().size(), 1U);
 }
 
 TEST_F(QueryTest, RangesTellWhatWasFetchedTwiceAndWhatIsMissing) {
@@ -54,7 +75,7 @@ TEST_F(QueryTest, RangesTellWhatWasFetchedTwiceAndWhatIsMissing) {
   Add(0, 1, {.status = 206, .range = ByteRange{30, 40}});
   Add(0, 1, {.status = 503, .range = ByteRange{20, 30}});
   Add(0, 1, {.status = 206, .range = ByteRange{20, 30}, .method = "HEAD", .operation = "HeadObject"});
-  const RangeReport report = Ranges(Read(), {.key = "k"}, {{5, 15}, {35, 50}});
+  const RangeReport report = Read().Ranges({.key = "k"}, {{5, 15}, {35, 50}});
   EXPECT_EQ(report.fetched, (Ranges_{{0, 12}, {10, 20}, {30, 40}}));
   EXPECT_EQ(report.covered, (Ranges_{{0, 20}, {30, 40}}));
   EXPECT_EQ(report.fetched_bytes, 32U);
@@ -66,17 +87,17 @@ TEST_F(QueryTest, RangesTellWhatWasFetchedTwiceAndWhatIsMissing) {
 
 TEST_F(QueryTest, WithoutAWishNothingIsMissingOrTooMuch) {
   Add(0, 1, {.status = 206, .range = ByteRange{0, 5}});
-  const RangeReport report = Ranges(Read(), {}, {});
+  const RangeReport report = Read().Ranges({}, {});
   EXPECT_TRUE(report.missing.empty());
   EXPECT_EQ(report.over_read_bytes, 0U);
-  EXPECT_EQ(Ranges(Read(), {}, {{0, 2}, {1, 5}, {4, 9}}).missing, (Ranges_{{5, 9}})) << "wishes may overlap";
+  EXPECT_EQ(Read().Ranges({}, {{0, 2}, {1, 5}, {4, 9}}).missing, (Ranges_{{5, 9}})) << "wishes may overlap";
 }
 
 TEST_F(QueryTest, TouchingRangesAreOne) {
   Add(0, 1, {.range = ByteRange{0, 5}});
   Add(0, 1, {.range = ByteRange{5, 9}});
-  EXPECT_EQ(Ranges(Read(), {}, {}).covered, (Ranges_{{0, 9}}));
-  EXPECT_EQ(Ranges(Read(), {}, {{3, 4}, {6, 7}}).over_read_bytes, 7U);
+  EXPECT_EQ(Read().Ranges({}, {}).covered, (Ranges_{{0, 9}}));
+  EXPECT_EQ(Read().Ranges({}, {{3, 4}, {6, 7}}).over_read_bytes, 7U);
 }
 
 TEST_F(QueryTest, ConcurrencyIsWhatWasUnderWayAtOnce) {
@@ -84,15 +105,15 @@ TEST_F(QueryTest, ConcurrencyIsWhatWasUnderWayAtOnce) {
   Add(2, 5);
   Add(4, 6, {.key = "l"});
   Add(5, 7);
-  EXPECT_EQ(MaxConcurrency(Read(), {}), 3U);
-  EXPECT_EQ(MaxConcurrency(Read(), {.key = "k"}), 2U) << "one ended when the next began";
-  EXPECT_EQ(MaxConcurrency(Read(), {.key = "none"}), 0U);
+  EXPECT_EQ(Read().MaxConcurrency({}), 3U);
+  EXPECT_EQ(Read().MaxConcurrency({.key = "k"}), 2U) << "one ended when the next began";
+  EXPECT_EQ(Read().MaxConcurrency({.key = "none"}), 0U);
 }
 
 TEST_F(QueryTest, RequestsPerSecondCountFromTheFirst) {
   for (const int at : {500, 600, 1'499, 1'500, 3'600}) Add(at, at + 1);
-  EXPECT_EQ(RequestsPerSecond(Read(), {}), (std::vector<std::uint64_t>{3, 1, 0, 1}));
-  EXPECT_TRUE(RequestsPerSecond(Read(), {.key = "none"}).empty());
+  EXPECT_EQ(Read().RequestsPerSecond({}), (std::vector<std::uint64_t>{3, 1, 0, 1}));
+  EXPECT_TRUE(Read().RequestsPerSecond({.key = "none"}).empty());
 }
 
 TEST_F(QueryTest, RetriesAreInvocationsOfSeveralRequests) {
@@ -100,7 +121,7 @@ TEST_F(QueryTest, RetriesAreInvocationsOfSeveralRequests) {
   Add(5, 6, {.invocation = "b"});
   Add(9, 10, {.attempt = 2, .invocation = "a"});
   Add(9, 10);
-  const std::vector<Invocation> retries = Retries(Read(), {});
+  const std::vector<Invocation> retries = Read().Retries({});
   ASSERT_EQ(retries.size(), 1U);
   EXPECT_EQ(retries[0].id, "a");
   EXPECT_EQ(retries[0].entries, (std::vector<std::uint64_t>{1, 3}));
@@ -112,20 +133,20 @@ TEST_F(QueryTest, OrderMeansThatAllOfOneHadEnded) {
   Add(0, 5, {.operation = "UploadPart"});
   Add(2, 8, {.operation = "UploadPart"});
   Add(8, 9, {.operation = "CompleteMultipartUpload"});
-  EXPECT_TRUE(InOrder(Read(), {.operations = {"UploadPart"}}, {.operations = {"CompleteMultipartUpload"}}));
-  EXPECT_FALSE(InOrder(Read(), {.operations = {"CompleteMultipartUpload"}}, {.operations = {"UploadPart"}}));
-  EXPECT_FALSE(InOrder(Read(), {.operations = {"UploadPart"}}, {.operations = {"PutObject"}})) << "there was none";
+  EXPECT_TRUE(Read().InOrder({.operations = {"UploadPart"}}, {.operations = {"CompleteMultipartUpload"}}));
+  EXPECT_FALSE(Read().InOrder({.operations = {"CompleteMultipartUpload"}}, {.operations = {"UploadPart"}}));
+  EXPECT_FALSE(Read().InOrder({.operations = {"UploadPart"}}, {.operations = {"PutObject"}})) << "there was none";
   Add(7, 20, {.operation = "UploadPart"});
-  EXPECT_FALSE(InOrder(Read(), {.operations = {"UploadPart"}}, {.operations = {"CompleteMultipartUpload"}}));
+  EXPECT_FALSE(Read().InOrder({.operations = {"UploadPart"}}, {.operations = {"CompleteMultipartUpload"}}));
 }
 
 TEST_F(QueryTest, RequestsAfterTheLastAreNamed) {
   Add(0, 5, {.operation = "AbortMultipartUpload"});
   Add(4, 9, {.operation = "UploadPart"});
   Add(6, 9, {.operation = "UploadPart"});
-  EXPECT_EQ(RequestsAfter(Read(), {.operations = {"AbortMultipartUpload"}}, {.operations = {"UploadPart"}}),
+  EXPECT_EQ(Read().RequestsAfter({.operations = {"AbortMultipartUpload"}}, {.operations = {"UploadPart"}}),
             (std::vector<std::uint64_t>{3}));
-  EXPECT_TRUE(RequestsAfter(Read(), {.operations = {"CopyObject"}}, {}).empty());
+  EXPECT_TRUE(Read().RequestsAfter({.operations = {"CopyObject"}}, {}).empty());
 }
 
 }  // namespace

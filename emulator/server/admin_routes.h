@@ -39,6 +39,7 @@ struct AdminRoute {
 };
 
 std::span<const AdminRoute> SpaceRoutes();  // health, stats, reset, namespaces, clock, seed, users, access-keys
+std::span<const AdminRoute> JournalRoutes();  // journal, journal-tail, journal-query
 
 }  // namespace penstock::emulator::server
 

@@ -31,6 +31,15 @@ std::string NewSecret() {
   return Base64Encode(random);
 }
 
+// For answers that are still leaving.
+constexpr std::chrono::milliseconds kOnTheirWay{200};
+
+Result<journal::Journal*> JournalOf(const api::Namespace& space) {
+  journal::Journal* const journal = space.instruments ? space.instruments->journal() : nullptr;
+  if (journal == nullptr) return Error::Make(ErrorKind::kInvalidArgument, "there is no journal: journal_bytes is 0; start with more");
+  return journal;
+}
+
 // Each once, the oldest bucket's first.
 Result<std::vector<std::string>> OwnersOfBuckets(const Universe& universe) {
   PENSTOCK_ASSIGN(std::vector<store::BucketPtr> buckets, universe.Current()->store->ListBuckets());
@@ -67,7 +76,7 @@ Result<std::unique_ptr<Control>> Control::Open(const EmulatorOptions& options, c
   }
 
   const auto durability = options.durability == DurabilityMode::kStrict ? store::Durability::kStrict : store::Durability::kRelaxed;
-  std::unique_ptr<Control> control(new Control(router, options.region));
+  std::unique_ptr<Control> control(new Control(machine, router, options.region));
   PENSTOCK_ASSIGN(control->spaces_, Namespaces::Open({.directory = options.data_directory,
                                                       .durability = durability,
                                                       .clock = &machine,
@@ -172,8 +181,43 @@ Result<SeedReport> Control::Seed(const SeedRequest& request) {
   if (request.name_space != kDefaultNamespace) {
     owner = identities_.OwnerOf(request.name_space).value_or(IdentityOfNamespace(request.name_space));
   }
-  const Seeder seeder{router_, universe->Current(), std::move(owner), region_, stop_seeding_};
+  const Seeder seeder{router_, universe->Current(), std::move(owner), region_, stopping_};
   return seeder.Fill(request);
+}
+
+Result<JournalReading> Control::ReadJournal(const std::string& name) {
+  PENSTOCK_ASSIGN(const std::shared_ptr<Universe> universe, spaces_->Find(name));
+  const std::shared_ptr<api::Namespace> space = universe->Current();
+  PENSTOCK_ASSIGN(journal::Journal* const journal, JournalOf(*space));
+  journal->Settle(machine_.Monotonic() + kOnTheirWay);
+  return journal->Read();
+}
+
+Result<JournalReading> Control::AwaitJournal(const std::string& name, std::uint64_t after, std::chrono::milliseconds wait) {
+  PENSTOCK_ASSIGN(const std::shared_ptr<Universe> universe, spaces_->Find(name));
+  const MonotonicTime until = machine_.Monotonic() + wait;
+  for (;;) {
+    // A reset begins another journal, and stops the one before.
+    const std::shared_ptr<api::Namespace> space = universe->Current();
+    PENSTOCK_ASSIGN(journal::Journal* const journal, JournalOf(*space));
+    if (journal->written() < after) after = 0;
+    if (journal->Await(after, until) || stopping_ || machine_.Monotonic() >= until) return journal->ReadAfter(after);
+    if (universe->Current() == space) return journal->ReadAfter(after);  // deleted
+  }
+}
+
+Result<void> Control::ClearJournal(const std::string& name) {
+  PENSTOCK_ASSIGN(const std::shared_ptr<Universe> universe, spaces_->Find(name));
+  const std::shared_ptr<api::Namespace> space = universe->Current();
+  PENSTOCK_ASSIGN(journal::Journal* const journal, JournalOf(*space));
+  journal->Settle(machine_.Monotonic() + kOnTheirWay);
+  journal->Clear();
+  return Ok();
+}
+
+void Control::StopWaits() {
+  stopping_ = true;  // before the journals: one that is begun from here on finds it set
+  spaces_->StopJournals();
 }
 
 Result<void> Control::AddUsers(const std::string& json) {

@@ -20,7 +20,7 @@ namespace penstock::emulator::server {
 // Thread safety: safe from any thread.
 class Control {
  public:
-  // `options` as CheckedOptions leaves them. Namespaces' errors, and those of the users given. `router` outlives this.
+  // `options` as CheckedOptions leaves them. Namespaces' errors, and those of the users given. `machine` and `router` outlive this.
   static Result<std::unique_ptr<Control>> Open(const EmulatorOptions& options, const Clock& machine, api::Handler& router);
 
   const Identities& identities() const { return identities_; }
@@ -38,8 +38,14 @@ class Control {
   Result<ClockState> RestoreClock(const std::string& name);
 
   Result<SeedReport> Seed(const SeedRequest& request);
-  // Ends seeding, so that stopping need not wait for it.
-  void StopSeeding() { stop_seeding_ = true; }
+
+  // As Emulator's.
+  Result<JournalReading> ReadJournal(const std::string& name);
+  Result<JournalReading> AwaitJournal(const std::string& name, std::uint64_t after, std::chrono::milliseconds wait);
+  Result<void> ClearJournal(const std::string& name);
+
+  // Ends seeding and whoever waits for a journal, so that stopping need not wait for them.
+  void StopWaits();
 
   Result<void> AddUsers(const std::string& json);
   Result<void> ChangeKey(const std::string& access_key_id, const AccessKeyChange& change) {
@@ -49,14 +55,15 @@ class Control {
 
  private:
   struct Given;
-  Control(api::Handler& router, std::string region) : router_(router), region_(std::move(region)) {}
+  Control(const Clock& machine, api::Handler& router, std::string region) : machine_(machine), router_(router), region_(std::move(region)) {}
   Result<std::optional<std::vector<RootAccount>>> FindRoots(const std::vector<AccessKey>& pairs, std::vector<Given>& given,
                                                             KeptUsers& kept);
 
+  const Clock& machine_;
   api::Handler& router_;
   const std::string region_;
   std::vector<std::string> notices_;
-  std::atomic<bool> stop_seeding_{false};
+  std::atomic<bool> stopping_{false};
   Identities identities_;
   std::unique_ptr<Namespaces> spaces_;
   Mutex namespaces_mutex_;  // a namespace and its keys come and go as one

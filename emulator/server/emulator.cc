@@ -109,6 +109,16 @@ class RunningEmulator final : public Emulator {
     return Asking([&](Control& control) { return control.RestoreClock(name_space); });
   }
 
+  Result<JournalReading> ReadJournal(const std::string& name_space) const override {
+    return Asking([&](Control& control) { return control.ReadJournal(name_space); });
+  }
+  Result<JournalReading> AwaitJournal(const std::string& name_space, std::uint64_t after, std::chrono::milliseconds wait) const override {
+    return Asking([&](Control& control) { return control.AwaitJournal(name_space, after, wait); });
+  }
+  Result<void> ClearJournal(const std::string& name_space) override {
+    return Asking([&](Control& control) { return control.ClearJournal(name_space); });
+  }
+
   Result<SeedReport> Seed(const SeedRequest& request) override {
     return Asking([&](Control& control) { return control.Seed(request); });
   }
@@ -128,7 +138,7 @@ class RunningEmulator final : public Emulator {
   void Stop() override {
     {
       const std::shared_lock lock(control_mutex_);
-      if (control_) control_->StopSeeding();
+      if (control_) control_->StopWaits();
     }
     if (server_) server_->Stop(kGrace);
     if (admin_server_) admin_server_->Stop(kGrace);
@@ -158,7 +168,7 @@ class RunningEmulator final : public Emulator {
     if (options_.admin_port < 0) return Ok();
     http::ServerOptions admin{.host = options_.admin_host, .port = options_.admin_port};
     admin.min_threads = 1;
-    admin.max_threads = 8;
+    admin.max_threads = 32;  // whoever tails a journal holds one
     PENSTOCK_ASSIGN(admin_server_, http::Server::Start(std::move(admin), *admin_));
     options_.admin_port = admin_server_->port();
     return Ok();

@@ -152,4 +152,15 @@ Result<void> Namespaces::ResetAll() {
   return Ok();
 }
 
+void Namespaces::StopJournals() {
+  std::vector<std::shared_ptr<Universe>> open{default_};
+  {
+    const MutexLock lock(mutex_);
+    for (const auto& [name, universe] : others_) {
+      if (universe) open.push_back(universe);
+    }
+  }
+  for (const auto& universe : open) universe->StopJournal();
+}
+
 }  // namespace penstock::emulator::server

@@ -49,6 +49,8 @@ class Namespaces {
   Result<void> Delete(std::string_view name);
   // Every one becomes as new: no buckets, the machine's time.
   Result<void> ResetAll();
+  // Nobody waits for a journal any more.
+  void StopJournals();
 
  private:
   explicit Namespaces(NamespacesOptions options) : options_(std::move(options)) {}

@@ -18,6 +18,10 @@ struct Universe::Generation {
   std::string path;      // empty: in memory
   bool retired = false;  // set before the last reference goes
 
+  void StopJournal() {
+    if (journal::Journal* const journal = space.instruments->journal()) journal->Stop();
+  }
+
   ~Generation() {
     space.store.reset();
     if (retired && !path.empty()) DataDirectory::Remove(path);
@@ -94,6 +98,10 @@ Result<void> Universe::Reset() {
     const MutexLock lock(mutex_);
     std::swap(old, current_);
     old->retired = true;
+  }
+  old->StopJournal();  // whoever waits for it goes on to the new one
+  {
+    const MutexLock lock(mutex_);
     if (retired_.size() < kRetiredLimit) retired_.push_back(std::move(old));
   }
   clock_->Restore();
@@ -106,9 +114,21 @@ Result<void> Universe::Discard() {
   const MutexLock one_at_a_time(reset_mutex_);
   if (lease_) PENSTOCK_TRY(lease_->directory().MarkDeleted());
   discarded_ = true;
-  const MutexLock lock(mutex_);
-  current_->retired = true;
+  {
+    const MutexLock lock(mutex_);
+    current_->retired = true;
+  }
+  StopJournal();
   return Ok();
+}
+
+void Universe::StopJournal() {
+  std::shared_ptr<Generation> current;
+  {
+    const MutexLock lock(mutex_);
+    current = current_;
+  }
+  current->StopJournal();
 }
 
 void Universe::DismantleRetired() {

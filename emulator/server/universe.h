@@ -45,6 +45,9 @@ class Universe {
   // and go with the last of them and this universe. A new universe of that directory begins in a store of its own.
   Result<void> Discard();
 
+  // Ends every wait for the current journal.
+  void StopJournal();
+
   // What its stores and requests tell the time by.
   NamespaceClock& clock() { return *clock_; }
   const std::string& name() const { return options_.name; }

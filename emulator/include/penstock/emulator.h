@@ -12,6 +12,7 @@
 
 #include "penstock/base/clock.h"
 #include "penstock/base/result.h"
+#include "penstock/journal.h"
 
 namespace penstock::emulator {
 
@@ -115,12 +116,22 @@ class Emulator {
   virtual Result<AccessKey> CreateNamespace(const std::string& name) = 0;
   // With its buckets and the access keys that select it.
   virtual Result<void> DeleteNamespace(const std::string& name) = 0;
-  // Makes one namespace as new. O(1).
+  // Makes one namespace as new: no buckets, an empty journal, the machine's time. O(1).
   virtual Result<void> ResetNamespace(const std::string& name) = 0;
 
   virtual Result<ClockState> GetClock(const std::string& name_space) const = 0;
   virtual Result<ClockState> ChangeClock(const std::string& name_space, const ClockChange& change) = 0;
   virtual Result<ClockState> RestoreClock(const std::string& name_space) = 0;  // the machine's time again
+
+  // What clients asked of a namespace: every request that reached it, but for those that were no HTTP. A client that has its
+  // answer finds it here; answers that are still on their way are waited for, up to 200 ms. kNotFound for an unknown name;
+  // kInvalidArgument where journal_bytes is 0.
+  virtual Result<JournalReading> ReadJournal(const std::string& name_space) const = 0;
+  // Entries behind number `after`, waiting up to `wait` for the first of them; none if none came. Where the journal has not
+  // got to `after` yet, it was reset: all there are.
+  virtual Result<JournalReading> AwaitJournal(const std::string& name_space, std::uint64_t after, std::chrono::milliseconds wait) const = 0;
+  // Forgets the entries; numbers go on.
+  virtual Result<void> ClearJournal(const std::string& name_space) = 0;
 
   virtual Result<SeedReport> Seed(const SeedRequest& request) = 0;
   // Adds accounts and keys; replaces those of the same account id or access key id. kInvalidArgument names the place; kNotFound

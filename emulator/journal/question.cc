@@ -1,0 +1,201 @@
+#include "emulator/journal/question.h"
+
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "emulator/journal/export.h"
+#include "emulator/journal/query.h"
+
+namespace penstock::emulator {
+namespace journal {
+namespace {
+
+constexpr std::uint64_t kHighestStatus = 999;
+
+Json Pairs(const std::vector<ByteRange>& ranges) {
+  Json pairs = Json::array();
+  for (const ByteRange& range : ranges) pairs.push_back({range.begin, range.end});
+  return pairs;
+}
+
+Result<std::vector<std::string>> TextsOf(const JsonFields& fields, std::string_view name) {
+  std::vector<std::string> texts;
+  PENSTOCK_ASSIGN(const Json* const list, fields.List(name));
+  if (list == nullptr) return texts;
+  for (const Json& each : *list) {
+    if (!each.is_string()) return FieldError(fields.Place(name), "takes strings");
+    texts.push_back(each.get<std::string>());
+  }
+  return texts;
+}
+
+// [[begin, end], ...]
+Result<std::vector<ByteRange>> RangesOf(const JsonFields& fields, std::string_view name) {
+  std::vector<ByteRange> ranges;
+  PENSTOCK_ASSIGN(const Json* const list, fields.List(name));
+  if (list == nullptr) return ranges;
+  for (const Json& each : *list) {
+    const bool pair = each.is_array() && each.size() == 2 && each[0].is_number_unsigned() && each[1].is_number_unsigned();
+    if (!pair || each[0].get<std::uint64_t>() > each[1].get<std::uint64_t>()) {
+      return FieldError(fields.Place(name), "takes pairs [begin, end] of whole numbers of bytes, the end behind the last byte");
+    }
+    ranges.push_back({each[0].get<std::uint64_t>(), each[1].get<std::uint64_t>()});
+  }
+  return ranges;
+}
+
+Result<JournalFilter> FilterIn(const JsonFields& fields, std::string_view name) {
+  const Json* const filter = fields.Find(name);
+  return filter == nullptr ? Result<JournalFilter>(JournalFilter()) : FilterOf(*filter, fields.Place(name));
+}
+
+struct Asked {
+  JsonFields fields;
+  JournalFilter filter;
+};
+Result<Asked> Take(const Json& question, std::initializer_list<std::string_view> members) {
+  PENSTOCK_ASSIGN(JsonFields fields, JsonFields::Read(question, "", members));
+  PENSTOCK_ASSIGN(JournalFilter filter, FilterIn(fields, "filter"));
+  return Asked{std::move(fields), std::move(filter)};
+}
+
+// Each answers one question.
+using Answer = Result<Json> (*)(const JournalReading& reading, const Json& question);
+
+// "limit": that many, the oldest; "newest": that many, the latest; both oldest first.
+Result<Json> EntriesAnswer(const JournalReading& reading, const Json& question) {
+  PENSTOCK_ASSIGN(const Asked asked, Take(question, {"question", "filter", "limit", "newest"}));
+  PENSTOCK_ASSIGN(const std::optional<std::uint64_t> limit, asked.fields.Whole("limit"));
+  PENSTOCK_ASSIGN(const std::optional<std::uint64_t> newest, asked.fields.Whole("newest"));
+  if (limit && newest) return FieldError(asked.fields.Place("newest"), "does not go with limit; give one of them");
+  const std::uint64_t matches = newest ? reading.Count(asked.filter) : 0;
+  const std::uint64_t begin = newest && *newest < matches ? matches - *newest : 0;
+  const std::uint64_t end = limit.value_or(std::numeric_limits<std::uint64_t>::max());
+  Json entries = Json::array();
+  std::uint64_t index = 0;
+  ForEachMatch(reading, asked.filter, [&](const JournalEntryView& entry) {
+    if (index >= begin && index < end) entries.push_back(EntryJson(entry));
+    ++index;
+  });
+  return Json{{"size", reading.size()}, {"dropped", reading.dropped()}, {"last", reading.last()}, {"entries", std::move(entries)}};
+}
+
+Result<Json> CountAnswer(const JournalReading& reading, const Json& question) {
+  PENSTOCK_ASSIGN(const Asked asked, Take(question, {"question", "filter"}));
+  return Json{{"count", reading.Count(asked.filter)}};
+}
+
+Result<Json> RangesAnswer(const JournalReading& reading, const Json& question) {
+  PENSTOCK_ASSIGN(const Asked asked, Take(question, {"question", "filter", "wanted"}));
+  if (!asked.filter.key || !asked.filter.bucket) return FieldError("filter", "ranges are of one object; give bucket and key");
+  PENSTOCK_ASSIGN(std::vector<ByteRange> wanted, RangesOf(asked.fields, "wanted"));
+  const RangeReport report = reading.Ranges(asked.filter, std::move(wanted));
+  return Json{{"fetched", Pairs(report.fetched)},
+              {"covered", Pairs(report.covered)},
+              {"fetched_bytes", report.fetched_bytes},
+              {"covered_bytes", report.covered_bytes},
+              {"overlap_bytes", report.overlap_bytes},
+              {"missing", Pairs(report.missing)},
+              {"over_read_bytes", report.over_read_bytes}};
+}
+
+Result<Json> ConcurrencyAnswer(const JournalReading& reading, const Json& question) {
+  PENSTOCK_ASSIGN(const Asked asked, Take(question, {"question", "filter"}));
+  return Json{{"max_concurrency", reading.MaxConcurrency(asked.filter)}};
+}
+
+Result<Json> RateAnswer(const JournalReading& reading, const Json& question) {
+  PENSTOCK_ASSIGN(const Asked asked, Take(question, {"question", "filter"}));
+  return Json{{"requests_per_second", reading.RequestsPerSecond(asked.filter)}};
+}
+
+Result<Json> RetriesAnswer(const JournalReading& reading, const Json& question) {
+  PENSTOCK_ASSIGN(const Asked asked, Take(question, {"question", "filter"}));
+  Json retries = Json::array();
+  for (const Invocation& invocation : reading.Retries(asked.filter)) {
+    std::vector<double> began_s;
+    for (const std::chrono::nanoseconds began : invocation.began) began_s.push_back(std::chrono::duration<double>(began).count());
+    retries.push_back(
+        {{"invocation", invocation.id}, {"entries", invocation.entries}, {"statuses", invocation.statuses}, {"began_s", began_s}});
+  }
+  return Json{{"retries", std::move(retries)}};
+}
+
+Result<Json> OrderAnswer(const JournalReading& reading, const Json& question) {
+  PENSTOCK_ASSIGN(const Asked asked, Take(question, {"question", "filter", "then"}));
+  PENSTOCK_ASSIGN(const JournalFilter then, FilterIn(asked.fields, "then"));
+  return Json{{"in_order", reading.InOrder(asked.filter, then)}};
+}
+
+Result<Json> AfterAnswer(const JournalReading& reading, const Json& question) {
+  PENSTOCK_ASSIGN(const Asked asked, Take(question, {"question", "filter", "then"}));
+  PENSTOCK_ASSIGN(const JournalFilter then, FilterIn(asked.fields, "then"));
+  return Json{{"requests_after", reading.RequestsAfter(asked.filter, then)}};
+}
+
+struct Question {
+  std::string_view name;
+  Answer answer;
+};
+
+constexpr Question kQuestions[] = {
+    {"entries", EntriesAnswer},
+    {"count", CountAnswer},
+    {"ranges", RangesAnswer},
+    {"max_concurrency", ConcurrencyAnswer},
+    {"requests_per_second", RateAnswer},
+    {"retries", RetriesAnswer},
+    {"in_order", OrderAnswer},
+    {"requests_after", AfterAnswer},
+};
+
+}  // namespace
+
+Result<JournalFilter> FilterOf(const Json& json, const std::string& place) {
+  PENSTOCK_ASSIGN(const JsonFields fields,
+                  JsonFields::Read(json, place,
+                                   {"operations", "bucket", "key", "key_prefix", "method", "access_key", "invocation", "fault", "connection",
+                                    "status", "retried", "after"}));
+  JournalFilter filter;
+  PENSTOCK_ASSIGN(filter.operations, TextsOf(fields, "operations"));
+  PENSTOCK_ASSIGN(filter.bucket, fields.Text("bucket"));
+  PENSTOCK_ASSIGN(filter.key, fields.Text("key"));
+  PENSTOCK_ASSIGN(filter.key_prefix, fields.Text("key_prefix"));
+  PENSTOCK_ASSIGN(filter.method, fields.Text("method"));
+  PENSTOCK_ASSIGN(filter.access_key, fields.Text("access_key"));
+  PENSTOCK_ASSIGN(filter.invocation, fields.Text("invocation"));
+  PENSTOCK_ASSIGN(filter.fault, fields.Text("fault"));
+  PENSTOCK_ASSIGN(filter.connection, fields.Whole("connection"));
+  PENSTOCK_ASSIGN(const std::optional<std::uint64_t> status, fields.Whole("status"));
+  if (status && *status > kHighestStatus) return FieldError(fields.Place("status"), "takes a status such as 503, or a class, 1 to 5");
+  if (status) filter.status = static_cast<int>(*status);
+  PENSTOCK_ASSIGN(filter.retried, fields.Flag("retried"));
+  PENSTOCK_ASSIGN(const std::optional<std::uint64_t> after, fields.Whole("after"));
+  filter.after = after.value_or(0);
+  return filter;
+}
+
+}  // namespace journal
+
+Result<JournalFilter> ParseJournalFilter(std::string_view json) {
+  PENSTOCK_ASSIGN(const Json parsed, ParseJson(json));
+  return journal::FilterOf(parsed, "");
+}
+
+Result<std::string> JournalReading::AnswerJson(std::string_view question) const {
+  PENSTOCK_ASSIGN(const Json json, ParseJson(question));
+  const auto named = json.is_object() ? json.find("question") : json.end();
+  const std::string name = json.is_object() && named != json.end() && named->is_string() ? named->get<std::string>() : std::string();
+  std::string names;
+  for (const journal::Question& known : journal::kQuestions) {
+    if (known.name == name) {
+      PENSTOCK_ASSIGN(const Json answer, known.answer(*this, json));
+      return journal::LineOf(answer);
+    }
+    names += (names.empty() ? "" : ", ") + std::string(known.name);
+  }
+  return FieldError("question", "takes one of " + names);
+}
+
+}  // namespace penstock::emulator

@@ -1,0 +1,112 @@
+#include "emulator/journal/question.h"
+
+#include "emulator/journal/journal.h"
+#include "gtest/gtest.h"
+
+namespace penstock::emulator::journal {
+namespace {
+
+using std::chrono::milliseconds;
+
+// Two parts of "b/k", the second after a refusal, then a PUT.
+class QuestionTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    Add({.began = milliseconds(0), .ended = milliseconds(5), .status = 206, .range = ByteRange{0, 10}});
+    Add({.began = milliseconds(1), .ended = milliseconds(2), .status = 503, .invocation = "i"});
+    Add({.began = milliseconds(3), .ended = milliseconds(6), .status = 206, .attempt = 2, .range = ByteRange{8, 20}, .invocation = "i"});
+    Add({.began = milliseconds(1500), .ended = milliseconds(1501), .status = 200, .method = "PUT", .operation = "PutObject", .key = "z"});
+  }
+  void Add(Entry entry) {
+    entry.bucket = "b";
+    if (entry.key.empty()) entry.key = "k";
+    if (entry.method.empty()) entry.method = "GET";
+    if (entry.operation.empty()) entry.operation = "GetObject";
+    journal_.Append(entry);
+  }
+  // The answer, or the error's message.
+  Json Ask(const std::string& question) {
+    const auto answer = journal_.Read().AnswerJson(question);
+    return answer.ok() ? Json::parse(*answer) : Json(answer.error().message);
+  }
+
+  Journal journal_{1 << 20};
+};
+
+TEST_F(QuestionTest, CountsWhatTheFilterSelects) {
+  EXPECT_EQ(Ask(R"({"question": "count"})")["count"], 4);
+  EXPECT_EQ(Ask(R"({"question": "count", "filter": {"operations": ["GetObject"], "status": 2}})")["count"], 2);
+  EXPECT_EQ(Ask(R"({"question": "count", "filter": {"retried": true}})")["count"], 1);
+  EXPECT_EQ(Ask(R"({"question": "count", "filter": {"after": 3, "method": "PUT", "key_prefix": "z"}})")["count"], 1);
+}
+
+TEST_F(QuestionTest, EntriesAreTheOldestOrTheNewest) {
+  const auto numbers = [&](const std::string& question) {
+    std::vector<int> found;
+    const Json answer = Ask(question);
+    for (const Json& entry : answer.at("entries")) found.push_back(entry.at("number"));
+    return found;
+  };
+  EXPECT_EQ(numbers(R"({"question": "entries"})"), (std::vector<int>{1, 2, 3, 4}));
+  EXPECT_EQ(numbers(R"({"question": "entries", "limit": 2})"), (std::vector<int>{1, 2}));
+  EXPECT_EQ(numbers(R"({"question": "entries", "newest": 2, "filter": {"key": "k"}})"), (std::vector<int>{2, 3}));
+  EXPECT_EQ(numbers(R"({"question": "entries", "newest": 9})"), (std::vector<int>{1, 2, 3, 4}));
+  EXPECT_TRUE(numbers(R"({"question": "entries", "limit": 0})").empty());
+  EXPECT_EQ(Ask(R"({"question": "entries"})")["last"], 4);
+  EXPECT_EQ(Ask(R"({"question": "entries"})")["dropped"], 0);
+}
+
+TEST_F(QuestionTest, RangesAreComparedWithWhatWasWanted) {
+  const Json report = Ask(R"({"question": "ranges", "filter": {"bucket": "b", "key": "k"}, "wanted": [[0, 5], [15, 30]]})");
+  EXPECT_EQ(report["fetched"], Json::parse("[[0, 10], [8, 20]]"));
+  EXPECT_EQ(report["covered"], Json::parse("[[0, 20]]"));
+  EXPECT_EQ(report["missing"], Json::parse("[[20, 30]]"));
+  EXPECT_EQ(report["fetched_bytes"], 22);
+  EXPECT_EQ(report["overlap_bytes"], 2);
+  EXPECT_EQ(report["over_read_bytes"], 10);
+}
+
+TEST_F(QuestionTest, TellsConcurrencyRateAndRetries) {
+  EXPECT_EQ(Ask(R"({"question": "max_concurrency"})")["max_concurrency"], 2);
+  EXPECT_EQ(Ask(R"({"question": "requests_per_second"})")["requests_per_second"], Json::parse("[3, 1]"));
+  EXPECT_EQ(Ask(R"({"question": "retries"})")["retries"],
+            Json::parse(R"([{"invocation": "i", "entries": [2, 3], "statuses": [503, 206], "began_s": [0.001, 0.003]}])"));
+}
+
+TEST_F(QuestionTest, TellsOrderAndWhatCameAfter) {
+  EXPECT_EQ(Ask(R"({"question": "in_order", "filter": {"key": "k"}, "then": {"key": "z"}})")["in_order"], true);
+  EXPECT_EQ(Ask(R"({"question": "in_order", "filter": {"key": "z"}, "then": {"key": "k"}})")["in_order"], false);
+  EXPECT_EQ(Ask(R"({"question": "requests_after", "filter": {"status": 503}, "then": {}})")["requests_after"], Json::parse("[3, 4]"));
+}
+
+TEST_F(QuestionTest, RefusesWhatItDoesNotUnderstandByName) {
+  const auto refused = [&](const std::string& question, const std::string& word) {
+    const auto answer = journal_.Read().AnswerJson(question);
+    ASSERT_FALSE(answer.ok()) << question;
+    EXPECT_NE(answer.error().message.find(word), std::string::npos) << answer.error().message;
+  };
+  refused("[]", "question");
+  refused(R"({"question": "what"})", "max_concurrency");
+  refused(R"({"question": 1})", "question");
+  refused(R"({"question": "count", "wanted": []})", "wanted");
+  refused(R"({"question": "count", "filter": {"operation": "GetObject"}})", "operation");
+  refused(R"({"question": "count", "filter": {"operations": [1]}})", "filter.operations");
+  refused(R"({"question": "count", "filter": {"status": 1000}})", "filter.status");
+  refused(R"({"question": "count", "filter": {"key": 7}})", "filter.key");
+  refused(R"({"question": "ranges", "filter": {"key": "k"}})", "bucket and key");
+  refused(R"({"question": "ranges", "filter": {"bucket": "b", "key": "k"}, "wanted": [[5, 1]]})", "wanted");
+  refused(R"({"question": "ranges", "filter": {"bucket": "b", "key": "k"}, "wanted": [[-1, 1]]})", "wanted");
+  refused(R"({"question": "entries", "limit": 1, "newest": 1})", "newest");
+}
+
+TEST_F(QuestionTest, AFilterIsParsedAlone) {
+  const auto filter = ParseJournalFilter(R"({"operations": ["PutObject"], "connection": 7, "fault": "f"})");
+  ASSERT_TRUE(filter.ok());
+  EXPECT_EQ(filter->operations, std::vector<std::string>{"PutObject"});
+  EXPECT_EQ(filter->connection, 7U);
+  EXPECT_EQ(filter->fault, "f");
+  EXPECT_FALSE(ParseJournalFilter(R"({"what": 1})").ok());
+}
+
+}  // namespace
+}  // namespace penstock::emulator::journal

@@ -1,0 +1,131 @@
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <chrono>
+#include <utility>
+
+#include "emulator/server/admin_json.h"
+#include "emulator/server/admin_routes.h"
+
+namespace penstock::emulator::server {
+namespace {
+
+constexpr std::chrono::milliseconds kWait{10'000};
+constexpr std::uint64_t kLongestWaitMs = 60'000;
+constexpr std::uint64_t kMostWhole = std::uint64_t{1} << 53;  // what JSON's numbers hold exactly
+
+Result<std::uint64_t> WholeOf(std::string_view name, std::string_view text) {
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc() || end != text.data() + text.size() || number > kMostWhole) {
+    return FieldError(name, "takes a whole number from 0 on");
+  }
+  return number;
+}
+
+Result<std::optional<std::uint64_t>> Whole(const AdminCall& call, std::string_view name) {
+  const std::string_view text = call.Parameter(name);
+  if (text.empty()) return std::optional<std::uint64_t>();
+  PENSTOCK_ASSIGN(const std::uint64_t number, WholeOf(name, text));
+  return std::optional(number);
+}
+
+Json ListOf(std::string_view names) {
+  Json list = Json::array();
+  while (!names.empty()) {
+    const std::string_view name = names.substr(0, names.find(','));
+    names.remove_prefix(std::min(names.size(), name.size() + 1));
+    list.push_back(name);
+  }
+  return list;
+}
+
+// The parameters that are not among `others` are a filter's members.
+Result<Json> FilterOf(const AdminCall& call, std::initializer_list<std::string_view> others) {
+  static constexpr std::array<std::string_view, 3> kNumbers{"connection", "status", "after"};
+  Json filter = Json::object();
+  for (const auto& [name, value] : call.query) {
+    if (std::find(others.begin(), others.end(), name) != others.end()) continue;
+    if (filter.contains(name)) return FieldError(name, "is given twice");
+    if (name == "operations") {
+      filter[name] = ListOf(value);
+    } else if (name == "retried" && (value == "true" || value == "false")) {
+      filter[name] = value == "true";
+    } else if (std::find(kNumbers.begin(), kNumbers.end(), name) != kNumbers.end()) {
+      PENSTOCK_ASSIGN(filter[name], WholeOf(name, value));
+    } else {
+      filter[name] = value;
+    }
+  }
+  PENSTOCK_TRY(ParseJournalFilter(JsonText(filter)));  // its errors name the parameter
+  return filter;
+}
+
+Result<AdminReply> ReadJournal(Emulator& emulator, const AdminCall& call) {
+  PENSTOCK_ASSIGN(Json filter, FilterOf(call, {"format", "limit", "newest"}));
+  const std::string_view format = call.Parameter("format").empty() ? "json" : call.Parameter("format");
+  PENSTOCK_ASSIGN(const std::optional<std::uint64_t> limit, Whole(call, "limit"));
+  PENSTOCK_ASSIGN(const std::optional<std::uint64_t> newest, Whole(call, "newest"));
+  PENSTOCK_ASSIGN(const JournalReading reading, emulator.ReadJournal(call.space()));
+  if (format == "json") {
+    Json question{{"question", "entries"}, {"filter", std::move(filter)}};
+    if (limit) question["limit"] = *limit;
+    if (newest) question["newest"] = *newest;
+    PENSTOCK_ASSIGN(std::string answer, reading.AnswerJson(JsonText(question)));
+    return AdminReply{std::move(answer) + "\n"};
+  }
+  if (limit || newest) return FieldError("format", "limit and newest go with json alone");
+  PENSTOCK_ASSIGN(const JournalFilter selected, ParseJournalFilter(JsonText(filter)));
+  if (format == "jsonl") return AdminReply{reading.JsonLines(selected), "application/x-ndjson"};
+  if (format == "har") return AdminReply{reading.Har(emulator.endpoint(), selected)};
+  return FieldError("format", "takes json, jsonl or har");
+}
+
+// Waits until the filter selects an entry behind `after`.
+Result<AdminReply> TailJournal(Emulator& emulator, const AdminCall& call) {
+  PENSTOCK_ASSIGN(Json filter, FilterOf(call, {"wait_ms"}));
+  PENSTOCK_ASSIGN(const std::optional<std::uint64_t> wait_ms, Whole(call, "wait_ms"));
+  if (wait_ms && *wait_ms > kLongestWaitMs) return FieldError("wait_ms", "takes at most 60000; ask again with what `last` was");
+  PENSTOCK_ASSIGN(JournalFilter selected, ParseJournalFilter(JsonText(filter)));
+  if (!filter.contains("after")) {
+    PENSTOCK_ASSIGN(const JournalReading reading, emulator.ReadJournal(call.space()));
+    selected.after = reading.last();
+  }
+  const MonotonicTime until = SystemClock().Monotonic() + (wait_ms ? std::chrono::milliseconds(*wait_ms) : kWait);
+  for (;;) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - SystemClock().Monotonic());
+    PENSTOCK_ASSIGN(const JournalReading reading,
+                    emulator.AwaitJournal(call.space(), selected.after, std::max(left, std::chrono::milliseconds(0))));
+    if (reading.last() < selected.after) selected.after = 0;  // reset
+    const bool nothing_came = reading.size() == 0;
+    if (nothing_came || reading.Count(selected) > 0) {
+      filter["after"] = selected.after;
+      PENSTOCK_ASSIGN(std::string answer, reading.AnswerJson(JsonText({{"question", "entries"}, {"filter", filter}})));
+      return AdminReply{std::move(answer) + "\n"};
+    }
+    selected.after = reading.last();
+  }
+}
+
+Result<AdminReply> AskJournal(Emulator& emulator, const AdminCall& call) {
+  PENSTOCK_ASSIGN(const JournalReading reading, emulator.ReadJournal(call.space()));
+  PENSTOCK_ASSIGN(std::string answer, reading.AnswerJson(call.body));
+  return AdminReply{std::move(answer) + "\n"};
+}
+
+Result<AdminReply> ClearJournal(Emulator& emulator, const AdminCall& call) {
+  PENSTOCK_TRY(emulator.ClearJournal(call.space()));
+  return AdminReply{JsonText({{"status", "ok"}})};
+}
+
+constexpr AdminRoute kRoutes[] = {
+    {"journal", "GET", ReadJournal},      {"journal", "DELETE", ClearJournal},     {"journal/", "GET", ReadJournal},
+    {"journal/", "DELETE", ClearJournal}, {"journal-tail", "GET", TailJournal},    {"journal-tail/", "GET", TailJournal},
+    {"journal-query", "POST", AskJournal}, {"journal-query/", "POST", AskJournal},
+};
+
+}  // namespace
+
+std::span<const AdminRoute> JournalRoutes() { return kRoutes; }
+
+}  // namespace penstock::emulator::server

@@ -1,0 +1,186 @@
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <thread>
+
+#include <nlohmann/json.hpp>
+
+#include "emulator/server/server_fixture.h"
+#include "penstock/emulator.h"
+
+namespace penstock::emulator::server {
+namespace {
+
+using nlohmann::json;
+
+class AdminJournalTest : public testing::Test {
+ protected:
+  explicit AdminJournalTest(EmulatorOptions options = {}) : emulator_(Emulator::Start(std::move(options)).value()) {}
+
+  HttpAnswer Ask(const std::string& method, const std::string& path, const std::string& body = "") {
+    return Exchange(emulator_->admin_endpoint(), method + " /_penstock/" + path + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n" +
+                                                     "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
+  }
+  static std::string Body(const HttpAnswer& answer) { return answer.text.substr(answer.text.find("\r\n\r\n") + 4); }
+  json Get(const std::string& path) { return json::parse(Body(Ask("GET", path))); }
+  json Query(const std::string& question) { return json::parse(Body(Ask("POST", "journal-query", question))); }
+  int Put(const std::string& target, const std::string& body = "") {
+    return Send(emulator_->endpoint(), {.method = "PUT", .target = target, .body = body}).status;
+  }
+  // Bucket "bucket" with "a/1" and "b/2" of five bytes each: three requests.
+  void Fill() {
+    ASSERT_EQ(Put("/bucket"), 200);
+    ASSERT_EQ(Put("/bucket/a/1", "hello"), 200);
+    ASSERT_EQ(Put("/bucket/b/2", "there"), 200);
+  }
+
+  const std::unique_ptr<Emulator> emulator_;
+};
+
+TEST_F(AdminJournalTest, WhoHasAnAnswerFindsItsEntry) {
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_EQ(Plain(emulator_->endpoint(), "GET", "/bucket/k").status, 404);
+    ASSERT_EQ(emulator_->ReadJournal("default").value().size(), static_cast<std::uint64_t>(i) + 1);
+  }
+}
+
+TEST_F(AdminJournalTest, ShowsEntriesThatParametersSelect) {
+  Fill();
+  const json all = Get("journal");
+  EXPECT_EQ(all.at("size"), 3);
+  EXPECT_EQ(all.at("last"), 3);
+  EXPECT_EQ(all.at("dropped"), 0);
+  ASSERT_EQ(all.at("entries").size(), 3u);
+  const json& put = all.at("entries")[1];
+  EXPECT_EQ(put.at("operation"), "PutObject");
+  EXPECT_EQ(put.at("target"), "/bucket/a/1");
+  EXPECT_EQ(put.at("bucket"), "bucket");
+  EXPECT_EQ(put.at("key"), "a/1");
+  EXPECT_EQ(put.at("bytes_in"), 5);
+  EXPECT_EQ(put.at("status"), 200);
+  EXPECT_EQ(put.at("access_key"), "penstock");
+  EXPECT_EQ(put.at("payload"), "signed");
+  EXPECT_EQ(put.at("ending"), "answered");
+  EXPECT_EQ(Get("journal?operations=PutObject,GetObject").at("entries").size(), 2u);
+  EXPECT_EQ(Get("journal/default?key=b%2F2&status=2").at("entries").size(), 1u);
+  EXPECT_EQ(Get("journal?key_prefix=a/&method=GET").at("entries").size(), 0u);
+  EXPECT_EQ(Get("journal?retried=true").at("entries").size(), 0u);
+  EXPECT_EQ(Get("journal?after=2").at("entries")[0].at("number"), 3);
+  EXPECT_EQ(Get("journal?limit=1").at("entries")[0].at("number"), 1);
+  EXPECT_EQ(Get("journal?newest=1").at("entries")[0].at("number"), 3);
+}
+
+TEST_F(AdminJournalTest, RefusesParametersByName) {
+  const auto refused = [this](const std::string& path, const std::string& word) {
+    const auto answer = Ask("GET", path);
+    EXPECT_EQ(answer.status, 400) << path;
+    EXPECT_NE(answer.text.find(word), std::string::npos) << answer.text;
+  };
+  refused("journal?operation=GetObject", "operation");
+  refused("journal?status=many", "status");
+  refused("journal?retried=maybe", "retried");
+  refused("journal?after=-1", "after");
+  refused("journal?bucket=a&bucket=b", "bucket");
+  refused("journal?format=xml", "format");
+  refused("journal?format=har&limit=1", "format");
+  refused("journal?limit=1&newest=1", "newest");
+  refused("journal-tail?wait_ms=60001", "wait_ms");
+  EXPECT_EQ(Ask("GET", "journal/nobody").status, 404);
+  EXPECT_EQ(Ask("POST", "journal-query", "{}").status, 400);
+  EXPECT_EQ(Ask("POST", "journal-query/nobody", R"({"question": "count"})").status, 404);
+}
+
+TEST_F(AdminJournalTest, ExportsLinesAndHar) {
+  Fill();
+  std::istringstream lines(Body(Ask("GET", "journal?format=jsonl&operations=PutObject")));
+  std::string line;
+  int count = 0;
+  for (; std::getline(lines, line); ++count) EXPECT_EQ(json::parse(line).at("operation"), "PutObject");
+  EXPECT_EQ(count, 2);
+  const json log = Get("journal?format=har").at("log");
+  EXPECT_EQ(log.at("entries").size(), 3u);
+  EXPECT_EQ(log.at("entries")[0].at("request").at("url"), emulator_->endpoint() + "/bucket");
+}
+
+TEST_F(AdminJournalTest, AnswersQuestions) {
+  Fill();
+  ASSERT_EQ(Send(emulator_->endpoint(), {.target = "/bucket/a/1", .more_headers = "Range: bytes=1-2\r\n"}).status, 206);
+  EXPECT_EQ(Query(R"({"question": "count", "filter": {"method": "PUT"}})").at("count"), 3);
+  const json report = Query(R"({"question": "ranges", "filter": {"bucket": "bucket", "key": "a/1"}, "wanted": [[0, 2]]})");
+  EXPECT_EQ(report.at("covered"), json::parse("[[1, 3]]"));
+  EXPECT_EQ(report.at("missing"), json::parse("[[0, 1]]"));
+  EXPECT_EQ(report.at("over_read_bytes"), 1);
+  EXPECT_EQ(Query(R"({"question": "in_order", "filter": {"method": "PUT"}, "then": {"method": "GET"}})").at("in_order"), true);
+}
+
+TEST_F(AdminJournalTest, ATailWaitsForTheNextEntryThatItsFilterSelects) {
+  Fill();
+  EXPECT_EQ(Get("journal-tail?after=1&wait_ms=0").at("entries").size(), 2u);
+  EXPECT_EQ(Get("journal-tail?wait_ms=0").at("entries").size(), 0u) << "without a number, from now on";
+  json tail;
+  std::jthread waiting([&] { tail = Get("journal-tail?after=3&key=wanted&wait_ms=60000"); });
+  EXPECT_EQ(Put("/bucket/other"), 200);
+  EXPECT_EQ(Put("/bucket/wanted"), 200);
+  waiting.join();
+  ASSERT_EQ(tail.at("entries").size(), 1u);
+  EXPECT_EQ(tail.at("entries")[0].at("key"), "wanted");
+  EXPECT_EQ(tail.at("last"), 5);
+}
+
+TEST_F(AdminJournalTest, ATailGoesOnAfterAResetAndEndsWithTheEmulator) {
+  Fill();
+  json tail;
+  std::jthread waiting([&] { tail = Get("journal-tail?after=3&wait_ms=60000"); });
+  ASSERT_TRUE(emulator_->Reset().ok());
+  EXPECT_EQ(Put("/after-the-reset"), 200);
+  waiting.join();
+  ASSERT_EQ(tail.at("entries").size(), 1u);
+  EXPECT_EQ(tail.at("entries")[0].at("target"), "/after-the-reset");
+  std::jthread stopped([&] {
+    const auto reading = emulator_->AwaitJournal("default", 1, std::chrono::minutes(10));
+    EXPECT_TRUE(!reading.ok() || reading->size() == 0);
+  });
+  emulator_->Stop();
+}
+
+TEST_F(AdminJournalTest, ADeletedNamespaceEndsItsTails) {
+  ASSERT_TRUE(emulator_->CreateNamespace("suite").ok());
+  EXPECT_EQ(Get("journal/suite").at("size"), 0);
+  std::jthread waiting([&] { (void)emulator_->AwaitJournal("suite", 0, std::chrono::minutes(10)); });
+  EXPECT_TRUE(emulator_->DeleteNamespace("suite").ok());
+}
+
+TEST_F(AdminJournalTest, ClearingForgetsEntriesButNotTheirNumbers) {
+  Fill();
+  EXPECT_EQ(Ask("DELETE", "journal").status, 200);
+  const json empty = Get("journal");
+  EXPECT_EQ(empty.at("size"), 0);
+  EXPECT_EQ(empty.at("last"), 3);
+  EXPECT_EQ(Put("/bucket/more"), 200);
+  EXPECT_EQ(Get("journal").at("entries")[0].at("number"), 4);
+  EXPECT_EQ(Ask("DELETE", "journal/nobody").status, 404);
+}
+
+TEST_F(AdminJournalTest, AResetBeginsANewJournal) {
+  Fill();
+  EXPECT_EQ(Ask("POST", "reset", R"({"namespace": "default"})").status, 200);
+  EXPECT_EQ(Get("journal").at("last"), 0);
+}
+
+class WithoutAJournal : public AdminJournalTest {
+ protected:
+  WithoutAJournal() : AdminJournalTest({.journal_bytes = 0}) {}
+};
+
+TEST_F(WithoutAJournal, SaysHowToHaveOne) {
+  const auto answer = Ask("GET", "journal");
+  EXPECT_EQ(answer.status, 400);
+  EXPECT_NE(answer.text.find("journal_bytes"), std::string::npos);
+  EXPECT_EQ(Put("/bucket"), 200);
+}
+
+}  // namespace
+}  // namespace penstock::emulator::server
