@@ -84,7 +84,8 @@ void BindLife(PyEmulatorClass& type) {
                        bool strict_durability, const std::string& auth,
                        const std::vector<std::pair<std::string, std::string>>& access_keys, std::string users_path,
                        std::string users_json, std::string region, double fail_rate, std::uint64_t fail_seed,
-                       std::string tls_certificate, std::string tls_key, std::string log_path) {
+                       std::string tls_certificate, std::string tls_key, std::string log_path,
+                       std::uint64_t journal_bytes) {
              emulator::EmulatorOptions options;
              options.host = std::move(host);
              options.port = port;
@@ -102,13 +103,14 @@ void BindLife(PyEmulatorClass& type) {
              options.tls_certificate_path = std::move(tls_certificate);
              options.tls_key_path = std::move(tls_key);
              options.log_path = std::move(log_path);
+             options.journal_bytes = journal_bytes;
              return Start(std::move(options));
            }),
            py::kw_only(), "host"_a = "127.0.0.1", "port"_a = 0, "admin_port"_a = 0, "admin_token"_a = "",
            "data_directory"_a = "", "strict_durability"_a = false, "auth"_a = "verify",
            "access_keys"_a = std::vector<std::pair<std::string, std::string>>(), "users_path"_a = "", "users_json"_a = "",
            "region"_a = "us-east-1", "fail_rate"_a = 0.0, "fail_seed"_a = 1, "tls_certificate"_a = "", "tls_key"_a = "",
-           "log_path"_a = "")
+           "log_path"_a = "", "journal_bytes"_a = emulator::EmulatorOptions().journal_bytes)
       .def_property_readonly("endpoint", [](const PyEmulator& self) { return self.Get().endpoint(); })
       .def_property_readonly("admin_endpoint", [](const PyEmulator& self) { return self.Get().admin_endpoint(); })
       .def_property_readonly("notices", [](const PyEmulator& self) { return self.Get().notices(); })
@@ -185,6 +187,45 @@ void BindContent(PyEmulatorClass& type) {
            [](const PyEmulator& self) { return Ask(self, [](emulator::Emulator& instance) { return instance.ListUsers(); }); });
 }
 
+// Questions and filters are JSON, as the admin API has them.
+void BindJournal(PyEmulatorClass& type) {
+  type.def(
+          "ask_journal",
+          [](const PyEmulator& self, const std::string& name, const std::string& question) {
+            return Ask(self, [&](emulator::Emulator& instance) -> Result<std::string> {
+              PENSTOCK_ASSIGN(const emulator::JournalReading reading, instance.ReadJournal(name));
+              return reading.AnswerJson(question);
+            });
+          },
+          "namespace"_a, "question_json"_a)
+      .def(
+          "await_journal",
+          [](const PyEmulator& self, const std::string& name, std::uint64_t after, std::int64_t wait_ms, const std::string& question) {
+            return Ask(self, [&](emulator::Emulator& instance) -> Result<std::string> {
+              PENSTOCK_ASSIGN(const emulator::JournalReading reading, instance.AwaitJournal(name, after, std::chrono::milliseconds(wait_ms)));
+              return reading.AnswerJson(question);
+            });
+          },
+          "namespace"_a, "after"_a, "wait_ms"_a, "question_json"_a)
+      .def(
+          "export_journal",
+          [](const PyEmulator& self, const std::string& name, const std::string& format, const std::string& filter_json) {
+            if (format != "jsonl" && format != "har") throw py::value_error("format is '" + format + "'; it takes 'jsonl' or 'har'");
+            return Ask(self, [&](emulator::Emulator& instance) -> Result<std::string> {
+              PENSTOCK_ASSIGN(const emulator::JournalFilter filter, emulator::ParseJournalFilter(filter_json));
+              PENSTOCK_ASSIGN(const emulator::JournalReading reading, instance.ReadJournal(name));
+              return format == "har" ? reading.Har(instance.endpoint(), filter) : reading.JsonLines(filter);
+            });
+          },
+          "namespace"_a, "format"_a, "filter_json"_a)
+      .def(
+          "clear_journal",
+          [](const PyEmulator& self, const std::string& name) {
+            Ask(self, [&](emulator::Emulator& instance) { return instance.ClearJournal(name); });
+          },
+          "namespace"_a);
+}
+
 }  // namespace
 
 void BindEmulator(py::module_& module) {
@@ -192,6 +233,7 @@ void BindEmulator(py::module_& module) {
   BindLife(type);
   BindNamespaces(type);
   BindContent(type);
+  BindJournal(type);
   module.def(
       "simulate",
       [](const std::string& job_json) { return Unwrap(WithoutGil([&] { return emulator::SimulateJson(job_json); })); }, "job_json"_a,

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 import pytest
 
 from ._offline_environment import environment_set, offline_environment
-from .testing import Clock, Emulator, Namespace
+from .testing import Clock, Emulator, Journal, Namespace
 
 _numbers = itertools.count(1)
 
@@ -51,3 +51,9 @@ def s3_bucket(s3_emulator: Namespace) -> str:
 def s3_clock(s3_emulator: Namespace) -> Clock:
     """The clock of this test's namespace: dates, signatures, expiry, limits."""
     return s3_emulator.clock
+
+
+@pytest.fixture
+def s3_journal(s3_emulator: Namespace) -> Journal:
+    """What the clients of this test asked: entries, questions, assertions."""
+    return s3_emulator.journal

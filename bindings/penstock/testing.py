@@ -24,7 +24,23 @@ from typing import Any, Literal
 from . import _core
 from ._client import S3Client
 from ._config import S3ClientConfig
+from ._journal import Filter, Journal, JournalEntry, RangeReport, Retry
 from ._offline_environment import environment_set, offline_environment
+
+__all__ = [
+    "ACCESS_KEY_ID",
+    "SECRET_ACCESS_KEY",
+    "Clock",
+    "Emulator",
+    "Filter",
+    "Journal",
+    "JournalEntry",
+    "Namespace",
+    "RangeReport",
+    "Retry",
+    "SeedReport",
+    "emulated_s3",
+]
 
 ACCESS_KEY_ID = "penstock"
 SECRET_ACCESS_KEY = "penstock-secret"
@@ -91,6 +107,7 @@ class Emulator(_Access):
         port: 0: any free port.
         admin_token: Requests to the admin listener must bring it; None: they need nothing.
         log_path: File that gets one JSON line per request; None: none.
+        journal_bytes: Of requests that each namespace's journal keeps, about 300 bytes for each; 0: no journal.
 
     Raises:
         ValueError: an option cannot work; the message names it.
@@ -113,6 +130,7 @@ class Emulator(_Access):
         port: int = 0,
         admin_token: str | None = None,
         log_path: str | None = None,
+        journal_bytes: int = 16 << 20,
     ) -> None:
         certificate, key = tls or ("", "")
         users_path, users_json = "", ""
@@ -125,7 +143,7 @@ class Emulator(_Access):
             port=port, admin_token=admin_token or "", data_directory=data_directory or "",
             strict_durability=strict_durability, auth=auth, access_keys=access_keys or [], users_path=users_path,
             users_json=users_json, region=region, fail_rate=fail_rate, fail_seed=fail_seed, tls_certificate=certificate,
-            tls_key=key, log_path=log_path or "",
+            tls_key=key, log_path=log_path or "", journal_bytes=journal_bytes,
         )  # fmt: skip
         for notice in self._core.notices:
             warnings.warn(notice, UserWarning, stacklevel=2)
@@ -202,6 +220,10 @@ class Emulator(_Access):
         """The clock of a namespace. Whether there is such a namespace shows when the clock is used."""
         return Clock(self._core, namespace)
 
+    def journal(self, namespace: str = "default") -> Journal:
+        """What clients asked of a namespace. Whether there is such a namespace shows when the journal is used."""
+        return Journal(self._core, namespace)
+
     def seed(self, bucket: str, directory: str | os.PathLike[str], prefix: str = "", namespace: str = "default") -> SeedReport:
         """Makes objects of the files below `directory`: `prefix` and the path relative to it are the key.
 
@@ -270,6 +292,11 @@ class Namespace(_Access):
     def clock(self) -> Clock:
         """Its clock."""
         return self._emulator.clock(self.name)
+
+    @property
+    def journal(self) -> Journal:
+        """What clients asked of it."""
+        return self._emulator.journal(self.name)
 
 
 class Clock:

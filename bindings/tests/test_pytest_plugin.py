@@ -103,3 +103,21 @@ def test_region(s3_emulator, s3_bucket):
     assert s3_emulator.region == "eu-west-1"
 """
     assert "1 passed" in run_suite(suite)
+
+
+JOURNAL = """
+import boto3
+
+
+def test_the_journal_is_this_tests_own(s3_bucket, s3_journal):
+    boto3.client("s3").put_object(Bucket=s3_bucket, Key="key", Body=b"1")
+    s3_journal.assert_count(1, operations="PutObject", bucket=s3_bucket, key="key")
+
+
+def test_and_the_next_has_another(s3_journal):
+    assert len(s3_journal) == 0
+"""
+
+
+def test_the_journal_fixture_sees_this_tests_requests(run_suite: Callable[..., str]) -> None:
+    assert "2 passed" in run_suite(JOURNAL)

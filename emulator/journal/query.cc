@@ -127,7 +127,10 @@ std::uint64_t JournalReading::Count(const JournalFilter& filter) const {
 RangeReport JournalReading::Ranges(const JournalFilter& filter, std::vector<ByteRange> wanted) const {
   RangeReport report;
   journal::ForEachMatch(*this, filter, [&](const JournalEntryView& entry) {
-    if (entry.range && entry.method == "GET" && entry.status / 100 == 2) report.fetched.push_back(*entry.range);
+    if (!entry.range || entry.method != "GET" || entry.status / 100 != 2) return;
+    ByteRange sent = *entry.range;
+    if (entry.ending == Ending::kBroken) sent.end = std::min(sent.end, sent.begin + entry.bytes_out);
+    report.fetched.push_back(sent);
   });
   std::stable_sort(report.fetched.begin(), report.fetched.end(), [](const ByteRange& a, const ByteRange& b) { return a.begin < b.begin; });
   report.covered = journal::Union(report.fetched);

@@ -93,6 +93,15 @@ TEST_F(QueryTest, WithoutAWishNothingIsMissingOrTooMuch) {
   EXPECT_EQ(Read().Ranges({}, {{0, 2}, {1, 5}, {4, 9}}).missing, (Ranges_{{5, 9}})) << "wishes may overlap";
 }
 
+TEST_F(QueryTest, OfABrokenAnswerCountsWhatHadLeft) {
+  // A client that read an object from both ends and broke one of them off was said to have fetched most of it twice.
+  Add(0, 1, {.ending = Ending::kBroken, .bytes_out = 12, .range = ByteRange{0, 20}});
+  Add(0, 1, {.bytes_out = 10, .range = ByteRange{10, 20}});
+  Add(0, 1, {.ending = Ending::kBroken, .bytes_out = 50, .range = ByteRange{20, 30}});
+  EXPECT_EQ(Read().Ranges({}).fetched, (Ranges_{{0, 12}, {10, 20}, {20, 30}}));
+  EXPECT_EQ(Read().Ranges({}).overlap_bytes, 2U);
+}
+
 TEST_F(QueryTest, TouchingRangesAreOne) {
   Add(0, 1, {.range = ByteRange{0, 5}});
   Add(0, 1, {.range = ByteRange{5, 9}});

@@ -89,7 +89,7 @@ struct JournalFilter {
 Result<JournalFilter> ParseJournalFilter(std::string_view json);
 
 // What successful reads of one object fetched. The answers' ranges, not the requests': what was beyond the object's end was
-// not fetched.
+// not fetched, nor what had not left the emulator when the connection ended.
 struct RangeReport {
   std::vector<ByteRange> fetched;    // as answered, in order of their beginnings
   std::vector<ByteRange> covered;    // their union

@@ -1,0 +1,357 @@
+"""What clients asked of an emulator: entries, questions, assertions. ``Emulator.journal()`` and ``Namespace.journal`` give it."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import time
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
+
+from . import _core
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+_SHOWN = 10  # entries in the text of a failed assertion
+_SLICE_MS = 200  # of waiting, between which Ctrl-C is noticed
+
+
+class Filter(TypedDict, total=False):
+    """Which entries. What is given must all hold; nothing given: every entry."""
+
+    #: Any of these, such as "GetObject".
+    operations: str | Sequence[str]
+    bucket: str
+    key: str
+    key_prefix: str
+    method: str
+    access_key: str
+    #: The SDKs' amz-sdk-invocation-id.
+    invocation: str
+    #: Id of a fault rule that fired.
+    fault: str
+    connection: int
+    #: 503; or a class: 5 for 500 to 599.
+    status: int
+    #: Attempts beyond the first, or (False) first ones.
+    retried: bool
+    #: Entries behind this number.
+    after: int
+
+
+@dataclasses.dataclass(frozen=True)
+class JournalEntry:
+    """One request. Times in seconds, sizes in bytes."""
+
+    #: From 1 on, in the order in which requests ended.
+    number: int
+    #: When its head was there, by the namespace's clock.
+    received: datetime
+    #: Since the journal began, by the machine's monotonic clock.
+    began_s: float
+    #: Until its answer had left.
+    lasted_s: float
+    connection: int
+    #: On the same connection, before this one.
+    requests_before: int
+    tls: bool
+    #: The client's address, "127.0.0.1:54321".
+    peer: str
+    method: str
+    #: As on the request line; "***" in place of signatures and tokens.
+    target: str
+    #: "GetObject"; empty: none of S3's.
+    operation: str
+    bucket: str
+    key: str
+    status: int
+    #: "broken": the connection ended before the whole answer had left.
+    ending: Literal["answered", "broken"]
+    #: Of the bodies, as they were on the wire.
+    bytes_in: int
+    bytes_out: int
+    #: Empty: unsigned, or refused before it was known.
+    access_key: str
+    request_id: str
+    #: As the client says; 1 where it says nothing.
+    attempt: int = 1
+    #: Bytes of the object that the answer carries, the end behind the last one; None: not a read of an object's bytes.
+    range: tuple[int, int] | None = None
+    invocation: str = ""
+    user_agent: str = ""
+    #: "NoSuchKey".
+    error_code: str = ""
+    #: Ids of the rules that fired.
+    faults: tuple[str, ...] = ()
+    #: What the request sent: name of the header or trailer to its value.
+    checksums: dict[str, str] = dataclasses.field(default_factory=dict)
+    #: "signed", "unsigned" or "STREAMING-..."; empty: the request does not say.
+    payload: str = ""
+
+    def __str__(self) -> str:
+        said = [f"#{self.number} at {self.began_s:.3f} s:", self.method, self.target, "->", str(self.status)]
+        said += [self.error_code] if self.error_code else []
+        said += [f"bytes {self.range[0]}-{self.range[1]}"] if self.range else []
+        said.append(f"({self.operation or 'no operation'}, attempt {self.attempt}, {self.lasted_s * 1e3:.1f} ms")
+        said[-1] += f", in {self.bytes_in} B, out {self.bytes_out} B, connection {self.connection}"
+        said[-1] += f", faults {', '.join(self.faults)}" if self.faults else ""
+        said[-1] += ", broken)" if self.ending == "broken" else ")"
+        return " ".join(said)
+
+
+@dataclasses.dataclass(frozen=True)
+class RangeReport:
+    """What successful reads of one object fetched. Ranges are (begin, end), the end behind the last byte."""
+
+    #: Each, in order of their beginnings; of a broken answer what had left.
+    fetched: list[tuple[int, int]]
+    #: Their union.
+    covered: list[tuple[int, int]]
+    #: Bytes fetched twice count twice.
+    fetched_bytes: int
+    covered_bytes: int
+    #: `fetched_bytes` less `covered_bytes`.
+    overlap_bytes: int
+    #: Wanted and not covered; empty where nothing was said to be wanted.
+    missing: list[tuple[int, int]]
+    #: Covered and not wanted; 0 where nothing was said to be wanted.
+    over_read_bytes: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Retry:
+    """An invocation of more than one request; of each of these its number, status and beginning, as they ended."""
+
+    invocation: str
+    entries: list[int]
+    statuses: list[int]
+    #: As `JournalEntry.began_s`.
+    began_s: list[float]
+
+
+def _entry(document: dict[str, Any]) -> JournalEntry:
+    fields = dict(document)
+    fields["received"] = datetime.fromisoformat(fields["received"].replace("Z", "+00:00"))
+    if "range" in fields:
+        fields["range"] = tuple(fields["range"])
+    fields["faults"] = tuple(filter(None, fields.get("faults", "").split(",")))
+    pairs = (pair.partition("=") for pair in fields.get("checksums", "").split(",") if pair)
+    fields["checksums"] = {name: value for name, _, value in pairs}
+    return JournalEntry(**fields)
+
+
+def _filter(given: Filter) -> dict[str, Any]:
+    document: dict[str, Any] = dict(given)
+    if "operations" in document:
+        operations = document["operations"]
+        document["operations"] = [operations] if isinstance(operations, str) else list(operations)
+    return document
+
+
+class Journal:
+    """What clients asked of one namespace, in bounded memory: the oldest entries go first. Iteration gives what there is.
+
+    Every question sees each request whose answer its client has; answers still on their way are waited for, up to 200 ms.
+    Filters are keywords, see `Filter`:
+
+        assert journal.count(operations="GetObject", key_prefix="train/") == 8
+        journal.assert_max_concurrency(4, bucket="data")
+
+    Every method raises ValueError for a filter that cannot be, and where the emulator keeps no journal, and S3NotFoundError
+    where the namespace is gone.
+
+    Thread safety: safe from any thread.
+    """
+
+    def __init__(self, core: _core.Emulator, namespace: str) -> None:
+        self.namespace = namespace
+        self._core = core
+
+    def __iter__(self) -> Iterator[JournalEntry]:
+        return iter(self.entries())
+
+    def __len__(self) -> int:
+        return int(self._ask("entries", {}, limit=0)["size"])
+
+    @property
+    def dropped(self) -> int:
+        """Entries that had to go to stay within the journal's memory."""
+        return int(self._ask("entries", {}, limit=0)["dropped"])
+
+    @property
+    def last(self) -> int:
+        """Number of the last entry ever written; 0: none. For `after` in filters."""
+        return int(self._ask("entries", {}, limit=0)["last"])
+
+    def entries(self, **filter: Unpack[Filter]) -> list[JournalEntry]:
+        """Those that the filter selects, oldest first."""
+        return [_entry(document) for document in self._ask("entries", filter)["entries"]]
+
+    def newest(self, count: int, **filter: Unpack[Filter]) -> list[JournalEntry]:
+        """The latest `count` that the filter selects, oldest first."""
+        return [_entry(document) for document in self._ask("entries", filter, newest=count)["entries"]]
+
+    def count(self, **filter: Unpack[Filter]) -> int:
+        """How many requests there were."""
+        return int(self._ask("count", filter)["count"])
+
+    def ranges(self, bucket: str, key: str, wanted: Sequence[tuple[int, int]] = (), *, after: int = 0) -> RangeReport:
+        """What successful reads of an object fetched, twice or at all, and against what was wanted.
+
+        Args:
+            bucket: The object's bucket.
+            key: Its key.
+            wanted: (begin, end) in bytes, in any order; they may overlap. Empty: nothing is missing or too much.
+            after: Only entries behind this number.
+        """
+        object_filter: Filter = {"bucket": bucket, "key": key, "after": after}
+        answer = self._ask("ranges", object_filter, wanted=[list(pair) for pair in wanted])
+        for name in ("fetched", "covered", "missing"):
+            answer[name] = [(begin, end) for begin, end in answer[name]]
+        return RangeReport(**answer)
+
+    def max_concurrency(self, **filter: Unpack[Filter]) -> int:
+        """The most of these requests that were under way at one time."""
+        return int(self._ask("max_concurrency", filter)["max_concurrency"])
+
+    def requests_per_second(self, **filter: Unpack[Filter]) -> list[int]:
+        """How many began in each second since the first of them."""
+        return list(self._ask("requests_per_second", filter)["requests_per_second"])
+
+    def retries(self, **filter: Unpack[Filter]) -> list[Retry]:
+        """Invocations of more than one request, as the SDKs number them."""
+        return [Retry(**document) for document in self._ask("retries", filter)["retries"]]
+
+    def in_order(self, first: Filter, then: Filter) -> bool:
+        """Whether all of `first` had ended before any of `then` began, and there were both."""
+        return bool(self._ask("in_order", first, then=_filter(then))["in_order"])
+
+    def requests_after(self, last: Filter, then: Filter | None = None) -> list[JournalEntry]:
+        """Requests of `then` (None: any) that began after the last of `last` had ended."""
+        numbers = set(self._ask("requests_after", last, then=_filter(then or {}))["requests_after"])
+        return [entry for entry in self.entries(**(then or {})) if entry.number in numbers]
+
+    def export(self, path: str | os.PathLike[str], format: Literal["jsonl", "har"] = "jsonl", **filter: Unpack[Filter]) -> None:
+        """Writes the entries to a file.
+
+        Args:
+            path: Is replaced where it exists.
+            format: "jsonl": one JSON object a line, oldest first; "har": an HTTP Archive 1.2, for browsers' network panels.
+            **filter: Only these.
+
+        Raises:
+            OSError: The file cannot be written.
+        """
+        text = self._core.export_journal(self.namespace, format, json.dumps(_filter(filter)))
+        Path(path).write_text(text, encoding="utf-8")
+
+    def tail(
+        self, *, behind: int | None = None, timeout_s: float | None = None, **filter: Unpack[Filter]
+    ) -> Iterator[JournalEntry]:
+        """Entries as they come. Goes on with the new journal after a reset.
+
+        Args:
+            behind: Begin behind this entry's number; None: with the next one that is written.
+            timeout_s: Ends when none that the filter selects came for so long; None: never.
+            **filter: Only these.
+        """
+        # Not in the generator: it would begin where its first entry is asked for.
+        return self._tail(self.last if behind is None else behind, timeout_s, _filter(filter))
+
+    def _tail(self, after: int, timeout_s: float | None, filter: dict[str, Any]) -> Iterator[JournalEntry]:
+        question = json.dumps({"question": "entries", "filter": filter})
+        until = time.monotonic() + (timeout_s or 0)
+        while True:
+            answer = json.loads(self._core.await_journal(self.namespace, after, _SLICE_MS, question))
+            after = answer["last"]
+            for document in answer["entries"]:
+                yield _entry(document)
+            if timeout_s is not None:
+                if answer["entries"]:
+                    until = time.monotonic() + timeout_s
+                elif time.monotonic() >= until:
+                    return
+
+    def clear(self) -> None:
+        """Forgets the entries; numbers go on."""
+        self._core.clear_journal(self.namespace)
+
+    def assert_count(self, expected: int, **filter: Unpack[Filter]) -> None:
+        """Fails unless there were exactly so many requests."""
+        count = self.count(**filter)
+        if count != expected:
+            self._fail(f"{count} requests instead of {expected}", filter)
+
+    def assert_max_concurrency(self, most: int, **filter: Unpack[Filter]) -> None:
+        """Fails if more than `most` were under way at one time."""
+        reached = self.max_concurrency(**filter)
+        if reached > most:
+            self._fail(f"{reached} requests at one time, more than {most}", filter)
+
+    def assert_ranges(
+        self,
+        bucket: str,
+        key: str,
+        wanted: Sequence[tuple[int, int]],
+        *,
+        most_overlap_bytes: int = 0,
+        most_over_read_bytes: int = 0,
+    ) -> None:
+        """Fails unless the object's reads fetched what was wanted, and no more of it twice or beside it than allowed.
+
+        Args:
+            bucket: The object's bucket.
+            key: Its key.
+            wanted: (begin, end) in bytes.
+            most_overlap_bytes: Fetched twice.
+            most_over_read_bytes: Fetched though nobody wanted them.
+        """
+        report = self.ranges(bucket, key, wanted)
+        wrong = []
+        if report.missing:
+            wrong.append(f"never fetched bytes {', '.join(f'{begin}-{end}' for begin, end in report.missing)}")
+        if report.overlap_bytes > most_overlap_bytes:
+            wrong.append(f"fetched {report.overlap_bytes} bytes twice, more than {most_overlap_bytes}")
+        if report.over_read_bytes > most_over_read_bytes:
+            wrong.append(f"fetched {report.over_read_bytes} bytes that nobody wanted, more than {most_over_read_bytes}")
+        if wrong:
+            self._fail("; ".join(wrong), {"bucket": bucket, "key": key})
+
+    def assert_in_order(self, first: Filter, then: Filter) -> None:
+        """Fails unless all of `first` had ended before any of `then` began, and there were both."""
+        if not self.in_order(first, then):
+            counts = self.count(**first), self.count(**then)
+            why = f"of the first there were {counts[0]}, of the others {counts[1]}"
+            self._fail(f"not all of {_words(first)} ended before {_words(then)} began ({why})", {})
+
+    def assert_no_request_after(self, last: Filter, then: Filter | None = None) -> None:
+        """Fails if a request of `then` (None: any) began after the last of `last` had ended, or there was none of `last`."""
+        if self.count(**last) == 0:
+            self._fail(f"there was no request of {_words(last)}", {})
+        late = self.requests_after(last, then)
+        if late:
+            self._fail(f"{len(late)} requests after the last of {_words(last)}, the first of them {late[0]}", then or {})
+
+    def describe(self, count: int = _SHOWN, **filter: Unpack[Filter]) -> str:
+        """The latest `count` entries that the filter selects, one a line, for messages."""
+        entries = self.newest(count, **filter)
+        return "\n".join(map(str, entries)) if entries else "(no request)"
+
+    def _fail(self, problem: str, filter: Filter) -> None:
+        of = f" of {_words(filter)}" if filter else ""
+        shown = self.describe(_SHOWN, **filter)
+        lost = f" ({self.dropped} older ones were dropped)" if self.dropped else ""
+        raise AssertionError(f"journal of {self.namespace!r}: {problem}\nthe last requests{of}{lost}:\n{shown}")
+
+    def _ask(self, question: str, filter: Filter, **more: Any) -> dict[str, Any]:
+        document = {"question": question, "filter": _filter(filter), **more}
+        answer: dict[str, Any] = json.loads(self._core.ask_journal(self.namespace, json.dumps(document)))
+        return answer
+
+
+def _words(filter: Filter) -> str:
+    return ", ".join(f"{name}={value!r}" for name, value in filter.items()) or "any request"

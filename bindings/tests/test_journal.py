@@ -1,0 +1,380 @@
+"""The journal of what clients asked, from Python: boto3 and our own client make the requests."""
+
+from __future__ import annotations
+
+import json
+import threading
+import urllib.error
+import urllib.request
+from datetime import datetime, timedelta, timezone
+from pathlib import Path
+from typing import Any
+
+import boto3
+import jsonschema
+import penstock
+import pytest
+from botocore.config import Config
+from botocore.exceptions import ClientError
+from penstock.testing import Emulator, Journal, Namespace
+
+# HTTP Archive 1.2 (w3.org's draft of 2012), the members that it requires, as a schema.
+PAIRS = {
+    "type": "array",
+    "items": {
+        "type": "object",
+        "required": ["name", "value"],
+        "properties": {"name": {"type": "string"}, "value": {"type": "string"}},
+    },
+}
+ISO_8601 = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$"
+MESSAGE = ["httpVersion", "cookies", "headers", "headersSize", "bodySize"]
+TIME = {"type": "number", "minimum": 0}
+SIZE = {"type": "integer", "minimum": -1}
+HAR = {
+    "type": "object",
+    "required": ["log"],
+    "properties": {
+        "log": {
+            "type": "object",
+            "required": ["version", "creator", "entries"],
+            "properties": {
+                "version": {"const": "1.2"},
+                "creator": {"type": "object", "required": ["name", "version"]},
+                "entries": {
+                    "type": "array",
+                    "items": {
+                        "type": "object",
+                        "required": ["startedDateTime", "time", "request", "response", "cache", "timings"],
+                        "properties": {
+                            "startedDateTime": {"type": "string", "pattern": ISO_8601},
+                            "time": TIME,
+                            "request": {
+                                "type": "object",
+                                "required": ["method", "url", "queryString", *MESSAGE],
+                                "properties": {
+                                    "url": {"type": "string", "pattern": "^https?://"},
+                                    "queryString": PAIRS,
+                                    "headers": PAIRS,
+                                    "headersSize": SIZE,
+                                    "bodySize": SIZE,
+                                },
+                            },
+                            "response": {
+                                "type": "object",
+                                "required": ["status", "statusText", "content", "redirectURL", *MESSAGE],
+                                "properties": {
+                                    "status": {"type": "integer"},
+                                    "statusText": {"type": "string"},
+                                    "content": {
+                                        "type": "object",
+                                        "required": ["size", "mimeType"],
+                                        "properties": {"size": {"type": "integer"}, "mimeType": {"type": "string"}},
+                                    },
+                                    "headers": PAIRS,
+                                    "bodySize": SIZE,
+                                },
+                            },
+                            "cache": {"type": "object"},
+                            "timings": {
+                                "type": "object",
+                                "required": ["send", "wait", "receive"],
+                                "properties": {"send": TIME, "wait": TIME, "receive": TIME},
+                            },
+                            "connection": {"type": "string"},
+                        },
+                    },
+                },
+            },
+        }
+    },
+}
+
+
+@pytest.fixture
+def world() -> Any:
+    with Emulator() as emulator:
+        yield emulator
+
+
+def boto(world: Emulator | Namespace, mode: str = "standard", attempts: int = 1) -> Any:
+    return boto3.client(
+        "s3",
+        endpoint_url=world.endpoint,
+        region_name=world.region,
+        aws_access_key_id=world.access_key_id,
+        aws_secret_access_key=world.secret_access_key,
+        config=Config(
+            signature_version="s3v4",
+            s3={"addressing_style": "path"},
+            retries={"mode": mode, "total_max_attempts": attempts},
+        ),
+    )
+
+
+def fill(world: Emulator, size: int = 100) -> Any:
+    """A boto3 client, a bucket "data" and an object "a/1" in it."""
+    client = boto(world)
+    client.create_bucket(Bucket="data")
+    client.put_object(Bucket="data", Key="a/1", Body=b"x" * size)
+    return client
+
+
+def test_an_entry_has_what_the_request_was(world: Emulator) -> None:
+    before = datetime.now(timezone.utc)
+    fill(world)
+    created, put = world.journal()
+    assert (created.number, created.operation, created.bucket, created.key) == (1, "CreateBucket", "data", "")
+    assert (put.number, put.operation, put.method, put.target, put.key) == (2, "PutObject", "PUT", "/data/a/1", "a/1")
+    assert (put.status, put.ending, put.access_key, put.error_code) == (200, "answered", "penstock", "")
+    assert put.bytes_in >= 100  # with aws-chunked's frames
+    assert abs(put.received - before) < timedelta(minutes=1)
+    assert put.began_s > created.began_s >= 0
+    assert 0 < put.lasted_s < 60
+    assert (put.connection, put.requests_before) == (created.connection, created.requests_before + 1)
+    assert list(put.checksums) == ["x-amz-checksum-crc32"]
+    assert put.invocation
+    assert "Boto3/" in put.user_agent
+    assert len(world.journal()) == 2
+    assert (world.journal().last, world.journal().dropped) == (2, 0)
+
+
+def test_filters_select(world: Emulator) -> None:
+    client = fill(world)
+    for key in ("a/1", "a/2"):
+        try:
+            client.head_object(Bucket="data", Key=key)
+        except ClientError:
+            continue
+    journal = world.journal()
+    assert journal.count() == 4
+    assert journal.count(operations="HeadObject") == journal.count(operations=["HeadObject", "GetObject"]) == 2
+    assert [entry.key for entry in journal.entries(status=4)] == ["a/2"]
+    assert journal.count(key_prefix="a/", method="HEAD", status=200, retried=False) == 1
+    assert [entry.number for entry in journal.newest(2, bucket="data")] == [3, 4]
+    assert journal.count(after=journal.last) == 0
+    with pytest.raises(ValueError, match="operation"):
+        journal.count(operation="GetObject")  # type: ignore[call-arg]
+    with pytest.raises(penstock.S3NotFoundError):
+        world.journal("nobody").count()
+
+
+def test_the_ranges_that_our_client_fetches_cover_an_object(world: Emulator) -> None:
+    size = 24 << 20
+    fill(world, size)
+    assert len(world.client().get_object("data", "a/1").read()) == size
+    report = world.journal().ranges("data", "a/1", wanted=[(0, size)])
+    assert (report.covered, report.missing, report.over_read_bytes) == ([(0, size)], [], 0)
+    # A download from both ends breaks off where they meet; what was on its way by then left twice.
+    broken = [entry for entry in world.journal() if entry.ending == "broken"]
+    assert report.overlap_bytes <= sum(entry.bytes_out for entry in broken)
+    world.journal().assert_ranges("data", "a/1", [(0, size)], most_overlap_bytes=report.overlap_bytes)
+
+
+def test_ranges_tell_what_was_fetched_twice_missed_and_too_much(world: Emulator) -> None:
+    client = fill(world)
+    for asked in ("bytes=0-19", "bytes=10-29", "bytes=90-200"):
+        client.get_object(Bucket="data", Key="a/1", Range=asked)["Body"].read()
+    journal = world.journal()
+    report = journal.ranges("data", "a/1", wanted=[(0, 25), (40, 50)])
+    assert report.fetched == [(0, 20), (10, 30), (90, 100)]
+    assert (report.fetched_bytes, report.overlap_bytes, report.over_read_bytes) == (50, 10, 15)
+    assert report.missing == [(40, 50)]
+    with pytest.raises(AssertionError) as failure:
+        journal.assert_ranges("data", "a/1", [(0, 25), (40, 50)], most_over_read_bytes=15)
+    assert "never fetched bytes 40-50; fetched 10 bytes twice, more than 0\n" in str(failure.value)
+    assert "GET /data/a/1 -> 206 bytes 90-100" in str(failure.value)
+
+
+# botocore counts the first attempt too; legacy and standard differ in the waits between, not in this.
+@pytest.mark.parametrize("mode", ["legacy", "standard"])
+def test_retries_of_boto3_are_seen_as_its_documentation_counts_them(mode: str) -> None:
+    with Emulator(fail_rate=1.0) as world:
+        client = boto(world, mode, attempts=3)
+        with pytest.raises(ClientError, match="SlowDown"):
+            client.list_buckets()
+        (retry,) = world.journal().retries()
+        assert retry.statuses == [503, 503, 503]
+        assert retry.began_s == sorted(retry.began_s)
+        entries = world.journal().entries(invocation=retry.invocation)
+        assert [entry.number for entry in entries] == retry.entries
+        assert [entry.attempt for entry in entries] == [1, 2, 3]
+        assert world.journal().count(retried=True) == 2
+        assert {entry.error_code for entry in entries} == {"SlowDown"}
+
+
+def test_a_refused_attempt_and_the_one_that_came_through_are_one_invocation() -> None:
+    with Emulator(fail_rate=0.5, fail_seed=7) as world:
+        client = boto(world, "standard", attempts=10)
+        for _ in range(10):
+            client.list_buckets()
+        journal = world.journal()
+        assert journal.count(status=200) == 10
+        retries = journal.retries()
+        assert retries
+        for retry in retries:
+            assert retry.statuses == [503] * (len(retry.statuses) - 1) + [200]
+        refused = world.stats()["injected_failures"]
+        assert journal.count(status=503) == refused == sum(len(retry.entries) - 1 for retry in retries)
+
+
+def test_order_and_what_came_too_late(world: Emulator) -> None:
+    client = fill(world)
+    journal = world.journal()
+    journal.assert_in_order({"operations": "CreateBucket"}, {"operations": "PutObject"})
+    journal.assert_no_request_after({"operations": "PutObject"})
+    client.get_object(Bucket="data", Key="a/1")["Body"].read()
+    assert [entry.operation for entry in journal.requests_after({"operations": "PutObject"})] == ["GetObject"]
+    late = r"1 requests after the last of operations='PutObject', the first of them #3 .*GET /data/a/1"
+    with pytest.raises(AssertionError, match=late):
+        journal.assert_no_request_after({"operations": "PutObject"})
+    with pytest.raises(AssertionError, match="no request of operations='CopyObject'"):
+        journal.assert_no_request_after({"operations": "CopyObject"})
+    with pytest.raises(AssertionError, match="of the first there were 1, of the others 0"):
+        journal.assert_in_order({"operations": "PutObject"}, {"operations": "DeleteObject"})
+
+
+def test_a_failed_count_shows_the_requests(world: Emulator) -> None:
+    fill(world)
+    journal = world.journal()
+    journal.assert_count(1, operations="PutObject")
+    journal.assert_max_concurrency(1)
+    with pytest.raises(AssertionError) as failure:
+        journal.assert_count(2, operations="PutObject")
+    lines = str(failure.value).splitlines()
+    assert lines[0] == "journal of 'default': 1 requests instead of 2"
+    assert lines[1] == "the last requests of operations='PutObject':"
+    assert lines[2].startswith("#2 at ")
+    assert "PUT /data/a/1 -> 200 (PutObject, attempt 1, " in lines[2]
+    with pytest.raises(AssertionError, match=r"\(no request\)"):
+        journal.assert_count(1, operations="CopyObject")
+    with pytest.raises(AssertionError, match="1 requests at one time, more than 0"):
+        journal.assert_max_concurrency(0)
+
+
+def test_requests_per_second_add_up(world: Emulator) -> None:
+    fill(world)
+    assert sum(world.journal().requests_per_second()) == 2
+    assert world.journal().requests_per_second(key_prefix="none") == []
+
+
+@pytest.mark.parametrize("version", ["s3v4", "s3"])
+def test_signatures_and_tokens_are_in_no_export(version: str, tmp_path: Path) -> None:
+    temporary = {"access_key_id": "TEMP", "secret_access_key": "s", "session_token": "the-token"}
+    users = {"accounts": [{"account_id": "111122223333", "access_keys": [temporary]}]}
+    with Emulator(users=users) as world:
+        client = boto3.client(
+            "s3",
+            endpoint_url=world.endpoint,
+            region_name="us-east-1",
+            aws_access_key_id="TEMP",
+            aws_secret_access_key="s",
+            aws_session_token="the-token",
+            config=Config(signature_version=version, s3={"addressing_style": "path"}),
+        )
+        url = client.generate_presigned_url("get_object", Params={"Bucket": "data", "Key": "k"})
+        name = "X-Amz-Signature=" if version == "s3v4" else "Signature="
+        signature = url.split(name)[1].split("&")[0]
+        with pytest.raises(urllib.error.HTTPError) as refused:
+            urllib.request.urlopen(url, timeout=10)
+        refused.value.close()
+        assert refused.value.code == 404  # signed well: there is no such bucket
+        (entry,) = world.journal()
+        assert f"{name}***" in entry.target
+        assert ("oken=***" in entry.target) == (version == "s3v4" or "oken=" in url)
+        world.journal().export(tmp_path / "lines")
+        world.journal().export(tmp_path / "har", "har")
+        for text in ((tmp_path / "lines").read_text(), (tmp_path / "har").read_text(), str(entry), world.journal().describe()):
+            assert signature not in text
+            assert "the-token" not in text
+
+
+def test_lines_are_entries(world: Emulator, tmp_path: Path) -> None:
+    fill(world)
+    world.journal().export(tmp_path / "lines", "jsonl", operations="PutObject")
+    (line,) = [json.loads(line) for line in (tmp_path / "lines").read_text().splitlines()]
+    assert (line["number"], line["key"]) == (2, "a/1")
+
+
+def test_har_is_as_its_specification_has_it(world: Emulator, tmp_path: Path) -> None:
+    client = fill(world)
+    client.list_objects_v2(Bucket="data", Prefix="ä /")
+    with pytest.raises(ClientError):
+        client.get_object(Bucket="data", Key="none")
+    world.journal().export(tmp_path / "har", "har")
+    archive = json.loads((tmp_path / "har").read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator(HAR).validate(archive)
+    created, put, listed, missing = archive["log"]["entries"]
+    assert created["request"]["url"] == world.endpoint + "/data"
+    assert put["request"]["bodySize"] >= 100
+    assert {"name": "prefix", "value": "ä /"} in listed["request"]["queryString"]
+    assert (missing["response"]["status"], missing["response"]["statusText"]) == (404, "NoSuchKey")
+    for entry in archive["log"]["entries"]:  # the specification: the sum of the timings
+        assert entry["time"] == pytest.approx(sum(entry["timings"].values()))
+    with pytest.raises(ValueError, match="takes 'jsonl' or 'har'"):
+        world.journal().export(tmp_path / "x", "xml")  # type: ignore[arg-type]
+
+
+def test_a_tail_gives_entries_as_they_come(world: Emulator) -> None:
+    client = fill(world)
+    journal = world.journal()
+    assert [entry.number for entry in journal.tail(behind=0, timeout_s=0)] == [1, 2]
+    assert list(journal.tail(timeout_s=0)) == []
+    tail = journal.tail(timeout_s=30, operations="HeadObject")
+    seen: list[int] = []
+    reader = threading.Thread(target=lambda: seen.append(next(tail).number))
+    client.list_buckets()  # after the tail began, and before anybody reads it
+    reader.start()
+    client.head_object(Bucket="data", Key="a/1")
+    reader.join(30)
+    assert seen == [4]
+
+
+def test_a_tail_goes_on_after_a_reset(world: Emulator) -> None:
+    client = fill(world)
+    tail = world.journal().tail(timeout_s=30)
+    world.reset()
+    client.list_buckets()
+    assert next(tail).operation == "ListBuckets"
+
+
+def test_clearing_and_resetting(world: Emulator) -> None:
+    client = fill(world)
+    journal = world.journal()
+    journal.clear()
+    assert (len(journal), journal.last) == (0, 2)
+    client.list_buckets()
+    assert [entry.number for entry in journal] == [3]
+    world.reset()
+    assert (len(journal), journal.last) == (0, 0)
+
+
+def test_each_namespace_has_a_journal_of_its_own(world: Emulator) -> None:
+    suite = world.create_namespace("suite")
+    boto(suite).list_buckets()
+    assert (len(suite.journal), len(world.journal())) == (1, 0)
+    assert isinstance(suite.journal, Journal)
+    world.delete_namespace("suite")
+    with pytest.raises(penstock.S3NotFoundError):
+        len(suite.journal)
+
+
+def test_memory_is_bounded_and_what_had_to_go_is_counted() -> None:
+    with Emulator(journal_bytes=128 << 10, auth="off") as world:
+        client = world.client()
+        for _ in range(1000):
+            with pytest.raises(penstock.S3NotFoundError):
+                client.head_object("none", "key")
+        journal = world.journal()
+        assert journal.dropped + len(journal) == 1000
+        assert 0 < len(journal) < 1000
+        assert [entry.number for entry in journal][-1] == 1000
+        with pytest.raises(AssertionError, match=f"{journal.dropped} older ones were dropped"):
+            journal.assert_count(0)
+
+
+def test_without_a_journal_its_methods_say_how_to_have_one() -> None:
+    with Emulator(journal_bytes=0) as world:
+        boto(world).list_buckets()
+        with pytest.raises(ValueError, match="journal_bytes"):
+            world.journal().count()
