@@ -68,14 +68,17 @@ std::int64_t Nanoseconds(WallTime time) {
 }
 
 py::dict Clock(const emulator::ClockState& state) {
-  return py::dict("now_ns"_a = Nanoseconds(state.now), "frozen"_a = state.frozen, "offset_ns"_a = state.offset.count());
+  return py::dict("now_ns"_a = Nanoseconds(state.now), "frozen"_a = state.frozen, "offset_ns"_a = state.offset.count(),
+                  "rate"_a = state.rate);
 }
 
-emulator::ClockChange MakeClockChange(std::optional<std::int64_t> now_ns, std::int64_t advance_ns, std::optional<bool> frozen) {
+emulator::ClockChange MakeClockChange(std::optional<std::int64_t> now_ns, std::int64_t advance_ns, std::optional<bool> frozen,
+                                      std::optional<double> rate) {
   emulator::ClockChange change;
   if (now_ns) change.now = WallTime(std::chrono::duration_cast<WallTime::duration>(std::chrono::nanoseconds(*now_ns)));
   change.advance = std::chrono::nanoseconds(advance_ns);
   change.frozen = frozen;
+  change.rate = rate;
   return change;
 }
 
@@ -85,7 +88,7 @@ void BindLife(PyEmulatorClass& type) {
                        const std::vector<std::pair<std::string, std::string>>& access_keys, std::string users_path,
                        std::string users_json, std::string region, double fail_rate, std::uint64_t fail_seed,
                        std::string tls_certificate, std::string tls_key, std::string log_path,
-                       std::uint64_t journal_bytes) {
+                       std::uint64_t journal_bytes, std::string limits_json) {
              emulator::EmulatorOptions options;
              options.host = std::move(host);
              options.port = port;
@@ -104,13 +107,14 @@ void BindLife(PyEmulatorClass& type) {
              options.tls_key_path = std::move(tls_key);
              options.log_path = std::move(log_path);
              options.journal_bytes = journal_bytes;
+             options.limits_json = std::move(limits_json);
              return Start(std::move(options));
            }),
            py::kw_only(), "host"_a = "127.0.0.1", "port"_a = 0, "admin_port"_a = 0, "admin_token"_a = "",
            "data_directory"_a = "", "strict_durability"_a = false, "auth"_a = "verify",
            "access_keys"_a = std::vector<std::pair<std::string, std::string>>(), "users_path"_a = "", "users_json"_a = "",
            "region"_a = "us-east-1", "fail_rate"_a = 0.0, "fail_seed"_a = 1, "tls_certificate"_a = "", "tls_key"_a = "",
-           "log_path"_a = "", "journal_bytes"_a = emulator::EmulatorOptions().journal_bytes)
+           "log_path"_a = "", "journal_bytes"_a = emulator::EmulatorOptions().journal_bytes, "limits_json"_a = "")
       .def_property_readonly("endpoint", [](const PyEmulator& self) { return self.Get().endpoint(); })
       .def_property_readonly("admin_endpoint", [](const PyEmulator& self) { return self.Get().admin_endpoint(); })
       .def_property_readonly("notices", [](const PyEmulator& self) { return self.Get().notices(); })
@@ -154,15 +158,31 @@ void BindNamespaces(PyEmulatorClass& type) {
       .def(
           "change_clock",
           [](const PyEmulator& self, const std::string& name, std::optional<std::int64_t> now_ns, std::int64_t advance_ns,
-             std::optional<bool> frozen) {
-            const emulator::ClockChange change = MakeClockChange(now_ns, advance_ns, frozen);
+             std::optional<bool> frozen, std::optional<double> rate) {
+            const emulator::ClockChange change = MakeClockChange(now_ns, advance_ns, frozen, rate);
             return Clock(Ask(self, [&](emulator::Emulator& instance) { return instance.ChangeClock(name, change); }));
           },
-          "namespace"_a, py::kw_only(), "now_ns"_a = py::none(), "advance_ns"_a = 0, "frozen"_a = py::none())
+          "namespace"_a, py::kw_only(), "now_ns"_a = py::none(), "advance_ns"_a = 0, "frozen"_a = py::none(),
+          "rate"_a = py::none())
       .def(
           "restore_clock",
           [](const PyEmulator& self, const std::string& name) {
             return Clock(Ask(self, [&](emulator::Emulator& instance) { return instance.RestoreClock(name); }));
+          },
+          "namespace"_a);
+}
+
+void BindLimits(PyEmulatorClass& type) {
+  type.def(
+          "set_limits",
+          [](const PyEmulator& self, const std::string& name, const std::string& json) {
+            Ask(self, [&](emulator::Emulator& instance) { return instance.SetLimits(name, json); });
+          },
+          "namespace"_a, "limits_json"_a)
+      .def(
+          "limits_report",
+          [](const PyEmulator& self, const std::string& name) {
+            return Ask(self, [&](emulator::Emulator& instance) { return instance.LimitsReport(name); });
           },
           "namespace"_a);
 }
@@ -232,6 +252,7 @@ void BindEmulator(py::module_& module) {
   PyEmulatorClass type(module, "Emulator", "An S3 emulator inside this process.");
   BindLife(type);
   BindNamespaces(type);
+  BindLimits(type);
   BindContent(type);
   BindJournal(type);
   module.def(

@@ -46,6 +46,7 @@ ACCESS_KEY_ID = "penstock"
 SECRET_ACCESS_KEY = "penstock-secret"
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
+_PRESETS = ("aws-standard", "aws-strict", "aws-express")
 _LONGEST_ADVANCE_S = 9_000_000_000
 
 
@@ -106,6 +107,8 @@ class Emulator(_Access):
         tls: Paths of a PEM certificate and its key; None: plain HTTP.
         port: 0: any free port.
         admin_token: Requests to the admin listener must bring it; None: they need nothing.
+        limits: What every namespace begins with of limits, latency and bandwidth: a preset ("aws-standard", "aws-strict",
+            "aws-express"), the path of a JSON file, or a dict as in docs/limits.schema.json; None: none.
         log_path: File that gets one JSON line per request; None: none.
         journal_bytes: Of requests that each namespace's journal keeps, about 300 bytes for each; 0: no journal.
 
@@ -129,6 +132,7 @@ class Emulator(_Access):
         tls: tuple[str, str] | None = None,
         port: int = 0,
         admin_token: str | None = None,
+        limits: str | os.PathLike[str] | Mapping[str, Any] | None = None,
         log_path: str | None = None,
         journal_bytes: int = 16 << 20,
     ) -> None:
@@ -144,6 +148,7 @@ class Emulator(_Access):
             strict_durability=strict_durability, auth=auth, access_keys=access_keys or [], users_path=users_path,
             users_json=users_json, region=region, fail_rate=fail_rate, fail_seed=fail_seed, tls_certificate=certificate,
             tls_key=key, log_path=log_path or "", journal_bytes=journal_bytes,
+            limits_json=_limits_json(limits),
         )  # fmt: skip
         for notice in self._core.notices:
             warnings.warn(notice, UserWarning, stacklevel=2)
@@ -224,6 +229,29 @@ class Emulator(_Access):
         """What clients asked of a namespace. Whether there is such a namespace shows when the journal is used."""
         return Journal(self._core, namespace)
 
+    def set_limits(self, limits: str | os.PathLike[str] | Mapping[str, Any] | None, namespace: str = "default") -> None:
+        """Sets a namespace's limits, latency and bandwidth from now on, with full budgets; a reset gives back those of the start.
+
+        Args:
+            limits: As the argument of the constructor; None: none.
+
+        Raises:
+            ValueError: names the member that is wrong, such as "buckets.hot.reads_per_second".
+            S3NotFoundError: there is no such namespace.
+        """
+        self._core.set_limits(namespace, _limits_json(limits) or "{}")
+
+    def limits_report(self, namespace: str = "default") -> dict[str, Any]:
+        """What is set, and what came of it: requests admitted and refused, each bucket's partitions, splits and merges.
+
+        docs/admin-api.md describes the members.
+
+        Raises:
+            S3NotFoundError: there is no such namespace.
+        """
+        report: dict[str, Any] = json.loads(self._core.limits_report(namespace))
+        return report
+
     def seed(self, bucket: str, directory: str | os.PathLike[str], prefix: str = "", namespace: str = "default") -> SeedReport:
         """Makes objects of the files below `directory`: `prefix` and the path relative to it are the key.
 
@@ -300,7 +328,7 @@ class Namespace(_Access):
 
 
 class Clock:
-    """The clock of a namespace: it drives dates, the age of signatures and every expiry in it.
+    """The clock of a namespace: it drives dates, the age of signatures, every expiry and the limits in it.
 
     Clients sign with the machine's time: a clock more than 15 minutes away refuses what is signed in headers
     (RequestTimeTooSkewed), unless the client corrects its own clock, as Penstock's does. Presigned URLs only expire.
@@ -329,6 +357,22 @@ class Clock:
     def offset(self) -> timedelta:
         """How far it is ahead of the machine's clock, to the microsecond; negative: behind it."""
         return timedelta(microseconds=self._core.clock(self.namespace)["offset_ns"] // 1000)
+
+    @property
+    def rate(self) -> float:
+        """Seconds of it that pass in one of the machine's, while it runs."""
+        return float(self._core.clock(self.namespace)["rate"])
+
+    def run(self, rate: float) -> None:
+        """Lets it run from where it stands, `rate` times as fast as the machine's; it never jumps or runs backwards.
+
+        Args:
+            rate: 0.001 to 1000, to the millionth.
+
+        Raises:
+            ValueError: `rate` is out of range.
+        """
+        self._core.change_clock(self.namespace, frozen=False, rate=rate)
 
     def advance(self, seconds: float) -> None:
         """Moves it, running or frozen; a negative number moves it back."""
@@ -374,6 +418,17 @@ def emulated_s3(**options: Any) -> Iterator[Emulator]:
     """
     with Emulator(**options) as emulator, environment_set(offline_environment(emulator.environment())):
         yield emulator
+
+
+def _limits_json(limits: str | os.PathLike[str] | Mapping[str, Any] | None) -> str:
+    """JSON, or a preset's name as it stands."""
+    if limits is None:
+        return ""
+    if isinstance(limits, Mapping):
+        return json.dumps(limits)
+    if limits in _PRESETS:
+        return str(limits)
+    return Path(limits).read_text(encoding="utf-8")
 
 
 def _read_json(path: str) -> dict[str, Any]:

@@ -38,6 +38,11 @@ struct Delivery {
   std::chrono::nanoseconds piece_every{};
 };
 
+// Before anything else that `delivery` says, the answer waits for `wait`.
+void HoldBack(Delivery& delivery, std::chrono::nanoseconds wait);
+// No faster than this either; 0: no limit of its own.
+void LimitRate(Delivery& delivery, std::uint64_t bytes_per_second);
+
 }  // namespace penstock::emulator::api
 
 #endif  // PENSTOCK_EMULATOR_API_DELIVERY_H_

@@ -11,6 +11,11 @@ std::optional<std::string_view> RequestHead::Find(std::string_view name) const {
   return std::nullopt;
 }
 
+Delivery& Response::Delivering() {
+  if (!delivery) delivery = std::make_unique<Delivery>();
+  return *delivery;
+}
+
 void Response::Add(std::string name, std::string value) { headers.emplace_back(std::move(name), std::move(value)); }
 
 std::optional<std::string_view> Response::Find(std::string_view name) const {

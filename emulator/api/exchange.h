@@ -85,6 +85,8 @@ struct Response {
   std::string error_code;  // "NoSuchKey" where this is a refusal, also without a document (HEAD, 304); never sent
   std::string error_detail;  // what the log may say beyond the code, with this machine's paths; never sent
 
+  // `delivery`, made where there is none.
+  Delivery& Delivering();
   // Appends; does not look for duplicates.
   void Add(std::string name, std::string value);
   std::optional<std::string_view> Find(std::string_view name) const;

@@ -1,4 +1,4 @@
-// What a namespace has beside its buckets, to test clients with: faults, and the journal of what they did.
+// What a namespace has beside its buckets, to test clients with: faults, limits, and a journal.
 //
 // As new after a reset, like the buckets. Reached through api::Namespace.
 #ifndef PENSTOCK_EMULATOR_INSTRUMENTS_INSTRUMENTS_H_
@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "emulator/faults/fault_desk.h"
+#include "emulator/instruments/regulator.h"
 #include "emulator/journal/journal.h"
 #include "penstock/base/clock.h"
 
@@ -18,6 +19,7 @@ namespace penstock::emulator::instruments {
 struct InstrumentOptions {
   std::size_t journal_bytes = 16 << 20;  // 0: nothing is written down
   std::optional<faults::Scenario> scenario;
+  ThrottleSettings throttle;
 };
 
 // Thread safety: safe from any thread.
@@ -27,6 +29,7 @@ class Instruments {
   static Result<std::shared_ptr<Instruments>> Open(const InstrumentOptions& options, const Clock& clock);
 
   faults::FaultDesk& faults() { return faults_; }
+  Regulator& regulator() { return regulator_; }
   journal::Journal* journal() { return journal_ ? &*journal_ : nullptr; }  // null: there is none
   // Where the journal's monotonic times begin.
   MonotonicTime opened() const { return opened_; }
@@ -36,6 +39,7 @@ class Instruments {
 
   const MonotonicTime opened_;
   faults::FaultDesk faults_;
+  Regulator regulator_;
   std::optional<journal::Journal> journal_;
 };
 

@@ -37,7 +37,8 @@ std::string ClockJson(const std::string& name_space, const ClockState& state) {
   return JsonText({{"namespace", name_space},
                    {"now", FormatIso8601(state.now)},
                    {"frozen", state.frozen},
-                   {"offset_seconds", static_cast<double>(state.offset.count()) / kNanosecondsPerSecond}});
+                   {"offset_seconds", static_cast<double>(state.offset.count()) / kNanosecondsPerSecond},
+                   {"rate", state.rate}});
 }
 
 Result<std::optional<std::string>> NamespaceToReset(std::string_view body) {
@@ -54,7 +55,7 @@ Result<std::string> NamespaceToCreate(std::string_view body) {
 
 Result<ClockChange> ParseClockChange(std::string_view body) {
   PENSTOCK_ASSIGN(const Json json, ParseBody(body));
-  PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, "", {"now", "advance_seconds", "frozen"}));
+  PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, "", {"now", "advance_seconds", "frozen", "rate"}));
   ClockChange change;
   PENSTOCK_ASSIGN(change.now, fields.Time("now"));
   PENSTOCK_ASSIGN(const std::optional<double> seconds, fields.Number("advance_seconds"));
@@ -63,7 +64,8 @@ Result<ClockChange> ParseClockChange(std::string_view body) {
   }
   if (seconds) change.advance = std::chrono::nanoseconds(std::llround(*seconds * kNanosecondsPerSecond));
   PENSTOCK_ASSIGN(change.frozen, fields.Flag("frozen"));
-  if (json.empty()) return FieldError("", "nothing to change; give now, advance_seconds or frozen");
+  PENSTOCK_ASSIGN(change.rate, fields.Number("rate"));
+  if (json.empty()) return FieldError("", "nothing to change; give now, advance_seconds, frozen or rate");
   return change;
 }
 

@@ -40,6 +40,7 @@ struct AdminRoute {
 
 std::span<const AdminRoute> SpaceRoutes();  // health, stats, reset, namespaces, clock, seed, users, access-keys
 std::span<const AdminRoute> JournalRoutes();  // journal, journal-tail, journal-query
+std::span<const AdminRoute> LimitRoutes();  // limits
 
 }  // namespace penstock::emulator::server
 

@@ -1,11 +1,15 @@
 #include "emulator/server/command_line.h"
 
+#include <fstream>
+#include <iterator>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include <CLI/CLI.hpp>
 
 #include "emulator/server/options.h"
+#include "emulator/throttle/limits.h"
 
 namespace penstock::emulator::server {
 namespace {
@@ -17,6 +21,7 @@ struct Flags {
   std::string auth = "verify";
   std::vector<std::string> access_keys;
   std::vector<std::string> secret_keys;
+  std::string limits;
 };
 
 void Declare(CLI::App& app, Flags& flags) {
@@ -46,6 +51,7 @@ void Declare(CLI::App& app, Flags& flags) {
   app.add_option("--fail-rate", options.fail_rate, "share of requests answered 503 SlowDown, 0 to 1")->capture_default_str();
   app.add_option("--fail-seed", options.fail_seed, "decides which requests fail")->capture_default_str();
   app.add_option("--first-byte-delay-ms", options.first_byte_delay_ms, "hold every GET and HEAD answer back that long, as a far S3 does")->capture_default_str();
+  app.add_option("--limits", flags.limits, "limits, latency and bandwidth as S3's: aws-standard, aws-strict, aws-express or a JSON FILE (docs/limits.schema.json)");
   app.add_option("--tls-cert", options.tls_certificate_path, "PEM certificate chain: serve https");
   app.add_option("--tls-key", options.tls_key_path, "PEM private key");
   app.add_option("--journal-bytes", options.journal_bytes, "memory for each namespace's journal of requests; 0: no journal")->capture_default_str();
@@ -53,6 +59,17 @@ void Declare(CLI::App& app, Flags& flags) {
 }
 
 Error Usage(std::string message) { return Error::Make(ErrorKind::kInvalidArgument, std::move(message)); }
+
+// A preset's name stays what it is.
+Result<std::string> ReadLimits(const std::string& name) {
+  if (name.empty() || throttle::PresetLimits(name).ok()) return name;
+  std::ifstream file(name, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(file), {}};
+  if (file && !text.empty()) return text;
+  std::string presets;
+  for (const std::string_view preset : throttle::PresetNames()) presets += std::string(presets.empty() ? "" : ", ") + std::string(preset);
+  return Usage("limits file '" + name + "' cannot be read or is empty; give a JSON file or one of " + presets);
+}
 
 // Names the flags but not their values: behind a mistyped --secret-key stands a secret.
 Error UnknownFlags(const std::vector<std::string>& extras) {
@@ -88,6 +105,7 @@ Result<CommandLine> ParseCommandLine(int argc, const char* const* argv) {
   for (std::size_t i = 0; i < flags.access_keys.size(); ++i) {
     flags.options.access_keys.push_back({flags.access_keys[i], flags.secret_keys[i]});
   }
+  PENSTOCK_ASSIGN(flags.options.limits_json, ReadLimits(flags.limits));
   flags.options.durability = flags.durability == "strict" ? DurabilityMode::kStrict : DurabilityMode::kRelaxed;
   flags.options.auth = flags.auth == "verify" ? AuthMode::kVerify : flags.auth == "parse" ? AuthMode::kParse : AuthMode::kOff;
   PENSTOCK_ASSIGN(EmulatorOptions checked, CheckedOptions(std::move(flags.options)));

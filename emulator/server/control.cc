@@ -8,6 +8,7 @@
 
 #include "base/digest.h"
 #include "base/encoding.h"
+#include "emulator/instruments/limits_report.h"
 #include "emulator/json/json_fields.h"
 #include "emulator/server/root_accounts.h"
 #include "emulator/server/seeder.h"
@@ -63,6 +64,12 @@ struct Control::Given {
 
 Result<std::unique_ptr<Control>> Control::Open(const EmulatorOptions& options, const Clock& machine, api::Handler& router) {
   // Read before anything is opened: a mistake in a file leaves no trace.
+  instruments::InstrumentOptions instruments{.journal_bytes = options.journal_bytes, .scenario = {}, .throttle = {}};
+  if (!options.limits_json.empty()) {
+    auto settings = instruments::ParseThrottleSettings(options.limits_json);
+    if (!settings.ok()) return FieldError("limits", settings.error().message);
+    instruments.throttle = std::move(settings).value();
+  }
   std::vector<Given> given;
   given.push_back({"--access-key", UsersOfPairs(options.access_keys)});
   if (!options.users_path.empty()) {
@@ -81,7 +88,7 @@ Result<std::unique_ptr<Control>> Control::Open(const EmulatorOptions& options, c
                                                       .durability = durability,
                                                       .clock = &machine,
                                                       .owners = &control->identities_,
-                                                      .instruments = {.journal_bytes = options.journal_bytes, .scenario = {}}}));
+                                                      .instruments = std::move(instruments)}));
   std::unique_ptr<KeptUsers> kept;
   std::optional<std::vector<RootAccount>> roots;
   if (!options.data_directory.empty()) {
@@ -173,6 +180,18 @@ Result<ClockState> Control::RestoreClock(const std::string& name) {
   PENSTOCK_ASSIGN(const std::shared_ptr<Universe> universe, spaces_->Find(name));
   universe->clock().Restore();
   return universe->clock().State();
+}
+
+Result<void> Control::SetLimits(const std::string& name, const std::string& json) {
+  PENSTOCK_ASSIGN(instruments::ThrottleSettings settings, instruments::ParseThrottleSettings(json));
+  PENSTOCK_ASSIGN(const std::shared_ptr<Universe> universe, spaces_->Find(name));
+  universe->Current()->instruments->regulator().Set(std::move(settings));
+  return Ok();
+}
+
+Result<std::string> Control::LimitsReport(const std::string& name) {
+  PENSTOCK_ASSIGN(const std::shared_ptr<Universe> universe, spaces_->Find(name));
+  return instruments::LimitsReportJson(name, universe->Current()->instruments->regulator().Report());
 }
 
 Result<SeedReport> Control::Seed(const SeedRequest& request) {

@@ -37,6 +37,9 @@ class Control {
   Result<ClockState> ChangeClock(const std::string& name, const ClockChange& change);
   Result<ClockState> RestoreClock(const std::string& name);
 
+  Result<void> SetLimits(const std::string& name, const std::string& json);
+  Result<std::string> LimitsReport(const std::string& name);
+
   Result<SeedReport> Seed(const SeedRequest& request);
 
   // As Emulator's.

@@ -11,6 +11,7 @@
 #include "emulator/faults/first_byte_delay.h"
 #include "emulator/http/server.h"
 #include "emulator/instruments/journal_writer.h"
+#include "emulator/instruments/throttle_handler.h"
 #include "emulator/server/admin.h"
 #include "emulator/server/control.h"
 #include "emulator/server/counters.h"
@@ -49,8 +50,9 @@ class RunningEmulator final : public Emulator {
     notices_ = control_->notices();
     const api::HostRules hosts = api::HostRules::Default(options_.region);
     const Identities& identities = control_->identities();
+    throttle_ = instruments::MakeThrottle(*router_);
     auth_ = auth::MakeAuth(
-        {.mode = ModeOf(options_.auth), .region = options_.region, .hosts = hosts, .allow_anonymous = true}, identities, *router_);
+        {.mode = ModeOf(options_.auth), .region = options_.region, .hosts = hosts, .allow_anonymous = true}, identities, *throttle_);
     fail_rate_ = faults::MakeFailRate({.rate = options_.fail_rate, .seed = options_.fail_seed}, *auth_);
     delay_ = faults::MakeFirstByteDelay(std::chrono::milliseconds(options_.first_byte_delay_ms), *fail_rate_);
     marks_ = instruments::MakeLeavingMarks(*delay_);
@@ -117,6 +119,12 @@ class RunningEmulator final : public Emulator {
   }
   Result<void> ClearJournal(const std::string& name_space) override {
     return Asking([&](Control& control) { return control.ClearJournal(name_space); });
+  }
+  Result<void> SetLimits(const std::string& name_space, const std::string& json) override {
+    return Asking([&](Control& control) { return control.SetLimits(name_space, json); });
+  }
+  Result<std::string> LimitsReport(const std::string& name_space) const override {
+    return Asking([&](Control& control) { return control.LimitsReport(name_space); });
   }
 
   Result<SeedReport> Seed(const SeedRequest& request) override {
@@ -190,6 +198,7 @@ class RunningEmulator final : public Emulator {
   std::unique_ptr<api::Handler> router_;
   mutable std::shared_mutex control_mutex_;  // requests need no lock: they are gone when Stop takes it
   std::unique_ptr<Control> control_;
+  std::unique_ptr<api::Handler> throttle_;
   std::unique_ptr<api::Handler> auth_;
   std::unique_ptr<faults::FailRate> fail_rate_;
   std::unique_ptr<api::Handler> delay_;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "emulator/json/json_fields.h"
+#include "emulator/throttle/limits_document.h"
 #include "penstock/simulate.h"
 
 namespace penstock::emulator::simulate {
@@ -56,18 +57,6 @@ Result<void> ReadNaming(const JsonFields& fields, Naming& naming) {
     naming.user_prefixes.push_back(prefix.get<std::string>());
   }
   return Ok();
-}
-
-Result<void> ReadLimits(const JsonFields& fields, throttle::Limits& limits) {
-  PENSTOCK_ASSIGN(limits, Named(fields, "limits", "aws-standard", throttle::PresetLimits));
-  PENSTOCK_TRY(Whole(fields, "reads_per_second", limits.reads_per_second));
-  PENSTOCK_TRY(Whole(fields, "writes_per_second", limits.writes_per_second));
-  std::uint32_t burst_ms = static_cast<std::uint32_t>(limits.burst.count());
-  PENSTOCK_TRY(Whole(fields, "burst_ms", burst_ms));
-  limits.burst = std::chrono::milliseconds(burst_ms);
-  PENSTOCK_TRY(Seconds(fields, "split_after_s", limits.split_after));
-  PENSTOCK_TRY(Seconds(fields, "merge_after_s", limits.merge_after));
-  return Whole(fields, "max_partitions", limits.max_partitions);
 }
 
 double InSeconds(std::chrono::nanoseconds span) { return std::chrono::duration<double>(span).count(); }
@@ -125,7 +114,8 @@ Result<Job> ParseJob(std::string_view json) {
   // The prefix strategies stand for the directory of a step, and their epoch for its number.
   if (job.naming.strategy != Strategy::kDefault) job.path = "checkpoint";
   if (path) job.path = *path;
-  PENSTOCK_TRY(ReadLimits(fields, job.limits));
+  PENSTOCK_ASSIGN(job.limits, Named(fields, "limits", "aws-standard", throttle::PresetLimits));
+  PENSTOCK_TRY(throttle::ReadLimits(fields, job.limits));
   PENSTOCK_TRY(Whole(fields, "warm_partitions", job.warm_partitions));
   PENSTOCK_ASSIGN(job.latency, Named(fields, "latency", "s3-standard", throttle::FindProfile));
   PENSTOCK_ASSIGN(job.client, Named(fields, "client", "standard", FindPolicy));

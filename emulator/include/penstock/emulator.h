@@ -55,6 +55,9 @@ struct EmulatorOptions {
   int first_byte_delay_ms = 0;  // every GET and HEAD answer leaves that much later
   std::string tls_certificate_path;  // PEM; both set or both empty
   std::string tls_key_path;
+  // What each namespace begins with of limits, latency and bandwidth: JSON (docs/limits.schema.json), or a preset's name
+  // ("aws-standard", "aws-strict", "aws-express"). Empty: as much and as fast as it goes.
+  std::string limits_json;
   std::uint64_t journal_bytes = 16 << 20;  // of requests that each namespace's journal keeps at most; 0: no journal
   std::string log_path;  // one JSON line per request; empty: none; "-": standard error
 };
@@ -68,17 +71,19 @@ struct EmulatorStats {
   std::uint64_t injected_failures = 0;
 };
 
-// A namespace's clock: it drives dates, signatures' age and expiry of what belongs to the namespace.
+// A namespace's clock: it drives dates, signatures' age, expiry and limits of what belongs to the namespace.
 struct ClockState {
   WallTime now{};
   bool frozen = false;
   std::chrono::nanoseconds offset{0};  // ahead of the machine's clock
+  double rate = 1;                     // seconds of it that pass in a second of the machine's, while it runs
 };
 // Applied in this order.
 struct ClockChange {
   std::optional<WallTime> now = std::nullopt;
   std::chrono::nanoseconds advance{0};
   std::optional<bool> frozen = std::nullopt;  // true: stop; false: run from where it stands
+  std::optional<double> rate = std::nullopt;  // from now on: 0.001 to 1000, to the millionth; a stopped clock keeps it for later
 };
 
 struct SeedRequest {
@@ -132,6 +137,12 @@ class Emulator {
   virtual Result<JournalReading> AwaitJournal(const std::string& name_space, std::uint64_t after, std::chrono::milliseconds wait) const = 0;
   // Forgets the entries; numbers go on.
   virtual Result<void> ClearJournal(const std::string& name_space) = 0;
+
+  // Limits, latency and bandwidth from now on, with full budgets: JSON or a preset's name, as EmulatorOptions::limits_json; "{}":
+  // none. A reset gives back those of the start. kInvalidArgument names the member.
+  virtual Result<void> SetLimits(const std::string& name_space, const std::string& json) = 0;
+  // JSON (docs/admin-api.md): what is set, how much of each partition is used, what was admitted and refused, splits and merges.
+  virtual Result<std::string> LimitsReport(const std::string& name_space) const = 0;
 
   virtual Result<SeedReport> Seed(const SeedRequest& request) = 0;
   // Adds accounts and keys; replaces those of the same account id or access key id. kInvalidArgument names the place; kNotFound

@@ -1,0 +1,171 @@
+"""Group `faults`, what is shaped and what is simulated: paced connections, first bytes, resets, a job of 4,096 ranks."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import select
+import socket
+import statistics
+import sys
+import tempfile
+import time
+import urllib.parse
+from collections.abc import Iterator
+from pathlib import Path
+
+from harness import Measurement, Row, interleave, process_cpu_seconds, rows, run_json
+from servers import Server, penstock_emulator
+
+CONNECTIONS = 64
+RATE = 90_000_000  # bytes a second of one connection
+FIRST_BYTE_MS = 30
+OBJECT_BYTES = 45_000_000  # half a second of it
+OBJECTS = 100_000
+RANKS = 4_096
+BATCH = 500
+
+
+def connect(server: Server) -> socket.socket:
+    url = urllib.parse.urlsplit(server.endpoint)
+    return socket.create_connection((url.hostname or "", url.port or 0), timeout=60)
+
+
+def request(method: str, path: str, body: bytes = b"") -> bytes:
+    return f"{method} {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
+
+
+def ask(wire: socket.socket, method: str, path: str, body: bytes = b"") -> None:
+    """One request whose answer has no body to speak of."""
+    wire.sendall(request(method, path, body))
+    answer = wire.recv(65536)
+    if not answer.startswith(b"HTTP/1.1 200"):
+        raise SystemExit(f"bench: {method} {path} was answered {answer[:300]!r}")
+
+
+class Download:
+    """One object over one connection: when its first byte came, and how fast the rest."""
+
+    def __init__(self, server: Server) -> None:
+        self.wire = connect(server)
+        self.began = self.first = self.last = 0.0
+        self.first_bytes = self.bytes = 0
+
+    def start(self) -> None:
+        self.began = time.perf_counter()
+        self.wire.sendall(request("GET", "/bench/object"))
+
+    def take(self, block: bytearray) -> bool:
+        """Takes what is there, without copying it; whether that was the last of it."""
+        count = self.wire.recv_into(block, len(block), socket.MSG_TRUNC)
+        self.last = time.perf_counter()
+        if self.bytes == 0:
+            self.first, self.first_bytes = self.last, count
+        self.bytes += count
+        return self.bytes >= OBJECT_BYTES
+
+    def rate(self) -> float:
+        return (self.bytes - self.first_bytes) / (self.last - self.first)
+
+
+def download_at_once(server: Server, count: int) -> Measurement:
+    downloads = {download.wire.fileno(): download for download in (Download(server) for _ in range(count))}
+    poll = select.epoll()
+    block = bytearray(1 << 20)
+    before, begin = process_cpu_seconds(server.pid), time.perf_counter()
+    for descriptor, download in downloads.items():
+        poll.register(descriptor, select.EPOLLIN)
+        download.start()
+    left = count
+    while left > 0:
+        for descriptor, _ in poll.poll(60):
+            if downloads[descriptor].take(block):
+                poll.unregister(descriptor)
+                left -= 1
+    seconds = time.perf_counter() - begin
+    gigabytes = sum(download.bytes for download in downloads.values()) / 1e9
+    rates = [download.rate() / RATE for download in downloads.values()]
+    waits = [(download.first - download.began) * 1e3 - FIRST_BYTE_MS for download in downloads.values()]
+    for download in downloads.values():
+        download.wire.close()
+    return {
+        "off": abs(statistics.median(rates) - 1) * 100,
+        "first_byte": statistics.median(abs(wait) for wait in waits),
+        "cpu_per_gb": (process_cpu_seconds(server.pid) - before) / gigabytes,
+        "gb_per_s": gigabytes / seconds,
+    }
+
+
+@contextlib.contextmanager
+def shaped(limits: dict[str, object]) -> Iterator[Server]:
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+        json.dump(limits, file)
+        file.flush()
+        with penstock_emulator("--memory", "--auth", "off", "--limits", file.name) as server:
+            wire = connect(server)
+            ask(wire, "PUT", "/bench")
+            ask(wire, "PUT", "/bench/object", bytes(OBJECT_BYTES))
+            wire.close()
+            yield server
+
+
+def shape(rounds: int) -> list[Row]:
+    """One connection, and 64 at once: how far the rate and the first byte are off, and what it costs the server."""
+    made = []
+    with shaped({"latency": {"first_byte_ms": FIRST_BYTE_MS, "bytes_per_second": RATE}}) as server:
+        for count, suffix in ((1, ".one"), (CONNECTIONS, "")):
+            results = interleave({"penstock": lambda count=count: download_at_once(server, count)}, rounds)
+            quantities = {
+                "off": (f"faults.shape{suffix}", "% off 90 MB/s"),
+                "first_byte": (f"faults.shape{suffix}.first_byte", "ms off 30 ms"),
+                "gb_per_s": (f"faults.shape{suffix}.rate", "GB/s"),
+                "cpu_per_gb": (f"faults.shape{suffix}.cpu", "CPU-s/GB"),
+            }
+            made += rows(results, "penstock", quantities)
+    return made
+
+
+def fill_and_reset(server: Server, admin: str) -> Measurement:
+    wire = connect(server)
+    ask(wire, "PUT", "/bench")
+    for begin in range(0, OBJECTS, BATCH):
+        wire.sendall(b"".join(request("PUT", f"/bench/folder-{i % 100}/object-{i}") for i in range(begin, begin + BATCH)))
+        answers = b""
+        while answers.count(b"HTTP/1.1 200") < BATCH or not answers.endswith(b"\r\n\r\n"):
+            answers += wire.recv(1 << 20)
+    url = urllib.parse.urlsplit(admin)
+    control = socket.create_connection((url.hostname or "", url.port or 0), timeout=60)
+    ask(control, "GET", "/_penstock/health")
+    begun = time.perf_counter()
+    ask(control, "POST", "/_penstock/reset", b'{"namespace": "default"}')
+    return {"ms": (time.perf_counter() - begun) * 1e3}
+
+
+def reset(rounds: int) -> list[Row]:
+    """A namespace of 100,000 objects, made as new."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    with penstock_emulator("--memory", "--auth", "off", "--admin-port", str(port)) as server:
+        results = interleave({"penstock": lambda: fill_and_reset(server, f"http://127.0.0.1:{port}")}, rounds)
+    return rows(results, "penstock", {"ms": ("faults.reset", "ms")})
+
+
+SIMULATION = f"""
+import json, time
+from penstock.simulate import simulate
+begin = time.perf_counter()
+report = simulate(ranks={RANKS}, strategy="hex", client="crt")
+print(json.dumps({{"seconds": time.perf_counter() - begin, "requests": report.requests}}))
+"""
+
+
+def simulated(rounds: int) -> list[Row]:
+    """A checkpoint of 4,096 ranks in virtual time."""
+    with tempfile.TemporaryDirectory() as folder:
+        script = Path(folder) / "simulate.py"
+        script.write_text(SIMULATION)
+        results = interleave({"penstock": lambda: run_json([sys.executable, str(script)])}, rounds)
+    return rows(results, "penstock", {"seconds": (f"simulate.{RANKS}", "s")})
+
+
+SCENARIOS = [shape, reset, simulated]

@@ -1,0 +1,41 @@
+#include "emulator/api/delivery.h"
+
+#include <gtest/gtest.h>
+
+#include "emulator/api/exchange.h"
+
+namespace penstock::emulator::api {
+namespace {
+
+using std::chrono::milliseconds;
+
+TEST(DeliveryTest, WaitsComeBeforeWhateverElseTheAnswerDoes) {
+  Delivery delivery;
+  delivery.steps.push_back({.kind = DeliveryStep::Kind::kReset});
+  HoldBack(delivery, milliseconds(30));
+  ASSERT_EQ(delivery.steps.size(), 2u);
+  EXPECT_EQ(delivery.steps[0].kind, DeliveryStep::Kind::kWait);
+  EXPECT_EQ(delivery.steps[0].place, DeliveryStep::Place::kHead);
+  EXPECT_EQ(delivery.steps[0].wait, milliseconds(30));
+}
+
+TEST(DeliveryTest, OfTwoRatesTheSlowerCounts) {
+  Delivery delivery;
+  LimitRate(delivery, 0);
+  EXPECT_EQ(delivery.bytes_per_second, 0u);
+  LimitRate(delivery, 100);
+  LimitRate(delivery, 200);
+  LimitRate(delivery, 0);
+  EXPECT_EQ(delivery.bytes_per_second, 100u);
+}
+
+TEST(DeliveryTest, AResponseHasOneOnceItIsAskedForIt) {
+  Response response;
+  EXPECT_EQ(response.delivery, nullptr);
+  HoldBack(response.Delivering(), milliseconds(1));
+  HoldBack(response.Delivering(), milliseconds(2));
+  EXPECT_EQ(response.delivery->steps.size(), 2u);
+}
+
+}  // namespace
+}  // namespace penstock::emulator::api

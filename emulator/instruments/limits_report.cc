@@ -1,0 +1,56 @@
+#include "emulator/instruments/limits_report.h"
+
+#include "base/dates.h"
+#include "emulator/json/json_fields.h"
+
+namespace penstock::emulator::instruments {
+namespace {
+
+double InSeconds(std::chrono::nanoseconds span) { return std::chrono::duration<double>(span).count(); }
+
+Json Side(const throttle::PartitionGauge::Side& side) {
+  return {{"tokens", side.tokens}, {"admitted", side.admitted}, {"refused", side.refused}, {"last_second", side.last_second}};
+}
+
+Json LimitsJson(const throttle::Limits& limits) {
+  return {{"reads_per_second", limits.reads_per_second},
+          {"writes_per_second", limits.writes_per_second},
+          {"burst_ms", limits.burst.count()},
+          {"split_after_s", InSeconds(limits.split_after)},
+          {"merge_after_s", InSeconds(limits.merge_after)},
+          {"max_partitions", limits.max_partitions}};
+}
+
+Json BucketJson(const BucketReport& bucket) {
+  Json partitions = Json::array();
+  for (const throttle::PartitionGauge& gauge : bucket.partitions) {
+    partitions.push_back(
+        {{"id", gauge.id}, {"begin", gauge.begin}, {"end", gauge.end}, {"reads", Side(gauge.reads)}, {"writes", Side(gauge.writes)}});
+  }
+  Json events = Json::array();
+  for (const BucketReport::Event& event : bucket.events) {
+    events.push_back({{"at", FormatIso8601(event.at)},
+                      {"kind", event.what.kind == throttle::PartitionEvent::Kind::kSplit ? "split" : "merge"},
+                      {"boundary", event.what.boundary},
+                      {"whole", event.what.whole},
+                      {"left", event.what.left},
+                      {"right", event.what.right}});
+  }
+  return {{"name", bucket.name},           {"limits", LimitsJson(bucket.limits)}, {"admitted", bucket.admitted},
+          {"refused", bucket.refused},     {"partitions", std::move(partitions)}, {"events", std::move(events)}};
+}
+
+}  // namespace
+
+std::string LimitsReportJson(std::string_view name_space, const RegimeReport& report) {
+  Json buckets = Json::array();
+  for (const BucketReport& bucket : report.buckets) buckets.push_back(BucketJson(bucket));
+  const Json document = {{"namespace", name_space},
+                         {"limits", Json::parse(report.document)},
+                         {"admitted", report.admitted},
+                         {"refused", report.refused},
+                         {"buckets", std::move(buckets)}};
+  return document.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+}  // namespace penstock::emulator::instruments

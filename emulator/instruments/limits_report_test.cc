@@ -1,0 +1,43 @@
+#include "emulator/instruments/limits_report.h"
+
+#include <gtest/gtest.h>
+
+#include "base/fake_clock.h"
+#include "emulator/json/json_fields.h"
+
+namespace penstock::emulator::instruments {
+namespace {
+
+TEST(LimitsReportTest, SaysWhatIsSetAndWhatCameOfIt) {
+  const FakeClock clock;
+  Regulator regulator(clock);
+  regulator.Set(ParseThrottleSettings(R"({"writes_per_second": 10, "buckets": {"b": {"boundaries": ["m"]}}})").value());
+  EXPECT_TRUE(regulator.Current()->Admit("b", "a", throttle::Traffic::kWrite));
+  EXPECT_FALSE(regulator.Current()->Admit("b", "a", throttle::Traffic::kWrite));
+  const Json report = ParseJson(LimitsReportJson("default", regulator.Report())).value();
+  EXPECT_EQ(report.at("namespace"), "default");
+  EXPECT_EQ(report.at("limits").at("writes_per_second"), 10);
+  EXPECT_EQ(report.at("admitted"), 1);
+  EXPECT_EQ(report.at("refused"), 1);
+  const Json& bucket = report.at("buckets").at(0);
+  EXPECT_EQ(bucket.at("name"), "b");
+  EXPECT_EQ(bucket.at("limits").at("reads_per_second"), 5'500);
+  EXPECT_EQ(bucket.at("limits").at("split_after_s"), 1'800.0);
+  EXPECT_EQ(bucket.at("partitions").at(0).at("end"), "m");
+  EXPECT_EQ(bucket.at("partitions").at(0).at("writes").at("refused"), 1);
+  EXPECT_EQ(bucket.at("partitions").at(1).at("writes").at("tokens"), 1);
+}
+
+TEST(LimitsReportTest, NamesSplitsByTheClocksTime) {
+  RegimeReport report{.document = "{}"};
+  report.buckets.push_back({.name = "b"});
+  report.buckets[0].events.push_back({FakeClock().Now(), {.boundary = "k\xff", .whole = 1, .left = 2, .right = 3}});
+  const Json event = ParseJson(LimitsReportJson("n", report)).value().at("buckets").at(0).at("events").at(0);
+  EXPECT_EQ(event.at("at"), "2013-05-24T00:00:00.000Z");
+  EXPECT_EQ(event.at("kind"), "split");
+  EXPECT_EQ(event.at("right"), 3);
+  EXPECT_EQ(event.at("boundary"), "k\xEF\xBF\xBD") << "text, even where the key is none";
+}
+
+}  // namespace
+}  // namespace penstock::emulator::instruments

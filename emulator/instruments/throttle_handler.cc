@@ -1,0 +1,87 @@
+#include "emulator/instruments/throttle_handler.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+
+#include "emulator/api/errors.h"
+#include "emulator/api/form.h"
+#include "emulator/api/router.h"
+#include "emulator/faults/facts.h"
+#include "emulator/instruments/instruments.h"
+
+namespace penstock::emulator::instruments {
+namespace {
+
+using throttle::Traffic;
+using throttle::Work;
+
+constexpr std::chrono::milliseconds kRefusal{10};  // until a 503 is there, where time passes at all (performance.md §4.2)
+constexpr std::array<std::string_view, 4> kListings{"ListObjectsV2", "ListObjects", "ListObjectVersions", "ListMultipartUploads"};
+
+bool IsListing(std::string_view operation) { return std::find(kListings.begin(), kListings.end(), operation) != kListings.end(); }
+
+Work WorkOf(const api::Exchange& exchange) {
+  const std::string_view method = exchange.request.method;
+  if (IsListing(exchange.operation)) return Work::kList;
+  if (method == "HEAD") return Work::kHead;
+  return method == "GET" ? Work::kGet : Work::kWrite;
+}
+
+void Refuse(api::Exchange& exchange, const Regime& regime) {
+  api::RespondWithError(exchange, api::MakeError("SlowDown"));
+  if (const auto wait = regime.settings().retry_after) exchange.response.Add("x-amz-retry-after", std::to_string(wait->count()));
+  if (regime.settings().shaped) api::HoldBack(exchange.response.Delivering(), kRefusal);
+}
+
+class Throttle final : public api::Handler {
+ public:
+  explicit Throttle(api::Handler& next) : next_(next) {}
+
+  void Handle(api::Exchange& exchange) override {
+    Instruments* const instruments = exchange.space ? exchange.space->instruments.get() : nullptr;
+    std::shared_ptr<Regime> regime = instruments != nullptr ? instruments->regulator().Current() : nullptr;
+    if (!regime) return next_.Handle(exchange);
+    if (const std::optional<Asked> asked = AskedFor(exchange)) {
+      if (!regime->Admit(exchange.target.bucket.value, asked->key, asked->traffic)) return Refuse(exchange, *regime);
+    }
+    if (!regime->settings().shaped) return next_.Handle(exchange);
+    // Drawn at its arrival: how long the others take changes nothing.
+    const Work work = WorkOf(exchange);
+    const throttle::Draw draw = regime->DrawFor(faults::RequestIdentity(faults::FactsOf(exchange)));
+    next_.Handle(exchange);
+    exchange.WhenAnswered([work, draw, regime = std::move(regime)](api::Exchange& answered) {
+      const throttle::LatencyProfile& profile = regime->settings().latency;
+      const Work done = answered.response.status == 304 ? Work::kHead : work;
+      api::Delivery& delivery = answered.response.Delivering();
+      api::HoldBack(delivery, throttle::FirstByte(profile.Of(done), draw));
+      api::LimitRate(delivery, regime->RateOf(answered.connection.id));
+    });
+  }
+
+ private:
+  api::Handler& next_;
+};
+
+}  // namespace
+
+std::optional<Asked> AskedFor(const api::Exchange& exchange) {
+  const api::Target& target = exchange.target;
+  if (target.bucket.value.empty()) return std::nullopt;
+  const std::string_view method = exchange.request.method;
+  if (!target.key.value.empty()) {
+    if (method == "GET" || method == "HEAD") return Asked{Traffic::kRead, target.key.value};
+    if (method == "PUT" || method == "POST" || method == "DELETE") return Asked{Traffic::kWrite, target.key.value};
+    return std::nullopt;
+  }
+  if (IsListing(exchange.operation)) return Asked{Traffic::kRead, target.Get("prefix").value_or(std::string_view())};
+  // Its keys stand in the body, which is not read for this: it counts once, against the bucket's first partition.
+  if (exchange.operation == "DeleteObjects") return Asked{Traffic::kWrite, {}};
+  if (exchange.operation != "PostObject") return std::nullopt;
+  return Asked{Traffic::kWrite, exchange.form != nullptr ? exchange.form->Find("key").value_or(std::string_view()) : std::string_view()};
+}
+
+std::unique_ptr<api::Handler> MakeThrottle(api::Handler& next) { return std::make_unique<Throttle>(next); }
+
+}  // namespace penstock::emulator::instruments

@@ -1,0 +1,31 @@
+// The Handler that tells clients to slow down, and lets answers take the time they take at S3.
+#ifndef PENSTOCK_EMULATOR_INSTRUMENTS_THROTTLE_HANDLER_H_
+#define PENSTOCK_EMULATOR_INSTRUMENTS_THROTTLE_HANDLER_H_
+
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "emulator/api/exchange.h"
+#include "emulator/throttle/limits.h"
+
+namespace penstock::emulator::instruments {
+
+// What a request counts as against the limits of its bucket.
+struct Asked {
+  throttle::Traffic traffic = throttle::Traffic::kRead;
+  std::string_view key;  // the object's, or the prefix that is listed
+};
+
+// nullopt: it counts against none: it is about the service, a bucket's configuration, or nothing S3 has. A view into the
+// exchange.
+std::optional<Asked> AskedFor(const api::Exchange& exchange);
+
+// Asks the regulator of the exchange's namespace: refuses with 503 SlowDown before the body is read, or lets `next` answer and
+// has the answer wait and flow as the regulator's latency says. Stands behind auth: what is refused there costs no budget.
+// `next` outlives the handler.
+std::unique_ptr<api::Handler> MakeThrottle(api::Handler& next);
+
+}  // namespace penstock::emulator::instruments
+
+#endif  // PENSTOCK_EMULATOR_INSTRUMENTS_THROTTLE_HANDLER_H_

@@ -1,0 +1,199 @@
+#include "emulator/instruments/throttle_handler.h"
+
+#include <gtest/gtest.h>
+
+#include "base/fake_clock.h"
+#include "emulator/api/form.h"
+#include "emulator/api/router.h"
+#include "emulator/instruments/instruments.h"
+
+namespace penstock::emulator::instruments {
+namespace {
+
+using std::chrono::milliseconds;
+using throttle::Traffic;
+
+class UnreadBody final : public api::BodyReader {
+ public:
+  Result<std::size_t> Read(MutableByteView) override {
+    ++reads;
+    return std::size_t{0};
+  }
+  std::optional<std::uint64_t> Length() const override { return 5; }
+  const std::vector<std::pair<std::string, std::string>>& Trailers() const override { return none_; }
+  int reads = 0;
+
+ private:
+  std::vector<std::pair<std::string, std::string>> none_;
+};
+
+class Teapot final : public api::Handler {
+ public:
+  void Handle(api::Exchange& exchange) override {
+    ++asked;
+    exchange.response.status = status;
+  }
+  int asked = 0;
+  int status = 200;
+};
+
+// A request and its exchange in a namespace.
+struct Request {
+  Request(std::string request_method, std::string request_target, const std::shared_ptr<api::Namespace>& space)
+      : method(std::move(request_method)), target(std::move(request_target)) {
+    head.method = method;
+    head.target = target;
+    exchange.target = api::ParseTarget(target, "localhost", api::HostRules::Default("us-east-1")).value();
+    exchange.operation = api::OperationName(head, exchange.target);
+    exchange.space = space;
+    exchange.body = &body;
+    exchange.request_id = "0123456789ABCDEF";
+  }
+  const std::string method;
+  const std::string target;
+  api::RequestHead head;
+  api::Connection connection{.id = 7, .peer = {}};
+  UnreadBody body;
+  api::Exchange exchange{.request = head, .connection = connection};
+};
+
+class ThrottleHandlerTest : public testing::Test {
+ protected:
+  ThrottleHandlerTest() {
+    space_->clock = &clock_;
+    space_->instruments = Instruments::Open({.journal_bytes = 0}, clock_).value();
+  }
+  void Set(std::string_view text) { space_->instruments->regulator().Set(ParseThrottleSettings(text).value()); }
+  std::unique_ptr<Request> Ask(const std::string& method, const std::string& target) {
+    auto request = std::make_unique<Request>(method, target, space_);
+    handler_->Handle(request->exchange);
+    return request;
+  }
+  FakeClock clock_;
+  std::shared_ptr<api::Namespace> space_ = std::make_shared<api::Namespace>();
+  Teapot next_;
+  std::unique_ptr<api::Handler> handler_ = MakeThrottle(next_);
+};
+
+TEST_F(ThrottleHandlerTest, RefusesAsS3Does) {
+  Set(R"({"writes_per_second": 1})");
+  EXPECT_EQ(Ask("PUT", "/b/k")->exchange.response.status, 200);
+  const auto refused = Ask("PUT", "/b/k");
+  const api::Response& response = refused->exchange.response;
+  EXPECT_EQ(response.status, 503);
+  EXPECT_EQ(response.reason, "Slow Down");
+  EXPECT_EQ(response.error_code, "SlowDown");
+  EXPECT_TRUE(response.close);
+  EXPECT_TRUE(response.chunked);
+  EXPECT_FALSE(response.Find("x-amz-retry-after"));
+  EXPECT_NE(std::get<std::string>(response.body).find("<Code>SlowDown</Code><Message>Please reduce your request rate.</Message>"),
+            std::string::npos);
+  EXPECT_EQ(refused->body.reads, 0);
+  EXPECT_EQ(next_.asked, 1);
+}
+
+TEST_F(ThrottleHandlerTest, TellsWhenToComeAgainWhereItIsToldTo) {
+  Set(R"({"writes_per_second": 1, "retry_after_ms": 250})");
+  EXPECT_FALSE(Ask("PUT", "/b/k")->exchange.response.Find("x-amz-retry-after"));
+  EXPECT_EQ(Ask("PUT", "/b/k")->exchange.response.Find("x-amz-retry-after"), "250");
+}
+
+TEST_F(ThrottleHandlerTest, IsNotThereWithoutSettings) {
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(Ask("PUT", "/b/k")->exchange.response.delivery, nullptr);
+  EXPECT_EQ(next_.asked, 3);
+  auto lost = std::make_unique<Request>("GET", "/b/k", nullptr);
+  handler_->Handle(lost->exchange);
+  EXPECT_EQ(next_.asked, 4) << "without a namespace there is nobody to ask";
+}
+
+TEST_F(ThrottleHandlerTest, CountsReadsAndWritesApart) {
+  Set(R"({"reads_per_second": 1, "writes_per_second": 1})");
+  EXPECT_EQ(Ask("PUT", "/b/k")->exchange.response.status, 200);
+  EXPECT_EQ(Ask("GET", "/b/k")->exchange.response.status, 200);
+  EXPECT_EQ(Ask("HEAD", "/b/k")->exchange.response.status, 503);
+  EXPECT_EQ(Ask("DELETE", "/b/k")->exchange.response.status, 503);
+}
+
+TEST_F(ThrottleHandlerTest, KnowsWhatCountsAsWhat) {
+  const auto asked = [&](const std::string& method, const std::string& target) -> std::string {
+    const Request request(method, target, space_);
+    const std::optional<Asked> what = AskedFor(request.exchange);
+    if (!what) return "nothing";
+    return (what->traffic == Traffic::kRead ? "read " : "write ") + std::string(what->key);
+  };
+  EXPECT_EQ(asked("GET", "/b/a/k"), "read a/k");
+  EXPECT_EQ(asked("HEAD", "/b/a/k"), "read a/k");
+  EXPECT_EQ(asked("GET", "/b/a/k?uploadId=1"), "read a/k");
+  EXPECT_EQ(asked("PUT", "/b/a/k?partNumber=1&uploadId=1"), "write a/k");
+  EXPECT_EQ(asked("POST", "/b/a/k?uploads"), "write a/k");
+  EXPECT_EQ(asked("DELETE", "/b/a/k"), "write a/k");
+  EXPECT_EQ(asked("GET", "/b?list-type=2&prefix=a/"), "read a/");
+  EXPECT_EQ(asked("GET", "/b?prefix=a/"), "read a/");
+  EXPECT_EQ(asked("GET", "/b?versions&prefix=a/"), "read a/");
+  EXPECT_EQ(asked("GET", "/b?uploads&prefix=a/"), "read a/");
+  EXPECT_EQ(asked("POST", "/b?delete"), "write ");
+  EXPECT_EQ(asked("GET", "/b?policy"), "nothing");
+  EXPECT_EQ(asked("PUT", "/b"), "nothing");
+  EXPECT_EQ(asked("HEAD", "/b"), "nothing");
+  EXPECT_EQ(asked("OPTIONS", "/b/k"), "nothing");
+  EXPECT_EQ(asked("GET", "/"), "nothing");
+}
+
+TEST_F(ThrottleHandlerTest, APostedFormCountsForItsKey) {
+  Request request("POST", "/b", space_);
+  api::Form form;
+  form.fields.push_back({"Key", "a/k"});
+  request.exchange.form = &form;
+  ASSERT_EQ(request.exchange.operation, "PostObject");
+  EXPECT_EQ(AskedFor(request.exchange)->key, "a/k");
+}
+
+TEST_F(ThrottleHandlerTest, AnswersWaitAndFlowAsTheProfileSays) {
+  Set(R"({"latency": {"first_byte_ms": 30, "bytes_per_second": 90000000}})");
+  const auto request = Ask("GET", "/b/k");
+  ASSERT_NE(request->exchange.response.delivery, nullptr);
+  EXPECT_EQ(request->exchange.response.delivery->bytes_per_second, 90'000'000u);
+  EXPECT_EQ(request->exchange.response.delivery->steps.at(0).wait, milliseconds(30));
+}
+
+TEST_F(ThrottleHandlerTest, WhatFaultsAskedForStays) {
+  Set(R"({"latency": {"first_byte_ms": 30, "bytes_per_second": 90000000}})");
+  Request request("GET", "/b/k", space_);
+  request.exchange.response.Delivering().bytes_per_second = 1'000;
+  request.exchange.response.Delivering().steps.push_back({.kind = api::DeliveryStep::Kind::kReset});
+  handler_->Handle(request.exchange);
+  EXPECT_EQ(request.exchange.response.delivery->bytes_per_second, 1'000u);
+  EXPECT_EQ(request.exchange.response.delivery->steps.at(1).kind, api::DeliveryStep::Kind::kReset);
+}
+
+TEST_F(ThrottleHandlerTest, ADrawIsOfARequestAndItsTurn) {
+  const auto waits = [&] {
+    Set(R"({"latency": "s3-standard", "seed": 3})");
+    std::vector<std::chrono::nanoseconds> all;
+    for (const char* key : {"/b/k", "/b/j", "/b/k"}) all.push_back(Ask("GET", key)->exchange.response.delivery->steps.at(0).wait);
+    return all;
+  };
+  const auto first = waits();
+  EXPECT_EQ(waits(), first);
+  EXPECT_NE(first[0], first[2]);
+  for (const auto wait : first) EXPECT_GE(wait, milliseconds(12));
+}
+
+TEST_F(ThrottleHandlerTest, NotModifiedIsAsQuickAsAHead) {
+  Set(R"({"latency": "s3-standard"})");
+  next_.status = 304;
+  int quick = 0;
+  for (int i = 0; i < 50; ++i) quick += Ask("GET", "/b/k")->exchange.response.delivery->steps.at(0).wait < milliseconds(12) ? 1 : 0;
+  EXPECT_GT(quick, 25) << "no GET's answer comes within 12 ms, most HEADs' do";
+}
+
+TEST_F(ThrottleHandlerTest, RefusalsTakeTheirTimeWhereTimePasses) {
+  Set(R"({"reads_per_second": 1, "latency": "s3-standard"})");
+  Ask("GET", "/b/k");
+  const auto refused = Ask("GET", "/b/k");
+  EXPECT_EQ(refused->exchange.response.status, 503);
+  EXPECT_EQ(refused->exchange.response.delivery->steps.at(0).wait, milliseconds(10));
+}
+
+}  // namespace
+}  // namespace penstock::emulator::instruments

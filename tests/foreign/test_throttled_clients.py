@@ -1,0 +1,65 @@
+"""boto3 under limits that one machine meets: a refusal is throttling to it, and it comes through by trying again."""
+
+from __future__ import annotations
+
+import boto3
+import pytest
+from botocore.config import Config
+from botocore.exceptions import ClientError
+from botocore.retries import standard
+from penstock.testing import Emulator
+
+OBJECTS = 12
+
+
+def client(s3: Emulator, **retries: object):
+    return boto3.client(
+        "s3",
+        endpoint_url=s3.endpoint,
+        aws_access_key_id=s3.access_key_id,
+        aws_secret_access_key=s3.secret_access_key,
+        region_name=s3.region,
+        config=Config(s3={"addressing_style": "path"}, retries=retries),
+    )
+
+
+@pytest.mark.parametrize("mode", ["legacy", "standard", "adaptive"])
+def test_boto3_comes_through_strict_limits_by_retrying(mode: str) -> None:
+    with Emulator(limits="aws-strict") as s3:
+        boto = client(s3, mode=mode, total_max_attempts=10)
+        boto.create_bucket(Bucket="bucket")
+        answers = [boto.put_object(Bucket="bucket", Key=f"k{i}", Body=b"x") for i in range(OBJECTS)]
+        retries = sum(answer["ResponseMetadata"]["RetryAttempts"] for answer in answers)
+        report = s3.limits_report()
+        assert report["refused"] == retries > 0
+        assert report["admitted"] == OBJECTS
+        assert s3.stats()["statuses"][503] == retries
+
+
+@pytest.mark.parametrize("mode", ["legacy", "standard", "adaptive"])
+def test_without_retries_boto3_reports_slow_down(mode: str) -> None:
+    with Emulator(limits={"writes_per_second": 1}) as s3:
+        boto = client(s3, mode=mode, total_max_attempts=1)
+        boto.create_bucket(Bucket="bucket")
+        boto.put_object(Bucket="bucket", Key="k", Body=b"x")
+        with pytest.raises(ClientError) as caught:
+            boto.put_object(Bucket="bucket", Key="k", Body=b"x")
+        error = caught.value.response
+        assert (error["Error"]["Code"], error["Error"]["Message"]) == ("SlowDown", "Please reduce your request rate.")
+        assert error["ResponseMetadata"]["HTTPStatusCode"] == 503
+
+
+@pytest.mark.parametrize("mode", ["standard", "adaptive"])
+def test_boto3_takes_a_refusal_for_throttling(mode: str) -> None:
+    detector = standard.ThrottlingErrorDetector(standard.RetryEventAdapter())
+    taken: list[bool] = []
+    with Emulator(limits="aws-strict") as s3:
+        boto = client(s3, mode=mode, total_max_attempts=10)
+        boto.meta.events.register_first(
+            "needs-retry.s3.PutObject", lambda **answer: taken.append(detector.is_throttling_error(**answer))
+        )
+        boto.create_bucket(Bucket="bucket")
+        for i in range(OBJECTS):
+            boto.put_object(Bucket="bucket", Key=f"k{i}", Body=b"x")
+        assert taken.count(True) == s3.limits_report()["refused"] > 0
+        assert taken.count(False) == OBJECTS

@@ -1,0 +1,148 @@
+"""The simulator against the emulator: one job, once in the simulator and once as real requests on a clock that the driver moves.
+
+The driver is a client of its own: it keeps virtual time, backs off as the AWS Common Runtime does, and asks the emulator for
+every verdict. Back-offs are drawn as the simulator draws them, so that the two may differ in the model alone.
+"""
+
+from __future__ import annotations
+
+import heapq
+import hmac
+import http.client
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from penstock import simulate
+from penstock.testing import Emulator
+
+RANKS = 24
+FILES = 3
+LIMITS: dict[str, Any] = {"writes_per_second": 10, "split_after_s": 2}
+REFUSAL_NS = 10_000_000
+SECOND_NS = 1_000_000_000
+# What s3torchconnector sets the AWS Common Runtime up with.
+ATTEMPTS, SCALE_S, CAP_S, QUOTA, COST = 10, 0.5, 20.0, 500, 5
+SEND, REFUSED = "send", "refused"
+
+
+def default_key(rank: int, file: int) -> str:
+    return f"checkpoint/step_0/__{rank}_{file}.distcp"
+
+
+def hex_key(rank: int, file: int) -> str:
+    prefix = f"{rank:x}"[::-1].ljust(10, "0")
+    return f"checkpoint/{prefix}/__{rank}_{file}.distcp"
+
+
+def draw(seed: int, what: str, ordinal: int) -> float:
+    digest = hmac.digest(seed.to_bytes(8, "little"), what.encode() + ordinal.to_bytes(8, "little"), "sha256")
+    return (int.from_bytes(digest[:8], "big") >> 11) * 2.0**-53
+
+
+class Rank:
+    def __init__(self, number: int) -> None:
+        self.number = number
+        self.file = 0
+        self.attempt = 1
+        self.tokens = QUOTA
+        self.drawn = 0
+        self.failed = False
+
+
+class Driver:
+    """Every rank of a save puts its files one after the other; the last one's end commits."""
+
+    def __init__(self, s3: Emulator, key: Callable[[int, int], str], commit_key: str, seed: int) -> None:
+        self.clock = s3.clock()
+        self.address = s3.endpoint.removeprefix("http://")
+        self.key, self.commit_key, self.seed = key, commit_key, seed
+        self.connection: http.client.HTTPConnection | None = None
+        self.now = 0
+        self.order = 0
+        self.events: list[tuple[int, int, str, Rank]] = []
+        self.requests = self.refused = 0
+
+    def put(self, key: str) -> bool:
+        self.requests += 1
+        self.connection = self.connection or http.client.HTTPConnection(self.address, timeout=30)
+        self.connection.request("PUT", f"/job/{key}", b"")
+        answer = self.connection.getresponse()
+        answer.read()
+        if answer.status == 200:
+            return True
+        assert (answer.status, answer.reason) == (503, "Slow Down")
+        self.connection.close()
+        self.connection = None
+        self.refused += 1
+        return False
+
+    def push(self, at: int, step: str, rank: Rank) -> None:
+        heapq.heappush(self.events, (at, self.order, step, rank))
+        self.order += 1
+
+    def back_off(self, rank: Rank) -> None:
+        random = draw(self.seed, "back off", rank.number << 32 | rank.drawn)
+        rank.drawn += 1
+        if rank.attempt >= ATTEMPTS or rank.tokens < COST:
+            rank.failed = True
+            return
+        rank.tokens -= COST
+        wait = random * min(SCALE_S * 2 ** (rank.attempt - 1), CAP_S)
+        rank.attempt += 1
+        self.push(self.now + round(wait * SECOND_NS), SEND, rank)
+
+    def send(self, rank: Rank) -> bool:
+        """Whether the rank is through with its files."""
+        commits = rank.file == FILES
+        if not self.put(self.commit_key if commits else self.key(rank.number, rank.file)):
+            self.push(self.now + REFUSAL_NS, REFUSED, rank)
+            return False
+        rank.drawn += 1  # how long the answer takes: no time at all
+        rank.tokens = min(QUOTA, rank.tokens + (COST if rank.attempt > 1 else 1))
+        rank.attempt = 1
+        rank.file += 1
+        if rank.file < FILES:
+            self.push(self.now, SEND, rank)
+        return rank.file == FILES
+
+    def run(self) -> None:
+        ranks = [Rank(number) for number in range(RANKS)]
+        for rank in ranks:
+            self.push(0, SEND, rank)
+        unfinished = RANKS
+        while self.events:
+            at, _, step, rank = heapq.heappop(self.events)
+            if at > self.now:
+                self.clock.advance((at - self.now) / SECOND_NS)
+                self.now = at
+            if step == REFUSED:
+                self.back_off(rank)
+            elif self.send(rank):
+                unfinished -= 1
+                if unfinished == 0:
+                    self.push(self.now, SEND, ranks[0])
+
+
+@pytest.mark.parametrize(
+    ("strategy", "key", "commit"),
+    [("default", default_key, "checkpoint/step_0/.metadata"), ("hex", hex_key, "checkpoint/.metadata")],
+)
+def test_a_simulated_job_meets_the_refusals_of_a_real_one(strategy: str, key: Callable[[int, int], str], commit: str) -> None:
+    job = {"limits": "aws-strict", **LIMITS, "latency": "none", "client": "crt", "seed": 11, "connections_per_rank": 1}
+    simulated = simulate.simulate(ranks=RANKS, files_per_rank=FILES, file_bytes=0, strategy=strategy, **job)
+    with Emulator(auth="off", limits={"preset": "aws-strict", **LIMITS}) as s3:
+        s3.client().create_bucket("job")
+        s3.clock().freeze()
+        driver = Driver(s3, key, commit, seed=11)
+        driver.run()
+        report = s3.limits_report()
+    bucket = report["buckets"][0]
+    assert simulated.completed
+    assert simulated.refused > 100
+    assert driver.refused == report["refused"]
+    assert driver.refused == pytest.approx(simulated.refused, rel=0.05)
+    assert driver.requests - driver.refused == RANKS * FILES + 1 == report["admitted"]
+    assert len(bucket["partitions"]) == simulated.partitions >= 2
+    splits = [event["boundary"] for event in bucket["events"]]
+    assert splits == [event["boundary"] for event in simulated.document["events"]]
