@@ -46,6 +46,28 @@ Error&& Error::At(std::string_view operation_name, std::string_view bucket_name,
   return std::move(*this);
 }
 
+namespace {
+
+// Names and messages may hold anything; a line of a log is one line.
+std::string OneLine(const std::string& text) {
+  constexpr std::string_view kHex = "0123456789abcdef";
+  std::string line;
+  line.reserve(text.size());
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte >= ' ' && byte != 0x7f) {
+      line += c;
+    } else if (c == '\n' || c == '\r' || c == '\t') {
+      line.append("\\").append(1, c == '\n' ? 'n' : c == '\r' ? 'r' : 't');
+    } else {
+      line.append("\\x").append(1, kHex[byte >> 4]).append(1, kHex[byte & 15]);
+    }
+  }
+  return line;
+}
+
+}  // namespace
+
 std::string Error::ToString() const {
   std::string text = operation;
   if (!bucket.empty()) text.append(text.empty() ? "" : " ").append("s3://").append(bucket).append("/").append(key);
@@ -59,7 +81,7 @@ std::string Error::ToString() const {
     facts.append(facts.empty() ? "" : ", ").append(std::to_string(attempts)).append(attempts == 1 ? " attempt" : " attempts");
   }
   if (!facts.empty()) text.append(" [").append(facts).append("]");
-  return text;
+  return OneLine(text);
 }
 
 }  // namespace penstock

@@ -21,6 +21,12 @@ TEST(ErrorTest, ToStringWithoutResponseNamesTheKind) {
   EXPECT_EQ(Error::Make(ErrorKind::kTimeout, "no answer").ToString(), "timeout: no answer");
 }
 
+TEST(ErrorTest, ToStringIsOneLineWhateverTheNamesHold) {
+  Error error = Error::Make(ErrorKind::kInvalidArgument, "region `us\r\neast`");
+  error.At("GetObject", "b", "a\tk\x01\x7f\xc3\xa9");
+  EXPECT_EQ(error.ToString(), "GetObject s3://b/a\\tk\\x01\\x7f\xc3\xa9: invalid_argument: region `us\\r\\neast`");
+}
+
 TEST(ErrorTest, AtKeepsWhatIsAlreadyThere) {
   Error error = Error::Make(ErrorKind::kInternal, "x").At("GetObject", "b", "k");
   error.At("Download", "other");

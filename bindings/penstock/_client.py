@@ -207,7 +207,11 @@ class S3Client:
         return S3Writer(stream)
 
     def list_objects(self, bucket: str, prefix: str = "", delimiter: str = "", max_keys: int = 1000) -> ListObjectStream:
-        """Pages of the objects below a prefix, in S3's order."""
+        """Pages of the objects below a prefix, in S3's order.
+
+        Args:
+            max_keys: Objects and common prefixes of a page. S3 sends 1000 at most, whatever is asked for, and of 0 an empty page.
+        """
         log.debug("ListObjects s3://%s/%s", bucket, prefix)
         return ListObjectStream(self._client, bucket, prefix, delimiter, max_keys)
 

@@ -58,7 +58,8 @@ class S3ConflictError(S3Exception):
 
 
 class S3InvalidArgumentError(S3Exception, ValueError):
-    """The request or the configuration cannot work as it is; nothing was sent."""
+    """The request or the configuration cannot work as it is: S3 refused it (``status`` is 400 or thereabouts), or nothing was
+    sent (``status`` is 0). Also a ValueError."""
 
 
 class S3WrongRegionError(S3Exception):
@@ -94,6 +95,12 @@ _BY_KIND: dict[str, type[S3Exception]] = {
     "unavailable": S3UnavailableError,
     "timeout": S3TimeoutError,
     "data_loss": S3DataLossError,
+}
+
+# Names and messages may hold anything; a line of a log is one line.
+_ONE_LINE = {i: f"\\x{i:02x}" for i in (*range(0x20), *range(0x7F, 0xA0))} | {
+    **{ord("\n"): "\\n", ord("\r"): "\\r", ord("\t"): "\\t"},
+    **{i: f"\\u{i:x}" for i in (0x2028, 0x2029)},
 }
 
 _NOT_FOUND_BY_CODE = {
@@ -152,7 +159,7 @@ def from_error(
     details = ", ".join(filter(None, facts))
     headline = _headline(kind, code, operation, region, message)
     text = f"{headline} ({details})" if details else headline
-    exception = _BY_KIND.get(kind, S3Exception)(text)
+    exception = _BY_KIND.get(kind, S3Exception)(text.translate(_ONE_LINE))
     exception.code, exception.status, exception.operation = code, status, operation
     exception.bucket, exception.key, exception.region = bucket, key, region
     exception.request_id, exception.host_id, exception.attempts = request_id, host_id, attempts

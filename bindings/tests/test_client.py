@@ -248,3 +248,11 @@ def test_a_download_makes_no_more_requests_than_a_configured_part_size_asks_for(
     parts = emulator.client(S3ClientConfig(part_size=6 << 20, throughput_target_gbps=2.0))
     assert parts.get_object(bucket, "k").read() == data
     assert 1 < parts.stats()["requests"]["GetObject"] <= 4
+
+
+def test_keys_that_xml_has_no_characters_for_are_deleted_with_the_others(client, bucket):
+    """S3 and the emulator refuse the whole list for one of them."""
+    for key in ("a", "b\x01", "c\ufffe", "d\t", "e"):
+        put(client, bucket, key, b"x")
+    assert client._client.delete_objects(bucket, ["a", "b\x01", "c\ufffe", "d\t"]) == []
+    assert keys(client, bucket) == ["e"]

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import pickle
+import subprocess
+import sys
 
 import penstock
 import pytest
@@ -134,7 +137,7 @@ def test_an_exception_keeps_its_arguments_and_facts_when_it_travels():
 @pytest.mark.parametrize("arguments", [(None, "k"), ("b", None), (1, "k")])
 def test_names_are_text(client, arguments):
     for call in (client.head_object, client.delete_object):
-        with pytest.raises(TypeError, match="bucket: str, key: str"):
+        with pytest.raises(TypeError, match=r"^(bucket|key) is of type \w+; it takes str$"):
             call(*arguments)
 
 
@@ -167,3 +170,37 @@ def test_a_restore_tells_when_it_ends(header, expected):
     assert (None if status is None else (status.in_progress, status.expiry)) == expected
     assert head.storage_class == "GLACIER"
     assert pickle.loads(pickle.dumps(head)) == head
+
+
+@pytest.mark.parametrize("region", ["us\r\neast", "us east", "-us", "us-east-1/x", "a" * 64])
+def test_a_region_that_is_none_is_one_line_with_its_rule(region):
+    """Its line breaks went into the message."""
+    with pytest.raises(penstock.S3InvalidArgumentError) as error:
+        penstock.S3Client(region, endpoint="http://localhost:1").head_object("b", "k")
+    shown = region.replace("\r", "\\r").replace("\n", "\\n")
+    assert f"It is `{shown}`; use letters, digits and hyphens between them, at most 63, as in us-east-1" in str(error.value)
+    assert len(str(error.value).splitlines()) == 1
+
+
+def test_names_with_control_characters_are_escaped_in_messages_and_kept_in_attributes(client, bucket):
+    key = "a\nb\x01\x85\u2028\u00e9"
+    with pytest.raises(penstock.S3NotFoundError) as error:
+        client.get_object(bucket, key).read()
+    assert f"s3://{bucket}/a\\nb\\x01\\x85\\u2028\u00e9," in str(error.value)
+    assert error.value.key == key
+
+
+def test_a_dead_proxy_is_named_without_its_credentials():
+    """Only the server behind it was."""
+    program = (
+        "import penstock; penstock.S3Client('us-east-1', endpoint='http://s3.invalid:9000', s3client_config="
+        "penstock.S3ClientConfig(max_attempts=1, unsigned=True)).head_object('bucket', 'k')"
+    )
+    environment = os.environ | {"http_proxy": "http://user:secret@127.0.0.1:1", "no_proxy": "", "NO_PROXY": ""}
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (
+        "refused by the proxy 127.0.0.1:1 (http_proxy) on the way to bucket.s3.invalid:9000: nothing listens there" in done.stderr
+    )
+    assert "secret" not in done.stderr

@@ -76,6 +76,16 @@ def test_pages_say_where_they_end(client, filled):
         next(pages)
 
 
+def test_the_size_of_a_page_is_the_services_to_limit(client, bucket):
+    """0 and 5000 were refused; the reference passes them on."""
+    for i in range(1001):
+        put(client, bucket, f"{i:04}", b"")
+    assert [len(page.object_info) for page in client.list_objects(bucket, max_keys=5000)] == [1000, 1]
+    assert [len(page.object_info) for page in client.list_objects(bucket, max_keys=0)] == [0]
+    with pytest.raises(penstock.S3InvalidArgumentError, match="max_keys is -1; use 0 or more"):
+        next(client.list_objects(bucket, max_keys=-1))
+
+
 def test_common_prefixes_with_a_delimiter(client, filled):
     (page,) = client.list_objects(filled, delimiter="/")
     assert page.common_prefixes == ["a/", "b/", "n/", "z/"]

@@ -4,6 +4,7 @@
 #include <string>
 #include <system_error>
 
+#include "client/http/environment_proxy.h"
 #include "client/http/uri.h"
 
 namespace penstock::http {
@@ -74,17 +75,21 @@ CurlFailure FailureOf(CURL* handle, CURLcode code, std::string_view detail) {
 }
 
 Error ErrorFromCurl(const Request& request, const CurlFailure& failure) {
-  const std::string peer = Authority(request.endpoint);
+  const std::string server = Authority(request.endpoint);
+  const std::optional<EnvironmentProxy> proxy = ProxyFor(request.endpoint);
+  // Who was to answer, and who it was that a connection was made to.
+  const std::string peer = proxy ? server + " (through the proxy " + proxy->address + ")" : server;
+  const std::string first = proxy ? "the proxy " + proxy->address + " (" + proxy->variable + ") on the way to " + server : server;
   switch (failure.code) {
     case CURLE_COULDNT_RESOLVE_HOST:
       return Unavailable("cannot resolve host '" + request.endpoint.host + "'");
     case CURLE_COULDNT_RESOLVE_PROXY:
-      return Unavailable("cannot resolve the proxy's host on the way to " + peer);
+      return Unavailable("cannot resolve the host of " + (proxy ? first : "the proxy on the way to " + server));
     case CURLE_COULDNT_CONNECT:
     case CURLE_INTERFACE_FAILED:
-      return ConnectError(peer, failure);
+      return ConnectError(first, failure);
     case CURLE_OPERATION_TIMEDOUT:  // only the connect timeout is libcurl's, the others are the I/O thread's
-      return ConnectTimeout(peer, request, failure);
+      return ConnectTimeout(failure.connected ? peer : first, request, failure);
     case CURLE_PEER_FAILED_VERIFICATION:
     case CURLE_SSL_ISSUER_ERROR:
     case CURLE_SSL_PINNEDPUBKEYNOTMATCH:

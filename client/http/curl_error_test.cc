@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
+#include <cstdlib>
 
 namespace penstock::http {
 namespace {
@@ -33,6 +34,22 @@ TEST(CurlError, RefusedAndFullTablesAreTold) {
   EXPECT_TRUE(Has(From({.code = CURLE_COULDNT_CONNECT, .os_error = ECONNREFUSED}), "refused by s3.local:9000"));
   EXPECT_EQ(From({.code = CURLE_COULDNT_CONNECT, .os_error = EMFILE}).kind, ErrorKind::kResourceExhausted);
   EXPECT_TRUE(Has(From({.code = CURLE_COULDNT_CONNECT, .os_error = EHOSTUNREACH}), "No route to host"));
+}
+
+TEST(CurlError, AProxyIsNamedWithoutItsCredentials) {
+  ASSERT_EQ(::setenv("https_proxy", "http://user:secret@127.0.0.1:3128", 1), 0);
+  const Error refused = From({.code = CURLE_COULDNT_CONNECT, .os_error = ECONNREFUSED});
+  const Error unknown = From({.code = CURLE_COULDNT_RESOLVE_PROXY});
+  const Error cut = From({.code = CURLE_RECV_ERROR, .detail = "CONNECT tunnel failed, response 407"});
+  ASSERT_EQ(::setenv("no_proxy", "s3.local", 1), 0);
+  const Error direct = From({.code = CURLE_COULDNT_CONNECT, .os_error = ECONNREFUSED});
+  ASSERT_EQ(::unsetenv("https_proxy"), 0);
+  ASSERT_EQ(::unsetenv("no_proxy"), 0);
+  EXPECT_EQ(refused.message,
+            "connection refused by the proxy 127.0.0.1:3128 (https_proxy) on the way to s3.local:9000: nothing listens there");
+  EXPECT_EQ(unknown.message, "cannot resolve the host of the proxy 127.0.0.1:3128 (https_proxy) on the way to s3.local:9000");
+  EXPECT_TRUE(Has(cut, "connection to s3.local:9000 (through the proxy 127.0.0.1:3128) was lost")) << cut.message;
+  EXPECT_EQ(direct.message, "connection refused by s3.local:9000: nothing listens there");
 }
 
 TEST(CurlError, ConnectTimeoutIsATimeoutWithItsLimit) {

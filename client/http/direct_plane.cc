@@ -155,6 +155,7 @@ void DirectPlane::OnDone(DirectConnection& connection) {
     if (transfer->direct != nullptr) transfer->direct->expects = false;
     return;
   }
+  last_done_ = transfer->last_activity;
   Outcome outcome = connection.exchange.TakeOutcome();
   outcome.connection_reused = connection.reused;
   transfer->direct = nullptr;
@@ -214,7 +215,7 @@ void DirectPlane::CheckTimer(const TransferPtr& transfer, MonotonicTime now) {
 
 MonotonicTime DirectPlane::NextTimer() const {
   if (!again_.empty()) return MonotonicTime();
-  MonotonicTime next = connector_.timer();
+  MonotonicTime next = std::min(connector_.timer(), pool_.next_expiry());
   for (const DirectConnection* connection : waiting_) next = std::min(next, connection->continue_by);
   return next;
 }
@@ -236,6 +237,12 @@ void DirectPlane::RunDue(MonotonicTime now) {
   }
 }
 
+void DirectPlane::RetireExpired(MonotonicTime now) {
+  std::vector<std::unique_ptr<DirectConnection>> expired;
+  pool_.TakeExpired(now, expired);
+  for (auto& connection : expired) Retire(std::move(connection));
+}
+
 void DirectPlane::Wait(int timeout_ms) {
   const int count = ::epoll_wait(epoll_.fd, events_.data(), static_cast<int>(events_.size()), timeout_ms);
   seen_events_ = count > 0 ? static_cast<std::size_t>(count) : 0;
@@ -246,6 +253,8 @@ void DirectPlane::Work() {
   const std::size_t count = std::exchange(seen_events_, 0);
   for (std::size_t i = 0; i < count; ++i) OnEvent(events_[i]);
   if (connector_.timer() != MonotonicTime::max() || !waiting_.empty()) RunDue(Now());
+  // Without events it may be time; with some the last response tells it, and asking the clock each time would cost more.
+  if (pool_.idle() != 0 && pool_.next_expiry() <= (count == 0 ? Now() : last_done_)) RetireExpired(Now());
   connector_.Finished([this](void* owner, CURLcode code) {
     auto& connection = *static_cast<DirectConnection*>(owner);
     if (!connection.dropped) OnConnected(connection, code);

@@ -71,6 +71,7 @@ class DirectPlane {
   void Drop(DirectConnection& connection);
   void Retire(std::unique_ptr<DirectConnection> connection);
   void RunDue(MonotonicTime now);
+  void RetireExpired(MonotonicTime now);
 
   struct Descriptor {
     explicit Descriptor(int owned) : fd(owned) {}
@@ -89,6 +90,7 @@ class DirectPlane {
   std::vector<std::unique_ptr<DirectConnection>> dropped_;
   std::vector<epoll_event> events_;
   std::size_t seen_events_ = 0;  // of events_, by Wait
+  MonotonicTime last_done_{};    // when the last response was there
   const std::unique_ptr<std::byte[]> scratch_;
 };
 

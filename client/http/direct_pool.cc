@@ -37,7 +37,7 @@ DirectConnection* DirectPool::TakeIdle(const std::string& peer, MonotonicTime no
   // unless a lifetime ended; those are found out when it is their turn.
   while (!found->second.empty()) {
     DirectConnection* const last = found->second.back();
-    if (!IsExpired(*last, now)) {
+    if (now < ExpiryOf(*last)) {
       ForgetIdle(*last);
       return last;
     }
@@ -46,10 +46,27 @@ DirectConnection* DirectPool::TakeIdle(const std::string& peer, MonotonicTime no
   return nullptr;
 }
 
+void DirectPool::TakeExpired(MonotonicTime now, std::vector<std::unique_ptr<DirectConnection>>& expired) {
+  std::vector<DirectConnection*> old;
+  next_expiry_ = MonotonicTime::max();
+  for (const auto& [peer, connections] : idle_) {
+    for (DirectConnection* const connection : connections) {
+      const MonotonicTime expiry = ExpiryOf(*connection);
+      if (expiry <= now) {
+        old.push_back(connection);
+      } else {
+        next_expiry_ = std::min(next_expiry_, expiry);
+      }
+    }
+  }
+  for (DirectConnection* const connection : old) expired.push_back(Remove(*connection));
+}
+
 std::unique_ptr<DirectConnection> DirectPool::PutIdle(DirectConnection& connection, MonotonicTime now) {
   connection.idle_since = now;
   idle_[connection.peer].push_back(&connection);
   ++idle_count_;
+  next_expiry_ = std::min(next_expiry_, ExpiryOf(connection));
   if (idle_count_ <= options_.max_idle) return nullptr;
   DirectConnection* longest = &connection;
   for (const auto& [peer, connections] : idle_) {
@@ -58,8 +75,8 @@ std::unique_ptr<DirectConnection> DirectPool::PutIdle(DirectConnection& connecti
   return Remove(*longest);
 }
 
-bool DirectPool::IsExpired(const DirectConnection& connection, MonotonicTime now) const {
-  return now - connection.idle_since > options_.max_idle_age || now - connection.made > options_.max_lifetime;
+MonotonicTime DirectPool::ExpiryOf(const DirectConnection& connection) const {
+  return std::min(connection.idle_since + options_.max_idle_age, connection.made + options_.max_lifetime);
 }
 
 void DirectPool::ForgetIdle(DirectConnection& connection) {

@@ -34,6 +34,10 @@ class DirectPool {
   // The idle connection that was used last; null when there is none. Too old ones go to `expired` instead.
   DirectConnection* TakeIdle(const std::string& peer, MonotonicTime now,
                              std::vector<std::unique_ptr<DirectConnection>>& expired);
+  // The idle ones that are too old.
+  void TakeExpired(MonotonicTime now, std::vector<std::unique_ptr<DirectConnection>>& expired);
+  // No idle one is too old before; may be early.
+  MonotonicTime next_expiry() const { return next_expiry_; }
   // For the next request. Beyond max_idle, the one that waits longest leaves the pool; else null.
   std::unique_ptr<DirectConnection> PutIdle(DirectConnection& connection, MonotonicTime now);
 
@@ -41,13 +45,14 @@ class DirectPool {
   std::size_t idle() const { return idle_count_; }
 
  private:
-  bool IsExpired(const DirectConnection& connection, MonotonicTime now) const;
+  MonotonicTime ExpiryOf(const DirectConnection& connection) const;
   void ForgetIdle(DirectConnection& connection);
 
   const DirectPoolOptions options_;
   std::unordered_map<DirectConnection*, std::unique_ptr<DirectConnection>> all_;
   std::unordered_map<std::string, std::vector<DirectConnection*>> idle_;  // by peer, longest idle first
   std::size_t idle_count_ = 0;
+  MonotonicTime next_expiry_ = MonotonicTime::max();
 };
 
 }  // namespace penstock::http

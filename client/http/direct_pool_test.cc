@@ -50,6 +50,34 @@ TEST_F(DirectPoolTest, TheOldAreNotUsedAgain) {
   EXPECT_EQ(pool_.idle(), 0u);
 }
 
+TEST_F(DirectPoolTest, TheOldAreTakenWithoutARequest) {
+  EXPECT_EQ(pool_.next_expiry(), MonotonicTime::max());
+  DirectConnection& early = Add("a");
+  DirectConnection& late = Add("b");
+  PutIdle(late, seconds(3));
+  PutIdle(early, seconds(1));
+  EXPECT_EQ(pool_.next_expiry(), MonotonicTime(seconds(5)));
+  pool_.TakeExpired(MonotonicTime(seconds(4)), expired_);
+  EXPECT_TRUE(expired_.empty());
+  pool_.TakeExpired(MonotonicTime(seconds(5)), expired_);
+  ASSERT_EQ(expired_.size(), 1u);
+  EXPECT_EQ(expired_[0].get(), &early);
+  EXPECT_EQ(pool_.next_expiry(), MonotonicTime(seconds(7)));
+  pool_.TakeExpired(MonotonicTime(seconds(60)), expired_);
+  EXPECT_EQ(expired_.size(), 2u);
+  EXPECT_EQ(pool_.size(), 0u);
+  EXPECT_EQ(pool_.next_expiry(), MonotonicTime::max());
+}
+
+TEST_F(DirectPoolTest, AConnectionInUseIsNeverTooOld) {
+  DirectConnection& busy = Add("a");
+  PutIdle(busy, seconds(1));
+  ASSERT_EQ(TakeIdle("a", seconds(2)), &busy);
+  pool_.TakeExpired(MonotonicTime(seconds(100)), expired_);
+  EXPECT_TRUE(expired_.empty());
+  EXPECT_EQ(pool_.size(), 1u);
+}
+
 TEST_F(DirectPoolTest, BeyondItsRoomTheLongestIdleGoes) {
   DirectConnection& first = Add("a");
   PutIdle(first, seconds(1));

@@ -35,6 +35,13 @@ Error TimedOut(const Transfer& transfer, MonotonicTime now, const std::string& w
                                               std::to_string(transfer.received) + " received");
 }
 
+CURLM* MakeMulti(std::size_t max_connections) {
+  CURLM* const multi = curl_multi_init();
+  // Without a pinned size libcurl recomputes it from the number of handles and drops warm connections.
+  if (multi != nullptr) curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, static_cast<long>(max_connections));
+  return multi;
+}
+
 }  // namespace
 
 Reactor::Reactor(const CurlTransportOptions& options, std::size_t max_transfers)
@@ -51,13 +58,11 @@ Reactor::~Reactor() {
 Result<void> Reactor::StartThread() {
   if (started_) return Ok();
   if (!InitCurl()) return Error::Make(ErrorKind::kResourceExhausted, "libcurl could not be initialised");
-  if (multi_ == nullptr) multi_ = curl_multi_init();
+  if (multi_ == nullptr) multi_ = MakeMulti(max_transfers_);
   if (share_ == nullptr) share_ = curl_share_init();
   if (multi_ == nullptr || share_ == nullptr) {
     return Error::Make(ErrorKind::kResourceExhausted, "no memory or file descriptor left for an I/O thread");
   }
-  // Without a pinned size libcurl recomputes it from the number of handles and drops warm connections.
-  curl_multi_setopt(multi_, CURLMOPT_MAXCONNECTS, static_cast<long>(max_transfers_));
   curl_share_setopt(share_, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION);  // one thread: needs no lock functions
   if (direct_ == nullptr) {
     direct_ = DirectPlane::Create(options_, share_, max_transfers_, [this](const TransferPtr& transfer, Result<Outcome> outcome) {
@@ -182,6 +187,7 @@ void Reactor::Run() {
       curl_multi_perform(multi_, &running);
       ReapFinished();
     }
+    if (curl_idle_until_ != MonotonicTime::max() && curl_idle_until_ <= Now()) CloseIdleOfCurl();
     if (!CanAdmit()) Poll();
   }
 }
@@ -256,6 +262,7 @@ void Reactor::ActivateOnCurl(const TransferPtr& transfer) {
   transfer->state = TransferState::kActive;
   AddActive(transfer);
   ++on_curl_;
+  curl_idle_until_ = MonotonicTime::max();
   Arm(transfer);
 }
 
@@ -343,7 +350,7 @@ void Reactor::Finish(const TransferPtr& transfer, Result<Outcome> outcome) {
     curl_multi_remove_handle(multi_, alive->slot->handle);
     alive->slot->transfer = nullptr;
     free_slots_.push_back(std::exchange(alive->slot, nullptr));
-    --on_curl_;
+    if (--on_curl_ == 0) curl_idle_until_ = Now() + options_.max_idle_age;
   }
   if (alive->direct != nullptr) direct_->Abandon(*alive);
   if (alive->state == TransferState::kActive) RemoveActive(*alive);
@@ -354,10 +361,19 @@ void Reactor::Finish(const TransferPtr& transfer, Result<Outcome> outcome) {
   done(std::move(outcome));
 }
 
+// libcurl looks at the age of its idle connections when it needs one; with no request it keeps them for good. They go with
+// their pool.
+void Reactor::CloseIdleOfCurl() {
+  curl_idle_until_ = MonotonicTime::max();
+  CURLM* const fresh = MakeMulti(max_transfers_);
+  if (fresh == nullptr) return;  // no memory: they stay for now
+  curl_multi_cleanup(std::exchange(multi_, fresh));
+}
+
 int Reactor::PollTimeoutMs() const {
   MonotonicTime next = MonotonicTime::max();
   if (!tasks_.empty()) next = tasks_.begin()->first;
-  next = std::min({next, next_check_, direct_->NextTimer()});
+  next = std::min({next, next_check_, direct_->NextTimer(), curl_idle_until_});
   if (next == MonotonicTime::max()) return static_cast<int>(std::chrono::milliseconds(kLongestSleep).count());
   const auto left = std::chrono::ceil<std::chrono::milliseconds>(next - Now());
   return static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, std::chrono::milliseconds(kLongestSleep).count()));

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <future>
 
 #include "client/http/body_for_test.h"
@@ -69,6 +70,44 @@ TEST(Reactor, TasksRunAtStopMayStartRequestsThatEndCancelled) {
                  [&] { reactor->Submit(pending.Make(Request{})); });
   reactor->Stop();
   EXPECT_EQ(pending.Wait().error().kind, ErrorKind::kCancelled);
+}
+
+// 20 idle connections were open after seven idle seconds: only the next request looked at their age.
+TEST(Reactor, IdleConnectionsAreClosedWithoutAnotherRequest) {
+  for (const DataPlane plane : {DataPlane::kDirect, DataPlane::kCurl}) {
+    std::promise<void> closed;
+    RawServer server([&](RawConnection& connection) {
+      connection.ReadHead();
+      connection.Send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+      connection.WaitForClose();
+      closed.set_value();
+    });
+    const auto reactor = std::make_shared<Reactor>(CurlTransportOptions{.plane = plane, .max_idle_age = std::chrono::seconds(0)}, 4);
+    Pending pending;
+    reactor->Submit(pending.Make(server.Get()));
+    ASSERT_TRUE(pending.Wait().ok());
+    EXPECT_EQ(closed.get_future().wait_for(std::chrono::seconds(30)), std::future_status::ready) << static_cast<int>(plane);
+    reactor->Stop();
+  }
+}
+
+TEST(Reactor, TheCurlPlaneGoesOnAfterItsIdleConnectionsWereClosed) {
+  std::atomic<int> closed = 0;
+  RawServer server([&](RawConnection& connection) {
+    RawServer::Ok(connection);
+    ++closed;
+    closed.notify_all();
+  });
+  const auto reactor = std::make_shared<Reactor>(
+      CurlTransportOptions{.plane = DataPlane::kCurl, .max_idle_age = std::chrono::seconds(0)}, 4);
+  for (int i = 0; i < 3; ++i) {
+    Pending pending;
+    reactor->Submit(pending.Make(server.Get()));
+    ASSERT_TRUE(pending.Wait().ok());
+    closed.wait(i);
+  }
+  EXPECT_EQ(server.connections(), 3);
+  reactor->Stop();
 }
 
 TEST(Reactor, ParkStopsTheThreadAndCompletesNothing) {

@@ -39,7 +39,7 @@ Result<void> ApplyLogLevel(const auth::Environment& environment) {
   if (!value) return Ok();
   const std::string name = LowerCase(*value);
   const LogLevel level = ParseLogLevel(name);
-  if (level == LogLevel::kOff && name != "off") {
+  if (level == LogLevel::kTrace || (level == LogLevel::kOff && name != "off")) {  // nothing is finer than an attempt
     return Error::Make(ErrorKind::kInvalidArgument,
                        "PENSTOCK_LOG is `" + *value + "`; use off, error, warn, info or debug");
   }

@@ -58,6 +58,12 @@ TEST_F(CallLogTest, AnotherValueIsRefusedByName) {
   EXPECT_EQ(applied.error().message, "PENSTOCK_LOG is `loud`; use off, error, warn, info or debug");
 }
 
+TEST_F(CallLogTest, TraceIsRefusedForNothingIsFinerThanAnAttempt) {
+  const auto applied = ApplyLogLevel(With("trace"));
+  ASSERT_FALSE(applied.ok());
+  EXPECT_EQ(applied.error().message, "PENSTOCK_LOG is `trace`; use off, error, warn, info or debug");
+}
+
 TEST_F(CallLogTest, AThrottledAndAResetAttemptAreWarningsAndEveryAttemptIsDebug) {
   ClientUnderTest test;
   Collect(LogLevel::kDebug);

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <type_traits>
@@ -5,6 +6,7 @@
 
 #include "client/s3/call_log.h"
 #include "client/s3/client_impl.h"
+#include "client/s3/delete_one_by_one.h"
 #include "client/s3/verbs/abort_multipart_upload.h"
 #include "client/s3/verbs/complete_multipart_upload.h"
 #include "client/s3/verbs/copy_object.h"
@@ -123,7 +125,16 @@ void Client::Start(DeleteObjectRequest request, Callback<NoResponse> done) {
   Run(impl_->state, Operation::kDeleteObject, std::move(request), std::move(done));
 }
 void Client::Start(DeleteObjectsRequest request, Callback<DeleteObjectsResponse> done) {
-  Run(impl_->state, Operation::kDeleteObjects, std::move(request), std::move(done));
+  const auto many = [state = impl_->state](DeleteObjectsRequest list, Callback<DeleteObjectsResponse> listed) {
+    Run(state, Operation::kDeleteObjects, std::move(list), std::move(listed));
+  };
+  // What a list must not hold is refused as a list.
+  const bool refused = request.keys.size() > s3::kMaxKeysToDelete || std::ranges::count(request.keys, ObjectKey("")) > 0;
+  if (refused || !s3::NeedsSingleDeletes(request)) return many(std::move(request), std::move(done));
+  const auto one = [state = impl_->state](DeleteObjectRequest single, Callback<NoResponse> deleted) {
+    Run(state, Operation::kDeleteObject, std::move(single), std::move(deleted));
+  };
+  s3::StartDeleteOneByOne({many, one}, std::move(request), std::move(done));
 }
 void Client::Start(CopyObjectRequest request, Callback<CopyObjectResponse> done) {
   Run(impl_->state, Operation::kCopyObject, std::move(request), std::move(done));

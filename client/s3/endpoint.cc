@@ -53,7 +53,9 @@ Result<void> CheckInputs(const EndpointInputs& in) {
   if (in.fips && in.region.starts_with("cn-")) return Invalid("Partition does not support FIPS");
   PENSTOCK_TRY(CheckBucketKind(in));
   if (!IsDnsLabel(in.region)) {
-    return Invalid("Invalid region: region was not a valid DNS name. It is `" + in.region + "`.");
+    return Invalid("Invalid region: region was not a valid DNS name. It is `" + in.region +
+                   "`; use letters, digits and hyphens between them, at most 63, as in us-east-1: in the configuration, in "
+                   "AWS_REGION or in the profile.");
   }
   return Ok();
 }

@@ -107,7 +107,7 @@ TEST(EndpointTest, VirtualStyleRefusesToFallBack) {
 
 TEST(EndpointTest, RefusesWhatTheRuleSetRefuses) {
   EXPECT_EQ(Url(Aws("b12", "")).find("error: A region must be set when sending requests to S3."), 0u);
-  EXPECT_EQ(Url(Aws("b12", "no_label")).find("error: Invalid region: region was not a valid DNS name."), 0u);
+  EXPECT_EQ(Url(Aws("b12", "no_label")).find("error: Invalid region: region was not a valid DNS name. It is `no_label`; use "), 0u);
   EXPECT_EQ(Url(Aws("arn:nonsense")), "error: Invalid ARN: `arn:nonsense` was not a valid ARN");
   EndpointInputs in = Custom("bucket", "http://store.example");
   in.dualstack = true;

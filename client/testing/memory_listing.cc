@@ -1,4 +1,5 @@
 // Pages of a listing with prefix, delimiter and continuation (spec/protocol.md §2.4).
+#include <algorithm>
 #include <string_view>
 
 #include "client/testing/memory_state.h"
@@ -12,10 +13,12 @@ constexpr std::string_view kTokenMark = "after:";
 }  // namespace
 
 Result<ListObjectsResponse> ListBucket(const StoredBucket& bucket, const ListObjectsRequest& request) {
-  if (request.max_keys < 1 || request.max_keys > 1000) {
+  if (request.max_keys < 0) {
     return S3Error(ErrorKind::kInvalidArgument, 400, "InvalidArgument",
-                   "max_keys is " + std::to_string(request.max_keys) + "; it takes 1 to 1000");
+                   "max_keys is " + std::to_string(request.max_keys) + "; it takes 0 or more");
   }
+  if (request.max_keys == 0) return ListObjectsResponse{};
+  const int most = std::min(request.max_keys, 1000);
   std::string after = request.start_after;
   if (!request.continuation_token.empty()) {
     if (!request.continuation_token.starts_with(kTokenMark)) {
@@ -35,7 +38,7 @@ Result<ListObjectsResponse> ListBucket(const StoredBucket& bucket, const ListObj
     // A resume point inside a group skips the whole group.
     const bool skipped = !group.empty() && (after.starts_with(group) || last == group);
     if (!skipped) {
-      if (count == request.max_keys) {
+      if (count == most) {
         response.next_token = std::string(kTokenMark) + last;
         return response;
       }

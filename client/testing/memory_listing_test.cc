@@ -75,12 +75,18 @@ TEST(MemoryListing, RefusesAMadeUpToken) {
   EXPECT_EQ(Walk(BucketWith({"a"}), request), "InvalidArgument");
 }
 
-TEST(MemoryListing, RefusesPagesOfZeroOrTooManyKeys) {
+TEST(MemoryListing, PagesOfZeroKeysAreEmptyAndLargeOnesHaveAThousand) {
   ListObjectsRequest request;
+  request.max_keys = -1;
+  EXPECT_EQ(Walk(BucketWith({"a"}), request), "InvalidArgument");
+  StoredBucket bucket;
+  for (int i = 0; i < 1001; ++i) bucket.objects[std::to_string(i)];
   request.max_keys = 0;
-  EXPECT_EQ(Walk(BucketWith({"a"}), request), "InvalidArgument");
-  request.max_keys = 1001;
-  EXPECT_EQ(Walk(BucketWith({"a"}), request), "InvalidArgument");
+  EXPECT_TRUE(ListBucket(bucket, request)->objects.empty());
+  EXPECT_TRUE(ListBucket(bucket, request)->next_token.empty());
+  request.max_keys = 5000;
+  EXPECT_EQ(ListBucket(bucket, request)->objects.size(), 1000u);
+  EXPECT_FALSE(ListBucket(bucket, request)->next_token.empty());
 }
 
 }  // namespace

@@ -189,7 +189,7 @@ struct ListObjectsRequest {
   std::string delimiter;
   std::string continuation_token;
   std::string start_after;
-  int max_keys = 1000;  // 1 to 1000
+  int max_keys = 1000;  // 0 or more; S3 sends 1000 at most
   CallOptions options;
 };
 

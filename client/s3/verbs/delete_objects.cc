@@ -13,8 +13,6 @@
 namespace penstock::s3 {
 namespace {
 
-constexpr std::size_t kMaxKeys = 1000;
-
 std::string DeleteDocument(const std::vector<ObjectKey>& keys) {
   XmlWriter xml;
   xml.Open("Delete", kXmlNamespace);
@@ -31,7 +29,7 @@ std::string DeleteDocument(const std::vector<ObjectKey>& keys) {
 }  // namespace
 
 Result<WireRequest> BuildRequest(const DeleteObjectsRequest& request, const BuildContext& context) {
-  if (request.keys.empty() || request.keys.size() > kMaxKeys) {
+  if (request.keys.empty() || request.keys.size() > kMaxKeysToDelete) {
     return InvalidRequest("DeleteObjects takes 1 to 1000 keys, not " + std::to_string(request.keys.size()) +
                           "; split the list");
   }

@@ -8,6 +8,8 @@
 
 namespace penstock::s3 {
 
+constexpr std::size_t kMaxKeysToDelete = 1000;
+
 Result<WireRequest> BuildRequest(const DeleteObjectsRequest& request, const BuildContext& context);
 Result<DeleteObjectsResponse> ParseResponse(const DeleteObjectsRequest& request, const WireResponse& response);
 

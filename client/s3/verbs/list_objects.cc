@@ -141,8 +141,8 @@ class PageReader {
 }  // namespace
 
 Result<WireRequest> BuildRequest(const ListObjectsRequest& request, const BuildContext& context) {
-  if (request.max_keys < 1 || request.max_keys > kMaxKeys) {
-    return InvalidRequest("max_keys " + std::to_string(request.max_keys) + " is not within 1 to 1000");
+  if (request.max_keys < 0) {
+    return InvalidRequest("max_keys is " + std::to_string(request.max_keys) + "; use 0 or more (S3 sends 1000 at most)");
   }
   PENSTOCK_ASSIGN(WireRequest wire, StartBucketRequest(Operation::kListObjectsV2, request.bucket, context));
   wire.query = {{"list-type", "2"}, {"encoding-type", "url"}, {"max-keys", std::to_string(request.max_keys)}};

@@ -27,12 +27,14 @@ TEST(ListObjectsTest, SendsPrefixDelimiterAndStart) {
             "&continuation-token=t%2B1%3D\n\n");
 }
 
-TEST(ListObjectsTest, RefusesPageSizesBeyondTheLimit) {
+TEST(ListObjectsTest, LeavesPageSizesToTheServiceButNegativeOnes) {
   ListObjectsRequest request = kRequest;
-  for (const int max_keys : {0, -1, 1001}) {
+  for (const int max_keys : {0, 1, 1001, 5000}) {
     request.max_keys = max_keys;
-    EXPECT_EQ(BuildRequest(request, Context()).error().kind, ErrorKind::kInvalidArgument) << max_keys;
+    EXPECT_NE(Golden(BuildRequest(request, Context())).find("max-keys=" + std::to_string(max_keys) + "\n"), std::string::npos);
   }
+  request.max_keys = -1;
+  EXPECT_EQ(BuildRequest(request, Context()).error().kind, ErrorKind::kInvalidArgument);
 }
 
 TEST(ListObjectsTest, DecodesNamesOfAPage) {

@@ -63,7 +63,7 @@ struct Error {
   Error& At(std::string_view operation_name, std::string_view bucket_name = {}, std::string_view key_name = {}) &;
   Error&& At(std::string_view operation_name, std::string_view bucket_name = {}, std::string_view key_name = {}) &&;
 
-  // One line: "GetObject s3://bucket/key: NoSuchKey (404): message [request id X, 3 attempts]".
+  // One line, control characters escaped: "GetObject s3://bucket/key: NoSuchKey (404): message [request id X, 3 attempts]".
   std::string ToString() const;
 };
 
