@@ -53,16 +53,17 @@ class PyStream {
       : stream_(std::move(stream), "this stream"), offset_(begin), whole_bytes_(whole_bytes) {}
   PyStream(PyStream&&) = default;
 
-  // The next bytes; raises StopIteration at the end, again and again.
-  py::object Next() {
+  // The next bytes; raises StopIteration at the end, again and again. `wanted`: how many are going to be read from here on.
+  py::object Next(std::uint64_t wanted) {
     const Use use(used_by_a_thread_);
-    const auto arrived = WithoutGil([&] { return Arrive(); });
+    Held held(*this);
+    const auto arrived = WithoutGil([&] { return held.Arrive(wanted); });
     if (!Unwrap(arrived)) throw py::stop_iteration();
-    std::size_t size = block_.size - used_;
+    std::size_t size = held.rest().size();
     if (size > kPieceBytes && stream_.Get().metadata()->size > whole_bytes_) size = kPieceBytes;
     py::object bytes = Unwrap(NewBytes(size));
     const MutableByteView memory = BytesMemory(bytes);
-    WithoutGil([&] { Copy(memory); });
+    WithoutGil([&] { held.Copy(memory); });
     return bytes;
   }
 
@@ -74,20 +75,21 @@ class PyStream {
     MutableByteView rest = view.writable();
     AdviseHugePages(rest);
     auto result = WithoutGil([&]() -> Result<std::uint64_t> {
+      Held held(*this);
       std::uint64_t skipped = 0;
       while (!rest.empty()) {
-        PENSTOCK_ASSIGN(const bool here, Arrive());
+        PENSTOCK_ASSIGN(const bool here, held.Arrive(rest.size()));
         if (!here || position < offset_) break;
         const std::uint64_t ahead = position - offset_;
         if (ahead > 0) {
-          const std::uint64_t step = std::min<std::uint64_t>(ahead, block_.size - used_);
+          const std::uint64_t step = std::min<std::uint64_t>(ahead, held.rest().size());
           skipped += step;
           if (skipped > kMostSkippedBytes) break;
-          Advance(step);
+          held.Advance(step);
           continue;
         }
-        const std::size_t count = std::min(rest.size(), block_.size - used_);
-        Copy(rest.first(count));
+        const std::size_t count = std::min(rest.size(), held.rest().size());
+        held.Copy(rest.first(count));
         rest = rest.subspan(count);
         position += count;
       }
@@ -97,37 +99,55 @@ class PyStream {
   }
 
   std::uint64_t tell() const { return offset_; }
+  std::uint64_t asked_until() const { return stream_.Get().asked_until(); }
   std::optional<ObjectMetadata> metadata() const { return stream_.Get().metadata(); }
 
  private:
-  // Has a block with unused bytes; false at the end.
-  Result<bool> Arrive() {
-    while (used_ == block_.size) {
-      PENSTOCK_ASSIGN(std::optional<StreamBlock> block, stream_.Get().Next(SignalPending));
-      if (!block) return false;
-      block_ = std::move(*block);
-      used_ = 0;
-      offset_ = block_.offset;
+  // The block that a call reads from. What it leaves goes back to the stream, which may need its memory before the next call.
+  class Held {
+   public:
+    explicit Held(PyStream& stream) : stream_(stream) {}
+    ~Held() {
+      if (block_.size > 0) stream_.stream_.Get().GiveBack(std::move(block_));
     }
-    return true;
-  }
+    Held(const Held&) = delete;
+    Held& operator=(const Held&) = delete;
 
-  void Copy(MutableByteView to) {
-    std::memcpy(to.data(), block_.data.get() + used_, to.size());
-    Advance(to.size());
-  }
+    // Has a block with unused bytes; false at the end.
+    Result<bool> Arrive(std::uint64_t wanted) {
+      while (block_.size == 0) {
+        PENSTOCK_ASSIGN(std::optional<StreamBlock> block, stream_.stream_.Get().Next(SignalPending, wanted));
+        if (!block) return false;
+        block_ = std::move(*block);
+        stream_.offset_ = block_.offset;
+      }
+      return true;
+    }
 
-  void Advance(std::size_t count) {
-    used_ += count;
-    offset_ += count;
-    if (used_ < block_.size) return;
-    block_ = {};  // its memory is wanted for the next
-    used_ = 0;
-  }
+    ByteView rest() const { return {block_.data.get(), block_.size}; }
+
+    void Copy(MutableByteView to) {
+      std::memcpy(to.data(), block_.data.get(), to.size());
+      Advance(to.size());
+    }
+
+    void Advance(std::size_t count) {
+      block_.offset += count;
+      block_.size -= count;
+      stream_.offset_ += count;
+      if (block_.size == 0) {
+        block_ = {};  // its memory is wanted for the next
+      } else {
+        block_.data = std::shared_ptr<const std::byte[]>(block_.data, block_.data.get() + count);
+      }
+    }
+
+   private:
+    PyStream& stream_;
+    StreamBlock block_;
+  };
 
   ProcessBound<ObjectStream> stream_;
-  StreamBlock block_;
-  std::size_t used_ = 0;  // of block_
   std::uint64_t offset_;  // in the object, of the next byte
   std::uint64_t whole_bytes_;
   bool used_by_a_thread_ = false;  // the GIL's: it is let go of while bytes are waited for and copied
@@ -168,9 +188,11 @@ void BindStream(py::module_& module) {
            "etag"_a = py::none(), "part_size"_a = 8u << 20, "read_ahead"_a = 4, "first_part"_a = py::none(),
            "ranges"_a = Ranges(), "checksums"_a = Checksums(), "elsewhere"_a = std::vector<std::pair<std::uint64_t, py::bytes>>())
       .def("__iter__", [](py::object self) { return self; })
-      .def("__next__", &PyStream::Next)
+      .def("__next__", [](PyStream& self) { return self.Next(0); })
+      .def("next_block", &PyStream::Next, "wanted"_a)
       .def("read_into", &PyStream::ReadInto, "position"_a, "buffer"_a)
       .def("tell", &PyStream::tell)
+      .def("asked_until", &PyStream::asked_until)
       .def_property_readonly("metadata", &PyStream::metadata);
 }
 

@@ -159,6 +159,10 @@ class GetObjectStream:
         """Offset in the object of the next byte."""
         return self._stream.tell() if self._stream is not None else self._start
 
+    def asked_until(self) -> int:
+        """Where the bytes end that are here or on their way, from the next one on."""
+        return self._stream.asked_until() if self._stream is not None else self._start
+
     @property
     def checksums(self) -> Checksums:
         """Those of the whole object; empty where no answer has told them, as only one for the whole object does."""
@@ -183,6 +187,14 @@ class GetObjectStream:
         return position == self._end or (size is not None and position >= size)
 
     def __next__(self) -> bytes:
+        return self.next_block(0)
+
+    def next_block(self, wanted: int) -> bytes:
+        """The next bytes. `wanted`: how many are going to be read; they count as read in what is fetched ahead.
+
+        Raises:
+            StopIteration: there are none.
+        """
         if self._exhausted:
             raise StopIteration
         source = self._source
@@ -200,7 +212,7 @@ class GetObjectStream:
                 self._part_size or DEFAULT_PART_SIZE, READ_AHEAD_PARTS, self.first_part,
             )  # fmt: skip
         try:
-            block = next(self._stream)
+            block = self._stream.next_block(wanted)
         except StopIteration:
             self._exhausted = True
             raise

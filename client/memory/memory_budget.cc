@@ -56,8 +56,10 @@ Result<MemoryBudget::Share> MemoryBudget::Take(std::uint64_t bytes, const std::f
   mutex_.Lock();
   if (waiting_.empty()) last_change_ = std::chrono::steady_clock::now();  // nobody's patience was tried before
   const auto place = waiting_.insert(waiting_.end(), Waiter{});
+  Promised promised;
   for (;;) {
     const bool first = place == waiting_.begin();
+    if (first) TakeBack(bytes, promised);
     const bool stuck = first && IsStuck();
     if (first && (Fits(bytes) || stuck)) {
       if (!Fits(bytes)) ++usage_.beyond_limit;
@@ -91,6 +93,64 @@ MemoryBudget::Usage MemoryBudget::usage() const {
   usage.limit = limit();
   usage.waiting = waiting_.size();
   return usage;
+}
+
+void MemoryBudget::Offer(const std::shared_ptr<Spare>& spare) {
+  if (!mine()) return;
+  {
+    const MutexLock lock(mutex_);
+    if (spare->withdrawn_) return;
+    if (spare->place_) {
+      spares_.splice(spares_.end(), spares_, *spare->place_);
+    } else {
+      spare->place_ = spares_.insert(spares_.end(), spare);
+    }
+    if (waiting_.empty()) return;
+  }
+  changed_.NotifyAll();  // who waits may want it
+}
+
+void MemoryBudget::Retract(Spare& spare) { Unlist(spare, !kForGood); }
+
+void MemoryBudget::Withdraw(Spare& spare) { Unlist(spare, kForGood); }
+
+void MemoryBudget::Unlist(Spare& spare, bool for_good) {
+  if (!mine()) return;
+  std::shared_ptr<Spare> last;  // destroyed after the lock
+  const MutexLock lock(mutex_);
+  spare.withdrawn_ = spare.withdrawn_ || for_good;
+  if (!spare.place_) return;
+  last = std::move(**spare.place_);
+  spares_.erase(*spare.place_);
+  spare.place_.reset();
+}
+
+std::uint64_t MemoryBudget::FairShare() const {
+  const MutexLock lock(mutex_);
+  return limit() / std::max<std::size_t>(1, spares_.size());
+}
+
+// Asks for what is missing to give `bytes`. Lets go of the lock meanwhile.
+void MemoryBudget::TakeBack(std::uint64_t bytes, Promised& promised) {
+  for (;;) {
+    if (Fits(bytes) || spares_.empty()) return;
+    if (promised.bytes == 0) promised.held = usage_.held;
+    const std::uint64_t returned = promised.held - std::min(promised.held, usage_.held);
+    const std::uint64_t coming = promised.bytes - std::min(promised.bytes, returned);
+    const std::uint64_t wanted = bytes > limit() ? usage_.held : usage_.held + bytes - limit();  // beyond the limit: alone
+    if (coming >= wanted) return;
+    const std::uint64_t missing = wanted - coming;
+    const std::shared_ptr<Spare> spare = std::move(spares_.front());
+    spares_.pop_front();
+    spare->place_.reset();
+    mutex_.Unlock();
+    const std::uint64_t given = spare->GiveUp(missing);
+    mutex_.Lock();
+    promised.bytes += given;
+    usage_.taken_back += given;
+    // It may have more.
+    if (given >= missing && !spare->place_ && !spare->withdrawn_) spare->place_ = spares_.insert(spares_.begin(), spare);
+  }
 }
 
 bool MemoryBudget::Fits(std::uint64_t bytes) const {

@@ -2,7 +2,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
+#include <memory>
 #include <mutex>
 #include <random>
 #include <string>
@@ -162,6 +164,133 @@ TEST(MemoryBudgetTest, ManyTakersStayWithinTheLimitAndAllEnd) {
   EXPECT_EQ(usage.held, 0u);
   EXPECT_EQ(usage.in_flight, 0u);
   EXPECT_EQ(usage.beyond_limit, 0u);
+}
+
+// Holds shares of ten bytes that nobody needs.
+class TenEach final : public MemoryBudget::Spare {
+ public:
+  TenEach(MemoryBudget& budget, int shares) {
+    for (int i = 0; i < shares; ++i) held_.push_back(Must(budget.Take(10)));
+  }
+  std::uint64_t GiveUp(std::uint64_t bytes) override {
+    std::uint64_t given = 0;
+    const std::lock_guard lock(mutex_);
+    for (; given < bytes && !held_.empty(); given += 10) {
+      if (keeps_) leaving_.push_back(std::move(held_.back()));
+      held_.pop_back();
+    }
+    return given;
+  }
+  std::size_t left() const {
+    const std::lock_guard lock(mutex_);
+    return held_.size();
+  }
+  // What it gives up is on its way until Land.
+  void Keep() { keeps_ = true; }
+  std::size_t leaving() const {
+    const std::lock_guard lock(mutex_);
+    return leaving_.size();
+  }
+  void Land() {
+    const std::lock_guard lock(mutex_);
+    leaving_.clear();
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<Share> held_;
+  std::vector<Share> leaving_;
+  bool keeps_ = false;
+};
+
+TEST(MemoryBudgetTest, WhoWaitsIsGivenWhatOthersCanDoWithout) {
+  MemoryBudget budget(100, kForEver);
+  const auto spare = std::make_shared<TenEach>(budget, 8);
+  budget.Offer(spare);
+  const Share share = Must(budget.Take(50));
+  EXPECT_EQ(spare->left(), 5u);
+  EXPECT_EQ(budget.usage().taken_back, 30u);
+  EXPECT_EQ(budget.usage().held, 100u);
+  EXPECT_FALSE(budget.TryTake(1)) << "only one who waits takes from others";
+  EXPECT_EQ(spare->left(), 5u);
+}
+
+TEST(MemoryBudgetTest, ThoseNotUsedForLongestGiveFirst) {
+  MemoryBudget budget(100, kForEver);
+  std::vector<std::shared_ptr<TenEach>> spares;
+  for (int i = 0; i < 3; ++i) {
+    spares.push_back(std::make_shared<TenEach>(budget, 3));
+    budget.Offer(spares.back());
+  }
+  budget.Offer(spares[0]);  // used again
+  const Share share = Must(budget.Take(50));
+  EXPECT_EQ(spares[1]->left(), 0u);
+  EXPECT_EQ(spares[2]->left(), 2u);
+  EXPECT_EQ(spares[0]->left(), 3u);
+  const Share more = Must(budget.Take(20));  // it had more, and is still the first
+  EXPECT_EQ(spares[2]->left(), 0u);
+  EXPECT_EQ(spares[0]->left(), 3u);
+}
+
+TEST(MemoryBudgetTest, MoreThanTheLimitTakesAllThatIsSpare) {
+  MemoryBudget budget(100, kForEver);
+  const auto spare = std::make_shared<TenEach>(budget, 3);
+  budget.Offer(spare);
+  EXPECT_EQ(Must(budget.Take(1000)).bytes(), 1000u);
+  EXPECT_EQ(spare->left(), 0u);
+}
+
+TEST(MemoryBudgetTest, WhatIsOnItsWayBackIsWaitedForAndNotAskedForTwice) {
+  MemoryBudget budget(100, kForEver);
+  const auto first = std::make_shared<TenEach>(budget, 5);
+  const auto second = std::make_shared<TenEach>(budget, 5);
+  first->Keep();
+  budget.Offer(first);
+  budget.Offer(second);
+  std::jthread taker([&] { EXPECT_TRUE(Must(budget.Take(40))); });
+  while (first->leaving() < 4) std::this_thread::yield();
+  budget.Offer(second);  // wakes the taker
+  first->Land();
+  taker.join();
+  EXPECT_EQ(first->left(), 1u);
+  EXPECT_EQ(second->left(), 5u);
+}
+
+TEST(MemoryBudgetTest, WhatBecomesSpareServesThoseWhoWait) {
+  MemoryBudget budget(100, kForEver);
+  const auto spare = std::make_shared<TenEach>(budget, 10);
+  std::jthread taker([&] { EXPECT_TRUE(Must(budget.Take(50))); });
+  AwaitWaiting(budget, 1);
+  budget.Offer(spare);
+  taker.join();
+  EXPECT_EQ(spare->left(), 5u);
+}
+
+TEST(MemoryBudgetTest, TheWithdrawnAreNeitherAskedNorKnownAgain) {
+  MemoryBudget budget(100, milliseconds(1));
+  const auto spare = std::make_shared<TenEach>(budget, 10);
+  budget.Offer(spare);
+  budget.Retract(*spare);
+  budget.Offer(spare);
+  budget.Withdraw(*spare);
+  budget.Offer(spare);
+  const Share share = Must(budget.Take(10));
+  EXPECT_EQ(spare->left(), 10u);
+  EXPECT_EQ(spare.use_count(), 1);
+}
+
+TEST(MemoryBudgetTest, ThoseWhoHaveSomethingToSpareShareEvenly) {
+  MemoryBudget budget(100, kForEver);
+  EXPECT_EQ(budget.FairShare(), 100u);
+  const auto one = std::make_shared<TenEach>(budget, 1);
+  const auto other = std::make_shared<TenEach>(budget, 1);
+  budget.Offer(one);
+  budget.Offer(one);
+  EXPECT_EQ(budget.FairShare(), 100u);
+  budget.Offer(other);
+  EXPECT_EQ(budget.FairShare(), 50u);
+  budget.Retract(*one);
+  EXPECT_EQ(budget.FairShare(), 100u);
 }
 
 TEST(MemoryBudgetTest, AForkedChildHasItsOwnOfTheSameLimit) {

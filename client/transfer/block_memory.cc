@@ -6,6 +6,11 @@
 
 namespace penstock::transfer {
 
+std::size_t BlockMemory::Cost(std::size_t bytes) {
+  if (bytes < kLeastPooled) return bytes;
+  return (bytes + BufferPool::kUnit - 1) / BufferPool::kUnit * BufferPool::kUnit;
+}
+
 Result<BlockMemory> BlockMemory::FromHeap(MemoryBudget::Share share, std::size_t bytes) {
   BlockMemory memory;
   try {

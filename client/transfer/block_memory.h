@@ -28,6 +28,9 @@ class BlockMemory {
 
   std::byte* data() const { return pooled_ ? pooled_.data() : heap_.get(); }
   std::size_t size() const { return size_; }  // as asked for
+  std::size_t held() const { return Cost(size_); }
+  // What so many bytes take of the budget.
+  static std::size_t Cost(std::size_t bytes);
   MutableByteView bytes() const { return {data(), size_}; }
   void SetInFlight(bool in_flight);
 

@@ -45,8 +45,8 @@ class PiecewiseChecksum {
     std::uint64_t value = 0;
   };
 
-  const ObjectChecksum checksum_;
-  const std::uint64_t object_bytes_;
+  ObjectChecksum checksum_;
+  std::uint64_t object_bytes_;
   std::map<std::uint64_t, Run> runs_;  // by where they begin; neighbours are one
   bool overlapping_ = false;
 };

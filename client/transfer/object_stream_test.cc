@@ -133,7 +133,8 @@ TEST_P(ObjectStreamTest, OneWhoStopsEarlyCostsLittle) {
   const auto stream = ObjectStream::Open(store, Whole(), options);
   EXPECT_EQ(stream->Next().value()->size, 100u);
   EXPECT_EQ(store->count("GetObject"), 1u);  // nothing ahead before a second block is wanted
-  EXPECT_EQ(stream->Next().value()->size, kMiB);
+  EXPECT_EQ(stream->Next().value()->size, 100u);
+  EXPECT_LE(store->count("GetObject"), 4u);  // the second, and what makes it four times what was read
   ASSERT_TRUE(ReadAll(*stream).ok());
 }
 

@@ -2,7 +2,21 @@
 
 #include <algorithm>
 
+#include "client/transfer/block_memory.h"
+
 namespace penstock::transfer {
+namespace {
+
+constexpr std::uint64_t kBlocksOfShare = 4;
+
+// A block that leaves room for others: whole units of the pool's, or less than it gives.
+std::uint64_t MostOf(std::uint64_t share) {
+  const std::uint64_t bytes = share / kBlocksOfShare;
+  if (bytes >= BufferPool::kUnit) return bytes / BufferPool::kUnit * BufferPool::kUnit;
+  return std::clamp<std::uint64_t>(bytes, StreamPlan::kLeastBlock, BlockMemory::kLeastPooled - StreamPlan::kLeastBlock);
+}
+
+}  // namespace
 
 StreamPlan::StreamPlan(const StreamOptions& options)
     : part_bytes_(options.part_size_bytes),
@@ -15,18 +29,18 @@ std::uint64_t StreamPlan::FirstBlock(std::uint64_t object_bytes) const {
 }
 
 std::uint64_t StreamPlan::NextBlock(const StreamProgress& read) const {
-  if (!grows_) return part_bytes_;
-  if (read.blocks == 0) return first_bytes_;
-  return std::min(part_bytes_, std::max({first_bytes_, kLeastLaterBlock, read.bytes}));
+  const std::uint64_t most = std::min(part_bytes_, MostOf(read.share));
+  return grows_ ? std::min(most, std::max(first_bytes_, read.reached)) : most;
 }
 
-bool StreamPlan::MayFetchAhead(const StreamProgress& read, std::size_t ahead_blocks, std::uint64_t ahead_bytes,
-                               std::uint64_t bytes) const {
-  if (ahead_blocks >= most_blocks_) return false;
+bool StreamPlan::MayFetchAhead(const StreamProgress& read, const StreamAhead& ahead, std::uint64_t bytes) const {
+  if (ahead.blocks >= most_blocks_ || bytes > read.share || ahead.bytes > read.share - bytes) return false;
   if (!grows_) return true;
+  const std::uint64_t in_all = read.bytes + ahead.bytes + bytes;
+  if (in_all <= read.reached) return true;
   // A second block that was asked for shows that the reader goes on; before that it may have wanted no more than the first.
-  if (read.blocks + ahead_blocks < 2) return false;
-  return ahead_bytes + bytes <= 4 * read.bytes;
+  if (read.blocks + ahead.blocks < 2) return false;
+  return in_all <= 4 * read.reached;
 }
 
 }  // namespace penstock::transfer

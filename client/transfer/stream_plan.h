@@ -9,17 +9,26 @@
 
 namespace penstock::transfer {
 
-// What the reader was given so far.
+// How far the reader has come.
 struct StreamProgress {
+  std::size_t blocks = 0;     // that he began
+  std::uint64_t bytes = 0;    // that he was given
+  std::uint64_t reached = 0;  // bytes that he was given or is waiting for; `bytes` at least
+  std::uint64_t share = UINT64_MAX;  // of the process's memory, for what is ahead of him
+};
+
+// What was asked for and not yet given to the reader.
+struct StreamAhead {
   std::size_t blocks = 0;
   std::uint64_t bytes = 0;
 };
 
 // From the start with all there is; or, with `first_part_bytes`, growing with what was read: one block until the reader
-// asks for a second, then up to four times as far ahead as it has come, in blocks of as much as it has read.
+// asks for a second, then so far that four times what he has reached is asked for in all, in blocks of as much as that.
+// Blocks are as small as it takes to have four in `share`.
 class StreamPlan {
  public:
-  static constexpr std::uint64_t kLeastLaterBlock = 1ull << 20;
+  static constexpr std::uint64_t kLeastBlock = 64ull << 10;
 
   // part_size_bytes >= 1, read_ahead_parts >= 0, first_part_bytes >= 1 where set.
   explicit StreamPlan(const StreamOptions& options);
@@ -30,9 +39,7 @@ class StreamPlan {
   // Size of the next block to be asked for.
   std::uint64_t NextBlock(const StreamProgress& read) const;
   // Whether one more block of `bytes` may be asked for before the reader waits for it.
-  // `ahead_blocks`, `ahead_bytes`: asked for and not yet given to the reader.
-  bool MayFetchAhead(const StreamProgress& read, std::size_t ahead_blocks, std::uint64_t ahead_bytes,
-                     std::uint64_t bytes) const;
+  bool MayFetchAhead(const StreamProgress& read, const StreamAhead& ahead, std::uint64_t bytes) const;
 
  private:
   std::uint64_t part_bytes_;

@@ -11,7 +11,6 @@ from .sequential import SequentialS3Reader
 WHOLE_BYTES = DEFAULT_PART_SIZE  # objects up to this size come whole, with the first read
 FIRST_BYTES = 1024**2  # of a larger object, for a first small read at its start
 RANDOM_BYTES = 64 * 1024  # least of a request elsewhere: costs no more time than its answer's first byte
-MOST_SKIPPED = 1024**2  # forward, and still in order
 
 
 class AdaptiveS3Reader(SequentialS3Reader):
@@ -19,8 +18,8 @@ class AdaptiveS3Reader(SequentialS3Reader):
 
     - An object of up to 8 MiB is one request, at the first read, and stays here.
     - ``read()`` of everything, and a read of 8 MiB or more out of order, is a planned download straight into its result.
-    - Reading on in order fetches ahead: from a second block on up to four times what was read, 32 MiB at most.
     - A read after a seek is a request for what it reads, 64 KiB at least.
+    - Reading on in order from there fetches ahead: at most four times what was read is asked for, and 32 MiB ahead.
 
     It stands in for :class:`SequentialS3Reader`, of which it is one, and where `get_stream` is not the client's own (a custom
     function of the reference's protocol) it is exactly that.
@@ -29,6 +28,7 @@ class AdaptiveS3Reader(SequentialS3Reader):
     _LARGE = DEFAULT_PART_SIZE
     _ahead: GetObjectStream | None = None  # in order, from where it tells on
     _reached: int = -1  # where the last read past the window ended
+    _reached_with: int = 0  # the bytes that it read
     _lost: S3DataLossError | None = None  # an object read in order was not what its checksum says
 
     def __init__(self, bucket: str, key: str, get_object_info: GetObjectInfoCallable, get_stream: GetStreamCallable) -> None:
@@ -63,26 +63,28 @@ class AdaptiveS3Reader(SequentialS3Reader):
         if size is not None and position >= size:
             return False
         stream, self._ahead = self._ahead, None  # and stays none if this fails: then the next read asks anew
-        if stream is None or not stream.tell() <= position <= stream.tell() + MOST_SKIPPED:
+        if stream is None or not stream.tell() <= position <= stream.asked_until():
             stream = self._ranges(position)
-            if position != self._reached:
-                stream.first_part = max(FIRST_BYTES if position == 0 else RANDOM_BYTES, wanted)
+            least = FIRST_BYTES if position == 0 else RANDOM_BYTES
+            stream.first_part = max(least, wanted, self._reached_with if position == self._reached else 0)
         try:
-            return self._show_first(stream, position)
+            return self._show_first(stream, position, wanted)
         except S3DataLossError as error:
             self._lost = error
             raise
 
-    def _show_first(self, stream: GetObjectStream, position: int) -> bool:
+    def _show_first(self, stream: GetObjectStream, position: int, wanted: int) -> bool:
         """Make the stream's first block that reaches past `position` the window; False: there is none."""
-        start = stream.tell()
-        for block in stream:
+        while True:
+            start = stream.tell()
+            try:
+                block = stream.next_block(wanted if start == position else 0)
+            except StopIteration:
+                return False
             if start + len(block) > position:
                 self._ahead = stream
                 self._show(block, start, position)
                 return True
-            start += len(block)
-        return False
 
     def _read_past(self, position: int, count: int) -> bytes:
         assert self._ranges is not None
@@ -91,7 +93,7 @@ class AdaptiveS3Reader(SequentialS3Reader):
         size = self._known_size()
         rest = size is not None and position + count >= size  # asked for as such, the whole object is verified
         data = self._ranges(position, None if rest else position + count).read_all()
-        self._reached = position + len(data)
+        self._reached, self._reached_with = position + len(data), len(data)
         return data
 
     def _in_order(self, position: int) -> bool:
@@ -111,7 +113,7 @@ class AdaptiveS3Reader(SequentialS3Reader):
         assert self._ranges is not None
         if not self._in_order(position):
             count = self._ranges(position, position + len(view)).readinto(view)
-            self._reached = position + count
+            self._reached, self._reached_with = position + count, count
             return count
         count = 0
         while count < len(view) and self._load(position + count, len(view) - count):
@@ -150,6 +152,8 @@ class AdaptiveS3Reader(SequentialS3Reader):
             return target
         if self._known_size() is None:  # what tells it may as well bring what is probably read next
             self._load(0 if target < FIRST_BYTES else target, 1)
+            if target >= FIRST_BYTES:
+                self._ahead = None  # nobody has read there yet: who does so now, and past this block, is the first
         return min(target, self._get_size())
 
     def close(self) -> None:

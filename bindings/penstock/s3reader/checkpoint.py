@@ -69,7 +69,7 @@ class CheckpointReader(AdaptiveS3Reader):
         head = next(stream, b"")
         self._kept.append((0, head))
         self._checksums = stream.checksums
-        self._reached = len(head)  # who reads on from there reads in order
+        self._reached = self._reached_with = len(head)  # who reads on from there reads in order
 
     def _keep_tail(self, size: int) -> None:
         head_end = len(self._kept[0][1])

@@ -12,6 +12,7 @@
 #include <functional>
 #include <list>
 #include <map>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -31,10 +32,11 @@ std::uint64_t DefaultMemoryLimit();
 
 // Bytes that may be held at a time. Those who wait are served in the order they came.
 //
-// It never deadlocks. A request larger than the limit proceeds when nothing else is held. And since those who hold memory
-// may be waiting for the one in front (one thread that writes to many objects), he is let beyond the limit once
-// `kPatience` has passed in which nothing was given back and nothing held was in flight, that is, would come back by
-// itself. That is counted (`Usage::beyond_limit`).
+// It never deadlocks. What was fetched ahead for somebody who does not wait for it is taken back at once (`Spare`). A request
+// larger than the limit proceeds when nothing else is held. And since those who hold the rest may be waiting for the one in
+// front (one thread that writes to many objects), he is let beyond the limit once `kPatience` has passed in which nothing
+// was given back and nothing held was in flight, that is, would come back by itself. That is counted
+// (`Usage::beyond_limit`).
 //
 // Thread safety: safe from any thread, also in a forked child: what it holds of its parent's is not given back there.
 class MemoryBudget {
@@ -64,6 +66,22 @@ class MemoryBudget {
     bool in_flight_ = false;
   };
 
+  // Holds memory that nobody waits for and that can be filled again, such as blocks fetched ahead. The budget may destroy it,
+  // under its lock: whatever holds shares is another object.
+  class Spare {
+   public:
+    virtual ~Spare() = default;
+    // Gives back about `bytes`, or all there is where that is less; memory in flight is to come back soon by itself. Returns
+    // how much that is. On the thread of somebody who waits, who holds no lock of the budget. Does not wait for memory.
+    virtual std::uint64_t GiveUp(std::uint64_t bytes) = 0;
+
+   private:
+    friend class MemoryBudget;
+    // The budget's, under its lock.
+    std::optional<std::list<std::shared_ptr<Spare>>::iterator> place_;
+    bool withdrawn_ = false;
+  };
+
   struct Usage {
     std::uint64_t limit = 0;
     std::uint64_t held = 0;          // bytes
@@ -71,6 +89,7 @@ class MemoryBudget {
     std::uint64_t in_flight = 0;     // bytes, of those held
     std::uint64_t waiting = 0;       // callers
     std::uint64_t beyond_limit = 0;  // times that somebody was let beyond the limit
+    std::uint64_t taken_back = 0;    // bytes that spares gave up for somebody who waited
   };
 
   explicit MemoryBudget(std::uint64_t limit_bytes, std::chrono::milliseconds patience = kPatience);
@@ -85,6 +104,16 @@ class MemoryBudget {
   // Waits. kCancelled once `interrupt`, polled about every 100 ms, says so. Not to be called on an I/O thread.
   Result<Share> Take(std::uint64_t bytes, const std::function<bool()>& interrupt = {});
 
+  // `spare` was used just now: those not used for longest are asked first. It stays known until it was asked and had less
+  // than that, or is retracted. Shared, since it may be asked while its owner withdraws it.
+  void Offer(const std::shared_ptr<Spare>& spare);
+  // It holds nothing now. It may be being asked all the same.
+  void Retract(Spare& spare);
+  // The same for good: Offer does nothing from now on.
+  void Withdraw(Spare& spare);
+  // What each of those with spare memory may hold, so that all together stay within the limit.
+  std::uint64_t FairShare() const;
+
   std::uint64_t limit() const { return limit_.load(std::memory_order_relaxed); }
   // Holds from now on; what is held already stays.
   void SetLimit(std::uint64_t limit_bytes);
@@ -92,6 +121,14 @@ class MemoryBudget {
 
  private:
   struct Waiter {};
+  // What one who waits was promised by spares, and what was held then.
+  struct Promised {
+    std::uint64_t bytes = 0;
+    std::uint64_t held = 0;
+  };
+  static constexpr bool kForGood = true;
+  void Unlist(Spare& spare, bool for_good);
+  void TakeBack(std::uint64_t bytes, Promised& promised) PENSTOCK_REQUIRES(mutex_);
   bool Fits(std::uint64_t bytes) const PENSTOCK_REQUIRES(mutex_);
   bool IsStuck() const PENSTOCK_REQUIRES(mutex_);
   Share Grant(std::uint64_t bytes) PENSTOCK_REQUIRES(mutex_);
@@ -106,6 +143,7 @@ class MemoryBudget {
   CondVar changed_;
   Usage usage_ PENSTOCK_GUARDED_BY(mutex_);
   std::list<Waiter> waiting_ PENSTOCK_GUARDED_BY(mutex_);  // first come, first served; each is its caller's place
+  std::list<std::shared_ptr<Spare>> spares_ PENSTOCK_GUARDED_BY(mutex_);  // those not used for longest first
   std::chrono::steady_clock::time_point last_change_ PENSTOCK_GUARDED_BY(mutex_);
 };
 

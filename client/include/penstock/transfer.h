@@ -73,8 +73,8 @@ struct StreamOptions {
   std::uint64_t part_size_bytes = 8ull << 20;
   int read_ahead_parts = 4;  // bounds memory: at most (read_ahead_parts + 1) * part_size_bytes
   // For a reader that may stop early: the first block has so many bytes (1 at least), a second is asked for when the reader
-  // wants it, and then fetching ahead grows with what was read, up to the above. An object of up to one part comes whole
-  // even so. Unset: full from the start.
+  // wants it, and then fetching ahead grows with what was read: at most four times that is asked for in all, up to the above.
+  // An object of up to one part comes whole even so. Unset: full from the start.
   std::optional<std::uint64_t> first_part_bytes;
   CallOptions call;
 };
@@ -89,9 +89,12 @@ struct StreamBlock {
 // Reads [begin, end) of an object in order, fetching ahead.
 //
 // Blocks are memory within the process's budget (penstock/memory.h): the one that is waited for waits for the budget as well,
-// those ahead do without when there is none. A block that is kept keeps its share. Where the stream covers the whole object
-// and the store sends a CRC64NVME, CRC32C or CRC32 of it, the bytes are held to that: the last block is given out only when
-// all amount to it, else Next is kDataLoss, which names both values.
+// those ahead do without when there is none. All streams that hold something share the budget evenly: the more they are, the
+// smaller their blocks and the less is ahead. What is ahead of a reader who is not in Next is let go of where somebody else
+// waits for memory, and fetched again when it is wanted. A block that is kept keeps its share.
+//
+// Where the stream covers the whole object and the store sends a CRC64NVME, CRC32C or CRC32 of it, the bytes are held to
+// that: the last block is given out only when all amount to it, else Next is kDataLoss, which names both values.
 //
 // Thread safety: one reader at a time. Destroying it cancels what is in flight and waits for it.
 class ObjectStream {
@@ -117,8 +120,14 @@ class ObjectStream {
   static std::unique_ptr<ObjectStream> Open(std::shared_ptr<ObjectStore> store, Source source, StreamOptions options);
   virtual ~ObjectStream() = default;
 
-  // The next block; nullopt at the end. Blocks.
-  virtual Result<std::optional<StreamBlock>> Next(const Interrupt& interrupt = {}) = 0;
+  // The next block; nullopt at the end. Blocks. `wanted_bytes`: that the reader is going to read from here on, if he knows;
+  // they count as read in what is fetched ahead.
+  virtual Result<std::optional<StreamBlock>> Next(const Interrupt& interrupt = {}, std::uint64_t wanted_bytes = 0) = 0;
+  // `rest` is an end of the block that Next gave last; the next Next gives it again. For a reader who may not come back
+  // soon: like what is ahead it is let go of where memory is short. Nobody else may hold its bytes.
+  virtual void GiveBack(StreamBlock rest) = 0;
+  // Where in the object the bytes end that are here or on their way, from the next one on without a gap.
+  virtual std::uint64_t asked_until() const = 0;
   // Known after the first block (or from the source).
   virtual std::optional<ObjectMetadata> metadata() const = 0;
 };

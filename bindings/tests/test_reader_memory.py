@@ -1,0 +1,153 @@
+"""What readers fetch beyond what is read, and how many of them share the process's memory."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+import textwrap
+
+import pytest
+from bucket_io import put
+from penstock import _core
+
+MIB = 1024**2
+KIB = 1024
+SIZE = 40 * MIB
+DATA = random.Random(5).randbytes(MIB) * 40
+
+
+@pytest.fixture(scope="module")
+def large(emulator):
+    client = emulator.client()
+    client.create_bucket("amplified")
+    put(client, "amplified", "large", DATA)
+    return "amplified", "large"
+
+
+def gets(client):
+    return client.stats()["requests"].get("GetObject", 0)
+
+
+class Asked:
+    """Bytes of GetObject's answers since it was made, once no request is under way."""
+
+    def __init__(self, client):
+        self.client, self.before = client, client.stats()["bytes_received"]
+
+    def total(self):
+        while _core.memory_usage()["in_flight"]:
+            os.sched_yield()
+        return self.client.stats()["bytes_received"] - self.before
+
+
+@pytest.fixture(params=[True, False], ids=["size known", "size unknown"])
+def opened(request, client, large):
+    info = client.head_object(*large) if request.param else None
+    return lambda: client.get_object(*large, object_info=info)
+
+
+@pytest.mark.parametrize(
+    ("size", "reads"),
+    [(1, 1), (1000, 2), (60_000, 1), (70_000, 1), (70_000, 2), (70_000, 4), (70_000, 8), (300_000, 3), (4096, 40), (3 * MIB, 3)],
+)
+def test_after_a_seek_at_most_four_times_what_is_read_is_asked_for(client, opened, size, reads):
+    asked = Asked(client)
+    with opened() as reader:
+        position = reader.seek(20 * MIB + 3)
+        for number in range(1, reads + 1):
+            assert reader.read(size) == DATA[position : position + size]
+            position += size
+            assert asked.total() <= max(64 * KIB, 4 * number * size)
+
+
+@pytest.mark.parametrize(("size", "reads"), [(1000, 1), (70_000, 1), (70_000, 3), (300_000, 2)])
+def test_at_random_places_too(client, opened, size, reads):
+    places = random.Random(7)
+    asked = Asked(client)
+    with opened() as reader:
+        for _ in range(10):
+            position = reader.seek(places.randrange(MIB, SIZE - MIB))
+            for _ in range(reads):
+                assert reader.read(size) == DATA[position : position + size]
+                position += size
+        bound = max(64 * KIB, size) if reads == 1 else max(64 * KIB, 4 * size * reads)
+        assert asked.total() <= 10 * bound + 64 * KIB  # once to learn the size
+
+
+def test_a_first_read_out_of_order_is_one_request_for_just_that(client, opened):
+    reader = opened()
+    reader.seek(5 * MIB)  # where the size is unknown, this tells it
+    asked, before = Asked(client), gets(client)
+    reader.seek(9 * MIB)
+    assert reader.read(70_000) == DATA[9 * MIB : 9 * MIB + 70_000]
+    assert asked.total() == 70_000
+    assert gets(client) == before + 1
+
+
+def test_the_begin_of_a_large_object_is_one_megabyte(client, opened):
+    with opened() as reader:
+        reader.read(10)
+        asked = Asked(client)
+        reader.read(1000)
+        assert asked.total() == 0
+
+
+def test_a_gap_beyond_what_was_asked_for_is_a_seek(client, opened):
+    reader = opened()
+    reader.seek(5 * MIB)
+    reader.read(10)
+    asked = Asked(client)
+    for step in range(1, 11):
+        reader.seek(5 * MIB + step * 300_000)
+        reader.read(10)
+    assert asked.total() == 10 * 64 * KIB
+
+
+def test_reading_on_reaches_whole_parts_in_few_requests(client, opened):
+    with opened() as reader:
+        reader.seek(MIB)
+        before = gets(client)
+        while reader.read(64 * KIB):
+            pass
+        assert gets(client) - before <= 24
+
+
+MANY_READERS = """
+    import penstock
+    from penstock import _core
+    from penstock.testing import Emulator
+
+    MIB = 1024**2
+    limited = penstock.S3ClientConfig(memory_limit={limit} * MIB)
+    with Emulator() as s3:
+        client = penstock.S3Client(s3.region, endpoint=s3.endpoint, s3client_config=s3.config(limited))
+        client.create_bucket("bkt")
+        data = bytes(range(256)) * (20 * MIB // 256)
+        with client.put_object("bkt", "k") as writer:
+            writer.write(data)
+        readers = [client.get_object("bkt", "k", reader_constructor={kind}) for _ in range(40)]
+        position = 0
+        while position < len(data):
+            for reader in readers:
+                assert reader.read({step}) == data[position : position + {step}]
+            position += {step}
+        usage = _core.memory_usage()
+        assert usage["beyond_limit"] == 0 and usage["waiting"] == 0, usage
+        assert usage["most_held"] <= {limit} * MIB, usage
+"""
+
+
+@pytest.mark.parametrize(
+    ("limit", "step", "kind"),
+    [(16, 700_001, "None"), (64, 4 * MIB, "None"), (64, 4 * MIB, "penstock.S3ReaderConstructor.sequential()")],
+)
+def test_readers_in_turn_never_wait_for_what_nobody_reads(limit, step, kind):
+    """One thread that read 64 readers in turn waited a second for most of its reads.
+
+    Whoever waits that long is let beyond the limit, which is counted. In a process of its own, whose limit it is.
+    """
+    script = textwrap.dedent(MANY_READERS).format(limit=limit, step=step, kind=kind)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
