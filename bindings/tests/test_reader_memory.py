@@ -149,5 +149,5 @@ def test_readers_in_turn_never_wait_for_what_nobody_reads(limit, step, kind):
     Whoever waits that long is let beyond the limit, which is counted. In a process of its own, whose limit it is.
     """
     script = textwrap.dedent(MANY_READERS).format(limit=limit, step=step, kind=kind)
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([sys.executable, "-c", script], check=False, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
