@@ -54,4 +54,7 @@ GOALS: dict[str, dict[str, list[Goal]]] = {
         "emulator.big": [("<=", 32)],
         "emulator.connections": [("<=", 2, "without the idle ones")],
     },
+    "faults": {
+        "faults.journal": [(">=", 0.93, "without a journal")],
+    },
 }

@@ -71,7 +71,7 @@ class JournalEntry:
     status: int
     #: "broken": the connection ended before the whole answer had left.
     ending: Literal["answered", "broken"]
-    #: Of the bodies, as they were on the wire.
+    #: Of the bodies, as they were on the wire. A refusal may leave before its request's body was read: what was by then.
     bytes_in: int
     bytes_out: int
     #: Empty: unsigned, or refused before it was known.

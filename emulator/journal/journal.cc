@@ -134,6 +134,23 @@ std::uint64_t JournalReading::size() const {
 
 namespace penstock::emulator::journal {
 
+std::unique_ptr<std::byte[]> internal::SpareBytes::Take() {
+  {
+    const MutexLock lock(mutex_);
+    if (bytes_) return std::move(bytes_);
+  }
+  return std::make_unique_for_overwrite<std::byte[]>(Journal::kBlockBytes);
+}
+
+void internal::SpareBytes::Give(std::unique_ptr<std::byte[]> bytes) {
+  const MutexLock lock(mutex_);
+  bytes_.swap(bytes);
+}
+
+internal::Block::Block(std::shared_ptr<SpareBytes> from, std::uint64_t number) : spare(std::move(from)), bytes(spare->Take()), first(number) {}
+
+internal::Block::~Block() { spare->Give(std::move(bytes)); }
+
 Journal::Journal(std::size_t bytes) : most_blocks_(std::max<std::size_t>(2, (bytes + kBlockBytes - 1) / kBlockBytes)) {}
 
 std::uint64_t Journal::BeginLeaving() {
@@ -164,7 +181,7 @@ void Journal::BeginBlock() {
     dropped_ += blocks_.front()->count;
     blocks_.pop_front();
   }
-  blocks_.push_back(std::make_shared<Block>(Block{.bytes = std::make_unique_for_overwrite<std::byte[]>(kBlockBytes), .first = written_ + 1}));
+  blocks_.push_back(std::make_shared<Block>(spare_, written_ + 1));
 }
 
 std::uint64_t Journal::Append(const Entry& entry, std::uint64_t mark) {

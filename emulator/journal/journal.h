@@ -18,9 +18,26 @@
 namespace penstock::emulator::journal {
 
 namespace internal {
+// The bytes of a block that went, for the next one: fresh memory would have to be cleared by the kernel, page by page.
+class SpareBytes {
+ public:
+  std::unique_ptr<std::byte[]> Take();
+  void Give(std::unique_ptr<std::byte[]> bytes);
+
+ private:
+  Mutex mutex_;
+  std::unique_ptr<std::byte[]> bytes_ PENSTOCK_GUARDED_BY(mutex_);  // null: none
+};
+
 struct Block {
+  Block(std::shared_ptr<SpareBytes> from, std::uint64_t number);
+  ~Block();
+  Block(const Block&) = delete;
+  Block& operator=(const Block&) = delete;
+
+  const std::shared_ptr<SpareBytes> spare;  // a Reading may be the last to have the block, after the journal
   std::unique_ptr<std::byte[]> bytes;
-  std::uint64_t first = 0;  // number of its first entry
+  const std::uint64_t first;  // number of its first entry
   std::uint64_t count = 0;
   std::size_t used = 0;
 };
@@ -35,7 +52,7 @@ class Journal {
  public:
   static constexpr std::size_t kBlockBytes = 64 << 10;
 
-  // Keeps at most `bytes` of entries, rounded up to whole blocks, at least two. One entry keeps at most 8 KiB of text: of
+  // Keeps at most `bytes` of entries, rounded up to whole blocks, at least two (and one's memory to spare). One entry keeps at most 8 KiB of text: of
   // longer ones each text is cut at 1 KiB.
   explicit Journal(std::size_t bytes);
 
@@ -63,6 +80,7 @@ class Journal {
   void BeginBlock() PENSTOCK_REQUIRES(mutex_);
 
   const std::size_t most_blocks_;
+  const std::shared_ptr<internal::SpareBytes> spare_ = std::make_shared<internal::SpareBytes>();
   mutable Mutex mutex_;
   CondVar appended_;
   std::deque<std::shared_ptr<internal::Block>> blocks_ PENSTOCK_GUARDED_BY(mutex_);

@@ -45,7 +45,8 @@ struct BasicJournalEntry {
   Ending ending = Ending::kAnswered;
   int status = 0;
   std::uint32_t attempt = 1;       // as the client says
-  std::uint64_t bytes_in = 0;      // of the bodies, as they were on the wire
+  // Of the bodies, as they were on the wire. A refusal may leave before its request's body was read: what was by then.
+  std::uint64_t bytes_in = 0;
   std::uint64_t bytes_out = 0;
   std::optional<ByteRange> range;  // of the object that the answer covers; unset: not a read of an object's bytes
   Text method{};

@@ -1,0 +1,281 @@
+"""The journal against an independent count: a proxy that reads HTTP for itself, between clients and the emulator."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import http.client
+import os
+import random
+import threading
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+
+import boto3
+import penstock
+from botocore.config import Config
+from botocore.exceptions import ClientError
+from penstock.testing import Emulator, JournalEntry
+
+LONG = bool(os.environ.get("PENSTOCK_LONG"))
+REQUESTS = 100_000 if LONG else 5_000
+WORKERS = 4
+SEED = 6
+BLOCK = b"0123456789abcdef" * 4096  # 64 KiB
+END_S = 60
+
+
+@dataclass(frozen=True)
+class Seen:
+    """One request and its answer, as they passed the proxy. Bytes of the bodies."""
+
+    method: str
+    target: str
+    status: int
+    bytes_in: int
+    bytes_out: int
+
+
+def headers_of(head: bytes) -> tuple[list[str], dict[str, str]]:
+    """The words of the first line, and the headers by lower-case name."""
+    first, *rest = head.decode("latin-1").split("\r\n")
+    pairs = (line.partition(":") for line in rest if line)
+    return first.split(" "), {name.strip().lower(): value.strip() for name, _, value in pairs}
+
+
+async def pass_body(source: asyncio.StreamReader, sink: asyncio.StreamWriter, headers: dict[str, str]) -> int:
+    """Passes a body on as it is framed; its bytes."""
+    passed = 0
+    if headers.get("transfer-encoding", "").lower() == "chunked":
+        while True:
+            line = await source.readuntil(b"\r\n")
+            size = int(line.split(b";")[0], 16)
+            sink.write(line + await source.readexactly(size + 2))
+            if size == 0:
+                return passed
+            passed += size
+    left = int(headers.get("content-length", 0))
+    while left > 0:
+        data = await source.read(min(left, 1 << 16))
+        if not data:
+            raise ConnectionError("the body broke off")
+        sink.write(data)
+        await sink.drain()
+        left -= len(data)
+        passed += len(data)
+    return passed
+
+
+class Proxy:
+    """Relays connections, each to one of its own, and writes down what passed, by the address the emulator sees."""
+
+    def __init__(self, port: int) -> None:
+        self.seen: dict[str, list[list[Seen]]] = defaultdict(list)  # an address may have several, one after the other
+        self._connections: set[asyncio.Task[None]] = set()
+        self._upstream = port
+        self.port = 0
+
+    async def serve(self, started: threading.Event, stop: asyncio.Event) -> None:
+        server = await asyncio.start_server(self._accept, "127.0.0.1", 0, limit=1 << 20)
+        self.port = server.sockets[0].getsockname()[1]
+        started.set()
+        await stop.wait()
+        server.close()
+        for task in self._connections:  # those that clients keep for their next request
+            task.cancel()
+        await asyncio.gather(*self._connections, return_exceptions=True)
+
+    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.ensure_future(self._connection(reader, writer))
+        self._connections.add(task)
+        task.add_done_callback(self._connections.discard)
+
+    async def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        up_reader, up_writer = await asyncio.open_connection("127.0.0.1", self._upstream, limit=1 << 20)
+        host, port = up_writer.get_extra_info("sockname")
+        seen: list[Seen] = []
+        self.seen[f"{host}:{port}"].append(seen)
+        try:
+            while await self._request(reader, writer, up_reader, up_writer, seen):
+                pass
+        except (asyncio.IncompleteReadError, ConnectionError):
+            pass  # its client is through with it
+        finally:
+            writer.close()
+            up_writer.close()
+
+    async def _request(
+        self,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        up_reader: asyncio.StreamReader,
+        up_writer: asyncio.StreamWriter,
+        seen: list[Seen],
+    ) -> bool:
+        head = await reader.readuntil(b"\r\n\r\n")
+        (method, target, _), headers = headers_of(head)
+        up_writer.write(head)
+        answer = b""
+        if headers.get("expect", "").lower() == "100-continue":
+            answer = await up_reader.readuntil(b"\r\n\r\n")
+            if answer.startswith(b"HTTP/1.1 100"):
+                writer.write(answer)
+                answer = b""
+        sent = 0 if answer else await pass_body(reader, up_writer, headers)
+        await up_writer.drain()
+        answer = answer or await up_reader.readuntil(b"\r\n\r\n")
+        (_, status, *_), answer_headers = headers_of(answer)
+        writer.write(answer)
+        bare = method == "HEAD" or status in ("204", "304")
+        received = 0 if bare else await pass_body(up_reader, writer, answer_headers)
+        seen.append(Seen(method, target, int(status), sent, received))
+        await writer.drain()
+        return "close" not in (headers.get("connection", "").lower(), answer_headers.get("connection", "").lower())
+
+
+@contextlib.contextmanager
+def proxied(port: int) -> Iterator[Proxy]:
+    proxy = Proxy(port)
+    started, loop = threading.Event(), asyncio.new_event_loop()
+    stop = asyncio.Event()
+    thread = threading.Thread(target=lambda: loop.run_until_complete(proxy.serve(started, stop)))
+    thread.start()
+    try:
+        assert started.wait(END_S)
+        yield proxy
+    finally:
+        loop.call_soon_threadsafe(stop.set)
+        thread.join(END_S)
+        loop.close()
+
+
+def send_mixed(port: int, worker: int, count: int) -> None:
+    """Requests of many kinds over connections of its own, refused ones among them; the same in every run."""
+    rng = random.Random(SEED * 1000 + worker)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=END_S)
+    for number in range(count):
+        key = f"/mixed/{worker}/{rng.randrange(40)}?n={number}"
+        size = rng.randrange(len(BLOCK)) if rng.random() < 0.1 else rng.randrange(400)
+        begin = rng.randrange(300)
+        kinds = [
+            ("PUT", key, BLOCK[:size], {}),
+            ("GET", key, None, {}),
+            ("GET", key, None, {"Range": f"bytes={begin}-{begin + rng.randrange(300)}"}),
+            ("GET", key, None, {"If-None-Match": "*"}),
+            ("HEAD", key, None, {"User-Agent": "worker"}),
+            ("DELETE", key, None, {}),
+            ("GET", f"/mixed?list-type=2&prefix={worker}%2F&max-keys=5", None, {}),
+            ("GET", f"/nowhere/{number}", None, {}),
+            ("PUT", f"/mixed/{worker}/bad", b"body", {"Content-MD5": "AAAAAAAAAAAAAAAAAAAAAA=="}),
+        ]
+        method, target, body, headers = rng.choices(kinds, weights=[6, 8, 4, 1, 4, 1, 1, 1, 1])[0]
+        connection.request(method, target, body, headers)
+        answer = connection.getresponse()
+        answer.read()
+        if rng.random() < 0.01:
+            connection.close()  # the next request opens another
+    connection.close()
+
+
+def use_boto3(endpoint: str, count: int) -> None:
+    client = boto3.client(
+        "s3",
+        endpoint_url=endpoint,
+        region_name="us-east-1",
+        aws_access_key_id="penstock",
+        aws_secret_access_key="penstock-secret",
+        config=Config(s3={"addressing_style": "path"}, retries={"mode": "standard", "total_max_attempts": 5}),
+    )
+    for number in range(count):
+        with contextlib.suppress(ClientError):  # refused five times
+            client.put_object(Bucket="mixed", Key=f"boto/{number % 10}", Body=BLOCK[: number * 10])
+            client.get_object(Bucket="mixed", Key=f"boto/{number % 10}")["Body"].read()
+
+
+def use_penstock(client: penstock.S3Client, count: int) -> None:
+    for number in range(count):
+        with client.put_object("mixed", f"ours/{number % 10}") as writer:
+            writer.write(BLOCK[: number * 10])
+        client.head_object("mixed", f"ours/{number % 10}")
+        assert client.get_object("mixed", f"ours/{number % 10}").read() == BLOCK[: number * 10]
+
+
+def told(entry: JournalEntry) -> Seen:
+    return Seen(entry.method, entry.target, entry.status, entry.bytes_in, entry.bytes_out)
+
+
+def counted(entry: JournalEntry, passed: Seen) -> Seen:
+    """What the journal should say: a refusal may leave before its request's body was read."""
+    unread = passed.status >= 400 and entry.bytes_in <= passed.bytes_in
+    return replace(passed, bytes_in=entry.bytes_in) if unread else passed
+
+
+def check_agreement(seen: dict[str, list[list[Seen]]], entries: list[JournalEntry]) -> None:
+    """Connection by connection, in order, to the byte."""
+    by_connection: dict[int, list[JournalEntry]] = defaultdict(list)
+    for entry in entries:
+        by_connection[entry.connection].append(entry)
+    by_peer: dict[str, list[list[JournalEntry]]] = defaultdict(list)
+    for _, of_connection in sorted(by_connection.items()):
+        by_peer[of_connection[0].peer].append(of_connection)
+    used = {peer: list(filter(None, connections)) for peer, connections in seen.items()}
+    assert by_peer.keys() == {peer for peer, connections in used.items() if connections}
+    for peer, connections in used.items():
+        for of_connection, passed in zip(by_peer.get(peer, []), connections, strict=True):
+            check_connection(of_connection, passed)
+
+
+def check_connection(entries: list[JournalEntry], passed: list[Seen]) -> None:
+    assert [told(entry) for entry in entries] == [counted(entry, each) for entry, each in zip(entries, passed, strict=True)]
+    assert [entry.requests_before for entry in entries] == list(range(len(passed)))
+    for entry in entries:
+        assert entry.ending == "answered"
+        assert entry.range is None or entry.range[1] - entry.range[0] == entry.bytes_out
+
+
+def test_the_journal_agrees_with_a_count_at_a_proxy() -> None:
+    # Unsigned: the proxy's port is in the Host header that a signature covers.
+    with Emulator(auth="off", fail_rate=0.05, fail_seed=SEED, journal_bytes=128 << 20) as world:
+        with proxied(int(world.endpoint.rpartition(":")[2])) as proxy:
+            endpoint = f"http://127.0.0.1:{proxy.port}"
+            ours = penstock.S3Client("us-east-1", endpoint=endpoint, s3client_config=world.config())
+            ours.create_bucket("mixed")
+            few = REQUESTS // 100
+            with ThreadPoolExecutor(WORKERS + 2) as pool:
+                futures = [pool.submit(send_mixed, proxy.port, worker, REQUESTS // WORKERS) for worker in range(WORKERS)]
+                futures += [pool.submit(use_boto3, endpoint, few), pool.submit(use_penstock, ours, few)]
+                for future in futures:
+                    future.result()
+        journal = world.journal()
+        entries = journal.entries()
+        passed = [each for connections in proxy.seen.values() for connection in connections for each in connection]
+        assert len(passed) >= REQUESTS
+        check_agreement(proxy.seen, entries)
+
+        # Its own questions say the same.
+        statuses = Counter(each.status for each in passed)
+        assert {200, 206, 204, 304, 400, 404, 503} <= statuses.keys()
+        assert {status: journal.count(status=status) for status in statuses} == statuses
+        assert sum(journal.requests_per_second()) == len(passed) == journal.count() == len(journal)
+        assert 1 <= journal.max_concurrency() <= WORKERS + 2 + 8  # our client may have several under way
+        assert journal.dropped == 0
+        retried = [retry for retry in journal.retries() if 503 in retry.statuses]
+        assert retried
+        assert all(status == 503 for retry in retried for status in retry.statuses[:-1])
+
+
+def test_memory_stays_within_its_bound() -> None:
+    limit = 1 << 20
+    with Emulator(auth="off", journal_bytes=limit) as world:
+        port = int(world.endpoint.rpartition(":")[2])
+        with ThreadPoolExecutor(WORKERS) as pool:
+            list(pool.map(lambda worker: send_mixed(port, worker, REQUESTS // WORKERS), range(WORKERS)))
+        journal = world.journal()
+        kept = journal.entries()
+        assert journal.dropped + len(kept) == journal.last == REQUESTS // WORKERS * WORKERS
+        assert journal.dropped > 0 or not LONG
+        texts = sum(len(f"{each.method}{each.target}{each.key}{each.user_agent}{each.peer}{each.request_id}") for each in kept)
+        assert texts < limit
+        assert [entry.number for entry in kept] == list(range(journal.dropped + 1, journal.last + 1))
