@@ -20,6 +20,7 @@ GOALS: dict[str, dict[str, list[Goal]]] = {
         "client.put_1gib.cpu": [("<=", 0.25, "s3torchconnector")],
         "client.put_1gib.requests": [("<=", 34)],
         "client.list_100k.cpu": [("<=", 0.02, "botocore")],
+        "client.list_page.parser": [("<=", 0.3)],
         "data.iter_100kb": [(">=", 20, "s3torchconnector")],
         "data.map_100kb": [(">=", 20, "s3torchconnector")],
         "data.iter_local": [(">=", 5, "s3torchconnector")],

@@ -1,4 +1,4 @@
-"""Group `client`, listings: 100,000 keys through Python, beside other clients."""
+"""Group `client`, listings: 100,000 keys through Python, beside other clients, and one page from C++."""
 
 from __future__ import annotations
 
@@ -33,4 +33,21 @@ def list_100k(rounds: int) -> list[Row]:
     return made + rows(kept, "penstock", {"cpu_ms": ("client.list_100k.kept.cpu", "CPU-ms/page")})
 
 
-SCENARIOS = [list_100k]
+def list_page(rounds: int) -> list[Row]:
+    """A page of 1,000 keys listed from C++, beside reading such a page that is in memory."""
+    pages = 2000
+    program = str(BUILD / "bench/bench_client_list")
+    with tempfile.TemporaryDirectory() as data:
+        run_json([str(BUILD / "bench/bench_seed_store"), data, "bench", str(KEYS), "100", "16", "8"], timeout=600)
+        with penstock_emulator("--data", data) as server:
+            cells = {
+                "penstock": lambda: run_json([program, "penstock", server.endpoint, "bench", str(pages)], CREDENTIALS),
+                "parser alone": lambda: run_json([program, "parser", "-", "-", str(pages)]),
+            }
+            results = interleave(cells, rounds)
+    alone = {"penstock": results["parser alone"]}
+    whole = rows(results, "penstock", {"cpu_ms": ("client.list_page", "CPU-ms/page")})
+    return whole + rows(alone, "penstock", {"cpu_ms": ("client.list_page.parser", "CPU-ms/page")})
+
+
+SCENARIOS = [list_100k, list_page]
