@@ -1,5 +1,7 @@
 #include "client/http/easy_slot.h"
 
+#include <sys/socket.h>
+
 #include <algorithm>
 #include <string_view>
 
@@ -149,6 +151,14 @@ Result<Outcome> EasySlot::Conclude(CURLcode code) const {
   outcome.first_byte = transfer->first_byte - transfer->started;
   outcome.head = transfer->head.Take();
   return outcome;
+}
+
+bool EasySlot::FollowedByBytes() const {
+  curl_socket_t socket = CURL_SOCKET_BAD;
+  if (transfer->request.endpoint.scheme != "https") return false;
+  if (curl_easy_getinfo(handle, CURLINFO_ACTIVESOCKET, &socket) != CURLE_OK || socket == CURL_SOCKET_BAD) return false;
+  char byte = 0;
+  return ::recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
 }
 
 void EasySlot::TellConnection() const {

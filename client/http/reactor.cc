@@ -242,6 +242,7 @@ void Reactor::Activate(const TransferPtr& transfer) {
 }
 
 void Reactor::ActivateOnCurl(const TransferPtr& transfer) {
+  if (curl_tainted_ && on_curl_ == 0) CloseIdleOfCurl();
   if (free_slots_.empty()) {
     std::unique_ptr<EasySlot> fresh = EasySlot::Create(options_, share_);
     if (fresh == nullptr) return Finish(transfer, Error::Make(ErrorKind::kResourceExhausted, "libcurl has no memory"));
@@ -253,6 +254,7 @@ void Reactor::ActivateOnCurl(const TransferPtr& transfer) {
     transfer->slot = nullptr;
     return Finish(transfer, std::move(loaded).error());
   }
+  curl_easy_setopt(slot->handle, CURLOPT_FRESH_CONNECT, curl_tainted_ ? 1L : 0L);
   transfer->OnRewind();
   if (curl_multi_add_handle(multi_, slot->handle) != CURLM_OK) {
     transfer->slot = nullptr;
@@ -337,7 +339,8 @@ void Reactor::ReapFinished() {
     EasySlot* slot = nullptr;
     curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &slot);
     const TransferPtr transfer = active_[slot->transfer->active_index];
-    Result<Outcome> outcome = transfer->slot->Conclude(code);
+    if (slot->FollowedByBytes()) curl_tainted_ = true;
+    Result<Outcome> outcome = slot->Conclude(code);
     Finish(transfer, std::move(outcome));
   }
 }
@@ -368,6 +371,7 @@ void Reactor::CloseIdleOfCurl() {
   CURLM* const fresh = MakeMulti(max_transfers_);
   if (fresh == nullptr) return;  // no memory: they stay for now
   curl_multi_cleanup(std::exchange(multi_, fresh));
+  curl_tainted_ = false;
 }
 
 int Reactor::PollTimeoutMs() const {

@@ -110,6 +110,7 @@ class Reactor : public std::enable_shared_from_this<Reactor> {
   bool carries_plain_ = true;                // what the environment said last
   MonotonicTime carries_plain_until_{};
   std::deque<TransferPtr> waiting_;
+  bool curl_tainted_ = false;  // something waits on one of libcurl's kept connections: none of them is used again
   MonotonicTime curl_idle_until_ = MonotonicTime::max();  // then libcurl's connections, if any, have all been idle too long
   MonotonicTime next_check_ = MonotonicTime::max();  // no deadline or idle timeout is due before
   std::multimap<MonotonicTime, std::function<void()>> tasks_;
