@@ -100,9 +100,9 @@ class StreamImpl final : public ObjectStream {
   void EndReading() {
     mutex_.Lock();
     reading_ = false;
-    const bool holds = !queue_.empty();
+    const bool goes_on = !queue_.empty() || !queue_.asked_for_all();  // and keeps its share, also where it holds nothing now
     mutex_.Unlock();
-    holds ? pool_.budget().Offer(spare_) : pool_.budget().Retract(*spare_);
+    goes_on ? pool_.budget().Offer(spare_) : pool_.budget().Retract(*spare_);
   }
 
   Error At(Error error) const { return std::move(error).At("GetObject", source_.bucket.value, source_.key.value); }

@@ -126,6 +126,7 @@ TEST_F(ObjectStreamMemoryTest, ReadersShareEvenlyFromTheSecondRoundOn) {
     for (auto& [stream, position] : streams) EXPECT_TRUE(ReadOn(*stream, position, kBlock));
   }
   EXPECT_EQ(budget_.usage().taken_back, taken_back);
+  for (auto& [stream, position] : streams) EXPECT_GT(stream->asked_until(), position) << "nobody has all";
 }
 
 // Keeps every request from `from` on back until it is cancelled.

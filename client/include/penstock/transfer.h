@@ -89,7 +89,7 @@ struct StreamBlock {
 // Reads [begin, end) of an object in order, fetching ahead.
 //
 // Blocks are memory within the process's budget (penstock/memory.h): the one that is waited for waits for the budget as well,
-// those ahead do without when there is none. All streams that hold something share the budget evenly: the more they are, the
+// those ahead do without when there is none. All streams in use share the budget evenly: the more they are, the
 // smaller their blocks and the less is ahead. What is ahead of a reader who is not in Next is let go of where somebody else
 // waits for memory, and fetched again when it is wanted. A block that is kept keeps its share.
 //
