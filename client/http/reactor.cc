@@ -35,13 +35,6 @@ Error TimedOut(const Transfer& transfer, MonotonicTime now, const std::string& w
                                               std::to_string(transfer.received) + " received");
 }
 
-CURLM* MakeMulti(std::size_t max_connections) {
-  CURLM* const multi = curl_multi_init();
-  // Without a pinned size libcurl recomputes it from the number of handles and drops warm connections.
-  if (multi != nullptr) curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, static_cast<long>(max_connections));
-  return multi;
-}
-
 }  // namespace
 
 Reactor::Reactor(const CurlTransportOptions& options, std::size_t max_transfers)
@@ -241,33 +234,6 @@ void Reactor::Activate(const TransferPtr& transfer) {
   direct_->Begin(transfer);
 }
 
-void Reactor::ActivateOnCurl(const TransferPtr& transfer) {
-  if (curl_tainted_ && on_curl_ == 0) CloseIdleOfCurl();
-  if (free_slots_.empty()) {
-    std::unique_ptr<EasySlot> fresh = EasySlot::Create(options_, share_);
-    if (fresh == nullptr) return Finish(transfer, Error::Make(ErrorKind::kResourceExhausted, "libcurl has no memory"));
-    free_slots_.push_back(fresh.get());
-    slots_.push_back(std::move(fresh));
-  }
-  EasySlot* slot = free_slots_.back();
-  if (Result<void> loaded = slot->Load(*transfer, options_, share_); !loaded.ok()) {
-    transfer->slot = nullptr;
-    return Finish(transfer, std::move(loaded).error());
-  }
-  curl_easy_setopt(slot->handle, CURLOPT_FRESH_CONNECT, curl_tainted_ ? 1L : 0L);
-  transfer->OnRewind();
-  if (curl_multi_add_handle(multi_, slot->handle) != CURLM_OK) {
-    transfer->slot = nullptr;
-    return Finish(transfer, Error::Make(ErrorKind::kResourceExhausted, "libcurl takes no further request"));
-  }
-  free_slots_.pop_back();
-  transfer->state = TransferState::kActive;
-  AddActive(transfer);
-  ++on_curl_;
-  curl_idle_until_ = MonotonicTime::max();
-  Arm(transfer);
-}
-
 void Reactor::AddActive(const TransferPtr& transfer) {
   transfer->active_index = active_.size();
   active_.push_back(transfer);
@@ -331,20 +297,6 @@ void Reactor::CheckTimer(const TransferPtr& transfer, MonotonicTime now) {
   Arm(transfer);
 }
 
-void Reactor::ReapFinished() {
-  int left = 0;
-  while (CURLMsg* message = curl_multi_info_read(multi_, &left)) {
-    if (message->msg != CURLMSG_DONE) continue;
-    const CURLcode code = message->data.result;
-    EasySlot* slot = nullptr;
-    curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &slot);
-    const TransferPtr transfer = active_[slot->transfer->active_index];
-    if (slot->FollowedByBytes()) curl_tainted_ = true;
-    Result<Outcome> outcome = slot->Conclude(code);
-    Finish(transfer, std::move(outcome));
-  }
-}
-
 void Reactor::Finish(const TransferPtr& transfer, Result<Outcome> outcome) {
   const TransferPtr alive = transfer;  // the caller's reference may be the map's own
   if (alive->state == TransferState::kWaiting) std::erase(waiting_, alive);
@@ -362,16 +314,6 @@ void Reactor::Finish(const TransferPtr& transfer, Result<Outcome> outcome) {
   load_.fetch_sub(1, std::memory_order_relaxed);
   const Completion done = std::move(alive->done);
   done(std::move(outcome));
-}
-
-// libcurl looks at the age of its idle connections when it needs one; with no request it keeps them for good. They go with
-// their pool.
-void Reactor::CloseIdleOfCurl() {
-  curl_idle_until_ = MonotonicTime::max();
-  CURLM* const fresh = MakeMulti(max_transfers_);
-  if (fresh == nullptr) return;  // no memory: they stay for now
-  curl_multi_cleanup(std::exchange(multi_, fresh));
-  curl_tainted_ = false;
 }
 
 int Reactor::PollTimeoutMs() const {

@@ -79,6 +79,7 @@ class Reactor : public std::enable_shared_from_this<Reactor> {
   void CheckTimer(const TransferPtr& transfer, MonotonicTime now);
   void ReapFinished();
   void Finish(const TransferPtr& transfer, Result<Outcome> outcome);
+  static CURLM* MakeMulti(std::size_t max_connections);
   void CloseIdleOfCurl();
   int PollTimeoutMs() const;
   void Poll();

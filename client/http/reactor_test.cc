@@ -2,12 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
 #include <future>
 
 #include "client/http/body_for_test.h"
 #include "client/http/raw_server_for_test.h"
-#include "client/http/tls_server_for_test.h"
 
 namespace penstock::http {
 namespace {
@@ -88,48 +86,6 @@ TEST(Reactor, IdleConnectionsAreClosedWithoutAnotherRequest) {
     reactor->Submit(pending.Make(server.Get()));
     ASSERT_TRUE(pending.Wait().ok());
     EXPECT_EQ(closed.get_future().wait_for(std::chrono::seconds(30)), std::future_status::ready) << static_cast<int>(plane);
-    reactor->Stop();
-  }
-}
-
-TEST(Reactor, TheCurlPlaneGoesOnAfterItsIdleConnectionsWereClosed) {
-  std::atomic<int> closed = 0;
-  RawServer server([&](RawConnection& connection) {
-    RawServer::Ok(connection);
-    ++closed;
-    closed.notify_all();
-  });
-  const auto reactor = std::make_shared<Reactor>(
-      CurlTransportOptions{.plane = DataPlane::kCurl, .max_idle_age = std::chrono::seconds(0)}, 4);
-  for (int i = 0; i < 3; ++i) {
-    Pending pending;
-    reactor->Submit(pending.Make(server.Get()));
-    ASSERT_TRUE(pending.Wait().ok());
-    closed.wait(i);
-  }
-  EXPECT_EQ(server.connections(), 3);
-  reactor->Stop();
-}
-
-// Bytes that nobody asked for, behind a response over TLS, were the next request's response.
-TEST(Reactor, WhatFollowsAResponseOverTlsIsNotTheNextOnesOnEitherPlane) {
-  for (const DataPlane plane : {DataPlane::kDirect, DataPlane::kCurl}) {
-    TlsServer server([&](TlsConnection& connection) {
-      while (connection.ReadHead()) {
-        connection.Say("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
-        if (connection.raw().index() == 0) connection.Say("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil");
-        connection.Flush();
-      }
-    });
-    const auto reactor = std::make_shared<Reactor>(CurlTransportOptions{.plane = plane}, 4);
-    for (int i = 0; i < 3; ++i) {
-      Pending pending;
-      reactor->Submit(pending.Make(server.Get()));
-      const Result<Outcome> outcome = pending.Wait();
-      ASSERT_TRUE(outcome.ok()) << outcome.error().message;
-      EXPECT_EQ(outcome->body_bytes, 2u) << i;
-    }
-    EXPECT_EQ(server.connections(), 2) << "the second is kept";
     reactor->Stop();
   }
 }
