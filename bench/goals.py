@@ -57,5 +57,14 @@ GOALS: dict[str, dict[str, list[Goal]]] = {
     },
     "faults": {
         "faults.journal": [(">=", 0.93, "without a journal")],
+        "faults.shape": [("<=", 3)],
+        "faults.shape.first_byte": [("<=", 2)],
+        "faults.shape.cpu": [("<=", 0.2)],
+        "faults.shape.tenth": [("<=", 3)],
+        "faults.shape.tenth.first_byte": [("<=", 2)],
+        "faults.shape.one": [("<=", 3)],
+        "faults.shape.one.first_byte": [("<=", 2)],
+        "faults.reset": [("<=", 5)],
+        "simulate.4096": [("<=", 10)],
     },
 }

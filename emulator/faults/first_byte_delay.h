@@ -9,9 +9,8 @@
 
 namespace penstock::emulator::faults {
 
-// Answers of GET and HEAD leave `delay` after they were made, however many are held back at a time; zero: at once. Other
-// methods are not delayed. Where the wire cannot wait for an answer, the thread that handles the request does.
-// Destroying it gives what it still holds. `next` outlives the handler.
+// Has the wire hold answers of GET and HEAD back for `delay`, from when they were made; zero: not at all. Other methods are not
+// delayed. `next` outlives the handler.
 std::unique_ptr<api::Handler> MakeFirstByteDelay(std::chrono::milliseconds delay, api::Handler& next);
 
 }  // namespace penstock::emulator::faults

@@ -83,7 +83,10 @@ class WireConnection final : private api::LateAnswer {
   // Thread safety: as ExpireWait. Ends a wait for which there is no request in progress.
   void EndIdleWait();
   // Thread safety: as ExpireWait. Ends every wait on the socket, also those of a request in progress.
-  void Interrupt() { stream_->Interrupt(); }
+  void Interrupt() {
+    interrupted_.store(true, std::memory_order_relaxed);
+    stream_->Interrupt();
+  }
 
   std::uint64_t id() const { return facts_.id; }
   int fd() const { return stream_->fd(); }
@@ -137,6 +140,8 @@ class WireConnection final : private api::LateAnswer {
   // Answers the request of turn_ and ends it.
   Pause FinishTurn(ServingTools& tools);
   Pause SendAnswer(ServingTools& tools, bool expired);
+  // Holds the socket to so many bytes a second; 0: to none.
+  void Pace(std::uint64_t bytes_per_second);
   Pause EndAnswer(const SendResult& sent);
   // Goes on with turn_'s scripted answer.
   Pause SendScripted(bool expired);
@@ -174,6 +179,8 @@ class WireConnection final : private api::LateAnswer {
   MonotonicTime stage_until_{};         // kDrain, kLinger: how long it may last
   MonotonicTime wait_began_{};
   bool unsent_limited_ = false;
+  std::uint64_t pace_ = 0;  // that the socket is held to, bytes a second; 0: none
+  std::atomic<bool> interrupted_{false};
   api::RequestHead request_;
   api::Connection facts_;
   // 0: served; kExpired; otherwise the time (nanoseconds, monotonic) until which it may wait.

@@ -36,13 +36,20 @@ WireConnection::Pause WireConnection::FinishTurn(ServingTools& tools) {
   const bool soon_read =
       turn.body.drainable() && turn.body.Length() && *turn.body.Length() - turn.body.bytes_read() <= kDrainBytes;
   const bool can_keep = turn.framing.keep_alive && (!unread || soon_read);
-  if (turn.exchange.response.delivery) {
-    if (turn.exchange.response.delivery->bytes_per_second > 0) stream_->LimitRate(turn.exchange.response.delivery->bytes_per_second);
+  const api::Delivery* const delivery = turn.exchange.response.delivery.get();
+  Pace(delivery != nullptr ? delivery->bytes_per_second : 0);
+  if (delivery != nullptr) {
     turn.scripted.emplace(turn.exchange.response, ContextOf(turn.exchange, can_keep, tools));
     return SendScripted(false);
   }
   const SendResult sent = BeginSending(turn.exchange, can_keep, tools);
   return sent.blocked ? AwaitRoom(tools) : EndAnswer(sent);
+}
+
+void WireConnection::Pace(std::uint64_t bytes_per_second) {
+  if (bytes_per_second == pace_) return;
+  pace_ = bytes_per_second;
+  stream_->LimitRate(bytes_per_second);
 }
 
 WireConnection::Pause WireConnection::SendScripted(bool expired) {
@@ -53,7 +60,8 @@ WireConnection::Pause WireConnection::SendScripted(bool expired) {
     switch (answer.Go(*stream_, now)) {
       case ScriptedAnswer::State::kRoom: stage_ = Stage::kAnswer; return Next::kRoom;
       case ScriptedAnswer::State::kWait:
-        if (settings_.timers == nullptr || stopping()) return Close(false);
+        // A server that stops lets answers take their time, up to its grace.
+        if (settings_.timers == nullptr || interrupted_.load(std::memory_order_relaxed)) return Close(false);
         met_.store(false, std::memory_order_relaxed);
         settings_.timers->Add(answer.wait_until(), *this);
         if (!met_.exchange(true, std::memory_order_acq_rel)) return Next::kLater;

@@ -5,6 +5,7 @@
 #include <functional>
 #include <mutex>
 #include <string>
+#include <thread>
 
 #include "emulator/http/test_support.h"
 #include "gtest/gtest.h"
@@ -36,6 +37,7 @@ class ScriptedAnswerTest : public testing::Test {
     ASSERT_NE(server_, nullptr);
   }
   TestClient Connect() const { return TestClient(server_->port()); }
+  void StopWithGrace(milliseconds grace) { server_->Stop(grace); }
   std::uint64_t BodyBytesSent() {
     AwaitFinished(1);
     const std::lock_guard lock(mutex_);
@@ -68,6 +70,7 @@ class ScriptedAnswerTest : public testing::Test {
       exchange.response.body = body_;
     }
     exchange.response.chunked = chunked_;
+    if (exchange.request.target == "/at-once") return;
     exchange.response.delivery = std::make_unique<api::Delivery>(delivery_);
   }
 
@@ -216,6 +219,26 @@ TEST_F(ScriptedAnswerTest, ALimitOfRateHolds) {
   const auto begin = std::chrono::steady_clock::now();
   EXPECT_EQ(client.Ask(kGet).body, body_);
   EXPECT_GE(std::chrono::steady_clock::now() - begin, milliseconds(350)) << "half a second, less what leaves at once";
+}
+
+TEST_F(ScriptedAnswerTest, ALimitOfRateEndsWithItsAnswer) {
+  Serve({.bytes_per_second = 8 << 20}, 2 << 20, true);
+  TestClient client = Connect();
+  EXPECT_EQ(client.Ask(kGet).body, body_);
+  const auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < 8; ++i) EXPECT_EQ(client.Ask("GET /at-once HTTP/1.1\r\nHost: h\r\n\r\n").body, body_);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, milliseconds(1'500)) << "two seconds at the old pace";
+}
+
+TEST_F(ScriptedAnswerTest, AServerThatStopsLetsAShortPauseBegin) {
+  Serve({.steps = {Step(Place::kHead, 0, Kind::kWait, milliseconds(100)), Step(Place::kBody, 10, Kind::kWait, milliseconds(100))}});
+  TestClient client = Connect();
+  client.Send(kGet);
+  TestClient other = Connect();
+  EXPECT_EQ(other.Ask("GET /plain HTTP/1.1\r\nHost: h\r\n\r\n").body, "plain");
+  std::thread stopping([this] { StopWithGrace(milliseconds(5'000)); });
+  EXPECT_EQ(client.Read().body, body_);
+  stopping.join();
 }
 
 TEST_F(ScriptedAnswerTest, PipelinedRequestsComeInTheirTurn) {
