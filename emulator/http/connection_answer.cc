@@ -12,6 +12,9 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kDrainPatience{1'000};
 constexpr int kUnsentInCrowd = 128 << 10;
+constexpr std::uint64_t kFillsPerSecond = 25;  // of a paced socket
+constexpr std::uint64_t kLeastFill = 64 << 10;
+constexpr std::uint64_t kMostFill = 2 << 20;
 
 MonotonicTime Now() { return std::chrono::steady_clock::now(); }
 
@@ -50,6 +53,9 @@ void WireConnection::Pace(std::uint64_t bytes_per_second) {
   if (bytes_per_second == pace_) return;
   pace_ = bytes_per_second;
   stream_->LimitRate(bytes_per_second);
+  // The socket need not hold more than leaves before this is asked for more.
+  stream_->LimitUnsent(bytes_per_second > 0 ? static_cast<int>(std::clamp(bytes_per_second / kFillsPerSecond, kLeastFill, kMostFill)) : 0);
+  unsent_limited_ = false;
 }
 
 WireConnection::Pause WireConnection::SendScripted(bool expired) {

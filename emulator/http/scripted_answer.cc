@@ -8,6 +8,9 @@
 namespace penstock::emulator::http {
 namespace {
 
+// A body with a rate has time: one that is longer is copied once every other answer that is due has begun.
+constexpr std::uint64_t kShortBody = 64 << 10;
+
 using Place = api::DeliveryStep::Place;
 using Kind = api::DeliveryStep::Kind;
 
@@ -73,8 +76,14 @@ ScriptedAnswer::State ScriptedAnswer::Go(Stream& stream, MonotonicTime now) {
     } else if (delivery.piece > 0 && at_ < body_begin()) {
       until = std::min(until, body_begin());
     }
+    const bool begins = delivery.bytes_per_second > 0 && body_bytes_ > kShortBody && !begun_;
+    if (begins) until = std::min(until, body_begin());
     const IoResult sent = Send(stream, until);
     at_ += sent.bytes;
+    if (begins && sent.status == IoStatus::kOk && at_ == body_begin()) {
+      begun_ = true;
+      return State::kRoom;
+    }
     if (sent.status == IoStatus::kWouldBlock) return State::kRoom;
     if (sent.status != IoStatus::kOk) return ended_ = State::kBroken;
   }

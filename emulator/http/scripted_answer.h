@@ -18,7 +18,7 @@ class ScriptedAnswer {
  public:
   enum class State {
     kDone,       // everything has left
-    kRoom,       // the socket is full
+    kRoom,       // the socket is full, or others should have their turn first
     kWait,       // nothing leaves before wait_until()
     kReset,      // the connection is to end with RST
     kFin,        // with FIN
@@ -60,6 +60,7 @@ class ScriptedAnswer {
   std::size_t next_stop_ = 0;
   std::uint64_t at_ = 0;           // bytes that have left
   std::uint64_t piece_end_ = 0;    // of the body's piece that leaves now; 0: none yet
+  bool begun_ = false;             // of an answer with a rate: its head has left
   bool waiting_ = false;           // a step's or a piece's pause has begun
   MonotonicTime wait_until_{};
   State ended_ = State::kWait;     // how it ended; kWait: it has not

@@ -221,6 +221,31 @@ TEST_F(ScriptedAnswerTest, ALimitOfRateHolds) {
   EXPECT_GE(std::chrono::steady_clock::now() - begin, milliseconds(350)) << "half a second, less what leaves at once";
 }
 
+// Sixty-four that were due together had their first bytes one after the other, each behind megabytes of the one before.
+TEST(ScriptedAnswerTurnsTest, AnAnswerWithARateLetsOthersBeginBeforeItGoesOn) {
+  int ends[2];
+  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
+  const int room = 1 << 20;
+  ASSERT_EQ(::setsockopt(ends[0], SOL_SOCKET, SO_SNDBUF, &room, sizeof room), 0);
+  PlainStream stream(ends[0]);
+  api::Response response;
+  response.body = PatternText(100'000);
+  response.delivery = std::make_unique<api::Delivery>(api::Delivery{.bytes_per_second = 1 << 20});
+  ScriptedAnswer answer(response, ResponseContext{});
+  const auto received = [&] {
+    std::string all(1 << 18, '\0');
+    const ssize_t count = ::recv(ends[1], all.data(), all.size(), 0);
+    return count < 0 ? std::string() : all.substr(0, static_cast<std::size_t>(count));
+  };
+  EXPECT_EQ(answer.Go(stream, {}), ScriptedAnswer::State::kRoom);
+  const std::string beginning = received();
+  const std::size_t head = beginning.find("\r\n\r\n") + 4;
+  EXPECT_EQ(beginning.size(), head) << "nothing of the body";
+  EXPECT_EQ(answer.Go(stream, {}), ScriptedAnswer::State::kDone);
+  EXPECT_EQ(received(), PatternText(100'000));
+  ::close(ends[1]);
+}
+
 TEST_F(ScriptedAnswerTest, ALimitOfRateEndsWithItsAnswer) {
   Serve({.bytes_per_second = 8 << 20}, 2 << 20, true);
   TestClient client = Connect();
