@@ -12,12 +12,17 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
+from ._exceptions import S3NotFoundError
 from ._offline_environment import environment_set, offline_environment
-from .testing import Clock, Emulator, Journal, Namespace
+from .testing import Clock, Emulator, Faults, Journal, Namespace
 
+_SHOWN_REQUESTS = 20
+_namespace_key = pytest.StashKey[Namespace]()
+_passed_key = pytest.StashKey[bool]()
 _numbers = itertools.count(1)
 
 
@@ -29,14 +34,37 @@ def s3_server() -> Iterator[Emulator]:
 
 
 @pytest.fixture
-def s3_emulator(s3_server: Emulator) -> Iterator[Namespace]:
+def s3_emulator(s3_server: Emulator, request: pytest.FixtureRequest) -> Iterator[Namespace]:
     """A namespace of this test's own, with the environment prepared for clients."""
     namespace = s3_server.create_namespace(f"test-{next(_numbers)}")
+    request.node.stash[_namespace_key] = namespace
     try:
         with environment_set(offline_environment(namespace.environment())):
             yield namespace
     finally:
         s3_server.delete_namespace(namespace.name)
+
+
+@pytest.fixture
+def s3_faults(s3_emulator: Namespace, request: pytest.FixtureRequest) -> Iterator[Faults]:
+    """The faults of this test's namespace: those of the marker ``s3_faults``, or what the test sets.
+
+    A test that passes although a fault it planned never happened fails when it is torn down.
+    """
+    for marker in request.node.iter_markers("s3_faults"):
+        if len(marker.args) != 1 or marker.kwargs:
+            raise pytest.UsageError("s3_faults takes one argument: the name of a scenario, its document, or the path of its file")
+        s3_emulator.faults.set(marker.args[0])
+        break
+    yield s3_emulator.faults
+    if not request.node.stash.get(_passed_key, False):
+        return
+    try:
+        s3_emulator.faults.account().check()
+    except S3NotFoundError:
+        return  # none were planned
+    except AssertionError as error:
+        pytest.fail(f"{error}\n{_describe(s3_emulator)}", pytrace=False)
 
 
 @pytest.fixture
@@ -57,3 +85,43 @@ def s3_clock(s3_emulator: Namespace) -> Clock:
 def s3_journal(s3_emulator: Namespace) -> Journal:
     """What the clients of this test asked: entries, questions, assertions."""
     return s3_emulator.journal
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Tells pytest of the marker."""
+    config.addinivalue_line(
+        "markers", "s3_faults(scenario): run the test under these faults: a built-in scenario's name, a document, or a file's path"
+    )
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A marked test need not ask for the fixture."""
+    for item in items:
+        names = getattr(item, "fixturenames", None)
+        if names is not None and item.get_closest_marker("s3_faults") and "s3_faults" not in names:
+            names.append("s3_faults")
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
+    """Shows what S3 did and was asked, where a test failed."""
+    outcome: Any = yield
+    report: pytest.TestReport = outcome.get_result()
+    if call.when == "call":
+        item.stash[_passed_key] = report.passed
+    namespace = item.stash.get(_namespace_key, None)
+    if report.failed and call.when == "call" and namespace is not None:
+        report.sections.append(("S3 emulator", _describe(namespace)))
+
+
+def _describe(namespace: Namespace) -> str:
+    lines = []
+    try:
+        account = namespace.faults.account()
+    except S3NotFoundError:
+        lines.append("no faults were planned")
+    else:
+        lines.append(f"faults {account.name!r}, seed {account.seed}: {account.fired} fired on {account.requests} requests")
+        lines += [f"  {rule.id}: fired {rule.fired} times, matched {rule.matched}" for rule in account.rules]
+    lines.append(namespace.journal.describe(_SHOWN_REQUESTS))
+    return "\n".join(lines)

@@ -24,6 +24,7 @@ from typing import Any, Literal
 from . import _core
 from ._client import S3Client
 from ._config import S3ClientConfig
+from ._exceptions import S3NotFoundError
 from ._journal import Filter, Journal, JournalEntry, RangeReport, Retry
 from ._offline_environment import environment_set, offline_environment
 
@@ -415,6 +416,9 @@ def emulated_s3(**options: Any) -> Iterator[Emulator]:
 
     Args:
         options: Those of `Emulator`.
+
+    Raises:
+        AssertionError: at the end: faults that were set for the default namespace did not happen.
     """
     with Emulator(**options) as emulator, environment_set(offline_environment(emulator.environment())):
         yield emulator

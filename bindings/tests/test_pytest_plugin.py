@@ -121,3 +121,68 @@ def test_and_the_next_has_another(s3_journal):
 
 def test_the_journal_fixture_sees_this_tests_requests(run_suite: Callable[..., str]) -> None:
     assert "2 passed" in run_suite(JOURNAL)
+
+
+FAULTS = """
+import boto3
+import pytest
+
+TWICE = [{"id": "twice", "when": {"operation": "PutObject"}, "do": {"slow_down": {}}, "limit": {"times": 2}}]
+
+
+@pytest.mark.s3_faults(TWICE)
+def test_marked(s3_bucket, s3_journal):
+    boto3.client("s3").put_object(Bucket=s3_bucket, Key="key", Body=b"text")
+    s3_journal.assert_count(3, operations=["PutObject"])
+
+
+def test_set(s3_bucket, s3_faults):
+    s3_faults.set(TWICE)
+    boto3.client("s3").put_object(Bucket=s3_bucket, Key="key", Body=b"text")
+
+
+def test_without_faults(s3_bucket, s3_faults):
+    boto3.client("s3").put_object(Bucket=s3_bucket, Key="key", Body=b"text")
+"""
+
+
+def test_faults_are_planned_by_a_marker_or_by_the_test(run_suite):
+    assert "3 passed" in run_suite(FAULTS)
+
+
+UNMET = """
+import boto3
+import pytest
+
+@pytest.mark.s3_faults([{"id": "never-met", "when": {"operation": "GetObject"}, "do": {"slow_down": {}}}])
+def test_reads_nothing(s3_bucket):
+    boto3.client("s3").put_object(Bucket=s3_bucket, Key="key", Body=b"text")
+"""
+
+
+def test_a_test_whose_planned_fault_never_happened_fails(run_suite):
+    output = run_suite(UNMET, failed=True)
+    assert "faults that were planned did not happen (seed 1" in output
+    assert "'never-met' fired for 0 of the 0 requests" in output
+    assert "PutObject" in output, "it shows what was asked"
+
+
+FAILING = """
+import boto3
+import pytest
+
+RULES = [{"id": "gone", "when": {"operation": "PutObject"}, "do": {"error": {"code": "AccessDenied"}}}]
+
+
+@pytest.mark.s3_faults({"name": "closed door", "seed": 5, "rules": RULES})
+def test_stores(s3_bucket):
+    boto3.client("s3").put_object(Bucket=s3_bucket, Key="key", Body=b"text")
+"""
+
+
+def test_a_failing_test_shows_seed_fired_faults_and_the_last_requests(run_suite):
+    output = run_suite(FAILING, failed=True)
+    assert "faults 'closed door', seed 5: 1 fired on" in output
+    assert "gone: fired 1 times, matched 1" in output
+    assert "403 AccessDenied (PutObject" in output
+    assert "ERROR" not in output, "a test that failed is not failed again for its faults"

@@ -1,0 +1,111 @@
+// A fixture for GoogleTest: S3 for each test, offline, in this process.
+//
+//   class UploadTest : public penstock::emulator::EmulatorTest {};
+//
+//   TEST_F(UploadTest, IsRepeatedAfterASlowDown) {
+//     StartFaults(R"([{"when": {"operation": "PutObject"}, "do": {"slow_down": {}}, "limit": {"times": 2}}])");
+//     Upload(endpoint(), access_key());                     // the code under test
+//     EXPECT_EQ(Journal().Count({.operations = {"PutObject"}}), 3u);
+//   }                                                       // fails if a planned fault never happened
+//
+// Header only; link penstock::emulator and GTest::gtest.
+#ifndef PENSTOCK_EMULATOR_GTEST_H_
+#define PENSTOCK_EMULATOR_GTEST_H_
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "penstock/emulator.h"
+#include "penstock/journal.h"
+
+namespace penstock::emulator {
+
+// Each test has a namespace of its own: buckets, clock, faults, limits and journal that no other test sees, also where tests
+// run at the same time on several threads. The emulator itself is one for the program, started by the first test.
+//
+// Whoever overrides SetUp or TearDown calls these too.
+class EmulatorTest : public ::testing::Test {
+ protected:
+  // Before the first test: what the program's emulator is started with.
+  static EmulatorOptions& SharedOptions() {
+    static EmulatorOptions options;
+    return options;
+  }
+  // The program's emulator; null where it could not be started, which fails the test that asked first.
+  static Emulator* Shared() {
+    static const std::unique_ptr<Emulator> emulator = [] {
+      auto started = Emulator::Start(SharedOptions());
+      if (!started.ok()) ADD_FAILURE() << "the emulator does not start: " << started.error().ToString();
+      return started.ok() ? std::move(started).value() : nullptr;
+    }();
+    return emulator.get();
+  }
+
+  void SetUp() override {
+    ASSERT_NE(Shared(), nullptr);
+    static std::atomic<std::size_t> number{0};
+    const std::string name = "test-" + std::to_string(number.fetch_add(1) + 1);
+    auto key = Shared()->CreateNamespace(name);
+    ASSERT_TRUE(key.ok()) << key.error().ToString();
+    access_key_ = std::move(key).value();
+    name_space_ = name;
+  }
+
+  void TearDown() override {
+    if (name_space_.empty()) return;
+    CheckFaults();
+    if (HasFailure()) Report();
+    const auto deleted = Shared()->DeleteNamespace(name_space_);
+    EXPECT_TRUE(deleted.ok()) << deleted.error().ToString();
+  }
+
+  Emulator& emulator() const { return *Shared(); }
+  std::string endpoint() const { return Shared()->endpoint(); }  // "http://127.0.0.1:43121"
+  const AccessKey& access_key() const { return access_key_; }    // selects this test's namespace
+  const std::string& name_space() const { return name_space_; }
+
+  // What the test's clients asked so far.
+  JournalReading Journal() const {
+    auto reading = Shared()->ReadJournal(name_space_);
+    if (reading.ok()) return std::move(reading).value();
+    ADD_FAILURE() << reading.error().ToString();
+    return {};
+  }
+
+  // Moves this namespace's clock: dates, expiry, limits.
+  void AdvanceClock(std::chrono::nanoseconds duration) {
+    const auto changed = Shared()->ChangeClock(name_space_, {.advance = duration});
+    EXPECT_TRUE(changed.ok()) << changed.error().ToString();
+  }
+
+ private:
+  static constexpr std::size_t kReported = 20;
+
+  // For whoever reads of a failure: what the clients asked last.
+  void Report() const {
+    const auto reading = Shared()->ReadJournal(name_space_);
+    if (!reading.ok()) return;
+    const std::uint64_t last = reading->last();
+    std::string text = "the last requests:\n";
+    for (const JournalEntry& entry : reading->Entries({.after = last > kReported ? last - kReported : 0})) {
+      text += "  " + std::to_string(entry.status) + " " + entry.method + " " + entry.target;
+      text += (entry.error_code.empty() ? "" : " " + entry.error_code) + (entry.faults.empty() ? "" : " [" + entry.faults + "]") + "\n";
+    }
+    GTEST_LOG_(INFO) << text;
+  }
+
+  AccessKey access_key_;
+  std::string name_space_;
+};
+
+}  // namespace penstock::emulator
+
+#endif  // PENSTOCK_EMULATOR_GTEST_H_

@@ -1,0 +1,55 @@
+"""docs/testing.md does what it says: each of its Python programs runs, and the story of its first page happens."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAMS = re.findall(r"^```python\n(.*?)^```", (ROOT / "docs/testing.md").read_text(), re.M | re.S)
+STORY = 4  # code, its test, the test with a fault, the code mended
+TIMEOUT_S = 120
+
+
+def run_suite(folder: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "pytest", "-p", "penstock.pytest_plugin", "-q", str(folder)]
+    paths = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
+    return subprocess.run(
+        command, capture_output=True, text=True, timeout=TIMEOUT_S, cwd=folder, check=False, env=os.environ | {"PYTHONPATH": paths}
+    )
+
+
+def test_the_story_of_the_first_page(tmp_path):
+    code, test, fault, mended = PROGRAMS[:STORY]
+    (tmp_path / "claims.py").write_text(code)
+    (tmp_path / "test_claims.py").write_text(test)
+    passed = run_suite(tmp_path)
+    assert "1 passed" in passed.stdout, passed.stdout
+
+    (tmp_path / "test_claims.py").write_text(f"{test}\n\n{fault}")
+    failed = run_suite(tmp_path)
+    assert "1 failed, 1 passed" in failed.stdout, failed.stdout
+    assert "ack-lost: fired 1 times, matched 2" in failed.stdout
+    assert re.search(r"PUT /bucket-\d+/claims/job-1 -> 200 .*faults ack-lost, broken\)", failed.stdout), failed.stdout
+    assert re.search(r"PUT /bucket-\d+/claims/job-1 -> 412 PreconditionFailed", failed.stdout), failed.stdout
+
+    (tmp_path / "claims.py").write_text(mended)
+    passed = run_suite(tmp_path)
+    assert "2 passed" in passed.stdout, passed.stdout
+
+
+@pytest.mark.parametrize("number", range(STORY, len(PROGRAMS)))
+def test_every_other_program_passes(tmp_path, number):
+    (tmp_path / "test_program.py").write_text(PROGRAMS[number])
+    done = run_suite(tmp_path)
+    assert " passed" in done.stdout, done.stdout
+    assert done.returncode == 0, done.stdout
+
+
+def test_the_page_has_its_programs():
+    assert len(PROGRAMS) > STORY + 3
