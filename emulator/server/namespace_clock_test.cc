@@ -122,9 +122,21 @@ TEST_F(NamespaceClockTest, StandsStillWhereItsYearsEnd) {
   EXPECT_EQ(FormatIso8601(clock_.Now()).substr(0, 4), "2261");
 }
 
-// The machine's own clock: what passes between two readings is never negative.
+// Whoever reads it has the time a moment later.
+class SlowClock final : public Clock {
+ public:
+  WallTime Now() const override {
+    const WallTime now = SystemClock().Now();
+    for (int i = 0; i < 10; ++i) std::this_thread::yield();
+    return now;
+  }
+  MonotonicTime Monotonic() const override { return SystemClock().Monotonic(); }
+};
+
+// What passes between two readings is never negative.
 TEST(NamespaceClockThreadsTest, NeverRunsBackwardsWhileItsRateChanges) {
-  NamespaceClock clock{SystemClock()};
+  const SlowClock machine;
+  NamespaceClock clock{machine};
   std::atomic<bool> done{false};
   std::atomic<std::int64_t> latest{0};
   std::atomic<int> backwards{0};
@@ -139,7 +151,7 @@ TEST(NamespaceClockThreadsTest, NeverRunsBackwardsWhileItsRateChanges) {
   };
   std::vector<std::thread> readers;
   for (int i = 0; i < 3; ++i) readers.emplace_back(look);
-  for (int i = 0; i < 5'000; ++i) ASSERT_TRUE(clock.Change({.rate = i % 2 == 0 ? 1'000 : 0.001}).ok());
+  for (int i = 0; i < 3'000; ++i) ASSERT_TRUE(clock.Change({.rate = i % 2 == 0 ? 1'000 : 0.001}).ok());
   done = true;
   for (std::thread& reader : readers) reader.join();
   EXPECT_EQ(backwards.load(), 0);
