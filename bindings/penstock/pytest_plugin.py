@@ -90,7 +90,8 @@ def s3_journal(s3_emulator: Namespace) -> Journal:
 def pytest_configure(config: pytest.Config) -> None:
     """Tells pytest of the marker."""
     config.addinivalue_line(
-        "markers", "s3_faults(scenario): run the test under these faults: a built-in scenario's name, a document, or a file's path"
+        "markers",
+        "s3_faults(scenario): run the test under these faults: a built-in scenario's name, a document, or a file's path",
     )
 
 

@@ -327,6 +327,14 @@ class Namespace(_Access):
         """What clients asked of it."""
         return self._emulator.journal(self.name)
 
+    def set_limits(self, limits: str | os.PathLike[str] | Mapping[str, Any] | None) -> None:
+        """As `Emulator.set_limits`, of this namespace."""
+        self._emulator.set_limits(limits, self.name)
+
+    def limits_report(self) -> dict[str, Any]:
+        """As `Emulator.limits_report`, of this namespace."""
+        return self._emulator.limits_report(self.name)
+
 
 class Clock:
     """The clock of a namespace: it drives dates, the age of signatures, every expiry and the limits in it.

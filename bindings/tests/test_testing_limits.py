@@ -46,12 +46,13 @@ def test_limits_are_a_namespaces_own_and_go_by_its_clock() -> None:
     with Emulator() as s3:
         space = s3.create_namespace("mine")
         space.clock.freeze()
-        s3.set_limits({"writes_per_second": 10, "burst_ms": 200}, namespace="mine")
+        space.set_limits({"writes_per_second": 10, "burst_ms": 200})
         assert statuses(space, 4) == [200, 200, 503, 503]
         space.clock.advance(0.1)
         assert statuses(space, 2) == [200, 503]
         assert statuses(s3, 4) == [200] * 4
-        report = s3.limits_report("mine")
+        report = space.limits_report()
+        assert report == s3.limits_report("mine")
         assert (report["admitted"], report["refused"]) == (3, 3)
         assert report["buckets"][0]["partitions"][0]["writes"] == {"tokens": 0, "admitted": 3, "refused": 3, "last_second": 0}
         s3.set_limits(None, namespace="mine")
