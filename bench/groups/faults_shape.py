@@ -129,9 +129,10 @@ def shape(rounds: int) -> list[Row]:
         quantities = {
             "off": (f"faults.shape{suffix}", f"% off {rate // 1_000_000} MB/s"),
             "first_byte": (f"faults.shape{suffix}.first_byte", f"ms off {FIRST_BYTE_MS} ms"),
-            "cpu_per_gb": (f"faults.shape{suffix}.cpu", "CPU-s/GB"),
             "gb_per_s": (f"faults.shape{suffix}.rate", "GB/s"),
         }
+        if count > 1:  # 45 MB cost less than the clock of CPU times can tell
+            quantities["cpu_per_gb"] = (f"faults.shape{suffix}.cpu", "CPU-s/GB")
         made += rows(results, "penstock", quantities)
     return made
 

@@ -14,7 +14,7 @@ constexpr milliseconds kDrainPatience{1'000};
 constexpr int kUnsentInCrowd = 128 << 10;
 constexpr std::uint64_t kFillsPerSecond = 25;  // of a paced socket
 constexpr std::uint64_t kLeastFill = 64 << 10;
-constexpr std::uint64_t kMostFill = 2 << 20;
+constexpr std::uint64_t kMostFill = 4 << 20;
 
 MonotonicTime Now() { return std::chrono::steady_clock::now(); }
 
