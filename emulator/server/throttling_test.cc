@@ -169,6 +169,21 @@ TEST_F(ThrottlingTest, TimeThatIsHurriedBringsTokensSooner) {
   EXPECT_EQ(served, 20) << "20 s of the namespace's, at a thousand times the machine's pace";
 }
 
+// The clock stands: budgets do, waits do not. Of a new connection the kernel sends up to 640 KiB at once.
+TEST_F(ThrottlingTest, AnswersWaitAndFlowAsTheLatencySays) {
+  Start(R"({"latency": {"first_byte_ms": 40, "bytes_per_second": 2000000}})");
+  MakeBucket();
+  const std::string body(1'000'000, 'x');
+  const std::string put = "PUT /bkt/k HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 1000000\r\n\r\n" + body;
+  ASSERT_EQ(Exchange(emulator_->endpoint(), put).status, 200);
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(Ask("HEAD", "/bkt/k"), 200);
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, milliseconds(40));
+  const auto second = std::chrono::steady_clock::now();
+  EXPECT_TRUE(Plain(emulator_->endpoint(), "GET", "/bkt/k").text.ends_with(body));
+  EXPECT_GE(std::chrono::steady_clock::now() - second, milliseconds(40 + 150));
+}
+
 TEST_F(ThrottlingTest, AStartWithLimitsThatCannotBeNamesThem) {
   EmulatorOptions options;
   options.limits_json = R"({"preset": "aws-lax"})";

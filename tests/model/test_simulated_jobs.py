@@ -18,7 +18,7 @@ from penstock.testing import Emulator
 
 RANKS = 24
 FILES = 3
-LIMITS: dict[str, Any] = {"writes_per_second": 10, "split_after_s": 2}
+LIMITS: dict[str, Any] = {"reads_per_second": 10, "writes_per_second": 10, "split_after_s": 2}
 REFUSAL_NS = 10_000_000
 SECOND_NS = 1_000_000_000
 # What s3torchconnector sets the AWS Common Runtime up with.
@@ -41,9 +41,9 @@ def draw(seed: int, what: str, ordinal: int) -> float:
 
 
 class Rank:
-    def __init__(self, number: int) -> None:
+    def __init__(self, number: int, first: int) -> None:
         self.number = number
-        self.file = 0
+        self.file = first  # -1: the metadata, before the files
         self.attempt = 1
         self.tokens = QUOTA
         self.drawn = 0
@@ -51,25 +51,27 @@ class Rank:
 
 
 class Driver:
-    """Every rank of a save puts its files one after the other; the last one's end commits."""
+    """Ranks put their files one after the other, and the last one's end commits; or they get the metadata and their files."""
 
-    def __init__(self, s3: Emulator, key: Callable[[int, int], str], commit_key: str, seed: int) -> None:
+    def __init__(self, s3: Emulator, saves: bool, key: Callable[[int, int], str], metadata: str, seed: int) -> None:
+        self.saves = saves
         self.clock = s3.clock()
         self.address = s3.endpoint.removeprefix("http://")
-        self.key, self.commit_key, self.seed = key, commit_key, seed
+        self.key, self.metadata, self.seed = key, metadata, seed
         self.connection: http.client.HTTPConnection | None = None
         self.now = 0
         self.order = 0
         self.events: list[tuple[int, int, str, Rank]] = []
         self.requests = self.refused = 0
 
-    def put(self, key: str) -> bool:
+    def ask(self, key: str) -> bool:
+        """Whether it was admitted. What is read need not be there."""
         self.requests += 1
         self.connection = self.connection or http.client.HTTPConnection(self.address, timeout=30)
-        self.connection.request("PUT", f"/job/{key}", b"")
+        self.connection.request("PUT" if self.saves else "GET", f"/job/{key}", b"")
         answer = self.connection.getresponse()
         answer.read()
-        if answer.status == 200:
+        if answer.status == (200 if self.saves else 404):
             return True
         assert (answer.status, answer.reason) == (503, "Slow Down")
         self.connection.close()
@@ -94,8 +96,8 @@ class Driver:
 
     def send(self, rank: Rank) -> bool:
         """Whether the rank is through with its files."""
-        commits = rank.file == FILES
-        if not self.put(self.commit_key if commits else self.key(rank.number, rank.file)):
+        is_file = 0 <= rank.file < FILES
+        if not self.ask(self.key(rank.number, rank.file) if is_file else self.metadata):
             self.push(self.now + REFUSAL_NS, REFUSED, rank)
             return False
         rank.drawn += 1  # how long the answer takes: no time at all
@@ -107,7 +109,7 @@ class Driver:
         return rank.file == FILES
 
     def run(self) -> None:
-        ranks = [Rank(number) for number in range(RANKS)]
+        ranks = [Rank(number, 0 if self.saves else -1) for number in range(RANKS)]
         for rank in ranks:
             self.push(0, SEND, rank)
         unfinished = RANKS
@@ -120,21 +122,32 @@ class Driver:
                 self.back_off(rank)
             elif self.send(rank):
                 unfinished -= 1
-                if unfinished == 0:
+                if unfinished == 0 and self.saves:
                     self.push(self.now, SEND, ranks[0])
 
 
+@pytest.mark.parametrize("operation", ["save", "load"])
 @pytest.mark.parametrize(
-    ("strategy", "key", "commit"),
+    ("strategy", "key", "metadata"),
     [("default", default_key, "checkpoint/step_0/.metadata"), ("hex", hex_key, "checkpoint/.metadata")],
 )
-def test_a_simulated_job_meets_the_refusals_of_a_real_one(strategy: str, key: Callable[[int, int], str], commit: str) -> None:
-    job = {"limits": "aws-strict", **LIMITS, "latency": "none", "client": "crt", "seed": 11, "connections_per_rank": 1}
+def test_a_simulated_job_meets_the_refusals_of_a_real_one(
+    strategy: str, key: Callable[[int, int], str], metadata: str, operation: str
+) -> None:
+    job = {
+        "operation": operation,
+        "limits": "aws-strict",
+        **LIMITS,
+        "latency": "none",
+        "client": "crt",
+        "seed": 11,
+        "connections_per_rank": 1,
+    }
     simulated = simulate.simulate(ranks=RANKS, files_per_rank=FILES, file_bytes=0, strategy=strategy, **job)
     with Emulator(auth="off", limits={"preset": "aws-strict", **LIMITS}) as s3:
         s3.client().create_bucket("job")
         s3.clock().freeze()
-        driver = Driver(s3, key, commit, seed=11)
+        driver = Driver(s3, operation == "save", key, metadata, seed=11)
         driver.run()
         report = s3.limits_report()
     bucket = report["buckets"][0]
@@ -142,7 +155,8 @@ def test_a_simulated_job_meets_the_refusals_of_a_real_one(strategy: str, key: Ca
     assert simulated.refused > 100
     assert driver.refused == report["refused"]
     assert driver.refused == pytest.approx(simulated.refused, rel=0.05)
-    assert driver.requests - driver.refused == RANKS * FILES + 1 == report["admitted"]
+    metadata_requests = 1 if operation == "save" else RANKS
+    assert driver.requests - driver.refused == RANKS * FILES + metadata_requests == report["admitted"]
     assert len(bucket["partitions"]) == simulated.partitions >= 2
     splits = [event["boundary"] for event in bucket["events"]]
     assert splits == [event["boundary"] for event in simulated.document["events"]]

@@ -20,7 +20,13 @@ def run_suite(folder: Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "pytest", "-p", "penstock.pytest_plugin", "-q", str(folder)]
     paths = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
     return subprocess.run(
-        command, capture_output=True, text=True, timeout=TIMEOUT_S, cwd=folder, check=False, env=os.environ | {"PYTHONPATH": paths}
+        command,
+        capture_output=True,
+        text=True,
+        timeout=TIMEOUT_S,
+        cwd=folder,
+        check=False,
+        env=os.environ | {"PYTHONPATH": paths},
     )
 
 
