@@ -88,7 +88,7 @@ void BindLife(PyEmulatorClass& type) {
                        const std::vector<std::pair<std::string, std::string>>& access_keys, std::string users_path,
                        std::string users_json, std::string region, double fail_rate, std::uint64_t fail_seed,
                        std::string tls_certificate, std::string tls_key, std::string log_path,
-                       std::uint64_t journal_bytes, std::string limits_json) {
+                       std::string faults_json, std::uint64_t journal_bytes, std::string limits_json) {
              emulator::EmulatorOptions options;
              options.host = std::move(host);
              options.port = port;
@@ -106,6 +106,7 @@ void BindLife(PyEmulatorClass& type) {
              options.tls_certificate_path = std::move(tls_certificate);
              options.tls_key_path = std::move(tls_key);
              options.log_path = std::move(log_path);
+             options.faults_json = std::move(faults_json);
              options.journal_bytes = journal_bytes;
              options.limits_json = std::move(limits_json);
              return Start(std::move(options));
@@ -114,7 +115,8 @@ void BindLife(PyEmulatorClass& type) {
            "data_directory"_a = "", "strict_durability"_a = false, "auth"_a = "verify",
            "access_keys"_a = std::vector<std::pair<std::string, std::string>>(), "users_path"_a = "", "users_json"_a = "",
            "region"_a = "us-east-1", "fail_rate"_a = 0.0, "fail_seed"_a = 1, "tls_certificate"_a = "", "tls_key"_a = "",
-           "log_path"_a = "", "journal_bytes"_a = emulator::EmulatorOptions().journal_bytes, "limits_json"_a = "")
+           "log_path"_a = "", "faults_json"_a = "", "journal_bytes"_a = emulator::EmulatorOptions().journal_bytes,
+           "limits_json"_a = "")
       .def_property_readonly("endpoint", [](const PyEmulator& self) { return self.Get().endpoint(); })
       .def_property_readonly("admin_endpoint", [](const PyEmulator& self) { return self.Get().admin_endpoint(); })
       .def_property_readonly("notices", [](const PyEmulator& self) { return self.Get().notices(); })
@@ -207,6 +209,52 @@ void BindContent(PyEmulatorClass& type) {
            [](const PyEmulator& self) { return Ask(self, [](emulator::Emulator& instance) { return instance.ListUsers(); }); });
 }
 
+// Documents and accounts are JSON, as the admin API has them.
+void BindFaults(PyEmulatorClass& type) {
+  type.def(
+          "set_faults",
+          [](const PyEmulator& self, const std::string& name, const std::string& faults) {
+            Ask(self, [&](emulator::Emulator& instance) { return instance.SetFaults(name, faults); });
+          },
+          "namespace"_a, "faults_json"_a)
+      .def(
+          "fault_account",
+          [](const PyEmulator& self, const std::string& name) {
+            return Ask(self, [&](emulator::Emulator& instance) { return instance.FaultAccount(name); });
+          },
+          "namespace"_a)
+      .def(
+          "clear_faults",
+          [](const PyEmulator& self, const std::string& name) {
+            Ask(self, [&](emulator::Emulator& instance) { return instance.ClearFaults(name); });
+          },
+          "namespace"_a)
+      .def(
+          "create_retry_test",
+          [](const PyEmulator& self, const std::string& name, const std::string& operations) {
+            return Ask(self, [&](emulator::Emulator& instance) { return instance.CreateRetryTest(name, operations); });
+          },
+          "namespace"_a, "operations_json"_a)
+      .def(
+          "retry_tests",
+          [](const PyEmulator& self, const std::string& name) {
+            return Ask(self, [&](emulator::Emulator& instance) { return instance.RetryTests(name); });
+          },
+          "namespace"_a)
+      .def(
+          "retry_test_account",
+          [](const PyEmulator& self, const std::string& name, const std::string& id) {
+            return Ask(self, [&](emulator::Emulator& instance) { return instance.RetryTestAccount(name, id); });
+          },
+          "namespace"_a, "id"_a)
+      .def(
+          "delete_retry_test",
+          [](const PyEmulator& self, const std::string& name, const std::string& id) {
+            Ask(self, [&](emulator::Emulator& instance) { return instance.DeleteRetryTest(name, id); });
+          },
+          "namespace"_a, "id"_a);
+}
+
 // Questions and filters are JSON, as the admin API has them.
 void BindJournal(PyEmulatorClass& type) {
   type.def(
@@ -254,6 +302,7 @@ void BindEmulator(py::module_& module) {
   BindNamespaces(type);
   BindLimits(type);
   BindContent(type);
+  BindFaults(type);
   BindJournal(type);
   module.def(
       "simulate",

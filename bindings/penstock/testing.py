@@ -24,6 +24,8 @@ from . import _core
 from ._client import S3Client
 from ._clock import Clock
 from ._config import S3ClientConfig
+from ._exceptions import S3NotFoundError
+from ._faults import FaultAccount, FaultDocument, Faults, RetryTest, RuleAccount, _document_text
 from ._journal import Filter, Journal, JournalEntry, RangeReport, Retry
 from ._offline_environment import environment_set, offline_environment
 
@@ -32,12 +34,17 @@ __all__ = [
     "SECRET_ACCESS_KEY",
     "Clock",
     "Emulator",
+    "FaultAccount",
+    "FaultDocument",
+    "Faults",
     "Filter",
     "Journal",
     "JournalEntry",
     "Namespace",
     "RangeReport",
     "Retry",
+    "RetryTest",
+    "RuleAccount",
     "SeedReport",
     "emulated_s3",
 ]
@@ -108,6 +115,8 @@ class Emulator(_Access):
         limits: What every namespace begins with of limits, latency and bandwidth: a preset ("aws-standard", "aws-strict",
             "aws-express"), the path of a JSON file, or a dict as in docs/limits.schema.json; None: none.
         log_path: File that gets one JSON line per request; None: none.
+        faults: The scenario of faults that every namespace begins with, and has again after a reset, as `Faults.set` takes
+            it; None: none.
         journal_bytes: Of requests that each namespace's journal keeps, about 300 bytes for each; 0: no journal.
 
     Raises:
@@ -132,6 +141,7 @@ class Emulator(_Access):
         admin_token: str | None = None,
         limits: str | os.PathLike[str] | Mapping[str, Any] | None = None,
         log_path: str | None = None,
+        faults: FaultDocument | None = None,
         journal_bytes: int = 16 << 20,
     ) -> None:
         certificate, key = tls or ("", "")
@@ -145,8 +155,8 @@ class Emulator(_Access):
             port=port, admin_token=admin_token or "", data_directory=data_directory or "",
             strict_durability=strict_durability, auth=auth, access_keys=access_keys or [], users_path=users_path,
             users_json=users_json, region=region, fail_rate=fail_rate, fail_seed=fail_seed, tls_certificate=certificate,
-            tls_key=key, log_path=log_path or "", journal_bytes=journal_bytes,
-            limits_json=_limits_json(limits),
+            tls_key=key, log_path=log_path or "", faults_json="" if faults is None else _document_text(faults),
+            journal_bytes=journal_bytes, limits_json=_limits_json(limits),
         )  # fmt: skip
         for notice in self._core.notices:
             warnings.warn(notice, UserWarning, stacklevel=2)
@@ -222,6 +232,10 @@ class Emulator(_Access):
     def clock(self, namespace: str = "default") -> Clock:
         """The clock of a namespace. Whether there is such a namespace shows when the clock is used."""
         return Clock(self._core, namespace)
+
+    def faults(self, namespace: str = "default") -> Faults:
+        """The faults of a namespace. Whether there is such a namespace shows when they are used."""
+        return Faults(self._core, namespace)
 
     def journal(self, namespace: str = "default") -> Journal:
         """What clients asked of a namespace. Whether there is such a namespace shows when the journal is used."""
@@ -320,6 +334,11 @@ class Namespace(_Access):
         return self._emulator.clock(self.name)
 
     @property
+    def faults(self) -> Faults:
+        """Its faults."""
+        return self._emulator.faults(self.name)
+
+    @property
     def journal(self) -> Journal:
         """What clients asked of it."""
         return self._emulator.journal(self.name)
@@ -348,6 +367,11 @@ def emulated_s3(**options: Any) -> Iterator[Emulator]:
     """
     with Emulator(**options) as emulator, environment_set(offline_environment(emulator.environment())):
         yield emulator
+        try:
+            account = emulator.faults().account()
+        except S3NotFoundError:
+            return  # there were none
+        account.check()
 
 
 def _limits_json(limits: str | os.PathLike[str] | Mapping[str, Any] | None) -> str:

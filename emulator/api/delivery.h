@@ -6,7 +6,10 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <vector>
+
+#include "penstock/base/clock.h"
 
 namespace penstock::emulator::api {
 
@@ -33,9 +36,15 @@ struct DeliveryStep {
 struct Delivery {
   std::vector<DeliveryStep> steps;  // in the order of their places; those at one place in their own
   std::uint64_t bytes_per_second = 0;  // no faster than this on the average; 0: no limit
+  bool rate_stays = false;             // that holds for the connection's later answers too
   // Where set, so many bytes of the body leave at a time, and the next ones `piece_every` later.
   std::uint64_t piece = 0;
   std::chrono::nanoseconds piece_every{};
+  // Where set, each piece of the body leaves when this says, of its size and the present: what answers of several
+  // connections share. `piece` is set then. Called on serving threads; must not wait.
+  std::function<MonotonicTime(std::uint64_t bytes, MonotonicTime now)> pace = {};
+  // Headers that the wire would add by itself (Date, Server, x-amz-request-id, x-amz-id-2), lower-case, and that do not leave.
+  std::vector<std::string> without = {};
 };
 
 // Before anything else that `delivery` says, the answer waits for `wait`.

@@ -56,6 +56,8 @@ class BodyReader {
   virtual std::optional<std::uint64_t> Length() const = 0;
   // Trailing headers (name lower-case, value); complete after the end was read.
   virtual const std::vector<std::pair<std::string, std::string>>& Trailers() const = 0;
+  // The client waits for "100 Continue", and from now on it waits in vain. False: it does not, or has been told already.
+  virtual bool WithholdContinue() { return false; }
 };
 
 struct Form;
@@ -172,6 +174,7 @@ struct Exchange {
   std::string operation;       // "GetObject"; set as soon as the target is parsed
   WallTime received{};
   MonotonicTime began{};       // when the wire had its head
+  std::chrono::nanoseconds clock_ahead{};    // of the namespace's clock, where this request is judged and answered
   std::shared_ptr<RequestNotes> notes = {};  // null: none
   std::uint64_t journal_mark = 0;            // the journal's, while the answer leaves
   const Form* form = nullptr;  // PostObject's, read by auth; `body` then is the file's content (form.h)

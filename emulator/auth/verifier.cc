@@ -127,6 +127,10 @@ Error NotYetValid(const Claim& claim, WallTime now) {
   return error;
 }
 
+WallTime TimeOf(const api::Exchange& exchange) {
+  return exchange.space->clock->Now() + std::chrono::duration_cast<WallTime::duration>(exchange.clock_ahead);
+}
+
 // The query as it stands where '+' means a space.
 std::string WithSpaces(std::string_view raw_query) {
   std::string spaced;
@@ -155,7 +159,7 @@ Result<Admission> Verifier::Verify(api::Exchange& exchange) {
   // The user is looked up early because the clock is the universe's; refused in its place below.
   const std::shared_ptr<const User> user = directory_.FindUser(claim.access_key_id);
   if (user) exchange.space = directory_.NamespaceOf(user.get());
-  const WallTime now = exchange.space->clock->Now();
+  const WallTime now = TimeOf(exchange);
 
   PENSTOCK_TRY(CheckScope(claim, api::ExpectedSigningRegion(exchange, claim.region, options_.region),
                           ServiceOf(exchange.target)));
@@ -216,7 +220,7 @@ Result<api::Identity> Verifier::Identify(const api::Exchange& exchange, std::str
   if (!user && options_.mode == Mode::kParse) return directory_.IdentityOf(access_key_id);
   if (!user || !user->active) return InvalidAccessKeyId(access_key_id);
   if (options_.mode == Mode::kVerify) PENSTOCK_TRY(CheckToken(token, access_key_id, *user));
-  if (user->expires && exchange.space->clock->Now() >= *user->expires) {
+  if (user->expires && TimeOf(exchange) >= *user->expires) {
     return TokenRefused("ExpiredToken", "The provided token has expired.", token.value_or(std::string_view()));
   }
   return user->identity;
@@ -232,7 +236,7 @@ Result<Admission> Verifier::AdmitVersionTwo(api::Exchange& exchange, Mechanism m
   // Version 2 names no region, so it is good for the bucket's own.
   std::string region = api::ExpectedSigningRegion(exchange, {}, options_.region);
   if (!SpeaksVersionTwo(region)) return VersionTwoRefused();
-  PENSTOCK_TRY(CheckVersionTwoTime(claim, exchange.space->clock->Now()));
+  PENSTOCK_TRY(CheckVersionTwoTime(claim, TimeOf(exchange)));
   auto token = in_query ? exchange.target.Get("x-amz-security-token") : std::nullopt;
   if (!token) token = exchange.request.Find("x-amz-security-token");
   Admission admission;

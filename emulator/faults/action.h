@@ -14,6 +14,7 @@ namespace penstock::emulator::faults {
 
 // In the order in which a request passes them.
 enum class Stage : std::uint8_t {
+  kAccept,        // a connection has been accepted: of a connection, not of a request
   kHeaders,       // the head has been read, nothing else
   kBodyIn,        // `offset` bytes of the body have been read, as they came over the wire
   kBeforeCommit,  // the body has been read and verified, nothing has been done
@@ -61,10 +62,11 @@ struct StallAction {
   std::chrono::milliseconds time{};
 };
 
-// No faster than this, in pieces of `piece` bytes.
+// No faster than this; or so many bytes at a time, and the next ones `every` later.
 struct PaceAction {
   std::uint64_t bytes_per_second = 0;
   std::uint64_t piece = 0;  // 0: as it comes
+  std::chrono::milliseconds every{};
   enum class Scope : std::uint8_t { kRequest, kConnection, kClient, kBucket, kServer } scope = Scope::kRequest;
 };
 
@@ -116,8 +118,21 @@ struct SkewAction {
   std::chrono::milliseconds ahead{};
 };
 
+// In place of a TLS handshake an alert.
+struct TlsAbortAction {};
+
+// The connection is closed behind so many requests.
+struct GoAwayAction {
+  std::uint64_t requests = 1;
+};
+
+// A connection beyond so many at a time is reset.
+struct ConnectionLimitAction {
+  std::uint64_t most = 0;
+};
+
 using Deed = std::variant<ErrorAction, LateErrorAction, DropAction, StallAction, PaceAction, LatencyAction, CorruptAction, TruncateAction,
-                          HeaderAction, RedirectAction, ContinueAction, CredentialsAction, SkewAction>;
+                          HeaderAction, RedirectAction, ContinueAction, CredentialsAction, SkewAction, TlsAbortAction, GoAwayAction, ConnectionLimitAction>;
 
 struct Action {
   Deed deed;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "emulator/api/errors.h"
+#include "emulator/faults/accept_action_document.h"
 #include "emulator/throttle/latency_profile.h"
 
 namespace penstock::emulator::faults {
@@ -159,7 +160,7 @@ Result<Deed> ReadDrip(const Json& json, const std::string& place) {
   if (!bytes || *bytes == 0) return FieldError(fields.Place("bytes"), "must be at least 1: how many bytes at a time?");
   if (every.count() == 0) return FieldError(fields.Place("every_ms"), "must be more than 0");
   const double rate = static_cast<double>(*bytes) * 1'000 / static_cast<double>(every.count());
-  return Deed(PaceAction{.bytes_per_second = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(rate)), .piece = *bytes});
+  return Deed(PaceAction{.bytes_per_second = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(rate)), .piece = *bytes, .every = every});
 }
 
 Result<Deed> ReadBandwidth(const Json& json, const std::string& place) {
@@ -219,7 +220,11 @@ Result<Deed> ReadCorrupt(const Json& json, const std::string& place) {
   PENSTOCK_TRY(ReadKind(fields, "mode", kKinds, corrupt.kind));
   PENSTOCK_ASSIGN(const std::optional<std::uint64_t> length, fields.Whole("length"));
   constexpr std::uint64_t kLongest = 1 << 20;
+  constexpr std::uint64_t kBlock = 4096;
   if (length && (*length < 1 || *length > kLongest)) return FieldError(fields.Place("length"), "must be 1 to 1048576 bytes");
+  const bool needs_two = corrupt.kind == CorruptKind::kSwapHalves;
+  if (length && needs_two && *length < 2) return FieldError(fields.Place("length"), "must be at least 2: there are two halves");
+  if (corrupt.kind == CorruptKind::kRepeatBlock || needs_two) corrupt.length = kBlock;
   if (length) corrupt.length = *length;
   PENSTOCK_TRY(ReadFlag(fields, "fix_checksum", corrupt.fix_checksum));
   return Deed(corrupt);
@@ -304,14 +309,15 @@ constexpr std::uint32_t At(Stages... stages) {
   return (... | (1U << static_cast<unsigned>(stages)));
 }
 constexpr std::uint32_t kInstead = At(Stage::kHeaders, Stage::kBodyIn, Stage::kBeforeCommit, Stage::kAfterCommit);
-constexpr std::uint32_t kAnywhere = (1U << 8) - 1;
+constexpr std::uint32_t kAnywhere = ((1U << 9) - 1) & ~At(Stage::kAccept);
+constexpr std::uint32_t kAlsoAtOnce = kAnywhere | At(Stage::kAccept);
 
-constexpr std::array<Kind, 18> kKinds{{
+constexpr std::array<Kind, 21> kKinds{{
     {"error", ReadError, Stage::kBeforeCommit, kInstead},
     {"slow_down", ReadSlowDown, Stage::kHeaders, kInstead},
     {"late_error", ReadLateError, Stage::kAfterCommit, At(Stage::kBeforeCommit, Stage::kAfterCommit)},
-    {"reset", ReadDrop<DropKind::kReset>, Stage::kHeaders, kAnywhere},
-    {"fin", ReadDrop<DropKind::kFin>, Stage::kHeaders, kAnywhere},
+    {"reset", ReadDrop<DropKind::kReset>, Stage::kHeaders, kAlsoAtOnce},
+    {"fin", ReadDrop<DropKind::kFin>, Stage::kHeaders, kAlsoAtOnce},
     {"half_close", ReadDrop<DropKind::kHalfClose>, Stage::kHeaders, kAnywhere},
     {"black_hole", ReadHang, Stage::kHeaders, kAnywhere},
     {"stall", ReadStall, Stage::kHeaders, kAnywhere},
@@ -325,9 +331,12 @@ constexpr std::array<Kind, 18> kKinds{{
     {"expect_100", ReadContinue, Stage::kHeaders, At(Stage::kHeaders)},
     {"credentials", ReadCredentials, Stage::kHeaders, At(Stage::kHeaders)},
     {"clock_skew", ReadSkew, Stage::kHeaders, At(Stage::kHeaders)},
+    {"tls_abort", ReadTlsAbort, Stage::kAccept, At(Stage::kAccept)},
+    {"goaway", ReadGoAway, Stage::kAccept, At(Stage::kAccept)},
+    {"connection_limit", ReadConnectionLimit, Stage::kAccept, At(Stage::kAccept)},
 }};
 
-constexpr std::array<std::string_view, 8> kStages{"headers", "body_in", "before_commit", "after_commit", "status", "body_out", "trailer", "close"};
+constexpr std::array<std::string_view, 9> kStages{"accept", "headers", "body_in", "before_commit", "after_commit", "status", "body_out", "trailer", "close"};
 
 // "body_out@65536", "before_commit".
 Result<Point> ReadPoint(std::string_view text, const std::string& place) {
@@ -378,6 +387,9 @@ Result<Action> ReadAction(const Json& json, const std::string& place) {
   PENSTOCK_ASSIGN(action.at, ReadPoint(*at, fields.Place("at")));
   if ((chosen->stages >> static_cast<unsigned>(action.at.stage) & 1) == 0) {
     return FieldError(fields.Place("at"), "'" + std::string(chosen->name) + "' cannot happen at '" + *at + "'");
+  }
+  if (std::holds_alternative<PaceAction>(action.deed) && action.at.offset > 0) {
+    return FieldError(fields.Place("at"), "'" + std::string(chosen->name) + "' holds for the whole body: leave @N out");
   }
   return action;
 }

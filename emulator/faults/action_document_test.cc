@@ -63,7 +63,7 @@ TEST(ActionDocumentTest, EveryOtherActionIsRead) {
 }
 
 TEST(ActionDocumentTest, StagesAreNamedAndOffsetsCounted) {
-  const std::map<std::string, Stage> stages{{"headers", Stage::kHeaders},          {"body_in", Stage::kBodyIn},
+  const std::map<std::string, Stage> stages{{"accept", Stage::kAccept},            {"headers", Stage::kHeaders},          {"body_in", Stage::kBodyIn},
                                             {"before_commit", Stage::kBeforeCommit}, {"after_commit", Stage::kAfterCommit},
                                             {"status", Stage::kStatus},            {"body_out", Stage::kBodyOut},
                                             {"trailer", Stage::kTrailer},          {"close", Stage::kClose}};
@@ -73,7 +73,7 @@ TEST(ActionDocumentTest, StagesAreNamedAndOffsetsCounted) {
 
 TEST(ActionDocumentTest, ErrorsNameThePlaceAndTheFix) {
   EXPECT_EQ(Problem(R"({"reset": {}, "at": "body"})"),
-            "do.at: 'body' is no stage; there are headers, body_in, before_commit, after_commit, status, body_out, trailer, close, and "
+            "do.at: 'body' is no stage; there are accept, headers, body_in, before_commit, after_commit, status, body_out, trailer, close, and "
             "body_in@N, body_out@N after N bytes");
   EXPECT_EQ(Problem(R"({"reset": {}, "at": "status@5"})"), "do.at: 'status@5': only body_in and body_out have @N, a number of bytes");
   EXPECT_EQ(Problem(R"({"corrupt": {}, "at": "headers"})"), "do.at: 'corrupt' cannot happen at 'headers'");

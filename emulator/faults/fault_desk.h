@@ -41,6 +41,8 @@ class FaultDesk {
   Result<void> RemoveRetryTest(std::string_view id);                     // kNotFound
   std::vector<std::string> RetryTests() const;                           // sorted
 
+  // The namespace's.
+  const Clock& clock() const { return clock_; }
   // Neither a scenario nor a retry test: nothing need be asked.
   bool idle() const { return !active_.load(std::memory_order_acquire); }
   // What a request may meet: the retry test it names, or else the running scenario; null: nothing. `retry_test`: empty where

@@ -39,15 +39,19 @@ std::uint64_t NumberOf(const throttle::Draw& draw) { return static_cast<std::uin
 Ticket::Ticket(std::size_t index, const Rule& rule) : index_(index), rule_(&rule), left_(rule.deeds.size()) {}
 
 Ticket::~Ticket() {
-  if (scenario_) scenario_->Settle(*this);
+  if (scenario_ && !fired()) scenario_->Settle(*this);
 }
 
 void Ticket::Done() {
-  if (left_ > 0) --left_;
+  if (left_ > 0 && --left_ == 0 && scenario_) scenario_->Settle(*this);
 }
 
 RunningScenario::RunningScenario(Scenario scenario, WallTime now)
-    : scenario_(std::move(scenario)), draws_(scenario_.seed), began_(now) {
+    : scenario_(std::move(scenario)),
+      draws_(scenario_.seed),
+      began_(now),
+      counts_bytes_(std::any_of(scenario_.rules.begin(), scenario_.rules.end(),
+                                [](const Rule& rule) { return rule.when.after_bytes > 0; })) {
   for (std::size_t i = 0; i < scenario_.rules.size(); ++i) states_.push_back(std::make_unique<State>());
   IndexRules();
 }
@@ -62,6 +66,10 @@ void RunningScenario::IndexRules() {
     for (const std::string& operation : rule.when.operations) by_operation_[operation];
   }
   for (std::size_t i = 0; i < scenario_.rules.size(); ++i) {
+    if (scenario_.rules[i].deeds.front().at.stage == Stage::kAccept) {
+      for_connections_.push_back(i);
+      continue;
+    }
     const std::vector<std::string>& operations = scenario_.rules[i].when.operations;
     if (operations.empty()) for_other_operations_.push_back(i);
     for (auto& [operation, rules] : by_operation_) {
@@ -73,12 +81,21 @@ void RunningScenario::IndexRules() {
 std::vector<std::unique_ptr<Ticket>> RunningScenario::Meet(const Facts& facts, WallTime now) {
   const std::uint64_t before = requests_.fetch_add(1, std::memory_order_relaxed);
   const auto found = by_operation_.find(facts.operation);
-  const std::vector<std::size_t>& candidates = found == by_operation_.end() ? for_other_operations_ : found->second;
+  return Try(found == by_operation_.end() ? for_other_operations_ : found->second, facts, now, before);
+}
+
+std::vector<std::unique_ptr<Ticket>> RunningScenario::MeetConnection(const Facts& facts, WallTime now) {
+  if (for_connections_.empty()) return {};
+  return Try(for_connections_, facts, now, requests_.load(std::memory_order_relaxed));
+}
+
+std::vector<std::unique_ptr<Ticket>> RunningScenario::Try(const std::vector<std::size_t>& candidates, const Facts& facts, WallTime now,
+                                                          std::uint64_t requests_before) {
   const auto age = std::chrono::duration_cast<std::chrono::nanoseconds>(now - began_);
   std::vector<std::unique_ptr<Ticket>> met;
   for (const std::size_t index : candidates) {
     if (!Matches(scenario_.rules[index].when, facts)) continue;
-    std::unique_ptr<Ticket> ticket = TryRule(index, facts, age, before);
+    std::unique_ptr<Ticket> ticket = TryRule(index, facts, age, requests_before);
     if (!ticket) continue;
     met.push_back(std::move(ticket));
     if (scenario_.rules[index].final) break;
@@ -199,6 +216,26 @@ ScenarioAccount RunningScenario::Account() const {
   return account;
 }
 
+namespace {
+
+// A connection has no request to look at yet.
+bool TellsOfConnectionsAlone(const Condition& when) {
+  return when.operations.empty() && !when.bucket && !when.directory_bucket && !when.key && !when.part && !when.range && !when.size &&
+         when.headers.empty() && when.query.empty() && !when.access_key && !when.user_agent && !when.rank && !when.attempt &&
+         !when.connection_reused && !when.connection_requests;
+}
+
+// What is wrong with where its deeds happen; empty: nothing.
+std::string StageProblem(const Rule& rule) {
+  const auto at_accept = std::count_if(rule.deeds.begin(), rule.deeds.end(), [](const Action& action) { return action.at.stage == Stage::kAccept; });
+  if (at_accept == 0) return {};
+  if (static_cast<std::size_t>(at_accept) != rule.deeds.size()) return "what happens at accept is of a connection: give it a rule of its own";
+  if (TellsOfConnectionsAlone(rule.when)) return {};
+  return "at accept no request is known: `when` may have client.address, connection.id, nth, after, window and probability";
+}
+
+}  // namespace
+
 bool IsTerminal(const Action& action) {
   return std::holds_alternative<ErrorAction>(action.deed) || std::holds_alternative<LateErrorAction>(action.deed) ||
          std::holds_alternative<DropAction>(action.deed) || std::holds_alternative<TruncateAction>(action.deed) ||
@@ -219,6 +256,7 @@ Result<void> CheckScenario(const Scenario& scenario) {
     if (rule.id.empty()) return Error::Make(ErrorKind::kInvalidArgument, "a rule has no id");
     if (!ids.insert(rule.id).second) return wrong(rule, "two rules have this id; give each its own");
     if (rule.deeds.empty()) return wrong(rule, "does nothing; give it at least one action");
+    if (std::string problem = StageProblem(rule); !problem.empty()) return wrong(rule, std::move(problem));
     if (!(rule.when.probability >= 0 && rule.when.probability <= 1)) return wrong(rule, "the probability must be 0 to 1");
     if (rule.limit.budget && (rule.limit.budget->of < 1 || rule.limit.budget->of > kLongestBudget)) {
       return wrong(rule, "a budget is counted over 1 to 1024 requests, not " + std::to_string(rule.limit.budget->of));

@@ -44,7 +44,7 @@ struct ScenarioAccount {
 
 class RunningScenario;
 
-// A rule's claim on one request: it has been counted against the rule's limit, and counts as fired once every deed was done.
+// A rule's claim on one request: it has been counted against the rule's limit, and counts as fired as soon as every deed was done.
 // Destroyed before that, it is given back, and another request may have it.
 //
 // Thread safety: one thread at a time; it may be another one each time.
@@ -84,8 +84,12 @@ class RunningScenario : public std::enable_shared_from_this<RunningScenario> {
 
   // The rules that this request meets, in their order. Once per request.
   std::vector<std::unique_ptr<Ticket>> Meet(const Facts& facts, WallTime now);
+  // The rules that a connection meets as it is accepted: `facts` has no request, its exchange has the connection. Once each.
+  std::vector<std::unique_ptr<Ticket>> MeetConnection(const Facts& facts, WallTime now);
   // Bytes of a request's body and of its answer, for `after_bytes`.
   void CountBytes(std::uint64_t bytes) { bytes_.fetch_add(bytes, std::memory_order_relaxed); }
+  // A rule asks for it.
+  bool counts_bytes() const { return counts_bytes_; }
 
   ScenarioAccount Account() const;
   const Scenario& scenario() const { return scenario_; }
@@ -105,6 +109,8 @@ class RunningScenario : public std::enable_shared_from_this<RunningScenario> {
   };
   RunningScenario(Scenario scenario, WallTime now);
   void IndexRules();
+  std::vector<std::unique_ptr<Ticket>> Try(const std::vector<std::size_t>& candidates, const Facts& facts, WallTime now,
+                                           std::uint64_t requests_before);
   std::unique_ptr<Ticket> TryRule(std::size_t index, const Facts& facts, std::chrono::nanoseconds age, std::uint64_t requests_before);
   bool IsDue(const Rule& rule, std::chrono::nanoseconds age, std::uint64_t requests_before) const;
   double Chance(const Condition& when, std::chrono::nanoseconds age) const;
@@ -117,9 +123,11 @@ class RunningScenario : public std::enable_shared_from_this<RunningScenario> {
   const Scenario scenario_;
   const throttle::Draws draws_;
   const WallTime began_;
+  const bool counts_bytes_;
   // Indices of the rules that may concern an operation, in order; those that name none concern every one.
   std::map<std::string, std::vector<std::size_t>, std::less<>> by_operation_;
   std::vector<std::size_t> for_other_operations_;
+  std::vector<std::size_t> for_connections_;
   std::vector<std::unique_ptr<State>> states_;  // by rule
   std::atomic<std::uint64_t> requests_{0};
   std::atomic<std::uint64_t> bytes_{0};

@@ -5,6 +5,7 @@
 
 #include "emulator/faults/action_document.h"
 #include "emulator/faults/condition_document.h"
+#include "emulator/faults/named_scenarios.h"
 #include "emulator/json/json_fields.h"
 
 namespace penstock::emulator::faults {
@@ -50,10 +51,31 @@ Result<Rule> ReadRule(const Json& json, std::size_t index) {
   return rule;
 }
 
-}  // namespace
+Result<Scenario> ReadScenario(const Json& json);
 
-Result<Scenario> ParseScenario(std::string_view text) {
-  PENSTOCK_ASSIGN(const Json json, ParseJson(text));
+// {"scenario": "hot-prefix", "seed": 1, "bucket": ..., "key": ...}: bucket and key are conditions of every rule of it.
+Result<Scenario> ReadNamed(const Json& json) {
+  PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, "", {"scenario", "seed", "bucket", "key"}));
+  PENSTOCK_ASSIGN(const std::string name, fields.RequiredText("scenario"));
+  std::string known;
+  for (const NamedScenario& named : NamedScenarios()) {
+    known += (known.empty() ? "" : ", ") + std::string(named.name);
+    if (named.name != name) continue;
+    Json rules = Json::parse(named.rules);
+    for (Json& rule : rules) {
+      for (const char* narrower : {"bucket", "key"}) {
+        if (fields.Has(narrower)) rule["when"][narrower] = *fields.Find(narrower);
+      }
+    }
+    Json document = {{"name", name}, {"rules", std::move(rules)}};
+    if (fields.Has("seed")) document["seed"] = *fields.Find("seed");
+    return ReadScenario(document);
+  }
+  return FieldError("scenario", "there is no scenario '" + name + "'; there are " + known);
+}
+
+Result<Scenario> ReadScenario(const Json& json) {
+  if (json.is_object() && json.contains("scenario")) return ReadNamed(json);
   Scenario scenario;
   const Json* rules = &json;
   if (!json.is_array()) {
@@ -71,6 +93,43 @@ Result<Scenario> ParseScenario(std::string_view text) {
   }
   PENSTOCK_TRY(CheckScenario(scenario));
   return scenario;
+}
+
+}  // namespace
+
+Result<Scenario> ParseScenario(std::string_view text) {
+  PENSTOCK_ASSIGN(const Json json, ParseJson(text));
+  return ReadScenario(json);
+}
+
+Result<Scenario> ParseInlineFaults(std::string_view text) {
+  PENSTOCK_ASSIGN(const Json json, ParseJson(text));
+  if (json.is_object() && (json.contains("rules") || json.contains("scenario"))) return ReadScenario(json);
+  Json rules = Json::array();
+  for (const Json& one : json.is_array() ? json : Json::array({json})) {
+    const bool action_alone = one.is_object() && !one.contains("do");
+    rules.push_back(action_alone ? Json{{"do", one}} : one);
+  }
+  return ReadScenario(rules);
+}
+
+Result<Scenario> ParseRetryTest(std::string_view text) {
+  PENSTOCK_ASSIGN(const Json json, ParseJson(text));
+  if (!json.is_object()) return FieldError("", "must be an object of operations and lists of actions, as {\"GetObject\": [\"slow_down\"]}");
+  Json rules = Json::array();
+  for (const auto& [operation, actions] : json.items()) {
+    if (!actions.is_array()) return FieldError(operation, "must be a list of actions");
+    for (std::size_t i = 0; i < actions.size(); ++i) {
+      const Json& given = actions[i];
+      const Json action = given.is_string() ? Json{{given.get<std::string>(), Json::object()}} : given;
+      rules.push_back({{"id", operation + "-" + std::to_string(i + 1)},
+                       {"when", {{"operation", operation}}},
+                       {"do", action},
+                       {"limit", {{"times", 1}}},
+                       {"final", true}});
+    }
+  }
+  return ReadScenario(rules);
 }
 
 std::string AccountJson(const ScenarioAccount& account) {

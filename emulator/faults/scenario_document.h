@@ -13,6 +13,14 @@ namespace penstock::emulator::faults {
 // without an id are called "rule-1", "rule-2" by their place. kInvalidArgument names the place ("rules[2].when.part").
 Result<Scenario> ParseScenario(std::string_view json);
 
+// What a request brings with it: a scenario, or one rule alone, or one action alone, or a list of rules or actions.
+Result<Scenario> ParseInlineFaults(std::string_view json);
+
+// {"GetObject": ["slow_down", {"reset": {}, "at": "body_out@1024"}], "UploadPart": [...]}: each operation's requests meet its
+// actions one after the other, each once. An action without anything to say may be its name alone. kInvalidArgument for a
+// name that is no operation.
+Result<Scenario> ParseRetryTest(std::string_view json);
+
 // The account of a scenario as one JSON object.
 std::string AccountJson(const ScenarioAccount& account);
 

@@ -36,6 +36,7 @@ class WireBodyReader final : public api::BodyReader {
   // Content-Length; nullopt when the request has none (chunked, or no body declared).
   std::optional<std::uint64_t> Length() const override;
   const std::vector<std::pair<std::string, std::string>>& Trailers() const override { return decoder_.trailers(); }
+  bool WithholdContinue() override { return std::exchange(continue_pending_, false); }
 
   std::uint64_t bytes_read() const { return bytes_read_; }
   // The whole body was taken off the wire: what follows is the next request.

@@ -38,6 +38,20 @@ WireConnection::WireConnection(std::uint64_t id, std::unique_ptr<Stream> stream,
   facts_.tls = stream_->tls();
 }
 
+void WireConnection::Receive(const Reception& reception) {
+  // RFC 8446 §6.2: a fatal alert, handshake_failure, as TLS 1.2 and later write it.
+  static constexpr char kHandshakeFailure[] = {0x15, 0x03, 0x03, 0x00, 0x02, 0x02, 0x28};
+  most_requests_ = reception.most_requests;
+  if (reception.kind == Reception::Kind::kServe) return;
+  if (reception.kind == Reception::Kind::kRefuseTls) {
+    const ByteView alert = AsBytes(std::string_view(kHandshakeFailure, sizeof kHandshakeFailure));
+    stream_->Write({&alert, 1}, More::kNo, milliseconds(0));
+  }
+  stream_->EndWriting();
+  stage_ = Stage::kLinger;
+  stage_until_ = Now() + kLingerPatience;
+}
+
 void WireConnection::StartWait(MonotonicTime now) {
   wait_began_ = now;
   MonotonicTime until = now + settings_.idle_timeout;

@@ -19,6 +19,7 @@
 #include "emulator/http/gathered_body.h"
 #include "emulator/http/head_parser.h"
 #include "emulator/http/input_buffer.h"
+#include "emulator/http/reception.h"
 #include "emulator/http/request_ids.h"
 #include "emulator/http/response_writer.h"
 #include "emulator/http/scripted_answer.h"
@@ -67,6 +68,9 @@ class WireConnection final : private api::LateAnswer {
   // `handshake`: the stream itself when it is TLS, else null. `watch`: the socket's, which outlives the connection.
   WireConnection(std::uint64_t id, std::unique_ptr<Stream> stream, TlsStream* handshake, Watch& watch,
                  const ConnectionSettings& settings);
+
+  // Before anything else: one that is not to be served is told so, and its end awaited. Not kReset.
+  void Receive(const Reception& reception);
 
   // Goes on with what the connection waited for, and serves every request that has arrived whole or begun its body, up to
   // one that is answered later.
@@ -181,6 +185,8 @@ class WireConnection final : private api::LateAnswer {
   bool unsent_limited_ = false;
   std::uint64_t pace_ = 0;  // that the socket is held to, bytes a second; 0: none
   std::atomic<bool> interrupted_{false};
+  bool pace_stays_ = false;    // for the answers behind the one that asked for it
+  std::uint64_t most_requests_ = 0;  // 0: as many as come
   api::RequestHead request_;
   api::Connection facts_;
   // 0: served; kExpired; otherwise the time (nanoseconds, monotonic) until which it may wait.

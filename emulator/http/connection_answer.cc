@@ -38,9 +38,14 @@ WireConnection::Pause WireConnection::FinishTurn(ServingTools& tools) {
   // A small body that is still arriving is waited for once the answer has left; a larger one costs the connection.
   const bool soon_read =
       turn.body.drainable() && turn.body.Length() && *turn.body.Length() - turn.body.bytes_read() <= kDrainBytes;
-  const bool can_keep = turn.framing.keep_alive && (!unread || soon_read);
+  const bool last = most_requests_ > 0 && facts_.requests_before + 1 >= most_requests_;
+  const bool can_keep = turn.framing.keep_alive && (!unread || soon_read) && !last;
   const api::Delivery* const delivery = turn.exchange.response.delivery.get();
-  Pace(delivery != nullptr ? delivery->bytes_per_second : 0);
+  const std::uint64_t rate = delivery != nullptr ? delivery->bytes_per_second : 0;
+  if (rate > 0 || !pace_stays_) {
+    Pace(rate);
+    pace_stays_ = rate > 0 && delivery->rate_stays;
+  }
   if (delivery != nullptr) {
     turn.scripted.emplace(turn.exchange.response, ContextOf(turn.exchange, can_keep, tools));
     return SendScripted(false);
@@ -67,7 +72,7 @@ WireConnection::Pause WireConnection::SendScripted(bool expired) {
       case ScriptedAnswer::State::kRoom: stage_ = Stage::kAnswer; return Next::kRoom;
       case ScriptedAnswer::State::kWait:
         // A server that stops lets answers take their time, up to its grace.
-        if (settings_.timers == nullptr || interrupted_.load(std::memory_order_relaxed)) return Close(false);
+        if (settings_.timers == nullptr || interrupted_.load(std::memory_order_relaxed)) return EndAnswer(answer.result());
         met_.store(false, std::memory_order_relaxed);
         settings_.timers->Add(answer.wait_until(), *this);
         if (!met_.exchange(true, std::memory_order_acq_rel)) return Next::kLater;
@@ -152,7 +157,8 @@ ResponseContext WireConnection::ContextOf(const api::Exchange& exchange, bool ca
   context.keep_alive = can_keep && !AsksToClose(exchange.response) && !stopping();
   // The date of the universe that answers: clients that mend their clocks mend them by it.
   const Clock* const clock = exchange.space ? exchange.space->clock : nullptr;
-  context.date = tools.dates.At((clock != nullptr ? clock : settings_.clock)->Now());
+  const WallTime now = (clock != nullptr ? clock : settings_.clock)->Now();
+  context.date = tools.dates.At(now + std::chrono::duration_cast<WallTime::duration>(exchange.clock_ahead));
   context.request_id = exchange.request_id;
   context.host_id = exchange.host_id;
   return context;

@@ -106,9 +106,12 @@ void Engine::Add(int fd) {
   ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK);
   const int on = 1;
   ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  const std::uint64_t id = next_id_.fetch_add(1, std::memory_order_relaxed);
+  const Reception reception = Receive(id, fd);
   std::unique_ptr<Stream> stream;
   TlsStream* handshake = nullptr;
-  if (options_.tls != nullptr) {
+  if (reception.kind == Reception::Kind::kReset) return PlainStream(fd).Reset();
+  if (options_.tls != nullptr && reception.kind == Reception::Kind::kServe) {
     std::unique_ptr<TlsStream> tls = options_.tls->Accept(fd);
     if (tls == nullptr) return;
     handshake = tls.get();
@@ -123,9 +126,9 @@ void Engine::Add(int fd) {
     free_watches_.push_back(&watches_.emplace_back());
   }
   Watch& watch = *free_watches_.back();
-  const std::uint64_t id = next_id_++;
   auto owned = std::make_unique<WireConnection>(id, std::move(stream), handshake, watch, options_.connection);
   WireConnection& connection = *owned;
+  connection.Receive(reception);
   connection.StartWait(Now());
   connections_.emplace(id, std::move(owned));
   if (!watch.Open(epoll_, fd, connection)) {
@@ -135,6 +138,11 @@ void Engine::Add(int fd) {
   free_watches_.pop_back();
   open_.store(connections_.size(), std::memory_order_relaxed);
   if (connections_.size() == 1) wake_supervisor_.NotifyOne();  // there are waits to watch again
+}
+
+Reception Engine::Receive(std::uint64_t id, int fd) const {
+  if (!options_.on_accept) return {};
+  return options_.on_accept({.id = id, .peer = PeerName(fd), .tls = options_.tls != nullptr, .others = open_.load(std::memory_order_relaxed)});
 }
 
 std::size_t Engine::connections() const {

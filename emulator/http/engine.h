@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <list>
 #include <memory>
 #include <string>
@@ -21,6 +22,7 @@
 
 #include "emulator/http/backlog.h"
 #include "emulator/http/connection.h"
+#include "emulator/http/reception.h"
 #include "emulator/http/tls.h"
 #include "emulator/http/watch.h"
 #include "penstock/base/mutex.h"
@@ -35,6 +37,7 @@ struct EngineOptions {
   int max_threads = 256;  // half of them may wait for bodies (allowances.h)
   std::string body_directory;             // of bodies that no thread waits for; empty: the system's temporary one
   std::uint64_t body_disk_bytes = 8ull << 30;  // for all of these together
+  std::function<Reception(const Arrival&)> on_accept;  // may be empty: all are served
   std::chrono::milliseconds retire_after{2'000};  // an idle thread beyond the minimum ends
 };
 
@@ -64,6 +67,9 @@ class Engine {
 
   explicit Engine(EngineOptions options);
   Result<void> Open();
+
+  // What on_accept says of a connection that is about to get this id.
+  Reception Receive(std::uint64_t id, int fd) const;
 
   void Work(Worker& self);
   // The next ready connection (count 1), or none within the time that an idle thread stays, or none at once where there
@@ -104,6 +110,7 @@ class Engine {
   Timers timers_;
 
   std::atomic<std::size_t> open_{0};  // connections
+  std::atomic<std::uint64_t> next_id_{1};
   std::atomic<int> threads_{0};
   std::atomic<int> idle_{0};                // threads waiting for a ready connection
   std::atomic<std::uint64_t> taken_{0};     // ready connections taken so far, without the backlog's
@@ -116,7 +123,6 @@ class Engine {
   std::vector<Watch*> free_watches_ PENSTOCK_GUARDED_BY(mutex_);
   std::unordered_map<std::uint64_t, std::unique_ptr<WireConnection>> connections_ PENSTOCK_GUARDED_BY(mutex_);
   std::list<Worker> workers_ PENSTOCK_GUARDED_BY(mutex_);
-  std::uint64_t next_id_ PENSTOCK_GUARDED_BY(mutex_) = 1;
   bool end_supervisor_ PENSTOCK_GUARDED_BY(mutex_) = false;
   std::uint64_t taken_before_ PENSTOCK_GUARDED_BY(mutex_) = 0;
   std::uint64_t backlog_taken_before_ PENSTOCK_GUARDED_BY(mutex_) = 0;

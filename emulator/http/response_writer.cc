@@ -164,6 +164,9 @@ void AppendHead(const api::Response& response, const ResponsePlan& plan, const R
     given |= static_cast<unsigned>(Classify(name));
     room += name.size() + value.size() + std::string_view(": \r\n").size();
   }
+  if (response.delivery) {
+    for (const std::string& name : response.delivery->without) given |= static_cast<unsigned>(Classify(name));
+  }
   const auto missing = [given](KnownHeader header) { return (given & static_cast<unsigned>(header)) == 0; };
 
   const std::size_t begin = out.size();

@@ -65,9 +65,10 @@ ScriptedAnswer::State ScriptedAnswer::Go(Stream& stream, MonotonicTime now) {
     std::uint64_t until = next_stop_ < stops_.size() ? stops_[next_stop_].at : end();
     const bool in_body = at_ >= body_begin() && at_ < body_end();
     if (delivery.piece > 0 && in_body) {
-      if (piece_end_ == 0) piece_end_ = at_ + delivery.piece;
+      // The first piece waits for nothing but a pace that others share.
+      if (piece_end_ == 0) piece_end_ = delivery.pace ? at_ : at_ + delivery.piece;
       if (at_ == piece_end_) {
-        if (!std::exchange(waiting_, true)) wait_until_ = now + delivery.piece_every;
+        if (!std::exchange(waiting_, true)) wait_until_ = MayLeaveAt(now);
         if (now < wait_until_) return State::kWait;
         waiting_ = false;
         piece_end_ += delivery.piece;
@@ -87,6 +88,12 @@ ScriptedAnswer::State ScriptedAnswer::Go(Stream& stream, MonotonicTime now) {
     if (sent.status == IoStatus::kWouldBlock) return State::kRoom;
     if (sent.status != IoStatus::kOk) return ended_ = State::kBroken;
   }
+}
+
+MonotonicTime ScriptedAnswer::MayLeaveAt(MonotonicTime now) const {
+  const api::Delivery& delivery = *response_.delivery;
+  if (delivery.pace) return delivery.pace(std::min(delivery.piece, body_end() - at_), now);
+  return now + delivery.piece_every;
 }
 
 // kDone: the answer goes on behind it.
@@ -143,8 +150,8 @@ IoResult ScriptedAnswer::SendBody(Stream& stream, std::uint64_t begin, std::uint
 
 SendResult ScriptedAnswer::result() const {
   SendResult result;
-  result.ok = ended_ == State::kDone;
-  result.keep_alive = keep_alive_ && result.ok;
+  result.ok = at_ == end() && ended_ != State::kReset;
+  result.keep_alive = keep_alive_ && ended_ == State::kDone;
   result.body_bytes = std::clamp(at_, body_begin(), body_end()) - body_begin();
   return result;
 }

@@ -42,6 +42,8 @@ class ScriptedAnswer {
   };
   void PlaceSteps();
   State Pass(const api::DeliveryStep& step, MonotonicTime now);
+  // The next piece of the body.
+  MonotonicTime MayLeaveAt(MonotonicTime now) const;
   // Bytes from at_ on that may leave before `end`, and how many of them left.
   IoResult Send(Stream& stream, std::uint64_t end);
   // Of the body alone: its bytes from `begin` on, up to `body_end_at`; at most those of one slice.

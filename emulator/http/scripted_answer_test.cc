@@ -6,6 +6,7 @@
 #include <mutex>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "emulator/http/test_support.h"
 #include "gtest/gtest.h"
@@ -31,10 +32,16 @@ class ScriptedAnswerTest : public testing::Test {
     options.on_finished = [this](const api::Exchange& exchange) {
       const std::lock_guard lock(mutex_);
       sent_ = exchange.bytes_out;
+      whole_ = exchange.whole;
       ++finished_;
     };
     server_ = StartServer(handler_, options);
     ASSERT_NE(server_, nullptr);
+  }
+  void Stop() { server_->Stop(milliseconds(0)); }
+  bool whole() {
+    const std::lock_guard lock(mutex_);
+    return whole_;
   }
   TestClient Connect() const { return TestClient(server_->port()); }
   void StopWithGrace(milliseconds grace) { server_->Stop(grace); }
@@ -64,6 +71,7 @@ class ScriptedAnswerTest : public testing::Test {
  private:
   void Answer(api::Exchange& exchange) {
     if (exchange.request.target == "/plain") return AnswerWith(exchange, "plain");
+    if (exchange.request.target == "/large") return AnswerWith(exchange, std::string(2 << 20, 'x'));
     if (file_) {
       exchange.response.body = ContentOf(std::make_shared<FileBlob>(body_));
     } else {
@@ -80,6 +88,7 @@ class ScriptedAnswerTest : public testing::Test {
   FunctionHandler handler_{[this](api::Exchange& exchange) { Answer(exchange); }};
   std::mutex mutex_;
   std::uint64_t sent_ = 0;
+  bool whole_ = false;
   int finished_ = 0;
   std::unique_ptr<Server> server_;
 };
@@ -281,7 +290,54 @@ TEST_F(ScriptedAnswerTest, StoppingTheServerDoesNotWaitForALongPause) {
   client.Send(kGet);
   TestClient other = Connect();
   EXPECT_EQ(other.Ask("GET /plain HTTP/1.1\r\nHost: h\r\n\r\n").body, "plain");
-  SUCCEED() << "the fixture's end stops the server";
+  Stop();
+  AwaitFinished(2);
+  EXPECT_EQ(BodyBytesSent(), 0U) << "the answer that was cut is told of as well";
+}
+
+TEST_F(ScriptedAnswerTest, ALimitOfRateMayStayForWhatFollows) {
+  for (const bool stays : {false, true}) {
+    Serve({.bytes_per_second = 4 << 20, .rate_stays = stays}, 512 << 10, true);
+    TestClient client = Connect();
+    client.Ask(kGet);
+    const auto begin = std::chrono::steady_clock::now();
+    EXPECT_EQ(client.Ask("GET /large HTTP/1.1\r\nHost: h\r\n\r\n").body.size(), 2U << 20);
+    const auto time = std::chrono::steady_clock::now() - begin;
+    if (stays) {
+      EXPECT_GE(time, milliseconds(350));
+    } else {
+      EXPECT_LT(time, milliseconds(350)) << "half a second at that rate";
+    }
+  }
+}
+
+TEST_F(ScriptedAnswerTest, EachPieceLeavesWhenItIsTold) {
+  std::vector<std::uint64_t> asked;
+  Serve({.piece = 300, .pace = [&asked](std::uint64_t bytes, MonotonicTime now) {
+           asked.push_back(bytes);
+           return now + milliseconds(asked.size());
+         }});
+  TestClient client = Connect();
+  EXPECT_EQ(client.Ask(kGet).body, body_);
+  EXPECT_EQ(asked, (std::vector<std::uint64_t>{300, 300, 300, 100}));
+}
+
+TEST_F(ScriptedAnswerTest, HeadersOfTheWiresOwnMayBeLeftOut) {
+  Serve({.without = {"Date", "x-amz-id-2"}});
+  TestClient client = Connect();
+  const TestResponse answer = client.Ask(kGet);
+  EXPECT_FALSE(answer.Find("Date"));
+  EXPECT_FALSE(answer.Find("x-amz-id-2"));
+  EXPECT_TRUE(answer.Find("x-amz-request-id"));
+}
+
+TEST_F(ScriptedAnswerTest, AnEndBehindTheLastByteIsAWholeAnswer) {
+  Serve({.steps = {Step(Place::kEnd, 0, Kind::kFin)}});
+  TestClient client = Connect();
+  EXPECT_EQ(client.Ask(kGet).body, body_);
+  EXPECT_TRUE(client.EndsOrderly());
+  EXPECT_EQ(BodyBytesSent(), body_.size());
+  EXPECT_TRUE(whole());
 }
 
 }  // namespace

@@ -69,6 +69,7 @@ class WireServer final : public Server {
     engine.connection.limits.max_head_bytes = options.max_head_bytes;
     engine.connection.idle_timeout = options.idle_timeout;
     engine.connection.progress_timeout = options.progress_timeout;
+    engine.on_accept = std::move(options.on_accept);
     engine.connection.on_finished = std::move(options.on_finished);
     PENSTOCK_ASSIGN(engine_, Engine::Start(std::move(engine)));
     PENSTOCK_ASSIGN(listener_, Listener::Start(options.host, options.port, [this](int fd) { engine_->Add(fd); }));

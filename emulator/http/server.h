@@ -12,6 +12,7 @@
 #include <string>
 
 #include "emulator/api/exchange.h"
+#include "emulator/http/reception.h"
 #include "penstock/base/result.h"
 
 namespace penstock::emulator::http {
@@ -29,6 +30,8 @@ struct ServerOptions {
   std::chrono::milliseconds idle_timeout{60'000};      // between requests
   std::chrono::milliseconds progress_timeout{20'000};  // no byte moved within a request
   const Clock* clock = nullptr;  // null: the system's. For dates; time-outs run on the machine's monotonic clock
+  // Asked about every connection, on the thread that accepts; may be empty. Must not block.
+  std::function<Reception(const Arrival&)> on_accept;
   // Called on the serving thread once the response has left or failed, before the connection's next request; may be
   // empty. Also for requests that never reached the handler (operation and space unset). Must not block.
   std::function<void(const api::Exchange&)> on_finished;

@@ -134,5 +134,69 @@ TEST(Server, StoppingTwiceAndDestroyingIsFine) {
   SUCCEED();
 }
 
+class ReceptionTest : public testing::Test {
+ protected:
+  void Start(Reception reception) {
+    ServerOptions options;
+    options.on_accept = [this, reception](const Arrival& arrival) {
+      seen_ = arrival;
+      return reception;
+    };
+    server_ = StartServer(handler_, options);
+    ASSERT_NE(server_, nullptr);
+  }
+  TestClient Connect() const { return TestClient(server_->port()); }
+
+  FunctionHandler handler_{[](api::Exchange& exchange) { AnswerWith(exchange, "ok"); }};
+  Arrival seen_;
+  std::unique_ptr<Server> server_;
+};
+
+constexpr std::string_view kReceptionGet = "GET / HTTP/1.1\r\nHost: h\r\n\r\n";
+
+TEST_F(ReceptionTest, ConnectionsAreServedAndTellWhoTheyAre) {
+  Start({});
+  TestClient client = Connect();
+  EXPECT_EQ(client.Ask(kReceptionGet).body, "ok");
+  EXPECT_EQ(seen_.id, 1U);
+  EXPECT_TRUE(seen_.peer.starts_with("127.0.0.1:")) << seen_.peer;
+  EXPECT_FALSE(seen_.tls);
+  EXPECT_EQ(seen_.others, 0U);
+  TestClient second = Connect();
+  EXPECT_EQ(second.Ask(kReceptionGet).body, "ok");
+  EXPECT_EQ(seen_.others, 1U);
+}
+
+TEST_F(ReceptionTest, OneMayBeResetAtOnce) {
+  Start({.kind = Reception::Kind::kReset});
+  TestClient client = Connect();
+  int error = 0;
+  EXPECT_EQ(client.ReadToEnd(&error), "");
+  EXPECT_EQ(error, ECONNRESET);
+}
+
+TEST_F(ReceptionTest, OneMayEndWithFinWhateverItSends) {
+  Start({.kind = Reception::Kind::kFin});
+  TestClient client = Connect();
+  client.Send(kReceptionGet);
+  EXPECT_TRUE(client.EndsOrderly());
+}
+
+TEST_F(ReceptionTest, OneMayGetAnAlertInPlaceOfAHandshake) {
+  Start({.kind = Reception::Kind::kRefuseTls});
+  TestClient client = Connect();
+  int error = -1;
+  EXPECT_EQ(client.ReadToEnd(&error), std::string("\x15\x03\x03\x00\x02\x02\x28", 7));
+  EXPECT_EQ(error, 0);
+}
+
+TEST_F(ReceptionTest, OneMayCarryOnlySoManyRequests) {
+  Start({.most_requests = 2});
+  TestClient client = Connect();
+  EXPECT_FALSE(client.Ask(kReceptionGet).Find("Connection"));
+  EXPECT_EQ(client.Ask(kReceptionGet).Find("Connection"), "close");
+  EXPECT_TRUE(client.EndsOrderly());
+}
+
 }  // namespace
 }  // namespace penstock::emulator::http

@@ -130,7 +130,7 @@ class Admin final : public api::Handler {
   void Dispatch(api::Exchange& exchange, const AdminCall& call) {
     const std::string_view method = exchange.request.method == "HEAD" ? std::string_view("GET") : exchange.request.method;
     std::string allow;
-    for (const auto routes : {SpaceRoutes(), LimitRoutes(), JournalRoutes()}) {
+    for (const auto routes : {SpaceRoutes(), FaultRoutes(), LimitRoutes(), JournalRoutes()}) {
       for (const AdminRoute& route : routes) {
         if (route.path != call.path) continue;
         if (route.method == method) return AnswerBy(route, exchange, call);
@@ -153,7 +153,7 @@ class Admin final : public api::Handler {
     const std::string_view path = exchange.request.target.substr(0, exchange.request.target.find('?'));
     Refuse(exchange, 404,
            "unknown path '" + std::string(path) +
-               "'; this listener serves /_penstock/ health, stats, reset, namespaces, clock, limits, seed, users, access-keys, journal, journal-tail and "
+               "'; this listener serves /_penstock/ health, stats, reset, namespaces, clock, faults, retry-tests, scenarios, limits, seed, users, access-keys, journal, journal-tail and "
                "journal-query");
   }
 

@@ -38,6 +38,7 @@ struct AdminRoute {
   int status = 200;
 };
 
+std::span<const AdminRoute> FaultRoutes();  // faults, retry-tests
 std::span<const AdminRoute> SpaceRoutes();  // health, stats, reset, namespaces, clock, seed, users, access-keys
 std::span<const AdminRoute> JournalRoutes();  // journal, journal-tail, journal-query
 std::span<const AdminRoute> LimitRoutes();  // limits

@@ -50,6 +50,7 @@ void Declare(CLI::App& app, Flags& flags) {
   app.add_option("--region", options.region, "home region: of every host name that names none")->capture_default_str();
   app.add_option("--fail-rate", options.fail_rate, "share of requests answered 503 SlowDown, 0 to 1")->capture_default_str();
   app.add_option("--fail-seed", options.fail_seed, "decides which requests fail")->capture_default_str();
+  app.add_option("--faults", options.faults_path, "JSON file of the faults that every namespace begins with (docs/faults.md)");
   app.add_option("--first-byte-delay-ms", options.first_byte_delay_ms, "hold every GET and HEAD answer back that long, as a far S3 does")->capture_default_str();
   app.add_option("--limits", flags.limits, "limits, latency and bandwidth as S3's: aws-standard, aws-strict, aws-express or a JSON FILE (docs/limits.schema.json)");
   app.add_option("--tls-cert", options.tls_certificate_path, "PEM certificate chain: serve https");

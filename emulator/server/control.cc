@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <fstream>
 #include <iterator>
 #include <tuple>
 #include <utility>
 
 #include "base/digest.h"
 #include "base/encoding.h"
+#include "emulator/faults/scenario_document.h"
 #include "emulator/instruments/limits_report.h"
 #include "emulator/json/json_fields.h"
 #include "emulator/server/root_accounts.h"
@@ -54,6 +56,21 @@ Result<std::vector<std::string>> OwnersOfBuckets(const Universe& universe) {
   return owners;
 }
 
+Result<std::optional<faults::Scenario>> GivenFaults(const EmulatorOptions& options) {
+  if (options.faults_path.empty() && options.faults_json.empty()) return std::optional<faults::Scenario>();
+  std::string text = options.faults_json;
+  std::string source = "faults";
+  if (!options.faults_path.empty()) {
+    source = "faults file '" + options.faults_path + "'";
+    std::ifstream file(options.faults_path, std::ios::binary);
+    text.assign(std::istreambuf_iterator<char>(file), {});
+    if (!file) return FieldError(source, "cannot be read; name a JSON file (docs/faults.md)");
+  }
+  auto scenario = faults::ParseScenario(text);
+  if (!scenario.ok()) return FieldError(source, scenario.error().message);
+  return std::optional(std::move(scenario).value());
+}
+
 }  // namespace
 
 // Users that an emulator is started with.
@@ -65,6 +82,7 @@ struct Control::Given {
 Result<std::unique_ptr<Control>> Control::Open(const EmulatorOptions& options, const Clock& machine, api::Handler& router) {
   // Read before anything is opened: a mistake in a file leaves no trace.
   instruments::InstrumentOptions instruments{.journal_bytes = options.journal_bytes, .scenario = {}, .throttle = {}};
+  PENSTOCK_ASSIGN(instruments.scenario, GivenFaults(options));
   if (!options.limits_json.empty()) {
     auto settings = instruments::ParseThrottleSettings(options.limits_json);
     if (!settings.ok()) return FieldError("limits", settings.error().message);
@@ -192,6 +210,11 @@ Result<void> Control::SetLimits(const std::string& name, const std::string& json
 Result<std::string> Control::LimitsReport(const std::string& name) {
   PENSTOCK_ASSIGN(const std::shared_ptr<Universe> universe, spaces_->Find(name));
   return instruments::LimitsReportJson(name, universe->Current()->instruments->regulator().Report());
+}
+
+Result<std::shared_ptr<instruments::Instruments>> Control::InstrumentsOf(const std::string& name) {
+  PENSTOCK_ASSIGN(const std::shared_ptr<Universe> universe, spaces_->Find(name));
+  return universe->Current()->instruments;
 }
 
 Result<SeedReport> Control::Seed(const SeedRequest& request) {

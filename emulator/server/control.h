@@ -39,6 +39,8 @@ class Control {
 
   Result<void> SetLimits(const std::string& name, const std::string& json);
   Result<std::string> LimitsReport(const std::string& name);
+  // Faults and journal of a namespace as it stands; a reset gives it others. kNotFound.
+  Result<std::shared_ptr<instruments::Instruments>> InstrumentsOf(const std::string& name);
 
   Result<SeedReport> Seed(const SeedRequest& request);
 

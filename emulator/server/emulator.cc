@@ -1,15 +1,22 @@
 // The parts put together: universes and users, router, auth, fail rate, front, wire, admin listener.
 #include "penstock/emulator.h"
 
+#include <array>
 #include <mutex>
 #include <shared_mutex>
 #include <utility>
 
+#include "base/digest.h"
+#include "base/encoding.h"
 #include "emulator/api/router.h"
 #include "emulator/auth/auth.h"
+#include "emulator/faults/accept_faults.h"
 #include "emulator/faults/fail_rate.h"
+#include "emulator/faults/fault_handlers.h"
 #include "emulator/faults/first_byte_delay.h"
+#include "emulator/faults/scenario_document.h"
 #include "emulator/http/server.h"
+#include "emulator/instruments/instruments.h"
 #include "emulator/instruments/journal_writer.h"
 #include "emulator/instruments/throttle_handler.h"
 #include "emulator/server/admin.h"
@@ -34,6 +41,17 @@ auth::Mode ModeOf(AuthMode mode) {
   return auth::Mode::kVerify;
 }
 
+faults::FaultDesk* DeskOf(const api::Exchange& exchange) {
+  instruments::Instruments* const instruments = exchange.space ? exchange.space->instruments.get() : nullptr;
+  return instruments != nullptr ? &instruments->faults() : nullptr;
+}
+
+std::string NewRetryTestId() {
+  std::array<std::byte, 8> random;
+  RandomBytes(random);
+  return HexEncode(random);
+}
+
 class RunningEmulator final : public Emulator {
  public:
   explicit RunningEmulator(EmulatorOptions options) : options_(std::move(options)) {}
@@ -50,12 +68,15 @@ class RunningEmulator final : public Emulator {
     notices_ = control_->notices();
     const api::HostRules hosts = api::HostRules::Default(options_.region);
     const Identities& identities = control_->identities();
-    throttle_ = instruments::MakeThrottle(*router_);
-    auth_ = auth::MakeAuth(
-        {.mode = ModeOf(options_.auth), .region = options_.region, .hosts = hosts, .allow_anonymous = true}, identities, *throttle_);
+    const faults::FaultHandlerOptions faults{.desk_of = DeskOf, .pauses = &pauses_};
+    commit_faults_ = faults::MakeCommitFaults(faults, *router_);
+    throttle_ = instruments::MakeThrottle(*commit_faults_);
+    auth_ = auth::MakeAuth({.mode = ModeOf(options_.auth), .region = options_.region, .hosts = hosts, .allow_anonymous = true},
+                           identities, *throttle_);
     fail_rate_ = faults::MakeFailRate({.rate = options_.fail_rate, .seed = options_.fail_seed}, *auth_);
     delay_ = faults::MakeFirstByteDelay(std::chrono::milliseconds(options_.first_byte_delay_ms), *fail_rate_);
-    marks_ = instruments::MakeLeavingMarks(*delay_);
+    faults_ = faults::MakeFaults(faults, *delay_);
+    marks_ = instruments::MakeLeavingMarks(*faults_);
     admin_ = MakeAdmin(*this, options_.admin_token);
     front_ = MakeFront({.hosts = hosts,
                         .by_claim = options_.auth != AuthMode::kOff,
@@ -126,6 +147,42 @@ class RunningEmulator final : public Emulator {
   Result<std::string> LimitsReport(const std::string& name_space) const override {
     return Asking([&](Control& control) { return control.LimitsReport(name_space); });
   }
+  Result<void> SetFaults(const std::string& name_space, const std::string& json) override {
+    PENSTOCK_ASSIGN(faults::Scenario scenario, faults::ParseScenario(json));
+    return OfDesk(name_space, [&](faults::FaultDesk& desk) { return desk.Start(std::move(scenario)); });
+  }
+  Result<std::string> FaultAccount(const std::string& name_space) const override {
+    return OfDesk(name_space, [&](faults::FaultDesk& desk) -> Result<std::string> {
+      if (const auto account = desk.Account()) return faults::AccountJson(*account);
+      return Error::Make(ErrorKind::kNotFound, "no scenario of faults runs in namespace '" + name_space + "'; set one first");
+    });
+  }
+  Result<void> ClearFaults(const std::string& name_space) override {
+    return OfDesk(name_space, [](faults::FaultDesk& desk) -> Result<void> {
+      desk.Stop();
+      return Ok();
+    });
+  }
+  Result<std::string> CreateRetryTest(const std::string& name_space, const std::string& json) override {
+    PENSTOCK_ASSIGN(faults::Scenario scenario, faults::ParseRetryTest(json));
+    return OfDesk(name_space, [&](faults::FaultDesk& desk) -> Result<std::string> {
+      std::string id = NewRetryTestId();
+      PENSTOCK_TRY(desk.AddRetryTest(id, std::move(scenario)));
+      return id;
+    });
+  }
+  Result<std::vector<std::string>> RetryTests(const std::string& name_space) const override {
+    return OfDesk(name_space, [](faults::FaultDesk& desk) -> Result<std::vector<std::string>> { return desk.RetryTests(); });
+  }
+  Result<std::string> RetryTestAccount(const std::string& name_space, const std::string& id) const override {
+    return OfDesk(name_space, [&](faults::FaultDesk& desk) -> Result<std::string> {
+      PENSTOCK_ASSIGN(const faults::ScenarioAccount account, desk.RetryTestAccount(id));
+      return faults::AccountJson(account);
+    });
+  }
+  Result<void> DeleteRetryTest(const std::string& name_space, const std::string& id) override {
+    return OfDesk(name_space, [&](faults::FaultDesk& desk) { return desk.RemoveRetryTest(id); });
+  }
 
   Result<SeedReport> Seed(const SeedRequest& request) override {
     return Asking([&](Control& control) { return control.Seed(request); });
@@ -148,6 +205,7 @@ class RunningEmulator final : public Emulator {
       const std::shared_lock lock(control_mutex_);
       if (control_) control_->StopWaits();
     }
+    pauses_.End();
     if (server_) server_->Stop(kGrace);
     if (admin_server_) admin_server_->Stop(kGrace);
     // Nobody asks any more: the data directory is closed and free for another emulator.
@@ -164,12 +222,21 @@ class RunningEmulator final : public Emulator {
     return ask(*control_);
   }
 
+  template <class Ask>
+  std::invoke_result_t<Ask, faults::FaultDesk&> OfDesk(const std::string& name_space, Ask ask) const {
+    return Asking([&](Control& control) -> std::invoke_result_t<Ask, faults::FaultDesk&> {
+      PENSTOCK_ASSIGN(const auto instruments, control.InstrumentsOf(name_space));
+      return ask(instruments->faults());
+    });
+  }
+
   Result<void> Listen() {
     http::ServerOptions wire{.host = options_.host, .port = options_.port};
     wire.tls_certificate_path = options_.tls_certificate_path;
     wire.tls_key_path = options_.tls_key_path;
     wire.body_directory = options_.data_directory;  // where a large body belongs anyway
     wire.clock = &clock_;
+    wire.on_accept = [this](const http::Arrival& arrival) { return Receive(arrival); };
     wire.on_finished = [this](const api::Exchange& exchange) { Finished(exchange); };
     PENSTOCK_ASSIGN(server_, http::Server::Start(std::move(wire), *front_));
     options_.port = server_->port();
@@ -180,6 +247,22 @@ class RunningEmulator final : public Emulator {
     PENSTOCK_ASSIGN(admin_server_, http::Server::Start(std::move(admin), *admin_));
     options_.admin_port = admin_server_->port();
     return Ok();
+  }
+
+  // By the default namespace's faults: nobody has claimed a key yet.
+  http::Reception Receive(const http::Arrival& arrival) {
+    const auto instruments = control_->InstrumentsOf(std::string(kDefaultNamespace));
+    if (!instruments.ok()) return {};
+    const faults::Greeting greeting = faults::Greet((*instruments)->faults(), {.id = arrival.id, .peer = arrival.peer, .tls = arrival.tls},
+                                                    arrival.others);
+    http::Reception reception{.most_requests = greeting.most_requests};
+    switch (greeting.kind) {
+      case faults::Greeting::Kind::kServe: break;
+      case faults::Greeting::Kind::kReset: reception.kind = http::Reception::Kind::kReset; break;
+      case faults::Greeting::Kind::kFin: reception.kind = http::Reception::Kind::kFin; break;
+      case faults::Greeting::Kind::kRefuseTls: reception.kind = http::Reception::Kind::kRefuseTls; break;
+    }
+    return reception;
   }
 
   void Finished(const api::Exchange& exchange) {
@@ -198,10 +281,13 @@ class RunningEmulator final : public Emulator {
   std::unique_ptr<api::Handler> router_;
   mutable std::shared_mutex control_mutex_;  // requests need no lock: they are gone when Stop takes it
   std::unique_ptr<Control> control_;
+  faults::Pauses pauses_;
+  std::unique_ptr<api::Handler> commit_faults_;
   std::unique_ptr<api::Handler> throttle_;
   std::unique_ptr<api::Handler> auth_;
   std::unique_ptr<faults::FailRate> fail_rate_;
   std::unique_ptr<api::Handler> delay_;
+  std::unique_ptr<api::Handler> faults_;
   std::unique_ptr<api::Handler> marks_;
   std::unique_ptr<api::Handler> admin_;
   std::unique_ptr<api::Handler> front_;

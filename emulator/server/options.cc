@@ -58,6 +58,9 @@ Result<EmulatorOptions> CheckedOptions(EmulatorOptions options) {
   if (options.first_byte_delay_ms < 0 || options.first_byte_delay_ms > 60'000) {
     return Wrong("first byte delay is " + std::to_string(options.first_byte_delay_ms) + " ms; it takes 0 to 60000");
   }
+  if (!options.faults_path.empty() && !options.faults_json.empty()) {
+    return Wrong("faults are given as a file and as text; give one of them");
+  }
   if (options.tls_certificate_path.empty() != options.tls_key_path.empty()) {
     return Wrong("TLS needs both a certificate and a key file; only one of them is given");
   }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -80,12 +81,13 @@ class Wire {
       bytes.remove_prefix(static_cast<std::size_t>(count));
     }
   }
-  // Up to `longest` bytes, fewer at the end.
-  std::string Receive(std::size_t longest) const {
+  // Up to `longest` bytes, fewer at the end. `reset`: whether that was an RST; may be null.
+  std::string Receive(std::size_t longest, bool* reset = nullptr) const {
     std::string text;
     char buffer[4096];
     while (connected_ && text.size() < longest) {
       const ssize_t count = ::recv(descriptor_, buffer, std::min(sizeof buffer, longest - text.size()), 0);
+      if (count < 0 && errno == ECONNRESET && reset != nullptr) *reset = true;
       if (count <= 0) break;
       text.append(buffer, static_cast<std::size_t>(count));
     }

@@ -58,6 +58,10 @@ struct EmulatorOptions {
   // What each namespace begins with of limits, latency and bandwidth: JSON (docs/limits.schema.json), or a preset's name
   // ("aws-standard", "aws-strict", "aws-express"). Empty: as much and as fast as it goes.
   std::string limits_json;
+  // The scenario of faults that every namespace begins with, and has again after a reset: a JSON file, or the same as text
+  // (docs/faults.md). Both empty: none; both set is an error.
+  std::string faults_path;
+  std::string faults_json;
   std::uint64_t journal_bytes = 16 << 20;  // of requests that each namespace's journal keeps at most; 0: no journal
   std::string log_path;  // one JSON line per request; empty: none; "-": standard error
 };
@@ -153,6 +157,20 @@ class Emulator {
   // kNotFound for an unknown key or namespace; kInvalidArgument for an expiry of a key without a session token.
   virtual Result<void> ChangeAccessKey(const std::string& id, const AccessKeyChange& change) = 0;
   virtual Result<void> RemoveAccessKey(const std::string& id) = 0;  // kNotFound
+
+  // Faults (docs/faults.md). Each namespace runs one scenario at a time. kNotFound for an unknown namespace.
+  //
+  // Runs a scenario in place of the one that ran, with an account of its own. kInvalidArgument names the place
+  // ("rules[2].when.part"), and what ran goes on.
+  virtual Result<void> SetFaults(const std::string& name_space, const std::string& json) = 0;
+  // What the scenario did so far, as JSON: requests, fired, complete, and the same of each rule. kNotFound: none runs.
+  virtual Result<std::string> FaultAccount(const std::string& name_space) const = 0;
+  virtual Result<void> ClearFaults(const std::string& name_space) = 0;
+  // Retry tests: queues of faults by operation, for the requests that name the test in x-penstock-retry-test. Gives the id.
+  virtual Result<std::string> CreateRetryTest(const std::string& name_space, const std::string& json) = 0;
+  virtual Result<std::vector<std::string>> RetryTests(const std::string& name_space) const = 0;  // ids, sorted
+  virtual Result<std::string> RetryTestAccount(const std::string& name_space, const std::string& id) const = 0;  // kNotFound
+  virtual Result<void> DeleteRetryTest(const std::string& name_space, const std::string& id) = 0;                // kNotFound
 
   // Finishes requests in progress (up to 5 s) and stops. Idempotent.
   virtual void Stop() = 0;

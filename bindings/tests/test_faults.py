@@ -1,0 +1,213 @@
+"""Faults from Python: documents, accounts, retry tests; and every example of docs/faults.md."""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import boto3
+import jsonschema
+import penstock
+import pytest
+from botocore.config import Config
+from botocore.exceptions import ClientError
+from penstock.testing import Emulator, FaultAccount, emulated_s3
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+VALIDATOR = jsonschema.Draft202012Validator(json.loads((DOCS / "faults.schema.json").read_text()))
+EXAMPLES = [json.loads(block) for block in re.findall(r"```json\n(.*?)```", (DOCS / "faults.md").read_text(), re.DOTALL)]
+
+
+@pytest.fixture
+def emulator() -> Iterator[Emulator]:
+    with Emulator(auth="off") as running:
+        ask(running, "PUT", "/bucket")
+        ask(running, "PUT", "/bucket/data/key", b"0123456789")
+        yield running
+
+
+def ask(emulator: Emulator, method: str, target: str, body: bytes = b"", headers: str = "") -> bytes:
+    """The answer as it came, also a broken one."""
+    address = emulator.endpoint.removeprefix("http://").split(":")
+    head = f"{method} {target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{headers}Content-Length: {len(body)}\r\n\r\n"
+    answer = b""
+    with socket.create_connection((address[0], int(address[1])), timeout=20) as wire:
+        try:
+            wire.sendall(head.encode() + body)
+            while piece := wire.recv(1 << 16):
+                answer += piece
+        except ConnectionError:
+            pass
+    return answer
+
+
+def status(answer: bytes) -> int:
+    return int(answer[9:12]) if answer else 0
+
+
+def do_a_bit_of_everything(emulator: Emulator) -> None:
+    for number in range(4):
+        for method, target, body, headers in (
+            ("GET", "/bucket/data/key", b"", "User-Agent: test rank/0\r\n"),
+            ("GET", "/bucket/data/key", b"", "Range: bytes=1-4\r\nUser-Agent: test\r\n"),
+            ("GET", "/bucket?list-type=2&prefix=data/", b"", ""),
+            ("PUT", f"/bucket/data/{number}", b"abcd", "Expect: 100-continue\r\n"),
+            ("POST", "/bucket/data/upload?uploads", b"", "x-penstock-rank: 0\r\n"),
+        ):
+            ask(emulator, method, target, body, headers)
+    upload = re.search(
+        rb"<UploadId>(.*?)<", ask(emulator, "POST", "/bucket/data/upload?uploads", headers="x-penstock-fault: []\r\n")
+    )
+    if upload:
+        complete = f"/bucket/data/upload?uploadId={upload[1].decode()}"
+        etag = re.search(rb"ETag: (.*?)\r", ask(emulator, "PUT", complete + "&partNumber=1", b"part"))
+        if etag:
+            part = f"<Part><PartNumber>1</PartNumber><ETag>{etag[1].decode()}</ETag></Part>"
+            ask(emulator, "POST", complete, f"<CompleteMultipartUpload>{part}</CompleteMultipartUpload>".encode())
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: json.dumps(example)[:60])
+def test_every_example_of_the_page_happens(emulator: Emulator, example: Any) -> None:
+    VALIDATOR.validate(example)
+    emulator.faults().set(example)
+    do_a_bit_of_everything(emulator)
+    account = emulator.faults().account()
+    assert account.fired > 0 or "tls_abort" in json.dumps(example)  # there is no TLS here
+    emulator.faults().check()
+
+
+def test_the_page_has_an_example_of_every_action() -> None:
+    text = json.dumps(EXAMPLES)
+    actions = [name for name, body in VALIDATOR.schema["$defs"].items() if "at" in body.get("properties", {})]
+    assert len(actions) == 21
+    assert [action for action in actions if f'"{action}": {{' not in text] == []
+
+
+WRONG: list[Any] = [
+    [{"do": {}}],
+    [{"do": {"explode": {}}}],
+    [{"do": []}],
+    [{"do": {"reset": {}, "fin": {}}}],
+    [{"do": {"reset": {}, "at": "body"}}],
+    [{"do": {"reset": {}, "at": "status@5"}}],
+    [{"do": {"corrupt": {}, "at": "headers"}}],
+    [{"do": {"drip": {"bytes": 1, "every_ms": 1}, "at": "body_out@3"}}],
+    [{"do": {"stall": {}}}],
+    [{"do": {"stall": {"ms": 1}, "at": "accept"}}],
+    [{"do": {"goaway": {"requests": 0}}}],
+    [{"do": {"stall": {"ms": 3600001}}}],
+    [{"do": {"error": {"status": 99}}}],
+    [{"do": {"error": {"headers": {"a": "b\r\nc: d"}}}}],
+    [{"do": {"slow_down": {}}, "when": {"part": "five"}}],
+    [{"do": {"slow_down": {}}, "when": {"probability": 2}}],
+    [{"do": {"slow_down": {}}, "when": {"colour": "red"}}],
+    [{"do": {"slow_down": {}}, "limit": {"times": 0}}],
+    [{"do": {"slow_down": {}}, "limit": {"per": "key"}}],
+    {"rules": [], "colour": "red"},
+    {"scenario": "meteor"},
+    {"seed": 1},
+    {},
+]
+
+
+@pytest.mark.parametrize("document", WRONG, ids=json.dumps)
+def test_what_the_schema_refuses_the_emulator_refuses_too(emulator: Emulator, document: Any) -> None:
+    assert not VALIDATOR.is_valid(document)
+    with pytest.raises(ValueError):
+        emulator.faults().set(document)
+
+
+def test_an_account_names_what_did_not_happen(emulator: Emulator) -> None:
+    emulator.faults().set([{"id": "a", "do": {"slow_down": {}}, "limit": {"times": 2}}])
+    assert status(ask(emulator, "GET", "/bucket/data/key")) == 503
+    account = emulator.faults().account()
+    assert isinstance(account, FaultAccount)
+    assert (account.fired, account.complete, account.rule("a").matched) == (1, False, 1)
+    assert len(account.rule("a").request_ids) == 1
+    with pytest.raises(AssertionError, match="'a' fired for 1 of the 1 requests that matched"):
+        emulator.faults().check()
+    ask(emulator, "GET", "/bucket/data/key")
+    emulator.faults().check()
+    emulator.faults().clear()
+    with pytest.raises(penstock.S3NotFoundError, match="no scenario of faults"):
+        emulator.faults().account()
+    with pytest.raises(KeyError):
+        account.rule("b")
+
+
+def test_each_namespace_has_its_own() -> None:
+    with Emulator() as emulator:
+        ann = emulator.create_namespace("ann")
+        ann.faults.set([{"do": {"error": {"code": "AccessDenied"}}}])
+        emulator.client().create_bucket("bucket")
+        with pytest.raises(penstock.S3AccessDeniedError):
+            ann.client().create_bucket("bucket")
+        ann.faults.check()
+        with pytest.raises(penstock.S3NotFoundError):
+            emulator.faults("nobody").clear()
+
+
+def test_a_scenario_comes_from_a_file_or_by_name(emulator: Emulator, tmp_path: Path) -> None:
+    path = tmp_path / "faults.json"
+    path.write_text('[{"do": {"slow_down": {}}}]')
+    emulator.faults().set(path)
+    assert status(ask(emulator, "GET", "/bucket/data/key")) == 503
+    emulator.faults().set("list-stampede")
+    assert emulator.faults().account().name == "list-stampede"
+    with Emulator(auth="off", faults=path) as other:
+        assert status(ask(other, "GET", "/")) == 503
+
+
+def test_an_emulators_block_checks_its_faults_at_the_end() -> None:
+    with pytest.raises(AssertionError, match="'a' fired for 0"), emulated_s3(auth="off") as emulator:
+        emulator.faults().set([{"id": "a", "do": {"slow_down": {}}}])
+    with emulated_s3(auth="off") as emulator:
+        emulator.faults().set([{"id": "a", "do": {"slow_down": {}}}])
+        assert status(ask(emulator, "GET", "/")) == 503
+
+
+def boto(emulator: Emulator) -> Any:
+    return boto3.client(
+        "s3",
+        endpoint_url=emulator.endpoint,
+        region_name="us-east-1",
+        aws_access_key_id=emulator.access_key_id,
+        aws_secret_access_key=emulator.secret_access_key,
+        config=Config(retries={"mode": "standard", "total_max_attempts": 4}, s3={"addressing_style": "path"}),
+    )
+
+
+def test_a_foreign_client_survives_a_retry_test_and_shows_that_it_did() -> None:
+    with Emulator() as emulator:
+        client = boto(emulator)
+        client.create_bucket(Bucket="bucket")
+        client.put_object(Bucket="bucket", Key="key", Body=b"0123456789")
+        with emulator.faults().retry_test({"GetObject": [{"error": {"code": "InternalError"}}, "reset"]}) as test:
+            client.meta.events.register("before-send.s3", lambda request, **_: request.headers.update(test.headers))
+            assert client.get_object(Bucket="bucket", Key="key")["Body"].read() == b"0123456789"
+        assert emulator.faults().retry_tests() == []
+        with pytest.raises(ClientError, match="there is no retry test"):
+            client.get_object(Bucket="bucket", Key="key")
+
+
+def test_a_retry_test_that_did_not_happen_fails_the_test(emulator: Emulator) -> None:
+    with (
+        pytest.raises(AssertionError, match="'GetObject-1' fired for 0"),
+        emulator.faults().retry_test({"GetObject": ["slow_down"]}),
+    ):
+        pass
+    with pytest.raises(ValueError, match="no operation of S3"):
+        emulator.faults().retry_test({"GetObjekt": ["slow_down"]})
+
+
+def test_the_named_scenarios_can_be_read(emulator: Emulator) -> None:
+    with urllib.request.urlopen(emulator.admin_endpoint + "/_penstock/scenarios") as answer:
+        scenarios = json.load(answer)["scenarios"]
+    assert [scenario["name"] for scenario in scenarios] == VALIDATOR.schema["$defs"]["named"]["properties"]["scenario"]["enum"]
+    for scenario in scenarios:
+        VALIDATOR.validate({"name": scenario["name"], "rules": scenario["rules"]})

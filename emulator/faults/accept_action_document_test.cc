@@ -1,0 +1,30 @@
+#include "emulator/faults/accept_action_document.h"
+
+#include "emulator/faults/action_document.h"
+#include "gtest/gtest.h"
+
+namespace penstock::emulator::faults {
+namespace {
+
+Action Read(std::string_view json) { return ReadAction(ParseJson(json).value(), "do").value(); }
+std::string Problem(std::string_view json) { return ReadAction(ParseJson(json).value(), "do").error().message; }
+
+TEST(AcceptActionDocumentTest, ActionsOfConnectionsHappenAtAccept) {
+  EXPECT_TRUE(std::holds_alternative<TlsAbortAction>(Read(R"({"tls_abort": {}})").deed));
+  EXPECT_EQ(std::get<GoAwayAction>(Read(R"({"goaway": {"requests": 2}})").deed).requests, 2U);
+  EXPECT_EQ(std::get<ConnectionLimitAction>(Read(R"({"connection_limit": {"most": 0}})").deed).most, 0U);
+  for (const char* json : {R"({"tls_abort": {}})", R"({"goaway": {"requests": 2}})", R"({"connection_limit": {"most": 0}})",
+                           R"({"reset": {}, "at": "accept"})", R"({"fin": {}, "at": "accept"})"}) {
+    EXPECT_EQ(Read(json).at.stage, Stage::kAccept) << json;
+  }
+}
+
+TEST(AcceptActionDocumentTest, ErrorsNameThePlaceAndTheFix) {
+  EXPECT_EQ(Problem(R"({"goaway": {}})"), "do.goaway.requests: must be at least 1: how many requests may a connection carry?");
+  EXPECT_EQ(Problem(R"({"connection_limit": {}})"), "do.connection_limit.most: is missing: how many connections at a time?");
+  EXPECT_EQ(Problem(R"({"goaway": {"requests": 1}, "at": "headers"})"), "do.at: 'goaway' cannot happen at 'headers'");
+  EXPECT_EQ(Problem(R"({"stall": {"ms": 1}, "at": "accept"})"), "do.at: 'stall' cannot happen at 'accept'");
+}
+
+}  // namespace
+}  // namespace penstock::emulator::faults

@@ -1,0 +1,242 @@
+#include "emulator/faults/answer_shaping.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "emulator/api/claimed_key.h"
+#include "emulator/api/text.h"
+#include "emulator/faults/in_place.h"
+#include "emulator/faults/wrong_bytes.h"
+#include "emulator/throttle/latency_profile.h"
+
+namespace penstock::emulator::faults {
+namespace {
+
+using Place = api::DeliveryStep::Place;
+using Kind = api::DeliveryStep::Kind;
+using Step = FaultPlan::Step;
+
+throttle::Work WorkOf(const api::Exchange& exchange) {
+  if (exchange.request.method == "HEAD") return throttle::Work::kHead;
+  if (exchange.request.method != "GET") return throttle::Work::kWrite;
+  return exchange.operation.starts_with("List") ? throttle::Work::kList : throttle::Work::kGet;
+}
+
+// The bare address, or the key that a request claims.
+std::string ClientOf(const api::Exchange& exchange) {
+  const std::string_view key = api::ClaimedAccessKey(exchange.request, exchange.target);
+  if (!key.empty()) return std::string(key);
+  return exchange.connection.peer.substr(0, exchange.connection.peer.rfind(':'));
+}
+
+class Shaping {
+ public:
+  Shaping(api::Exchange& exchange, const std::shared_ptr<FaultPlan>& plan, Pacers& pacers)
+      : exchange_(exchange), plan_(plan), pacers_(pacers) {}
+
+  void Run() {
+    if (Step* const step = plan_->in_place()) Replace(*step);
+    for (Step& step : plan_->steps()) {
+      if (step.action->at.stage < Stage::kAfterCommit || step.done || &step == plan_->in_place()) continue;
+      step_ = &step;
+      std::visit([this](const auto& deed) { Apply(deed); }, step.action->deed);
+    }
+  }
+
+ private:
+  api::Response& response() { return exchange_.response; }
+  const Point& at() const { return step_->action->at; }
+
+  // For what happens while the answer leaves. The plan outlives the delivery: the exchange has both.
+  std::function<void()> WhenDone(Step& step) {
+    return [plan = plan_, &step] { FaultPlan::Done(step); };
+  }
+  // Happens as the answer passes this place.
+  void Mark(Place place, std::uint64_t offset = 0) {
+    response().Delivering().steps.push_back({.place = place, .offset = offset, .done = WhenDone(*step_)});
+  }
+  void Wait(Place place, std::uint64_t offset, std::chrono::nanoseconds time) {
+    Mark(place, offset);  // a pause has happened as soon as it begins
+    response().Delivering().steps.push_back({.place = place, .offset = offset, .wait = time});
+  }
+  Place PlaceOf() const {
+    switch (at().stage) {
+      case Stage::kStatus:
+      case Stage::kBodyOut: return Place::kBody;
+      case Stage::kTrailer: return Place::kTrailer;
+      case Stage::kClose: return Place::kEnd;
+      default: return Place::kHead;
+    }
+  }
+
+  // The answer in an operation's place, before or after it.
+  void Replace(Step& step) {
+    step_ = &step;
+    const Deed& deed = step.action->deed;
+    if (const auto* drop = std::get_if<DropAction>(&deed)) return DropConnection(exchange_, *drop, WhenDone(step));
+    if (const auto* late = std::get_if<LateErrorAction>(&deed)) {
+      AnswerWithLateError(exchange_, *late);
+      auto& steps = response().delivery->steps;
+      steps.insert(steps.begin(), {.place = Place::kBody, .done = WhenDone(step)});
+      return;
+    }
+    if (const auto* error = std::get_if<ErrorAction>(&deed)) AnswerWithError(exchange_, *error);
+    if (const auto* redirect = std::get_if<RedirectAction>(&deed)) AnswerWithRedirect(exchange_, *redirect);
+    if (const auto* credentials = std::get_if<CredentialsAction>(&deed)) RefuseCredentials(exchange_, *credentials);
+    if (std::holds_alternative<ContinueAction>(deed)) RefuseToContinue(exchange_);
+    // Before the answer leaves: whoever has it finds it counted.
+    FaultPlan::Done(step);
+  }
+  void ReplaceAfterCommit() {
+    if (plan_->carried_out() && plan_->TakePlace(*step_)) Replace(*step_);
+  }
+
+  void Apply(const ErrorAction&) { ReplaceAfterCommit(); }
+  void Apply(const LateErrorAction&) { ReplaceAfterCommit(); }
+  void Apply(const RedirectAction&) { ReplaceAfterCommit(); }
+  void Apply(const CredentialsAction&) {}
+  void Apply(const ContinueAction&) {}
+  void Apply(const SkewAction&) {}
+  void Apply(const TlsAbortAction&) {}
+  void Apply(const GoAwayAction&) {}
+  void Apply(const ConnectionLimitAction&) {}
+
+  void Apply(const DropAction& drop) {
+    // The answer that is lost stays what it was, for the journal.
+    if (at().stage == Stage::kAfterCommit && !(plan_->carried_out() && plan_->TakePlace(*step_))) return;
+    AddDrop(response().Delivering(), PlaceOf(), at().offset, drop, WhenDone(*step_));
+  }
+  void Apply(const StallAction& stall) { Wait(PlaceOf(), at().offset, stall.time); }
+  void Apply(const LatencyAction& latency) { Wait(Place::kHead, 0, TimeOf(latency, exchange_, *step_->ticket)); }
+
+  void Apply(const PaceAction& pace) {
+    using Scope = PaceAction::Scope;
+    constexpr std::uint64_t kKernelPaces = 1 << 20;  // bytes a second from which on the kernel's grain does not show
+    constexpr std::uint64_t kPiecesPerSecond = 50;
+    api::Delivery& delivery = response().Delivering();
+    Mark(Place::kBody);
+    if (pace.piece > 0) {
+      delivery.piece = pace.piece;
+      delivery.piece_every = pace.every;
+      return;
+    }
+    if (pace.scope == Scope::kConnection || (pace.scope == Scope::kRequest && pace.bytes_per_second >= kKernelPaces)) {
+      delivery.bytes_per_second = pace.bytes_per_second;
+      delivery.rate_stays = pace.scope == Scope::kConnection;
+      return;
+    }
+    delivery.piece = std::clamp<std::uint64_t>(pace.bytes_per_second / kPiecesPerSecond, 1, 1 << 20);
+    delivery.pace = [pacer = FindPacer(pace, exchange_, *step_->ticket, pacers_)](std::uint64_t bytes, MonotonicTime now) {
+      return pacer->Take(bytes, now);
+    };
+  }
+
+  void Apply(const CorruptAction& corrupt) {
+    if (Corrupt(response(), at().offset, corrupt)) Mark(Place::kBody, at().offset + 1);
+  }
+
+  void Apply(const TruncateAction& truncate) {
+    using Cut = TruncateAction::Kind;
+    const std::uint64_t size = BodySize(response());
+    const bool whole_will_do = truncate.kind == Cut::kNoTerminator;
+    if (size == 0 || at().offset > size || (at().offset == size && !whole_will_do)) return;
+    api::Delivery& delivery = response().Delivering();
+    switch (truncate.kind) {
+      case Cut::kFin:
+        delivery.steps.push_back({.place = Place::kBody, .offset = at().offset, .kind = Kind::kFin, .done = WhenDone(*step_)});
+        return;
+      case Cut::kReset:
+        delivery.steps.push_back({.place = Place::kBody, .offset = at().offset, .kind = Kind::kReset, .done = WhenDone(*step_)});
+        return;
+      case Cut::kLengthLie:
+        CutBody(response(), at().offset);
+        return Mark(Place::kTrailer);
+      case Cut::kNoTerminator:
+        CutBody(response(), at().offset);
+        response().chunked = true;
+        delivery.steps.push_back({.place = Place::kTrailer, .kind = Kind::kFin, .done = WhenDone(*step_)});
+        return;
+    }
+  }
+
+  void Apply(const HeaderAction& headers) {
+    for (const auto& [name, value] : headers.set) SetHeader(name, value);
+    for (const std::string& name : headers.repeat) {
+      if (const auto value = response().Find(name)) response().Add(name, std::string(*value));
+    }
+    for (const std::string& name : headers.drop) DropHeader(name);
+    FaultPlan::Done(*step_);
+  }
+
+  void SetHeader(const std::string& name, const std::string& value) {
+    if (api::EqualsIgnoreCase(name, "content-length")) {
+      std::uint64_t length = 0;
+      std::from_chars(value.data(), value.data() + value.size(), length);
+      response().content_length = length;
+      response().chunked = false;
+      return;
+    }
+    for (auto& [header, old] : response().headers) {
+      if (api::EqualsIgnoreCase(header, name)) {
+        old = value;
+        return;
+      }
+    }
+    response().Add(name, value);
+  }
+
+  void DropHeader(const std::string& name) {
+    if (api::EqualsIgnoreCase(name, "content-length")) response().chunked = true;
+    std::erase_if(response().headers, [&](const auto& header) { return api::EqualsIgnoreCase(header.first, name); });
+    response().Delivering().without.push_back(name);  // where the wire would add it
+  }
+
+  api::Exchange& exchange_;
+  const std::shared_ptr<FaultPlan>& plan_;
+  Pacers& pacers_;
+  Step* step_ = nullptr;
+};
+
+}  // namespace
+
+void ShapeAnswer(api::Exchange& exchange, const std::shared_ptr<FaultPlan>& plan, Pacers& pacers) {
+  Shaping(exchange, plan, pacers).Run();
+}
+
+std::chrono::nanoseconds TimeOf(const LatencyAction& latency, const api::Exchange& exchange, const Ticket& ticket) {
+  throttle::Draw draw = ticket.draw();
+  // Its first number also decided whether the rule is met: among those that are, it is uniform below the probability.
+  const double met = ticket.rule().when.probability;
+  if (met > 0) draw[0] = std::min(draw[0] / met, std::nextafter(1.0, 0.0));
+  if (!latency.profile.empty()) {
+    const auto profile = throttle::FindProfile(latency.profile);
+    return profile.ok() ? throttle::FirstByte(profile->Of(WorkOf(exchange)), draw) : std::chrono::nanoseconds(0);
+  }
+  if (latency.most_ms > latency.floor_ms) {
+    const double ms = latency.floor_ms + draw[0] * (latency.most_ms - latency.floor_ms);
+    return std::chrono::nanoseconds(std::llround(ms * 1e6));
+  }
+  const throttle::Waiting waiting{
+      .floor_ms = latency.floor_ms, .median_ms = latency.median_ms, .sigma = latency.sigma, .straggler = {}, .stall = {}};
+  return throttle::FirstByte(waiting, draw);
+}
+
+std::shared_ptr<Pacer> FindPacer(const PaceAction& pace, const api::Exchange& exchange, const Ticket& ticket, Pacers& pacers) {
+  using Scope = PaceAction::Scope;
+  std::string name = (exchange.space ? exchange.space->name : std::string()) + '\0' + ticket.rule().id + '\0' +
+                     std::to_string(pace.bytes_per_second) + '\0';
+  switch (pace.scope) {
+    case Scope::kRequest: return std::make_shared<Pacer>(pace.bytes_per_second);
+    case Scope::kConnection: name += "connection " + std::to_string(exchange.connection.id); break;
+    case Scope::kClient: name += "client " + ClientOf(exchange); break;
+    case Scope::kBucket: name += "bucket " + exchange.target.bucket.value; break;
+    case Scope::kServer: break;
+  }
+  return pacers.Find(name, pace.bytes_per_second);
+}
+
+}  // namespace penstock::emulator::faults

@@ -1,0 +1,108 @@
+#include "emulator/faults/answer_shaping.h"
+
+#include "emulator/faults/scenario_document.h"
+#include "emulator/faults/test_support.h"
+#include "gtest/gtest.h"
+
+namespace penstock::emulator::faults {
+namespace {
+
+using std::chrono::milliseconds;
+using Place = api::DeliveryStep::Place;
+
+class AnswerShapingTest : public testing::Test {
+ protected:
+  // The answer "0123456789" to a request that meets the one rule.
+  void Shape(const std::string& action) {
+    request_.emplace("GET", "/bucket/key", Headers{{"user-agent", "test"}});
+    running_ = RunningScenario::Start(ParseScenario("[{\"do\": " + action + "}]").value(), WallTime()).value();
+    plan_ = std::make_shared<FaultPlan>(running_->Meet(request_->facts(), WallTime()));
+    plan_->Begin();
+    response().body = std::string("0123456789");
+    ShapeAnswer(request_->exchange(), plan_, pacers_);
+  }
+  using Headers = std::vector<std::pair<std::string, std::string>>;
+  api::Response& response() { return request_->exchange().response; }
+  const std::vector<api::DeliveryStep>& steps() { return response().delivery->steps; }
+  std::uint64_t fired() const { return running_->Account().fired; }
+
+  std::optional<TestRequest> request_;
+  std::shared_ptr<RunningScenario> running_;
+  std::shared_ptr<FaultPlan> plan_;
+  Pacers pacers_;
+};
+
+TEST_F(AnswerShapingTest, APauseCountsWhenItBegins) {
+  Shape(R"({"stall": {"ms": 5}, "at": "body_out@3"})");
+  ASSERT_EQ(steps().size(), 2U);
+  EXPECT_EQ(steps()[0].wait.count(), 0);
+  EXPECT_EQ(steps()[1].wait, milliseconds(5));
+  EXPECT_EQ(steps()[1].offset, 3U);
+  EXPECT_EQ(fired(), 0U);
+  steps()[0].done();
+  EXPECT_EQ(fired(), 1U);
+}
+
+TEST_F(AnswerShapingTest, ARateThatAConnectionKeepsStays) {
+  Shape(R"({"bandwidth": {"bytes_per_second": 2000000}})");
+  EXPECT_EQ(response().delivery->bytes_per_second, 2'000'000U);
+  EXPECT_FALSE(response().delivery->rate_stays);
+  Shape(R"({"bandwidth": {"bytes_per_second": 2000000, "scope": "connection"}})");
+  EXPECT_TRUE(response().delivery->rate_stays);
+}
+
+TEST_F(AnswerShapingTest, WhatManyShareIsPacedPieceByPiece) {
+  const MonotonicTime now{std::chrono::hours(1)};
+  for (const char* scope : {"client", "bucket", "server"}) {
+    const std::string action = R"({"bandwidth": {"bytes_per_second": 1000, "scope": ")" + std::string(scope) + "\"}}";
+    Shape(action);
+    EXPECT_EQ(response().delivery->piece, 20U);
+    EXPECT_EQ(response().delivery->pace(20, now), now);
+    Shape(action);
+    EXPECT_EQ(response().delivery->pace(20, now), now + milliseconds(20)) << scope << ": another request, the same pace";
+  }
+  Shape(R"({"bandwidth": {"bytes_per_second": 1000}})");
+  EXPECT_EQ(response().delivery->pace(20, now), now) << "nobody shares a request's own";
+}
+
+TEST_F(AnswerShapingTest, ADripHasItsPieces) {
+  Shape(R"({"drip": {"bytes": 1, "every_ms": 300}})");
+  EXPECT_EQ(response().delivery->piece, 1U);
+  EXPECT_EQ(response().delivery->piece_every, milliseconds(300));
+}
+
+TEST_F(AnswerShapingTest, WhatABodyIsTooShortForDoesNotHappen) {
+  Shape(R"({"truncate": {}, "at": "body_out@10"})");
+  EXPECT_EQ(fired(), 0U);
+  EXPECT_FALSE(response().delivery);
+  Shape(R"({"corrupt": {}, "at": "body_out@10"})");
+  EXPECT_FALSE(response().delivery);
+}
+
+TEST_F(AnswerShapingTest, WhereNothingWasDoneNoAcknowledgementIsLost) {
+  request_.emplace("GET", "/bucket/key");
+  running_ = RunningScenario::Start(ParseScenario(R"([{"do": {"slow_down": {}, "at": "after_commit"}}])").value(), WallTime()).value();
+  const auto plan = std::make_shared<FaultPlan>(running_->Meet(request_->facts(), WallTime()));
+  response().status = 403;
+  ShapeAnswer(request_->exchange(), plan, pacers_);
+  EXPECT_EQ(response().status, 403);
+  EXPECT_EQ(fired(), 0U);
+}
+
+TEST_F(AnswerShapingTest, LatenciesAreWhatTheyAreCalled) {
+  const auto time = [&](const char* action) {
+    Shape(action);
+    return steps().back().wait;
+  };
+  EXPECT_EQ(time(R"({"latency": {"ms": 30}})"), milliseconds(30));
+  for (int i = 0; i < 20; ++i) {
+    const auto uniform = time(R"({"latency": {"least_ms": 10, "most_ms": 50}})");
+    EXPECT_GE(uniform, milliseconds(10));
+    EXPECT_LT(uniform, milliseconds(50));
+    EXPECT_GT(time(R"({"latency": {"floor_ms": 12, "median_ms": 18, "sigma": 0.5}})"), milliseconds(12));
+    EXPECT_GT(time(R"({"latency": {"profile": "s3-standard"}})"), milliseconds(1));
+  }
+}
+
+}  // namespace
+}  // namespace penstock::emulator::faults

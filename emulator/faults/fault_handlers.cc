@@ -1,0 +1,221 @@
+#include "emulator/faults/fault_handlers.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "emulator/api/errors.h"
+#include "emulator/api/router.h"
+#include "emulator/api/text.h"
+#include "emulator/faults/answer_shaping.h"
+#include "emulator/faults/fault_plan.h"
+#include "emulator/faults/faulty_body.h"
+#include "emulator/faults/scenario_document.h"
+#include "emulator/faults/wrong_bytes.h"
+
+namespace penstock::emulator::faults {
+namespace {
+
+using Tickets = std::vector<std::unique_ptr<Ticket>>;
+
+constexpr std::string_view kFaultHeader = "x-penstock-fault";
+constexpr std::string_view kRetryTestHeader = "x-penstock-retry-test";
+
+// What a request asks for itself. Views into its head.
+struct Wishes {
+  std::string_view faults;
+  std::string_view retry_test;
+  bool any() const { return !faults.empty() || !retry_test.empty(); }
+};
+
+// One pass over the headers: most requests have neither.
+Wishes WishesOf(const api::RequestHead& head) {
+  Wishes wishes;
+  for (const api::HeaderView& header : head.headers) {
+    if (header.name.size() == kFaultHeader.size() && api::EqualsIgnoreCase(header.name, kFaultHeader)) wishes.faults = header.value;
+    if (header.name.size() == kRetryTestHeader.size() && api::EqualsIgnoreCase(header.name, kRetryTestHeader)) {
+      wishes.retry_test = header.value;
+    }
+  }
+  return wishes;
+}
+
+bool ExpectsContinue(const api::RequestHead& head) {
+  const auto expect = head.Find("expect");
+  return expect && api::EqualsIgnoreCase(*expect, "100-continue");
+}
+
+bool EndsEarly(const Tickets& tickets) {
+  return std::any_of(tickets.begin(), tickets.end(), [](const auto& ticket) { return ticket->rule().final; });
+}
+
+class Faults final : public api::Handler {
+ public:
+  Faults(const FaultHandlerOptions& options, api::Handler& next)
+      : desk_of_(options.desk_of), tools_{*options.pauses, pacers_}, next_(next) {}
+
+  void Handle(api::Exchange& exchange) override {
+    const Wishes wishes = WishesOf(exchange.request);
+    FaultDesk* const desk = desk_of_(exchange);
+    if (!wishes.any() && (desk == nullptr || desk->idle())) return next_.Handle(exchange);
+    if (exchange.target.raw_path.empty()) return next_.Handle(exchange);  // auth refuses it
+    auto met = Meet(exchange, desk, wishes);
+    if (!met.ok()) return api::RespondWithError(exchange, met.error());
+    if (met->plan) {
+      CarryOut(exchange, std::move(met->plan));
+    } else {
+      next_.Handle(exchange);
+    }
+    if (!met->counting) return;
+    exchange.WhenAnswered([counting = std::move(met->counting)](const api::Exchange& answered) {
+      counting->CountBytes(BodySize(answered.response));
+    });
+  }
+
+ private:
+  struct Met {
+    std::shared_ptr<FaultPlan> plan;  // null: the request meets nothing
+    // Shared: to be told of the answer's bytes. Null: it need not be.
+    std::shared_ptr<RunningScenario> counting;
+  };
+
+  Result<Met> Meet(api::Exchange& exchange, FaultDesk* desk, const Wishes& wishes) {
+    const Facts facts = FactsOf(exchange);
+    const WallTime now = exchange.space->clock->Now();
+    Met met;
+    Tickets tickets;
+    if (!wishes.faults.empty()) {
+      auto scenario = ParseInlineFaults(wishes.faults);
+      if (!scenario.ok()) return Refusal(kFaultHeader, scenario.error().message);
+      auto running = RunningScenario::Start(std::move(scenario).value(), now);
+      if (!running.ok()) return Refusal(kFaultHeader, running.error().message);
+      tickets = (*running)->Meet(facts, now);
+    }
+    if (desk == nullptr && !wishes.retry_test.empty()) return Refusal(kRetryTestHeader, "this namespace has no faults");
+    if (desk != nullptr && (!wishes.retry_test.empty() || !desk->idle()) && !EndsEarly(tickets)) {
+      auto found = desk->Find(wishes.retry_test);
+      if (!found.ok()) return Refusal(kRetryTestHeader, found.error().message);
+      if (const std::shared_ptr<RunningScenario> scenario = std::move(found).value()) {
+        Tickets more = scenario->Meet(facts, now);
+        std::move(more.begin(), more.end(), std::back_inserter(tickets));
+        if (scenario->counts_bytes()) {
+          scenario->CountBytes(facts.size.value_or(0));
+          met.counting = scenario;
+        }
+      }
+    }
+    if (!tickets.empty()) met.plan = std::make_shared<FaultPlan>(std::move(tickets));
+    return met;
+  }
+
+  static Error Refusal(std::string_view header, const std::string& problem) {
+    return api::InvalidArgument(std::string(header) + ": " + problem, header, {});
+  }
+
+  void CarryOut(api::Exchange& exchange, std::shared_ptr<FaultPlan> plan) {
+    exchange.notes = plan;
+    if (DoAtHeaders(exchange, *plan)) {
+      if (plan->At(Stage::kBodyIn).empty()) {
+        next_.Handle(exchange);
+      } else {
+        api::BodyReader* const wire_body = exchange.body;
+        FaultyBody body(exchange, *plan, tools_);
+        exchange.body = &body;
+        next_.Handle(exchange);
+        exchange.body = wire_body;
+      }
+    }
+    exchange.WhenAnswered([this, plan](api::Exchange& answered) { ShapeAnswer(answered, plan, pacers_); });
+  }
+
+  // False: a deed has taken the operation's place.
+  bool DoAtHeaders(api::Exchange& exchange, FaultPlan& plan) {
+    for (FaultPlan::Step& step : plan.At(Stage::kHeaders)) {
+      const Deed& deed = step.action->deed;
+      bool goes_on = true;
+      if (const auto* skew = std::get_if<SkewAction>(&deed)) {
+        exchange.clock_ahead = skew->ahead;
+        FaultPlan::Done(step);
+      } else if (const auto* expect = std::get_if<ContinueAction>(&deed)) {
+        goes_on = Mislead(exchange, plan, step, *expect);
+      } else if (std::holds_alternative<CredentialsAction>(deed)) {
+        goes_on = !plan.TakePlace(step);
+      } else {
+        goes_on = DoBeforeCommit(exchange, plan, step, tools_.pauses);
+      }
+      if (!goes_on) return false;
+    }
+    return true;
+  }
+
+  // A client that waits for "100 Continue"; others meet nothing.
+  bool Mislead(api::Exchange& exchange, FaultPlan& plan, FaultPlan::Step& step, const ContinueAction& action) {
+    using Way = ContinueAction::Kind;
+    if (!ExpectsContinue(exchange.request)) return true;
+    if (action.kind == Way::kRefuse) return !plan.TakePlace(step);
+    if (action.kind == Way::kNever && exchange.body->WithholdContinue()) FaultPlan::Done(step);
+    if (action.kind == Way::kLate) {
+      Pauses::Turn turn(tools_.pauses);
+      if (turn.granted()) FaultPlan::Done(step);
+      turn.Wait(action.late);
+    }
+    return true;
+  }
+
+  FaultDesk* (*const desk_of_)(const api::Exchange&);
+  Pacers pacers_;
+  const FaultTools tools_;
+  api::Handler& next_;
+};
+
+class CommitFaults final : public api::Handler {
+ public:
+  CommitFaults(const FaultHandlerOptions& options, api::Handler& next) : pauses_(*options.pauses), next_(next) {}
+
+  void Handle(api::Exchange& exchange) override {
+    FaultPlan* const plan = exchange.notes ? dynamic_cast<FaultPlan*>(exchange.notes.get()) : nullptr;
+    if (plan == nullptr) return next_.Handle(exchange);
+    plan->Begin();
+    if (plan->At(Stage::kBeforeCommit).empty()) return next_.Handle(exchange);
+    if (!ReadsBody(exchange)) {
+      if (PassCommit(exchange, *plan, pauses_)) next_.Handle(exchange);
+      return;
+    }
+    api::BodyReader* const body = exchange.body;
+    CommitGate gate(exchange, *plan, pauses_);
+    exchange.body = &gate;
+    next_.Handle(exchange);
+    exchange.body = body;
+  }
+
+ private:
+  // Whether the operation reads its body to the end, if it has one. Bodies that nobody wants auth has read.
+  static bool ReadsBody(const api::Exchange& exchange) {
+    constexpr std::array<std::string_view, 3> kMethods{"GET", "HEAD", "DELETE"};
+    constexpr std::array<std::string_view, 3> kOperations{"CreateMultipartUpload", "CopyObject", "UploadPartCopy"};
+    const api::RequestHead& head = exchange.request;
+    if (std::find(kMethods.begin(), kMethods.end(), head.method) != kMethods.end()) return false;
+    if (std::find(kOperations.begin(), kOperations.end(), exchange.operation) != kOperations.end()) return false;
+    const auto length = head.Find("content-length");
+    return head.Find("transfer-encoding") || (length && *length != "0");
+  }
+
+  Pauses& pauses_;
+  api::Handler& next_;
+};
+
+}  // namespace
+
+std::unique_ptr<api::Handler> MakeFaults(const FaultHandlerOptions& options, api::Handler& next) {
+  return std::make_unique<Faults>(options, next);
+}
+
+std::unique_ptr<api::Handler> MakeCommitFaults(const FaultHandlerOptions& options, api::Handler& next) {
+  return std::make_unique<CommitFaults>(options, next);
+}
+
+}  // namespace penstock::emulator::faults

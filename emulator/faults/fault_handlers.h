@@ -1,0 +1,31 @@
+// The Handlers that carry out what the rules of a namespace, a retry test or a request itself ask for.
+//
+// One stands before auth and one between auth and the router: what happens before the commit of an operation must know that
+// its body has been verified.
+#ifndef PENSTOCK_EMULATOR_FAULTS_FAULT_HANDLERS_H_
+#define PENSTOCK_EMULATOR_FAULTS_FAULT_HANDLERS_H_
+
+#include <memory>
+
+#include "emulator/api/exchange.h"
+#include "emulator/faults/fault_desk.h"
+#include "emulator/faults/pauses.h"
+
+namespace penstock::emulator::faults {
+
+struct FaultHandlerOptions {
+  FaultDesk* (*desk_of)(const api::Exchange& exchange) = nullptr;  // null where the namespace has none
+  Pauses* pauses = nullptr;  // shared by both; outlives them
+};
+
+// Asks which rules a request meets, by the namespace that exchange.space names already. A request may bring rules of its own
+// in x-penstock-fault, looked at before the others, and name a retry test in x-penstock-retry-test, which it then meets
+// instead of the namespace's scenario. What cannot be understood is refused with InvalidArgument. `next` outlives the handler.
+std::unique_ptr<api::Handler> MakeFaults(const FaultHandlerOptions& options, api::Handler& next);
+
+// For requests that MakeFaults has let through.
+std::unique_ptr<api::Handler> MakeCommitFaults(const FaultHandlerOptions& options, api::Handler& next);
+
+}  // namespace penstock::emulator::faults
+
+#endif  // PENSTOCK_EMULATOR_FAULTS_FAULT_HANDLERS_H_

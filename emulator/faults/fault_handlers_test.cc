@@ -1,0 +1,112 @@
+// What the handlers let through, and when; what actions do is tested over the wire (server/faults_over_the_wire_test.cc).
+#include "emulator/faults/fault_handlers.h"
+
+#include <array>
+
+#include "emulator/faults/scenario_document.h"
+#include "emulator/faults/test_support.h"
+#include "gtest/gtest.h"
+
+namespace penstock::emulator::faults {
+namespace {
+
+FaultDesk* the_desk = nullptr;
+FaultDesk* TheDesk(const api::Exchange&) { return the_desk; }
+
+class Operation final : public api::Handler {
+ public:
+  void Handle(api::Exchange& exchange) override {
+    ++calls;
+    std::array<std::byte, 100> buffer;
+    for (;;) {
+      const auto got = exchange.body->Read(buffer);
+      if (!got.ok()) return api::RespondWithError(exchange, got.error());
+      if (*got == 0) break;
+    }
+    exchange.response = api::Response{.status = 204};
+    ++commits;
+  }
+  int calls = 0;
+  int commits = 0;
+};
+
+class FaultHandlersTest : public testing::Test {
+ protected:
+  FaultHandlersTest() { the_desk = &desk_; }
+  ~FaultHandlersTest() override { the_desk = nullptr; }
+
+  int Ask(TestRequest& request) {
+    api::Namespace space;
+    space.clock = &SystemClock();
+    request.exchange().space = std::make_shared<api::Namespace>(space);
+    const FaultHandlerOptions options{.desk_of = TheDesk, .pauses = &pauses_};
+    const auto inner = MakeCommitFaults(options, operation_);
+    const auto outer = MakeFaults(options, *inner);
+    outer->Handle(request.exchange());
+    return request.exchange().response.status;
+  }
+  int Ask(std::vector<std::pair<std::string, std::string>> headers = {}, std::string method = "PUT") {
+    TestRequest request(std::move(method), "/bucket/key", std::move(headers));
+    return Ask(request);
+  }
+  void Set(std::string_view rules) { ASSERT_TRUE(desk_.Start(ParseScenario(rules).value()).ok()); }
+
+  FaultDesk desk_{SystemClock()};
+  Pauses pauses_;
+  Operation operation_;
+};
+
+TEST_F(FaultHandlersTest, WithoutRulesRequestsPass) {
+  EXPECT_EQ(Ask(), 204);
+  the_desk = nullptr;
+  EXPECT_EQ(Ask(), 204);
+}
+
+TEST_F(FaultHandlersTest, WhatAnswersAtTheHeadersKeepsTheOperationAway) {
+  Set(R"([{"do": {"slow_down": {}}}])");
+  EXPECT_EQ(Ask(), 503);
+  EXPECT_EQ(operation_.calls, 0);
+}
+
+TEST_F(FaultHandlersTest, BeforeTheCommitAnOperationWithoutABodyIsNotCalled) {
+  Set(R"([{"do": {"slow_down": {}, "at": "before_commit"}}])");
+  EXPECT_EQ(Ask(), 503);
+  EXPECT_EQ(Ask({{"content-length", "0"}}), 503);
+  EXPECT_EQ(Ask({{"content-length", "5"}}, "GET"), 503);
+  EXPECT_EQ(operation_.calls, 0);
+  EXPECT_EQ(Ask({{"content-length", "5"}}), 503);
+  EXPECT_EQ(operation_.calls, 1) << "it reads its body";
+  EXPECT_EQ(operation_.commits, 0);
+}
+
+TEST_F(FaultHandlersTest, AfterTheCommitTheOperationIsDone) {
+  Set(R"([{"do": {"slow_down": {}, "at": "after_commit"}}])");
+  EXPECT_EQ(Ask(), 503);
+  EXPECT_EQ(operation_.commits, 1);
+}
+
+TEST_F(FaultHandlersTest, ARetryTestNeedsADesk) {
+  EXPECT_EQ(Ask({{"X-Penstock-Retry-Test", "id"}}), 400);
+  the_desk = nullptr;
+  EXPECT_EQ(Ask({{"X-Penstock-Retry-Test", "id"}}), 400);
+}
+
+TEST_F(FaultHandlersTest, BytesOfAnswersCountForAfterBytes) {
+  Set(R"([{"do": {"slow_down": {}}, "when": {"after": {"bytes": 10}}}])");
+  EXPECT_EQ(Ask({{"content-length", "6"}}, "PUT"), 204);
+  EXPECT_EQ(Ask({{"content-length", "6"}}, "PUT"), 204);
+  EXPECT_EQ(Ask(), 503);
+}
+
+TEST_F(FaultHandlersTest, TheClockIsAheadForThisRequestAlone) {
+  Set(R"([{"do": {"clock_skew": {"ahead_s": 90}}, "limit": {"times": 1}}])");
+  TestRequest first("PUT", "/bucket/key");
+  Ask(first);
+  EXPECT_EQ(first.exchange().clock_ahead, std::chrono::seconds(90));
+  TestRequest second("PUT", "/bucket/key");
+  Ask(second);
+  EXPECT_EQ(second.exchange().clock_ahead, std::chrono::seconds(0));
+}
+
+}  // namespace
+}  // namespace penstock::emulator::faults

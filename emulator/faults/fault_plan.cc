@@ -1,0 +1,42 @@
+#include "emulator/faults/fault_plan.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace penstock::emulator::faults {
+
+FaultPlan::FaultPlan(std::vector<std::unique_ptr<Ticket>> tickets) : tickets_(std::move(tickets)) {
+  for (const auto& ticket : tickets_) {
+    for (const Action& action : ticket->rule().deeds) steps_.push_back({.action = &action, .ticket = ticket.get()});
+  }
+  const auto point = [](const Step& step) { return std::pair(step.action->at.stage, step.action->at.offset); };
+  std::stable_sort(steps_.begin(), steps_.end(), [&](const Step& a, const Step& b) { return point(a) < point(b); });
+}
+
+std::span<FaultPlan::Step> FaultPlan::At(Stage stage) {
+  const auto first = std::find_if(steps_.begin(), steps_.end(), [&](const Step& step) { return step.action->at.stage == stage; });
+  const auto last = std::find_if(first, steps_.end(), [&](const Step& step) { return step.action->at.stage != stage; });
+  return {first, last};
+}
+
+void FaultPlan::Done(Step& step) {
+  if (!std::exchange(step.done, true)) step.ticket->Done();
+}
+
+bool FaultPlan::TakePlace(Step& step) {
+  if (in_place_ != nullptr) return false;
+  in_place_ = &step;
+  return true;
+}
+
+std::string FaultPlan::FiredRules() const {
+  std::string ids;
+  for (const auto& ticket : tickets_) {
+    if (!ticket->fired()) continue;
+    if (!ids.empty()) ids += ',';
+    ids += ticket->rule().id;
+  }
+  return ids;
+}
+
+}  // namespace penstock::emulator::faults

@@ -1,0 +1,55 @@
+// What is to be done to one request, and what has been done.
+#ifndef PENSTOCK_EMULATOR_FAULTS_FAULT_PLAN_H_
+#define PENSTOCK_EMULATOR_FAULTS_FAULT_PLAN_H_
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "emulator/api/exchange.h"
+#include "emulator/faults/running_scenario.h"
+
+namespace penstock::emulator::faults {
+
+// Kept with the request until its answer has left (Exchange::notes). Tickets whose deeds were not all done by then are given
+// back.
+//
+// Thread safety: one thread at a time, the one that the request is with.
+class FaultPlan final : public api::RequestNotes {
+ public:
+  struct Step {
+    const Action* action = nullptr;
+    Ticket* ticket = nullptr;
+    bool done = false;
+  };
+
+  explicit FaultPlan(std::vector<std::unique_ptr<Ticket>> tickets);
+
+  // In the order of their points; those of one point in the order of their rules. Stays as it is.
+  std::span<Step> steps() { return steps_; }
+  std::span<Step> At(Stage stage);
+  // It happened. Once is enough.
+  static void Done(Step& step);
+
+  // The deed that takes the place of the operation, or of its answer: the first one alone.
+  bool TakePlace(Step& step);
+  Step* in_place() const { return in_place_; }
+  // The operation was begun, and nothing stopped it before its end.
+  bool carried_out() const { return begun_ && !stopped_; }
+  void Begin() { begun_ = true; }
+  void Stop() { stopped_ = true; }
+
+  std::string FiredRules() const override;
+
+ private:
+  std::vector<std::unique_ptr<Ticket>> tickets_;
+  std::vector<Step> steps_;
+  Step* in_place_ = nullptr;
+  bool begun_ = false;
+  bool stopped_ = false;
+};
+
+}  // namespace penstock::emulator::faults
+
+#endif  // PENSTOCK_EMULATOR_FAULTS_FAULT_PLAN_H_

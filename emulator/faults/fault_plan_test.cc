@@ -1,0 +1,69 @@
+#include "emulator/faults/fault_plan.h"
+
+#include "emulator/faults/scenario_document.h"
+#include "emulator/faults/test_support.h"
+#include "gtest/gtest.h"
+
+namespace penstock::emulator::faults {
+namespace {
+
+class FaultPlanTest : public testing::Test {
+ protected:
+  std::shared_ptr<FaultPlan> Plan(std::string_view rules) {
+    running_ = RunningScenario::Start(ParseScenario(rules).value(), WallTime()).value();
+    return std::make_shared<FaultPlan>(running_->Meet(request_.facts(), WallTime()));
+  }
+  ScenarioAccount account() const { return running_->Account(); }
+
+ private:
+  const TestRequest request_{"GET", "/bucket/key"};
+  std::shared_ptr<RunningScenario> running_;
+};
+
+TEST_F(FaultPlanTest, StepsComeInTheOrderOfTheirPoints) {
+  const auto plan = Plan(R"([{"id": "a", "do": [{"stall": {"ms": 1}, "at": "body_out@9"}, {"stall": {"ms": 2}, "at": "headers"}]},
+                             {"id": "b", "do": [{"stall": {"ms": 3}, "at": "body_out@4"}, {"stall": {"ms": 4}, "at": "headers"}]}])");
+  std::vector<std::int64_t> order;
+  for (const FaultPlan::Step& step : plan->steps()) order.push_back(std::get<StallAction>(step.action->deed).time.count());
+  EXPECT_EQ(order, (std::vector<std::int64_t>{2, 4, 3, 1}));
+  EXPECT_EQ(plan->At(Stage::kHeaders).size(), 2U);
+  EXPECT_EQ(plan->At(Stage::kBodyOut).size(), 2U);
+  EXPECT_TRUE(plan->At(Stage::kBodyIn).empty());
+}
+
+TEST_F(FaultPlanTest, ARuleHasFiredOnceItsLastDeedIsDone) {
+  auto plan = Plan(R"([{"id": "a", "do": [{"stall": {"ms": 1}}, {"stall": {"ms": 1}, "at": "close"}]}, {"id": "b", "do": {"stall": {"ms": 1}}}])");
+  FaultPlan::Done(plan->steps()[0]);
+  FaultPlan::Done(plan->steps()[0]);
+  EXPECT_EQ(plan->FiredRules(), "") << "the same deed counts once";
+  FaultPlan::Done(plan->steps()[1]);
+  EXPECT_EQ(plan->FiredRules(), "b");
+  EXPECT_EQ(account().rules[1].fired, 1U) << "at once, not when the request is over";
+  EXPECT_EQ(account().rules[0].under_way, 1U);
+  FaultPlan::Done(plan->steps()[2]);
+  EXPECT_EQ(plan->FiredRules(), "a,b");
+  plan.reset();
+  EXPECT_EQ(account().fired, 2U);
+}
+
+TEST_F(FaultPlanTest, WhatWasNotDoneIsGivenBack) {
+  auto plan = Plan(R"([{"do": {"stall": {"ms": 1}}, "limit": {"times": 1}}])");
+  plan.reset();
+  EXPECT_EQ(account().rules[0].fired, 0U);
+  EXPECT_EQ(account().rules[0].under_way, 0U);
+}
+
+TEST_F(FaultPlanTest, OneDeedTakesTheOperationsPlace) {
+  const auto plan = Plan(R"([{"do": {"slow_down": {}}, "final": false}, {"do": {"reset": {}}}])");
+  EXPECT_FALSE(plan->carried_out());
+  EXPECT_TRUE(plan->TakePlace(plan->steps()[0]));
+  EXPECT_FALSE(plan->TakePlace(plan->steps()[1]));
+  EXPECT_EQ(plan->in_place(), &plan->steps()[0]);
+  plan->Begin();
+  EXPECT_TRUE(plan->carried_out());
+  plan->Stop();
+  EXPECT_FALSE(plan->carried_out());
+}
+
+}  // namespace
+}  // namespace penstock::emulator::faults

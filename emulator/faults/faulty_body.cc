@@ -1,0 +1,101 @@
+#include "emulator/faults/faulty_body.h"
+
+#include <algorithm>
+
+#include "emulator/api/errors.h"
+#include "emulator/faults/answer_shaping.h"
+
+namespace penstock::emulator::faults {
+namespace {
+
+// Ends the operation where it reads its body. Nobody sees it: the answer is the fault's.
+Error StoppedByFault() { return api::MakeError("InternalError"); }
+
+void WaitNow(FaultPlan::Step& step, std::chrono::nanoseconds time, Pauses& pauses) {
+  Pauses::Turn turn(pauses);
+  if (!turn.granted()) return;
+  FaultPlan::Done(step);  // a pause has happened as soon as it begins
+  turn.Wait(time);
+}
+
+}  // namespace
+
+bool DoBeforeCommit(api::Exchange& exchange, FaultPlan& plan, FaultPlan::Step& step, Pauses& pauses) {
+  const Deed& deed = step.action->deed;
+  if (const auto* stall = std::get_if<StallAction>(&deed)) {
+    WaitNow(step, stall->time, pauses);
+    return true;
+  }
+  if (const auto* latency = std::get_if<LatencyAction>(&deed)) {
+    WaitNow(step, TimeOf(*latency, exchange, *step.ticket), pauses);
+    return true;
+  }
+  const bool in_place = std::holds_alternative<ErrorAction>(deed) || std::holds_alternative<LateErrorAction>(deed) ||
+                        std::holds_alternative<DropAction>(deed) || std::holds_alternative<RedirectAction>(deed);
+  if (!in_place || !plan.TakePlace(step)) return true;
+  plan.Stop();
+  return false;
+}
+
+FaultyBody::FaultyBody(api::Exchange& exchange, FaultPlan& plan, const FaultTools& tools)
+    : exchange_(exchange), inner_(*exchange.body), plan_(plan), tools_(tools), steps_(plan.At(Stage::kBodyIn)) {}
+
+Result<std::size_t> FaultyBody::Read(MutableByteView buffer) {
+  PENSTOCK_TRY(DoWhatIsDue());
+  std::uint64_t most = buffer.size();
+  if (!steps_.empty()) most = std::min(most, steps_.front().action->at.offset - read_);
+  if (piece_ > 0) most = std::min(most, piece_);
+  PENSTOCK_ASSIGN(const std::size_t got, inner_.Read(buffer.first(most)));
+  read_ += got;
+  if (got == 0) return got;
+  AwaitPiece(got);
+  PENSTOCK_TRY(DoWhatIsDue());  // also behind the last byte: nobody need read on there
+  return got;
+}
+
+Result<void> FaultyBody::DoWhatIsDue() {
+  if (stopped_) return StoppedByFault();
+  while (!steps_.empty() && steps_.front().action->at.offset <= read_) {
+    FaultPlan::Step& step = steps_.front();
+    steps_ = steps_.subspan(1);
+    if (const auto* pace = std::get_if<PaceAction>(&step.action->deed)) {
+      KeepPace(step, *pace);
+    } else if (!DoBeforeCommit(exchange_, plan_, step, tools_.pauses)) {
+      stopped_ = true;
+      return StoppedByFault();
+    }
+  }
+  return Ok();
+}
+
+void FaultyBody::KeepPace(FaultPlan::Step& step, const PaceAction& pace) {
+  constexpr std::uint64_t kPiecesPerSecond = 50;
+  FaultPlan::Done(step);
+  every_ = pace.every;
+  piece_ = pace.piece > 0 ? pace.piece : std::clamp<std::uint64_t>(pace.bytes_per_second / kPiecesPerSecond, 1, 1 << 20);
+  pacer_ = pace.piece > 0 ? nullptr : FindPacer(pace, exchange_, *step.ticket, tools_.pacers);
+}
+
+void FaultyBody::AwaitPiece(std::size_t bytes) {
+  if (piece_ == 0) return;
+  const MonotonicTime now = std::chrono::steady_clock::now();
+  const std::chrono::nanoseconds time = pacer_ ? pacer_->Take(bytes, now) - now : std::chrono::nanoseconds(every_);
+  if (time.count() > 0) Pauses::Turn(tools_.pauses).Wait(time);
+}
+
+Result<std::size_t> CommitGate::Read(MutableByteView buffer) {
+  PENSTOCK_ASSIGN(const std::size_t got, inner_.Read(buffer));
+  if (got > 0 || buffer.empty() || passed_) return got;
+  passed_ = true;
+  if (!PassCommit(exchange_, plan_, pauses_)) return StoppedByFault();
+  return got;
+}
+
+bool PassCommit(api::Exchange& exchange, FaultPlan& plan, Pauses& pauses) {
+  for (FaultPlan::Step& step : plan.At(Stage::kBeforeCommit)) {
+    if (!DoBeforeCommit(exchange, plan, step, pauses)) return false;
+  }
+  return true;
+}
+
+}  // namespace penstock::emulator::faults

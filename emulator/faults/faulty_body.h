@@ -1,0 +1,78 @@
+// A request's body on its way in, with what faults do to it there.
+#ifndef PENSTOCK_EMULATOR_FAULTS_FAULTY_BODY_H_
+#define PENSTOCK_EMULATOR_FAULTS_FAULTY_BODY_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "emulator/api/exchange.h"
+#include "emulator/faults/fault_plan.h"
+#include "emulator/faults/pacer.h"
+#include "emulator/faults/pauses.h"
+
+namespace penstock::emulator::faults {
+
+// What deeds need that wait or share. Outlives the requests.
+struct FaultTools {
+  Pauses& pauses;
+  Pacers& pacers;
+};
+
+// A deed before the commit: waits, or takes the operation's place. False: it has taken the place, nothing more may be done.
+// What does not fit a time before the commit does nothing.
+bool DoBeforeCommit(api::Exchange& exchange, FaultPlan& plan, FaultPlan::Step& step, Pauses& pauses);
+
+// The bytes as they came over the wire: the deeds of body_in. Every read ends where a deed is due.
+class FaultyBody final : public api::BodyReader {
+ public:
+  // All outlive this.
+  FaultyBody(api::Exchange& exchange, FaultPlan& plan, const FaultTools& tools);
+
+  Result<std::size_t> Read(MutableByteView buffer) override;
+  std::optional<std::uint64_t> Length() const override { return inner_.Length(); }
+  const std::vector<std::pair<std::string, std::string>>& Trailers() const override { return inner_.Trailers(); }
+  bool WithholdContinue() override { return inner_.WithholdContinue(); }
+
+ private:
+  Result<void> DoWhatIsDue();
+  void KeepPace(FaultPlan::Step& step, const PaceAction& pace);
+  void AwaitPiece(std::size_t bytes);
+
+  api::Exchange& exchange_;
+  api::BodyReader& inner_;
+  FaultPlan& plan_;
+  const FaultTools tools_;
+  std::span<FaultPlan::Step> steps_;  // still to come
+  std::uint64_t read_ = 0;
+  bool stopped_ = false;
+  // A pace: bytes at a time, and who says when, or how long to wait between them.
+  std::uint64_t piece_ = 0;
+  std::shared_ptr<Pacer> pacer_;  // shared: with other transfers
+  std::chrono::milliseconds every_{};
+};
+
+// The bytes as the operation gets them: the deeds of before_commit, once the verified end has been read.
+class CommitGate final : public api::BodyReader {
+ public:
+  CommitGate(api::Exchange& exchange, FaultPlan& plan, Pauses& pauses)
+      : exchange_(exchange), inner_(*exchange.body), plan_(plan), pauses_(pauses) {}
+
+  Result<std::size_t> Read(MutableByteView buffer) override;
+  std::optional<std::uint64_t> Length() const override { return inner_.Length(); }
+  const std::vector<std::pair<std::string, std::string>>& Trailers() const override { return inner_.Trailers(); }
+
+ private:
+  api::Exchange& exchange_;
+  api::BodyReader& inner_;
+  FaultPlan& plan_;
+  Pauses& pauses_;
+  bool passed_ = false;
+};
+
+// Does what is due before the commit. False: the operation must not be carried out.
+bool PassCommit(api::Exchange& exchange, FaultPlan& plan, Pauses& pauses);
+
+}  // namespace penstock::emulator::faults
+
+#endif  // PENSTOCK_EMULATOR_FAULTS_FAULTY_BODY_H_

@@ -1,0 +1,31 @@
+#include "emulator/faults/pauses.h"
+
+namespace penstock::emulator::faults {
+
+bool Pauses::Enter() {
+  const MutexLock lock(mutex_);
+  if (ended_ || waiting_ >= kMost) return false;
+  ++waiting_;
+  return true;
+}
+
+void Pauses::Leave() {
+  const MutexLock lock(mutex_);
+  --waiting_;
+}
+
+void Pauses::WaitFor(std::chrono::nanoseconds time) {
+  const auto until = std::chrono::steady_clock::now() + time;
+  const MutexLock lock(mutex_);
+  while (!ended_ && std::chrono::steady_clock::now() < until) end_.WaitUntil(mutex_, until);
+}
+
+void Pauses::End() {
+  {
+    const MutexLock lock(mutex_);
+    ended_ = true;
+  }
+  end_.NotifyAll();
+}
+
+}  // namespace penstock::emulator::faults

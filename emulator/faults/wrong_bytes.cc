@@ -1,0 +1,139 @@
+#include "emulator/faults/wrong_bytes.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "base/digest.h"
+#include "base/encoding.h"
+#include "emulator/api/checksums.h"
+#include "emulator/api/text.h"
+
+namespace penstock::emulator::faults {
+namespace {
+
+class TextBlob final : public store::Blob {
+ public:
+  explicit TextBlob(std::string text) : text_(std::move(text)) {}
+  std::uint64_t size() const override { return text_.size(); }
+  std::optional<ByteView> Memory() const override { return AsBytes(text_); }
+  int FileDescriptor() const override { return -1; }
+
+ private:
+  const std::string text_;
+};
+
+MutableByteView Writable(std::string& text) { return {reinterpret_cast<std::byte*>(text.data()), text.size()}; }
+
+Result<void> ReadBody(const api::Response& response, std::uint64_t offset, MutableByteView into) {
+  if (const auto* text = std::get_if<std::string>(&response.body)) {
+    std::memcpy(into.data(), text->data() + offset, into.size());
+    return Ok();
+  }
+  return store::ReadContent(std::get<store::Content>(response.body), offset, into);
+}
+
+void ReplaceBytes(api::Response& response, std::uint64_t offset, std::string bytes) {
+  if (auto* text = std::get_if<std::string>(&response.body)) {
+    text->replace(offset, bytes.size(), bytes);
+    return;
+  }
+  const auto& old = std::get<store::Content>(response.body);
+  const std::uint64_t end = offset + bytes.size();
+  store::Content fresh = old.Sub({0, offset});
+  fresh.slices.push_back({std::make_shared<TextBlob>(bytes), {0, bytes.size()}});
+  for (store::ContentSlice& slice : old.Sub({end, old.size()}).slices) fresh.slices.push_back(std::move(slice));
+  std::erase_if(fresh.slices, [](const store::ContentSlice& slice) { return slice.range.size() == 0; });
+  response.body = std::move(fresh);
+}
+
+// The block before this one, or, at the body's beginning, the one behind it; as much of it as there is.
+Result<void> RepeatBlock(const api::Response& response, std::uint64_t offset, std::string& bytes) {
+  const std::uint64_t size = BodySize(response);
+  const std::uint64_t from = offset >= bytes.size() ? offset - bytes.size() : std::min(offset + bytes.size(), size);
+  const std::uint64_t count = std::min<std::uint64_t>(bytes.size(), size - from);
+  return ReadBody(response, from, Writable(bytes).first(count));
+}
+
+Result<void> Spoil(const api::Response& response, std::uint64_t offset, CorruptKind kind, std::string& bytes) {
+  switch (kind) {
+    case CorruptKind::kFlipBit:
+      for (char& c : bytes) c = static_cast<char>(c ^ 1);
+      return Ok();
+    case CorruptKind::kZero:
+      std::fill(bytes.begin(), bytes.end(), '\0');
+      return Ok();
+    case CorruptKind::kRepeatBlock: return RepeatBlock(response, offset, bytes);
+    case CorruptKind::kSwapHalves:
+      std::rotate(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(bytes.size() / 2), bytes.end());
+      return Ok();
+  }
+  return Ok();
+}
+
+// Hands the whole body to `take`, in pieces.
+template <class Take>
+Result<void> ForBody(const api::Response& response, Take take) {
+  std::string piece(256 << 10, '\0');
+  const std::uint64_t size = BodySize(response);
+  for (std::uint64_t at = 0; at < size; at += piece.size()) {
+    const MutableByteView into = Writable(piece).first(std::min<std::uint64_t>(piece.size(), size - at));
+    PENSTOCK_TRY(ReadBody(response, at, into));
+    take(into);
+  }
+  return Ok();
+}
+
+bool IsMd5ETag(std::string_view name, std::string_view value) {
+  constexpr std::size_t kQuotedMd5 = 34;
+  return api::EqualsIgnoreCase(name, "etag") && value.size() == kQuotedMd5;
+}
+
+// Headers that tell the whole body's digest tell that of the wrong one; those of parts stay.
+Result<void> FixChecksums(api::Response& response) {
+  if (response.status == 206) return Ok();
+  for (auto& [name, value] : response.headers) {
+    const api::ChecksumInfo* const info = api::FindChecksumHeader(name);
+    if (info != nullptr && value.find('-') == std::string::npos) {
+      api::ChecksumDigester digester(info->algorithm);
+      PENSTOCK_TRY(ForBody(response, [&](ByteView bytes) { digester.Update(bytes); }));
+      value = digester.Finish();
+    } else if (IsMd5ETag(name, value)) {
+      api::ChecksumDigester digester(api::ChecksumAlgorithm::kMd5);
+      PENSTOCK_TRY(ForBody(response, [&](ByteView bytes) { digester.Update(bytes); }));
+      const std::string digest = Base64Decode(digester.Finish()).value_or(std::string());
+      value = "\"" + HexEncode(AsBytes(digest)) + "\"";
+    }
+  }
+  return Ok();
+}
+
+}  // namespace
+
+std::uint64_t BodySize(const api::Response& response) {
+  if (const auto* text = std::get_if<std::string>(&response.body)) return text->size();
+  const auto* const content = std::get_if<store::Content>(&response.body);
+  return content != nullptr ? content->size() : 0;
+}
+
+bool Corrupt(api::Response& response, std::uint64_t offset, const CorruptAction& action) {
+  const std::uint64_t size = BodySize(response);
+  if (offset >= size) return false;
+  std::string bytes(std::min(action.length, size - offset), '\0');
+  if (!ReadBody(response, offset, Writable(bytes)).ok()) return false;
+  if (!Spoil(response, offset, action.kind, bytes).ok()) return false;
+  ReplaceBytes(response, offset, std::move(bytes));
+  return !action.fix_checksum || FixChecksums(response).ok();
+}
+
+void CutBody(api::Response& response, std::uint64_t size) {
+  if (auto* text = std::get_if<std::string>(&response.body)) {
+    text->resize(size);
+  } else {
+    response.body = std::get<store::Content>(response.body).Sub({0, size});
+  }
+}
+
+}  // namespace penstock::emulator::faults

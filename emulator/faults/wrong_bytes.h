@@ -1,0 +1,24 @@
+// Bodies of answers made wrong: other bytes, or fewer.
+#ifndef PENSTOCK_EMULATOR_FAULTS_WRONG_BYTES_H_
+#define PENSTOCK_EMULATOR_FAULTS_WRONG_BYTES_H_
+
+#include <cstdint>
+
+#include "emulator/api/exchange.h"
+#include "emulator/faults/action.h"
+
+namespace penstock::emulator::faults {
+
+// Of the body, not of what the head tells of it.
+std::uint64_t BodySize(const api::Response& response);
+
+// Changes the body from byte `offset` on. False: it does not reach so far, or cannot be read; nothing was changed. The object
+// stays as it is, and so does what other answers send of it.
+bool Corrupt(api::Response& response, std::uint64_t offset, const CorruptAction& action);
+
+// Leaves the first `size` bytes of the body; there are more.
+void CutBody(api::Response& response, std::uint64_t size);
+
+}  // namespace penstock::emulator::faults
+
+#endif  // PENSTOCK_EMULATOR_FAULTS_WRONG_BYTES_H_

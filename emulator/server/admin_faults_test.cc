@@ -1,0 +1,99 @@
+// Ways in: the admin API, headers of a request, options.
+#include "emulator/server/faults_fixture.h"
+
+namespace penstock::emulator::server {
+namespace {
+
+class AdminFaultsTest : public FaultsTest {
+ protected:
+  HttpAnswer Admin(const std::string& method, const std::string& path, const std::string& body = {}) {
+    return Exchange(emulator_->admin_endpoint(), method + " /_penstock/" + path +
+                                                     " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: " +
+                                                     std::to_string(body.size()) + "\r\n\r\n" + body);
+  }
+  static nlohmann::json Json(const HttpAnswer& answer) {
+    return nlohmann::json::parse(answer.text.substr(answer.text.find("\r\n\r\n") + 4));
+  }
+};
+
+TEST_F(AdminFaultsTest, AScenarioIsSetReadAndCleared) {
+  EXPECT_EQ(Admin("GET", "faults").status, 404);
+  const auto set = Admin("PUT", "faults", R"({"name": "n", "rules": [{"id": "a", "do": {"slow_down": {}}, "limit": {"times": 1}}]})");
+  EXPECT_EQ(set.status, 200);
+  EXPECT_EQ(Json(set).at("complete"), false);
+  EXPECT_EQ(Get().status(), 503);
+  EXPECT_EQ(Get().status(), 200);
+  const auto account = Json(Admin("GET", "faults/default"));
+  EXPECT_EQ(account.at("complete"), true);
+  EXPECT_EQ(account.at("rules")[0].at("fired"), 1);
+  EXPECT_EQ(account.at("rules")[0].at("request_ids").size(), 1U);
+  EXPECT_EQ(Admin("DELETE", "faults").status, 200);
+  EXPECT_EQ(Admin("GET", "faults").status, 404);
+}
+
+TEST_F(AdminFaultsTest, AMistakeNamesThePlaceAndLeavesWhatRan) {
+  Admin("PUT", "faults", R"([{"do": {"slow_down": {}}}])");
+  const auto wrong = Admin("PUT", "faults", R"([{"do": {"explode": {}}}])");
+  EXPECT_EQ(wrong.status, 400);
+  EXPECT_NE(wrong.text.find("rules[0].do: has no action"), std::string::npos) << wrong.text;
+  EXPECT_EQ(Get().status(), 503);
+  EXPECT_EQ(Admin("PUT", "faults/nobody", "[]").status, 404);
+}
+
+TEST_F(AdminFaultsTest, ARetryTestIsForTheRequestsThatNameIt) {
+  const auto created = Admin("POST", "retry-tests", R"({"GetObject": ["slow_down", {"reset": {}, "at": "body_out@4"}]})");
+  ASSERT_EQ(created.status, 201);
+  const std::string id = Json(created).at("id");
+  const std::string header = "x-penstock-retry-test: " + id + "\r\n";
+  EXPECT_EQ(Json(Admin("GET", "retry-tests")).at("retry_tests"), nlohmann::json({id}));
+  EXPECT_EQ(Get().status(), 200) << "it names no test";
+  EXPECT_EQ(Get(header).status(), 503);
+  EXPECT_EQ(Json(Admin("GET", "retry-tests/" + id)).at("complete"), false);
+  EXPECT_TRUE(Get(header).reset);
+  EXPECT_EQ(Get(header).status(), 200);
+  EXPECT_EQ(Json(Admin("GET", "retry-tests/" + id)).at("complete"), true);
+  EXPECT_EQ(Admin("DELETE", "retry-tests/" + id).status, 200);
+  EXPECT_EQ(Admin("DELETE", "retry-tests/" + id).status, 404);
+  const Seen unknown = Get(header);
+  EXPECT_EQ(unknown.status(), 400);
+  EXPECT_NE(unknown.text.find("there is no retry test '" + id + "'"), std::string::npos) << unknown.text;
+  EXPECT_EQ(Admin("POST", "retry-tests", R"({"GetObjekt": ["slow_down"]})").status, 400);
+}
+
+TEST_F(AdminFaultsTest, ARequestMayBringItsOwnFaults) {
+  EXPECT_EQ(Get("x-penstock-fault: {\"slow_down\": {}}\r\n").status(), 503);
+  EXPECT_EQ(Get("x-penstock-fault: [{\"stall\": {\"ms\": 1}}, {\"error\": {\"code\": \"NoSuchKey\"}}]\r\n").status(), 404);
+  EXPECT_EQ(Get("x-penstock-fault: {\"do\": {\"slow_down\": {}}, \"when\": {\"attempt\": 2}}\r\n").status(), 200);
+  const Seen wrong = Get("x-penstock-fault: {\"slow\r\n");
+  EXPECT_EQ(wrong.status(), 400);
+  EXPECT_NE(wrong.text.find("x-penstock-fault: "), std::string::npos) << wrong.text;
+}
+
+TEST_F(AdminFaultsTest, ARequestsOwnFinalRuleKeepsTheScenarioAway) {
+  SetAction(R"({"error": {"code": "NoSuchKey"}})");
+  EXPECT_EQ(Get("x-penstock-fault: {\"slow_down\": {}}\r\n").status(), 503);
+  EXPECT_EQ(Get("x-penstock-fault: {\"stall\": {\"ms\": 1}}\r\n").status(), 404) << "both";
+}
+
+TEST(StartedWithFaultsTest, EveryNamespaceBeginsWithThemAlsoAfterAReset) {
+  const TemporaryFolder folder;
+  std::ofstream(folder.path() + "/faults.json") << R"([{"do": {"slow_down": {}}}])";
+  const auto emulator = Emulator::Start({.auth = AuthMode::kOff, .faults_path = folder.path() + "/faults.json"});
+  ASSERT_TRUE(emulator.ok()) << emulator.error().message;
+  EXPECT_EQ(Plain((*emulator)->endpoint(), "GET", "/").status, 503);
+  ASSERT_TRUE((*emulator)->ClearFaults("default").ok());
+  EXPECT_EQ(Plain((*emulator)->endpoint(), "GET", "/").status, 200);
+  ASSERT_TRUE((*emulator)->Reset().ok());
+  EXPECT_EQ(Plain((*emulator)->endpoint(), "GET", "/").status, 503);
+  ASSERT_TRUE((*emulator)->CreateNamespace("ann").ok());
+  EXPECT_TRUE((*emulator)->FaultAccount("ann").ok());
+}
+
+TEST(StartedWithFaultsTest, AMistakeInThemIsNamed) {
+  EXPECT_EQ(Emulator::Start({.faults_json = "[{}]"}).error().message, "faults: rules[0].do: is missing: what shall happen?");
+  EXPECT_EQ(Emulator::Start({.faults_path = "/nowhere/f.json"}).error().message,
+            "faults file '/nowhere/f.json': cannot be read; name a JSON file (docs/faults.md)");
+}
+
+}  // namespace
+}  // namespace penstock::emulator::server

@@ -1,0 +1,68 @@
+// What the tests of faults share: an emulator without signatures, one object, and a client that sees how a connection ends.
+#ifndef PENSTOCK_EMULATOR_SERVER_FAULTS_FIXTURE_H_
+#define PENSTOCK_EMULATOR_SERVER_FAULTS_FIXTURE_H_
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <string>
+#include <utility>
+
+#include "emulator/server/server_fixture.h"
+#include "penstock/emulator.h"
+
+namespace penstock::emulator::server {
+
+struct Seen {
+  std::string text;
+  bool reset = false;  // the connection ended with RST
+  int status() const { return text.starts_with("HTTP/1.1 ") ? std::atoi(text.c_str() + 9) : 0; }
+};
+
+// Dates and ids, which differ from answer to answer, become "*".
+inline std::string Scrubbed(const std::string& text) {
+  static const std::regex headers("(x-amz-id-2|x-amz-request-id|Date|Last-Modified): [^\r]*");
+  static const std::regex elements("<(RequestId|HostId)>[^<]*<");
+  return std::regex_replace(std::regex_replace(text, headers, "$1: *"), elements, "<$1>*<");
+}
+
+class FaultsTest : public testing::Test {
+ protected:
+  explicit FaultsTest(EmulatorOptions options = {.auth = AuthMode::kOff}) : emulator_(Emulator::Start(std::move(options)).value()) {
+    Ask("PUT", "/bucket");
+    Ask("PUT", "/bucket/key", "0123456789");
+  }
+
+  // An orderly end after 10 s without a byte.
+  Seen Send(const std::string& bytes) {
+    const Wire wire(emulator_->endpoint());
+    wire.Send(bytes);
+    Seen seen;
+    seen.text = wire.Receive(std::string::npos, &seen.reset);
+    return seen;
+  }
+  Seen Ask(const std::string& method, const std::string& target, const std::string& body = {}, const std::string& headers = {}) {
+    return Send(method + " " + target + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n" + headers +
+                "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
+  }
+  Seen Get(const std::string& headers = {}) { return Ask("GET", "/bucket/key", {}, headers); }
+
+  void Set(const std::string& json) {
+    const auto set = emulator_->SetFaults("default", json);
+    ASSERT_TRUE(set.ok()) << set.error().message << " in " << json;
+  }
+  // One rule of one action.
+  void SetAction(const std::string& action) { Set(R"([{"id": "rule", "do": )" + action + "}]"); }
+  nlohmann::json Account() const { return nlohmann::json::parse(emulator_->FaultAccount("default").value()); }
+  std::uint64_t Fired() const { return Account().at("fired"); }
+
+  const std::unique_ptr<Emulator> emulator_;
+};
+
+}  // namespace penstock::emulator::server
+
+#endif  // PENSTOCK_EMULATOR_SERVER_FAULTS_FIXTURE_H_

@@ -1,0 +1,90 @@
+// Faults among many threads: limits hold exactly, and the seed alone decides.
+#include <atomic>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "emulator/server/faults_fixture.h"
+
+namespace penstock::emulator::server {
+namespace {
+
+using std::string;
+
+constexpr int kThreads = 8;
+
+class FaultsUnderThreadsTest : public FaultsTest {
+ protected:
+  template <class Work>
+  static void InThreads(Work work) {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < kThreads; ++i) threads.emplace_back([&work, i] { work(i); });
+  }
+};
+
+// Every action once, at the stage where it happens unless said otherwise.
+const std::vector<std::pair<string, string>>& Actions() {
+  static const std::vector<std::pair<string, string>> actions{
+      {"error", "{}"}, {"slow_down", "{}"}, {"late_error", R"({"after_ms": 2, "every_ms": 1})"}, {"reset", "{}"}, {"fin", "{}"},
+      {"half_close", "{}"}, {"black_hole", R"({"ms": 2})"}, {"stall", R"({"ms": 2})"}, {"drip", R"({"bytes": 5, "every_ms": 1})"},
+      {"bandwidth", R"({"bytes_per_second": 100000})"}, {"latency", R"({"ms": 2})"}, {"corrupt", "{}"}, {"truncate", "{}"},
+      {"header_lie", R"({"drop": ["ETag"]})"}, {"redirect", "{}"}, {"expect_100", R"({"mode": "refuse"})"},
+      {"credentials", "{}"}, {"clock_skew", R"({"ahead_s": 86400})"}};
+  return actions;
+}
+
+TEST_F(FaultsUnderThreadsTest, ARuleThatIsToFireTwiceFiresExactlyTwice) {
+  for (const auto& [name, fields] : Actions()) {
+    Set(R"([{"do": {")" + name + "\": " + fields + R"(}, "limit": {"times": 2}}])");
+    const string headers = name == "expect_100" ? "Expect: 100-continue\r\n" : "";
+    std::atomic<int> spared{0};
+    InThreads([&](int) {
+      for (int i = 0; i < 5; ++i) spared += Get(headers).text.ends_with("\r\n\r\n0123456789") ? 1 : 0;
+    });
+    const auto account = Account();
+    EXPECT_EQ(account.at("fired"), 2) << name;
+    EXPECT_EQ(account.at("complete"), true) << name;
+    EXPECT_EQ(account.at("rules")[0].at("request_ids").size(), 2U) << name;
+    EXPECT_GE(spared, kThreads * 5 - 2) << name;
+  }
+}
+
+TEST_F(FaultsUnderThreadsTest, TheSeedAloneDecidesWhoMeetsAFault) {
+  std::vector<std::set<string>> failed;
+  for (const int seed : {7, 7, 8}) {
+    Set(R"({"seed": )" + std::to_string(seed) + R"(, "rules": [{"do": {"slow_down": {}}, "when": {"probability": 0.3}}]})");
+    std::vector<std::set<string>> each(kThreads);
+    InThreads([&](int thread) {
+      for (int i = 0; i < 25; ++i) {
+        const string target = "/bucket/" + std::to_string(thread) + "-" + std::to_string(i);
+        for (int attempt = 1; attempt <= 2; ++attempt) {
+          if (Ask("GET", target).status() == 503) each[static_cast<std::size_t>(thread)].insert(target + " " + std::to_string(attempt));
+        }
+      }
+    });
+    failed.emplace_back();
+    for (std::set<string>& some : each) failed.back().merge(some);
+    EXPECT_EQ(Account().at("fired"), failed.back().size());
+  }
+  EXPECT_EQ(failed[0], failed[1]);
+  EXPECT_NE(failed[0], failed[2]);
+  EXPECT_GT(failed[0].size(), 60U);
+  EXPECT_LT(failed[0].size(), 180U);
+}
+
+TEST_F(FaultsUnderThreadsTest, StoppingEndsWhoWaitsBeforeAnOperation) {
+  for (const string at : {"headers", "before_commit"}) {
+    const auto emulator = Emulator::Start({.auth = AuthMode::kOff}).value();
+    Plain(emulator->endpoint(), "PUT", "/bucket");
+    ASSERT_TRUE(emulator->SetFaults("default", R"([{"do": {"stall": {"ms": 3600000}, "at": ")" + at + "\"}}]").ok());
+    const Wire wire(emulator->endpoint());
+    wire.Send("GET /bucket HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    while (nlohmann::json::parse(emulator->FaultAccount("default").value()).at("fired") != 1) std::this_thread::yield();
+    const auto began = std::chrono::steady_clock::now();
+    emulator->Stop();
+    EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(4)) << at;
+  }
+}
+
+}  // namespace
+}  // namespace penstock::emulator::server
