@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
@@ -46,3 +47,7 @@ def _apply(variables: Mapping[str, str | None]) -> None:
             os.environ.pop(name, None)
         else:
             os.environ[name] = value
+    # boto3's default session keeps the credentials that its first client found.
+    boto3 = sys.modules.get("boto3")
+    if boto3 is not None:
+        vars(boto3)["DEFAULT_SESSION"] = None

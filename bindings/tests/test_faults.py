@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import socket
@@ -36,13 +37,10 @@ def ask(emulator: Emulator, method: str, target: str, body: bytes = b"", headers
     address = emulator.endpoint.removeprefix("http://").split(":")
     head = f"{method} {target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{headers}Content-Length: {len(body)}\r\n\r\n"
     answer = b""
-    with socket.create_connection((address[0], int(address[1])), timeout=20) as wire:
-        try:
-            wire.sendall(head.encode() + body)
-            while piece := wire.recv(1 << 16):
-                answer += piece
-        except ConnectionError:
-            pass
+    with contextlib.suppress(ConnectionError), socket.create_connection((address[0], int(address[1])), timeout=20) as wire:
+        wire.sendall(head.encode() + body)
+        while piece := wire.recv(1 << 16):
+            answer += piece
     return answer
 
 
