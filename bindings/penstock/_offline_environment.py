@@ -32,13 +32,18 @@ def offline_environment(access: Mapping[str, str]) -> dict[str, str | None]:
 
 @contextmanager
 def environment_set(variables: Mapping[str, str | None]) -> Iterator[None]:
-    """Sets and unsets `variables`, and puts back what there was."""
+    """Sets and unsets `variables`, and puts back what there was.
+
+    Clients that a library keeps for the process are forgotten on both sides: they would go on with the other credentials.
+    """
     before = {name: os.environ.get(name) for name in variables}
     try:
         _apply(variables)
+        _forget_kept_clients()
         yield
     finally:
         _apply(before)
+        _forget_kept_clients()
 
 
 def _apply(variables: Mapping[str, str | None]) -> None:
@@ -47,7 +52,10 @@ def _apply(variables: Mapping[str, str | None]) -> None:
             os.environ.pop(name, None)
         else:
             os.environ[name] = value
-    # boto3's default session keeps the credentials that its first client found.
-    boto3 = sys.modules.get("boto3")
-    if boto3 is not None:
-        vars(boto3)["DEFAULT_SESSION"] = None
+
+
+def _forget_kept_clients() -> None:
+    if boto3 := sys.modules.get("boto3"):
+        boto3.DEFAULT_SESSION = None  # type: ignore[attr-defined]  # what boto3.client() makes once and for all
+    if s3fs := sys.modules.get("s3fs"):
+        s3fs.S3FileSystem.clear_instance_cache()

@@ -60,9 +60,16 @@ def test_clients_of_all_kinds_meet_the_tests_own_emulator_and_nothing_else(run_s
 
 
 WORLDS = """
+import boto3
 import pytest
 
 seen = set()
+
+
+@pytest.mark.parametrize("n", range(2))
+def test_what_boto3_keeps_for_the_process_is_forgotten(s3_emulator, n):
+    boto3.client("s3").create_bucket(Bucket="data")
+    assert boto3.DEFAULT_SESSION.get_credentials().access_key == s3_emulator.access_key_id
 
 
 @pytest.mark.parametrize("n", range(3))
@@ -84,7 +91,7 @@ def test_namespaces_go_with_their_tests(s3_server):
 
 
 def test_a_test_leaves_nothing_to_the_next(run_suite):
-    assert "4 passed" in run_suite(WORLDS)
+    assert "6 passed" in run_suite(WORLDS)
 
 
 def test_the_server_can_be_another_one(run_suite):
@@ -121,6 +128,33 @@ def test_and_the_next_has_another(s3_journal):
 
 def test_the_journal_fixture_sees_this_tests_requests(run_suite: Callable[..., str]) -> None:
     assert "2 passed" in run_suite(JOURNAL)
+
+
+PARALLEL = """
+import os
+
+import boto3
+import pytest
+
+
+@pytest.mark.parametrize("number", range(24))
+def test_workers_never_meet(s3_emulator, number, tmp_path_factory):
+    s3 = boto3.client("s3")
+    s3.create_bucket(Bucket="data")  # in every test: nobody else's is in the way
+    s3.put_object(Bucket="data", Key=str(number), Body=b"x")
+    assert [entry["Key"] for entry in s3.list_objects_v2(Bucket="data")["Contents"]] == [str(number)]
+    (tmp_path_factory.getbasetemp().parent / f"endpoint-{os.getpid()}").write_text(s3_emulator.endpoint)
+
+
+def test_nothing():
+    pass
+"""
+
+
+def test_workers_of_xdist_have_an_emulator_each(run_suite, tmp_path):
+    assert "25 passed" in run_suite(PARALLEL, "-n", "3", f"--basetemp={tmp_path / 'base'}")
+    endpoints = {path.read_text() for path in tmp_path.rglob("endpoint-*")}
+    assert len(endpoints) == 3, "one for each worker"
 
 
 FAULTS = """

@@ -266,4 +266,17 @@ Result<void> CheckScenario(const Scenario& scenario) {
   return Ok();
 }
 
+Result<void> CheckAccount(const ScenarioAccount& account) {
+  std::string missing;
+  for (const RuleAccount& rule : account.rules) {
+    if (rule.complete) continue;
+    missing += missing.empty() ? "" : "; ";
+    missing += "'" + rule.id + "' fired for " + std::to_string(rule.fired) + " of the " + std::to_string(rule.matched) + " requests that matched";
+    if (rule.under_way > 0) missing += ", " + std::to_string(rule.under_way) + " under way";
+  }
+  if (missing.empty()) return Ok();
+  return Error::Make(ErrorKind::kPreconditionFailed, "faults that were planned did not happen (seed " + std::to_string(account.seed) +
+                                                         ", " + std::to_string(account.requests) + " requests seen): " + missing);
+}
+
 }  // namespace penstock::emulator::faults

@@ -135,6 +135,9 @@ class RunningScenario : public std::enable_shared_from_this<RunningScenario> {
   std::unordered_map<std::string, std::uint32_t> failures_ PENSTOCK_GUARDED_BY(failures_mutex_);  // fired, by invocation
 };
 
+// For the end of a test: kPreconditionFailed names the rules that must fire and did not, with the seed.
+Result<void> CheckAccount(const ScenarioAccount& account);
+
 // Whether an action answers in the operation's place or ends the connection.
 bool IsTerminal(const Action& action);
 // kInvalidArgument: no or too many rules, two of one id, a rule without a deed, numbers out of range; names rule and field.

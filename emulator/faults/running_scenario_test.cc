@@ -211,5 +211,16 @@ TEST(RunningScenarioTest, RefusesWhatCannotWorkAndNamesTheRule) {
             "rule 'a': a budget is counted over 1 to 1024 requests, not 0");
 }
 
+TEST(RunningScenarioTest, AnAccountWithRulesThatDidNotFireNamesThem) {
+  const auto scenario = Start({MakeRule("met", {}, {.times = 1}), MakeRule("unmet", {.operations = {"PutObject"}})});
+  EXPECT_EQ(Ask(*scenario), "met");
+  const auto checked = CheckAccount(scenario->Account());
+  ASSERT_FALSE(checked.ok());
+  EXPECT_EQ(checked.error().kind, ErrorKind::kPreconditionFailed);
+  EXPECT_EQ(checked.error().message,
+            "faults that were planned did not happen (seed 1, 1 requests seen): 'unmet' fired for 0 of the 0 requests that matched");
+  EXPECT_TRUE(CheckAccount({.name = "nothing planned"}).ok());
+}
+
 }  // namespace
 }  // namespace penstock::emulator::faults

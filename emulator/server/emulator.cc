@@ -157,6 +157,12 @@ class RunningEmulator final : public Emulator {
       return Error::Make(ErrorKind::kNotFound, "no scenario of faults runs in namespace '" + name_space + "'; set one first");
     });
   }
+  Result<void> CheckFaults(const std::string& name_space) const override {
+    return OfDesk(name_space, [&](faults::FaultDesk& desk) -> Result<void> {
+      const auto account = desk.Account();
+      return account ? faults::CheckAccount(*account) : Ok();
+    });
+  }
   Result<void> ClearFaults(const std::string& name_space) override {
     return OfDesk(name_space, [](faults::FaultDesk& desk) -> Result<void> {
       desk.Stop();

@@ -165,6 +165,9 @@ class Emulator {
   virtual Result<void> SetFaults(const std::string& name_space, const std::string& json) = 0;
   // What the scenario did so far, as JSON: requests, fired, complete, and the same of each rule. kNotFound: none runs.
   virtual Result<std::string> FaultAccount(const std::string& name_space) const = 0;
+  // For the end of a test: ok where every fault that was planned has happened, and where none was planned. kPreconditionFailed
+  // names the rules that did not fire.
+  virtual Result<void> CheckFaults(const std::string& name_space) const = 0;
   virtual Result<void> ClearFaults(const std::string& name_space) = 0;
   // Retry tests: queues of faults by operation, for the requests that name the test in x-penstock-retry-test. Gives the id.
   virtual Result<std::string> CreateRetryTest(const std::string& name_space, const std::string& json) = 0;

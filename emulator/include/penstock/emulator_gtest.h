@@ -61,7 +61,10 @@ class EmulatorTest : public ::testing::Test {
 
   void TearDown() override {
     if (name_space_.empty()) return;
-    CheckFaults();
+    if (!HasFailure()) {
+      const auto happened = Shared()->CheckFaults(name_space_);
+      EXPECT_TRUE(happened.ok()) << happened.error().message;
+    }
     if (HasFailure()) Report();
     const auto deleted = Shared()->DeleteNamespace(name_space_);
     EXPECT_TRUE(deleted.ok()) << deleted.error().ToString();
@@ -71,6 +74,12 @@ class EmulatorTest : public ::testing::Test {
   std::string endpoint() const { return Shared()->endpoint(); }  // "http://127.0.0.1:43121"
   const AccessKey& access_key() const { return access_key_; }    // selects this test's namespace
   const std::string& name_space() const { return name_space_; }
+
+  // Runs a scenario of faults in this namespace from now on (docs/faults.md).
+  void StartFaults(const std::string& json) {
+    const auto started = Shared()->SetFaults(name_space_, json);
+    ASSERT_TRUE(started.ok()) << started.error().message;
+  }
 
   // What the test's clients asked so far.
   JournalReading Journal() const {

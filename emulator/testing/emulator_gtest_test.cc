@@ -1,0 +1,96 @@
+#include "penstock/emulator_gtest.h"
+
+#include <gtest/gtest-spi.h>
+#include <gtest/gtest.h>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+namespace penstock::emulator {
+namespace {
+
+// The first line of the answer to a request that claims `key` and has a wrong signature.
+std::string FirstLine(const std::string& endpoint, const std::string& key, const std::string& target) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<std::uint16_t>(std::stoi(endpoint.substr(endpoint.rfind(':') + 1))));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  const int client = ::socket(AF_INET, SOCK_STREAM, 0);
+  EXPECT_EQ(::connect(client, reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
+  const std::string request =
+      "GET " + target + " HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nAuthorization: AWS " + key + ":c2lnbmF0dXJl\r\n\r\n";
+  EXPECT_EQ(::send(client, request.data(), request.size(), MSG_NOSIGNAL), static_cast<ssize_t>(request.size()));
+  std::string answer;
+  std::array<char, 512> buffer{};
+  for (ssize_t count = 0; (count = ::recv(client, buffer.data(), buffer.size(), 0)) > 0;) {
+    answer.append(buffer.data(), static_cast<std::size_t>(count));
+  }
+  ::close(client);
+  return answer.substr(0, answer.find("\r\n"));
+}
+
+class FixtureTest : public EmulatorTest {
+ protected:
+  std::string Ask(const std::string& target) { return FirstLine(endpoint(), access_key().id, target); }
+};
+
+constexpr char kOnce[] = R"([{"id": "once", "when": {"operation": "ListObjects"}, "do": {"slow_down": {}}, "limit": {"times": 1}}])";
+
+// What GoogleTest does with a test, by hand.
+class ByHand final : public FixtureTest {
+ public:
+  using EmulatorTest::name_space;
+  using EmulatorTest::SetUp;
+  using EmulatorTest::StartFaults;
+  using EmulatorTest::TearDown;
+  using FixtureTest::Ask;
+  void TestBody() override {}
+};
+
+TEST_F(FixtureTest, EveryTestHasANamespaceOfItsOwn) {
+  ByHand other;
+  other.SetUp();
+  EXPECT_NE(other.name_space(), name_space());
+  EXPECT_EQ(other.Ask("/").substr(0, 12), "HTTP/1.1 403");
+  EXPECT_EQ(Journal().size(), 0u) << "the other's request";
+  other.TearDown();
+  const auto names = emulator().Namespaces();
+  ASSERT_TRUE(names.ok());
+  EXPECT_EQ(names->size(), 2u) << "the default one and this test's";
+}
+
+TEST_F(FixtureTest, AFaultThatIsPlannedHappensAndIsInTheJournal) {
+  StartFaults(kOnce);
+  EXPECT_EQ(Ask("/bucket"), "HTTP/1.1 503 Slow Down");
+  EXPECT_EQ(Ask("/bucket").substr(0, 12), "HTTP/1.1 403");
+  EXPECT_EQ(Journal().Count({.status = 503}), 1u);
+  EXPECT_EQ(Journal().Count({.fault = "once"}), 1u);
+}
+
+TEST_F(FixtureTest, ATestWhosePlannedFaultNeverHappenedFails) {
+  EXPECT_NONFATAL_FAILURE(
+      {
+        ByHand unmet;
+        unmet.SetUp();
+        unmet.StartFaults(kOnce);
+        unmet.TearDown();
+      },
+      "'once' fired for 0 of the 0 requests that matched");
+}
+
+TEST_F(FixtureTest, TheClockIsTheTests) {
+  AdvanceClock(std::chrono::hours(1));
+  const auto clock = emulator().GetClock(name_space());
+  ASSERT_TRUE(clock.ok());
+  EXPECT_EQ(clock->offset, std::chrono::hours(1));
+}
+
+}  // namespace
+}  // namespace penstock::emulator
