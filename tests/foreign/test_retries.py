@@ -61,7 +61,8 @@ def seen(client: str) -> dict[str, int]:
         reads = ["HeadObject", "GetObject"] if client == "s3fs" else ["GetObject"]
         writes = ["PutObject", "CreateMultipartUpload"]
         return {
-            key: s3.journal().count(bucket="data", key=key, operations=writes if key.startswith("put-") else reads) for key in FAULTS
+            key: s3.journal().count(bucket="data", key=key, operations=writes if key.startswith("put-") else reads)
+            for key in FAULTS
         }
 
 
