@@ -84,32 +84,39 @@ class Faults final : public api::Handler {
   };
 
   Result<Met> Meet(api::Exchange& exchange, FaultDesk* desk, const Wishes& wishes) {
-    const Facts facts = FactsOf(exchange);
-    const WallTime now = exchange.space->clock->Now();
     Met met;
     Tickets tickets;
     if (!wishes.faults.empty()) {
+      const WallTime now = exchange.space->clock->Now();
       auto scenario = ParseInlineFaults(wishes.faults);
       if (!scenario.ok()) return Refusal(kFaultHeader, scenario.error().message);
       auto running = RunningScenario::Start(std::move(scenario).value(), now);
       if (!running.ok()) return Refusal(kFaultHeader, running.error().message);
-      tickets = (*running)->Meet(facts, now);
+      tickets = (*running)->Meet(FactsOf(exchange), now);
     }
     if (desk == nullptr && !wishes.retry_test.empty()) return Refusal(kRetryTestHeader, "this namespace has no faults");
     if (desk != nullptr && (!wishes.retry_test.empty() || !desk->idle()) && !EndsEarly(tickets)) {
       auto found = desk->Find(wishes.retry_test);
       if (!found.ok()) return Refusal(kRetryTestHeader, found.error().message);
       if (const std::shared_ptr<RunningScenario> scenario = std::move(found).value()) {
-        Tickets more = scenario->Meet(facts, now);
-        std::move(more.begin(), more.end(), std::back_inserter(tickets));
-        if (scenario->counts_bytes()) {
-          scenario->CountBytes(facts.size.value_or(0));
-          met.counting = scenario;
-        }
+        Ask(exchange, *scenario, tickets);
+        if (scenario->counts_bytes()) met.counting = scenario;
       }
     }
     if (!tickets.empty()) met.plan = std::make_shared<FaultPlan>(std::move(tickets));
     return met;
+  }
+
+  // Adds what the request meets of a scenario.
+  static void Ask(const api::Exchange& exchange, RunningScenario& scenario, Tickets& tickets) {
+    const bool nothing = scenario.MeetsNothing(exchange);
+    if (nothing && !scenario.counts_bytes()) return;
+    const Facts facts = FactsOf(exchange);
+    if (!nothing) {
+      Tickets more = scenario.Meet(facts, exchange.space->clock->Now());
+      std::move(more.begin(), more.end(), std::back_inserter(tickets));
+    }
+    if (scenario.counts_bytes()) scenario.CountBytes(facts.size.value_or(0));
   }
 
   static Error Refusal(std::string_view header, const std::string& problem) {

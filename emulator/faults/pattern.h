@@ -22,10 +22,12 @@ class Pattern {
 
   bool Matches(std::string_view name) const;
   const std::string& glob() const { return glob_; }
+  // What every name that matches begins with.
+  const std::string& literal() const { return literal_; }
 
  private:
   std::string glob_;
-  std::string literal_;  // what every name that matches begins with
+  std::string literal_;
   bool only_literal_ = false;  // nothing follows
   bool prefix_ = false;        // one '*' follows, and nothing else
 };

@@ -50,10 +50,13 @@ RunningScenario::RunningScenario(Scenario scenario, WallTime now)
     : scenario_(std::move(scenario)),
       draws_(scenario_.seed),
       began_(now),
+      index_(scenario_.rules),
       counts_bytes_(std::any_of(scenario_.rules.begin(), scenario_.rules.end(),
                                 [](const Rule& rule) { return rule.when.after_bytes > 0; })) {
-  for (std::size_t i = 0; i < scenario_.rules.size(); ++i) states_.push_back(std::make_unique<State>());
-  IndexRules();
+  for (std::size_t i = 0; i < scenario_.rules.size(); ++i) {
+    states_.push_back(std::make_unique<State>());
+    if (scenario_.rules[i].deeds.front().at.stage == Stage::kAccept) for_connections_.push_back(i);
+  }
 }
 
 Result<std::shared_ptr<RunningScenario>> RunningScenario::Start(Scenario scenario, WallTime now) {
@@ -61,46 +64,40 @@ Result<std::shared_ptr<RunningScenario>> RunningScenario::Start(Scenario scenari
   return std::shared_ptr<RunningScenario>(new RunningScenario(std::move(scenario), now));
 }
 
-void RunningScenario::IndexRules() {
-  for (const Rule& rule : scenario_.rules) {
-    for (const std::string& operation : rule.when.operations) by_operation_[operation];
-  }
-  for (std::size_t i = 0; i < scenario_.rules.size(); ++i) {
-    if (scenario_.rules[i].deeds.front().at.stage == Stage::kAccept) {
-      for_connections_.push_back(i);
-      continue;
-    }
-    const std::vector<std::string>& operations = scenario_.rules[i].when.operations;
-    if (operations.empty()) for_other_operations_.push_back(i);
-    for (auto& [operation, rules] : by_operation_) {
-      if (operations.empty() || std::binary_search(operations.begin(), operations.end(), operation)) rules.push_back(i);
-    }
-  }
-}
-
 std::vector<std::unique_ptr<Ticket>> RunningScenario::Meet(const Facts& facts, WallTime now) {
   const std::uint64_t before = requests_.fetch_add(1, std::memory_order_relaxed);
-  const auto found = by_operation_.find(facts.operation);
-  return Try(found == by_operation_.end() ? for_other_operations_ : found->second, facts, now, before);
+  const auto age = std::chrono::duration_cast<std::chrono::nanoseconds>(now - began_);
+  std::vector<std::unique_ptr<Ticket>> met;
+  index_.ForEach({.operation = facts.operation, .bucket = facts.bucket, .key = facts.key},
+                 [&](std::size_t place) { return GoesOn(place, facts, age, before, met); });
+  return met;
+}
+
+bool RunningScenario::MeetsNothing(const api::Exchange& exchange) {
+  const api::Target& target = exchange.target;
+  if (index_.Concerns({.operation = exchange.operation, .bucket = target.bucket.value, .key = target.key.value})) return false;
+  requests_.fetch_add(1, std::memory_order_relaxed);
+  return true;
 }
 
 std::vector<std::unique_ptr<Ticket>> RunningScenario::MeetConnection(const Facts& facts, WallTime now) {
-  if (for_connections_.empty()) return {};
-  return Try(for_connections_, facts, now, requests_.load(std::memory_order_relaxed));
-}
-
-std::vector<std::unique_ptr<Ticket>> RunningScenario::Try(const std::vector<std::size_t>& candidates, const Facts& facts, WallTime now,
-                                                          std::uint64_t requests_before) {
   const auto age = std::chrono::duration_cast<std::chrono::nanoseconds>(now - began_);
+  const std::uint64_t before = requests_.load(std::memory_order_relaxed);
   std::vector<std::unique_ptr<Ticket>> met;
-  for (const std::size_t index : candidates) {
-    if (!Matches(scenario_.rules[index].when, facts)) continue;
-    std::unique_ptr<Ticket> ticket = TryRule(index, facts, age, requests_before);
-    if (!ticket) continue;
-    met.push_back(std::move(ticket));
-    if (scenario_.rules[index].final) break;
+  for (const std::size_t place : for_connections_) {
+    if (!GoesOn(place, facts, age, before, met)) break;
   }
   return met;
+}
+
+bool RunningScenario::GoesOn(std::size_t place, const Facts& facts, std::chrono::nanoseconds age, std::uint64_t requests_before,
+                             std::vector<std::unique_ptr<Ticket>>& met) {
+  const Rule& rule = scenario_.rules[place];
+  if (!Matches(rule.when, facts)) return true;
+  std::unique_ptr<Ticket> ticket = TryRule(place, facts, age, requests_before);
+  if (!ticket) return true;
+  met.push_back(std::move(ticket));
+  return !rule.final;
 }
 
 std::unique_ptr<Ticket> RunningScenario::TryRule(std::size_t index, const Facts& facts, std::chrono::nanoseconds age,

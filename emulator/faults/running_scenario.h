@@ -10,7 +10,6 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -18,6 +17,7 @@
 
 #include "emulator/faults/arrivals.h"
 #include "emulator/faults/rule.h"
+#include "emulator/faults/rule_index.h"
 #include "emulator/throttle/draws.h"
 #include "penstock/base/mutex.h"
 
@@ -82,6 +82,8 @@ class RunningScenario : public std::enable_shared_from_this<RunningScenario> {
   // `now`: the namespace's time. CheckScenario's errors.
   static Result<std::shared_ptr<RunningScenario>> Start(Scenario scenario, WallTime now);
 
+  // True: a request that no rule is about, and that is counted. Costs next to nothing; false: ask Meet.
+  bool MeetsNothing(const api::Exchange& exchange);
   // The rules that this request meets, in their order. Once per request.
   std::vector<std::unique_ptr<Ticket>> Meet(const Facts& facts, WallTime now);
   // The rules that a connection meets as it is accepted: `facts` has no request, its exchange has the connection. Once each.
@@ -108,9 +110,9 @@ class RunningScenario : public std::enable_shared_from_this<RunningScenario> {
     Arrivals arrivals;
   };
   RunningScenario(Scenario scenario, WallTime now);
-  void IndexRules();
-  std::vector<std::unique_ptr<Ticket>> Try(const std::vector<std::size_t>& candidates, const Facts& facts, WallTime now,
-                                           std::uint64_t requests_before);
+  // Adds what a request meets of one rule; false: it meets no further ones.
+  bool GoesOn(std::size_t place, const Facts& facts, std::chrono::nanoseconds age, std::uint64_t requests_before,
+              std::vector<std::unique_ptr<Ticket>>& met);
   std::unique_ptr<Ticket> TryRule(std::size_t index, const Facts& facts, std::chrono::nanoseconds age, std::uint64_t requests_before);
   bool IsDue(const Rule& rule, std::chrono::nanoseconds age, std::uint64_t requests_before) const;
   double Chance(const Condition& when, std::chrono::nanoseconds age) const;
@@ -123,11 +125,9 @@ class RunningScenario : public std::enable_shared_from_this<RunningScenario> {
   const Scenario scenario_;
   const throttle::Draws draws_;
   const WallTime began_;
+  const RuleIndex index_;
   const bool counts_bytes_;
-  // Indices of the rules that may concern an operation, in order; those that name none concern every one.
-  std::map<std::string, std::vector<std::size_t>, std::less<>> by_operation_;
-  std::vector<std::size_t> for_other_operations_;
-  std::vector<std::size_t> for_connections_;
+  std::vector<std::size_t> for_connections_;  // rules that begin at Stage::kAccept, in order
   std::vector<std::unique_ptr<State>> states_;  // by rule
   std::atomic<std::uint64_t> requests_{0};
   std::atomic<std::uint64_t> bytes_{0};

@@ -1,0 +1,56 @@
+#include "emulator/faults/rule_index.h"
+
+#include <gtest/gtest.h>
+
+namespace penstock::emulator::faults {
+namespace {
+
+Rule MakeRule(Condition when, Stage stage = Stage::kHeaders) {
+  return {.id = "r", .when = std::move(when), .deeds = {{.deed = StallAction{}, .at = {.stage = stage}}}};
+}
+
+std::vector<std::size_t> Places(const std::vector<Rule>& rules, const RuleIndex::Names& names) {
+  std::vector<std::size_t> places;
+  RuleIndex(rules).ForEach(names, [&places](std::size_t place) {
+    places.push_back(place);
+    return true;
+  });
+  return places;
+}
+
+using Several = std::vector<std::size_t>;
+
+TEST(RuleIndexTest, RulesAreFoundByOperationInTheirOrder) {
+  const std::vector<Rule> rules{MakeRule({.operations = {"GetObject"}}), MakeRule({}), MakeRule({.operations = {"GetObject", "PutObject"}})};
+  EXPECT_EQ(Places(rules, {.operation = "GetObject"}), (Several{0, 1, 2}));
+  EXPECT_EQ(Places(rules, {.operation = "PutObject"}), (Several{1, 2}));
+  EXPECT_EQ(Places(rules, {.operation = "HeadObject"}), Several{1});
+  EXPECT_EQ(Places(rules, {}), Several{1}) << "none of S3's operations";
+}
+
+TEST(RuleIndexTest, WhatTheFirstBytesRuleOutIsNotLookedAt) {
+  const std::vector<Rule> rules{MakeRule({.key = Pattern::Prefix("data/train/2026/")}), MakeRule({.key = Pattern("data/*.pt")}),
+                                MakeRule({.bucket = Pattern::Exactly("b")}), MakeRule({.key = Pattern("*x")})};
+  EXPECT_EQ(Places(rules, {.bucket = "a", .key = "data/train/2026/1"}), (Several{0, 1, 3}));
+  EXPECT_EQ(Places(rules, {.bucket = "a", .key = "data/train/2025/1"}), (Several{1, 3}));
+  EXPECT_EQ(Places(rules, {.bucket = "b", .key = "dat"}), (Several{2, 3}));
+  EXPECT_EQ(Places(rules, {.bucket = "a", .key = ""}), Several{3});
+}
+
+TEST(RuleIndexTest, NothingThatAPatternMatchesIsRuledOut) {
+  for (const std::string glob : {"a", "ab*", "a?c", "\\*a", "0123456789abcdef", "0123456789abcdefg*", "*", "?", "a\\"}) {
+    const Pattern pattern(glob);
+    const RuleIndex index({MakeRule({.key = pattern})});
+    for (const std::string name : {"a", "ab", "abc", "axc", "*a", "0123456789abcdef", "0123456789abcdefgh", "0123456789abcdeX", "", "a\\"}) {
+      EXPECT_TRUE(!pattern.Matches(name) || index.Concerns({.key = name})) << glob << " " << name;
+    }
+  }
+}
+
+TEST(RuleIndexTest, RulesOfConnectionsAreNotForRequests) {
+  EXPECT_FALSE(RuleIndex({MakeRule({}, Stage::kAccept)}).Concerns({.operation = "GetObject"}));
+  EXPECT_TRUE(RuleIndex({MakeRule({})}).Concerns({.operation = "GetObject"}));
+}
+
+}  // namespace
+}  // namespace penstock::emulator::faults
