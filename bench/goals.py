@@ -56,6 +56,7 @@ GOALS: dict[str, dict[str, list[Goal]]] = {
         "emulator.connections": [("<=", 2, "without the idle ones")],
     },
     "faults": {
+        "faults.idle": [(">=", 0.95, "without rules")],
         "faults.journal": [(">=", 0.93, "without a journal")],
         "faults.shape": [("<=", 3)],
         "faults.shape.first_byte": [("<=", 2)],

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import statistics
+import tempfile
+from pathlib import Path
 
 from groups.emulator import prepare, wrk
 from harness import Measurement, Row, interleave, rows
 from servers import WITHOUT_JOURNAL, penstock_emulator
 
+WITHOUT_RULES = "without rules"
 LOAD = (64, 1)  # wrk's connections and threads
 PAIRS = 5  # measured for each round that is asked for: a ratio of short runs needs many
 
@@ -45,4 +49,35 @@ def journal(rounds: int) -> list[Row]:
         return paired(interleave(cells, rounds * PAIRS), "penstock", quantities)
 
 
-SCENARIOS = [journal]
+def unmet_rules() -> list[dict[str, object]]:
+    """A hundred rules about GetObject that no request of the benchmark meets: by key, and a fifth by what else a head says."""
+    by_key = [{"key": f"train/part-{number}/*"} for number in range(40)] + [
+        {"key": {"prefix": f"obj-{number}"}} for number in range(40)
+    ]
+    by_head = [{"attempt": ">=2"}, {"header": {"x-run": "7"}}, {"client": {"rank": "3"}}, {"range": {"covers": 4096}}] * 5
+    return [
+        {"id": f"rule-{number}", "when": {"operation": "GetObject", **when}, "do": {"slow_down": {}}}
+        for number, when in enumerate(by_key + by_head)
+    ]
+
+
+def idle(rounds: int) -> list[Row]:
+    """1 KiB objects over 64 keep-alive connections, unsigned, with a hundred rules loaded of which none is met."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "faults.json"
+        file.write_text(json.dumps({"rules": unmet_rules()}))
+        with (
+            penstock_emulator("--memory", "--auth=off", "--faults", str(file)) as loaded,
+            penstock_emulator("--memory", "--auth=off") as unloaded,
+        ):
+            servers = {"penstock": loaded, WITHOUT_RULES: unloaded}
+            urls = {label: prepare(server, 1 << 10).partition("?")[0] for label, server in servers.items()}
+            cells = {label: (lambda label=label: wrk(servers[label], urls[label], *LOAD)) for label in servers}
+            quantities = {
+                "requests": ("faults.idle", "requests/s"),
+                "cpu_us": ("faults.idle.cpu", "server CPU-us/request"),
+            }
+            return paired(interleave(cells, rounds * PAIRS), "penstock", quantities)
+
+
+SCENARIOS = [idle, journal]

@@ -1,20 +1,21 @@
 #include "emulator/faults/fault_desk.h"
 
 #include <algorithm>
+#include <mutex>
 #include <utility>
 
 namespace penstock::emulator::faults {
 
 Result<void> FaultDesk::Start(Scenario scenario) {
   PENSTOCK_ASSIGN(std::shared_ptr<RunningScenario> fresh, RunningScenario::Start(std::move(scenario), clock_.Now()));
-  const MutexLock lock(mutex_);
+  const std::unique_lock lock(mutex_);
   running_.swap(fresh);
   NoteWhetherActive();
   return Ok();
 }
 
 void FaultDesk::Stop() {
-  const MutexLock lock(mutex_);
+  const std::unique_lock lock(mutex_);
   running_.reset();
   NoteWhetherActive();
 }
@@ -22,7 +23,7 @@ void FaultDesk::Stop() {
 std::optional<ScenarioAccount> FaultDesk::Account() const {
   std::shared_ptr<RunningScenario> running;
   {
-    const MutexLock lock(mutex_);
+    const std::shared_lock lock(mutex_);
     running = running_;
   }
   return running ? std::optional(running->Account()) : std::nullopt;
@@ -30,7 +31,7 @@ std::optional<ScenarioAccount> FaultDesk::Account() const {
 
 Result<void> FaultDesk::AddRetryTest(std::string id, Scenario scenario) {
   PENSTOCK_ASSIGN(std::shared_ptr<RunningScenario> fresh, RunningScenario::Start(std::move(scenario), clock_.Now()));
-  const MutexLock lock(mutex_);
+  const std::unique_lock lock(mutex_);
   if (tests_.size() >= kMostRetryTests) {
     return Error::Make(ErrorKind::kInvalidArgument, "there are " + std::to_string(kMostRetryTests) + " retry tests; delete those that are done");
   }
@@ -51,14 +52,14 @@ Result<std::shared_ptr<RunningScenario>> FaultDesk::FindRetryTest(std::string_vi
 Result<ScenarioAccount> FaultDesk::RetryTestAccount(std::string_view id) const {
   std::shared_ptr<RunningScenario> test;
   {
-    const MutexLock lock(mutex_);
+    const std::shared_lock lock(mutex_);
     PENSTOCK_ASSIGN(test, FindRetryTest(id));
   }
   return test->Account();
 }
 
 Result<void> FaultDesk::RemoveRetryTest(std::string_view id) {
-  const MutexLock lock(mutex_);
+  const std::unique_lock lock(mutex_);
   PENSTOCK_TRY(FindRetryTest(id));
   tests_.erase(std::string(id));
   NoteWhetherActive();
@@ -68,7 +69,7 @@ Result<void> FaultDesk::RemoveRetryTest(std::string_view id) {
 std::vector<std::string> FaultDesk::RetryTests() const {
   std::vector<std::string> ids;
   {
-    const MutexLock lock(mutex_);
+    const std::shared_lock lock(mutex_);
     for (const auto& [id, test] : tests_) ids.push_back(id);
   }
   std::sort(ids.begin(), ids.end());
@@ -76,7 +77,7 @@ std::vector<std::string> FaultDesk::RetryTests() const {
 }
 
 Result<std::shared_ptr<RunningScenario>> FaultDesk::Find(std::string_view retry_test) const {
-  const MutexLock lock(mutex_);
+  const std::shared_lock lock(mutex_);
   if (!retry_test.empty()) return FindRetryTest(retry_test);
   return running_;
 }

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <memory>
 #include <optional>
+#include <shared_mutex>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -15,7 +16,6 @@
 
 #include "emulator/faults/running_scenario.h"
 #include "penstock/base/clock.h"
-#include "penstock/base/mutex.h"
 
 namespace penstock::emulator::faults {
 
@@ -51,14 +51,15 @@ class FaultDesk {
 
  private:
   using Tests = std::unordered_map<std::string, std::shared_ptr<RunningScenario>>;
-  Result<std::shared_ptr<RunningScenario>> FindRetryTest(std::string_view id) const PENSTOCK_REQUIRES(mutex_);
-  void NoteWhetherActive() PENSTOCK_REQUIRES(mutex_) { active_.store(running_ || !tests_.empty(), std::memory_order_release); }
+  // Under mutex_.
+  Result<std::shared_ptr<RunningScenario>> FindRetryTest(std::string_view id) const;
+  void NoteWhetherActive() { active_.store(running_ || !tests_.empty(), std::memory_order_release); }
 
   const Clock& clock_;
   std::atomic<bool> active_{false};
-  mutable Mutex mutex_;
-  std::shared_ptr<RunningScenario> running_ PENSTOCK_GUARDED_BY(mutex_);
-  Tests tests_ PENSTOCK_GUARDED_BY(mutex_);
+  mutable std::shared_mutex mutex_;  // of what follows: every request asks, changes are few
+  std::shared_ptr<RunningScenario> running_;
+  Tests tests_;
 };
 
 }  // namespace penstock::emulator::faults
