@@ -73,11 +73,12 @@ _MODULES = {
     "_writer": ("S3Writer",),
     "s3reader": ("S3Reader", "S3ReaderConstructor"),
 }
+_SUBMODULES = ("s3reader", "simulate", "testing")
 _ORIGIN = {name: module for module, names in _MODULES.items() for name in names}
 
 
 def __getattr__(name: str) -> object:
-    module = name if name == "s3reader" else _ORIGIN.get(name, "_exceptions" if name in __all__ else None)
+    module = name if name in _SUBMODULES else _ORIGIN.get(name, "_exceptions" if name in __all__ else None)
     if module is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     import importlib

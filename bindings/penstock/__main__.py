@@ -79,6 +79,10 @@ def _add_simulate(commands: argparse._SubParsersAction[argparse.ArgumentParser])
     parser.set_defaults(run=_simulate)
 
 
+ONE_PARTITION = (
+    "One partition met everything: a new bucket has one, and S3 cuts it in two only after minutes of overload. "
+    "Strategies differ where there are several: --warm-partitions 16, as a bucket with a history has, or --split-after 30."
+)
 _NOT_OF_THE_JOB = {"command", "run", "json", "plot", "strategy"}
 
 
@@ -91,6 +95,8 @@ def _simulate(options: argparse.Namespace) -> int:
         print(json.dumps([report.document for report in reports]))
     else:
         print(simulate.table(reports))
+        if all(report.partitions == 1 and not report.completed for report in reports):
+            print(ONE_PARTITION, file=sys.stderr)
     return 0 if all(report.completed for report in reports) else 1
 
 

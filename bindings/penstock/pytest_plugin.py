@@ -35,36 +35,30 @@ def s3_server() -> Iterator[Emulator]:
 
 @pytest.fixture
 def s3_emulator(s3_server: Emulator, request: pytest.FixtureRequest) -> Iterator[Namespace]:
-    """A namespace of this test's own, with the environment prepared for clients."""
+    """A namespace of this test's own, with the environment prepared for clients.
+
+    A test that passes although a fault it planned never happened fails when it is torn down.
+    """
     namespace = s3_server.create_namespace(f"test-{next(_numbers)}")
     request.node.stash[_namespace_key] = namespace
     try:
         with environment_set(offline_environment(namespace.environment())):
             yield namespace
+        if request.node.stash.get(_passed_key, False):
+            _check_faults(namespace)
     finally:
         s3_server.delete_namespace(namespace.name)
 
 
 @pytest.fixture
-def s3_faults(s3_emulator: Namespace, request: pytest.FixtureRequest) -> Iterator[Faults]:
-    """The faults of this test's namespace: those of the marker ``s3_faults``, or what the test sets.
-
-    A test that passes although a fault it planned never happened fails when it is torn down.
-    """
+def s3_faults(s3_emulator: Namespace, request: pytest.FixtureRequest) -> Faults:
+    """The faults of this test's namespace: those of the marker ``s3_faults``, or what the test sets."""
     for marker in request.node.iter_markers("s3_faults"):
         if len(marker.args) != 1 or marker.kwargs:
             raise pytest.UsageError("s3_faults takes one argument: the name of a scenario, its document, or the path of its file")
         s3_emulator.faults.set(marker.args[0])
         break
-    yield s3_emulator.faults
-    if not request.node.stash.get(_passed_key, False):
-        return
-    try:
-        s3_emulator.faults.account().check()
-    except S3NotFoundError:
-        return  # none were planned
-    except AssertionError as error:
-        pytest.fail(f"{error}\n{_describe(s3_emulator)}", pytrace=False)
+    return s3_emulator.faults
 
 
 @pytest.fixture
@@ -113,6 +107,15 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     namespace = item.stash.get(_namespace_key, None)
     if report.failed and call.when == "call" and namespace is not None:
         report.sections.append(("S3 emulator", _describe(namespace)))
+
+
+def _check_faults(namespace: Namespace) -> None:
+    try:
+        namespace.faults.account().check()
+    except S3NotFoundError:
+        return  # none were planned
+    except AssertionError as error:
+        pytest.fail(f"{error}\n{_describe(namespace)}", pytrace=False)
 
 
 def _describe(namespace: Namespace) -> str:

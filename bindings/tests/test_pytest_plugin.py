@@ -188,6 +188,9 @@ UNMET = """
 import boto3
 import pytest
 
+def test_plans_by_the_namespace(s3_emulator, s3_bucket):
+    s3_emulator.faults.set([{"id": "planned", "when": {"operation": "GetObject"}, "do": {"slow_down": {}}}])
+
 @pytest.mark.s3_faults([{"id": "never-met", "when": {"operation": "GetObject"}, "do": {"slow_down": {}}}])
 def test_reads_nothing(s3_bucket):
     boto3.client("s3").put_object(Bucket=s3_bucket, Key="key", Body=b"text")
@@ -198,6 +201,7 @@ def test_a_test_whose_planned_fault_never_happened_fails(run_suite):
     output = run_suite(UNMET, failed=True)
     assert "faults that were planned did not happen (seed 1" in output
     assert "'never-met' fired for 0 of the 0 requests" in output
+    assert "'planned' fired for 0 of the 0 requests" in output
     assert "PutObject" in output, "it shows what was asked"
 
 

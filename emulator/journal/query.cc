@@ -129,7 +129,8 @@ RangeReport JournalReading::Ranges(const JournalFilter& filter, std::vector<Byte
   journal::ForEachMatch(*this, filter, [&](const JournalEntryView& entry) {
     if (!entry.range || entry.method != "GET" || entry.status / 100 != 2) return;
     ByteRange sent = *entry.range;
-    if (entry.ending == Ending::kBroken) sent.end = std::min(sent.end, sent.begin + entry.bytes_out);
+    // A connection may break, and a fault cut an answer: what left counts, not what was promised.
+    sent.end = std::min(sent.end, sent.begin + entry.bytes_out);
     report.fetched.push_back(sent);
   });
   std::stable_sort(report.fetched.begin(), report.fetched.end(), [](const ByteRange& a, const ByteRange& b) { return a.begin < b.begin; });

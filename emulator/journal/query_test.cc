@@ -21,6 +21,7 @@ class QueryTest : public testing::Test {
     if (entry.bucket.empty()) entry.bucket = "b";
     if (entry.key.empty()) entry.key = "k";
     if (entry.status == 0) entry.status = 200;
+    if (entry.range && entry.bytes_out == 0) entry.bytes_out = entry.range->size();
     journal_.Append(entry);
   }
   JournalReading Read() const { return journal_.Read(); }
@@ -98,7 +99,8 @@ TEST_F(QueryTest, OfABrokenAnswerCountsWhatHadLeft) {
   Add(0, 1, {.ending = Ending::kBroken, .bytes_out = 12, .range = ByteRange{0, 20}});
   Add(0, 1, {.bytes_out = 10, .range = ByteRange{10, 20}});
   Add(0, 1, {.ending = Ending::kBroken, .bytes_out = 50, .range = ByteRange{20, 30}});
-  EXPECT_EQ(Read().Ranges({}).fetched, (Ranges_{{0, 12}, {10, 20}, {20, 30}}));
+  Add(0, 1, {.bytes_out = 4, .range = ByteRange{40, 50}});  // a length that was a lie
+  EXPECT_EQ(Read().Ranges({}).fetched, (Ranges_{{0, 12}, {10, 20}, {20, 30}, {40, 44}}));
   EXPECT_EQ(Read().Ranges({}).overlap_bytes, 2U);
 }
 

@@ -124,6 +124,7 @@ Result<Json> RetriesAnswer(const JournalReading& reading, const Json& question) 
 
 Result<Json> OrderAnswer(const JournalReading& reading, const Json& question) {
   PENSTOCK_ASSIGN(const Asked asked, Take(question, {"question", "filter", "then"}));
+  if (!asked.fields.Has("then")) return FieldError("then", "is missing: which requests come after those of filter?");
   PENSTOCK_ASSIGN(const JournalFilter then, FilterIn(asked.fields, "then"));
   return Json{{"in_order", reading.InOrder(asked.filter, then)}};
 }

@@ -22,6 +22,7 @@ class QuestionTest : public testing::Test {
     if (entry.key.empty()) entry.key = "k";
     if (entry.method.empty()) entry.method = "GET";
     if (entry.operation.empty()) entry.operation = "GetObject";
+    if (entry.range && entry.bytes_out == 0) entry.bytes_out = entry.range->size();
     journal_.Append(entry);
   }
   // The answer, or the error's message.
@@ -76,6 +77,7 @@ TEST_F(QuestionTest, TellsConcurrencyRateAndRetries) {
 TEST_F(QuestionTest, TellsOrderAndWhatCameAfter) {
   EXPECT_EQ(Ask(R"({"question": "in_order", "filter": {"key": "k"}, "then": {"key": "z"}})")["in_order"], true);
   EXPECT_EQ(Ask(R"({"question": "in_order", "filter": {"key": "z"}, "then": {"key": "k"}})")["in_order"], false);
+  EXPECT_EQ(Ask(R"({"question": "in_order", "filter": {"key": "z"}})"), "then: is missing: which requests come after those of filter?");
   EXPECT_EQ(Ask(R"({"question": "requests_after", "filter": {"status": 503}, "then": {}})")["requests_after"], Json::parse("[3, 4]"));
 }
 
