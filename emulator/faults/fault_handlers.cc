@@ -56,7 +56,7 @@ bool EndsEarly(const Tickets& tickets) {
 class Faults final : public api::Handler {
  public:
   Faults(const FaultHandlerOptions& options, api::Handler& next)
-      : desk_of_(options.desk_of), tools_{*options.pauses, pacers_}, next_(next) {}
+      : desk_of_(options.desk_of), by_header_(options.by_header), tools_{*options.pauses, pacers_}, next_(next) {}
 
   void Handle(api::Exchange& exchange) override {
     const Wishes wishes = WishesOf(exchange.request);
@@ -87,6 +87,7 @@ class Faults final : public api::Handler {
     Met met;
     Tickets tickets;
     if (!wishes.faults.empty()) {
+      if (!by_header_) return Refusal(kFaultHeader, "an emulator with an admin token takes faults from its admin API alone");
       const WallTime now = exchange.space->clock->Now();
       auto scenario = ParseInlineFaults(wishes.faults);
       if (!scenario.ok()) return Refusal(kFaultHeader, scenario.error().message);
@@ -174,6 +175,7 @@ class Faults final : public api::Handler {
   }
 
   FaultDesk* (*const desk_of_)(const api::Exchange&);
+  const bool by_header_;
   Pacers pacers_;
   const FaultTools tools_;
   api::Handler& next_;

@@ -16,6 +16,7 @@ namespace penstock::emulator::faults {
 struct FaultHandlerOptions {
   FaultDesk* (*desk_of)(const api::Exchange& exchange) = nullptr;  // null where the namespace has none
   Pauses* pauses = nullptr;  // shared by both; outlives them
+  bool by_header = true;     // false: a request that brings faults of its own is refused
 };
 
 // Asks which rules a request meets, by the namespace that exchange.space names already. A request may bring rules of its own

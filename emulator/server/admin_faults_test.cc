@@ -95,5 +95,18 @@ TEST(StartedWithFaultsTest, AMistakeInThemIsNamed) {
             "faults file '/nowhere/f.json': cannot be read; name a JSON file (docs/faults.md)");
 }
 
+class FaultsUnderATokenTest : public FaultsTest {
+ protected:
+  FaultsUnderATokenTest() : FaultsTest({.admin_token = "token", .auth = AuthMode::kOff}) {}
+};
+
+TEST_F(FaultsUnderATokenTest, ARequestMayNotAskForFaultsWhereTheAdminApiNeedsAToken) {
+  const Seen refused = Get("x-penstock-fault: {\"slow_down\": {}}\r\n");
+  EXPECT_EQ(refused.status(), 400);
+  EXPECT_NE(refused.text.find("takes faults from its admin API alone"), std::string::npos) << refused.text;
+  SetAction(R"({"slow_down": {}})");
+  EXPECT_EQ(Get().status(), 503);
+}
+
 }  // namespace
 }  // namespace penstock::emulator::server

@@ -68,7 +68,8 @@ class RunningEmulator final : public Emulator {
     notices_ = control_->notices();
     const api::HostRules hosts = api::HostRules::Default(options_.region);
     const Identities& identities = control_->identities();
-    const faults::FaultHandlerOptions faults{.desk_of = DeskOf, .pauses = &pauses_};
+    // Who must not ask for faults by the admin API must not do so by a header.
+    const faults::FaultHandlerOptions faults{.desk_of = DeskOf, .pauses = &pauses_, .by_header = options_.admin_token.empty()};
     commit_faults_ = faults::MakeCommitFaults(faults, *router_);
     throttle_ = instruments::MakeThrottle(*commit_faults_);
     auth_ = auth::MakeAuth({.mode = ModeOf(options_.auth), .region = options_.region, .hosts = hosts, .allow_anonymous = true},
