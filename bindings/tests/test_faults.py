@@ -101,6 +101,13 @@ WRONG: list[Any] = [
     [{"do": {"stall": {"ms": 3600001}}}],
     [{"do": {"error": {"status": 99}}}],
     [{"do": {"error": {"headers": {"a": "b\r\nc: d"}}}}],
+    [{"do": {"error": {"headers": {"a b": "c"}}}}],
+    [{"do": {"header_lie": {"set": {"x:y": "c"}}}}],
+    [{"do": {"header_lie": {"drop": [""]}}}],
+    [{"do": {"slow_down": {}}, "when": {"nth": "0"}}],
+    [{"do": {"slow_down": {}}, "when": {"part": 0}}],
+    [{"do": {"slow_down": {}}, "when": {"attempt": "<=0, 0-0"}}],
+    [{"do": {"bandwidth": {"bytes_per_second": 18446744073709551615}}}],
     [{"do": {"slow_down": {}}, "when": {"part": "five"}}],
     [{"do": {"slow_down": {}}, "when": {"probability": 2}}],
     [{"do": {"slow_down": {}}, "when": {"colour": "red"}}],
@@ -201,6 +208,18 @@ def test_a_retry_test_that_did_not_happen_fails_the_test(emulator: Emulator) -> 
         pass
     with pytest.raises(ValueError, match="no operation of S3"):
         emulator.faults().retry_test({"GetObjekt": ["slow_down"]})
+    with pytest.raises(ValueError, match=r"GetObject\[1\]: there is no action 'nope'"):
+        emulator.faults().retry_test({"GetObject": ["slow_down", "nope"]})
+
+
+def test_faults_of_connections_are_the_default_namespaces() -> None:
+    with Emulator() as emulator:
+        ann = emulator.create_namespace("ann")
+        with pytest.raises(ValueError, match=r"happens at accept.* s3_server\.faults\(\)\.set"):
+            ann.faults.set([{"do": {"connection_limit": {"most": 0}}}])
+        emulator.faults().set([{"do": {"connection_limit": {"most": 0}}}])
+        assert ask(emulator, "GET", "/") == b""
+        emulator.faults().check()
 
 
 def test_the_named_scenarios_can_be_read(emulator: Emulator) -> None:

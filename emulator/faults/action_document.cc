@@ -8,6 +8,7 @@
 
 #include "emulator/api/errors.h"
 #include "emulator/faults/accept_action_document.h"
+#include "emulator/faults/header_document.h"
 #include "emulator/throttle/latency_profile.h"
 
 namespace penstock::emulator::faults {
@@ -55,32 +56,6 @@ Result<void> ReadKind(const JsonFields& fields, std::string_view name, const std
     known += (known.empty() ? "" : ", ") + std::string(word);
   }
   return FieldError(fields.Place(name), "must be one of " + known + ", not '" + *text + "'");
-}
-
-bool IsHeaderText(std::string_view text) {
-  return std::none_of(text.begin(), text.end(), [](char c) { return c == '\r' || c == '\n' || c == '\0'; });
-}
-
-Result<void> ReadHeaders(const JsonFields& fields, std::string_view name, std::vector<std::pair<std::string, std::string>>& into) {
-  const Json* const json = fields.Find(name);
-  if (json == nullptr) return Ok();
-  if (!json->is_object()) return FieldError(fields.Place(name), "must be an object of header names and values");
-  for (const auto& [header, value] : json->items()) {
-    const bool sane = value.is_string() && !header.empty() && IsHeaderText(header) && IsHeaderText(value.get_ref<const std::string&>());
-    if (!sane) return FieldError(fields.Place(name) + "." + header, "must be a text without line breaks");
-    into.emplace_back(header, value.get<std::string>());
-  }
-  return Ok();
-}
-
-Result<void> ReadNames(const JsonFields& fields, std::string_view name, std::vector<std::string>& into) {
-  PENSTOCK_ASSIGN(const Json* json, fields.List(name));
-  if (json == nullptr) return Ok();
-  for (const Json& value : *json) {
-    if (!value.is_string()) return FieldError(fields.Place(name), "must be a list of header names");
-    into.push_back(value.get<std::string>());
-  }
-  return Ok();
 }
 
 Result<void> ReadErrorFields(const JsonFields& fields, ErrorAction& error) {
@@ -202,6 +177,7 @@ Result<Deed> ReadLatency(const Json& json, const std::string& place) {
   }
   for (const std::string_view name : {"ms", "least_ms", "floor_ms"}) PENSTOCK_TRY(ReadAmount(fields, name, kMost, latency.floor_ms));
   PENSTOCK_TRY(ReadAmount(fields, "most_ms", kMost, latency.most_ms));
+  if (fields.Has("most_ms") && latency.most_ms < latency.floor_ms) return FieldError(fields.Place("most_ms"), "must not be less than least_ms");
   PENSTOCK_TRY(ReadAmount(fields, "median_ms", kMost, latency.median_ms));
   PENSTOCK_TRY(ReadAmount(fields, "sigma", 3, latency.sigma));
   if (latency.floor_ms <= 0 && latency.most_ms <= 0 && latency.median_ms <= 0) {
@@ -246,8 +222,8 @@ Result<Deed> ReadHeaderLie(const Json& json, const std::string& place) {
   PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"set", "drop", "repeat"}));
   HeaderAction headers;
   PENSTOCK_TRY(ReadHeaders(fields, "set", headers.set));
-  PENSTOCK_TRY(ReadNames(fields, "drop", headers.drop));
-  PENSTOCK_TRY(ReadNames(fields, "repeat", headers.repeat));
+  PENSTOCK_TRY(ReadHeaderNames(fields, "drop", headers.drop));
+  PENSTOCK_TRY(ReadHeaderNames(fields, "repeat", headers.repeat));
   if (headers.set.empty() && headers.drop.empty() && headers.repeat.empty()) {
     return FieldError(place, "changes nothing: give set, drop or repeat");
   }
@@ -367,6 +343,18 @@ std::vector<std::string_view> ActionNames() {
   return names;
 }
 
+namespace {
+
+// Of an action that none of the names is in.
+std::string ProblemWithout(const Json& json) {
+  for (const auto& [name, value] : json.items()) {
+    if (name != "at") return "there is no action '" + name + "'";
+  }
+  return "has no action";
+}
+
+}  // namespace
+
 Result<Action> ReadAction(const Json& json, const std::string& place) {
   if (!json.is_object()) return FieldError(place, "must be a JSON object such as {\"slow_down\": {}}");
   const Kind* chosen = nullptr;
@@ -377,7 +365,7 @@ Result<Action> ReadAction(const Json& json, const std::string& place) {
     if (chosen != nullptr) return FieldError(place, "has two actions; give each an element of its own in `do`");
     chosen = &kind;
   }
-  if (chosen == nullptr) return FieldError(place, "has no action; there are " + known);
+  if (chosen == nullptr) return FieldError(place, ProblemWithout(json) + "; there are " + known);
   PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {chosen->name, "at"}));
   Action action;
   PENSTOCK_ASSIGN(action.deed, chosen->read(*fields.Find(chosen->name), fields.Place(chosen->name)));

@@ -87,9 +87,26 @@ TEST(ActionDocumentTest, ErrorsNameThePlaceAndTheFix) {
   EXPECT_EQ(Problem(R"({"redirect": {"status": 303}})"), "do.redirect.status: must be 301, 302 or 307");
 }
 
+TEST(ActionDocumentTest, NamesOfHeadersAreTokens) {
+  for (const std::string name : {"a b", "x:y", "", "\u00e4"}) {
+    for (const std::string& text : {R"({"error": {"headers": {")" + name + R"(": "v"}}})", R"({"header_lie": {"set": {")" + name + R"(": "v"}}})",
+                                   R"({"header_lie": {"drop": [")" + name + R"("]}})", R"({"header_lie": {"repeat": [")" + name + R"("]}})"}) {
+      EXPECT_NE(Problem(text).find("'" + name + "' is no name of a header"), std::string::npos) << Problem(text);
+    }
+  }
+}
+
+TEST(ActionDocumentTest, NumbersThatCannotBeSayWhatCan) {
+  EXPECT_EQ(Problem(R"({"latency": {"least_ms": 50, "most_ms": 10}})"), "do.latency.most_ms: must not be less than least_ms");
+  EXPECT_EQ(Problem(R"({"bandwidth": {"bytes_per_second": 18446744073709551615}})"),
+            "do.bandwidth.bytes_per_second: must be at most 9007199254740992");
+  EXPECT_EQ(Deed<LatencyAction>(R"({"latency": {"least_ms": 10, "most_ms": 10}})").floor_ms, 10);
+}
+
 TEST(ActionDocumentTest, AnUnknownActionIsRefusedWithAllThereAre) {
   const std::string problem = Problem(R"({"explode": {}})");
   for (const std::string_view name : ActionNames()) EXPECT_NE(problem.find(name), std::string::npos) << name;
+  EXPECT_TRUE(problem.starts_with("do: there is no action 'explode'; there are ")) << problem;
 }
 
 }  // namespace

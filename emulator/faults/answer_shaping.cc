@@ -1,6 +1,7 @@
 #include "emulator/faults/answer_shaping.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <string>
@@ -33,10 +34,21 @@ std::string ClientOf(const api::Exchange& exchange) {
   return exchange.connection.peer.substr(0, exchange.connection.peer.rfind(':'));
 }
 
+bool IsRefusal(const api::Response& response) {
+  constexpr int kLeastError = 400;
+  return response.status >= kLeastError || !response.error_code.empty();
+}
+
+// Those that the wire adds to every answer by itself.
+bool IsOfTheWire(const std::string& name) {
+  constexpr std::array<std::string_view, 4> kNames{"date", "server", "x-amz-request-id", "x-amz-id-2"};
+  return std::any_of(kNames.begin(), kNames.end(), [&](std::string_view wires) { return api::EqualsIgnoreCase(name, wires); });
+}
+
 class Shaping {
  public:
   Shaping(api::Exchange& exchange, const std::shared_ptr<FaultPlan>& plan, Pacers& pacers)
-      : exchange_(exchange), plan_(plan), pacers_(pacers) {}
+      : exchange_(exchange), plan_(plan), pacers_(pacers), committed_(plan->carried_out() && !IsRefusal(exchange.response)) {}
 
   void Run() {
     if (Step* const step = plan_->in_place()) Replace(*step);
@@ -92,7 +104,7 @@ class Shaping {
     FaultPlan::Done(step);
   }
   void ReplaceAfterCommit() {
-    if (plan_->carried_out() && plan_->TakePlace(*step_)) Replace(*step_);
+    if (committed_ && plan_->TakePlace(*step_)) Replace(*step_);
   }
 
   void Apply(const ErrorAction&) { ReplaceAfterCommit(); }
@@ -107,7 +119,7 @@ class Shaping {
 
   void Apply(const DropAction& drop) {
     // The answer that is lost stays what it was, for the journal.
-    if (at().stage == Stage::kAfterCommit && !(plan_->carried_out() && plan_->TakePlace(*step_))) return;
+    if (at().stage == Stage::kAfterCommit && !(committed_ && plan_->TakePlace(*step_))) return;
     AddDrop(response().Delivering(), PlaceOf(), at().offset, drop, WhenDone(*step_));
   }
   void Apply(const StallAction& stall) { Wait(PlaceOf(), at().offset, stall.time); }
@@ -163,41 +175,46 @@ class Shaping {
     }
   }
 
+  // What changes no header has not happened.
   void Apply(const HeaderAction& headers) {
-    for (const auto& [name, value] : headers.set) SetHeader(name, value);
+    bool changed = false;
+    for (const auto& [name, value] : headers.set) changed |= SetHeader(name, value);
     for (const std::string& name : headers.repeat) {
-      if (const auto value = response().Find(name)) response().Add(name, std::string(*value));
+      const auto value = response().Find(name);
+      if (value) response().Add(name, std::string(*value));
+      changed |= value.has_value();
     }
-    for (const std::string& name : headers.drop) DropHeader(name);
-    FaultPlan::Done(*step_);
+    for (const std::string& name : headers.drop) changed |= DropHeader(name);
+    if (changed) FaultPlan::Done(*step_);
   }
 
-  void SetHeader(const std::string& name, const std::string& value) {
+  bool SetHeader(const std::string& name, const std::string& value) {
     if (api::EqualsIgnoreCase(name, "content-length")) {
       std::uint64_t length = 0;
       std::from_chars(value.data(), value.data() + value.size(), length);
+      const bool lies = std::exchange(response().chunked, false) || length != response().content_length.value_or(BodySize(response()));
       response().content_length = length;
-      response().chunked = false;
-      return;
+      return lies;
     }
     for (auto& [header, old] : response().headers) {
-      if (api::EqualsIgnoreCase(header, name)) {
-        old = value;
-        return;
-      }
+      if (api::EqualsIgnoreCase(header, name)) return std::exchange(old, value) != value;
     }
     response().Add(name, value);
+    return true;
   }
 
-  void DropHeader(const std::string& name) {
-    if (api::EqualsIgnoreCase(name, "content-length")) response().chunked = true;
-    std::erase_if(response().headers, [&](const auto& header) { return api::EqualsIgnoreCase(header.first, name); });
+  bool DropHeader(const std::string& name) {
+    const bool length = api::EqualsIgnoreCase(name, "content-length");
+    const bool was_sized = length && !std::exchange(response().chunked, true);
+    const auto dropped = std::erase_if(response().headers, [&](const auto& header) { return api::EqualsIgnoreCase(header.first, name); });
     response().Delivering().without.push_back(name);  // where the wire would add it
+    return was_sized || dropped > 0 || IsOfTheWire(name);
   }
 
   api::Exchange& exchange_;
   const std::shared_ptr<FaultPlan>& plan_;
   Pacers& pacers_;
+  const bool committed_;  // the operation did what it was asked to: there is an acknowledgement to lose
   Step* step_ = nullptr;
 };
 

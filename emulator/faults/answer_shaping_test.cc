@@ -89,6 +89,51 @@ TEST_F(AnswerShapingTest, WhereNothingWasDoneNoAcknowledgementIsLost) {
   EXPECT_EQ(fired(), 0U);
 }
 
+TEST_F(AnswerShapingTest, ARefusalHasNothingToLose) {
+  for (const char* deed : {R"("reset": {})", R"("fin": {})", R"("half_close": {})", R"("black_hole": {})", R"("error": {})",
+                           R"("slow_down": {})", R"("late_error": {})", R"("redirect": {})"}) {
+    for (const auto& [status, code] : std::vector<std::pair<int, std::string>>{{404, "NoSuchKey"}, {412, ""}, {304, "NotModified"}}) {
+      request_.emplace("GET", "/bucket/key");
+      running_ = RunningScenario::Start(ParseScenario("[{\"limit\": {\"times\": 1}, \"do\": {" + std::string(deed) +
+                                                      R"(, "at": "after_commit"}}])").value(), WallTime()).value();
+      auto plan = std::make_shared<FaultPlan>(running_->Meet(request_->facts(), WallTime()));
+      plan->Begin();
+      response().status = status;
+      response().error_code = code;
+      ShapeAnswer(request_->exchange(), plan, pacers_);
+      EXPECT_EQ(response().status, status) << deed;
+      EXPECT_FALSE(response().delivery) << deed;
+      plan.reset();
+      EXPECT_EQ(running_->Account().fired, 0U);
+      EXPECT_EQ(running_->Meet(request_->facts(), WallTime()).size(), 1U) << "another request may have the claim: " << deed;
+    }
+  }
+}
+
+TEST_F(AnswerShapingTest, RefusalsWaitAndLieLikeOtherAnswers) {
+  request_.emplace("GET", "/bucket/key");
+  running_ = RunningScenario::Start(ParseScenario(R"([{"do": [{"latency": {"ms": 30}}, {"header_lie": {"set": {"a": "b"}}}]}])").value(),
+                                    WallTime()).value();
+  const auto plan = std::make_shared<FaultPlan>(running_->Meet(request_->facts(), WallTime()));
+  plan->Begin();
+  response().status = 404;
+  ShapeAnswer(request_->exchange(), plan, pacers_);
+  EXPECT_EQ(response().Find("a"), "b");
+  EXPECT_EQ(steps().back().wait, milliseconds(30));
+}
+
+TEST_F(AnswerShapingTest, WhatChangesNothingDoesNotCount) {
+  for (const char* lie : {R"("repeat": ["Content-Range"])", R"("drop": ["Content-Range"])", R"("set": {"Content-Length": "10"})"}) {
+    Shape(R"({"header_lie": {)" + std::string(lie) + "}}");
+    EXPECT_EQ(fired(), 0U) << lie;
+  }
+  for (const char* lie : {R"("repeat": ["Content-Range"], "set": {"a": "b"})", R"("drop": ["Date"])", R"("drop": ["Content-Length"])",
+                          R"("set": {"Content-Length": "9"})"}) {
+    Shape(R"({"header_lie": {)" + std::string(lie) + "}}");
+    EXPECT_EQ(fired(), 1U) << lie;
+  }
+}
+
 TEST_F(AnswerShapingTest, LatenciesAreWhatTheyAreCalled) {
   const auto time = [&](const char* action) {
     Shape(action);

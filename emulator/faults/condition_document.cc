@@ -27,6 +27,13 @@ Result<void> ReadNumbers(const JsonFields& fields, std::string_view name, std::o
   });
 }
 
+// Of what is counted from 1 on.
+Result<void> ReadCounts(const JsonFields& fields, std::string_view name, std::optional<NumberSet>& into) {
+  PENSTOCK_TRY(ReadNumbers(fields, name, into));
+  if (into && into->HasZeroAtMost()) return FieldError(fields.Place(name), "is counted from 1 on: 0 never comes");
+  return Ok();
+}
+
 // "glob", or {"prefix": ...}, {"exactly": ...}, {"glob": ...}.
 Result<Pattern> ReadPattern(const Json& json, const std::string& place) {
   if (json.is_string()) return Pattern(json.get<std::string>());
@@ -135,7 +142,7 @@ Result<void> ReadConnection(const Json& json, const std::string& place, Conditio
   PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"reused", "requests", "id"}));
   PENSTOCK_ASSIGN(condition.connection_reused, fields.Flag("reused"));
   PENSTOCK_TRY(ReadNumbers(fields, "requests", condition.connection_requests));
-  return ReadNumbers(fields, "id", condition.connection_id);
+  return ReadCounts(fields, "id", condition.connection_id);
 }
 
 Result<void> ReadAfter(const Json& json, const std::string& place, Condition& condition) {
@@ -179,15 +186,15 @@ Result<Condition> ReadCondition(const Json& json, std::string place) {
   PENSTOCK_TRY(ReadPattern(fields, "bucket", condition.bucket));
   PENSTOCK_TRY(ReadBucketKind(fields, condition));
   PENSTOCK_TRY(ReadPattern(fields, "key", condition.key));
-  PENSTOCK_TRY(ReadNumbers(fields, "part", condition.part));
+  PENSTOCK_TRY(ReadCounts(fields, "part", condition.part));
   PENSTOCK_TRY(Where(fields, "range", into(ReadRange)));
   PENSTOCK_TRY(ReadNumbers(fields, "size", condition.size));
   PENSTOCK_TRY(ReadNamedPatterns(fields, "header", condition.headers));
   PENSTOCK_TRY(ReadNamedPatterns(fields, "query", condition.query));
   PENSTOCK_TRY(Where(fields, "client", into(ReadClient)));
-  PENSTOCK_TRY(ReadNumbers(fields, "attempt", condition.attempt));
+  PENSTOCK_TRY(ReadCounts(fields, "attempt", condition.attempt));
   PENSTOCK_TRY(Where(fields, "connection", into(ReadConnection)));
-  PENSTOCK_TRY(ReadNumbers(fields, "nth", condition.nth));
+  PENSTOCK_TRY(ReadCounts(fields, "nth", condition.nth));
   PENSTOCK_TRY(Where(fields, "after", into(ReadAfter)));
   PENSTOCK_TRY(Where(fields, "window", into(ReadWindow)));
   if (fields.Has("unless_failed")) {

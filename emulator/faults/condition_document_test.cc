@@ -48,6 +48,16 @@ TEST(ConditionDocumentTest, EveryMemberIsRead) {
   EXPECT_EQ(when.probability, 0.05);
 }
 
+TEST(ConditionDocumentTest, WhatIsCountedFromOneIsNeverZero) {
+  for (const std::string name : {"nth", "part", "attempt"}) {
+    for (const std::string zero : {"0", "\"0\"", "\"<=0\""}) {
+      EXPECT_EQ(Problem("{\"" + name + "\": " + zero + "}"), "when." + name + ": is counted from 1 on: 0 never comes");
+    }
+  }
+  EXPECT_TRUE(Read(R"({"size": 0})").size->Has(0));
+  EXPECT_TRUE(Read(R"({"connection": {"requests": 0}})").connection_requests->Has(0));
+}
+
 TEST(ConditionDocumentTest, OperationsAreSortedAndEachThereOnce) {
   EXPECT_EQ(Read(R"({"operation": ["PutObject", "GetObject", "@read"]})").operations,
             (std::vector<std::string>{"GetObject", "GetObjectAttributes", "HeadObject", "PutObject"}));

@@ -70,6 +70,8 @@ Result<void> FaultyBody::DoWhatIsDue() {
 
 void FaultyBody::KeepPace(FaultPlan::Step& step, const PaceAction& pace) {
   constexpr std::uint64_t kPiecesPerSecond = 50;
+  if (!pace_turn_) pace_turn_.emplace(tools_.pauses);
+  if (!pace_turn_->granted()) return;  // as many hold threads already: it passes unpaced, and uncounted
   FaultPlan::Done(step);
   every_ = pace.every;
   piece_ = pace.piece > 0 ? pace.piece : std::clamp<std::uint64_t>(pace.bytes_per_second / kPiecesPerSecond, 1, 1 << 20);
@@ -80,7 +82,7 @@ void FaultyBody::AwaitPiece(std::size_t bytes) {
   if (piece_ == 0) return;
   const MonotonicTime now = std::chrono::steady_clock::now();
   const std::chrono::nanoseconds time = pacer_ ? pacer_->Take(bytes, now) - now : std::chrono::nanoseconds(every_);
-  if (time.count() > 0) Pauses::Turn(tools_.pauses).Wait(time);
+  if (time.count() > 0) pace_turn_->Wait(time);
 }
 
 Result<std::size_t> CommitGate::Read(MutableByteView buffer) {

@@ -46,7 +46,8 @@ class FaultyBody final : public api::BodyReader {
   std::span<FaultPlan::Step> steps_;  // still to come
   std::uint64_t read_ = 0;
   bool stopped_ = false;
-  // A pace: bytes at a time, and who says when, or how long to wait between them.
+  // A pace, where its turn is granted, which it keeps to the body's end: bytes at a time, and who says when, or how long to wait between them.
+  std::optional<Pauses::Turn> pace_turn_;
   std::uint64_t piece_ = 0;
   std::shared_ptr<Pacer> pacer_;  // shared: with other transfers
   std::chrono::milliseconds every_{};

@@ -78,6 +78,32 @@ TEST_F(FaultyBodyTest, APaceReadsPieces) {
   EXPECT_EQ(fired(), 1U);
 }
 
+TEST_F(FaultyBodyTest, APaceThatIsNotGrantedDoesNotCount) {
+  std::vector<std::unique_ptr<Pauses::Turn>> others;
+  for (int i = 0; i < Pauses::kMost; ++i) others.push_back(std::make_unique<Pauses::Turn>(pauses_));
+  for (const char* pace : {R"({"drip": {"bytes": 4, "every_ms": 3600000}, "at": "body_in"})",
+                           R"({"bandwidth": {"bytes_per_second": 1}, "at": "body_in"})"}) {
+    wire_.read = 0;
+    Meet(R"([{"do": )" + std::string(pace) + "}]");
+    FaultyBody body(request_.exchange(), *plan_, {pauses_, pacers_});
+    EXPECT_EQ(ReadAll(body), (std::vector<int>{10, 0})) << pace;
+    EXPECT_EQ(fired(), 0U) << pace;
+  }
+}
+
+TEST_F(FaultyBodyTest, APaceKeepsItsTurnToTheEnd) {
+  std::vector<std::unique_ptr<Pauses::Turn>> others;
+  for (int i = 0; i + 1 < Pauses::kMost; ++i) others.push_back(std::make_unique<Pauses::Turn>(pauses_));
+  Meet(R"([{"do": {"drip": {"bytes": 4, "every_ms": 1}, "at": "body_in"}}])");
+  {
+    FaultyBody body(request_.exchange(), *plan_, {pauses_, pacers_});
+    EXPECT_EQ(ReadAll(body), (std::vector<int>{4, 4, 2, 0}));
+    EXPECT_EQ(fired(), 1U);
+    EXPECT_FALSE(Pauses::Turn(pauses_).granted());
+  }
+  EXPECT_TRUE(Pauses::Turn(pauses_).granted());
+}
+
 TEST_F(FaultyBodyTest, TheGateActsOnceTheEndIsRead) {
   Meet(R"([{"do": {"slow_down": {}, "at": "before_commit"}}])");
   CommitGate gate(request_.exchange(), *plan_, pauses_);

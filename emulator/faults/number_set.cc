@@ -73,6 +73,10 @@ NumberSet NumberSet::Of(std::uint64_t number) {
   return set;
 }
 
+bool NumberSet::HasZeroAtMost() const {
+  return std::all_of(items_.begin(), items_.end(), [](const Item& item) { return item.most == 0; });
+}
+
 bool NumberSet::Has(std::uint64_t number) const {
   return std::any_of(items_.begin(), items_.end(), [number](const Item& item) {
     return number >= item.least && number <= item.most && number % item.every == 0;

@@ -19,6 +19,8 @@ class NumberSet {
   static NumberSet Of(std::uint64_t number);
 
   bool Has(std::uint64_t number) const;
+  // No number of it is 1 or more.
+  bool HasZeroAtMost() const;
 
  private:
   struct Item {

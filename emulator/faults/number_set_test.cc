@@ -39,6 +39,11 @@ TEST(NumberSetTest, RefusesEverythingElseAndNamesIt) {
             "'5-3' is no set of numbers; write 3, 3-5, >=2, <=9, every 5, or several with commas");
 }
 
+TEST(NumberSetTest, KnowsWhetherItIsZeroAtMost) {
+  for (const char* text : {"0", "0-0", "<=0", "0,0"}) EXPECT_TRUE(NumberSet::Parse(text)->HasZeroAtMost()) << text;
+  for (const char* text : {"1", "0-1", ">=0", "every 3", "0,2"}) EXPECT_FALSE(NumberSet::Parse(text)->HasZeroAtMost()) << text;
+}
+
 TEST(NumberSetTest, HasABound) {
   std::string text = "1";
   for (int i = 1; i < 64; ++i) text += ",1";

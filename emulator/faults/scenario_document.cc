@@ -5,6 +5,7 @@
 
 #include "emulator/faults/action_document.h"
 #include "emulator/faults/condition_document.h"
+#include "emulator/faults/connection_rules.h"
 #include "emulator/faults/named_scenarios.h"
 #include "emulator/json/json_fields.h"
 
@@ -102,8 +103,9 @@ Result<Scenario> ParseScenario(std::string_view text) {
   return ReadScenario(json);
 }
 
-Result<Scenario> ParseInlineFaults(std::string_view text) {
-  PENSTOCK_ASSIGN(const Json json, ParseJson(text));
+namespace {
+
+Result<Scenario> ReadInlineFaults(const Json& json) {
   if (json.is_object() && (json.contains("rules") || json.contains("scenario"))) return ReadScenario(json);
   Json rules = Json::array();
   for (const Json& one : json.is_array() ? json : Json::array({json})) {
@@ -111,6 +113,15 @@ Result<Scenario> ParseInlineFaults(std::string_view text) {
     rules.push_back(action_alone ? Json{{"do", one}} : one);
   }
   return ReadScenario(rules);
+}
+
+}  // namespace
+
+Result<Scenario> ParseInlineFaults(std::string_view text) {
+  PENSTOCK_ASSIGN(const Json json, ParseJson(text));
+  PENSTOCK_ASSIGN(Scenario scenario, ReadInlineFaults(json));
+  PENSTOCK_TRY(RefuseConnectionRules(scenario, "the connection of a request is there already"));
+  return scenario;
 }
 
 Result<Scenario> ParseRetryTest(std::string_view text) {
@@ -122,6 +133,7 @@ Result<Scenario> ParseRetryTest(std::string_view text) {
     for (std::size_t i = 0; i < actions.size(); ++i) {
       const Json& given = actions[i];
       const Json action = given.is_string() ? Json{{given.get<std::string>(), Json::object()}} : given;
+      PENSTOCK_TRY(ReadAction(action, operation + "[" + std::to_string(i) + "]"));  // a mistake is named where its author made it
       rules.push_back({{"id", operation + "-" + std::to_string(i + 1)},
                        {"when", {{"operation", operation}}},
                        {"do", action},

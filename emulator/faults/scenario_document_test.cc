@@ -55,6 +55,12 @@ TEST(ScenarioDocumentTest, ErrorsNameThePlace) {
   EXPECT_NE(Problem(R"([{"do": {"slow_down": {}}, "whn": {}}])").find("unknown field 'whn'"), std::string::npos);
 }
 
+TEST(ScenarioDocumentTest, AMistakeInARetryTestIsNamedWhereItIs) {
+  const std::string problem = ParseRetryTest(R"({"GetObject": ["slow_down", "nope"]})").error().message;
+  EXPECT_TRUE(problem.starts_with("GetObject[1]: there is no action 'nope'; there are error, slow_down, ")) << problem;
+  EXPECT_EQ(ParseRetryTest(R"({"GetObject": ["slow_down"]})").value().rules[0].id, "GetObject-1");
+}
+
 TEST(ScenarioDocumentTest, TheAccountIsJson) {
   const auto json = nlohmann::json::parse(AccountJson({.name = "n", .seed = 3, .requests = 9, .fired = 2, .complete = true,
       .rules = {{.id = "r", .matched = 4, .fired = 2, .under_way = 1, .complete = true, .request_ids = {"A", "B"}}}}));

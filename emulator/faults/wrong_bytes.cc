@@ -123,7 +123,8 @@ bool Corrupt(api::Response& response, std::uint64_t offset, const CorruptAction&
   if (offset >= size) return false;
   std::string bytes(std::min(action.length, size - offset), '\0');
   if (!ReadBody(response, offset, Writable(bytes)).ok()) return false;
-  if (!Spoil(response, offset, action.kind, bytes).ok()) return false;
+  const std::string right = bytes;
+  if (!Spoil(response, offset, action.kind, bytes).ok() || bytes == right) return false;
   ReplaceBytes(response, offset, std::move(bytes));
   return !action.fix_checksum || FixChecksums(response).ok();
 }

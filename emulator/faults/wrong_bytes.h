@@ -12,7 +12,8 @@ namespace penstock::emulator::faults {
 // Of the body, not of what the head tells of it.
 std::uint64_t BodySize(const api::Response& response);
 
-// Changes the body from byte `offset` on. False: it does not reach so far, or cannot be read; nothing was changed. The object
+// Changes the body from byte `offset` on. False: it does not reach so far, cannot be read, or has these bytes already (zero of
+// zeros, equal halves); nothing was changed. The object
 // stays as it is, and so does what other answers send of it.
 bool Corrupt(api::Response& response, std::uint64_t offset, const CorruptAction& action);
 

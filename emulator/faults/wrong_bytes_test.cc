@@ -41,8 +41,9 @@ TEST(WrongBytesTest, SlicesAndTextsAreSpoiltAlike) {
         api::Response slices = Sliced();
         api::Response text;
         text.body = std::string("0123456789");
-        ASSERT_TRUE(Corrupt(slices, offset, {.kind = kind, .length = length}));
-        ASSERT_TRUE(Corrupt(text, offset, {.kind = kind, .length = length}));
+        const bool wrong = Corrupt(slices, offset, {.kind = kind, .length = length});
+        EXPECT_EQ(wrong, TextOf(slices) != "0123456789");
+        EXPECT_EQ(Corrupt(text, offset, {.kind = kind, .length = length}), wrong);
         EXPECT_EQ(TextOf(slices), TextOf(text));
         EXPECT_EQ(BodySize(slices), 10U);
         EXPECT_EQ(TextOf(slices).substr(0, offset), std::string("0123456789").substr(0, offset));
@@ -57,6 +58,15 @@ TEST(WrongBytesTest, ABodyThatDoesNotReachSoFarStays) {
   EXPECT_EQ(TextOf(response), "0123456789");
   api::Response none;
   EXPECT_FALSE(Corrupt(none, 0, {}));
+}
+
+TEST(WrongBytesTest, BytesThatAreSoAlreadyAreNotMadeWrong) {
+  for (const CorruptKind kind : {CorruptKind::kZero, CorruptKind::kRepeatBlock, CorruptKind::kSwapHalves}) {
+    api::Response zeros;
+    zeros.body = std::string(100, '\0');
+    EXPECT_FALSE(Corrupt(zeros, 10, {.kind = kind, .length = 8, .fix_checksum = true}));
+    EXPECT_EQ(TextOf(zeros), std::string(100, '\0'));
+  }
 }
 
 TEST(WrongBytesTest, ChecksumsOfTheWholeAreThoseOfTheWrongBytes) {

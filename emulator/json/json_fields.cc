@@ -138,7 +138,8 @@ Result<std::optional<double>> JsonFields::Number(std::string_view name) const {
 Result<std::optional<std::uint64_t>> JsonFields::Whole(std::string_view name) const {
   PENSTOCK_ASSIGN(const std::optional<double> number, Number(name));
   if (!number) return std::optional<std::uint64_t>();
-  if (!(*number >= 0 && *number <= 0x1p53) || *number != std::floor(*number)) {
+  if (*number > 0x1p53) return FieldError(Place(name), "must be at most 9007199254740992");
+  if (!(*number >= 0) || *number != std::floor(*number)) {
     return FieldError(Place(name), "must be a whole number from 0 on");
   }
   return std::optional(static_cast<std::uint64_t>(*number));

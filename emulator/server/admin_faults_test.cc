@@ -35,7 +35,7 @@ TEST_F(AdminFaultsTest, AMistakeNamesThePlaceAndLeavesWhatRan) {
   Admin("PUT", "faults", R"([{"do": {"slow_down": {}}}])");
   const auto wrong = Admin("PUT", "faults", R"([{"do": {"explode": {}}}])");
   EXPECT_EQ(wrong.status, 400);
-  EXPECT_NE(wrong.text.find("rules[0].do: has no action"), std::string::npos) << wrong.text;
+  EXPECT_NE(wrong.text.find("rules[0].do: there is no action 'explode'"), std::string::npos) << wrong.text;
   EXPECT_EQ(Get().status(), 503);
   EXPECT_EQ(Admin("PUT", "faults/nobody", "[]").status, 404);
 }
@@ -58,6 +58,21 @@ TEST_F(AdminFaultsTest, ARetryTestIsForTheRequestsThatNameIt) {
   EXPECT_EQ(unknown.status(), 400);
   EXPECT_NE(unknown.text.find("there is no retry test '" + id + "'"), std::string::npos) << unknown.text;
   EXPECT_EQ(Admin("POST", "retry-tests", R"({"GetObjekt": ["slow_down"]})").status, 400);
+}
+
+TEST_F(AdminFaultsTest, WhatHappensAtAcceptIsTheDefaultNamespacesAlone) {
+  ASSERT_TRUE(emulator_->CreateNamespace("ann").ok());
+  for (const char* rules : {R"([{"do": {"reset": {}, "at": "accept"}}])", R"([{"do": {"goaway": {"requests": 1}}}])",
+                            R"([{"do": {"connection_limit": {"most": 1}}}])", R"([{"do": {"tls_abort": {}}}])"}) {
+    const auto refused = Admin("PUT", "faults/ann", rules);
+    EXPECT_EQ(refused.status, 400) << rules;
+    EXPECT_NE(refused.text.find("set it there, PUT /_penstock/faults"), std::string::npos) << refused.text;
+    const auto taken = emulator_->SetFaults("default", rules);
+    EXPECT_TRUE(taken.ok()) << rules;
+    ASSERT_TRUE(emulator_->ClearFaults("default").ok());
+  }
+  const Seen brought = Get("x-penstock-fault: {\"reset\": {}, \"at\": \"accept\"}\r\n");
+  EXPECT_EQ(brought.status(), 400);
 }
 
 TEST_F(AdminFaultsTest, ARequestMayBringItsOwnFaults) {
@@ -87,6 +102,16 @@ TEST(StartedWithFaultsTest, EveryNamespaceBeginsWithThemAlsoAfterAReset) {
   EXPECT_EQ(Plain((*emulator)->endpoint(), "GET", "/").status, 503);
   ASSERT_TRUE((*emulator)->CreateNamespace("ann").ok());
   EXPECT_TRUE((*emulator)->FaultAccount("ann").ok());
+}
+
+TEST(StartedWithFaultsTest, OtherNamespacesBeginWithoutTheRulesOfConnections) {
+  const auto emulator = Emulator::Start({.faults_json = R"([{"id": "early", "do": {"connection_limit": {"most": 9}}}, {"id": "late", "do": {"slow_down": {}}}])"});
+  ASSERT_TRUE(emulator.ok()) << emulator.error().message;
+  ASSERT_TRUE((*emulator)->CreateNamespace("ann").ok());
+  EXPECT_NE((*emulator)->FaultAccount("default").value().find("early"), std::string::npos);
+  const std::string account = (*emulator)->FaultAccount("ann").value();
+  EXPECT_EQ(account.find("early"), std::string::npos) << account;
+  EXPECT_NE(account.find("late"), std::string::npos) << account;
 }
 
 TEST(StartedWithFaultsTest, AMistakeInThemIsNamed) {

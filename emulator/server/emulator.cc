@@ -14,6 +14,7 @@
 #include "emulator/faults/fail_rate.h"
 #include "emulator/faults/fault_handlers.h"
 #include "emulator/faults/first_byte_delay.h"
+#include "emulator/faults/connection_rules.h"
 #include "emulator/faults/scenario_document.h"
 #include "emulator/http/server.h"
 #include "emulator/instruments/instruments.h"
@@ -150,6 +151,9 @@ class RunningEmulator final : public Emulator {
   }
   Result<void> SetFaults(const std::string& name_space, const std::string& json) override {
     PENSTOCK_ASSIGN(faults::Scenario scenario, faults::ParseScenario(json));
+    if (name_space != kDefaultNamespace) {
+      PENSTOCK_TRY(faults::RefuseConnectionRules(scenario, "nobody has named an access key, and so a namespace, yet"));
+    }
     return OfDesk(name_space, [&](faults::FaultDesk& desk) { return desk.Start(std::move(scenario)); });
   }
   Result<std::string> FaultAccount(const std::string& name_space) const override {

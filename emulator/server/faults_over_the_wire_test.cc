@@ -240,6 +240,19 @@ TEST_F(FaultsOverTheWireTest, ADeedAfterTheCommitNeedsTheOperation) {
   EXPECT_EQ(Fired(), 0U);
 }
 
+TEST_F(FaultsOverTheWireTest, ADeedAfterTheCommitNeedsASuccess) {
+  Set(R"([{"id": "lost", "do": {"reset": {}, "at": "after_commit"}, "limit": {"times": 1}}])");
+  EXPECT_EQ(Ask("PUT", "/bucket/key", "abc", "If-None-Match: *\r\n").status(), 412);
+  EXPECT_EQ(Ask("GET", "/bucket/none").status(), 404);
+  EXPECT_EQ(Ask("HEAD", "/bucket/none").status(), 404);
+  EXPECT_EQ(Ask("PUT", "/BAD").status(), 400);
+  EXPECT_EQ(Ask("DELETE", "/bucket/key?uploadId=none").status(), 404);
+  EXPECT_EQ(Fired(), 0U) << "nothing was done, and nothing is lost";
+  EXPECT_TRUE(Ask("PUT", "/bucket/new", "abc", "If-None-Match: *\r\n").reset);
+  EXPECT_EQ(Fired(), 1U);
+  EXPECT_EQ(Ask("GET", "/bucket/new").status(), 200);
+}
+
 TEST_F(FaultsOverTheWireTest, ConnectionsMeetFaultsBeforeTheirFirstByte) {
   Set(R"([{"do": {"reset": {}, "at": "accept"}, "limit": {"times": 1}}, {"do": {"fin": {}, "at": "accept"}, "limit": {"times": 1}}])");
   EXPECT_TRUE(Send("").reset);

@@ -4,6 +4,8 @@
 #include <system_error>
 #include <utility>
 
+#include "emulator/faults/connection_rules.h"
+
 namespace penstock::emulator::server {
 namespace {
 
@@ -67,13 +69,15 @@ Result<void> Namespaces::FindExisting() {
 }
 
 Result<std::shared_ptr<Universe>> Namespaces::OpenOne(std::string_view name) const {
+  instruments::InstrumentOptions instruments = options_.instruments;
+  if (instruments.scenario && name != kDefaultNamespace) faults::DropConnectionRules(*instruments.scenario);  // they never happen there
   PENSTOCK_ASSIGN(std::unique_ptr<Universe> universe, Universe::Open({.name = std::string(name),
                                                                       .directory = DirectoryOf(name),
                                                                       .durability = options_.durability,
                                                                       .clock = options_.clock,
                                                                       .owners = options_.owners,
                                                                       .leases = leases_,
-                                                                      .instruments = options_.instruments}));
+                                                                      .instruments = std::move(instruments)}));
   return std::shared_ptr<Universe>(std::move(universe));
 }
 

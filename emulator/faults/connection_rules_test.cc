@@ -1,0 +1,43 @@
+#include "emulator/faults/connection_rules.h"
+
+#include "emulator/faults/scenario_document.h"
+#include "gtest/gtest.h"
+
+namespace penstock::emulator::faults {
+namespace {
+
+constexpr std::string_view kBoth = R"([{"id": "late", "do": {"reset": {}}}, {"id": "early", "do": {"reset": {}, "at": "accept"}},
+                                       {"id": "limit", "do": {"connection_limit": {"most": 1}}}])";
+
+TEST(ConnectionRulesTest, AreThoseThatHappenAtAccept) {
+  const Scenario scenario = ParseScenario(kBoth).value();
+  EXPECT_FALSE(IsOfConnections(scenario.rules[0]));
+  EXPECT_TRUE(IsOfConnections(scenario.rules[1]));
+  EXPECT_TRUE(IsOfConnections(scenario.rules[2]));
+}
+
+TEST(ConnectionRulesTest, AreRefusedWithTheWayOut) {
+  EXPECT_EQ(RefuseConnectionRules(ParseScenario(kBoth).value(), "nobody has named a key").error().message,
+            "rule 'early': happens at accept, and would never happen here: nobody has named a key. The default namespace's scenario "
+            "decides on connections: set it there, PUT /_penstock/faults (in a test, s3_server.faults().set(...))");
+  EXPECT_TRUE(RefuseConnectionRules(ParseScenario(R"([{"do": {"reset": {}}}])").value(), "").ok());
+}
+
+TEST(ConnectionRulesTest, AreDroppedFromAmongOthers) {
+  Scenario scenario = ParseScenario(kBoth).value();
+  DropConnectionRules(scenario);
+  ASSERT_EQ(scenario.rules.size(), 1U);
+  EXPECT_EQ(scenario.rules[0].id, "late");
+}
+
+TEST(ConnectionRulesTest, ARequestCannotBringThem) {
+  for (const char* text : {R"({"reset": {}, "at": "accept"})", R"([{"goaway": {"requests": 1}}])",
+                           R"({"rules": [{"do": {"tls_abort": {}}}]})"}) {
+    const auto refused = ParseInlineFaults(text);
+    ASSERT_FALSE(refused.ok()) << text;
+    EXPECT_NE(refused.error().message.find("PUT /_penstock/faults"), std::string::npos) << refused.error().message;
+  }
+}
+
+}  // namespace
+}  // namespace penstock::emulator::faults
