@@ -233,6 +233,7 @@ void WireConnection::Give() noexcept {
 }
 
 WireConnection::Next WireConnection::Resume(ServingTools& tools) {
+  pausing_.store(false, std::memory_order_relaxed);
   if (const Pause pause = turn_->scripted ? SendScripted(false) : FinishTurn(tools)) return *pause;
   if (stopping()) return Next::kClose;
   if (PrepareNext()) return Next::kWait;

@@ -92,6 +92,9 @@ class WireConnection final : private api::LateAnswer {
     stream_->Interrupt();
   }
 
+  // Thread safety: as ExpireWait. Whether its answer pauses, on purpose.
+  bool pausing() const { return pausing_.load(std::memory_order_relaxed); }
+
   std::uint64_t id() const { return facts_.id; }
   int fd() const { return stream_->fd(); }
   Watch& watch() { return watch_; }
@@ -194,6 +197,7 @@ class WireConnection final : private api::LateAnswer {
   // For the third party: what is waited for, and how much the peer had not taken when the wait began or last went on.
   std::atomic<Stage> waits_for_{Stage::kHead};
   std::atomic<std::size_t> untaken_{0};
+  std::atomic<bool> pausing_{false};
   std::optional<Turn> turn_;
   // Of an answer given later: set by the handler's return and by Give. Whoever comes second goes on with the connection.
   std::atomic<bool> met_{false};

@@ -74,8 +74,10 @@ WireConnection::Pause WireConnection::SendScripted(bool expired) {
         // A server that stops lets answers take their time, up to its grace.
         if (settings_.timers == nullptr || interrupted_.load(std::memory_order_relaxed)) return EndAnswer(answer.result());
         met_.store(false, std::memory_order_relaxed);
+        pausing_.store(true, std::memory_order_relaxed);
         settings_.timers->Add(answer.wait_until(), *this);
         if (!met_.exchange(true, std::memory_order_acq_rel)) return Next::kLater;
+        pausing_.store(false, std::memory_order_relaxed);
         continue;
       case ScriptedAnswer::State::kReset:
         stream_->Reset();

@@ -239,5 +239,24 @@ TEST(Engine, RetiresThreadsItNoLongerNeeds) {
   EXPECT_EQ((*engine)->connections(), 0u);
 }
 
+// A test whose client gave up on a black hole is over at once, not after the grace.
+TEST(Engine, StoppingDoesNotSitOutThePauseOfAnAnswerWhoseClientIsGone) {
+  Gate gate;
+  gate.Open();
+  FunctionHandler handler([&](api::Exchange& exchange) {
+    exchange.response.delivery = std::make_unique<api::Delivery>();
+    exchange.response.delivery->steps.push_back({.wait = std::chrono::hours(1)});
+    gate.Pass();
+  });
+  const auto server = StartServer(handler);
+  {
+    TestClient client(server->port());
+    client.Send(kGet);
+    ASSERT_TRUE(gate.AwaitInside(1));
+  }
+  server->Stop(std::chrono::minutes(30));  // longer than any test may last
+  SUCCEED();
+}
+
 }  // namespace
 }  // namespace penstock::emulator::http
