@@ -243,6 +243,7 @@ Result<JournalReading> Control::AwaitJournal(const std::string& name, std::uint6
     const std::shared_ptr<api::Namespace> space = universe->Current();
     PENSTOCK_ASSIGN(journal::Journal* const journal, JournalOf(*space));
     if (journal->written() < after) after = 0;
+    if (stopping_) return journal->ReadAfter(after);  // one that began after StopWaits came by was not stopped
     if (journal->Await(after, until) || stopping_ || machine_.Monotonic() >= until) return journal->ReadAfter(after);
     if (universe->Current() == space) return journal->ReadAfter(after);  // deleted
   }

@@ -255,5 +255,21 @@ TEST_F(ControlTest, EachNamespaceHasItsClock) {
   EXPECT_EQ((*control)->GetClock("two").error().kind, ErrorKind::kNotFound);
 }
 
+TEST_F(ControlTest, NobodyWaitsForAJournalThatBeginsWhileTheEmulatorStops) {
+  // Stop hung for as long as somebody was ready to wait for the journal of a namespace that was reset meanwhile.
+  const auto control = Open({});
+  ASSERT_TRUE(control.ok());
+  (*control)->StopWaits();
+  ASSERT_TRUE((*control)->ResetNamespace("default").ok());
+  ASSERT_TRUE((*control)->CreateNamespace("one").ok());
+  const MonotonicTime began = SystemClock().Monotonic();
+  for (const char* const name : {"default", "one"}) {
+    const auto reading = (*control)->AwaitJournal(name, 0, std::chrono::seconds(20));
+    ASSERT_TRUE(reading.ok());
+    EXPECT_EQ(reading->size(), 0u);
+  }
+  EXPECT_LT(SystemClock().Monotonic() - began, std::chrono::seconds(10));
+}
+
 }  // namespace
 }  // namespace penstock::emulator::server

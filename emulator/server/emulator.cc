@@ -2,6 +2,7 @@
 #include "penstock/emulator.h"
 
 #include <array>
+#include <atomic>
 #include <mutex>
 #include <shared_mutex>
 #include <utility>
@@ -219,7 +220,9 @@ class RunningEmulator final : public Emulator {
     pauses_.End();
     if (server_) server_->Stop(kGrace);
     if (admin_server_) admin_server_->Stop(kGrace);
-    // Nobody asks any more: the data directory is closed and free for another emulator.
+    // Nobody asks any more: the data directory is closed and free for another emulator. Readers may have the lock one after the
+    // other and never let this have it: no further ones begin.
+    closed_ = true;
     const std::unique_lock lock(control_mutex_);
     control_.reset();
   }
@@ -228,8 +231,10 @@ class RunningEmulator final : public Emulator {
   // Calls `ask` with the Control, which stays while the call lasts.
   template <class Ask>
   std::invoke_result_t<Ask, Control&> Asking(Ask ask) const {
+    const auto stopped = [] { return Error::Make(ErrorKind::kInvalidArgument, "the emulator is stopped; start another one"); };
+    if (closed_) return stopped();
     const std::shared_lock lock(control_mutex_);
-    if (!control_) return Error::Make(ErrorKind::kInvalidArgument, "the emulator is stopped; start another one");
+    if (!control_) return stopped();
     return ask(*control_);
   }
 
@@ -292,6 +297,7 @@ class RunningEmulator final : public Emulator {
   std::unique_ptr<api::Handler> router_;
   mutable std::shared_mutex control_mutex_;  // requests need no lock: they are gone when Stop takes it
   std::unique_ptr<Control> control_;
+  std::atomic<bool> closed_{false};
   faults::Pauses pauses_;
   std::unique_ptr<api::Handler> commit_faults_;
   std::unique_ptr<api::Handler> throttle_;

@@ -93,6 +93,13 @@ class Wire {
     }
     return text;
   }
+  // What is there, waiting for its first byte; empty at the end.
+  std::string ReceiveSome() const {
+    std::string text(64 << 10, '\0');
+    const ssize_t count = connected_ ? ::recv(descriptor_, text.data(), text.size(), 0) : 0;
+    text.resize(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+    return text;
+  }
   // Reads to the end.
   HttpAnswer Finish() const {
     HttpAnswer answer{0, Receive(std::string::npos)};

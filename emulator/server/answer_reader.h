@@ -1,0 +1,136 @@
+// Reads one HTTP answer off a connection and says what is wrong with its form. Test support only.
+#ifndef PENSTOCK_EMULATOR_SERVER_ANSWER_READER_H_
+#define PENSTOCK_EMULATOR_SERVER_ANSWER_READER_H_
+
+#include <charconv>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "emulator/server/server_fixture.h"
+
+namespace penstock::emulator::server {
+
+struct ReadAnswer {
+  int status = 0;
+  std::map<std::string, std::string> headers;
+  std::string body;      // without chunks' framing, as much as came
+  bool whole = false;    // false: the connection ended before
+  std::string mistake;   // of its form; empty: none
+
+  std::string Header(const std::string& name) const {
+    const auto found = headers.find(name);
+    return found == headers.end() ? std::string() : found->second;
+  }
+  // Of an error's document; empty: it is none.
+  std::string Element(const std::string& name) const {
+    const std::size_t at = body.find("<" + name + ">");
+    if (at == std::string::npos) return {};
+    const std::size_t begin = at + name.size() + 2;
+    return body.substr(begin, body.find("</" + name + ">", begin) - begin);
+  }
+};
+
+// One answer to a request other than HEAD.
+class AnswerReader {
+ public:
+  explicit AnswerReader(const Wire& wire) : wire_(wire) {}
+
+  ReadAnswer Read() {
+    ReadAnswer answer;
+    if (ReadHead(answer) && answer.mistake.empty()) ReadBody(answer);
+    if (answer.whole && !text_.empty()) answer.mistake = "bytes behind it: " + text_.substr(0, 100);
+    return answer;
+  }
+
+ private:
+  bool More() {
+    const std::string some = wire_.ReceiveSome();
+    text_ += some;
+    return !some.empty();
+  }
+  // The text up to `mark`, which goes too; nullopt: the connection ended before.
+  std::optional<std::string> Until(std::string_view mark) {
+    std::size_t at = 0;
+    while ((at = text_.find(mark)) == std::string::npos) {
+      if (!More()) return std::nullopt;
+    }
+    std::string found = text_.substr(0, at);
+    text_.erase(0, at + mark.size());
+    return found;
+  }
+  // Moves so many bytes into the body; false: the connection ended before.
+  bool Take(std::size_t count, std::string& body) {
+    while (text_.size() < count) {
+      if (More()) continue;
+      body += text_;
+      return false;
+    }
+    body += text_.substr(0, count);
+    text_.erase(0, count);
+    return true;
+  }
+
+  bool ReadHead(ReadAnswer& answer) {
+    const auto head = Until("\r\n\r\n");
+    if (!head) return false;
+    std::string_view rest = *head;
+    const std::string_view line = rest.substr(0, rest.find("\r\n"));
+    const bool right = line.starts_with("HTTP/1.1 ") && line.size() > 13 && line[12] == ' ';
+    if (right) answer.status = std::atoi(std::string(line.substr(9, 3)).c_str());
+    if (!right || answer.status < 200 || answer.status > 599) answer.mistake = "status line '" + std::string(line) + "'";
+    while (rest.size() > line.size() && rest.find("\r\n") != std::string_view::npos) {
+      rest.remove_prefix(rest.find("\r\n") + 2);
+      const std::string_view header = rest.substr(0, rest.find("\r\n"));
+      const std::size_t colon = header.find(": ");
+      if (colon == std::string_view::npos) {
+        answer.mistake = "header '" + std::string(header) + "'";
+      } else if (!answer.headers.emplace(header.substr(0, colon), header.substr(colon + 2)).second) {
+        answer.mistake = "header twice: '" + std::string(header) + "'";
+      }
+    }
+    return true;
+  }
+
+  void ReadBody(ReadAnswer& answer) {
+    const std::string length = answer.Header("Content-Length");
+    const bool chunked = answer.Header("Transfer-Encoding") == "chunked";
+    if (chunked == !length.empty() && answer.status != 204) {
+      answer.mistake = "neither or both of Content-Length and Transfer-Encoding, status " + std::to_string(answer.status);
+    } else if (chunked) {
+      ReadChunks(answer);
+    } else {
+      answer.whole = Take(static_cast<std::size_t>(std::atoll(length.c_str())), answer.body);
+    }
+  }
+
+  void ReadChunks(ReadAnswer& answer) {
+    for (;;) {
+      const auto line = Until("\r\n");
+      if (!line) return;
+      std::size_t size = 0;
+      const auto [end, error] = std::from_chars(line->data(), line->data() + line->size(), size, 16);
+      if (error != std::errc() || end != line->data() + line->size()) {
+        answer.mistake = "chunk of size '" + *line + "'";
+        return;
+      }
+      if (size > 0 && !Take(size, answer.body)) return;
+      std::string end_of_chunk;
+      if (!Take(2, end_of_chunk)) return;
+      if (end_of_chunk != "\r\n") {
+        answer.mistake = "chunk without its end";
+        return;
+      }
+      answer.whole = size == 0;
+      if (answer.whole) return;
+    }
+  }
+
+  const Wire& wire_;
+  std::string text_;  // came and was not looked at
+};
+
+}  // namespace penstock::emulator::server
+
+#endif  // PENSTOCK_EMULATOR_SERVER_ANSWER_READER_H_
