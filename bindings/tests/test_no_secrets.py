@@ -47,3 +47,21 @@ def test_a_wrong_type_of_the_client_is_named_without_secrets(region: object, end
 def test_a_throughput_target_of_nothing_is_refused() -> None:
     with pytest.raises(penstock.S3InvalidArgumentError, match="throughput_target_gbps is -5"):
         S3ClientConfig(throughput_target_gbps=-5).validate()
+
+
+@pytest.mark.parametrize("plane", ["direct", "curl"])
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_a_proxy_that_cannot_be_read_is_told_without_its_password(monkeypatch, capfd, plane: str, scheme: str) -> None:
+    monkeypatch.setenv("PENSTOCK_DATA_PLANE", plane)
+    monkeypatch.delenv("no_proxy", raising=False)
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    for variable in (f"{scheme}_proxy", "ALL_PROXY"):
+        for url, said in ((f"sock5://u:{SECRET}@127.0.0.1:1", "'sock5'"), (f"http://u:{SECRET}", "as its port")):
+            with monkeypatch.context() as patch:
+                patch.setenv(variable, url)
+                config = S3ClientConfig(**KEYS, max_attempts=2)
+                client = S3Client("us-east-1", endpoint=f"{scheme}://127.0.0.1:9", s3client_config=config)
+                with pytest.raises(penstock.S3InvalidArgumentError, match=f"{variable} .*{said}") as error:
+                    client.head_object("b", "k")
+            assert SECRET not in str(error.value)
+    assert SECRET not in "".join(capfd.readouterr())

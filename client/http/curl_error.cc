@@ -13,7 +13,7 @@ namespace {
 Error Unavailable(std::string message) { return Error::Make(ErrorKind::kUnavailable, std::move(message)); }
 
 std::string Detail(const CurlFailure& failure) {
-  return failure.detail.empty() ? std::string(curl_easy_strerror(failure.code)) : std::string(failure.detail);
+  return failure.detail.empty() ? std::string(curl_easy_strerror(failure.code)) : WithoutProxies(failure.detail);
 }
 
 Error ConnectError(const std::string& peer, const CurlFailure& failure) {
@@ -59,6 +59,13 @@ Error CutError(const std::string& peer, const CurlFailure& failure) {
                      std::to_string(failure.received_bytes));
 }
 
+// No connection was tried: what libcurl cannot read in the URL of a proxy, in words that do not quote it.
+std::optional<Error> ProxyFault(const std::string& server, const EnvironmentProxy& proxy, const CurlFailure& failure) {
+  if (proxy.fault.empty() || failure.connected || failure.os_error != 0) return std::nullopt;
+  return Error::Make(ErrorKind::kInvalidArgument,
+                     "no way to " + server + ": the proxy's URL in " + proxy.variable + " " + proxy.fault);
+}
+
 }  // namespace
 
 CurlFailure FailureOf(CURL* handle, CURLcode code, std::string_view detail) {
@@ -80,6 +87,9 @@ Error ErrorFromCurl(const Request& request, const CurlFailure& failure) {
   // Who was to answer, and who it was that a connection was made to.
   const std::string peer = proxy ? server + " (through the proxy " + proxy->address + ")" : server;
   const std::string first = proxy ? "the proxy " + proxy->address + " (" + proxy->variable + ") on the way to " + server : server;
+  if (proxy) {
+    if (auto fault = ProxyFault(server, *proxy, failure)) return *std::move(fault);
+  }
   switch (failure.code) {
     case CURLE_COULDNT_RESOLVE_HOST:
       return Unavailable("cannot resolve host '" + request.endpoint.host + "'");

@@ -52,6 +52,23 @@ TEST(CurlError, AProxyIsNamedWithoutItsCredentials) {
   EXPECT_EQ(direct.message, "connection refused by s3.local:9000: nothing listens there");
 }
 
+TEST(CurlError, AProxyThatLibcurlCannotReadIsToldInWordsThatDoNotQuoteIt) {
+  for (const char* variable : {"https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"}) {
+    for (const std::string url : {"sock5://u:SEKRET@127.0.0.1:1", "http://u:SEKRET", "http://u:SEKRET@127.0.0.1:port"}) {
+      ASSERT_EQ(::setenv(variable, url.c_str(), 1), 0);
+      const std::string detail = "Unsupported proxy in '" + url + "'";
+      for (int code = 1; code < CURL_LAST; ++code) {
+        const Error error = From({.code = static_cast<CURLcode>(code), .detail = detail});
+        EXPECT_FALSE(Has(error, "SEKRET")) << error.message;
+        EXPECT_TRUE(Has(error, variable)) << error.message;
+        EXPECT_EQ(error.kind, ErrorKind::kInvalidArgument);
+        EXPECT_FALSE(Has(From({.code = static_cast<CURLcode>(code), .connected = true, .detail = detail}), "SEKRET"));
+      }
+      ASSERT_EQ(::unsetenv(variable), 0);
+    }
+  }
+}
+
 TEST(CurlError, ConnectTimeoutIsATimeoutWithItsLimit) {
   const Error error = From({.code = CURLE_OPERATION_TIMEDOUT});
   EXPECT_EQ(error.kind, ErrorKind::kTimeout);

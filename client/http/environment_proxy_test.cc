@@ -34,6 +34,38 @@ TEST(EnvironmentProxy, CredentialsAreNeverShown) {
   }
 }
 
+std::optional<EnvironmentProxy> Only(const std::string& url) {
+  return ProxyFor({"http", "s3.local", 9000}, [&](const char* name) { return name == std::string("all_proxy") ? url.c_str() : nullptr; });
+}
+
+TEST(EnvironmentProxy, WhatNoRequestCanGoThroughHasAFaultThatQuotesNoSecret) {
+  for (const char* url : {"sock5://u:SEKRET@p:1", "htps://u:SEKRET@p", "SEK_RET://p:1", "u:SEKRET@://p:1", "http://u:SEKRET@",
+                          "http://u:SEKRET", "u:SEKRET", "http://u:SEKRET@p:x", "http://u:SEKRET@p:65536", "http://:8", "://u:SEKRET"}) {
+    const auto proxy = Only(url);
+    ASSERT_TRUE(proxy) << url;
+    EXPECT_NE(proxy->fault, "") << url;
+    EXPECT_EQ((proxy->fault + proxy->address).find("SEK"), std::string::npos) << url << ": " << proxy->fault << proxy->address;
+  }
+  EXPECT_EQ(Only("sock5://u:x@p:1")->fault,
+            "has the scheme 'sock5', which no proxy has: use http, https, socks4, socks4a, socks5 or socks5h");
+}
+
+TEST(EnvironmentProxy, WhatLibcurlTakesHasNoFault) {
+  for (const char* url : {"http://u:SEK/RET@p:1", "p", "p:3128", "u:x@p:3128/", "SOCKS5H://p", "https://[::1]", "[::1]:8", "socks4a://p:0"}) {
+    EXPECT_EQ(Only(url)->fault, "") << url;
+  }
+}
+
+TEST(EnvironmentProxy, NoTextShowsAProxysUrlOrItsCredentials) {
+  const Variables variables{{"ALL_PROXY", "http://u:one@p:1"}, {"https_proxy", "q:two"}};
+  const auto get = [&](const char* name) {
+    const auto found = variables.find(name);
+    return found == variables.end() ? nullptr : found->second.c_str();
+  };
+  EXPECT_EQ(WithoutProxies("bad 'http://u:one@p:1'; u:one, one; q:two: port two", get), "bad '***'; ***, ***; ***: port ***");
+  EXPECT_EQ(WithoutProxies("nothing", get), "nothing");
+}
+
 TEST(EnvironmentProxy, APortThatIsNotGivenIsLibcurls) {
   EXPECT_EQ(Named({{"http_proxy", "http://p"}}), "p:1080 (http_proxy)");
   EXPECT_EQ(Named({{"http_proxy", "HTTPS://p/"}}), "p:443 (http_proxy)");

@@ -97,6 +97,12 @@ FakeReply FakeReply::Fail(Error error) {
   return reply;
 }
 
+FakeReply FakeReply::Refuse(Error error) {
+  FakeReply reply = Fail(std::move(error));
+  reply.connected = false;
+  return reply;
+}
+
 FakeReply FakeReply::FailAfter(FakeReply reply, Error error) {
   reply.error = std::move(error);
   return reply;
@@ -300,6 +306,7 @@ void FakeTransport::Answer(const PendingPtr& pending) {
     requests_.push_back(record);
   }
   const FakeReply reply = TakeReply(record);
+  if (reply.connected) pending->response_body->OnConnection({DataPlane::kDirect, false});
   if (!reply.hang) return Finish(pending, Play(reply, pending->request, record.body.size(), *pending->response_body));
   {
     const MutexLock lock(mutex_);

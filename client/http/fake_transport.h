@@ -46,10 +46,12 @@ struct FakeReply {
   std::vector<Header> headers;
   std::vector<std::string> chunks;  // each goes through Window/Commit, cut to the window's size
   std::optional<Error> error;       // ends the transfer after head and chunks
+  bool connected = true;            // false: no connection was made, and `error` says why; no byte was sent
   bool hang = false;                // never answers: ends by cancellation, or when the clock passes the deadline
 
   static FakeReply Respond(int status, std::vector<Header> headers = {}, std::string body = {});
-  static FakeReply Fail(Error error);                          // before any byte
+  static FakeReply Fail(Error error);                          // before any byte of the answer
+  static FakeReply Refuse(Error error);                        // before there is a connection
   static FakeReply FailAfter(FakeReply reply, Error error);    // after the reply's head and chunks
   static FakeReply Hang();
 };

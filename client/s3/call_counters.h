@@ -22,6 +22,7 @@ struct ConnectionsUsed {
   std::uint32_t opened = 0;
   std::uint32_t reused = 0;
 
+  bool any() const { return opened + reused > 0; }
   void Add(const http::ConnectionUse& use) {
     plane = use.plane;
     ++(use.reused ? reused : opened);

@@ -84,7 +84,7 @@ class Flight : public std::enable_shared_from_this<Flight> {
   int tokens_taken_ = 0;
   bool redirected_ = false;
   bool clock_corrected_ = false;
-  bool may_have_happened_ = false;  // an unanswered attempt may have been carried out
+  bool may_have_happened_ = false;  // an attempt that was sent and not answered may have been carried out
   ResolvedEndpointPtr endpoint_;            // of this attempt; null before the first
   ResolvedEndpointPtr temporary_endpoint_;  // of a redirect; null: none
   std::string region_;  // of a redirect; empty: learned or configured
@@ -323,7 +323,8 @@ void Flight::OnFailure(Error error) {
   if (FollowRedirect(error) || CorrectClock(error) || AwaitNewCredentials(error)) return Attempt();
   ExplainRegionOfNewBucket(info_, *endpoint_, error);
   const bool answered = body_.head() && error.http_status < 500 && !IsSuccess(info_, error.http_status);
-  if (!answered) may_have_happened_ = true;
+  // Without a connection nothing was sent.
+  if (!answered && body_.connections().any()) may_have_happened_ = true;
   const RetryDecision decision = DecideRetry(error);
   const bool late = call_.options.deadline.Passed(clock());
   if (decision == RetryDecision::kNo || late || attempts_ >= state_->config.client.max_attempts) {

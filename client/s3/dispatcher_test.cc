@@ -266,5 +266,24 @@ TEST(DispatcherTest, AFailedConditionAfterALostAnswerSaysSo) {
   EXPECT_EQ(test.Run(put).error().message.find("may have been carried out"), std::string::npos);
 }
 
+TEST(DispatcherTest, WhatWasNeverSentCannotHaveHappened) {
+  ClientUnderTest test;
+  const DeleteBucketRequest remove{.bucket = BucketName("bucket")};
+  test.transport.Expect(FakeReply::Refuse(Reset()));
+  test.transport.Expect(FakeReply::Refuse(Reset()));
+  test.transport.Expect(Refuse(404, "NoSuchBucket"));
+  EXPECT_EQ(test.Run(remove).error().code, "NoSuchBucket");
+  StringSource body("abc");
+  const PutObjectRequest put{.bucket = BucketName("b"), .key = ObjectKey("k"), .body = &body, .if_none_match_any = true};
+  test.transport.Expect(FakeReply::Refuse(Reset()));
+  test.transport.Expect(Refuse(412, "PreconditionFailed"));
+  EXPECT_EQ(test.Run(put).error().message.find("may have been carried out"), std::string::npos);
+  test.transport.Expect(FakeReply::Refuse(Reset()));
+  test.transport.Expect(FakeReply::Fail(Reset()));
+  test.transport.Expect(FakeReply::Refuse(Reset()));
+  test.transport.Expect(Refuse(404, "NoSuchBucket"));
+  EXPECT_TRUE(test.Run(remove).ok()) << "one of them was sent";
+}
+
 }  // namespace
 }  // namespace penstock::s3
