@@ -19,7 +19,7 @@
 #include <thread>
 #include <vector>
 
-#include "emulator/server/answer_reader.h"
+#include "emulator/server/answer_fixture.h"
 #include "penstock/emulator.h"
 
 namespace penstock::emulator::server {

@@ -1,6 +1,6 @@
 // Reads one HTTP answer off a connection and says what is wrong with its form. Test support only.
-#ifndef PENSTOCK_EMULATOR_SERVER_ANSWER_READER_H_
-#define PENSTOCK_EMULATOR_SERVER_ANSWER_READER_H_
+#ifndef PENSTOCK_EMULATOR_SERVER_ANSWER_FIXTURE_H_
+#define PENSTOCK_EMULATOR_SERVER_ANSWER_FIXTURE_H_
 
 #include <charconv>
 #include <map>
@@ -133,4 +133,4 @@ class AnswerReader {
 
 }  // namespace penstock::emulator::server
 
-#endif  // PENSTOCK_EMULATOR_SERVER_ANSWER_READER_H_
+#endif  // PENSTOCK_EMULATOR_SERVER_ANSWER_FIXTURE_H_
