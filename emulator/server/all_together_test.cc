@@ -312,7 +312,8 @@ class AllTogetherTest : public testing::Test {
     for (;;) {
       string json = emulator_->FaultAccount(space).value();
       std::uint64_t under_way = 0;
-      for (const auto& rule : nlohmann::json::parse(json).at("rules")) under_way += rule.at("under_way").get<std::uint64_t>();
+      const auto account = nlohmann::json::parse(json);
+      for (const auto& rule : account.at("rules")) under_way += rule.at("under_way").get<std::uint64_t>();
       if (under_way == 0 || Time::now() > until) return json;
       std::this_thread::yield();
     }
