@@ -89,7 +89,7 @@ def run(downloads: list[Download]) -> None:
 
 def download_at_once(server: Server, count: int, rate: int) -> Measurement:
     downloads = [Download(server, round(rate * SECONDS)) for _ in range(count)]
-    run(downloads)  # the kernel does not pace the first ten segments of a connection
+    run(downloads)  # connections are made, buffers have grown
     before, begin = process_cpu_seconds(server.pid), time.perf_counter()
     run(downloads)
     seconds = time.perf_counter() - begin

@@ -1,6 +1,7 @@
 #include "emulator/api/delivery.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace penstock::emulator::api {
 
@@ -8,9 +9,15 @@ void HoldBack(Delivery& delivery, std::chrono::nanoseconds wait) {
   delivery.steps.insert(delivery.steps.begin(), DeliveryStep{.wait = wait});
 }
 
-void LimitRate(Delivery& delivery, std::uint64_t bytes_per_second) {
-  if (bytes_per_second == 0) return;
-  delivery.bytes_per_second = delivery.bytes_per_second == 0 ? bytes_per_second : std::min(delivery.bytes_per_second, bytes_per_second);
+void KeepPace(Delivery& delivery, std::uint64_t piece, std::function<MonotonicTime(std::uint64_t bytes, MonotonicTime now)> pace) {
+  delivery.piece = delivery.piece == 0 ? piece : std::min(delivery.piece, piece);
+  if (!delivery.pace) {
+    delivery.pace = std::move(pace);
+    return;
+  }
+  delivery.pace = [first = std::move(delivery.pace), second = std::move(pace)](std::uint64_t bytes, MonotonicTime now) {
+    return std::max(first(bytes, now), second(bytes, now));
+  };
 }
 
 }  // namespace penstock::emulator::api

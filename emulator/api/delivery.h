@@ -22,7 +22,7 @@ struct DeliveryStep {
   };
   enum class Kind : std::uint8_t {
     kWait,       // for `wait`
-    kReset,      // the connection ends with RST
+    kReset,      // the connection ends with RST, once the peer has acknowledged what left before, or did not for a second
     kFin,        // it ends with FIN
     kHalfClose,  // FIN is sent, and what the peer still sends is taken for `wait`
   };
@@ -35,13 +35,11 @@ struct DeliveryStep {
 
 struct Delivery {
   std::vector<DeliveryStep> steps;  // in the order of their places; those at one place in their own
-  std::uint64_t bytes_per_second = 0;  // no faster than this on the average; 0: no limit
-  bool rate_stays = false;             // that holds for the connection's later answers too
   // Where set, so many bytes of the body leave at a time, and the next ones `piece_every` later.
   std::uint64_t piece = 0;
   std::chrono::nanoseconds piece_every{};
-  // Where set, each piece of the body leaves when this says, of its size and the present: what answers of several
-  // connections share. `piece` is set then. Called on serving threads; must not wait.
+  // Where set, each piece of the body leaves when this says, of its size and the present. `piece` is set then. Called on
+  // serving threads; must not wait.
   std::function<MonotonicTime(std::uint64_t bytes, MonotonicTime now)> pace = {};
   // Headers that the wire would add by itself (Date, Server, x-amz-request-id, x-amz-id-2), lower-case, and that do not leave.
   std::vector<std::string> without = {};
@@ -49,8 +47,8 @@ struct Delivery {
 
 // Before anything else that `delivery` says, the answer waits for `wait`.
 void HoldBack(Delivery& delivery, std::chrono::nanoseconds wait);
-// No faster than this either; 0: no limit of its own.
-void LimitRate(Delivery& delivery, std::uint64_t bytes_per_second);
+// Pieces of the body are no larger than this either, and leave no earlier than `pace` says. `piece` > 0.
+void KeepPace(Delivery& delivery, std::uint64_t piece, std::function<MonotonicTime(std::uint64_t bytes, MonotonicTime now)> pace);
 
 }  // namespace penstock::emulator::api
 

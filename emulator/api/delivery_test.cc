@@ -19,14 +19,15 @@ TEST(DeliveryTest, WaitsComeBeforeWhateverElseTheAnswerDoes) {
   EXPECT_EQ(delivery.steps[0].wait, milliseconds(30));
 }
 
-TEST(DeliveryTest, OfTwoRatesTheSlowerCounts) {
+TEST(DeliveryTest, OfTwoPacesTheSlowerCountsAndTheSmallerPiece) {
   Delivery delivery;
-  LimitRate(delivery, 0);
-  EXPECT_EQ(delivery.bytes_per_second, 0u);
-  LimitRate(delivery, 100);
-  LimitRate(delivery, 200);
-  LimitRate(delivery, 0);
-  EXPECT_EQ(delivery.bytes_per_second, 100u);
+  KeepPace(delivery, 100, [](std::uint64_t bytes, MonotonicTime now) { return now + milliseconds(bytes); });
+  EXPECT_EQ(delivery.piece, 100u);
+  EXPECT_EQ(delivery.pace(7, {}), MonotonicTime() + milliseconds(7));
+  KeepPace(delivery, 200, [](std::uint64_t, MonotonicTime now) { return now + milliseconds(20); });
+  EXPECT_EQ(delivery.piece, 100u);
+  EXPECT_EQ(delivery.pace(7, {}), MonotonicTime() + milliseconds(20));
+  EXPECT_EQ(delivery.pace(30, {}), MonotonicTime() + milliseconds(30));
 }
 
 TEST(DeliveryTest, AResponseHasOneOnceItIsAskedForIt) {

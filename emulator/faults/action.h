@@ -65,7 +65,7 @@ struct StallAction {
 // No faster than this; or so many bytes at a time, and the next ones `every` later.
 struct PaceAction {
   std::uint64_t bytes_per_second = 0;
-  std::uint64_t piece = 0;  // 0: as it comes
+  std::uint64_t piece = 0;  // 0: in pieces of the rate's
   std::chrono::milliseconds every{};
   enum class Scope : std::uint8_t { kRequest, kConnection, kClient, kBucket, kServer } scope = Scope::kRequest;
 };

@@ -126,25 +126,14 @@ class Shaping {
   void Apply(const LatencyAction& latency) { Wait(Place::kHead, 0, TimeOf(latency, exchange_, *step_->ticket)); }
 
   void Apply(const PaceAction& pace) {
-    using Scope = PaceAction::Scope;
-    constexpr std::uint64_t kKernelPaces = 1 << 20;  // bytes a second from which on the kernel's grain does not show
-    constexpr std::uint64_t kPiecesPerSecond = 50;
     api::Delivery& delivery = response().Delivering();
     Mark(Place::kBody);
     if (pace.piece > 0) {
-      delivery.piece = pace.piece;
-      delivery.piece_every = pace.every;
+      delivery.piece = delivery.piece == 0 ? pace.piece : std::min(delivery.piece, pace.piece);
+      delivery.piece_every = std::max<std::chrono::nanoseconds>(delivery.piece_every, pace.every);
       return;
     }
-    if (pace.scope == Scope::kConnection || (pace.scope == Scope::kRequest && pace.bytes_per_second >= kKernelPaces)) {
-      delivery.bytes_per_second = pace.bytes_per_second;
-      delivery.rate_stays = pace.scope == Scope::kConnection;
-      return;
-    }
-    delivery.piece = std::clamp<std::uint64_t>(pace.bytes_per_second / kPiecesPerSecond, 1, 1 << 20);
-    delivery.pace = [pacer = FindPacer(pace, exchange_, *step_->ticket, pacers_)](std::uint64_t bytes, MonotonicTime now) {
-      return pacer->Take(bytes, now);
-    };
+    PaceAnswer(delivery, FindPacer(pace, exchange_, *step_->ticket, pacers_));
   }
 
   void Apply(const CorruptAction& corrupt) {

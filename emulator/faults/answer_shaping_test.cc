@@ -15,6 +15,7 @@ class AnswerShapingTest : public testing::Test {
   // The answer "0123456789" to a request that meets the one rule.
   void Shape(const std::string& action) {
     request_.emplace("GET", "/bucket/key", Headers{{"user-agent", "test"}});
+    request_->connection().id = connection_;
     running_ = RunningScenario::Start(ParseScenario("[{\"do\": " + action + "}]").value(), WallTime()).value();
     plan_ = std::make_shared<FaultPlan>(running_->Meet(request_->facts(), WallTime()));
     plan_->Begin();
@@ -27,6 +28,7 @@ class AnswerShapingTest : public testing::Test {
   std::uint64_t fired() const { return running_->Account().fired; }
 
   std::optional<TestRequest> request_;
+  std::uint64_t connection_ = 1;
   std::shared_ptr<RunningScenario> running_;
   std::shared_ptr<FaultPlan> plan_;
   Pacers pacers_;
@@ -43,26 +45,28 @@ TEST_F(AnswerShapingTest, APauseCountsWhenItBegins) {
   EXPECT_EQ(fired(), 1U);
 }
 
-TEST_F(AnswerShapingTest, ARateThatAConnectionKeepsStays) {
-  Shape(R"({"bandwidth": {"bytes_per_second": 2000000}})");
-  EXPECT_EQ(response().delivery->bytes_per_second, 2'000'000U);
-  EXPECT_FALSE(response().delivery->rate_stays);
-  Shape(R"({"bandwidth": {"bytes_per_second": 2000000, "scope": "connection"}})");
-  EXPECT_TRUE(response().delivery->rate_stays);
-}
-
-TEST_F(AnswerShapingTest, WhatManyShareIsPacedPieceByPiece) {
+TEST_F(AnswerShapingTest, APieceLeavesOnceTheRateAllowsAllOfIt) {
   const MonotonicTime now{std::chrono::hours(1)};
-  for (const char* scope : {"client", "bucket", "server"}) {
+  for (const char* scope : {"connection", "client", "bucket", "server"}) {
     const std::string action = R"({"bandwidth": {"bytes_per_second": 1000, "scope": ")" + std::string(scope) + "\"}}";
     Shape(action);
     EXPECT_EQ(response().delivery->piece, 20U);
-    EXPECT_EQ(response().delivery->pace(20, now), now);
+    EXPECT_EQ(response().delivery->pace(20, now), now + milliseconds(20));
     Shape(action);
-    EXPECT_EQ(response().delivery->pace(20, now), now + milliseconds(20)) << scope << ": another request, the same pace";
+    EXPECT_EQ(response().delivery->pace(20, now), now + milliseconds(40)) << scope << ": another request, the same pace";
   }
   Shape(R"({"bandwidth": {"bytes_per_second": 1000}})");
-  EXPECT_EQ(response().delivery->pace(20, now), now) << "nobody shares a request's own";
+  EXPECT_EQ(response().delivery->pace(20, now), now + milliseconds(20)) << "nobody shares a request's own";
+}
+
+TEST_F(AnswerShapingTest, ConnectionsHaveTheirOwnPaces) {
+  const MonotonicTime now{std::chrono::hours(1)};
+  const std::string action = R"({"bandwidth": {"bytes_per_second": 1000, "scope": "connection"}})";
+  Shape(action);
+  EXPECT_EQ(response().delivery->pace(20, now), now + milliseconds(20));
+  connection_ = 2;
+  Shape(action);
+  EXPECT_EQ(response().delivery->pace(20, now), now + milliseconds(20));
 }
 
 TEST_F(AnswerShapingTest, ADripHasItsPieces) {

@@ -1,6 +1,7 @@
 #include "emulator/faults/faulty_body.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "emulator/api/errors.h"
 #include "emulator/faults/answer_shaping.h"
@@ -69,19 +70,22 @@ Result<void> FaultyBody::DoWhatIsDue() {
 }
 
 void FaultyBody::KeepPace(FaultPlan::Step& step, const PaceAction& pace) {
-  constexpr std::uint64_t kPiecesPerSecond = 50;
   if (!pace_turn_) pace_turn_.emplace(tools_.pauses);
   if (!pace_turn_->granted()) return;  // as many hold threads already: it passes unpaced, and uncounted
   FaultPlan::Done(step);
   every_ = pace.every;
-  piece_ = pace.piece > 0 ? pace.piece : std::clamp<std::uint64_t>(pace.bytes_per_second / kPiecesPerSecond, 1, 1 << 20);
-  pacer_ = pace.piece > 0 ? nullptr : FindPacer(pace, exchange_, *step.ticket, tools_.pacers);
+  piece_ = pace.piece;
+  transfer_.reset();
+  if (pace.piece > 0) return;
+  std::shared_ptr<Pacer> pacer = FindPacer(pace, exchange_, *step.ticket, tools_.pacers);
+  piece_ = pacer->piece();
+  transfer_.emplace(std::move(pacer));
 }
 
 void FaultyBody::AwaitPiece(std::size_t bytes) {
   if (piece_ == 0) return;
   const MonotonicTime now = std::chrono::steady_clock::now();
-  const std::chrono::nanoseconds time = pacer_ ? pacer_->Take(bytes, now) - now : std::chrono::nanoseconds(every_);
+  const std::chrono::nanoseconds time = transfer_ ? transfer_->Next(bytes, now) - now : std::chrono::nanoseconds(every_);
   if (time.count() > 0) pace_turn_->Wait(time);
 }
 

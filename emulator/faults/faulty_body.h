@@ -49,7 +49,7 @@ class FaultyBody final : public api::BodyReader {
   // A pace, where its turn is granted, which it keeps to the body's end: bytes at a time, and who says when, or how long to wait between them.
   std::optional<Pauses::Turn> pace_turn_;
   std::uint64_t piece_ = 0;
-  std::shared_ptr<Pacer> pacer_;  // shared: with other transfers
+  std::optional<PacedTransfer> transfer_;
   std::chrono::milliseconds every_{};
 };
 

@@ -4,12 +4,30 @@
 
 namespace penstock::emulator::faults {
 
-MonotonicTime Pacer::Take(std::uint64_t bytes, MonotonicTime now) {
+MonotonicTime Pacer::Take(std::uint64_t bytes, MonotonicTime since) {
   const std::chrono::duration<double> time(static_cast<double>(bytes) / static_cast<double>(bytes_per_second_));
   const MutexLock lock(mutex_);
-  const MonotonicTime begin = std::max(free_, now);
-  free_ = begin + std::chrono::duration_cast<MonotonicTime::duration>(time);
-  return begin;
+  free_ = std::max(free_, since) + std::chrono::duration_cast<MonotonicTime::duration>(time);
+  return free_;
+}
+
+std::uint64_t Pacer::piece() const {
+  constexpr std::uint64_t kPiecesPerSecond = 50;
+  return std::clamp<std::uint64_t>(bytes_per_second_ / kPiecesPerSecond, 1, 1 << 20);
+}
+
+MonotonicTime PacedTransfer::Next(std::uint64_t bytes, MonotonicTime now) {
+  constexpr std::chrono::milliseconds kMostLate{100};
+  const bool first = ready_ == MonotonicTime{};
+  ready_ = pacer_->Take(bytes, first ? now : std::max(ready_, now - kMostLate));
+  return ready_;
+}
+
+void PaceAnswer(api::Delivery& delivery, std::shared_ptr<Pacer> pacer) {
+  const std::uint64_t piece = pacer->piece();
+  api::KeepPace(delivery, piece, [transfer = PacedTransfer(std::move(pacer))](std::uint64_t bytes, MonotonicTime now) mutable {
+    return transfer.Next(bytes, now);
+  });
 }
 
 std::shared_ptr<Pacer> Pacers::Find(const std::string& name, std::uint64_t bytes_per_second) {

@@ -7,20 +7,50 @@ namespace {
 
 using std::chrono::milliseconds;
 
+constexpr MonotonicTime kNow{std::chrono::hours(1)};
+
 TEST(PacerTest, WhoeverComesTakesTheNextStretchOfTime) {
   Pacer pacer(1'000);
-  const MonotonicTime now{std::chrono::hours(1)};
-  EXPECT_EQ(pacer.Take(100, now), now);
-  EXPECT_EQ(pacer.Take(50, now), now + milliseconds(100));
-  EXPECT_EQ(pacer.Take(1, now + milliseconds(10)), now + milliseconds(150));
+  EXPECT_EQ(pacer.Take(100, kNow), kNow + milliseconds(100)) << "once the last of them may";
+  EXPECT_EQ(pacer.Take(50, kNow), kNow + milliseconds(150));
+  EXPECT_EQ(pacer.Take(1, kNow + milliseconds(10)), kNow + milliseconds(151));
 }
 
 TEST(PacerTest, NothingIsSavedUp) {
   Pacer pacer(1'000);
-  const MonotonicTime now{std::chrono::hours(1)};
-  pacer.Take(100, now);
-  EXPECT_EQ(pacer.Take(100, now + milliseconds(5'000)), now + milliseconds(5'000));
-  EXPECT_EQ(pacer.Take(100, now + milliseconds(5'000)), now + milliseconds(5'100));
+  pacer.Take(100, kNow);
+  EXPECT_EQ(pacer.Take(100, kNow + milliseconds(5'000)), kNow + milliseconds(5'100));
+  EXPECT_EQ(pacer.Take(100, kNow + milliseconds(5'000)), kNow + milliseconds(5'200));
+}
+
+TEST(PacerTest, PiecesAreAFiftiethOfASecond) {
+  EXPECT_EQ(Pacer(1).piece(), 1U);
+  EXPECT_EQ(Pacer(200'000).piece(), 4'000U);
+  EXPECT_EQ(Pacer(90'000'000'000).piece(), 1U << 20);
+}
+
+TEST(PacedTransferTest, WhatATimerDelaysIsMadeUpFor) {
+  PacedTransfer transfer(std::make_shared<Pacer>(1'000));
+  EXPECT_EQ(transfer.Next(20, kNow), kNow + milliseconds(20));
+  EXPECT_EQ(transfer.Next(20, kNow + milliseconds(27)), kNow + milliseconds(40)) << "it left 7 ms late";
+  EXPECT_EQ(transfer.Next(20, kNow + milliseconds(1'000)), kNow + milliseconds(920)) << "a client that slept gets no more than a tenth of a second";
+}
+
+TEST(PacedTransferTest, TransfersShareARate) {
+  const auto pacer = std::make_shared<Pacer>(1'000);
+  PacedTransfer first(pacer);
+  PacedTransfer second(pacer);
+  EXPECT_EQ(first.Next(20, kNow), kNow + milliseconds(20));
+  EXPECT_EQ(second.Next(20, kNow), kNow + milliseconds(40));
+  EXPECT_EQ(first.Next(20, kNow + milliseconds(20)), kNow + milliseconds(60));
+}
+
+TEST(PaceAnswerTest, TheSlowerOfTwoRatesCounts) {
+  api::Delivery delivery;
+  PaceAnswer(delivery, std::make_shared<Pacer>(1'000));
+  PaceAnswer(delivery, std::make_shared<Pacer>(500));
+  EXPECT_EQ(delivery.piece, 10U);
+  EXPECT_EQ(delivery.pace(10, kNow), kNow + milliseconds(20));
 }
 
 TEST(PacersTest, ThoseOfOneNameShare) {

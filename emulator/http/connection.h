@@ -147,8 +147,6 @@ class WireConnection final : private api::LateAnswer {
   // Answers the request of turn_ and ends it.
   Pause FinishTurn(ServingTools& tools);
   Pause SendAnswer(ServingTools& tools, bool expired);
-  // Holds the socket to so many bytes a second; 0: to none.
-  void Pace(std::uint64_t bytes_per_second);
   Pause EndAnswer(const SendResult& sent);
   // Goes on with turn_'s scripted answer.
   Pause SendScripted(bool expired);
@@ -186,9 +184,7 @@ class WireConnection final : private api::LateAnswer {
   MonotonicTime stage_until_{};         // kDrain, kLinger: how long it may last
   MonotonicTime wait_began_{};
   bool unsent_limited_ = false;
-  std::uint64_t pace_ = 0;  // that the socket is held to, bytes a second; 0: none
   std::atomic<bool> interrupted_{false};
-  bool pace_stays_ = false;    // for the answers behind the one that asked for it
   std::uint64_t most_requests_ = 0;  // 0: as many as come
   api::RequestHead request_;
   api::Connection facts_;

@@ -12,9 +12,6 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kDrainPatience{1'000};
 constexpr int kUnsentInCrowd = 128 << 10;
-constexpr std::uint64_t kFillsPerSecond = 25;  // of a paced socket
-constexpr std::uint64_t kLeastFill = 64 << 10;
-constexpr std::uint64_t kMostFill = 4 << 20;
 
 MonotonicTime Now() { return std::chrono::steady_clock::now(); }
 
@@ -40,27 +37,12 @@ WireConnection::Pause WireConnection::FinishTurn(ServingTools& tools) {
       turn.body.drainable() && turn.body.Length() && *turn.body.Length() - turn.body.bytes_read() <= kDrainBytes;
   const bool last = most_requests_ > 0 && facts_.requests_before + 1 >= most_requests_;
   const bool can_keep = turn.framing.keep_alive && (!unread || soon_read) && !last;
-  const api::Delivery* const delivery = turn.exchange.response.delivery.get();
-  const std::uint64_t rate = delivery != nullptr ? delivery->bytes_per_second : 0;
-  if (rate > 0 || !pace_stays_) {
-    Pace(rate);
-    pace_stays_ = rate > 0 && delivery->rate_stays;
-  }
-  if (delivery != nullptr) {
+  if (turn.exchange.response.delivery) {
     turn.scripted.emplace(turn.exchange.response, ContextOf(turn.exchange, can_keep, tools));
     return SendScripted(false);
   }
   const SendResult sent = BeginSending(turn.exchange, can_keep, tools);
   return sent.blocked ? AwaitRoom(tools) : EndAnswer(sent);
-}
-
-void WireConnection::Pace(std::uint64_t bytes_per_second) {
-  if (bytes_per_second == pace_) return;
-  pace_ = bytes_per_second;
-  stream_->LimitRate(bytes_per_second);
-  // The socket need not hold more than leaves before this is asked for more.
-  stream_->LimitUnsent(bytes_per_second > 0 ? static_cast<int>(std::clamp(bytes_per_second / kFillsPerSecond, kLeastFill, kMostFill)) : 0);
-  unsent_limited_ = false;
 }
 
 WireConnection::Pause WireConnection::SendScripted(bool expired) {

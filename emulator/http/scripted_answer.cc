@@ -8,8 +8,9 @@
 namespace penstock::emulator::http {
 namespace {
 
-// A body with a rate has time: one that is longer is copied once every other answer that is due has begun.
-constexpr std::uint64_t kShortBody = 64 << 10;
+// How long an RST waits for the peer to acknowledge what left before it, and how often it looks.
+constexpr std::chrono::milliseconds kResetPatience{1'000};
+constexpr std::chrono::milliseconds kResetLook{1};
 
 using Place = api::DeliveryStep::Place;
 using Kind = api::DeliveryStep::Kind;
@@ -56,7 +57,7 @@ ScriptedAnswer::State ScriptedAnswer::Go(Stream& stream, MonotonicTime now) {
   for (;;) {
     if (ended_ != State::kWait) return ended_;
     if (next_stop_ < stops_.size() && stops_[next_stop_].at == at_) {
-      const State state = Pass(*stops_[next_stop_].step, now);
+      const State state = Pass(*stops_[next_stop_].step, stream, now);
       if (state != State::kDone) return state;
       ++next_stop_;
       continue;
@@ -65,26 +66,18 @@ ScriptedAnswer::State ScriptedAnswer::Go(Stream& stream, MonotonicTime now) {
     std::uint64_t until = next_stop_ < stops_.size() ? stops_[next_stop_].at : end();
     const bool in_body = at_ >= body_begin() && at_ < body_end();
     if (delivery.piece > 0 && in_body) {
-      // The first piece waits for nothing but a pace that others share.
-      if (piece_end_ == 0) piece_end_ = delivery.pace ? at_ : at_ + delivery.piece;
-      if (at_ == piece_end_) {
+      if (piece_end_ == 0 || at_ == piece_end_) {
         if (!std::exchange(waiting_, true)) wait_until_ = MayLeaveAt(now);
         if (now < wait_until_) return State::kWait;
         waiting_ = false;
-        piece_end_ += delivery.piece;
+        piece_end_ = at_ + delivery.piece;
       }
       until = std::min(until, piece_end_);
     } else if (delivery.piece > 0 && at_ < body_begin()) {
       until = std::min(until, body_begin());
     }
-    const bool begins = delivery.bytes_per_second > 0 && body_bytes_ > kShortBody && !begun_;
-    if (begins) until = std::min(until, body_begin());
     const IoResult sent = Send(stream, until);
     at_ += sent.bytes;
-    if (begins && sent.status == IoStatus::kOk && at_ == body_begin()) {
-      begun_ = true;
-      return State::kRoom;
-    }
     if (sent.status == IoStatus::kWouldBlock) return State::kRoom;
     if (sent.status != IoStatus::kOk) return ended_ = State::kBroken;
   }
@@ -92,12 +85,22 @@ ScriptedAnswer::State ScriptedAnswer::Go(Stream& stream, MonotonicTime now) {
 
 MonotonicTime ScriptedAnswer::MayLeaveAt(MonotonicTime now) const {
   const api::Delivery& delivery = *response_.delivery;
-  if (delivery.pace) return delivery.pace(std::min(delivery.piece, body_end() - at_), now);
-  return now + delivery.piece_every;
+  const MonotonicTime dripped = piece_end_ == 0 ? now : now + delivery.piece_every;  // the first piece waits for a pace alone
+  return delivery.pace ? std::max(dripped, delivery.pace(std::min(delivery.piece, body_end() - at_), now)) : dripped;
+}
+
+// An RST throws away what the peer's kernel has not taken: the peer would see less than has left, and less at one time than at
+// another.
+bool ScriptedAnswer::MayReset(const Stream& stream, MonotonicTime now) {
+  if (stream.Untaken() == 0) return true;
+  if (reset_by_ == MonotonicTime{}) reset_by_ = now + kResetPatience;
+  wait_until_ = std::min(now + kResetLook, reset_by_);
+  return now >= reset_by_;
 }
 
 // kDone: the answer goes on behind it.
-ScriptedAnswer::State ScriptedAnswer::Pass(const api::DeliveryStep& step, MonotonicTime now) {
+ScriptedAnswer::State ScriptedAnswer::Pass(const api::DeliveryStep& step, const Stream& stream, MonotonicTime now) {
+  if (step.kind == Kind::kReset && !MayReset(stream, now)) return State::kWait;
   if (step.kind == Kind::kWait) {
     if (!std::exchange(waiting_, true)) wait_until_ = now + step.wait;
     if (now < wait_until_) return State::kWait;

@@ -41,7 +41,9 @@ class ScriptedAnswer {
     const api::DeliveryStep* step = nullptr;
   };
   void PlaceSteps();
-  State Pass(const api::DeliveryStep& step, MonotonicTime now);
+  State Pass(const api::DeliveryStep& step, const Stream& stream, MonotonicTime now);
+  // Whether an RST throws nothing away that has left, or the peer does not take it anyhow.
+  bool MayReset(const Stream& stream, MonotonicTime now);
   // The next piece of the body.
   MonotonicTime MayLeaveAt(MonotonicTime now) const;
   // Bytes from at_ on that may leave before `end`, and how many of them left.
@@ -62,9 +64,9 @@ class ScriptedAnswer {
   std::size_t next_stop_ = 0;
   std::uint64_t at_ = 0;           // bytes that have left
   std::uint64_t piece_end_ = 0;    // of the body's piece that leaves now; 0: none yet
-  bool begun_ = false;             // of an answer with a rate: its head has left
   bool waiting_ = false;           // a step's or a piece's pause has begun
   MonotonicTime wait_until_{};
+  MonotonicTime reset_by_{};       // epoch: no RST is due
   State ended_ = State::kWait;     // how it ended; kWait: it has not
 };
 

@@ -1,6 +1,7 @@
 // Answers with a script, as a client sees them on a raw socket; and the state machine by itself.
 #include "emulator/http/scripted_answer.h"
 
+#include <algorithm>
 #include <atomic>
 #include <functional>
 #include <mutex>
@@ -71,7 +72,6 @@ class ScriptedAnswerTest : public testing::Test {
  private:
   void Answer(api::Exchange& exchange) {
     if (exchange.request.target == "/plain") return AnswerWith(exchange, "plain");
-    if (exchange.request.target == "/large") return AnswerWith(exchange, std::string(2 << 20, 'x'));
     if (file_) {
       exchange.response.body = ContentOf(std::make_shared<FileBlob>(body_));
     } else {
@@ -131,10 +131,9 @@ TEST_F(ScriptedAnswerTest, ResetsBeforeAnythingHasLeft) {
   EXPECT_EQ(done_, 1);
 }
 
-// An RST may overtake bytes that the client has not read: what it got is a beginning of what was sent.
 TEST_F(ScriptedAnswerTest, ResetsInTheMiddleOfABody) {
   for (const bool file : {false, true}) {
-    Serve({.steps = {Step(Place::kBody, 700, Kind::kWait, milliseconds(50)), Step(Place::kBody, 700, Kind::kReset)}}, 100'000, file);
+    Serve({.steps = {Step(Place::kBody, 700, Kind::kReset)}}, 100'000, file);
     TestClient client = Connect();
     client.Send(kGet);
     int error = 0;
@@ -222,46 +221,74 @@ TEST_F(ScriptedAnswerTest, AFullSocketHoldsNoThread) {
   EXPECT_EQ(deaf.Read().body, body_) << "and loses nothing once it listens";
 }
 
-TEST_F(ScriptedAnswerTest, ALimitOfRateHolds) {
-  Serve({.bytes_per_second = 4 << 20}, 2 << 20, true);
+// Bytes a second, from the first piece on.
+std::function<MonotonicTime(std::uint64_t, MonotonicTime)> Rate(double rate) {
+  return [rate, at = MonotonicTime()](std::uint64_t bytes, MonotonicTime now) mutable {
+    const std::chrono::duration<double> time(static_cast<double>(bytes) / rate);
+    return at = std::max(at, now) + std::chrono::duration_cast<MonotonicTime::duration>(time);
+  };
+}
+
+TEST_F(ScriptedAnswerTest, ARateHoldsFromTheFirstByteOn) {
+  Serve({.piece = 4 << 10, .pace = Rate(1 << 20)}, 64 << 10, true);
   TestClient client = Connect();
   const auto begin = std::chrono::steady_clock::now();
   EXPECT_EQ(client.Ask(kGet).body, body_);
-  EXPECT_GE(std::chrono::steady_clock::now() - begin, milliseconds(350)) << "half a second, less what leaves at once";
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, milliseconds(62));
 }
 
 // Sixty-four that were due together had their first bytes one after the other, each behind megabytes of the one before.
-TEST(ScriptedAnswerTurnsTest, AnAnswerWithARateLetsOthersBeginBeforeItGoesOn) {
-  int ends[2];
-  ASSERT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
-  const int room = 1 << 20;
-  ASSERT_EQ(::setsockopt(ends[0], SOL_SOCKET, SO_SNDBUF, &room, sizeof room), 0);
-  PlainStream stream(ends[0]);
-  api::Response response;
-  response.body = PatternText(100'000);
-  response.delivery = std::make_unique<api::Delivery>(api::Delivery{.bytes_per_second = 1 << 20});
-  ScriptedAnswer answer(response, ResponseContext{});
-  const auto received = [&] {
-    std::string all(1 << 18, '\0');
-    const ssize_t count = ::recv(ends[1], all.data(), all.size(), 0);
-    return count < 0 ? std::string() : all.substr(0, static_cast<std::size_t>(count));
-  };
-  EXPECT_EQ(answer.Go(stream, {}), ScriptedAnswer::State::kRoom);
-  const std::string beginning = received();
-  const std::size_t head = beginning.find("\r\n\r\n") + 4;
-  EXPECT_EQ(beginning.size(), head) << "nothing of the body";
-  EXPECT_EQ(answer.Go(stream, {}), ScriptedAnswer::State::kDone);
-  EXPECT_EQ(received(), PatternText(100'000));
-  ::close(ends[1]);
+TEST_F(ScriptedAnswerTest, TheHeadDoesNotWaitForThePace) {
+  std::atomic<bool> asked{false};
+  Serve({.piece = 1 << 20, .pace = [&asked](std::uint64_t, MonotonicTime now) {
+           asked = true;
+           return now + std::chrono::hours(1);
+         }}, 100'000);
+  TestClient client = Connect();
+  client.Send(kGet);
+  EXPECT_EQ(client.Read(/*to_head=*/true).status, 200);
+  Stop();
+  EXPECT_TRUE(asked);
 }
 
-TEST_F(ScriptedAnswerTest, ALimitOfRateEndsWithItsAnswer) {
-  Serve({.bytes_per_second = 8 << 20}, 2 << 20, true);
+TEST_F(ScriptedAnswerTest, APaceEndsWithItsAnswer) {
+  Serve({.piece = 64 << 10, .pace = Rate(8 << 20)}, 2 << 20, true);
   TestClient client = Connect();
   EXPECT_EQ(client.Ask(kGet).body, body_);
   const auto begin = std::chrono::steady_clock::now();
   for (int i = 0; i < 8; ++i) EXPECT_EQ(client.Ask("GET /at-once HTTP/1.1\r\nHost: h\r\n\r\n").body, body_);
   EXPECT_LT(std::chrono::steady_clock::now() - begin, milliseconds(1'500)) << "two seconds at the old pace";
+}
+
+TEST_F(ScriptedAnswerTest, AnRstLeavesThePeerWhatLeftBefore) {
+  for (const std::uint64_t offset : {std::uint64_t{1} << 20, (std::uint64_t{8} << 20) - 1}) {
+    for (const bool file : {false, true}) {
+      done_ = 0;
+      Serve({.steps = {Step(Place::kBody, offset, Kind::kReset)}}, 8 << 20, file);
+      TestClient client = Connect();
+      client.Send(kGet);
+      int error = 0;
+      const std::string arrived = client.ReadToEnd(&error);
+      EXPECT_EQ(error, ECONNRESET);
+      const std::size_t body = arrived.find("\r\n\r\n") + 4;
+      EXPECT_EQ(arrived.size() - body, offset);
+      EXPECT_TRUE(std::string_view(arrived).substr(body) == std::string_view(body_).substr(0, offset));
+      EXPECT_EQ(done_, 1);
+    }
+  }
+}
+
+TEST_F(ScriptedAnswerTest, AnRstDoesNotWaitForAPeerThatTakesNothing) {
+  Serve({.steps = {Step(Place::kBody, 1 << 20, Kind::kReset)}}, 8 << 20);
+  TestClient deaf = Connect();
+  const int little = 4'096;
+  ASSERT_EQ(::setsockopt(deaf.fd(), SOL_SOCKET, SO_RCVBUF, &little, sizeof little), 0);
+  deaf.Send(kGet);
+  AwaitFinished(1);
+  EXPECT_EQ(done_, 1);
+  int error = 0;
+  EXPECT_LT(deaf.ReadToEnd(&error).size(), 1U << 20);
+  EXPECT_EQ(error, ECONNRESET);
 }
 
 TEST_F(ScriptedAnswerTest, AServerThatStopsLetsAShortPauseBegin) {
@@ -293,22 +320,6 @@ TEST_F(ScriptedAnswerTest, StoppingTheServerDoesNotWaitForALongPause) {
   Stop();
   AwaitFinished(2);
   EXPECT_EQ(BodyBytesSent(), 0U) << "the answer that was cut is told of as well";
-}
-
-TEST_F(ScriptedAnswerTest, ALimitOfRateMayStayForWhatFollows) {
-  for (const bool stays : {false, true}) {
-    Serve({.bytes_per_second = 4 << 20, .rate_stays = stays}, 512 << 10, true);
-    TestClient client = Connect();
-    client.Ask(kGet);
-    const auto begin = std::chrono::steady_clock::now();
-    EXPECT_EQ(client.Ask("GET /large HTTP/1.1\r\nHost: h\r\n\r\n").body.size(), 2U << 20);
-    const auto time = std::chrono::steady_clock::now() - begin;
-    if (stays) {
-      EXPECT_GE(time, milliseconds(350));
-    } else {
-      EXPECT_LT(time, milliseconds(350)) << "half a second at that rate";
-    }
-  }
 }
 
 TEST_F(ScriptedAnswerTest, EachPieceLeavesWhenItIsTold) {

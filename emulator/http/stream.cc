@@ -14,7 +14,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <limits>
 
 #include "penstock/base/check.h"
 
@@ -61,11 +60,6 @@ IoStatus Stream::Discard(std::size_t limit_bytes) {
 }
 
 void Stream::LimitUnsent(int bytes) { ::setsockopt(fd_, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &bytes, sizeof bytes); }
-
-void Stream::LimitRate(std::uint64_t bytes_per_second) {
-  const std::uint64_t rate = bytes_per_second > 0 ? bytes_per_second : std::numeric_limits<std::uint64_t>::max();
-  ::setsockopt(fd_, SOL_SOCKET, SO_MAX_PACING_RATE, &rate, sizeof rate);
-}
 
 std::size_t Stream::Untaken() const {
   int bytes = 0;

@@ -62,8 +62,6 @@ class Stream {
   // Throws away what has arrived, at most `limit_bytes`: closing a socket with unread bytes sends RST, and an RST can
   // overtake the answer on its way to the peer. kEnd: the peer has ended; kWouldBlock: it may send more; kOk: more is here.
   IoStatus Discard(std::size_t limit_bytes);
-  // The kernel sends no faster than this, bytes a second, from now on; 0: as fast as it can.
-  void LimitRate(std::uint64_t bytes_per_second);
   // The socket holds no more than about so many bytes that cannot leave yet; 0: as many as the system lets it.
   void LimitUnsent(int bytes);
   // Bytes that the peer has not yet taken; 0 where nobody can tell.

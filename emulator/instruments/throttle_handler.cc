@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -9,6 +10,7 @@
 #include "emulator/api/form.h"
 #include "emulator/api/router.h"
 #include "emulator/faults/facts.h"
+#include "emulator/faults/pacer.h"
 #include "emulator/instruments/instruments.h"
 
 namespace penstock::emulator::instruments {
@@ -56,7 +58,8 @@ class Throttle final : public api::Handler {
       const Work done = answered.response.status == 304 ? Work::kHead : work;
       api::Delivery& delivery = answered.response.Delivering();
       api::HoldBack(delivery, throttle::FirstByte(profile.Of(done), draw));
-      api::LimitRate(delivery, regime->RateOf(answered.connection.id));
+      const std::uint64_t rate = regime->RateOf(answered.connection.id);
+      if (rate > 0) faults::PaceAnswer(delivery, std::make_shared<faults::Pacer>(rate));
     });
   }
 

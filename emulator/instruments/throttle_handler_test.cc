@@ -5,6 +5,7 @@
 #include "base/fake_clock.h"
 #include "emulator/api/form.h"
 #include "emulator/api/router.h"
+#include "emulator/faults/pacer.h"
 #include "emulator/instruments/instruments.h"
 
 namespace penstock::emulator::instruments {
@@ -152,17 +153,21 @@ TEST_F(ThrottleHandlerTest, AnswersWaitAndFlowAsTheProfileSays) {
   Set(R"({"latency": {"first_byte_ms": 30, "bytes_per_second": 90000000}})");
   const auto request = Ask("GET", "/b/k");
   ASSERT_NE(request->exchange.response.delivery, nullptr);
-  EXPECT_EQ(request->exchange.response.delivery->bytes_per_second, 90'000'000u);
+  EXPECT_EQ(request->exchange.response.delivery->piece, 1u << 20);
+  const MonotonicTime now{std::chrono::hours(1)};
+  EXPECT_EQ(request->exchange.response.delivery->pace(900'000, now), now + milliseconds(10));
   EXPECT_EQ(request->exchange.response.delivery->steps.at(0).wait, milliseconds(30));
 }
 
 TEST_F(ThrottleHandlerTest, WhatFaultsAskedForStays) {
   Set(R"({"latency": {"first_byte_ms": 30, "bytes_per_second": 90000000}})");
   Request request("GET", "/b/k", space_);
-  request.exchange.response.Delivering().bytes_per_second = 1'000;
+  faults::PaceAnswer(request.exchange.response.Delivering(), std::make_shared<faults::Pacer>(1'000));
   request.exchange.response.Delivering().steps.push_back({.kind = api::DeliveryStep::Kind::kReset});
   handler_->Handle(request.exchange);
-  EXPECT_EQ(request.exchange.response.delivery->bytes_per_second, 1'000u);
+  EXPECT_EQ(request.exchange.response.delivery->piece, 20u);
+  const MonotonicTime now{std::chrono::hours(1)};
+  EXPECT_EQ(request.exchange.response.delivery->pace(20, now), now + milliseconds(20));
   EXPECT_EQ(request.exchange.response.delivery->steps.at(1).kind, api::DeliveryStep::Kind::kReset);
 }
 

@@ -169,7 +169,7 @@ TEST_F(ThrottlingTest, TimeThatIsHurriedBringsTokensSooner) {
   EXPECT_EQ(served, 20) << "20 s of the namespace's, at a thousand times the machine's pace";
 }
 
-// The clock stands: budgets do, waits do not. Of a new connection the kernel sends up to 640 KiB at once.
+// The clock stands: budgets do, waits do not.
 TEST_F(ThrottlingTest, AnswersWaitAndFlowAsTheLatencySays) {
   Start(R"({"latency": {"first_byte_ms": 40, "bytes_per_second": 2000000}})");
   MakeBucket();
@@ -181,7 +181,7 @@ TEST_F(ThrottlingTest, AnswersWaitAndFlowAsTheLatencySays) {
   EXPECT_GE(std::chrono::steady_clock::now() - begin, milliseconds(40));
   const auto second = std::chrono::steady_clock::now();
   EXPECT_TRUE(Plain(emulator_->endpoint(), "GET", "/bkt/k").text.ends_with(body));
-  EXPECT_GE(std::chrono::steady_clock::now() - second, milliseconds(40 + 150));
+  EXPECT_GE(std::chrono::steady_clock::now() - second, milliseconds(40 + 500));
 }
 
 TEST_F(ThrottlingTest, AStartWithLimitsThatCannotBeNamesThem) {

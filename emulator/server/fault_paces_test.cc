@@ -1,0 +1,71 @@
+// Paces over the wire: that they hold, small bodies included, and that they end with what asked for them.
+#include <chrono>
+
+#include "emulator/server/faults_fixture.h"
+
+namespace penstock::emulator::server {
+namespace {
+
+using std::chrono::milliseconds;
+
+class FaultPacesTest : public FaultsTest {
+ protected:
+  FaultPacesTest() { Ask("PUT", "/bucket/40k", std::string(40'000, 'x')); }
+
+  // How long an answer of 40,000 bytes takes on `wire`, from the request to the last byte.
+  static std::chrono::steady_clock::duration Time(const Wire& wire, const std::string& headers = {}) {
+    const auto begin = std::chrono::steady_clock::now();
+    wire.Send("GET /bucket/40k HTTP/1.1\r\nHost: localhost\r\n" + headers + "\r\n");
+    std::string head;
+    while (!head.ends_with("\r\n\r\n")) {
+      const std::string byte = wire.Receive(1);
+      if (byte.empty()) break;
+      head += byte;
+    }
+    EXPECT_TRUE(head.starts_with("HTTP/1.1 200 OK\r\n")) << head;
+    EXPECT_EQ(wire.Receive(40'000), std::string(40'000, 'x'));
+    return std::chrono::steady_clock::now() - begin;
+  }
+};
+
+constexpr milliseconds kPaced{200};   // 40,000 bytes at 200,000 a second
+constexpr milliseconds kQuick{150};
+
+TEST_F(FaultPacesTest, HoldForSmallBodiesInEveryScope) {
+  for (const std::string scope : {"request", "connection", "client", "bucket", "server"}) {
+    SetAction(R"({"bandwidth": {"bytes_per_second": 200000, "scope": ")" + scope + "\"}}");
+    const Wire wire(emulator_->endpoint());
+    EXPECT_GE(Time(wire), kPaced) << scope;
+  }
+}
+
+TEST_F(FaultPacesTest, HoldForAConnectionsAnswersAsLongAsTheScenarioRuns) {
+  SetAction(R"({"bandwidth": {"bytes_per_second": 200000, "scope": "connection"}})");
+  const Wire wire(emulator_->endpoint());
+  EXPECT_GE(Time(wire), kPaced);
+  EXPECT_GE(Time(wire), kPaced);
+  ASSERT_TRUE(emulator_->ClearFaults("default").ok());
+  EXPECT_LT(Time(wire), kQuick) << "the scenario is over";
+  SetAction(R"({"bandwidth": {"bytes_per_second": 200000, "scope": "connection"}})");
+  EXPECT_GE(Time(wire), kPaced);
+  SetAction(R"({"header_lie": {"set": {"a": "b"}}})");
+  EXPECT_LT(Time(wire), kQuick) << "another one has taken its place";
+}
+
+TEST_F(FaultPacesTest, EndWithTheRequestThatBroughtThem) {
+  const Wire wire(emulator_->endpoint());
+  for (const std::string scope : {"request", "connection"}) {
+    EXPECT_GE(Time(wire, R"(x-penstock-fault: {"bandwidth": {"bytes_per_second": 200000, "scope": ")" + scope + "\"}}\r\n"), kPaced) << scope;
+    EXPECT_LT(Time(wire), kQuick) << scope;
+  }
+}
+
+TEST_F(FaultPacesTest, HoldForUploads) {
+  SetAction(R"({"bandwidth": {"bytes_per_second": 200000}, "at": "body_in"})");
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(Ask("PUT", "/bucket/new", std::string(40'000, 'x')).status(), 200);
+  EXPECT_GE(std::chrono::steady_clock::now() - begin, kPaced);
+}
+
+}  // namespace
+}  // namespace penstock::emulator::server
