@@ -12,6 +12,7 @@ import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import boto3
 import pytest
@@ -26,6 +27,7 @@ WRITE_SIZE = 96 * MIB if LONG else 12 * MIB
 LIMIT = 256 * MIB if LONG else 64 * MIB
 # 64 threads' stacks and allocator arenas, connections, code that is run for the first time.
 BESIDE = 64 * MIB
+BESIDE_TURNS = 16 * MIB  # one thread
 KEYS = {"AWS_ACCESS_KEY_ID": "penstock", "AWS_SECRET_ACCESS_KEY": "penstock-secret"}
 
 
@@ -48,19 +50,26 @@ def run(verb: str, endpoint: str, key: str, size: int) -> dict[str, int]:
     return json.loads(done.stdout)
 
 
-@pytest.mark.parametrize(("verb", "size"), [("read", READ_SIZE), ("write", WRITE_SIZE)])
-def test_64_streams_stay_within_the_limit(verb, size):
+@contextlib.contextmanager
+def large_object(size: int) -> Iterator[tuple[str, Any]]:
+    """An endpoint with ``bucket/object`` of so many bytes (0: only the bucket), and boto3's client of it."""
     with tempfile.TemporaryDirectory() as folder, emulator(Path(folder)) as endpoint:
         client = boto3.client(
             "s3", endpoint_url=endpoint, aws_access_key_id=KEYS["AWS_ACCESS_KEY_ID"], region_name="us-east-1",
             aws_secret_access_key=KEYS["AWS_SECRET_ACCESS_KEY"], config=Config(s3={"addressing_style": "path"}),
         )  # fmt: skip
         client.create_bucket(Bucket="bucket")
-        if verb == "read":
+        if size:
             path = Path(folder) / "large"
             with path.open("wb") as file:
                 file.truncate(size)
             client.upload_file(str(path), "bucket", "object")
+        yield endpoint, client
+
+
+@pytest.mark.parametrize(("verb", "size"), [("read", READ_SIZE), ("write", WRITE_SIZE)])
+def test_64_streams_stay_within_the_limit(verb, size):
+    with large_object(size if verb == "read" else 0) as (endpoint, client):
         used = run(verb, endpoint, "object", size)
         listed = client.list_objects_v2(Bucket="bucket")["Contents"]
     assert [entry["Size"] for entry in listed] == [size] * (1 if verb == "read" else THREADS)
@@ -68,3 +77,12 @@ def test_64_streams_stay_within_the_limit(verb, size):
     assert used["beyond_limit"] == 0
     assert used["most_held"] <= LIMIT
     assert used["grown_kib"] * 1024 <= LIMIT + BESIDE
+
+
+def test_streams_read_in_turn_leave_the_process_what_they_let_go_of():
+    """Their shares are small blocks, which the process must not keep beside the large ones it had before."""
+    with large_object(READ_SIZE) as (endpoint, _):
+        used = run("turns", endpoint, "object", READ_SIZE)
+    assert used["most_held"] <= LIMIT
+    assert used["grown_kib"] * 1024 <= LIMIT + BESIDE_TURNS
+    assert used["left_kib"] * 1024 <= LIMIT // 4 + BESIDE_TURNS

@@ -101,6 +101,7 @@ void LookAhead::Fill(bool fetch, std::uint64_t guess) {
         return;
       }
       share = *std::move(taken);
+      BufferPool::OfProcess().MakeRoom();  // the bytes come to Python's memory
     }
     auto flight = std::make_unique<Flight>();
     flight->item = *std::move(item);

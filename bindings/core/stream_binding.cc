@@ -53,11 +53,12 @@ class PyStream {
       : stream_(std::move(stream), "this stream"), offset_(begin), whole_bytes_(whole_bytes) {}
   PyStream(PyStream&&) = default;
 
-  // The next bytes; raises StopIteration at the end, again and again. `wanted`: how many are going to be read from here on.
-  py::object Next(std::uint64_t wanted) {
+  // The next bytes; raises StopIteration at the end, again and again. `wanted`: how many are going to be read from here on;
+  // `used`: of those given before, were.
+  py::object Next(std::uint64_t wanted, std::optional<std::uint64_t> used) {
     const Use use(used_by_a_thread_);
     Held held(*this);
-    const auto arrived = WithoutGil([&] { return held.Arrive(wanted); });
+    const auto arrived = WithoutGil([&] { return held.Arrive(wanted, used.value_or(UINT64_MAX)); });
     if (!Unwrap(arrived)) throw py::stop_iteration();
     std::size_t size = held.rest().size();
     if (size > kPieceBytes && stream_.Get().metadata()->size > whole_bytes_) size = kPieceBytes;
@@ -114,9 +115,9 @@ class PyStream {
     Held& operator=(const Held&) = delete;
 
     // Has a block with unused bytes; false at the end.
-    Result<bool> Arrive(std::uint64_t wanted) {
+    Result<bool> Arrive(std::uint64_t wanted, std::uint64_t used = UINT64_MAX) {
       while (block_.size == 0) {
-        PENSTOCK_ASSIGN(std::optional<StreamBlock> block, stream_.stream_.Get().Next(SignalPending, wanted));
+        PENSTOCK_ASSIGN(std::optional<StreamBlock> block, stream_.stream_.Get().Next(SignalPending, wanted, used));
         if (!block) return false;
         block_ = std::move(*block);
         stream_.offset_ = block_.offset;
@@ -188,8 +189,8 @@ void BindStream(py::module_& module) {
            "etag"_a = py::none(), "part_size"_a = 8u << 20, "read_ahead"_a = 4, "first_part"_a = py::none(),
            "ranges"_a = Ranges(), "checksums"_a = Checksums(), "elsewhere"_a = std::vector<std::pair<std::uint64_t, py::bytes>>())
       .def("__iter__", [](py::object self) { return self; })
-      .def("__next__", [](PyStream& self) { return self.Next(0); })
-      .def("next_block", &PyStream::Next, "wanted"_a)
+      .def("__next__", [](PyStream& self) { return self.Next(0, std::nullopt); })
+      .def("next_block", &PyStream::Next, "wanted"_a, "used"_a = py::none())
       .def("read_into", &PyStream::ReadInto, "position"_a, "buffer"_a)
       .def("tell", &PyStream::tell)
       .def("asked_until", &PyStream::asked_until)

@@ -95,6 +95,8 @@ class S3ClientConfig:
             )
         if bool(self.access_key_id) != bool(self.secret_access_key):
             raise ValueError("access_key_id and secret_access_key belong together; give both or neither")
+        for name in ("look_ahead_bytes", "memory_limit"):
+            check_type(f"S3ClientConfig.{name}", getattr(self, name), _TYPES[name])
         if self.look_ahead_bytes < 0:
             raise ValueError(f"look_ahead_bytes is {self.look_ahead_bytes}; it takes 0 (no look-ahead) or a number of bytes")
         if self.memory_limit is not None and self.memory_limit < MIN_MEMORY_LIMIT:

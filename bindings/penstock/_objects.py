@@ -84,7 +84,9 @@ def parse_s3_uri(uri: str) -> tuple[str, str]:
     Raises:
         ValueError: the scheme is not exactly ``s3://``, or there is no bucket.
     """
-    if not uri or not uri.startswith("s3://"):
+    if not isinstance(uri, str):
+        raise TypeError(f"an s3:// URI is of type {type(uri).__name__}; it takes str")
+    if not uri.startswith("s3://"):
         raise ValueError(f"Only s3:// URIs are supported, not {uri!r}; write s3://bucket/key")
     bucket, _, key = uri.removeprefix("s3://").partition("/")
     if not bucket:
@@ -116,7 +118,8 @@ class ObjectsFromUris:
 
     def __call__(self, client: S3Client) -> Iterable[S3BucketKeyData]:
         if self._uris is None:
-            assert self._iterable is not None
+            if not isinstance(self._iterable, Iterable):
+                raise TypeError(f"object_uris is of type {type(self._iterable).__name__}; it takes str or an iterable of str")
             if not isinstance(self._iterable, (list, tuple)):
                 self._iterable = list(self._iterable)  # a generator gives its URIs once; keep them for the next epoch
             return get_objects_from_uris(self._iterable, client)

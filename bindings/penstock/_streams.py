@@ -189,8 +189,9 @@ class GetObjectStream:
     def __next__(self) -> bytes:
         return self.next_block(0)
 
-    def next_block(self, wanted: int) -> bytes:
-        """The next bytes. `wanted`: how many are going to be read; they count as read in what is fetched ahead.
+    def next_block(self, wanted: int, used: int | None = None) -> bytes:
+        """The next bytes. `wanted`: how many are going to be read; they count as read in what is fetched ahead. So do those
+        given before, or `used` of them.
 
         Raises:
             StopIteration: there are none.
@@ -212,7 +213,7 @@ class GetObjectStream:
                 self._part_size or DEFAULT_PART_SIZE, READ_AHEAD_PARTS, self.first_part,
             )  # fmt: skip
         try:
-            block = self._stream.next_block(wanted)
+            block = self._stream.next_block(wanted, used)
         except StopIteration:
             self._exhausted = True
             raise
@@ -298,6 +299,14 @@ class ObjectRanges:
         head = self._client.head_object(source.bucket, source.key)
         source.learn(head.size, head.etag)
         return head
+
+    def present_size(self) -> int:
+        """The object's size as it is now, whatever a listing said, or that of the version that is read already."""
+        self.source.take_head()
+        if self.source.size is None:
+            self._object_info = None
+            return self.get_object_info().size
+        return self.source.size
 
     def __call__(self, start: int | None = None, end: int | None = None) -> GetObjectStream:
         return self._client._open_stream(self.source, start, end)

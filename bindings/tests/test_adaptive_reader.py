@@ -8,6 +8,7 @@ import io
 import pickle
 import random
 import re
+import tarfile
 
 import penstock
 import pytest
@@ -112,6 +113,73 @@ def test_random_use_is_a_request_for_what_is_read(client, large):
     gets, heads = costs.requests
     assert gets <= 20 and heads == 0
     assert costs.received <= 20 * 150_000
+
+
+class Asked:
+    """Bytes that requests asked for since it was made, by the server's journal; of a whole large object its first MiB."""
+
+    def __init__(self, emulator):
+        self.journal = emulator.journal()
+        self.last = self.journal.last
+
+    def bytes(self):
+        entries = self.journal.entries(after=self.last)
+        assert {entry.operation for entry in entries} == {"GetObject"}
+        sizes = [entry.range[1] - entry.range[0] for entry in entries if entry.range]
+        return sum(size if size <= 8 * MIB else MIB for size in sizes)
+
+
+@pytest.mark.parametrize("start", [0, 10 * MIB])
+@pytest.mark.parametrize("stride_kib", [48, 64, 65, 128, 200, 256, 512, 1000, 1024, 2048])
+def test_what_seeks_pass_over_is_not_fetched_ahead(emulator, client, large, start, stride_kib):
+    asked = Asked(emulator)
+    reads = range(start, min(len(DATA), start + 60 * stride_kib * 1024) - 4096, stride_kib * 1024)
+    with client.get_object(*large) as reader:
+        for position in reads:
+            reader.seek(position)
+            assert reader.read(4096) == DATA[position : position + 4096]
+    begin = MIB if start == 0 else 0  # what a first read at the begin brings
+    assert asked.bytes() <= begin + len(reads) * 64 * 1024
+
+
+@pytest.mark.parametrize("start", [0, 10 * MIB])
+@pytest.mark.parametrize(("stride", "count"), [(5000, 4096), (8192, 4096), (300_000, 150_000), (10_000, 1000)])
+def test_four_times_what_is_read_is_asked_for(emulator, client, large, start, stride, count):
+    asked = Asked(emulator)
+    span = 8 * MIB
+    reads = range(start, start + span, stride)
+    with client.get_object(*large) as reader:
+        for position in reads:
+            reader.seek(position)
+            reader.read(count)
+    assert asked.bytes() <= max(4 * count * len(reads), span) + MIB
+
+
+def test_a_listing_of_an_archive_asks_for_its_headers(emulator, client, bucket):
+    member = MIB - 512
+    with io.BytesIO() as file:
+        with tarfile.open(fileobj=file, mode="w") as archive:
+            for number in range(20):
+                entry = tarfile.TarInfo(f"m{number}")
+                entry.size = member
+                archive.addfile(entry, io.BytesIO(DATA[:member]))
+        put(client, bucket, "tar", file.getvalue())
+    asked = Asked(emulator)
+    with client.get_object(bucket, "tar") as reader, tarfile.open(fileobj=reader, mode="r:") as archive:
+        assert len(archive.getmembers()) == 20
+    assert asked.bytes() <= MIB + 22 * 64 * 1024
+
+
+def test_going_back_counts_no_byte_twice(emulator, client, large):
+    asked = Asked(emulator)
+    with client.get_object(*large) as reader:
+        reader.seek(5 * MIB)
+        for _ in range(100):
+            reader.read(60_000)
+            reader.seek(5 * MIB)
+        reader.seek(5 * MIB + 65_536)
+        reader.read(100)
+    assert asked.bytes() <= 4 * 65_536
 
 
 def test_a_large_read_goes_straight_into_its_result(client, large):

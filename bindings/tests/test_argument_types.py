@@ -100,3 +100,27 @@ def test_a_key_that_is_not_utf_8_goes_to_the_service_as_it_came(client, bucket):
     with pytest.raises(penstock.S3Exception, match="InvalidURI"):
         get(client, bucket, "k\udcff")
     assert get(client, bucket, "k") == b"x"
+
+
+@pytest.mark.parametrize("value", ["1", 1.5, True, Secretive()])
+def test_sizes(value):
+    name = type(value).__name__
+    with pytest.raises(TypeError, match=rf"^S3ClientConfig.look_ahead_bytes is of type {name}; it takes int$"):
+        penstock.S3ClientConfig(look_ahead_bytes=value)
+    with pytest.raises(TypeError, match=rf"^buffer_size is of type {name}; it takes int or None$"):
+        penstock.S3ReaderConstructor.range_based(buffer_size=value)
+
+
+def test_uris_of_objects(emulator):
+    for given, said in ((None, "object_uris is of type NoneType; it takes str or an iterable of str"),
+                        ([5], "an s3:// URI is of type int; it takes str")):  # fmt: skip
+        dataset = S3MapDataset.from_objects(given, region="us-east-1", endpoint=emulator.endpoint)
+        with pytest.raises(TypeError) as error:
+            dataset[0]
+        assert str(error.value) == said
+
+
+def test_a_bucket_name_with_a_slash(client, bucket):
+    put(client, bucket, "b/k", b"of another")
+    with pytest.raises(penstock.S3InvalidArgumentError, match=f"`{bucket}/b` is not a bucket name"):
+        client.get_object(f"{bucket}/b", "k").read()

@@ -24,9 +24,8 @@ KEYS = {"access_key_id": "AKID", "secret_access_key": SECRET, "session_token": "
     ],
 )
 def test_a_wrong_type_in_the_configuration_is_named_without_secrets(field: str, value: object, message: str) -> None:
-    config = S3ClientConfig(**{**KEYS, field: value})
     with pytest.raises(TypeError) as error:
-        S3Client("us-east-1", s3client_config=config).head_object("b", "k")
+        S3Client("us-east-1", s3client_config=S3ClientConfig(**{**KEYS, field: value})).head_object("b", "k")
     assert str(error.value) == message
 
 

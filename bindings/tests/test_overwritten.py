@@ -176,3 +176,17 @@ def test_a_ranged_reader_over_streams_that_know_nothing_of_each_other_reads_one_
     put(client, bucket, "k", b"b" * 100)
     with pytest.raises(penstock.S3PreconditionFailedError):
         reader.read(50) if use == "read" else reader.readinto(bytearray(50))
+
+
+def test_a_range_based_reader_seeks_beyond_what_was_listed(client, bucket):
+    put(client, bucket, "k", content(100))
+    (info,) = listed(client, bucket)
+    for size in (5000, 20):
+        put(client, bucket, "k", content(size))
+        for buffer_size in (0, 7, None):
+            reader = client.get_object(
+                bucket, "k", object_info=info, reader_constructor=penstock.S3ReaderConstructor.range_based(buffer_size)
+            )
+            assert reader.seek(150) == min(150, size)
+            assert reader.read(10) == content(size)[150:160]
+            assert reader.seek(0, SEEK_END) == size

@@ -16,17 +16,17 @@ namespace {
 constexpr std::uint64_t kMostKept = 256ull << 20;
 constexpr std::size_t kMostBytes = std::size_t{1} << 48;  // more than a process can address: rounding cannot overflow
 
-std::size_t WholeUnits(std::size_t bytes) {
-  const std::size_t wanted = std::clamp<std::size_t>(bytes, 1, kMostBytes);
-  return (wanted + BufferPool::kUnit - 1) / BufferPool::kUnit * BufferPool::kUnit;
-}
+constexpr std::size_t kSmallUnit = 64 << 10;
+constexpr std::size_t kPage = 4 << 10;
 
-// Aligned to kUnit; null when the system has none.
+// A huge one is aligned to kUnit; null when the system has none.
 std::byte* Map(std::size_t size) {
-  const std::size_t mapped_size = size + BufferPool::kUnit;
+  const bool small = size % BufferPool::kUnit != 0;
+  const std::size_t mapped_size = small ? size : size + BufferPool::kUnit;
   void* mapped = ::mmap(nullptr, mapped_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapped == MAP_FAILED) return nullptr;
   auto* const begin = static_cast<std::byte*>(mapped);
+  if (small) return begin;
   const std::size_t beyond = reinterpret_cast<std::uintptr_t>(begin) % BufferPool::kUnit;
   const std::size_t before = beyond == 0 ? 0 : BufferPool::kUnit - beyond;
   if (before > 0) ::munmap(begin, before);
@@ -56,6 +56,13 @@ void PooledBuffer::Release() {
   share_.Release();  // last: who gets the budget then finds the memory kept
 }
 
+std::size_t BufferPool::SizeFor(std::size_t bytes, Grain grain) {
+  const std::size_t wanted = std::clamp<std::size_t>(bytes, 1, kMostBytes);
+  const bool small = grain == Grain::kSmall && wanted < kLeastHuge;
+  const std::size_t unit = !small ? kUnit : wanted <= kSmallUnit ? kPage : kSmallUnit;
+  return (wanted + unit - 1) / unit * unit;
+}
+
 BufferPool::BufferPool(MemoryBudget& budget) : process_(ProcessId()), budget_(budget) {}
 
 BufferPool::~BufferPool() {
@@ -67,16 +74,16 @@ BufferPool& BufferPool::OfProcess() {
   return pools.Mine([](const BufferPool*) { return new BufferPool(MemoryBudget::OfProcess()); });
 }
 
-Result<std::optional<PooledBuffer>> BufferPool::TryTake(std::size_t bytes) {
-  const std::size_t size = WholeUnits(bytes);
+Result<std::optional<PooledBuffer>> BufferPool::TryTake(std::size_t bytes, Grain grain) {
+  const std::size_t size = SizeFor(bytes, grain);
   std::optional<MemoryBudget::Share> share = budget_.TryTake(size);
   if (!share) return std::optional<PooledBuffer>();
   PENSTOCK_ASSIGN(PooledBuffer buffer, Fill(std::move(*share), size));
   return std::optional<PooledBuffer>(std::move(buffer));
 }
 
-Result<PooledBuffer> BufferPool::Take(std::size_t bytes, const std::function<bool()>& interrupt) {
-  const std::size_t size = WholeUnits(bytes);
+Result<PooledBuffer> BufferPool::Take(std::size_t bytes, const std::function<bool()>& interrupt, Grain grain) {
+  const std::size_t size = SizeFor(bytes, grain);
   PENSTOCK_ASSIGN(MemoryBudget::Share share, budget_.Take(size, interrupt));
   return Fill(std::move(share), size);
 }
@@ -92,10 +99,7 @@ Result<PooledBuffer> BufferPool::Fill(MemoryBudget::Share share, std::size_t siz
       found->second.pop_back();
       kept_bytes_ -= size;
     } else {
-      // Kept and held together stay within the limit.
-      const std::uint64_t limit = budget_.limit();
-      const std::uint64_t held = budget_.usage().held;
-      DropKept(limit > held ? limit - held : 0, freed);
+      DropKept(Room(), freed);
     }
   }
   for (const auto& [data, bytes] : freed) ::munmap(data, bytes);
@@ -129,6 +133,22 @@ void BufferPool::Trim() {
     DropKept(0, freed);
   }
   for (const auto& [data, bytes] : freed) ::munmap(data, bytes);
+}
+
+void BufferPool::MakeRoom() {
+  Freed freed;
+  {
+    const MutexLock lock(mutex_);
+    if (kept_bytes_ == 0) return;
+    DropKept(Room(), freed);
+  }
+  for (const auto& [data, bytes] : freed) ::munmap(data, bytes);
+}
+
+std::uint64_t BufferPool::Room() const {
+  const std::uint64_t limit = budget_.limit();
+  const std::uint64_t held = budget_.usage().held;
+  return limit > held ? limit - held : 0;
 }
 
 std::uint64_t BufferPool::kept_bytes() const {

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "penstock/memory.h"
 
@@ -91,6 +92,44 @@ TEST(BufferPoolTest, ATakerWaitsForABufferThatIsGivenBack) {
   held.Release();
   taker.join();
   EXPECT_NE(got, nullptr);
+}
+
+TEST(BufferPoolTest, SmallBuffersAreSmallWhereTheyAreAskedFor) {
+  MemoryBudget budget(64 * kMiB);
+  BufferPool pool(budget);
+  constexpr std::size_t kKiB = 1024;
+  for (const auto& [asked, given] : {std::pair{std::size_t{0}, 4 * kKiB}, {5 * kKiB, 8 * kKiB}, {64 * kKiB, 64 * kKiB},
+                                     {65 * kKiB, 128 * kKiB}, {kMiB - 1, kMiB}, {kMiB, 2 * kMiB}, {3 * kMiB, 4 * kMiB}}) {
+    const PooledBuffer buffer = Must(pool.Take(asked, {}, BufferPool::Grain::kSmall));
+    EXPECT_EQ(buffer.size(), given);
+    EXPECT_EQ(budget.usage().held, given);
+    std::memset(buffer.data(), 1, buffer.size());
+  }
+}
+
+TEST(BufferPoolTest, KeptMemoryMakesRoomForSmallBuffersToo) {
+  MemoryBudget budget(64 * kMiB);
+  BufferPool pool(budget);
+  Must(pool.Take(16 * kMiB)).Release();
+  std::vector<PooledBuffer> small;
+  while (budget.usage().held + kMiB <= 64 * kMiB) {
+    small.push_back(Must(pool.Take(900'000, {}, BufferPool::Grain::kSmall)));
+    EXPECT_LE(budget.usage().held + pool.kept_bytes(), 64 * kMiB);
+  }
+  EXPECT_EQ(pool.kept_bytes(), 0u);
+  small.clear();
+  EXPECT_LE(pool.kept_bytes(), 16 * kMiB);
+  EXPECT_GT(pool.kept_bytes(), 0u);
+}
+
+TEST(BufferPoolTest, MakesRoomForWhatWasTakenElsewhere) {
+  MemoryBudget budget(64 * kMiB);
+  BufferPool pool(budget);
+  Must(pool.Take(16 * kMiB)).Release();
+  const auto share = budget.TryTake(60 * kMiB);
+  ASSERT_TRUE(share);
+  pool.MakeRoom();
+  EXPECT_LE(pool.kept_bytes(), 4 * kMiB);
 }
 
 TEST(BufferPoolTest, WhatNoMachineHasIsRefused) {

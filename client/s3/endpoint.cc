@@ -40,6 +40,9 @@ Result<void> CheckBucketKind(const EndpointInputs& in) {
   if (in.bucket.ends_with("--op-s3")) {
     return Unsupported("bucket `" + in.bucket + "` is an Outposts access point alias, which is not supported");
   }
+  if (in.bucket.find('/') != std::string::npos) {  // as a path it would be another bucket's
+    return Invalid("`" + in.bucket + "` is not a bucket name: what follows the first `/` belongs to the key");
+  }
   return Ok();
 }
 

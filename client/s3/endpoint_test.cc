@@ -123,6 +123,12 @@ TEST(EndpointTest, RefusesWhatTheRuleSetRefuses) {
   EXPECT_EQ(Url(arn), "error: Path-style addressing cannot be used with ARN buckets");
 }
 
+TEST(EndpointTest, ANameWithASlashWouldBeAnotherBucketAndIsRefused) {
+  for (const EndpointInputs& in : {Aws("a/b"), Custom("a/b", "http://127.0.0.1:9000"), Aws("/a"), Aws("bucket/")}) {
+    EXPECT_EQ(Url(in), "error: `" + in.bucket + "` is not a bucket name: what follows the first `/` belongs to the key");
+  }
+}
+
 TEST(EndpointTest, SaysWhichKindsOfBucketAreNotSupported) {
   for (const char* bucket : {"data--usw2-az1--x-s3", "ap--usw2-az1--xa-s3", "alias--op-s3",
                              "arn:aws:s3:us-west-2:123456789012:accesspoint/x"}) {

@@ -4,8 +4,8 @@
 
 #include <cstddef>
 #include <functional>
-#include <memory>
 #include <optional>
+#include <utility>
 
 #include "penstock/base/bytes.h"
 #include "penstock/base/result.h"
@@ -13,11 +13,11 @@
 
 namespace penstock::transfer {
 
-// Pooled huge pages from 1 MiB on; less comes from the heap, since a pooled buffer is 2 MiB at least. Not zeroed. Given back
-// when destroyed.
+// Huge pages from 1 MiB on, since a buffer of them is 2 MiB at least; less in small ones. Not zeroed. Given back when
+// destroyed.
 class BlockMemory {
  public:
-  static constexpr std::size_t kLeastPooled = 1 << 20;
+  static constexpr std::size_t kLeastHuge = BufferPool::kLeastHuge;
 
   // Now or not at all. kResourceExhausted when the system has none.
   static Result<std::optional<BlockMemory>> TryTake(BufferPool& pool, std::size_t bytes);
@@ -26,20 +26,18 @@ class BlockMemory {
 
   BlockMemory() = default;
 
-  std::byte* data() const { return pooled_ ? pooled_.data() : heap_.get(); }
+  std::byte* data() const { return buffer_.data(); }
   std::size_t size() const { return size_; }  // as asked for
-  std::size_t held() const { return Cost(size_); }
+  std::size_t held() const { return buffer_.size(); }
   // What so many bytes take of the budget.
   static std::size_t Cost(std::size_t bytes);
   MutableByteView bytes() const { return {data(), size_}; }
-  void SetInFlight(bool in_flight);
+  void SetInFlight(bool in_flight) { buffer_.SetInFlight(in_flight); }
 
  private:
-  static Result<BlockMemory> FromHeap(MemoryBudget::Share share, std::size_t bytes);
+  BlockMemory(PooledBuffer buffer, std::size_t size) : buffer_(std::move(buffer)), size_(size) {}
 
-  PooledBuffer pooled_;
-  MemoryBudget::Share share_;
-  std::unique_ptr<std::byte[]> heap_;
+  PooledBuffer buffer_;
   std::size_t size_ = 0;
 };
 

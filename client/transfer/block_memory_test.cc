@@ -38,9 +38,19 @@ TEST(BlockMemory, SaysWhatIsInFlightWhereverItCameFrom) {
   for (const std::size_t size : {std::size_t{10}, 2 * kMiB}) {
     BlockMemory memory = BlockMemory::Take(pool, size, {}).value();
     memory.SetInFlight(true);
-    EXPECT_EQ(budget.usage().in_flight, size);
+    EXPECT_EQ(budget.usage().in_flight, BlockMemory::Cost(size));
     memory.SetInFlight(false);
     EXPECT_EQ(budget.usage().in_flight, 0u);
+  }
+}
+
+TEST(BlockMemory, CostsWhatItHolds) {
+  MemoryBudget budget(16 * kMiB);
+  BufferPool pool(budget);
+  for (const std::size_t size : {std::size_t{1}, std::size_t{70'000}, kMiB - 1, kMiB, 3 * kMiB}) {
+    const BlockMemory memory = BlockMemory::Take(pool, size, {}).value();
+    EXPECT_EQ(memory.held(), BlockMemory::Cost(size));
+    EXPECT_EQ(budget.usage().held, memory.held());
   }
 }
 
@@ -51,7 +61,7 @@ TEST(BlockMemory, MovesWithItsContent) {
   *memory.data() = std::byte{9};
   const BlockMemory moved = std::move(memory);
   EXPECT_EQ(*moved.data(), std::byte{9});
-  EXPECT_EQ(budget.usage().held, 10u);
+  EXPECT_EQ(budget.usage().held, BlockMemory::Cost(10));
 }
 
 }  // namespace

@@ -26,7 +26,6 @@ using transfer::BlockMemory;
 using transfer::RangeFetched;
 
 constexpr std::chrono::milliseconds kPoll{100};
-
 using Slot = transfer::StreamQueue::Slot;
 
 Error Changed(std::uint64_t size, std::uint64_t known) {
@@ -58,8 +57,9 @@ class StreamImpl final : public ObjectStream {
     while (!queue_.empty()) queue_.Pop()->memory = {};  // its request's last word may still hold the slot
   }
 
-  Result<std::optional<StreamBlock>> Next(const Interrupt& interrupt, std::uint64_t wanted_bytes) override {
-    BeginReading(wanted_bytes);
+  Result<std::optional<StreamBlock>> Next(const Interrupt& interrupt, std::uint64_t wanted_bytes,
+                                          std::uint64_t used_bytes) override {
+    BeginReading(wanted_bytes, used_bytes);
     Result<std::optional<StreamBlock>> block = Await(interrupt);
     EndReading();
     return block;
@@ -90,11 +90,11 @@ class StreamImpl final : public ObjectStream {
 
  private:
   // From here to EndReading the block that the reader waits for is not spare.
-  void BeginReading(std::uint64_t wanted_bytes) {
+  void BeginReading(std::uint64_t wanted_bytes, std::uint64_t used_bytes) {
     pool_.budget().Offer(spare_);
     const MutexLock lock(mutex_);
     reading_ = true;
-    read_.reached = std::max(read_.reached, read_.bytes + wanted_bytes);
+    read_.reached = std::max(read_.reached, std::min(read_.bytes, used_bytes) + wanted_bytes);
   }
 
   void EndReading() {

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 
@@ -136,6 +137,27 @@ TEST_P(ObjectStreamTest, OneWhoStopsEarlyCostsLittle) {
   EXPECT_EQ(stream->Next().value()->size, 100u);
   EXPECT_LE(store->count("GetObject"), 4u);  // the second, and what makes it four times what was read
   ASSERT_TRUE(ReadAll(*stream).ok());
+}
+
+TEST_P(ObjectStreamTest, WhatTheReaderPassedOverDoesNotCountAsRead) {
+  const Bytes content = MakeContent(1000);
+  ObjectStream::Source source = Whole();
+  source.known_etag = Put(*inner_, content);
+  source.known_size = 1000;
+  source.begin = 10;
+  source.end = 1000;
+  for (const std::uint64_t used : {0u, 3u, 10u}) {
+    StreamOptions options = Options(4);
+    options.part_size_bytes = 100;
+    options.first_part_bytes = 10;
+    const auto stream = ObjectStream::Open(inner_, source, options);
+    std::uint64_t given = 0;
+    for (std::uint64_t block = 0; block < 4; ++block) {
+      given += stream->Next({}, 1, used * block).value()->size;
+      EXPECT_LE(stream->asked_until() - source.begin, std::max<std::uint64_t>(4 * (used * block + 1), given));
+    }
+    EXPECT_EQ(given > 40, used == 10) << "reading on grows";
+  }
 }
 
 TEST_P(ObjectStreamTest, WhatIsOnItsWayCountsIntoTheProcessesBudget) {

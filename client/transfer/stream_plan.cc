@@ -13,7 +13,7 @@ constexpr std::uint64_t kBlocksOfShare = 4;
 std::uint64_t MostOf(std::uint64_t share) {
   const std::uint64_t bytes = share / kBlocksOfShare;
   if (bytes >= BufferPool::kUnit) return bytes / BufferPool::kUnit * BufferPool::kUnit;
-  return std::clamp<std::uint64_t>(bytes, StreamPlan::kLeastBlock, BlockMemory::kLeastPooled - StreamPlan::kLeastBlock);
+  return std::clamp<std::uint64_t>(bytes, StreamPlan::kLeastBlock, BlockMemory::kLeastHuge - StreamPlan::kLeastBlock);
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ namespace penstock::transfer {
 struct StreamProgress {
   std::size_t blocks = 0;     // that he began
   std::uint64_t bytes = 0;    // that he was given
-  std::uint64_t reached = 0;  // bytes that he was given or is waiting for; `bytes` at least
+  std::uint64_t reached = 0;  // of these, bytes that he used, and those that he is waiting for
   std::uint64_t share = UINT64_MAX;  // of the process's memory, for what is ahead of him
 };
 

@@ -1,10 +1,12 @@
 // Many streams of one process at once, and what memory that took, as one JSON line.
 //
 //   parallel_streams read  ENDPOINT BUCKET KEY    THREADS SIZE LIMIT   each thread reads the object
+//   parallel_streams turns ENDPOINT BUCKET KEY    READERS SIZE LIMIT   one thread reads as many, a block of each in turn
 //   parallel_streams write ENDPOINT BUCKET PREFIX THREADS SIZE LIMIT   each writes SIZE bytes as PREFIX and its number
 //
 // LIMIT is ClientConfig::memory_limit_bytes. Memory in KiB, from /proc/self/status: a reader drops a block before it
-// asks for the next, and all writers write the same megabyte, so all that grows is ours.
+// asks for the next, and all writers write the same megabyte, so all that grows is ours. `left_kib`: once all are gone.
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -50,6 +52,23 @@ void Read(const Task& task) {
   if (total != task.size) Fail("a reader got " + std::to_string(total) + " bytes");
 }
 
+void ReadInTurn(const Task& task, std::size_t count) {
+  std::vector<std::unique_ptr<penstock::ObjectStream>> streams;
+  for (std::size_t i = 0; i < count; ++i) {
+    streams.push_back(penstock::ObjectStream::Open(task.store, {.bucket = task.bucket, .key = ObjectKey(task.key)}, {}));
+  }
+  std::uint64_t total = 0;
+  for (std::size_t ended = 0; ended < streams.size();) {
+    ended = 0;
+    for (const auto& stream : streams) {
+      const auto block = stream->Next();
+      if (!block.ok()) Fail(block.error().ToString());
+      *block ? total += (*block)->size : ++ended;
+    }
+  }
+  if (total != task.size * count) Fail("the readers got " + std::to_string(total) + " bytes");
+}
+
 void Write(const Task& task, penstock::ByteView piece, std::size_t number) {
   const auto writer = penstock::ObjectWriter::Create(task.store, task.bucket, ObjectKey(task.key + std::to_string(number)), {});
   for (std::uint64_t written = 0; written < task.size; written += piece.size()) {
@@ -70,7 +89,7 @@ std::uint64_t MemoryKib(std::string_view name) {
 
 int main(int argc, char** argv) {
   const std::string_view verb = argc == 8 ? argv[1] : "";
-  if (verb != "read" && verb != "write") Fail("see the head of parallel_streams.cc");
+  if (verb != "read" && verb != "turns" && verb != "write") Fail("see the head of parallel_streams.cc");
   penstock::ClientConfig config;
   config.endpoint_url = argv[2];
   config.region = "us-east-1";
@@ -83,13 +102,16 @@ int main(int argc, char** argv) {
 
   const std::uint64_t before = MemoryKib("VmRSS:");
   std::vector<std::jthread> threads;
-  for (std::size_t i = 0; i < std::strtoull(argv[5], nullptr, 10); ++i) {
+  const std::size_t count = std::strtoull(argv[5], nullptr, 10);
+  if (verb == "turns") ReadInTurn(task, count);
+  for (std::size_t i = 0; verb != "turns" && i < count; ++i) {
     threads.emplace_back([&, i] { verb == "read" ? Read(task) : Write(task, piece, i); });
   }
   threads.clear();
   const penstock::MemoryBudget::Usage usage = penstock::MemoryBudget::OfProcess().usage();
-  std::printf("{\"grown_kib\": %llu, \"most_held\": %llu, \"held\": %llu, \"beyond_limit\": %llu}\n",
+  std::printf("{\"grown_kib\": %llu, \"left_kib\": %llu, \"most_held\": %llu, \"held\": %llu, \"beyond_limit\": %llu}\n",
               static_cast<unsigned long long>(MemoryKib("VmHWM:") - before),
+              static_cast<unsigned long long>(std::max(MemoryKib("VmRSS:"), before) - before),
               static_cast<unsigned long long>(usage.most_held), static_cast<unsigned long long>(usage.held),
               static_cast<unsigned long long>(usage.beyond_limit));
   return 0;

@@ -11,6 +11,7 @@ from .sequential import SequentialS3Reader
 WHOLE_BYTES = DEFAULT_PART_SIZE  # objects up to this size come whole, with the first read
 FIRST_BYTES = 1024**2  # of a larger object, for a first small read at its start
 RANDOM_BYTES = 64 * 1024  # least of a request elsewhere: costs no more time than its answer's first byte
+MOST_BYTES = 1 << 62  # no object is so large; beyond 2**64 - 1 there is no range to ask for
 
 
 class AdaptiveS3Reader(SequentialS3Reader):
@@ -19,7 +20,8 @@ class AdaptiveS3Reader(SequentialS3Reader):
     - An object of up to 8 MiB is one request, at the first read, and stays here.
     - ``read()`` of everything, and a read of 8 MiB or more out of order, is a planned download straight into its result.
     - A read after a seek is a request for what it reads, 64 KiB at least.
-    - Reading on in order from there fetches ahead: at most four times what was read is asked for, and 32 MiB ahead.
+    - Reading on in order from there fetches ahead: at most four times what was read is asked for, and 32 MiB ahead. What
+      seeks pass over is not read: whoever reads a little of much asks with each read, as after a seek.
 
     It stands in for :class:`SequentialS3Reader`, of which it is one, and where `get_stream` is not the client's own (a custom
     function of the reference's protocol) it is exactly that.
@@ -27,6 +29,7 @@ class AdaptiveS3Reader(SequentialS3Reader):
 
     _LARGE = DEFAULT_PART_SIZE
     _ahead: GetObjectStream | None = None  # in order, from where it tells on
+    _opened: int = 0  # where it began
     _reached: int = -1  # where the last read past the window ended
     _reached_with: int = 0  # the bytes that it read
     _lost: S3DataLossError | None = None  # an object read in order was not what its checksum says
@@ -63,22 +66,35 @@ class AdaptiveS3Reader(SequentialS3Reader):
         if size is not None and position >= size:
             return False
         stream, self._ahead = self._ahead, None  # and stays none if this fails: then the next read asks anew
-        if stream is None or not stream.tell() <= position <= stream.asked_until():
+        self._jump(self.tell())
+        if stream is None or not self._goes_on(stream, position, wanted):
             stream = self._ranges(position)
             least = FIRST_BYTES if position == 0 else RANDOM_BYTES
             stream.first_part = max(least, wanted, self._reached_with if position == self._reached else 0)
+            self._read, self._opened = 0, position
         try:
             return self._show_first(stream, position, wanted)
         except S3DataLossError as error:
             self._lost = error
             raise
 
+    def _goes_on(self, stream: GetObjectStream, position: int, wanted: int) -> bool:
+        """Whether the stream comes to `position` without asking for more than four times what is read of it."""
+        asked_until = stream.asked_until()
+        if not stream.tell() <= position <= asked_until:
+            return False
+        if position < asked_until:
+            return True
+        # The next request is for as much as was read, and for no less than the first.
+        read = min(self._read, asked_until - self._opened) + wanted
+        return asked_until - self._opened + max(stream.first_part or 0, read) <= 4 * read
+
     def _show_first(self, stream: GetObjectStream, position: int, wanted: int) -> bool:
         """Make the stream's first block that reaches past `position` the window; False: there is none."""
         while True:
             start = stream.tell()
             try:
-                block = stream.next_block(wanted if start == position else 0)
+                block = stream.next_block(wanted if start == position else 0, self._read)
             except StopIteration:
                 return False
             if start + len(block) > position:
@@ -151,7 +167,7 @@ class AdaptiveS3Reader(SequentialS3Reader):
         if self._listed_to_reach(target):
             return target
         if self._known_size() is None:  # what tells it may as well bring what is probably read next
-            self._load(0 if target < FIRST_BYTES else target, 1)
+            self._load(0 if target < FIRST_BYTES else min(target, MOST_BYTES), 1)
             if target >= FIRST_BYTES:
                 self._ahead = None  # nobody has read there yet: who does so now, and past this block, is the first
         return min(target, self._get_size())

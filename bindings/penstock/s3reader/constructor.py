@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from functools import partial
+from types import NoneType
 from typing import cast
 
+from .._config import check_type
 from .adaptive import AdaptiveS3Reader
 from .protocol import S3ReaderConstructorProtocol
 from .ranged import RangedS3Reader
@@ -28,7 +30,11 @@ class S3ReaderConstructor:
 
         Args:
             buffer_size: Bytes; None: 8 MiB; 0: no buffer.
+
+        Raises:
+            TypeError: buffer_size is not an int.
         """
+        check_type("buffer_size", buffer_size, (int, NoneType))
         return cast(S3ReaderConstructorProtocol, partial(RangedS3Reader, buffer_size=buffer_size))
 
     @staticmethod

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from types import NoneType
 
+from .._config import check_type
 from .._streams import GetObjectStream, ObjectRanges, ObjectSource
 from .protocol import GetObjectInfoCallable, GetStreamCallable
 from .windowed import WindowedS3Reader
@@ -28,6 +30,7 @@ class RangedS3Reader(WindowedS3Reader):
         buffer_size: int | None = None,
     ) -> None:
         super().__init__(bucket, key, get_object_info, get_stream)
+        check_type("buffer_size", buffer_size, (int, NoneType))
         self._buffer_size = DEFAULT_BUFFER_SIZE if buffer_size is None else buffer_size
         if self._buffer_size < 0:
             raise ValueError(f"buffer_size is {buffer_size}; it takes 0 (no buffer) or a number of bytes")
@@ -103,4 +106,8 @@ class RangedS3Reader(WindowedS3Reader):
         return self.read(max(0, self._get_size() - position))
 
     def _clamp(self, target: int) -> int:
-        return target if self._listed_to_reach(target) else min(target, self._get_size())
+        if self._listed_to_reach(target):
+            return target
+        if self._size is None and isinstance(self._get_stream, ObjectRanges) and self._get_stream.listed_size is not None:
+            self._size = self._get_stream.present_size()  # beyond what was listed: it may have grown
+        return min(target, self._get_size())

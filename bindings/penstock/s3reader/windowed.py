@@ -26,6 +26,8 @@ class WindowedS3Reader(S3Reader):
     # Of the class until they change: most readers are made, read once and let go of.
     _start: int = 0  # the window's place in the object
     _end: int = 0
+    _read: int = 0  # bytes that the reader was given, up to where it last jumped; not those it passed over
+    _mark: int = 0  # where it has read on from since
     _left: tuple[io.BytesIO, int, int] | None = None  # the window that a seek left, for when it comes back
     _size: int | None = None
 
@@ -62,8 +64,14 @@ class WindowedS3Reader(S3Reader):
 
     # ---- the window
 
+    def _jump(self, position: int) -> None:
+        """What is between here and `position` is not read."""
+        self._read += self.tell() - self._mark
+        self._mark = position
+
     def _show(self, block: bytes, start: int, position: int) -> None:
         """Makes `block`, which is at `start` in the object, the window, and goes to `position` in it."""
+        self._jump(position)
         self._window = io.BytesIO(block)
         self._start, self._end = start, start + len(block)
         self._window.seek(position - start)
@@ -71,6 +79,7 @@ class WindowedS3Reader(S3Reader):
 
     def _go(self, position: int) -> None:
         """Moves to any position, without a request."""
+        self._jump(position)
         if not self._start <= position <= self._end:
             here, self._left = self._left, (self._window, self._start, self._end) if self._end > self._start else self._left
             if here is not None and here[1] <= position < here[2]:

@@ -174,13 +174,18 @@ class PooledBuffer {
 };
 
 // Buffers of whole 2 MiB, aligned to that and advised to be huge pages: a fresh small page costs five times what
-// receiving into it does (spec/performance.md §0). What is given back is kept for the next of that size, up to a quarter
-// of the limit and 256 MiB; kept memory makes room when other sizes are asked for.
+// receiving into it does (spec/performance.md §0). Or, where they are asked for, small ones. All are mapped, so that what is
+// let go of leaves the process. What is given back is kept for the next of that size, up to a quarter of the limit and 256
+// MiB; kept memory makes room when other sizes are asked for, so that kept and held together stay within the limit.
 //
 // Thread safety: as MemoryBudget.
 class BufferPool {
  public:
   static constexpr std::size_t kUnit = 2 << 20;
+  static constexpr std::size_t kLeastHuge = 1 << 20;  // bytes from which on a small buffer is a huge one
+  enum class Grain { kHuge, kSmall };
+  // Bytes of the buffer for so many. A small one has whole 64 KiB, whole 4 KiB below that.
+  static std::size_t SizeFor(std::size_t bytes, Grain grain);
 
   explicit BufferPool(MemoryBudget& budget);  // outlives the pool
   BufferPool(const BufferPool&) = delete;
@@ -191,11 +196,13 @@ class BufferPool {
   static BufferPool& OfProcess();
 
   // As MemoryBudget's. kResourceExhausted when the system has no memory.
-  Result<std::optional<PooledBuffer>> TryTake(std::size_t bytes);
-  Result<PooledBuffer> Take(std::size_t bytes, const std::function<bool()>& interrupt = {});
+  Result<std::optional<PooledBuffer>> TryTake(std::size_t bytes, Grain grain = Grain::kHuge);
+  Result<PooledBuffer> Take(std::size_t bytes, const std::function<bool()>& interrupt = {}, Grain grain = Grain::kHuge);
 
   // Gives kept memory back to the system.
   void Trim();
+  // So much of it that kept and held are within the limit together. For who took from the budget, and not from here.
+  void MakeRoom();
   std::uint64_t kept_bytes() const;
   MemoryBudget& budget() const { return budget_; }
 
@@ -206,6 +213,7 @@ class BufferPool {
   void Keep(std::byte* data, std::size_t size);
   // Until at most `most` bytes are kept. They are unmapped by the caller, after the lock.
   void DropKept(std::uint64_t most, Freed& freed) PENSTOCK_REQUIRES(mutex_);
+  std::uint64_t Room() const;  // that the budget's limit leaves beside what is held
   std::uint64_t MostKept() const;
 
   const int process_;

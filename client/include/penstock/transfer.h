@@ -121,8 +121,10 @@ class ObjectStream {
   virtual ~ObjectStream() = default;
 
   // The next block; nullopt at the end. Blocks. `wanted_bytes`: that the reader is going to read from here on, if he knows;
-  // they count as read in what is fetched ahead.
-  virtual Result<std::optional<StreamBlock>> Next(const Interrupt& interrupt = {}, std::uint64_t wanted_bytes = 0) = 0;
+  // they count as read in what is fetched ahead. Of those he was given before so do `used_bytes`, or all: a reader passes over
+  // what he does not want.
+  virtual Result<std::optional<StreamBlock>> Next(const Interrupt& interrupt = {}, std::uint64_t wanted_bytes = 0,
+                                                  std::uint64_t used_bytes = UINT64_MAX) = 0;
   // `rest` is an end of the block that Next gave last; the next Next gives it again. For a reader who may not come back
   // soon: like what is ahead it is let go of where memory is short. Nobody else may hold its bytes.
   virtual void GiveBack(StreamBlock rest) = 0;
