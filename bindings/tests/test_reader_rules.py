@@ -370,3 +370,13 @@ def test_a_second_thread_in_a_stream_is_told_so():
         assert client.get_object("b", "other").read() == DATA  # opens the gate
         first.join()
         assert got == [DATA]
+
+
+@every_kind
+@pytest.mark.parametrize("first", [0, 1])
+def test_a_seek_beyond_what_any_object_can_have_is_clamped(open_reader, kind, first):
+    for target in (2**62, 2**63 - 1, 2**63, 2**64 - 1, 2**64, 2**70):
+        reader = open_reader(kind)
+        reader.read(first)
+        assert reader.seek(target) == len(DATA)
+        assert reader.read(5) == b""
