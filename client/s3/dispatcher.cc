@@ -323,8 +323,7 @@ void Flight::OnFailure(Error error) {
   if (FollowRedirect(error) || CorrectClock(error) || AwaitNewCredentials(error)) return Attempt();
   ExplainRegionOfNewBucket(info_, *endpoint_, error);
   const bool answered = body_.head() && error.http_status < 500 && !IsSuccess(info_, error.http_status);
-  // Without a connection nothing was sent.
-  if (!answered && body_.connections().any()) may_have_happened_ = true;
+  if (!answered && body_.connections().any()) may_have_happened_ = true;  // without a connection nothing was sent
   const RetryDecision decision = DecideRetry(error);
   const bool late = call_.options.deadline.Passed(clock());
   if (decision == RetryDecision::kNo || late || attempts_ >= state_->config.client.max_attempts) {
