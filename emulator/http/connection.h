@@ -92,8 +92,8 @@ class WireConnection final : private api::LateAnswer {
     stream_->Interrupt();
   }
 
-  // Thread safety: as ExpireWait. Whether its answer pauses, on purpose.
-  bool pausing() const { return pausing_.load(std::memory_order_relaxed); }
+  // Thread safety: as ExpireWait. Whether its answer pauses, on purpose, for a peer that is gone, or as good as: it has ended.
+  bool IsDeserted() const;
 
   std::uint64_t id() const { return facts_.id; }
   int fd() const { return stream_->fd(); }

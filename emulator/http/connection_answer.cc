@@ -1,4 +1,6 @@
 // The second half of a connection's request: from the response to its last byte.
+#include <poll.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -99,6 +101,12 @@ WireConnection::Pause WireConnection::AwaitRoom(ServingTools& tools) {
     turn.allowances->CountHeld(std::exchange(turn.held, held), held);
   }
   return Next::kRoom;
+}
+
+bool WireConnection::IsDeserted() const {
+  if (!pausing_.load(std::memory_order_relaxed)) return false;
+  pollfd peer{.fd = fd(), .events = POLLRDHUP, .revents = 0};
+  return ::poll(&peer, 1, 0) > 0;
 }
 
 void WireConnection::LimitUnsent() {

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <sys/epoll.h>
@@ -23,12 +22,6 @@ namespace penstock::emulator::http {
 namespace {
 
 using std::chrono::milliseconds;
-
-// Whether the peer sends nothing more: it is gone, or as good as.
-bool HasPeerEnded(int fd) {
-  pollfd peer{.fd = fd, .events = POLLRDHUP, .revents = 0};
-  return ::poll(&peer, 1, 0) > 0;
-}
 
 constexpr milliseconds kTick{2};           // how often the load is looked at while all threads are busy
 constexpr int kCalmTicks = 50;             // ticks with an idle thread before the supervisor looks away
@@ -394,10 +387,8 @@ void Engine::EndConnections(MonotonicTime end_of_grace) {
   while (!connections_.empty()) {
     // In rounds: a connection may begin to wait just after it last saw that nobody stops.
     for (const auto& [id, connection] : connections_) connection->EndIdleWait();
-    // Nobody is left whom a pause could keep waiting.
-    const bool deserted = std::all_of(connections_.begin(), connections_.end(), [](const auto& row) {
-      return row.second->pausing() && HasPeerEnded(row.second->fd());
-    });
+    const auto is_deserted = [](const auto& row) { return row.second->IsDeserted(); };  // nobody whom a pause could keep waiting
+    const bool deserted = std::all_of(connections_.begin(), connections_.end(), is_deserted);
     if (deserted || Now() >= end_of_grace) {
       for (const auto& [id, connection] : connections_) connection->Interrupt();
       timers_.FireAll();
