@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <sys/epoll.h>
@@ -388,8 +389,7 @@ void Engine::EndConnections(MonotonicTime end_of_grace) {
     // In rounds: a connection may begin to wait just after it last saw that nobody stops.
     for (const auto& [id, connection] : connections_) connection->EndIdleWait();
     const auto is_deserted = [](const auto& row) { return row.second->IsDeserted(); };  // nobody whom a pause could keep waiting
-    const bool deserted = std::all_of(connections_.begin(), connections_.end(), is_deserted);
-    if (deserted || Now() >= end_of_grace) {
+    if (Now() >= end_of_grace || std::all_of(connections_.begin(), connections_.end(), is_deserted)) {
       for (const auto& [id, connection] : connections_) connection->Interrupt();
       timers_.FireAll();
     }
