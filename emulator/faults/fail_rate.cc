@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/digest.h"
+#include "emulator/api/errors.h"
 #include "emulator/api/router.h"
 #include "emulator/faults/arrivals.h"
 
@@ -46,12 +47,7 @@ class SlowDownShare final : public FailRate {
   void Handle(api::Exchange& exchange) override {
     if (rate_ <= 0 || exchange.target.raw_path.empty() || !Fails(exchange)) return next_.Handle(exchange);
     injected_.fetch_add(1, std::memory_order_relaxed);
-    Error error = Error::Make(ErrorKind::kThrottled, "Please reduce your request rate.");
-    error.code = "SlowDown";
-    error.http_status = 503;
-    api::RespondWithError(exchange, error);
-    exchange.response.reason = "Slow Down";
-    exchange.response.close = true;
+    api::RespondWithError(exchange, api::MakeError("SlowDown"));
   }
 
   std::uint64_t injected() const override { return injected_.load(std::memory_order_relaxed); }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "emulator/api/text.h"
+#include "emulator/faults/wrong_bytes.h"
 #include "emulator/instruments/instruments.h"
 #include "emulator/instruments/target_secrets.h"
 
@@ -50,18 +51,12 @@ std::optional<ByteRange> ParseContentRange(std::string_view header) {
   return ByteRange{*first, *last + 1};
 }
 
-std::uint64_t BodySize(const api::Response& response) {
-  if (response.content_length) return *response.content_length;
-  if (const auto* text = std::get_if<std::string>(&response.body)) return text->size();
-  if (const auto* content = std::get_if<store::Content>(&response.body)) return content->size();
-  return 0;
-}
-
 std::optional<ByteRange> AnsweredRange(const api::Exchange& exchange) {
   if (exchange.operation != "GetObject") return std::nullopt;
   const api::Response& response = exchange.response;
   if (response.status == 206) return ParseContentRange(response.Find("Content-Range").value_or(std::string_view()));
-  return response.status == 200 ? std::optional(ByteRange{0, BodySize(response)}) : std::nullopt;
+  if (response.status != 200) return std::nullopt;
+  return ByteRange{0, response.content_length ? *response.content_length : faults::BodySize(response)};
 }
 
 bool IsChecksum(std::string_view name) {
