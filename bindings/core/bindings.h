@@ -17,6 +17,7 @@ void BindMemory(pybind11::module_& module);
 void BindClient(pybind11::module_& module);
 void BindStream(pybind11::module_& module);
 void BindFetch(pybind11::module_& module);
+void BindRanges(pybind11::module_& module);
 void BindWriter(pybind11::module_& module);
 void BindLister(pybind11::module_& module);
 void BindLookAhead(pybind11::module_& module);

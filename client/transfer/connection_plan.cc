@@ -19,8 +19,12 @@ int WantedConnections(const RateSample& sample) {
   const double rate = std::max(static_cast<double>(sample.bytes), 1.0) / seconds;
   if (static_cast<double>(sample.unclaimed_bytes) / rate < kSecondsOfARequest) return 1;
   const auto parts = static_cast<double>(sample.unclaimed_bytes / kLeastPartBytes);
-  const double wanted = std::min(std::ceil(kWantedBytesPerSecond / rate), 1 + parts);
-  return static_cast<int>(std::clamp(wanted, 1.0, static_cast<double>(kMostConnections)));
+  return static_cast<int>(std::min(static_cast<double>(ConnectionsForRate(rate)), 1 + parts));
+}
+
+int ConnectionsForRate(double bytes_per_second) {
+  return static_cast<int>(
+      std::clamp(std::ceil(kWantedBytesPerSecond / bytes_per_second), 1.0, static_cast<double>(kMostConnections)));
 }
 
 std::uint64_t PlannedPartSize(std::uint64_t unclaimed_bytes, int connections) {

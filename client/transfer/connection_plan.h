@@ -23,6 +23,9 @@ struct RateSample {
 // (spec/performance.md §0). 1 while too little is known, or where the rest is shorter than the time to ask for it.
 int WantedConnections(const RateSample& sample);
 
+// The same by the rate of a connection in bytes per second, not 0, where there is enough left for all.
+int ConnectionsForRate(double bytes_per_second);
+
 // Size of the next part: a fair share of what is unclaimed, so that all end together; between 8 and 64 MiB, a power of 2.
 std::uint64_t PlannedPartSize(std::uint64_t unclaimed_bytes, int connections);
 

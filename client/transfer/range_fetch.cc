@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "client/transfer/part_plan.h"
 
@@ -22,6 +23,48 @@ Error Changed(std::string what) {
   return Error::Make(ErrorKind::kPreconditionFailed, "the object changed while it was read: " + std::move(what) +
                                                          "; read it again from the start");
 }
+
+// Memory in one piece or several, and how far it is filled.
+class Landing {
+ public:
+  Landing() = default;
+  explicit Landing(MutableByteView memory) : here_(memory), size_(memory.size()) {}
+  explicit Landing(std::vector<MutableByteView> pieces) : pieces_(std::move(pieces)) {
+    for (const MutableByteView piece : pieces_) {
+      PENSTOCK_CHECK(!piece.empty());
+      size_ += piece.size();
+    }
+    here_ = pieces_.front();
+  }
+
+  std::uint64_t size() const { return size_; }
+  // What is left of the piece that is being filled; empty at the end.
+  MutableByteView Window() const { return here_.subspan(filled_); }
+
+  void Advance(std::uint64_t count) {
+    filled_ += count;
+    if (filled_ == here_.size() && index_ + 1 < pieces_.size()) {
+      here_ = pieces_[++index_];
+      filled_ = 0;
+    }
+  }
+
+  void Seek(std::uint64_t position) {
+    if (!pieces_.empty()) {
+      index_ = 0;
+      while (position >= pieces_[index_].size() && index_ + 1 < pieces_.size()) position -= pieces_[index_++].size();
+      here_ = pieces_[index_];
+    }
+    filled_ = position;
+  }
+
+ private:
+  std::vector<MutableByteView> pieces_;  // empty: here_ is all
+  std::size_t index_ = 0;
+  MutableByteView here_;
+  std::uint64_t filled_ = 0;  // of here_
+  std::uint64_t size_ = 0;
+};
 
 // Sink and state of one fetch. Its calls follow one another, so no two threads are in it at once; the store's
 // completion orders them.
@@ -46,6 +89,7 @@ class RangeFetch final : public BodySink, public std::enable_shared_from_this<Ra
   Result<void> Begin(const ObjectMetadata& metadata, std::optional<std::uint64_t> body_length) override {
     Count(-static_cast<std::int64_t>(position_ - base_));
     position_ = base_;
+    target_.Seek(base_);
     if (pinned_ && metadata.etag != *pinned_) {
       return Changed("ETag " + metadata.etag.value + " instead of " + pinned_->value);
     }
@@ -66,11 +110,15 @@ class RangeFetch final : public BodySink, public std::enable_shared_from_this<Ra
 
   bool FollowsChecksum() const override { return crc_ != Crc::kNone; }
 
-  MutableByteView Window() override { return target_.subspan(position_, granted_ - position_); }
+  MutableByteView Window() override {
+    const MutableByteView window = target_.Window();
+    return window.first(std::min<std::uint64_t>(window.size(), granted_ - position_));
+  }
 
   Result<void> Commit(std::size_t count) override {
     PENSTOCK_CHECK(count <= granted_ - position_);
-    crc_value_ = UpdateCrc(crc_, target_.subspan(position_, count), crc_value_);
+    crc_value_ = UpdateCrc(crc_, target_.Window().first(count), crc_value_);
+    target_.Advance(count);
     position_ += count;
     Count(static_cast<std::int64_t>(count));
     return position_ == granted_ ? Advance() : Ok();
@@ -106,8 +154,8 @@ class RangeFetch final : public BodySink, public std::enable_shared_from_this<Ra
     metadata_ = metadata;
     if (!pinned_ && !metadata.etag.empty()) pinned_ = metadata.etag;
     placed_ = true;
-    PENSTOCK_ASSIGN(const Placement placement, spec_.place(metadata, length_));
-    target_ = placement.memory;
+    PENSTOCK_ASSIGN(Placement placement, spec_.place(metadata, length_));
+    target_ = placement.pieces.empty() ? Landing(placement.memory) : Landing(std::move(placement.pieces));
     crc_ = placement.crc;
     if (target_.size() != length_ && !spec_.grant) {
       return Error::Make(ErrorKind::kInvalidArgument,
@@ -157,7 +205,7 @@ class RangeFetch final : public BodySink, public std::enable_shared_from_this<Ra
   Callback<RangeFetched> done_;
   std::optional<ETag> pinned_;
   bool placed_ = false;
-  MutableByteView target_;
+  Landing target_;
   std::uint64_t length_ = 0;
   std::uint64_t base_ = 0;      // where the current request starts, within the range
   std::uint64_t position_ = 0;  // bytes in place, within the range

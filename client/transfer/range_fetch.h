@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <vector>
 
 #include "client/transfer/object_checksum.h"
 #include "client/transfer/progress_meter.h"
@@ -20,6 +21,8 @@ namespace penstock::transfer {
 struct Placement {
   MutableByteView memory;
   Crc crc = Crc::kNone;
+  // Instead of `memory`: where the range's bytes go, one view after the other, none empty.
+  std::vector<MutableByteView> pieces = {};
 };
 
 struct RangeFetchSpec {

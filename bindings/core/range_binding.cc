@@ -1,0 +1,172 @@
+// RangeReader: scattered ranges of objects into memory that Python holds.
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <chrono>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "bindings/core/bindings.h"
+#include "bindings/core/client_binding.h"
+#include "bindings/core/errors.h"
+#include "bindings/core/interrupt.h"
+#include "bindings/core/named_argument.h"
+#include "penstock/base/mutex.h"
+#include "penstock/range_reader.h"
+
+namespace penstock::python {
+namespace {
+
+namespace py = pybind11;
+using namespace py::literals;
+
+// Batches that have ended, in that order. Filled on I/O threads.
+class Ended {
+ public:
+  struct Batch {
+    std::uint64_t token = 0;
+    Result<RangesRead> result;
+  };
+
+  void Put(std::uint64_t token, Result<RangesRead> result) {
+    const MutexLock lock(mutex_);
+    batches_.push_back({token, std::move(result)});
+    changed_.NotifyAll();
+  }
+
+  // Waits; nullopt once `interrupt` says so. Without the GIL.
+  std::optional<Batch> Take(const Interrupt& interrupt) {
+    constexpr std::chrono::milliseconds kPoll{100};
+    for (;;) {
+      {
+        const MutexLock lock(mutex_);
+        if (batches_.empty()) changed_.WaitUntil(mutex_, std::chrono::steady_clock::now() + kPoll);
+        if (!batches_.empty()) {
+          Batch batch = std::move(batches_.front());
+          batches_.pop_front();
+          return batch;
+        }
+      }
+      if (interrupt()) return std::nullopt;
+    }
+  }
+
+ private:
+  Mutex mutex_;
+  CondVar changed_;
+  std::deque<Batch> batches_ PENSTOCK_GUARDED_BY(mutex_);
+};
+
+// The reader and what Python must keep alive for it. One caller at a time.
+class BatchReader {
+ public:
+  BatchReader(std::shared_ptr<Client> client, RangeReaderOptions options)
+      : reader_(RangeReader::Create(std::move(client), std::move(options))) {}
+  ~BatchReader() {
+    WithoutGil([&] { reader_.reset(); });
+  }
+  BatchReader(const BatchReader&) = delete;
+  BatchReader& operator=(const BatchReader&) = delete;
+
+  void Start(RangeBatch batch, py::object keep, std::uint64_t token) {
+    if (!kept_.try_emplace(token, std::move(keep)).second) {
+      throw py::value_error("token " + std::to_string(token) + " is that of another batch under way");
+    }
+    WithoutGil([&] {
+      reader_->Start(std::move(batch), [ended = ended_, token](Result<RangesRead> result) { ended->Put(token, std::move(result)); });
+    });
+  }
+
+  py::object Next() {
+    if (kept_.empty()) return py::none();
+    std::optional<Ended::Batch> batch = WithoutGil([&] { return ended_->Take(SignalPending); });
+    if (!batch) throw py::error_already_set();
+    kept_.erase(batch->token);
+    if (batch->result.ok()) return py::make_tuple(batch->token, batch->result->etag.value, py::none());
+    return py::make_tuple(batch->token, "", ExceptionOf(batch->result.error()));
+  }
+
+  void Cancel() {
+    WithoutGil([&] { reader_->Cancel(); });
+  }
+
+  py::dict usage() const {
+    const RangeReader::Usage usage = reader_->usage();
+    return py::dict("requests"_a = usage.requests, "bytes_wanted"_a = usage.bytes_wanted, "bytes_asked"_a = usage.bytes_asked,
+                    "most_parallel"_a = usage.most_parallel);
+  }
+
+ private:
+  const std::shared_ptr<Ended> ended_ = std::make_shared<Ended>();
+  std::unique_ptr<RangeReader> reader_;
+  std::map<std::uint64_t, py::object> kept_;
+};
+
+class PyRangeReader {
+ public:
+  explicit PyRangeReader(std::unique_ptr<BatchReader> reader) : reader_(std::move(reader), "this range reader") {}
+
+  void Start(Text<"bucket"> bucket, Text<"key"> key, const py::object& pieces, py::object keep, std::uint64_t token,
+             std::optional<std::string> etag) {
+    RangeBatch batch;
+    batch.bucket = BucketName(std::move(bucket.value));
+    batch.key = ObjectKey(std::move(key.value));
+    if (etag) batch.known_etag = ETag(std::move(*etag));
+    struct Triple {
+      std::uint64_t begin;
+      std::uint64_t address;
+      std::uint64_t size;
+    };
+    const BufferView view(pieces, BufferView::Access::kRead);
+    const ByteView bytes = view.bytes();
+    if (bytes.size() % sizeof(Triple) != 0) {
+      throw py::value_error("pieces has " + std::to_string(bytes.size()) + " bytes; it takes whole triples of 64-bit numbers");
+    }
+    batch.pieces.reserve(bytes.size() / sizeof(Triple));
+    for (std::size_t at = 0; at < bytes.size(); at += sizeof(Triple)) {
+      Triple triple{};
+      std::memcpy(&triple, bytes.data() + at, sizeof triple);
+      // NOLINTNEXTLINE(performance-no-int-to-ptr): the caller holds that memory by `keep`.
+      batch.pieces.push_back({triple.begin, MutableByteView(reinterpret_cast<std::byte*>(triple.address), triple.size)});
+    }
+    reader_.Get().Start(std::move(batch), std::move(keep), token);
+  }
+  py::object Next() { return reader_.Get().Next(); }
+  void Cancel() {
+    if (reader_.mine()) reader_.Get().Cancel();
+  }
+  py::dict usage() const { return reader_.Get().usage(); }
+
+ private:
+  ProcessBound<BatchReader> reader_;
+};
+
+std::unique_ptr<PyRangeReader> MakeRangeReader(const PyClient& client, Named<"max_gap", std::optional<std::uint64_t>> max_gap,
+                                               Named<"max_request", std::optional<std::uint64_t>> max_request,
+                                               Named<"parallel", std::optional<int>> parallel) {
+  RangeReaderOptions options;
+  options.max_gap_bytes = max_gap.value;
+  options.max_request_bytes = max_request.value;
+  options.max_parallel_requests = parallel.value;
+  return std::make_unique<PyRangeReader>(std::make_unique<BatchReader>(client.client, std::move(options)));
+}
+
+}  // namespace
+
+void BindRanges(py::module_& module) {
+  Guarded<PyRangeReader>(module, "RangeReader", "Reads scattered ranges of objects into memory, many at a time.")
+      .def(py::init(&MakeRangeReader), "client"_a, py::kw_only(), "max_gap"_a = py::none(), "max_request"_a = py::none(),
+           "parallel"_a = py::none())
+      .def("start", &PyRangeReader::Start, "bucket"_a, "key"_a, "pieces"_a, "keep"_a, "token"_a, "etag"_a = py::none(),
+           "pieces: 64-bit triples (begin in the object, address, bytes), ascending; `keep` holds their memory.")
+      .def("next", &PyRangeReader::Next, "The next batch that ended, as (token, ETag, exception or None); None: there is none.")
+      .def("cancel", &PyRangeReader::Cancel)
+      .def("usage", &PyRangeReader::usage);
+}
+
+}  // namespace penstock::python

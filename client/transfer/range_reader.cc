@@ -1,0 +1,291 @@
+#include "penstock/range_reader.h"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "client/transfer/chained_stop.h"
+#include "client/transfer/connection_plan.h"
+#include "client/transfer/range_fetch.h"
+#include "client/transfer/range_plan.h"
+#include "penstock/base/clock.h"
+#include "penstock/base/mutex.h"
+
+namespace penstock {
+namespace {
+
+using transfer::RangeFetched;
+using transfer::RangeLanding;
+
+constexpr int kFirstRequests = 2;                    // before anything is known of the way there
+constexpr std::chrono::milliseconds kFarAway{4};     // a first byte that takes longer crosses a network
+
+// One batch on its way. Its members are the reader's, under the reader's lock, but for those that never change.
+struct Batch {
+  explicit Batch(std::stop_token all) : stop(std::move(all)) {}
+
+  BucketName bucket;
+  ObjectKey key;
+  std::vector<RangePiece> pieces;
+  std::uint64_t bytes = 0;
+  Callback<RangesRead> done;
+  transfer::ChainedStop stop;
+  std::size_t requests_left = 0;
+  std::optional<Error> error;
+};
+
+struct Request {
+  std::shared_ptr<Batch> batch;
+  ByteRange range;
+};
+
+// How fast single requests are, their waiting for the first byte included.
+class Pace {
+ public:
+  void Completed(std::uint64_t bytes, std::chrono::nanoseconds elapsed) {
+    const double rate = static_cast<double>(bytes) / std::max(std::chrono::duration<double>(elapsed).count(), 1e-6);
+    rate_ = rate_ == 0 ? rate : (rate_ + rate) / 2;
+  }
+  void SawFirstByte(std::chrono::nanoseconds waited) { far_ = far_ || waited >= kFarAway; }
+
+  int Wanted() const {
+    if (rate_ > 0) return transfer::ConnectionsForRate(rate_);
+    return far_ ? transfer::kMostConnections : kFirstRequests;
+  }
+
+ private:
+  double rate_ = 0;  // bytes per second; 0: nothing has completed
+  bool far_ = false;
+};
+
+class Reader : public std::enable_shared_from_this<Reader> {
+ public:
+  Reader(ObjectStore& store, RangeReaderOptions options)
+      : store_(store), options_(std::move(options)), stop_(options_.call.cancel) {}
+
+  void Start(RangeBatch asked, Callback<RangesRead> done) {
+    std::erase_if(asked.pieces, [](const RangePiece& piece) { return piece.memory.empty(); });
+    auto batch = std::make_shared<Batch>(stop_.token());
+    batch->bucket = std::move(asked.bucket);
+    batch->key = std::move(asked.key);
+    batch->pieces = std::move(asked.pieces);
+    batch->done = std::move(done);
+    if (Result<void> checked = Check(*batch); !checked.ok()) return batch->done(std::move(checked).error());
+    for (const RangePiece& piece : batch->pieces) batch->bytes += piece.memory.size();
+    const std::uint64_t gap = options_.max_gap_bytes.value_or(transfer::GapWorthReading(batch->pieces));
+    const std::uint64_t most =
+        options_.max_request_bytes.value_or(transfer::PlannedPartSize(batch->bytes, transfer::kMostConnections));
+    const std::vector<ByteRange> ranges = transfer::PlanRequests(batch->pieces, gap, most);
+    if (ranges.empty()) return batch->done(RangesRead{});
+    batch->requests_left = ranges.size();
+    {
+      const MutexLock lock(mutex_);
+      if (asked.known_etag && !asked.known_etag->empty()) etags_.try_emplace(PlaceOf(*batch), *asked.known_etag);
+      usage_.bytes_wanted += batch->bytes;
+      for (const ByteRange range : ranges) waiting_.push_back({batch, range});
+    }
+    Pump();
+  }
+
+  void Cancel() {
+    stop_.RequestStop();
+    Pump();
+  }
+
+  void CancelAndWait() {
+    Cancel();
+    const MutexLock lock(mutex_);
+    while (in_flight_ > 0 || !waiting_.empty() || pumping_ || ending_ > 0) {
+      idle_.WaitUntil(mutex_, std::chrono::steady_clock::now() + std::chrono::milliseconds(100));
+    }
+  }
+
+  RangeReader::Usage usage() const {
+    const MutexLock lock(mutex_);
+    return usage_;
+  }
+
+ private:
+  using ObjectPlace = std::pair<std::string, std::string>;
+  static ObjectPlace PlaceOf(const Batch& batch) { return {batch.bucket.value, batch.key.value}; }
+
+  Result<void> Check(const Batch& batch) const {
+    if (options_.max_request_bytes == 0) {
+      return Error::Make(ErrorKind::kInvalidArgument, "max_request_bytes is 0; it takes at least 1");
+    }
+    if (options_.max_parallel_requests && *options_.max_parallel_requests < 1) {
+      return Error::Make(ErrorKind::kInvalidArgument, "max_parallel_requests is " +
+                                                          std::to_string(*options_.max_parallel_requests) +
+                                                          "; it takes at least 1");
+    }
+    return transfer::CheckPieces(batch.pieces);
+  }
+
+  int Wanted() const PENSTOCK_REQUIRES(mutex_) { return options_.max_parallel_requests.value_or(pace_.Wanted()); }
+
+  // Keeps requests flowing. A store may complete calls before Start returns: one round takes them all up.
+  void Pump() {
+    mutex_.Lock();
+    if (pumping_) {
+      mutex_.Unlock();
+      return;
+    }
+    pumping_ = true;
+    while (!waiting_.empty()) {
+      const bool over = waiting_.front().batch->error.has_value() || stop_.token().stop_requested();
+      if (!over && in_flight_ >= Wanted()) break;
+      Request request = std::move(waiting_.front());
+      waiting_.pop_front();
+      if (over) {
+        ++ending_;
+        mutex_.Unlock();
+        Ended(request, Error::Make(ErrorKind::kCancelled, "the rest of the batch is not wanted any more"));
+      } else {
+        ++in_flight_;
+        ++ending_;
+        usage_.most_parallel = std::max(usage_.most_parallel, in_flight_);
+        ++usage_.requests;
+        usage_.bytes_asked += request.range.size();
+        std::optional<ETag> etag;
+        if (const auto known = etags_.find(PlaceOf(*request.batch)); known != etags_.end()) etag = known->second;
+        mutex_.Unlock();
+        Fetch(std::move(request), std::move(etag));
+      }
+      mutex_.Lock();
+    }
+    pumping_ = false;
+    idle_.NotifyAll();
+    mutex_.Unlock();
+  }
+
+  void Fetch(Request request, std::optional<ETag> etag) {
+    struct Flight {
+      RangeLanding landing;
+      MonotonicTime began;
+    };
+    auto flight = std::make_shared<Flight>(Flight{RangeLanding(request.batch->pieces, request.range), SystemClock().Monotonic()});
+    transfer::RangeFetchSpec spec;
+    spec.bucket = request.batch->bucket;
+    spec.key = request.batch->key;
+    spec.range = request.range;
+    spec.etag = std::move(etag);
+    spec.call = options_.call;
+    spec.call.cancel = request.batch->stop.token();
+    spec.place = [this, request, flight](const ObjectMetadata& metadata, std::uint64_t length) -> Result<transfer::Placement> {
+      if (length != request.range.size()) return EndsEarly(request, metadata.size);
+      PENSTOCK_TRY(Pin(*request.batch, metadata, SystemClock().Monotonic() - flight->began));
+      return transfer::Placement{.pieces = flight->landing.views()};
+    };
+    transfer::StartRangeFetch(store_, std::move(spec), [self = shared_from_this(), request, flight](Result<RangeFetched> result) {
+      std::optional<Error> error;
+      if (!result.ok()) {
+        const auto beyond = transfer::BeyondTheEnd(result.error());
+        error = beyond ? EndsEarly(request, beyond->size) : std::move(result).error();
+      } else {
+        flight->landing.Settle();
+      }
+      {
+        const MutexLock lock(self->mutex_);
+        --self->in_flight_;
+        if (!error) self->pace_.Completed(request.range.size(), SystemClock().Monotonic() - flight->began);
+      }
+      self->Ended(request, std::move(error));
+      self->Pump();
+    });
+  }
+
+  static Error EndsEarly(const Request& request, std::uint64_t size) {
+    return Error::Make(ErrorKind::kDataLoss, "the object has " + std::to_string(size) + " bytes, and bytes " +
+                                                 std::to_string(request.range.begin) + " to " +
+                                                 std::to_string(request.range.end) + " are wanted")
+        .At("GetObject", request.batch->bucket.value, request.batch->key.value);
+  }
+
+  // The first answer says which version is read.
+  Result<void> Pin(const Batch& batch, const ObjectMetadata& metadata, std::chrono::nanoseconds waited) {
+    {
+      const MutexLock lock(mutex_);
+      pace_.SawFirstByte(waited);
+      if (metadata.etag.empty()) return Ok();
+      const ETag& pinned = etags_.try_emplace(PlaceOf(batch), metadata.etag).first->second;
+      if (pinned != metadata.etag) {
+        return Error::Make(ErrorKind::kPreconditionFailed, "the object changed while it was read: ETag " +
+                                                               metadata.etag.value + " instead of " + pinned.value +
+                                                               "; read it again from the start");
+      }
+    }
+    Pump();  // more requests may be worth having by now
+    return Ok();
+  }
+
+  void Ended(const Request& request, std::optional<Error> error) {
+    Batch& batch = *request.batch;
+    bool over = false;
+    bool stop = false;
+    {
+      const MutexLock lock(mutex_);
+      stop = error && !batch.error;
+      if (stop) batch.error = std::move(error);
+      over = --batch.requests_left == 0;
+    }
+    if (stop) batch.stop.RequestStop();
+    if (over) Complete(batch);
+    const MutexLock lock(mutex_);
+    --ending_;
+    idle_.NotifyAll();
+  }
+
+  // After its last request, so nobody else is at the batch.
+  void Complete(Batch& batch) {
+    RangesRead read{batch.bytes, {}};
+    std::optional<Error> error;
+    {
+      const MutexLock lock(mutex_);
+      error = std::move(batch.error);
+      if (const auto known = etags_.find(PlaceOf(batch)); known != etags_.end()) read.etag = known->second;
+    }
+    const auto done = std::exchange(batch.done, nullptr);
+    if (error) return done(std::move(*error));
+    done(std::move(read));
+  }
+
+  ObjectStore& store_;  // not used once CancelAndWait has returned
+  const RangeReaderOptions options_;
+  transfer::ChainedStop stop_;
+
+  mutable Mutex mutex_;
+  CondVar idle_;
+  std::deque<Request> waiting_ PENSTOCK_GUARDED_BY(mutex_);
+  std::map<ObjectPlace, ETag> etags_ PENSTOCK_GUARDED_BY(mutex_);  // the version of each object that is read
+  RangeReader::Usage usage_ PENSTOCK_GUARDED_BY(mutex_);
+  Pace pace_ PENSTOCK_GUARDED_BY(mutex_);
+  int in_flight_ PENSTOCK_GUARDED_BY(mutex_) = 0;
+  int ending_ PENSTOCK_GUARDED_BY(mutex_) = 0;  // requests whose Ended has not returned
+  bool pumping_ PENSTOCK_GUARDED_BY(mutex_) = false;
+};
+
+// The handle: completions keep the reader alive, and this the store, which may not end on a thread of its own.
+class RangeReaderHandle final : public RangeReader {
+ public:
+  RangeReaderHandle(std::shared_ptr<ObjectStore> store, RangeReaderOptions options)
+      : store_(std::move(store)), reader_(std::make_shared<Reader>(*store_, std::move(options))) {}
+  ~RangeReaderHandle() override { reader_->CancelAndWait(); }
+
+  void Start(RangeBatch batch, Callback<RangesRead> done) override { reader_->Start(std::move(batch), std::move(done)); }
+  void Cancel() override { reader_->Cancel(); }
+  Usage usage() const override { return reader_->usage(); }
+
+ private:
+  const std::shared_ptr<ObjectStore> store_;
+  const std::shared_ptr<Reader> reader_;
+};
+
+}  // namespace
+
+std::unique_ptr<RangeReader> RangeReader::Create(std::shared_ptr<ObjectStore> store, RangeReaderOptions options) {
+  return std::make_unique<RangeReaderHandle>(std::move(store), std::move(options));
+}
+
+}  // namespace penstock
