@@ -50,6 +50,7 @@ PUBLIC_OWNER = {
     "penstock/object_list.h": "client/transfer",
     "penstock/future.h": "client/transfer",
     "penstock/transfer.h": "client/transfer",
+    "penstock/range_reader.h": "client/transfer",
     "penstock/torch.h": "client/torch",
     "penstock/emulator.h": "emulator/server",
     "penstock/emulator_gtest.h": "emulator/testing",

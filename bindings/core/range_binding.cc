@@ -146,14 +146,16 @@ class PyRangeReader {
   ProcessBound<BatchReader> reader_;
 };
 
-std::unique_ptr<PyRangeReader> MakeRangeReader(const PyClient& client, Named<"max_gap", std::optional<std::uint64_t>> max_gap,
+using RangeReaderPointer = std::unique_ptr<PyRangeReader, DeleteUnlessInUse<PyRangeReader>>;
+
+RangeReaderPointer MakeRangeReader(const PyClient& client, Named<"max_gap", std::optional<std::uint64_t>> max_gap,
                                                Named<"max_request", std::optional<std::uint64_t>> max_request,
                                                Named<"parallel", std::optional<int>> parallel) {
   RangeReaderOptions options;
   options.max_gap_bytes = max_gap.value;
   options.max_request_bytes = max_request.value;
   options.max_parallel_requests = parallel.value;
-  return std::make_unique<PyRangeReader>(std::make_unique<BatchReader>(client.client, std::move(options)));
+  return RangeReaderPointer(new PyRangeReader(std::make_unique<BatchReader>(client.client, std::move(options))));
 }
 
 }  // namespace

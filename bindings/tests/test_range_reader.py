@@ -5,12 +5,17 @@ from __future__ import annotations
 import array
 import ctypes
 import random
+import weakref
 
 import penstock
 import pytest
 from bucket_io import put
 from penstock import _core
 from penstock.testing import Emulator
+
+
+class Memory(bytearray):
+    """Can be referred to weakly."""
 
 
 def address_of(memory: bytearray) -> int:
@@ -71,10 +76,13 @@ def test_its_memory_lives_as_long_as_the_batch(emulator: Emulator, client: penst
     put(client, bucket, "large", bytes(20_000_000))
     for _ in range(5):
         reader = reader_of(client)
-        memory = bytearray(20_000_000)
+        memory = Memory(20_000_000)
+        gone = weakref.ref(memory)
         reader.start(bucket, "large", pieces_of(memory, [(0, 20_000_000)]), memory, 1)
         del memory
+        assert gone() is not None
         del reader  # waits for what is under way
+        assert gone() is None
 
 
 def test_cancelled_is_an_error(client: penstock.S3Client, bucket: str) -> None:
