@@ -111,7 +111,8 @@ TEST_F(SeederTest, AFailureLeavesABucketThatWasThere) {
 
 TEST_F(SeederTest, APrefixThatBeginsNoKeyIsRefusedBeforeAnythingIsMade) {
   Write("a", "1");
-  for (const std::string prefix : {"../", "a/../../", "\xFF/", std::string(1024, 'p').c_str()}) {
+  using std::string;
+  for (const string& prefix : {string("../"), string("a/../../"), string("\xFF/"), string(1024, 'p')}) {
     const auto refused = emulator_->Seed({.bucket = "data", .directory = folder_.path(), .prefix = prefix});
     ASSERT_FALSE(refused.ok()) << prefix;
     EXPECT_NE(refused.error().message.find("prefix '" + prefix + "' begins no key"), std::string::npos);
