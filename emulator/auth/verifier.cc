@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/time_ahead.h"
 #include "emulator/api/regions.h"
 #include "emulator/auth/canonical.h"
 #include "emulator/auth/refusal.h"
@@ -128,7 +129,7 @@ Error NotYetValid(const Claim& claim, WallTime now) {
 }
 
 WallTime TimeOf(const api::Exchange& exchange) {
-  return exchange.space->clock->Now() + std::chrono::duration_cast<WallTime::duration>(exchange.clock_ahead);
+  return TimeAhead(exchange.space->clock->Now(), exchange.clock_ahead);
 }
 
 // The query as it stands where '+' means a space.

@@ -20,16 +20,17 @@ constexpr char kPresigned[] =
 
 class VerifierTest : public testing::Test {
  protected:
-  Result<Admission> Verify(TestRequest request) {
+  Result<Admission> Verify(TestRequest request, std::chrono::nanoseconds clock_ahead = {}) {
     test_ = std::make_unique<TestExchange>(std::move(request));
     api::Exchange& exchange = test_->exchange;
+    exchange.clock_ahead = clock_ahead;
     auto target = api::ParseTarget(exchange.request.target, *exchange.request.Find("host"), options_.hosts);
     exchange.target = std::move(target).value();
     return verifier_.Verify(exchange);
   }
   // The code of the refusal; empty when it was admitted.
-  std::string Code(TestRequest request) {
-    const auto admission = Verify(std::move(request));
+  std::string Code(TestRequest request, std::chrono::nanoseconds clock_ahead = {}) {
+    const auto admission = Verify(std::move(request), clock_ahead);
     return admission.ok() ? "" : admission.error().code;
   }
   static TestRequest Presigned() {
@@ -59,6 +60,15 @@ TEST_F(VerifierTest, AllowsFifteenMinutesOfSkewEitherWay) {
     directory_.clock.SetNow(date + skew);
     EXPECT_EQ(Code(ExampleGet()), "RequestTimeTooSkewed");
   }
+}
+
+TEST_F(VerifierTest, ARequestIsJudgedByTheClockThatIsAheadForIt) {
+  constexpr std::chrono::days kTenYears(3'650);
+  directory_.clock.SetNow(directory_.clock.Now() - kTenYears);
+  EXPECT_EQ(Code(ExampleGet()), "RequestTimeTooSkewed");
+  EXPECT_EQ(Code(ExampleGet(), kTenYears), "");
+  directory_.clock.SetNow(WallTime::max() - hours(24 * 100));
+  EXPECT_EQ(Code(ExampleGet(), kTenYears), "RequestTimeTooSkewed") << "no clock goes that far";
 }
 
 // S3 is reported to take both (aws4fetch#83): a '+' means what was signed. Signatures made with Python's hmac.

@@ -138,8 +138,9 @@ bool RunningScenario::IsDue(const Rule& rule, std::chrono::nanoseconds age, std:
 
 double RunningScenario::Chance(const Condition& when, std::chrono::nanoseconds age) const {
   if (!when.window || when.window->ramp.count() <= 0 || age >= when.window->from + when.window->ramp) return when.probability;
+  if (age <= when.window->from) return 0;  // also where the clock was set back by centuries, and the difference would not fit
   const double share = static_cast<double>((age - when.window->from).count()) / static_cast<double>(when.window->ramp.count());
-  return when.probability * std::max(0.0, share);
+  return when.probability * share;
 }
 
 bool RunningScenario::HasFailedEnough(const Condition& when, const std::string& invocation) {

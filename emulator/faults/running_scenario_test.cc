@@ -169,6 +169,13 @@ TEST(RunningScenarioTest, AProbabilityMayRampUp) {
   EXPECT_EQ(share(20), 1);
 }
 
+TEST(RunningScenarioTest, NoRampHasBegunOnAClockThatWasSetBackByCenturies) {
+  constexpr seconds kFar(1'000'000'000);
+  const Rule rule = MakeRule("r", {.window = TimeWindow{.from = kFar, .ramp = seconds(10)}});
+  const auto scenario = RunningScenario::Start({.name = "test", .rules = {rule}}, WallTime::max() - seconds(10)).value();
+  EXPECT_EQ(Ask(*scenario, "GET", "/b/k", {}, WallTime()), "");
+}
+
 TEST(RunningScenarioTest, ABudgetLeavesEnoughRequestsAlone) {
   const auto scenario = Start({MakeRule("r", {}, {.budget = Limit::Budget{.most = 3, .of = 10}})});
   std::string met;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/time_ahead.h"
 #include "emulator/http/connection.h"
 #include "emulator/http/wire_error.h"
 
@@ -150,7 +151,7 @@ ResponseContext WireConnection::ContextOf(const api::Exchange& exchange, bool ca
   // The date of the universe that answers: clients that mend their clocks mend them by it.
   const Clock* const clock = exchange.space ? exchange.space->clock : nullptr;
   const WallTime now = (clock != nullptr ? clock : settings_.clock)->Now();
-  context.date = tools.dates.At(now + std::chrono::duration_cast<WallTime::duration>(exchange.clock_ahead));
+  context.date = tools.dates.At(TimeAhead(now, exchange.clock_ahead));
   context.request_id = exchange.request_id;
   context.host_id = exchange.host_id;
   return context;

@@ -9,8 +9,13 @@ namespace penstock::emulator::instruments {
 using throttle::Instant;
 
 Instant ForwardTime::At(WallTime now) {
+  constexpr Instant kEnd = Instant::max() - std::chrono::days(1);  // what is added to it by the models fits too
   const auto shown = std::chrono::duration_cast<Instant>(now.time_since_epoch());
-  if (last_ != Instant::min() && shown < last_) lost_ += last_ - shown;
+  if (last_ == Instant::min()) last_ = shown;
+  const Instant step = shown - last_;
+  const Instant left = kEnd - (last_ + lost_);
+  if (step < Instant(0)) lost_ -= step;
+  if (step > left) lost_ -= step - left / 2;  // set far ahead time and again: some is left for the next time
   last_ = shown;
   return shown + lost_;
 }

@@ -23,7 +23,7 @@
 
 namespace penstock::emulator::instruments {
 
-// A clock's time, made to stand still where that runs backwards, and to go on from there with it.
+// A clock's time, made to stand still where that runs backwards, and to go on from there with it. Centuries may count less.
 //
 // Thread safety: one thread at a time.
 class ForwardTime {
@@ -34,7 +34,7 @@ class ForwardTime {
 
  private:
   throttle::Instant last_ = throttle::Instant::min();  // as the clock showed it
-  throttle::Instant lost_{};                           // by which it ran back
+  throttle::Instant lost_{};                           // by which it ran back, less what a step ahead was cut by
 };
 
 struct BucketReport {

@@ -79,6 +79,20 @@ TEST_F(RegulatorTest, AClockThatIsSetBackGoesOnFromThere) {
   EXPECT_EQ(Reads(*regime, 1), 1);
 }
 
+TEST_F(RegulatorTest, AClockThatGoesBackAndForthByCenturiesGoesOnAllTheSame) {
+  const auto regime = Under(R"({"reads_per_second": 1})");
+  const WallTime now = clock_.Now();
+  EXPECT_EQ(Reads(*regime, 2), 1);
+  for (int turn = 0; turn < 8; ++turn) {
+    clock_.SetNow(now + std::chrono::years(200));
+    EXPECT_EQ(Reads(*regime, 2), 1) << "full once, in turn " << turn;
+    clock_.SetNow(now);
+    EXPECT_EQ(Reads(*regime, 1), 0);
+    clock_.Advance(seconds(1));
+    EXPECT_EQ(Reads(*regime, 2), 1) << turn;
+  }
+}
+
 TEST_F(RegulatorTest, TellsWhenAPartitionSplitByTheClock) {
   const auto regime = Under(R"({"reads_per_second": 2, "burst_ms": 500, "split_after_s": 3})");
   const auto load = [&] {

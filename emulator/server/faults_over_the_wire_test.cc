@@ -1,4 +1,5 @@
 // What each action does to a request, byte for byte, over a raw socket.
+#include "base/dates.h"
 #include "emulator/server/faults_fixture.h"
 
 namespace penstock::emulator::server {
@@ -49,6 +50,23 @@ class FaultsOverTheWireTest : public FaultsTest {
     }
   }
 };
+
+TEST_F(FaultsOverTheWireTest, AClockThatIsAheadShowsInTheDate) {
+  struct Ahead {
+    const char* now;
+    int seconds;
+    const char* date;
+  };
+  for (const Ahead& ahead : {Ahead{"2026-01-02T03:04:05Z", 86'400, "Sat, 03 Jan 2026 03:04:05 GMT"},
+                             Ahead{"2026-01-02T03:04:05Z", -7'200, "Fri, 02 Jan 2026 01:04:05 GMT"},
+                             Ahead{"2261-12-01T00:00:00Z", 315'360'000, "Thu, 10 Apr 2262 23:47:16 GMT"}}) {
+    ASSERT_TRUE(emulator_->ChangeClock("default", {.now = ParseIso8601(ahead.now), .frozen = true}).ok());
+    SetAction(R"({"clock_skew": {"ahead_s": )" + std::to_string(ahead.seconds) + "}}");
+    const string text = Get().text;
+    EXPECT_NE(text.find(string("\r\nDate: ") + ahead.date + "\r\n"), string::npos) << text;
+    EXPECT_EQ(Fired(), 1U);
+  }
+}
 
 TEST_F(FaultsOverTheWireTest, ErrorsAreS3s) {
   const string slow = ErrorHead("503 Slow Down") + "Server: AmazonS3\r\n" + kChunks +
