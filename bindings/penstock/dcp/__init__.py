@@ -1,5 +1,6 @@
 """Distributed checkpoints (torch.distributed.checkpoint) in S3."""
 
+from ._file_system import S3FileSystem
 from .s3_prefix_strategy import (
     BinaryPrefixStrategy,
     DefaultPrefixStrategy,
@@ -15,5 +16,6 @@ __all__ = [
     "HexPrefixStrategy",
     "NumericPrefixStrategy",
     "RoundRobinPrefixStrategy",
+    "S3FileSystem",
     "S3PrefixStrategyBase",
 ]

@@ -1,0 +1,201 @@
+"""S3FileSystem: the file system that torch's distributed checkpoint readers and writers are given."""
+
+from __future__ import annotations
+
+import logging
+import os
+import random
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import PurePath
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+import torch
+from torch.distributed.checkpoint.filesystem import FileSystemBase
+
+from .._client import S3Client
+from .._exceptions import S3Exception, S3NotFoundError
+from .._objects import parse_s3_uri
+from .._user_agent import UserAgent
+from ..s3reader import S3ReaderConstructor
+
+if TYPE_CHECKING:
+    from .._config import S3ClientConfig
+    from .._writer import S3Writer
+    from ..s3reader import S3Reader, S3ReaderConstructorProtocol
+
+log = logging.getLogger(__name__)
+
+DELETE_ATTEMPTS = 3
+MAX_DELETE_WAIT_S = 5.0
+_ORDINALS = ("1st", "2nd", "3rd")
+_NOT_FOUND = "Service error: The object was not found"
+
+
+class S3FileSystem(FileSystemBase):
+    """Objects of S3 as torch's checkpoint code wants files. Picklable; makes no request before it is used.
+
+    Args:
+        region: AWS region of the bucket.
+        s3_client: Used as it is, whatever the other arguments say; None: one is made.
+        s3client_config: See :class:`penstock.S3ClientConfig`.
+        reader_constructor: Kind of reader of ``create_stream(path, "rb")``; None: :meth:`S3ReaderConstructor.default`.
+        endpoint: URL of an S3-compatible service; None: environment, then AWS.
+
+    Thread safety: safe from any thread.
+    """
+
+    def __init__(
+        self,
+        region: str,
+        s3_client: S3Client | None = None,
+        s3client_config: S3ClientConfig | None = None,
+        reader_constructor: S3ReaderConstructorProtocol | None = None,
+        *,
+        endpoint: str | None = None,
+    ) -> None:
+        self._path: str | os.PathLike[str] = ""
+        self._reader_constructor = reader_constructor or S3ReaderConstructor.default()
+        if s3_client is None:
+            reader_type = S3ReaderConstructor.get_reader_type_string(self._reader_constructor)
+            user_agent = UserAgent(["dcp", torch.__version__, f"md/reader_type#{reader_type}"])
+            s3_client = S3Client(region, endpoint=endpoint, user_agent=user_agent, s3client_config=s3client_config)
+        self._client = s3_client
+
+    @contextmanager
+    def create_stream(self, path: str | os.PathLike[str], mode: str) -> Iterator[S3Reader | S3Writer]:
+        """A reader (``"rb"``) or writer (``"wb"``) of an object, for a ``with`` block.
+
+        What is written appears when the block ends, whole; a block that ends by an exception leaves what was there before.
+
+        Raises:
+            ValueError: another mode, or not an ``s3://`` URI.
+        """
+        bucket, key = bucket_and_key(path)
+        stream: S3Reader | S3Writer
+        if mode == "wb":
+            log.debug("create_stream writable for %s", path)
+            stream = self._client.put_object(bucket, key)
+        elif mode == "rb":
+            log.debug("create_stream readable for %s", path)
+            stream = self._client.get_object(bucket, key, reader_constructor=self._reader_constructor)
+        else:
+            raise ValueError(f"Invalid {mode=} mode argument: create_stream only supports rb (read mode) & wb (write mode)")
+        with stream:
+            yield stream
+
+    def concat_path(self, path: str | os.PathLike[str], suffix: str) -> str:
+        """`path`, one slash, `suffix`."""
+        log.debug("concat paths %s and %s", path, suffix)
+        return os.path.join(os.fspath(path), suffix)  # noqa: PTH118  (a URI is no Path: that would fold its slashes)
+
+    def init_path(self, path: str | os.PathLike[str]) -> str | os.PathLike[str]:
+        """Keeps `path` and gives it back as it is."""
+        log.debug("init_path for %s", path)
+        self._path = path
+        return path
+
+    def rename(self, old_path: str | os.PathLike[str], new_path: str | os.PathLike[str]) -> None:
+        """Copies an object to a new key and deletes the old one, which is tried three times. Not atomic.
+
+        Raises:
+            ValueError: The paths are of different buckets.
+            S3Exception: The copy failed, and nothing has changed, or the last deletion did.
+        """
+        log.debug("rename %s to %s", old_path, new_path)
+        bucket, old_key = bucket_and_key(old_path)
+        new_bucket, new_key = bucket_and_key(new_path)
+        if bucket != new_bucket:
+            raise ValueError(
+                "Source and destination buckets cannot be different (rename does not support cross-buckets operations)"
+            )
+        self._client.copy_object(src_bucket=bucket, src_key=old_key, dst_bucket=new_bucket, dst_key=new_key)
+        log.debug("rename: copied %s to %s successfully", old_path, new_path)
+        self._delete_with_retry(bucket, old_key)
+        log.debug("rename: s3://%s/%s successfully", bucket, old_key)
+
+    def mkdir(self, path: str | os.PathLike[str]) -> None:
+        """Does nothing: S3 has no folders."""
+
+    def exists(self, path: str | os.PathLike[str]) -> bool:
+        """Whether there is an object.
+
+        Raises:
+            S3Exception: S3 did not say; without ListBucket permission it answers a missing object as Forbidden.
+        """
+        log.debug("exists %s", path)
+        try:
+            self._client.head_object(*bucket_and_key(path))
+        except S3Exception as error:
+            if isinstance(error, S3NotFoundError) or str(error) == _NOT_FOUND:
+                return False
+            raise
+        return True
+
+    def rm_file(self, path: str | os.PathLike[str]) -> None:
+        """Deletes an object; an error of S3 is logged, not raised."""
+        log.debug("remove %s", path)
+        bucket, key = bucket_and_key(path)
+        try:
+            self._client.delete_object(bucket, key)
+        except S3Exception:
+            log.exception("Failed to remove object from S3")
+
+    @classmethod
+    def validate_checkpoint_id(cls, checkpoint_id: str | os.PathLike[str]) -> bool:
+        """Whether `checkpoint_id` can name a checkpoint. True of every ``pathlib`` path, as torch has it; its use is refused."""
+        log.debug("validate_checkpoint_id for %s", checkpoint_id)
+        if isinstance(checkpoint_id, PurePath):
+            return True
+        try:
+            bucket_and_key(checkpoint_id)
+        except ValueError:
+            return False
+        return True
+
+    def _delete_with_retry(self, bucket: str, key: str) -> None:
+        """Deletes, three times if S3 fails, with random and growing waits of up to 5 s between.
+
+        Raises:
+            S3Exception: The third attempt's.
+        """
+        name = f"{type(self).__module__}.{type(self).__qualname__}._delete_with_retry"
+        begin = time.monotonic()
+        for attempt in range(1, DELETE_ATTEMPTS + 1):
+            try:
+                self._client.delete_object(bucket, key)
+                return
+            except S3Exception as error:
+                passed = time.monotonic() - begin
+                ordinal = _ORDINALS[attempt - 1]
+                log.error("Finished call to '%s' after %.3f(s), this was the %s time calling it.", name, passed, ordinal)
+                if attempt == DELETE_ATTEMPTS:
+                    raise
+                wait = random.uniform(0, min(MAX_DELETE_WAIT_S, 2.0 ** (attempt - 1)))
+                log.warning("Retrying %s in %.2f seconds as it raised %s: %s.", name, wait, type(error).__name__, error)
+                time.sleep(wait)
+
+    @staticmethod
+    def _escape_path(path: str) -> str:
+        """`path` percent-encoded but for its slashes, as the copy source of a request has it. Our client does that itself."""
+        return quote(path, safe="/") if path else path
+
+
+def _path_or_str_to_str(path: str | os.PathLike[str]) -> str:
+    return path if isinstance(path, str) else str(path)
+
+
+def bucket_and_key(path: str | os.PathLike[str]) -> tuple[str, str]:
+    """Bucket and key of a checkpoint's path.
+
+    Raises:
+        ValueError: not an ``s3://`` URI; names the value and what to write instead.
+    """
+    if isinstance(path, PurePath):
+        fixed = str(path).replace("s3:/", "s3://", 1) if str(path).startswith("s3:/") else "s3://bucket/key"
+        raise ValueError(
+            f"Only s3:// URIs are supported, not {path!r}: a Path folds the slashes of a URI; give the text {fixed!r}"
+        )
+    return parse_s3_uri(_path_or_str_to_str(path))
