@@ -243,6 +243,7 @@ void BindClient(py::module_& module) {
       .def("stats", [](const PyClient& self) { return StatsToPython(self.client->stats()); });
   BindBuckets(client);
   BindObjects(client);
+  BindMultipart(client);
 }
 
 }  // namespace penstock::python

@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "bindings/core/bindings.h"
 #include "penstock/client.h"
 
 namespace penstock::python {
@@ -11,6 +12,9 @@ namespace penstock::python {
 struct PyClient {
   std::shared_ptr<Client> client;
 };
+
+// The verbs of a multipart upload.
+void BindMultipart(Guarded<PyClient>& client);
 
 }  // namespace penstock::python
 

@@ -114,12 +114,13 @@ void BindWriter(py::module_& module) {
   py::class_<PyWriter, std::unique_ptr<PyWriter, DeleteWithoutGil<PyWriter>>>(module, "Writer", "Writes one object; nothing is visible before finish().")
       .def(py::init([](const PyClient& client, Text<"bucket"> bucket, Text<"key"> key, Text<"storage_class"> storage_class, Text<"content_type"> content_type,
                        std::vector<std::pair<std::string, std::string>> metadata, std::optional<std::uint64_t> part_size,
-                       std::optional<int> parallel) {
+                       std::optional<int> parallel, bool if_none_match) {
              auto counts = std::make_shared<ProgressCounts>();
              UploadOptions options;
              options.part_size_bytes = part_size;
              if (part_size) options.single_put_limit_bytes = *part_size;
              options.max_parallel_parts = parallel;
+             options.if_none_match_any = if_none_match;
              options.attributes.storage_class = std::move(storage_class.value);
              options.attributes.content_type = std::move(content_type.value);
              options.attributes.user_metadata = std::move(metadata);
@@ -129,7 +130,7 @@ void BindWriter(py::module_& module) {
            }),
            "client"_a, "bucket"_a, "key"_a, "storage_class"_a = "", "content_type"_a = "",
            "metadata"_a = std::vector<std::pair<std::string, std::string>>(), "part_size"_a = py::none(),
-           "parallel"_a = py::none())
+           "parallel"_a = py::none(), "if_none_match"_a = false)
       .def("write", &PyWriter::Write, "data"_a, "progress"_a = py::none())
       .def("finish", &PyWriter::Finish, "progress"_a = py::none())
       .def("abort", &PyWriter::Abort)

@@ -328,7 +328,13 @@ class ObjectRanges:
 
 
 class PutObjectStream:
-    """One upload. :meth:`close` publishes the object; :meth:`abort`, or losing the stream, leaves nothing behind."""
+    """One upload. :meth:`close` publishes the object; :meth:`abort`, or losing the stream, leaves nothing behind.
+
+    Args:
+        content_type: None: S3's default.
+        metadata: Names without ``x-amz-meta-``, and values of printable ASCII.
+        if_none_match: Publish only where no object has that key; else ``close`` raises S3PreconditionFailedError.
+    """
 
     def __init__(
         self,
@@ -339,12 +345,18 @@ class PutObjectStream:
         part_size: int | None,
         progress: ProgressCallback | None = None,
         parallel: int | None = None,
+        *,
+        content_type: str | None = None,
+        metadata: Metadata = (),
+        if_none_match: bool = False,
     ) -> None:
         self.bucket = bucket
         self.key = key
         self._closed = False
         self._progress = progress
-        self._writer = _core.Writer(client, bucket, key, storage_class or "", part_size=part_size, parallel=parallel)
+        self._writer = _core.Writer(
+            client, bucket, key, storage_class or "", content_type or "", list(metadata), part_size, parallel, if_none_match
+        )
 
     def write(self, data: Buffer) -> int:
         """Takes all bytes of a buffer and returns their number."""

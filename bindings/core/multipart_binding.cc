@@ -1,0 +1,114 @@
+// The verbs of a multipart upload, one by one, for who puts an object together of copies and bytes.
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <algorithm>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "bindings/core/bindings.h"
+#include "bindings/core/client_binding.h"
+#include "bindings/core/errors.h"
+#include "bindings/core/interrupt.h"
+#include "bindings/core/named_argument.h"
+
+namespace penstock::python {
+namespace {
+
+namespace py = pybind11;
+using namespace py::literals;
+
+// What Complete wants back of a part: number, ETag, CRC64NVME.
+using Part = std::tuple<int, std::string, std::string>;
+
+// Memory that the caller keeps while the call runs.
+class ViewSource final : public BodySource {
+ public:
+  explicit ViewSource(ByteView bytes) : bytes_(bytes) {}
+  std::uint64_t size() const override { return bytes_.size(); }
+  void Rewind() override { at_ = 0; }
+  ByteView Next(std::size_t limit) override {
+    const ByteView next = bytes_.subspan(at_, std::min(limit, bytes_.size() - at_));
+    at_ += next.size();
+    return next;
+  }
+
+ private:
+  ByteView bytes_;
+  std::size_t at_ = 0;
+};
+
+template <class Request>
+typename Request::Response Call(const PyClient& self, Request request) {
+  auto result = WithoutGil([&] { return self.client->Call(std::move(request), SignalPending); });
+  return Unwrap(std::move(result));
+}
+
+Part ToPython(CompletedPart part) { return {part.part_number, std::move(part.etag.value), std::move(part.checksum_crc64nvme)}; }
+
+std::string Create(const PyClient& self, Text<"bucket"> bucket, Text<"key"> key, Text<"storage_class"> storage_class,
+                   Text<"content_type"> content_type, std::vector<std::pair<std::string, std::string>> metadata) {
+  CreateMultipartUploadRequest request;
+  request.bucket = BucketName(std::move(bucket.value));
+  request.key = ObjectKey(std::move(key.value));
+  request.attributes.storage_class = std::move(storage_class.value);
+  request.attributes.content_type = std::move(content_type.value);
+  request.attributes.user_metadata = std::move(metadata);
+  return Call(self, std::move(request)).upload_id.value;
+}
+
+Part Put(const PyClient& self, Text<"bucket"> bucket, Text<"key"> key, Text<"upload_id"> upload_id, int number, const py::object& data) {
+  const BufferView view(data, BufferView::Access::kRead);
+  ViewSource body(view.bytes());
+  UploadPartRequest request;
+  request.bucket = BucketName(std::move(bucket.value));
+  request.key = ObjectKey(std::move(key.value));
+  request.upload_id = UploadId(std::move(upload_id.value));
+  request.part_number = number;
+  request.body = &body;
+  return ToPython(Call(self, std::move(request)));
+}
+
+Part Copy(const PyClient& self, Text<"bucket"> bucket, Text<"key"> key, Text<"upload_id"> upload_id, int number,
+          Text<"src_bucket"> source_bucket, Text<"src_key"> source_key, std::uint64_t start, std::uint64_t end,
+          std::optional<std::string> etag) {
+  UploadPartCopyRequest request;
+  request.bucket = BucketName(std::move(bucket.value));
+  request.key = ObjectKey(std::move(key.value));
+  request.upload_id = UploadId(std::move(upload_id.value));
+  request.part_number = number;
+  request.source_bucket = BucketName(std::move(source_bucket.value));
+  request.source_key = ObjectKey(std::move(source_key.value));
+  request.source_range = ByteRange{start, end};
+  if (etag) request.source_if_match = ETag(std::move(*etag));
+  return ToPython(Call(self, std::move(request)));
+}
+
+std::string Complete(const PyClient& self, Text<"bucket"> bucket, Text<"key"> key, Text<"upload_id"> upload_id,
+                     std::vector<Part> parts, std::uint64_t size, bool if_none_match) {
+  CompleteMultipartUploadRequest request;
+  request.bucket = BucketName(std::move(bucket.value));
+  request.key = ObjectKey(std::move(key.value));
+  request.upload_id = UploadId(std::move(upload_id.value));
+  for (auto& [number, etag, checksum] : parts) request.parts.push_back({number, ETag(std::move(etag)), std::move(checksum)});
+  request.object_size = size;
+  request.if_none_match_any = if_none_match;
+  return Call(self, std::move(request)).etag.value;
+}
+
+}  // namespace
+
+void BindMultipart(Guarded<PyClient>& client) {
+  client
+      .def("create_multipart_upload", &Create, "bucket"_a, "key"_a, "storage_class"_a = "", "content_type"_a = "",
+           "metadata"_a = std::vector<std::pair<std::string, std::string>>())
+      .def("upload_part", &Put, "bucket"_a, "key"_a, "upload_id"_a, "part_number"_a, "data"_a)
+      .def("upload_part_copy", &Copy, "bucket"_a, "key"_a, "upload_id"_a, "part_number"_a, "src_bucket"_a, "src_key"_a, "start"_a,
+           "end"_a, "etag"_a = py::none())
+      .def("complete_multipart_upload", &Complete, "bucket"_a, "key"_a, "upload_id"_a, "parts"_a, "size"_a,
+           "if_none_match"_a = false);
+}
+
+}  // namespace penstock::python

@@ -1,0 +1,61 @@
+"""The core's verbs of a multipart upload: an object put together of copies and bytes; conditional writes."""
+
+from __future__ import annotations
+
+import penstock
+import pytest
+from bucket_io import get, keys, put
+from penstock._streams import PutObjectStream
+
+MIB = 1024**2
+
+
+def test_an_object_of_copies_and_bytes(client, bucket):
+    source = bytes(range(256)) * (6 * MIB // 256)
+    put(client, bucket, "source", source)
+    core = client._client
+    upload = core.create_multipart_upload(bucket, "joined", content_type="text/plain", metadata=[("who", "me")])
+    etag = core.head_object(bucket, "source").etag
+    parts = [
+        core.upload_part_copy(bucket, "joined", upload, 1, bucket, "source", 0, 5 * MIB, etag),
+        core.upload_part(bucket, "joined", upload, 2, memoryview(b"the end")),
+    ]
+    core.complete_multipart_upload(bucket, "joined", upload, parts, 5 * MIB + 7)
+    assert get(client, bucket, "joined") == source[: 5 * MIB] + b"the end"
+    head = core.head_object(bucket, "joined")
+    assert (head.content_type, head.user_metadata) == ("text/plain", [("who", "me")])
+    assert core.list_multipart_uploads(bucket) == []
+
+
+def test_a_copied_part_is_of_the_version_that_was_meant(client, bucket):
+    put(client, bucket, "source", b"new")
+    core = client._client
+    upload = core.create_multipart_upload(bucket, "joined")
+    with pytest.raises(penstock.S3PreconditionFailedError):
+        core.upload_part_copy(bucket, "joined", upload, 1, bucket, "source", 0, 3, "0" * 32)
+    core.abort_multipart_upload(bucket, "joined", upload)
+    assert keys(client, bucket) == ["source"]
+
+
+@pytest.mark.parametrize("size", [3, 6 * MIB])
+def test_a_conditional_write_replaces_nothing(client, bucket, size):
+    """Of one PUT and of parts."""
+
+    def write(data: bytes) -> None:
+        stream = PutObjectStream(client._client, bucket, "k", None, 5 * MIB, if_none_match=True)
+        stream.write(data)
+        stream.close()
+
+    write(b"a" * size)
+    with pytest.raises(penstock.S3PreconditionFailedError):
+        write(b"b" * size)
+    assert get(client, bucket, "k") == b"a" * size
+    assert client._client.list_multipart_uploads(bucket) == []
+
+
+def test_content_type_and_metadata_go_along(client, bucket):
+    stream = PutObjectStream(client._client, bucket, "k", None, None, content_type="text/csv", metadata=[("step", "7")])
+    stream.write(b"1,2")
+    stream.close()
+    head = client._client.head_object(bucket, "k")
+    assert (head.content_type, head.user_metadata) == ("text/csv", [("step", "7")])
