@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "emulator/api/body_size.h"
 #include "emulator/api/claimed_key.h"
 #include "emulator/api/text.h"
 #include "emulator/faults/in_place.h"
@@ -142,7 +143,7 @@ class Shaping {
 
   void Apply(const TruncateAction& truncate) {
     using Cut = TruncateAction::Kind;
-    const std::uint64_t size = BodySize(response());
+    const std::uint64_t size = api::BodySize(response());
     const bool whole_will_do = truncate.kind == Cut::kNoTerminator;
     if (size == 0 || at().offset > size || (at().offset == size && !whole_will_do)) return;
     api::Delivery& delivery = response().Delivering();
@@ -181,7 +182,7 @@ class Shaping {
     if (api::EqualsIgnoreCase(name, "content-length")) {
       std::uint64_t length = 0;
       std::from_chars(value.data(), value.data() + value.size(), length);
-      const bool lies = std::exchange(response().chunked, false) || length != response().content_length.value_or(BodySize(response()));
+      const bool lies = std::exchange(response().chunked, false) || length != response().content_length.value_or(api::BodySize(response()));
       response().content_length = length;
       return lies;
     }

@@ -1,30 +1,19 @@
 #include "emulator/faults/facts.h"
 
-#include <charconv>
-
 #include "emulator/api/claimed_key.h"
+#include "emulator/api/sdk_attempt.h"
+#include "emulator/api/text.h"
 
 namespace penstock::emulator::faults {
 namespace {
 
-std::optional<std::uint64_t> ParseNumber(std::string_view text) {
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (text.empty() || error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
-// What follows `mark` in `text`, up to one of `ends`.
-std::optional<std::string_view> Following(std::string_view text, std::string_view mark, std::string_view ends) {
-  const std::size_t at = text.find(mark);
+// "rank/12" among what a user agent lists.
+std::optional<std::uint64_t> ListedRank(std::string_view user_agent) {
+  constexpr std::string_view kMark = "rank/";
+  const std::size_t at = user_agent.find(kMark);
   if (at == std::string_view::npos) return std::nullopt;
-  text.remove_prefix(at + mark.size());
-  return text.substr(0, text.find_first_of(ends));
-}
-
-std::optional<std::uint64_t> NumberFollowing(std::string_view text, std::string_view mark, std::string_view ends) {
-  const std::optional<std::string_view> found = Following(text, mark, ends);
-  return found ? ParseNumber(*found) : std::nullopt;
+  const std::string_view number = user_agent.substr(at + kMark.size());
+  return api::ParseDecimal(number.substr(0, number.find_first_of(" ;,)")));
 }
 
 std::optional<Facts::Range> ParseRange(std::string_view header) {
@@ -33,39 +22,69 @@ std::optional<Facts::Range> ParseRange(std::string_view header) {
   header.remove_prefix(kUnit.size());
   const std::size_t dash = header.find('-');
   if (dash == std::string_view::npos) return std::nullopt;
-  const Facts::Range range{.first = ParseNumber(header.substr(0, dash)), .last_inclusive = ParseNumber(header.substr(dash + 1))};
+  const Facts::Range range{.first = api::ParseDecimal(header.substr(0, dash)), .last_inclusive = api::ParseDecimal(header.substr(dash + 1))};
   const bool first_is_wrong = dash > 0 && !range.first;
   const bool last_is_wrong = dash + 1 < header.size() && !range.last_inclusive;
   if (first_is_wrong || last_is_wrong || (!range.first && !range.last_inclusive)) return std::nullopt;
   return range;
 }
 
-std::optional<std::uint64_t> NumberIn(const api::RequestHead& head, std::string_view name) {
-  const std::optional<std::string_view> value = head.Find(name);
-  return value ? ParseNumber(*value) : std::nullopt;
+// The headers that facts are read from, the first of each name.
+struct Claims {
+  using Value = std::optional<std::string_view>;
+  Value range;
+  Value user_agent;
+  Value length;
+  Value decoded_length;
+  Value invocation;
+  Value sdk_request;
+  Value rank;
+};
+
+// One pass over the headers: a name's length leaves one candidate or none.
+Claims ClaimsOf(const api::RequestHead& head) {
+  Claims claims;
+  const auto keep = [](const api::HeaderView& header, std::string_view name, Claims::Value& value) {
+    if (!value && api::EqualsIgnoreCase(header.name, name)) value = header.value;
+  };
+  for (const api::HeaderView& header : head.headers) {
+    switch (header.name.size()) {
+      case std::string_view("range").size(): keep(header, "range", claims.range); break;
+      case std::string_view("user-agent").size(): keep(header, "user-agent", claims.user_agent); break;
+      case std::string_view("content-length").size(): keep(header, "content-length", claims.length); break;
+      case std::string_view("amz-sdk-request").size():
+        keep(header, "amz-sdk-request", claims.sdk_request);
+        keep(header, "x-penstock-rank", claims.rank);
+        break;
+      case std::string_view("amz-sdk-invocation-id").size(): keep(header, "amz-sdk-invocation-id", claims.invocation); break;
+      case std::string_view("x-amz-decoded-content-length").size(): keep(header, "x-amz-decoded-content-length", claims.decoded_length); break;
+      default: break;
+    }
+  }
+  return claims;
 }
 
 }  // namespace
 
 Facts FactsOf(const api::Exchange& exchange) {
   const api::RequestHead& head = exchange.request;
-  const auto header = [&head](std::string_view name) { return head.Find(name).value_or(std::string_view()); };
+  const Claims claims = ClaimsOf(head);
   Facts facts{.operation = exchange.operation,
               .method = head.method,
               .bucket = exchange.target.bucket.value,
               .key = exchange.target.key.value,
               .access_key = api::ClaimedAccessKey(head, exchange.target),
-              .user_agent = header("user-agent"),
-              .invocation = header("amz-sdk-invocation-id"),
+              .user_agent = claims.user_agent.value_or(std::string_view()),
+              .invocation = claims.invocation.value_or(std::string_view()),
               .exchange = &exchange};
   facts.directory_bucket = facts.bucket.ends_with("--x-s3");
-  if (const auto part = exchange.target.Get("partNumber")) facts.part = ParseNumber(*part);
-  facts.range = ParseRange(header("range"));
-  facts.size = NumberIn(head, "x-amz-decoded-content-length");
-  if (!facts.size) facts.size = NumberIn(head, "content-length");
-  facts.attempt = NumberFollowing(header("amz-sdk-request"), "attempt=", "; ").value_or(1);
-  facts.rank = NumberIn(head, "x-penstock-rank");
-  if (!facts.rank) facts.rank = NumberFollowing(facts.user_agent, "rank/", " ;,)");
+  if (const auto part = exchange.target.Get("partNumber")) facts.part = api::ParseDecimal(*part);
+  if (claims.range) facts.range = ParseRange(*claims.range);
+  if (claims.decoded_length) facts.size = api::ParseDecimal(*claims.decoded_length);
+  if (!facts.size && claims.length) facts.size = api::ParseDecimal(*claims.length);
+  if (claims.sdk_request) facts.attempt = api::ClaimedAttempt(*claims.sdk_request).value_or(1);
+  if (claims.rank) facts.rank = api::ParseDecimal(*claims.rank);
+  if (!facts.rank) facts.rank = ListedRank(facts.user_agent);
   return facts;
 }
 

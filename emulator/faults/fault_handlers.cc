@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "emulator/api/body_size.h"
 #include "emulator/api/errors.h"
 #include "emulator/api/router.h"
 #include "emulator/api/text.h"
@@ -15,7 +16,6 @@
 #include "emulator/faults/fault_plan.h"
 #include "emulator/faults/faulty_body.h"
 #include "emulator/faults/scenario_document.h"
-#include "emulator/faults/wrong_bytes.h"
 
 namespace penstock::emulator::faults {
 namespace {
@@ -72,7 +72,7 @@ class Faults final : public api::Handler {
     }
     if (!met->counting) return;
     exchange.WhenAnswered([counting = std::move(met->counting)](const api::Exchange& answered) {
-      counting->CountBytes(BodySize(answered.response));
+      counting->CountBytes(api::BodySize(answered.response));
     });
   }
 

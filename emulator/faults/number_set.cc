@@ -1,30 +1,18 @@
 #include "emulator/faults/number_set.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <string>
+
+#include "emulator/api/text.h"
 
 namespace penstock::emulator::faults {
 namespace {
 
 constexpr std::size_t kMostItems = 64;
-constexpr std::size_t kMostDigits = 18;
+constexpr std::uint64_t kGreatest = 999'999'999'999'999'999;
 
-std::string_view Trim(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  return text;
-}
-
-std::optional<std::uint64_t> ParseNumber(std::string_view text) {
-  text = Trim(text);
-  if (text.empty() || text.size() > kMostDigits) return std::nullopt;
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
+std::optional<std::uint64_t> ParseNumber(std::string_view text) { return api::ParseDecimal(api::Trim(text), kGreatest); }
 
 bool Begins(std::string_view& text, std::string_view with) {
   if (!text.starts_with(with)) return false;
@@ -35,7 +23,7 @@ bool Begins(std::string_view& text, std::string_view with) {
 }  // namespace
 
 Result<NumberSet::Item> NumberSet::ParseItem(std::string_view text) {
-  std::string_view rest = text = Trim(text);
+  std::string_view rest = text = api::Trim(text);
   std::optional<Item> item;
   if (Begins(rest, ">=")) {
     if (const auto least = ParseNumber(rest)) item = Item{.least = *least, .most = UINT64_MAX};

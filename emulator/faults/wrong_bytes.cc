@@ -8,6 +8,7 @@
 
 #include "base/digest.h"
 #include "base/encoding.h"
+#include "emulator/api/body_size.h"
 #include "emulator/api/checksums.h"
 #include "emulator/api/text.h"
 
@@ -51,7 +52,7 @@ void ReplaceBytes(api::Response& response, std::uint64_t offset, std::string byt
 
 // The block before this one, or, at the body's beginning, the one behind it; as much of it as there is.
 Result<void> RepeatBlock(const api::Response& response, std::uint64_t offset, std::string& bytes) {
-  const std::uint64_t size = BodySize(response);
+  const std::uint64_t size = api::BodySize(response);
   const std::uint64_t from = offset >= bytes.size() ? offset - bytes.size() : std::min(offset + bytes.size(), size);
   const std::uint64_t count = std::min<std::uint64_t>(bytes.size(), size - from);
   return ReadBody(response, from, Writable(bytes).first(count));
@@ -77,7 +78,7 @@ Result<void> Spoil(const api::Response& response, std::uint64_t offset, CorruptK
 template <class Take>
 Result<void> ForBody(const api::Response& response, Take take) {
   std::string piece(256 << 10, '\0');
-  const std::uint64_t size = BodySize(response);
+  const std::uint64_t size = api::BodySize(response);
   for (std::uint64_t at = 0; at < size; at += piece.size()) {
     const MutableByteView into = Writable(piece).first(std::min<std::uint64_t>(piece.size(), size - at));
     PENSTOCK_TRY(ReadBody(response, at, into));
@@ -112,14 +113,8 @@ Result<void> FixChecksums(api::Response& response) {
 
 }  // namespace
 
-std::uint64_t BodySize(const api::Response& response) {
-  if (const auto* text = std::get_if<std::string>(&response.body)) return text->size();
-  const auto* const content = std::get_if<store::Content>(&response.body);
-  return content != nullptr ? content->size() : 0;
-}
-
 bool Corrupt(api::Response& response, std::uint64_t offset, const CorruptAction& action) {
-  const std::uint64_t size = BodySize(response);
+  const std::uint64_t size = api::BodySize(response);
   if (offset >= size) return false;
   std::string bytes(std::min(action.length, size - offset), '\0');
   if (!ReadBody(response, offset, Writable(bytes)).ok()) return false;

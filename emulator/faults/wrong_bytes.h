@@ -9,9 +9,6 @@
 
 namespace penstock::emulator::faults {
 
-// Of the body, not of what the head tells of it.
-std::uint64_t BodySize(const api::Response& response);
-
 // Changes the body from byte `offset` on. False: it does not reach so far, cannot be read, or has these bytes already (zero of
 // zeros, equal halves); nothing was changed. The object
 // stays as it is, and so does what other answers send of it.

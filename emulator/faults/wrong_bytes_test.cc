@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "emulator/api/body_size.h"
 #include "gtest/gtest.h"
 
 namespace penstock::emulator::faults {
@@ -29,7 +30,7 @@ api::Response Sliced() {
 
 std::string TextOf(const api::Response& response) {
   if (const auto* text = std::get_if<std::string>(&response.body)) return *text;
-  std::string text(BodySize(response), '?');
+  std::string text(api::BodySize(response), '?');
   EXPECT_TRUE(store::ReadContent(std::get<store::Content>(response.body), 0, {reinterpret_cast<std::byte*>(text.data()), text.size()}).ok());
   return text;
 }
@@ -45,7 +46,7 @@ TEST(WrongBytesTest, SlicesAndTextsAreSpoiltAlike) {
         EXPECT_EQ(wrong, TextOf(slices) != "0123456789");
         EXPECT_EQ(Corrupt(text, offset, {.kind = kind, .length = length}), wrong);
         EXPECT_EQ(TextOf(slices), TextOf(text));
-        EXPECT_EQ(BodySize(slices), 10U);
+        EXPECT_EQ(api::BodySize(slices), 10U);
         EXPECT_EQ(TextOf(slices).substr(0, offset), std::string("0123456789").substr(0, offset));
       }
     }

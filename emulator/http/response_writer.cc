@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "base/dates.h"
+#include "emulator/api/body_size.h"
 #include "emulator/http/head_parser.h"
 
 namespace penstock::emulator::http {
@@ -129,15 +130,6 @@ std::string_view StandardReason(int status) {
   return "Unknown";
 }
 
-std::uint64_t BodySize(const api::Response& response) {
-  if (const auto* text = std::get_if<std::string>(&response.body)) return text->size();
-  std::uint64_t total = 0;
-  if (const auto* content = std::get_if<store::Content>(&response.body)) {
-    for (const store::ContentSlice& slice : content->slices) total += slice.range.size();
-  }
-  return total;
-}
-
 ResponsePlan PlanResponse(const api::Response& response, const ResponseContext& context) {
   ResponsePlan plan;
   if (response.status < 200 || response.status == 204 || response.status == 304) {
@@ -150,7 +142,7 @@ ResponsePlan PlanResponse(const api::Response& response, const ResponseContext& 
     plan.framing = ResponseFraming::kChunked;
     return plan;
   }
-  const std::uint64_t size = BodySize(response);
+  const std::uint64_t size = api::BodySize(response);
   plan.announced_bytes = response.content_length.value_or(size);
   plan.length_lies = plan.send_body && plan.announced_bytes != size;
   return plan;
@@ -210,7 +202,7 @@ SendResult ResponseWriter::Send(Stream& stream, const api::Response& response, R
   unsent_.so_far.keep_alive = context.keep_alive;
   const auto* const content = plan.send_body ? std::get_if<store::Content>(&response.body) : nullptr;
   if (content != nullptr) {
-    unsent_.behind_slice = BodySize(response);
+    unsent_.behind_slice = api::BodySize(response);
     BeginSlice(*content);
     return SendContent(stream, *content, patience);
   }

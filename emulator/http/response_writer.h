@@ -34,8 +34,6 @@ struct ResponsePlan {
   bool length_lies = false;
 };
 
-std::uint64_t BodySize(const api::Response& response);
-
 // Which framing header leaves and whether a body does: nothing for 1xx, 204 and 304; headers only for HEAD; chunked
 // only for HTTP/1.1.
 ResponsePlan PlanResponse(const api::Response& response, const ResponseContext& context);

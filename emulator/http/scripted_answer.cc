@@ -5,6 +5,8 @@
 #include <charconv>
 #include <utility>
 
+#include "emulator/api/body_size.h"
+
 namespace penstock::emulator::http {
 namespace {
 
@@ -29,7 +31,7 @@ ScriptedAnswer::ScriptedAnswer(const api::Response& response, ResponseContext co
   keep_alive_ = context.keep_alive;
   AppendHead(response, plan, context, head_);
   head_bytes_ = head_.size();
-  if (plan.send_body) body_bytes_ = BodySize(response);
+  if (plan.send_body) body_bytes_ = api::BodySize(response);
   if (plan.send_body && plan.framing == ResponseFraming::kChunked) {
     if (body_bytes_ > 0) head_ += Hex(body_bytes_) + "\r\n";
     tail_ = body_bytes_ > 0 ? "\r\n0\r\n\r\n" : "0\r\n\r\n";

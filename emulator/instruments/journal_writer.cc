@@ -1,13 +1,13 @@
 #include "emulator/instruments/journal_writer.h"
 
 #include <algorithm>
-#include <charconv>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "emulator/api/body_size.h"
+#include "emulator/api/sdk_attempt.h"
 #include "emulator/api/text.h"
-#include "emulator/faults/wrong_bytes.h"
 #include "emulator/instruments/instruments.h"
 #include "emulator/instruments/target_secrets.h"
 
@@ -30,13 +30,6 @@ class LeavingMarks final : public api::Handler {
   api::Handler& next_;
 };
 
-std::optional<std::uint64_t> ParseNumber(std::string_view text) {
-  std::uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
 // "bytes 0-99/1000"
 std::optional<ByteRange> ParseContentRange(std::string_view header) {
   constexpr std::string_view kUnit = "bytes ";
@@ -45,8 +38,8 @@ std::optional<ByteRange> ParseContentRange(std::string_view header) {
   const std::size_t dash = header.find('-');
   const std::size_t slash = header.find('/');
   if (dash == std::string_view::npos || slash == std::string_view::npos || slash < dash) return std::nullopt;
-  const auto first = ParseNumber(header.substr(0, dash));
-  const auto last = ParseNumber(header.substr(dash + 1, slash - dash - 1));
+  const auto first = api::ParseDecimal(header.substr(0, dash));
+  const auto last = api::ParseDecimal(header.substr(dash + 1, slash - dash - 1));
   if (!first || !last || *last < *first) return std::nullopt;
   return ByteRange{*first, *last + 1};
 }
@@ -56,7 +49,7 @@ std::optional<ByteRange> AnsweredRange(const api::Exchange& exchange) {
   const api::Response& response = exchange.response;
   if (response.status == 206) return ParseContentRange(response.Find("Content-Range").value_or(std::string_view()));
   if (response.status != 200) return std::nullopt;
-  return ByteRange{0, response.content_length ? *response.content_length : faults::BodySize(response)};
+  return ByteRange{0, response.content_length ? *response.content_length : api::BodySize(response)};
 }
 
 bool IsChecksum(std::string_view name) {
@@ -70,14 +63,8 @@ void AddPair(std::string& list, std::string_view name, std::string_view value) {
   list += value;
 }
 
-// "attempt=2; max=3"
-std::uint32_t ParseAttempt(std::string_view header) {
-  constexpr std::string_view kMark = "attempt=";
-  const std::size_t at = header.find(kMark);
-  if (at == std::string_view::npos) return 1;
-  const std::string_view number = header.substr(at + kMark.size());
-  const auto attempt = ParseNumber(number.substr(0, number.find_first_of("; ")));
-  return static_cast<std::uint32_t>(std::min<std::uint64_t>(attempt.value_or(1), UINT32_MAX));
+std::uint32_t AttemptOf(std::string_view sdk_request) {
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(api::ClaimedAttempt(sdk_request).value_or(1), UINT32_MAX));
 }
 
 std::string_view PayloadOf(std::string_view claim) {
@@ -137,7 +124,7 @@ void WriteDown(const api::Exchange& exchange, MonotonicTime now) {
                        .tls = exchange.connection.tls,
                        .ending = exchange.whole ? Ending::kAnswered : Ending::kBroken,
                        .status = exchange.response.status,
-                       .attempt = ParseAttempt(told.attempt),
+                       .attempt = AttemptOf(told.attempt),
                        .bytes_in = exchange.bytes_in,
                        .bytes_out = exchange.bytes_out,
                        .range = AnsweredRange(exchange),

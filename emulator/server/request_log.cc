@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <string_view>
 
@@ -12,6 +11,7 @@
 
 #include "base/dates.h"
 #include "base/log.h"
+#include "emulator/api/sdk_attempt.h"
 
 namespace penstock::emulator::server {
 namespace {
@@ -33,18 +33,6 @@ std::string ErrorCode(const api::Response& response) {
   const std::size_t begin = open + kOpen.size();
   const std::size_t end = document->find('<', begin);
   return end == std::string::npos ? std::string() : document->substr(begin, end - begin);
-}
-
-// "attempt=2; max=3" of amz-sdk-request -> 2; 0 when the client does not say.
-int Attempt(const api::RequestHead& request) {
-  const std::string_view text = request.Find("amz-sdk-request").value_or(std::string_view());
-  static constexpr std::string_view kName = "attempt=";
-  const std::size_t place = text.find(kName);
-  int attempt = 0;
-  if (place != std::string_view::npos) {
-    std::from_chars(text.data() + place + kName.size(), text.data() + text.size(), attempt);
-  }
-  return attempt;
 }
 
 }  // namespace
@@ -70,7 +58,7 @@ std::string LogLine(const api::Exchange& exchange, WallTime finished) {
   line["duration_us"] = std::chrono::duration_cast<std::chrono::microseconds>(finished - exchange.received).count();
   line["access_key_id"] = exchange.identity.access_key_id;
   line["user_agent"] = FreeText(exchange.request.Find("user-agent"));
-  line["attempt"] = Attempt(exchange.request);
+  line["attempt"] = api::ClaimedAttempt(exchange.request.Find("amz-sdk-request").value_or(std::string_view())).value_or(0);
   // Keys are any bytes; what is not UTF-8 becomes U+FFFD.
   return line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
