@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
 #include "emulator/api/router.h"
 
@@ -42,8 +43,6 @@ bool Holds(const std::optional<NumberSet>& set, const std::optional<Value>& valu
   return !set || (value && set->Has(*value));
 }
 
-bool Holds(const std::optional<Pattern>& pattern, std::string_view text) { return !pattern || pattern->Matches(text); }
-
 bool RangeHolds(const RangeCondition& condition, const std::optional<Facts::Range>& range) {
   if (condition.present && *condition.present != range.has_value()) return false;
   const std::optional<std::uint64_t> first = range ? range->first : std::nullopt;
@@ -57,40 +56,83 @@ bool RangeHolds(const RangeCondition& condition, const std::optional<Facts::Rang
 }
 
 bool HeadersHold(const Condition& condition, const Facts& facts) {
-  for (const auto& [name, pattern] : condition.headers) {
-    const auto value = facts.exchange->request.Find(name);
-    if (!value || !pattern.Matches(*value)) return false;
+  return std::all_of(condition.headers.begin(), condition.headers.end(), [&facts](const auto& wanted) {
+    const auto value = facts.exchange->request.Find(wanted.first);
+    return value && wanted.second.Matches(*value);
+  });
+}
+
+bool QueryHolds(const Condition& condition, const Facts& facts) {
+  return std::all_of(condition.query.begin(), condition.query.end(), [&facts](const auto& wanted) {
+    const auto value = facts.exchange->target.Get(wanted.first);
+    return value && wanted.second.Matches(*value);
+  });
+}
+
+bool OperationHolds(const Condition& condition, const Facts& facts) {
+  return std::binary_search(condition.operations.begin(), condition.operations.end(), facts.operation);
+}
+
+// Something that a condition may set. The second is asked only where the first says so.
+struct Test {
+  bool (*is_set)(const Condition& condition);
+  bool (*holds)(const Condition& condition, const Facts& facts);
+};
+
+// What costs least, and rules out most, first.
+constexpr std::array kTests{
+    Test{[](const Condition& when) { return when.attempt.has_value(); },
+         [](const Condition& when, const Facts& facts) { return when.attempt->Has(facts.attempt); }},
+    Test{[](const Condition& when) { return when.rank.has_value(); },
+         [](const Condition& when, const Facts& facts) { return Holds(when.rank, facts.rank); }},
+    Test{[](const Condition& when) { return when.part.has_value(); },
+         [](const Condition& when, const Facts& facts) { return Holds(when.part, facts.part); }},
+    Test{[](const Condition& when) { return when.size.has_value(); },
+         [](const Condition& when, const Facts& facts) { return Holds(when.size, facts.size); }},
+    Test{[](const Condition& when) { return when.range.has_value(); },
+         [](const Condition& when, const Facts& facts) { return RangeHolds(*when.range, facts.range); }},
+    Test{[](const Condition& when) { return when.directory_bucket.has_value(); },
+         [](const Condition& when, const Facts& facts) { return *when.directory_bucket == facts.directory_bucket; }},
+    Test{[](const Condition& when) { return when.connection_reused.has_value(); },
+         [](const Condition& when, const Facts& facts) {
+           return *when.connection_reused == (facts.exchange->connection.requests_before > 0);
+         }},
+    Test{[](const Condition& when) { return when.connection_requests.has_value(); },
+         [](const Condition& when, const Facts& facts) { return when.connection_requests->Has(facts.exchange->connection.requests_before); }},
+    Test{[](const Condition& when) { return when.connection_id.has_value(); },
+         [](const Condition& when, const Facts& facts) { return when.connection_id->Has(facts.exchange->connection.id); }},
+    Test{[](const Condition& when) { return when.access_key.has_value(); },
+         [](const Condition& when, const Facts& facts) { return *when.access_key == facts.access_key; }},
+    Test{[](const Condition& when) { return when.bucket.has_value(); },
+         [](const Condition& when, const Facts& facts) { return when.bucket->Matches(facts.bucket); }},
+    Test{[](const Condition& when) { return when.key.has_value(); },
+         [](const Condition& when, const Facts& facts) { return when.key->Matches(facts.key); }},
+    Test{[](const Condition& when) { return when.address.has_value(); },
+         [](const Condition& when, const Facts& facts) { return when.address->Matches(facts.exchange->connection.peer); }},
+    Test{[](const Condition& when) { return when.user_agent.has_value(); },
+         [](const Condition& when, const Facts& facts) { return when.user_agent->Matches(facts.user_agent); }},
+    Test{[](const Condition& when) { return !when.operations.empty(); }, OperationHolds},
+    Test{[](const Condition& when) { return !when.headers.empty(); }, HeadersHold},
+    Test{[](const Condition& when) { return !when.query.empty(); }, QueryHolds},
+};
+static_assert(kTests.size() <= 32, "a bit of Matcher::set_ each");
+
+}  // namespace
+
+Matcher::Matcher(const Condition& condition) : condition_(&condition) {
+  for (std::size_t i = 0; i < kTests.size(); ++i) {
+    if (kTests[i].is_set(condition)) set_ |= 1U << i;
   }
-  for (const auto& [name, pattern] : condition.query) {
-    const auto value = facts.exchange->target.Get(name);
-    if (!value || !pattern.Matches(*value)) return false;
+}
+
+bool Matcher::Matches(const Facts& facts) const {
+  for (std::uint32_t left = set_; left != 0; left &= left - 1) {
+    if (!kTests[static_cast<std::size_t>(std::countr_zero(left))].holds(*condition_, facts)) return false;
   }
   return true;
 }
 
-bool ClientHolds(const Condition& condition, const Facts& facts) {
-  const api::Connection& connection = facts.exchange->connection;
-  if (condition.access_key && *condition.access_key != facts.access_key) return false;
-  if (!Holds(condition.user_agent, facts.user_agent) || !Holds(condition.address, connection.peer)) return false;
-  if (!Holds(condition.rank, facts.rank) || !Holds(condition.attempt, std::optional(facts.attempt))) return false;
-  if (condition.connection_reused && *condition.connection_reused != (connection.requests_before > 0)) return false;
-  return Holds(condition.connection_requests, std::optional(connection.requests_before)) &&
-         Holds(condition.connection_id, std::optional(connection.id));
-}
-
-}  // namespace
-
-bool Matches(const Condition& condition, const Facts& facts) {
-  if (!condition.operations.empty() &&
-      !std::binary_search(condition.operations.begin(), condition.operations.end(), facts.operation)) {
-    return false;
-  }
-  if (!Holds(condition.bucket, facts.bucket) || !Holds(condition.key, facts.key)) return false;
-  if (condition.directory_bucket && *condition.directory_bucket != facts.directory_bucket) return false;
-  if (!Holds(condition.part, facts.part) || !Holds(condition.size, facts.size)) return false;
-  if (condition.range && !RangeHolds(*condition.range, facts.range)) return false;
-  return ClientHolds(condition, facts) && HeadersHold(condition, facts);
-}
+bool Matches(const Condition& condition, const Facts& facts) { return Matcher(condition).Matches(facts); }
 
 Result<std::vector<std::string>> ExpandOperation(std::string_view name) {
   if (name.starts_with('@')) return ExpandClass(name);

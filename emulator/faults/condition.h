@@ -59,7 +59,21 @@ struct Condition {
   double probability = 1;
 };
 
-// Whether the head of the request fulfils the condition.
+// A condition made ready to be asked of many requests: of what may be set it looks at that alone which is, what costs least first.
+//
+// Thread safety: not changed once made.
+class Matcher {
+ public:
+  // `condition` outlives this, where it is.
+  explicit Matcher(const Condition& condition);
+  // Whether the head of the request fulfils the condition.
+  bool Matches(const Facts& facts) const;
+
+ private:
+  const Condition* condition_;
+  std::uint32_t set_ = 0;  // a bit for each thing that is set
+};
+
 bool Matches(const Condition& condition, const Facts& facts);
 
 // Names of S3's operations, sorted, for "GetObject", globs over them ("Upload*"), and the classes "@read", "@write", "@list",

@@ -25,7 +25,7 @@ RuleIndex::RuleIndex(const std::vector<Rule>& rules) {
   for (std::size_t place = 0; place < rules.size(); ++place) {
     const Condition& when = rules[place].when;
     if (rules[place].deeds.front().at.stage == Stage::kAccept) continue;
-    const Candidate candidate{.place = place, .bucket = Opening::OfPattern(when.bucket), .key = Opening::OfPattern(when.key)};
+    const Candidate candidate{.key = Opening::OfPattern(when.key), .headers = NeedsOf(when), .bucket = Opening::OfPattern(when.bucket), .place = place};
     if (when.operations.empty()) of_others_.push_back(candidate);
     for (auto& [operation, candidates] : by_operation_) {
       if (when.operations.empty() || std::binary_search(when.operations.begin(), when.operations.end(), operation)) {

@@ -1,7 +1,7 @@
 // Which rules of a scenario a request may meet, told without touching the rules.
 //
-// A scenario may have a thousand rules, and a server answers a hundred thousand requests a second: what an operation, and the
-// first bytes of bucket and key, rule out must cost next to nothing.
+// A scenario may have a thousand rules, and a server answers a hundred thousand requests a second: what an operation, the first
+// bytes of bucket and key, and the names of the headers rule out must cost next to nothing.
 #ifndef PENSTOCK_EMULATOR_FAULTS_RULE_INDEX_H_
 #define PENSTOCK_EMULATOR_FAULTS_RULE_INDEX_H_
 
@@ -14,6 +14,7 @@
 #include <string_view>
 #include <vector>
 
+#include "emulator/faults/header_needs.h"
 #include "emulator/faults/rule.h"
 
 namespace penstock::emulator::faults {
@@ -45,6 +46,7 @@ class RuleIndex {
     std::string_view operation;
     std::string_view bucket;
     std::string_view key;
+    HeaderNameSet headers = HeaderNameSet::All();
   };
 
   // `rules`: those of connections, which begin at Stage::kAccept, are left out.
@@ -56,7 +58,10 @@ class RuleIndex {
     const Opening bucket = Opening::OfName(names.bucket);
     const Opening key = Opening::OfName(names.key);
     for (const Candidate& candidate : Of(names.operation)) {
-      if (candidate.bucket.Admits(bucket) && candidate.key.Admits(key) && !look(candidate.place)) return;
+      if (candidate.key.Admits(key) && candidate.headers.MetBy(names.headers) && candidate.bucket.Admits(bucket) &&
+          !look(candidate.place)) {
+        return;
+      }
     }
   }
   // Whether there is any.
@@ -64,9 +69,10 @@ class RuleIndex {
 
  private:
   struct Candidate {
-    std::size_t place = 0;
-    Opening bucket;
     Opening key;
+    HeaderNeeds headers;
+    Opening bucket;
+    std::size_t place = 0;
   };
   std::span<const Candidate> Of(std::string_view operation) const;
 

@@ -8,7 +8,6 @@ namespace penstock::emulator::faults {
 namespace {
 
 constexpr std::size_t kMostRequestIds = 32;
-constexpr std::size_t kMostGroups = 65'536;  // of one rule; further ones do not meet it
 
 std::string InvocationOf(const Facts& facts) {
   return facts.invocation.empty() ? RequestIdentity(facts) : std::string(facts.invocation);
@@ -32,6 +31,13 @@ std::string GroupOf(Per per, const Facts& facts) {
   return {};
 }
 
+std::vector<Matcher> MatchersOf(const std::vector<Rule>& rules) {
+  std::vector<Matcher> matchers;
+  matchers.reserve(rules.size());
+  for (const Rule& rule : rules) matchers.emplace_back(rule.when);
+  return matchers;
+}
+
 std::uint64_t NumberOf(const throttle::Draw& draw) { return static_cast<std::uint64_t>(draw[0] * 0x1p53); }
 
 }  // namespace
@@ -51,8 +57,11 @@ RunningScenario::RunningScenario(Scenario scenario, WallTime now)
       draws_(scenario_.seed),
       began_(now),
       index_(scenario_.rules),
+      matchers_(MatchersOf(scenario_.rules)),
       counts_bytes_(std::any_of(scenario_.rules.begin(), scenario_.rules.end(),
-                                [](const Rule& rule) { return rule.when.after_bytes > 0; })) {
+                                [](const Rule& rule) { return rule.when.after_bytes > 0; })),
+      counts_failures_(std::any_of(scenario_.rules.begin(), scenario_.rules.end(),
+                                   [](const Rule& rule) { return rule.when.unless_failed.has_value(); })) {
   for (std::size_t i = 0; i < scenario_.rules.size(); ++i) {
     states_.push_back(std::make_unique<State>());
     if (scenario_.rules[i].deeds.front().at.stage == Stage::kAccept) for_connections_.push_back(i);
@@ -68,14 +77,17 @@ std::vector<std::unique_ptr<Ticket>> RunningScenario::Meet(const Facts& facts, W
   const std::uint64_t before = requests_.fetch_add(1, std::memory_order_relaxed);
   const auto age = std::chrono::duration_cast<std::chrono::nanoseconds>(now - began_);
   std::vector<std::unique_ptr<Ticket>> met;
-  index_.ForEach({.operation = facts.operation, .bucket = facts.bucket, .key = facts.key},
+  index_.ForEach({.operation = facts.operation, .bucket = facts.bucket, .key = facts.key, .headers = HeaderNameSet::Of(facts.exchange->request)},
                  [&](std::size_t place) { return GoesOn(place, facts, age, before, met); });
   return met;
 }
 
 bool RunningScenario::MeetsNothing(const api::Exchange& exchange) {
   const api::Target& target = exchange.target;
-  if (index_.Concerns({.operation = exchange.operation, .bucket = target.bucket.value, .key = target.key.value})) return false;
+  if (index_.Concerns({.operation = exchange.operation, .bucket = target.bucket.value, .key = target.key.value,
+                       .headers = HeaderNameSet::Of(exchange.request)})) {
+    return false;
+  }
   requests_.fetch_add(1, std::memory_order_relaxed);
   return true;
 }
@@ -93,7 +105,7 @@ std::vector<std::unique_ptr<Ticket>> RunningScenario::MeetConnection(const Facts
 bool RunningScenario::GoesOn(std::size_t place, const Facts& facts, std::chrono::nanoseconds age, std::uint64_t requests_before,
                              std::vector<std::unique_ptr<Ticket>>& met) {
   const Rule& rule = scenario_.rules[place];
-  if (!Matches(rule.when, facts)) return true;
+  if (!matchers_[place].Matches(facts)) return true;
   std::unique_ptr<Ticket> ticket = TryRule(place, facts, age, requests_before);
   if (!ticket) return true;
   met.push_back(std::move(ticket));
@@ -115,7 +127,7 @@ std::unique_ptr<Ticket> RunningScenario::TryRule(std::size_t index, const Facts&
                    !HasFailedEnough(rule.when, ticket->invocation_);
   {
     const MutexLock lock(state.mutex);
-    ++state.matched;
+    ticket->ordinal_ = ++state.matched;
     const bool its_turn = !rule.when.nth || rule.when.nth->Has(state.matched);
     const bool taken = met && its_turn && Take(rule, state, *ticket);
     if (rule.limit.budget) {
@@ -124,7 +136,10 @@ std::unique_ptr<Ticket> RunningScenario::TryRule(std::size_t index, const Facts&
     }
     if (!taken) return nullptr;
   }
-  CountFailure(ticket->invocation_, /*back=*/false);
+  if (counts_failures_) {
+    const MutexLock lock(failures_mutex_);
+    failures_.Take(ticket->invocation_);
+  }
   ticket->scenario_ = shared_from_this();
   return ticket;
 }
@@ -146,8 +161,7 @@ double RunningScenario::Chance(const Condition& when, std::chrono::nanoseconds a
 bool RunningScenario::HasFailedEnough(const Condition& when, const std::string& invocation) {
   if (!when.unless_failed) return false;
   const MutexLock lock(failures_mutex_);
-  const auto found = failures_.find(invocation);
-  return found != failures_.end() && found->second >= *when.unless_failed;
+  return failures_.Taken(invocation) >= *when.unless_failed;
 }
 
 // Counts the request against the rule's limits, if they leave room for it.
@@ -157,40 +171,37 @@ bool RunningScenario::Take(const Rule& rule, State& state, const Ticket& ticket)
     if (met >= rule.limit.budget->most) return false;
   }
   if (rule.limit.times) {
-    const auto found = state.taken.find(ticket.group_);
-    if (found == state.taken.end() && (state.taken.size() >= kMostGroups || *rule.limit.times == 0)) return false;
-    if (found != state.taken.end() && found->second >= *rule.limit.times) return false;
-    ++state.taken[ticket.group_];
+    if (state.taken.Taken(ticket.group_) >= *rule.limit.times) return false;
+    state.taken.Take(ticket.group_);
   }
   ++state.under_way;
   return true;
 }
 
-void RunningScenario::CountFailure(const std::string& invocation, bool back) {
-  const MutexLock lock(failures_mutex_);
-  if (back) {
-    const auto found = failures_.find(invocation);
-    if (found != failures_.end() && found->second > 0) --found->second;
-    return;
-  }
-  if (failures_.size() >= kMostGroups) failures_.clear();
-  ++failures_[invocation];
+// A budget has back what did not happen.
+void RunningScenario::GiveBack(State& state, const Ticket& ticket) {
+  const std::uint64_t since = state.matched - ticket.ordinal_;
+  if (since < state.recent.size()) state.recent[state.recent.size() - 1 - static_cast<std::size_t>(since)] = false;
 }
 
 void RunningScenario::Settle(const Ticket& ticket) {
   State& state = *states_[ticket.index_];
+  const Rule& rule = ticket.rule();
   {
     const MutexLock lock(state.mutex);
     --state.under_way;
+    if (rule.limit.times) state.taken.Settle(ticket.group_, ticket.fired());
     if (ticket.fired()) {
       ++state.fired;
       state.request_ids.push_back(ticket.request_id_);
       if (state.request_ids.size() > kMostRequestIds) state.request_ids.pop_front();
-      return;
+    } else if (rule.limit.budget) {
+      GiveBack(state, ticket);
     }
-    if (ticket.rule().limit.times) --state.taken[ticket.group_];
   }
-  CountFailure(ticket.invocation_, /*back=*/true);
+  if (!counts_failures_) return;
+  const MutexLock lock(failures_mutex_);
+  failures_.Settle(ticket.invocation_, ticket.fired());
 }
 
 bool RunningScenario::IsComplete(const Rule& rule, const State& state) const {

@@ -12,10 +12,10 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "emulator/faults/arrivals.h"
+#include "emulator/faults/group_counts.h"
 #include "emulator/faults/rule.h"
 #include "emulator/faults/rule_index.h"
 #include "emulator/throttle/draws.h"
@@ -73,6 +73,7 @@ class Ticket {
   std::string invocation_;  // `unless_failed`'s
   std::string request_id_;
   throttle::Draw draw_{};
+  std::uint64_t ordinal_ = 0;  // among the requests that matched the rule
   std::size_t left_;
 };
 
@@ -104,8 +105,8 @@ class RunningScenario : public std::enable_shared_from_this<RunningScenario> {
     std::uint64_t matched PENSTOCK_GUARDED_BY(mutex) = 0;
     std::uint64_t under_way PENSTOCK_GUARDED_BY(mutex) = 0;
     std::uint64_t fired PENSTOCK_GUARDED_BY(mutex) = 0;
-    std::unordered_map<std::string, std::uint64_t> taken PENSTOCK_GUARDED_BY(mutex);  // by group
-    std::deque<bool> recent PENSTOCK_GUARDED_BY(mutex);                               // Budget's: who met it
+    GroupCounts taken PENSTOCK_GUARDED_BY(mutex);
+    std::deque<bool> recent PENSTOCK_GUARDED_BY(mutex);  // Budget's: which of the latest that matched met it
     std::deque<std::string> request_ids PENSTOCK_GUARDED_BY(mutex);
     Arrivals arrivals;
   };
@@ -118,7 +119,7 @@ class RunningScenario : public std::enable_shared_from_this<RunningScenario> {
   double Chance(const Condition& when, std::chrono::nanoseconds age) const;
   bool HasFailedEnough(const Condition& when, const std::string& invocation);
   bool Take(const Rule& rule, State& state, const Ticket& ticket) PENSTOCK_REQUIRES(state.mutex);
-  void CountFailure(const std::string& invocation, bool back);
+  void GiveBack(State& state, const Ticket& ticket) PENSTOCK_REQUIRES(state.mutex);
   void Settle(const Ticket& ticket);
   bool IsComplete(const Rule& rule, const State& state) const PENSTOCK_REQUIRES(state.mutex);
 
@@ -126,13 +127,15 @@ class RunningScenario : public std::enable_shared_from_this<RunningScenario> {
   const throttle::Draws draws_;
   const WallTime began_;
   const RuleIndex index_;
+  const std::vector<Matcher> matchers_;  // by rule
   const bool counts_bytes_;
+  const bool counts_failures_;
   std::vector<std::size_t> for_connections_;  // rules that begin at Stage::kAccept, in order
   std::vector<std::unique_ptr<State>> states_;  // by rule
   std::atomic<std::uint64_t> requests_{0};
   std::atomic<std::uint64_t> bytes_{0};
   Mutex failures_mutex_;
-  std::unordered_map<std::string, std::uint32_t> failures_ PENSTOCK_GUARDED_BY(failures_mutex_);  // fired, by invocation
+  GroupCounts failures_ PENSTOCK_GUARDED_BY(failures_mutex_);  // by invocation
 };
 
 // For the end of a test: kPreconditionFailed names the rules that must fire and did not, with the seed.

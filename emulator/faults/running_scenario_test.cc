@@ -183,6 +183,52 @@ TEST(RunningScenarioTest, ABudgetLeavesEnoughRequestsAlone) {
   EXPECT_EQ(met, "fff.......fff.......fff.......");
 }
 
+TEST(RunningScenarioTest, ABudgetHasBackWhatDidNotHappen) {
+  const auto scenario = Start({MakeRule("r", {}, {.budget = Limit::Budget{.most = 1, .of = 10}})});
+  const TestRequest request("GET", "/b/k");
+  EXPECT_EQ(scenario->Meet(request.facts(), kBegin).size(), 1U) << "chosen, and given back unfired";
+  EXPECT_EQ(Ask(*scenario), "r");
+  EXPECT_EQ(Ask(*scenario), "");
+}
+
+TEST(RunningScenarioTest, WhatABudgetHasBackLateIsTheRightRequests) {
+  const auto scenario = Start({MakeRule("r", {}, {.budget = Limit::Budget{.most = 2, .of = 4}})});
+  const TestRequest request("GET", "/b/k");
+  auto first = scenario->Meet(request.facts(), kBegin);
+  ASSERT_EQ(first.size(), 1U);
+  EXPECT_EQ(Ask(*scenario), "r");
+  EXPECT_EQ(Ask(*scenario), "");
+  first.clear();
+  EXPECT_EQ(Ask(*scenario), "r") << "of the last four the second and this one";
+  EXPECT_EQ(Ask(*scenario), "");
+  auto late = scenario->Meet(request.facts(), kBegin);
+  ASSERT_EQ(late.size(), 1U);
+  for (int i = 0; i < 4; ++i) Ask(*scenario);
+  late.clear();  // no budget looks so far back any more
+  EXPECT_EQ(scenario->Account().rules[0].under_way, 0U);
+}
+
+TEST(RunningScenarioTest, ATimesPerKeyGoesOnBeyondAnyNumberOfKeys) {
+  const auto scenario = Start({MakeRule("r", {}, {.times = 1, .per = Per::kKey})});
+  const auto key = [](int number) { return "/b/" + std::to_string(number); };
+  std::size_t met = 0;
+  for (int i = 0; i < 70'000; ++i) met += Ask(*scenario, "GET", key(i)).empty() ? 0 : 1;
+  EXPECT_EQ(met, 70'000U);
+  EXPECT_EQ(Ask(*scenario, "GET", key(69'999)), "");
+  EXPECT_EQ(Ask(*scenario, "GET", key(70'000 - 65'536)), "") << "the oldest that is still known";
+  EXPECT_EQ(Ask(*scenario, "GET", key(0)), "r") << "forgotten: it begins again";
+}
+
+TEST(RunningScenarioTest, WhoFailedEnoughIsRememberedAmongManyOthers) {
+  const auto scenario = Start({MakeRule("r", {.unless_failed = 1})});
+  const auto ask = [&](const std::string& invocation) { return Ask(*scenario, "GET", "/b/k", {{"amz-sdk-invocation-id", invocation}}); };
+  for (int i = 0; i < 65'535; ++i) ask(std::to_string(i));
+  EXPECT_EQ(ask("mine"), "r");
+  EXPECT_EQ(ask("one more"), "r");
+  EXPECT_EQ(ask("mine"), "");
+  EXPECT_EQ(ask("0"), "r") << "forgotten: it begins again";
+}
+
 TEST(RunningScenarioTest, AnInvocationThatFailedEnoughIsLeftAlone) {
   const auto scenario = Start({MakeRule("r", {.unless_failed = 3})});
   std::string met;
