@@ -1,0 +1,62 @@
+"""``s3torchconnector._s3client._mock_s3client``: a client whose S3 is in this process."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from typing import TYPE_CHECKING
+
+from .. import _core
+from .._client import S3Client
+from .._config import S3ClientConfig
+from .._streams import PutObjectStream
+
+if TYPE_CHECKING:
+    from .._user_agent import UserAgent
+    from ..testing import Emulator, Namespace
+
+__all__ = ["MockS3Client"]
+
+_lock = threading.Lock()
+_emulators: dict[str, Emulator] = {}  # by region, for the process's life
+_numbers = itertools.count()
+
+
+def new_namespace(region: str) -> Namespace:
+    """An empty universe of buckets on an emulator in this process."""
+    from ..testing import Emulator
+
+    with _lock:
+        if region not in _emulators:
+            _emulators[region] = Emulator(region=region)
+        return _emulators[region].create_namespace(f"mock-{next(_numbers)}")
+
+
+class MockS3Client(S3Client):
+    """A client with one bucket in memory.
+
+    Args:
+        region: Any.
+        bucket: Is made.
+    """
+
+    def __init__(
+        self, region: str, bucket: str, user_agent: UserAgent | None = None, s3client_config: S3ClientConfig | None = None
+    ) -> None:
+        super().__init__(region, user_agent=user_agent, s3client_config=s3client_config)
+        self._bucket = bucket
+        self._namespace = new_namespace(region)
+        self._s3 = self._namespace.client()
+        self._s3.create_bucket(bucket)
+
+    def _client_builder(self) -> _core.Client:
+        self._s3client_config.validate()
+        return self._s3._client
+
+    def add_object(self, key: str, data: bytes) -> None:
+        stream = PutObjectStream(self._s3._client, self._bucket, key, None, None)
+        stream.write(data)
+        stream.close()
+
+    def remove_object(self, key: str) -> None:
+        self._s3.delete_object(self._bucket, key)
