@@ -1,0 +1,37 @@
+"""Where the examples work: an S3 URI, a region and an endpoint, from the environment."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import penstock
+
+REGION = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or "us-east-1"
+
+
+def uri(*parts: str) -> str:
+    """The place of `parts` below S3_URI, without a slash at its end."""
+    base = os.environ.get("S3_URI", "")
+    if not base.startswith("s3://"):
+        sys.exit(f"S3_URI is {base!r}; set it to where this example may write, such as s3://my-bucket/some/prefix")
+    return "/".join([base.rstrip("/"), *parts])
+
+
+def client() -> penstock.S3Client:
+    return penstock.S3Client(REGION)
+
+
+def make_bucket() -> None:
+    """Makes the bucket of S3_URI unless it is there."""
+    bucket = uri().removeprefix("s3://").partition("/")[0]
+    try:
+        next(client().list_objects(bucket, max_keys=1))
+    except penstock.S3NotFoundError:
+        client().create_bucket(bucket)
+
+
+def put(where: str, data: bytes) -> None:
+    bucket, _, key = where.removeprefix("s3://").partition("/")
+    with client().put_object(bucket, key) as writer:
+        writer.write(data)
