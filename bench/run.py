@@ -20,6 +20,7 @@ from rich.table import Table
 GROUPS = {  # a group and its files in groups/
     "emulator": ["emulator", "emulator_store", "emulator_limits"],
     "faults": ["faults", "faults_shape"],
+    "dcp": ["dcp"],
     "client": ["client", "client_readers", "client_writers", "client_listing", "client_python"],
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import os
@@ -11,6 +12,7 @@ from types import TracebackType
 from typing import Any
 
 from . import _core
+from ._exceptions import S3NotFoundError
 
 #: A scenario, or a list of rules, as docs/faults.md has them; the path of a JSON file; or the name of a built-in scenario.
 FaultDocument = Mapping[str, Any] | Sequence[Mapping[str, Any]] | os.PathLike[str] | str
@@ -132,6 +134,17 @@ class Faults:
             S3NotFoundError: no scenario runs.
         """
         self.account().check()
+
+    def check_all(self) -> None:
+        """As `check`, for the scenario, if one runs, and every retry test that has not been deleted.
+
+        Raises:
+            AssertionError: names the rules.
+        """
+        with contextlib.suppress(S3NotFoundError):  # none runs
+            self.check()
+        for test_id in self.retry_tests():
+            _parse_account(self._core.retry_test_account(self.namespace, test_id)).check()
 
     def retry_test(self, operations: Mapping[str, Sequence[str | Mapping[str, Any]]]) -> RetryTest:
         """Faults for the requests that bring the test's header: each operation's, one after the other, each once.

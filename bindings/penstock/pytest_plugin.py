@@ -111,9 +111,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
 
 def _check_faults(namespace: Namespace) -> None:
     try:
-        namespace.faults.account().check()
-    except S3NotFoundError:
-        return  # none were planned
+        namespace.faults.check_all()
     except AssertionError as error:
         pytest.fail(f"{error}\n{_describe(namespace)}", pytrace=False)
 
@@ -125,7 +123,9 @@ def _describe(namespace: Namespace) -> str:
     except S3NotFoundError:
         lines.append("no faults were planned")
     else:
-        lines.append(f"faults {account.name!r}, seed {account.seed}: {account.fired} fired on {account.requests} requests")
+        lines.append(
+            f"faults{f' {account.name!r}' if account.name else ''}, seed {account.seed}: {account.fired} fired on {account.requests} requests"
+        )
         lines += [f"  {rule.id}: fired {rule.fired} times, matched {rule.matched}" for rule in account.rules]
     lines.append(namespace.journal.describe(_SHOWN_REQUESTS))
     return "\n".join(lines)

@@ -14,8 +14,7 @@ import json
 import os
 import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal
@@ -24,10 +23,9 @@ from . import _core
 from ._client import S3Client
 from ._clock import Clock
 from ._config import S3ClientConfig
-from ._exceptions import S3NotFoundError
+from ._emulated_s3 import emulated_s3
 from ._faults import FaultAccount, FaultDocument, Faults, RetryTest, RuleAccount, _document_text
 from ._journal import Filter, Journal, JournalEntry, RangeReport, Retry
-from ._offline_environment import environment_set, offline_environment
 
 __all__ = [
     "ACCESS_KEY_ID",
@@ -352,28 +350,6 @@ class Namespace(_Access):
         return self._emulator.limits_report(self.name)
 
 
-@contextmanager
-def emulated_s3(**options: Any) -> Iterator[Emulator]:
-    """An emulator for a block, for a function (as its decorator) or for a test case (``self.enterContext``).
-
-    The environment leads boto3, the AWS CLI, s3fs, s3torchconnector and Penstock there, and away from any AWS account that
-    the machine knows; behind the block it is as it was.
-
-    Args:
-        options: Those of `Emulator`.
-
-    Raises:
-        AssertionError: at the end: faults that were set for the default namespace did not happen.
-    """
-    with Emulator(**options) as emulator, environment_set(offline_environment(emulator.environment())):
-        yield emulator
-        try:
-            account = emulator.faults().account()
-        except S3NotFoundError:
-            return  # there were none
-        account.check()
-
-
 def _limits_json(limits: str | os.PathLike[str] | Mapping[str, Any] | None) -> str:
     """JSON, or a preset's name as it stands."""
     if limits is None:
@@ -382,7 +358,12 @@ def _limits_json(limits: str | os.PathLike[str] | Mapping[str, Any] | None) -> s
         return json.dumps(limits)
     if limits in _PRESETS:
         return str(limits)
-    return Path(limits).read_text(encoding="utf-8")
+    try:
+        return Path(limits).read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise ValueError(
+            f"limits {str(limits)!r} is neither a preset ({', '.join(_PRESETS)}) nor the path of a JSON file"
+        ) from None
 
 
 def _read_json(path: str) -> dict[str, Any]:

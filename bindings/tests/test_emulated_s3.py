@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import unittest
 
@@ -46,3 +47,84 @@ class Case(unittest.TestCase):
     def test_upload(self) -> None:
         boto3.client("s3").create_bucket(Bucket="data")
         self.assertEqual(self.s3.stats()["requests"], {"CreateBucket": 1})
+
+
+@emulated_s3(region="eu-west-1")
+class DecoratedCase(unittest.TestCase):
+    def setUp(self) -> None:
+        self.client = boto3.client("s3")  # the environment is there already
+
+    def test_is_empty(self) -> None:
+        self.assertEqual(self.client.list_buckets()["Buckets"], [])
+        self.client.create_bucket(Bucket="data", CreateBucketConfiguration={"LocationConstraint": "eu-west-1"})
+
+    test_is_empty_again = test_is_empty
+
+    def test_fails(self) -> None:
+        if os.environ.get("FAIL_IN_CASE"):
+            self.fail("as it should")
+
+
+def test_a_decorated_test_case_runs_each_test_in_its_own(monkeypatch):
+    def run() -> unittest.TestResult:
+        result = unittest.TestResult()
+        unittest.defaultTestLoader.loadTestsFromTestCase(DecoratedCase).run(result)
+        return result
+
+    first = run()
+    assert (first.testsRun, first.failures, first.errors) == (3, [], [])
+    monkeypatch.setenv("FAIL_IN_CASE", "1")
+    assert ["as it should" in text for _, text in run().failures] == [True]
+    assert "AWS_ENDPOINT_URL" not in os.environ
+
+
+def test_a_decorated_test_case_fails_where_a_planned_fault_did_not_happen():
+    @emulated_s3(faults=[{"when": {"operation": "PutObject"}, "do": {"slow_down": {}}, "limit": {"times": 1}}])
+    class Case(unittest.TestCase):
+        def test_never_puts(self) -> None:
+            boto3.client("s3").list_buckets()
+
+    result = unittest.TestResult()
+    unittest.defaultTestLoader.loadTestsFromTestCase(Case).run(result)
+    assert "planned did not happen" in result.failures[0][1]
+
+
+def test_decorates_the_tests_of_a_plain_class():
+    @emulated_s3()
+    class TestUpload:
+        def test_it(self) -> dict[str, int]:
+            return emulated_requests()
+
+        def helper(self) -> str | None:
+            return os.environ.get("AWS_ENDPOINT_URL")
+
+    def emulated_requests() -> dict[str, int]:
+        boto3.client("s3").create_bucket(Bucket="data")
+        return {"buckets": len(boto3.client("s3").list_buckets()["Buckets"])}
+
+    before = os.environ.get("AWS_ENDPOINT_URL")
+    assert [TestUpload().test_it(), TestUpload().test_it()] == [{"buckets": 1}] * 2
+    assert TestUpload().helper() == before
+
+
+def test_decorates_a_coroutine():
+    @emulated_s3()
+    async def count() -> int:
+        await asyncio.sleep(0)
+        boto3.client("s3").create_bucket(Bucket="data")
+        return len(boto3.client("s3").list_buckets()["Buckets"])
+
+    assert asyncio.run(count()) == 1
+
+
+def test_what_does_not_run_when_it_is_called_is_refused():
+    def generate():
+        yield 1
+
+    with pytest.raises(TypeError, match=r"cannot decorate <function .*generate.*use `with emulated_s3"):
+        emulated_s3()(generate)
+
+
+def test_a_retry_test_that_nobody_met_fails_the_block():
+    with pytest.raises(AssertionError, match="GetObject-1"), emulated_s3() as s3:
+        s3.faults().retry_test({"GetObject": ["slow_down"]})
