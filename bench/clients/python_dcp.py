@@ -1,8 +1,8 @@
 """Saves or loads a distributed checkpoint with torch by several gloo ranks and prints what it cost, as one JSON line.
 
-python_dcp.py CLIENT VERB ENDPOINT URI RANKS SHAPE ROUNDS; CLIENT: penstock or s3torchconnector; VERB: save or load; SHAPE: COUNTxBYTES,
-so many tensors of so many bytes in all ranks together; large ones (1 MiB and more) are sharded by rows, small ones each belong to a
-rank.
+python_dcp.py CLIENT VERB ENDPOINT URI RANKS SHAPE ROUNDS; CLIENT: penstock or s3torchconnector; VERB: save or load; SHAPE:
+COUNTxBYTES, so many tensors of so many bytes in all ranks together; large ones (1 MiB and more) are sharded by rows, small ones
+each belong to a rank.
 
 `seconds` is the slowest rank's, `cpu` all ranks' together; `peak_mib` is the most that a rank's memory grew above its tensors.
 """

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
+import socket
 import sys
+import urllib.request
 from pathlib import Path
 
 from groups.client_python import PEERS, not_md5
@@ -31,27 +34,28 @@ def measured(results: dict[str, list[Measurement]], name: str) -> list[Row]:
     return rows(results, PEERS[0], quantities)
 
 
-def bytes_sent(server: Server) -> int:
+def bytes_sent(admin: str) -> int:
     """What the server has sent, all answers together."""
-    import json
-    import urllib.request
-
-    with urllib.request.urlopen(f"{server.endpoint}/_penstock/stats") as answer:
+    with urllib.request.urlopen(f"{admin}/_penstock/stats") as answer:
         return int(json.load(answer)["bytes_out"])
 
 
 def loaded(rounds: int, name: str, ranks: int, shape: str, delay_ms: int = 0) -> list[Row]:
     """Both load the same checkpoint, which the reference has written by four ranks."""
-    with penstock_emulator("--memory", *(["--first-byte-delay-ms", str(delay_ms)] if delay_ms else [])) as server:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    admin = f"http://127.0.0.1:{port}"
+    delay = ["--first-byte-delay-ms", str(delay_ms)] if delay_ms else []
+    with penstock_emulator("--memory", "--admin-port", str(port), *delay) as server:
         not_md5(server, "bench")
         uri = "s3://bench/checkpoint"
         run("s3torchconnector", "save", server, uri, RANKS, shape, times=0)
 
         def measure(peer: str) -> Measurement:
-            before = bytes_sent(server)
+            before = bytes_sent(admin)
             got = run(peer, "load", server, uri, ranks, shape)
             needed = got["bytes"] / TIMES * (TIMES + 1)
-            return per_gigabyte(got) | {"over": (bytes_sent(server) - before) / needed}
+            return per_gigabyte(got) | {"over": (bytes_sent(admin) - before) / needed}
 
         results = interleave({peer: (lambda peer=peer: measure(peer)) for peer in PEERS}, rounds)
     return measured(results, name) + rows(results, PEERS[0], {"over": (f"{name}.bytes", "fetched/needed")})

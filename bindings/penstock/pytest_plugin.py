@@ -123,9 +123,8 @@ def _describe(namespace: Namespace) -> str:
     except S3NotFoundError:
         lines.append("no faults were planned")
     else:
-        lines.append(
-            f"faults{f' {account.name!r}' if account.name else ''}, seed {account.seed}: {account.fired} fired on {account.requests} requests"
-        )
+        name = f" {account.name!r}" if account.name else ""
+        lines.append(f"faults{name}, seed {account.seed}: {account.fired} fired on {account.requests} requests")
         lines += [f"  {rule.id}: fired {rule.fired} times, matched {rule.matched}" for rule in account.rules]
     lines.append(namespace.journal.describe(_SHOWN_REQUESTS))
     return "\n".join(lines)
