@@ -7,7 +7,8 @@ namespace penstock::emulator::faults {
 
 Opening Opening::OfName(std::string_view name) {
   Opening opening;
-  std::memcpy(opening.bytes_.data(), name.data(), std::min(name.size(), sizeof(opening.bytes_)));
+  // Who has no name at all has no address either.
+  if (!name.empty()) std::memcpy(opening.bytes_.data(), name.data(), std::min(name.size(), sizeof(opening.bytes_)));
   return opening;
 }
 
