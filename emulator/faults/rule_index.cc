@@ -19,6 +19,27 @@ Opening Opening::OfPattern(const std::optional<Pattern>& pattern) {
   return opening;
 }
 
+void Openings::Add(const Opening& opening) {
+  std::vector<Words>& sorted = sorted_by_mask_[opening.mask_];
+  sorted.insert(std::upper_bound(sorted.begin(), sorted.end(), opening.bytes_), opening.bytes_);
+}
+
+bool Openings::Admit(const Opening& name) const {
+  return std::any_of(sorted_by_mask_.begin(), sorted_by_mask_.end(), [&name](const auto& group) {
+    const auto& [mask, sorted] = group;
+    return std::binary_search(sorted.begin(), sorted.end(), Words{name.bytes_[0] & mask[0], name.bytes_[1] & mask[1]});
+  });
+}
+
+void RuleIndex::Candidates::Add(const Candidate& candidate) {
+  all.push_back(candidate);
+  if (candidate.key.empty()) {
+    of_any_key.push_back(candidate);
+  } else {
+    openings.Add(candidate.key);
+  }
+}
+
 RuleIndex::RuleIndex(const std::vector<Rule>& rules) {
   for (const Rule& rule : rules) {
     for (const std::string& operation : rule.when.operations) by_operation_[operation];
@@ -27,16 +48,16 @@ RuleIndex::RuleIndex(const std::vector<Rule>& rules) {
     const Condition& when = rules[place].when;
     if (rules[place].deeds.front().at.stage == Stage::kAccept) continue;
     const Candidate candidate{.key = Opening::OfPattern(when.key), .headers = NeedsOf(when), .bucket = Opening::OfPattern(when.bucket), .place = place};
-    if (when.operations.empty()) of_others_.push_back(candidate);
+    if (when.operations.empty()) of_others_.Add(candidate);
     for (auto& [operation, candidates] : by_operation_) {
       if (when.operations.empty() || std::binary_search(when.operations.begin(), when.operations.end(), operation)) {
-        candidates.push_back(candidate);
+        candidates.Add(candidate);
       }
     }
   }
 }
 
-std::span<const RuleIndex::Candidate> RuleIndex::Of(std::string_view operation) const {
+const RuleIndex::Candidates& RuleIndex::Of(std::string_view operation) const {
   const auto found = by_operation_.find(operation);
   return found == by_operation_.end() ? of_others_ : found->second;
 }

@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,10 +31,25 @@ class Opening {
   bool Admits(const Opening& name) const {
     return ((name.bytes_[0] & mask_[0]) == bytes_[0]) && ((name.bytes_[1] & mask_[1]) == bytes_[1]);
   }
+  // It admits everything.
+  bool empty() const { return mask_[0] == 0; }
 
  private:
+  friend class Openings;
   std::array<std::uint64_t, 2> bytes_{};
   std::array<std::uint64_t, 2> mask_{};
+};
+
+// Many of them, none empty, asked at once: a search for each length that they have, 16 at most, however many there are.
+class Openings {
+ public:
+  void Add(const Opening& opening);
+  // Whether one of them does.
+  bool Admit(const Opening& name) const;
+
+ private:
+  using Words = std::array<std::uint64_t, 2>;
+  std::map<Words, std::vector<Words>> sorted_by_mask_;
 };
 
 // Thread safety: not changed once made.
@@ -57,7 +71,8 @@ class RuleIndex {
   void ForEach(const Names& names, Look look) const {
     const Opening bucket = Opening::OfName(names.bucket);
     const Opening key = Opening::OfName(names.key);
-    for (const Candidate& candidate : Of(names.operation)) {
+    const Candidates& candidates = Of(names.operation);
+    for (const Candidate& candidate : candidates.openings.Admit(key) ? candidates.all : candidates.of_any_key) {
       if (candidate.key.Admits(key) && candidate.headers.MetBy(names.headers) && candidate.bucket.Admits(bucket) &&
           !look(candidate.place)) {
         return;
@@ -74,11 +89,18 @@ class RuleIndex {
     Opening bucket;
     std::size_t place = 0;
   };
-  std::span<const Candidate> Of(std::string_view operation) const;
-
   // Rules that may concern an operation; those that name none concern every one.
-  std::map<std::string, std::vector<Candidate>, std::less<>> by_operation_;
-  std::vector<Candidate> of_others_;
+  struct Candidates {
+    void Add(const Candidate& candidate);
+
+    std::vector<Candidate> all;
+    Openings openings;                  // of the keys, of those that have one ...
+    std::vector<Candidate> of_any_key;  // ... and the others: for most requests there are no more
+  };
+  const Candidates& Of(std::string_view operation) const;
+
+  std::map<std::string, Candidates, std::less<>> by_operation_;
+  Candidates of_others_;
 };
 
 }  // namespace penstock::emulator::faults

@@ -47,6 +47,37 @@ TEST(RuleIndexTest, NothingThatAPatternMatchesIsRuledOut) {
   }
 }
 
+TEST(RuleIndexTest, ManyKeysHideNoneOfThem) {
+  std::vector<Rule> rules;
+  for (int number = 0; number < 200; ++number) {
+    rules.push_back(MakeRule({.key = Pattern::Prefix((number % 2 == 0 ? "train/" : "a/very/long/way/to/") + std::to_string(number) + "/")}));
+  }
+  rules.push_back(MakeRule({}));
+  const RuleIndex index(rules);
+  for (int number = 0; number < 200; ++number) {
+    const std::string key = *rules[static_cast<std::size_t>(number)].when.key->literal().begin() == 't' ? "train/" : "a/very/long/way/to/";
+    bool found = false;
+    index.ForEach({.key = key + std::to_string(number) + "/x"}, [&](std::size_t place) {
+      found = found || place == static_cast<std::size_t>(number);
+      return true;
+    });
+    EXPECT_TRUE(found) << number;
+  }
+  EXPECT_EQ(Places(rules, {.key = "train/1/x"}), Several{200}) << "that number is of the others";
+}
+
+TEST(RuleIndexTest, WhatAHeaderThatIsMissingRulesOutIsNotLookedAt) {
+  const std::vector<Rule> rules{MakeRule({.headers = {{"x-run", Pattern("7")}}}), MakeRule({.key = Pattern("k"), .attempt = NumberSet::Of(2)})};
+  HeaderNameSet run;
+  run.Add("X-Run");
+  HeaderNameSet retry;
+  retry.Add("amz-sdk-request");
+  EXPECT_EQ(Places(rules, {.key = "k", .headers = {}}), Several{});
+  EXPECT_EQ(Places(rules, {.key = "k", .headers = run}), Several{0});
+  EXPECT_EQ(Places(rules, {.key = "k", .headers = retry}), Several{1});
+  EXPECT_EQ(Places(rules, {.key = "k"}), (Several{0, 1})) << "not known";
+}
+
 TEST(RuleIndexTest, RulesOfConnectionsAreNotForRequests) {
   EXPECT_FALSE(RuleIndex({MakeRule({}, Stage::kAccept)}).Concerns({.operation = "GetObject"}));
   EXPECT_TRUE(RuleIndex({MakeRule({})}).Concerns({.operation = "GetObject"}));
