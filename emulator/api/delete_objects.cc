@@ -77,6 +77,9 @@ std::vector<Result<store::DeleteOutcome>> DeleteEntries(Call& call, const std::v
   std::vector<store::DeleteObject> deletes;
   for (const Entry& entry : entries) {
     auto request = MakeDelete(call, entry);
+    if (request.ok() && call.exchange.notes) {
+      if (auto refusal = call.exchange.notes->RefuseEntry(outcomes.size(), entry.key)) request = *std::move(refusal);
+    }
     if (request.ok()) {
       sent.push_back(outcomes.size());
       deletes.push_back(std::move(*request));

@@ -135,6 +135,9 @@ class RequestNotes {
   virtual ~RequestNotes() = default;
   // Ids of the fault rules that fired for it so far, with commas between.
   virtual std::string FiredRules() const = 0;
+  // An error in place of what one entry of a request about many objects (DeleteObjects) asks for; nullopt: none. Called in the
+  // order of the entries, `place` from 0 on, before anything is done for any of them.
+  virtual std::optional<Error> RefuseEntry(std::size_t /*place*/, std::string_view /*key*/) { return std::nullopt; }
 };
 
 // Takes an answer that is given after Handle has returned. The wire's part.

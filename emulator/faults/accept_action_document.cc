@@ -1,10 +1,36 @@
 #include "emulator/faults/accept_action_document.h"
 
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "emulator/faults/kind_document.h"
+
 namespace penstock::emulator::faults {
 
 Result<Deed> ReadTlsAbort(const Json& json, const std::string& place) {
-  PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {}));
-  return Deed(TlsAbortAction{});
+  using Kind = TlsAbortAction::Kind;
+  constexpr std::array<std::pair<std::string_view, Kind>, 4> kKinds{{{"handshake-failure", Kind::kHandshakeFailure},
+                                                                     {"protocol-version", Kind::kProtocolVersion},
+                                                                     {"no-application-protocol", Kind::kNoApplicationProtocol},
+                                                                     {"truncated", Kind::kTruncated}}};
+  PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"mode"}));
+  TlsAbortAction abort;
+  PENSTOCK_TRY(ReadKind(fields, "mode", kKinds, abort.kind));
+  return Deed(abort);
+}
+
+Result<Deed> ReadTlsCertificate(const Json& json, const std::string& place) {
+  using Kind = TlsCertificateAction::Kind;
+  constexpr std::array<std::pair<std::string_view, Kind>, 5> kKinds{{{"expired", Kind::kExpired},
+                                                                     {"not-yet-valid", Kind::kNotYetValid},
+                                                                     {"wrong-host", Kind::kWrongHost},
+                                                                     {"self-signed", Kind::kSelfSigned},
+                                                                     {"unknown-authority", Kind::kUnknownAuthority}}};
+  PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"mode"}));
+  TlsCertificateAction certificate;
+  PENSTOCK_TRY(ReadKind(fields, "mode", kKinds, certificate.kind));
+  return Deed(certificate);
 }
 
 Result<Deed> ReadGoAway(const Json& json, const std::string& place) {

@@ -11,6 +11,7 @@ namespace penstock::emulator::faults {
 
 // Each reads the members of one action. kInvalidArgument names the place.
 Result<Deed> ReadTlsAbort(const Json& json, const std::string& place);
+Result<Deed> ReadTlsCertificate(const Json& json, const std::string& place);
 Result<Deed> ReadGoAway(const Json& json, const std::string& place);
 Result<Deed> ReadConnectionLimit(const Json& json, const std::string& place);
 

@@ -4,20 +4,29 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 
 #include "emulator/api/exchange.h"
+#include "emulator/faults/action.h"
 #include "emulator/faults/fault_desk.h"
 
 namespace penstock::emulator::faults {
 
 struct Greeting {
   enum class Kind : std::uint8_t { kServe, kReset, kFin, kRefuseTls } kind = Kind::kServe;
+  TlsAbortAction::Kind refusal = TlsAbortAction::Kind::kHandshakeFailure;  // of kRefuseTls
+  std::optional<TlsCertificateAction::Kind> certificate;  // in place of the server's own
   std::uint64_t most_requests = 0;  // 0: as many as come
 };
 
-// By the scenario that runs at the desk; its rules at `accept` alone. `others`: connections open beside this one. Waits
-// for nothing.
-Greeting Greet(const FaultDesk& desk, api::Connection connection, std::size_t others);
+struct Caller {
+  api::Connection connection;
+  std::size_t others = 0;          // connections open beside this one
+  bool certificate_may_sign = false;  // the server's: who trusts it trusts what it signs (http/flawed_certificates.h)
+};
+
+// By the scenario that runs at the desk; its rules at `accept` alone. Waits for nothing.
+Greeting Greet(const FaultDesk& desk, Caller caller);
 
 }  // namespace penstock::emulator::faults
 

@@ -13,7 +13,7 @@ class AcceptFaultsTest : public testing::Test {
  protected:
   void Set(std::string_view rules) { ASSERT_TRUE(desk_.Start(ParseScenario(rules).value()).ok()); }
   Greeting Meet(bool tls = false, std::size_t others = 0) {
-    return Greet(desk_, {.id = 1, .peer = "10.0.0.1:5000", .tls = tls}, others);
+    return Greet(desk_, {.connection = {.id = 1, .peer = "10.0.0.1:5000", .tls = tls}, .others = others});
   }
   std::uint64_t fired() const { return desk_.Account()->fired; }
 
@@ -41,6 +41,30 @@ TEST_F(AcceptFaultsTest, AnAlertNeedsTls) {
   EXPECT_EQ(fired(), 0U);
   EXPECT_EQ(Meet(true).kind, Kind::kRefuseTls);
   EXPECT_EQ(fired(), 1U);
+}
+
+TEST_F(AcceptFaultsTest, AnAbortSaysWhich) {
+  Set(R"([{"do": {"tls_abort": {"mode": "truncated"}}}])");
+  EXPECT_EQ(Meet(true).refusal, TlsAbortAction::Kind::kTruncated);
+}
+
+TEST_F(AcceptFaultsTest, WhoIsAbortedSeesNoCertificate) {
+  Set(R"([{"do": {"tls_abort": {}}}, {"do": {"tls_certificate": {"mode": "self-signed"}}}])");
+  EXPECT_EQ(Meet(true).certificate, std::nullopt);
+  EXPECT_EQ(fired(), 1U);
+}
+
+TEST_F(AcceptFaultsTest, AFlawedCertificateNeedsTlsAndOneThatSigns) {
+  Set(R"([{"do": {"tls_certificate": {"mode": "wrong-host"}}}])");
+  const auto meet = [&](bool tls, bool trusts) { return Greet(desk_, {.connection = {.tls = tls}, .certificate_may_sign = trusts}).certificate; };
+  EXPECT_EQ(meet(false, true), std::nullopt);
+  EXPECT_EQ(meet(true, false), std::nullopt);
+  EXPECT_EQ(fired(), 0U);
+  EXPECT_EQ(meet(true, true), TlsCertificateAction::Kind::kWrongHost);
+  EXPECT_EQ(fired(), 1U);
+  Set(R"([{"do": {"tls_certificate": {"mode": "self-signed"}}}, {"do": {"tls_certificate": {"mode": "expired"}}}])");
+  EXPECT_EQ(meet(true, true), TlsCertificateAction::Kind::kSelfSigned) << "nobody needs to trust who signs itself";
+  EXPECT_EQ(fired(), 1U) << "a connection has one certificate";
 }
 
 TEST_F(AcceptFaultsTest, ALimitIsForThoseBeyondIt) {

@@ -10,6 +10,9 @@
 #include <variant>
 #include <vector>
 
+#include "emulator/faults/number_set.h"
+#include "emulator/faults/pattern.h"
+
 namespace penstock::emulator::faults {
 
 // In the order in which a request passes them.
@@ -50,6 +53,16 @@ struct LateErrorAction {
   std::string message;
   std::chrono::milliseconds after{};        // white space goes out in between ...
   std::chrono::milliseconds every{1'000};   // ... that often
+};
+
+// Entries of a request about many objects (DeleteObjects) that fail inside its answer, while the others are carried out.
+struct PartialFailureAction {
+  std::string code = "InternalError";
+  std::string message;               // empty: S3's own
+  std::vector<Pattern> keys;         // one of them; empty: any key
+  std::optional<NumberSet> entries;  // places in the request, from 1 on
+  std::optional<std::uint64_t> most;  // of one request: the first of those that the others choose
+  double probability = 1;            // by key
 };
 
 enum class DropKind : std::uint8_t { kReset, kFin, kHalfClose, kHang };
@@ -118,8 +131,15 @@ struct SkewAction {
   std::chrono::milliseconds ahead{};
 };
 
-// In place of a TLS handshake an alert.
-struct TlsAbortAction {};
+// In place of a TLS handshake an alert, or the begin of one and FIN.
+struct TlsAbortAction {
+  enum class Kind : std::uint8_t { kHandshakeFailure, kProtocolVersion, kNoApplicationProtocol, kTruncated } kind = Kind::kHandshakeFailure;
+};
+
+// A certificate that clients must refuse; the handshake goes on if they do not.
+struct TlsCertificateAction {
+  enum class Kind : std::uint8_t { kExpired, kNotYetValid, kWrongHost, kSelfSigned, kUnknownAuthority } kind = Kind::kExpired;
+};
 
 // The connection is closed behind so many requests.
 struct GoAwayAction {
@@ -131,8 +151,9 @@ struct ConnectionLimitAction {
   std::uint64_t most = 0;
 };
 
-using Deed = std::variant<ErrorAction, LateErrorAction, DropAction, StallAction, PaceAction, LatencyAction, CorruptAction, TruncateAction,
-                          HeaderAction, RedirectAction, ContinueAction, CredentialsAction, SkewAction, TlsAbortAction, GoAwayAction, ConnectionLimitAction>;
+using Deed = std::variant<ErrorAction, LateErrorAction, PartialFailureAction, DropAction, StallAction, PaceAction, LatencyAction, CorruptAction,
+                          TruncateAction, HeaderAction, RedirectAction, ContinueAction, CredentialsAction, SkewAction, TlsAbortAction,
+                          TlsCertificateAction, GoAwayAction, ConnectionLimitAction>;
 
 struct Action {
   Deed deed;

@@ -9,6 +9,8 @@
 #include "emulator/api/errors.h"
 #include "emulator/faults/accept_action_document.h"
 #include "emulator/faults/header_document.h"
+#include "emulator/faults/kind_document.h"
+#include "emulator/faults/partial_failure_document.h"
 #include "emulator/throttle/latency_profile.h"
 
 namespace penstock::emulator::faults {
@@ -39,23 +41,6 @@ Result<void> ReadFlag(const JsonFields& fields, std::string_view name, bool& int
   PENSTOCK_ASSIGN(const std::optional<bool> flag, fields.Flag(name));
   if (flag) into = *flag;
   return Ok();
-}
-
-// One of a few words; `into` stays where the member is not there.
-template <class Kind, std::size_t kCount>
-Result<void> ReadKind(const JsonFields& fields, std::string_view name, const std::array<std::pair<std::string_view, Kind>, kCount>& kinds,
-                      Kind& into) {
-  PENSTOCK_ASSIGN(const std::optional<std::string> text, fields.Text(name));
-  if (!text) return Ok();
-  std::string known;
-  for (const auto& [word, kind] : kinds) {
-    if (word == *text) {
-      into = kind;
-      return Ok();
-    }
-    known += (known.empty() ? "" : ", ") + std::string(word);
-  }
-  return FieldError(fields.Place(name), "must be one of " + known + ", not '" + *text + "'");
 }
 
 Result<void> ReadErrorFields(const JsonFields& fields, ErrorAction& error) {
@@ -288,10 +273,11 @@ constexpr std::uint32_t kInstead = At(Stage::kHeaders, Stage::kBodyIn, Stage::kB
 constexpr std::uint32_t kAnywhere = ((1U << 9) - 1) & ~At(Stage::kAccept);
 constexpr std::uint32_t kAlsoAtOnce = kAnywhere | At(Stage::kAccept);
 
-constexpr std::array<Kind, 21> kKinds{{
+constexpr std::array<Kind, 23> kKinds{{
     {"error", ReadError, Stage::kBeforeCommit, kInstead},
     {"slow_down", ReadSlowDown, Stage::kHeaders, kInstead},
     {"late_error", ReadLateError, Stage::kAfterCommit, At(Stage::kBeforeCommit, Stage::kAfterCommit)},
+    {"partial_failure", ReadPartialFailure, Stage::kBeforeCommit, At(Stage::kBeforeCommit)},
     {"reset", ReadDrop<DropKind::kReset>, Stage::kHeaders, kAlsoAtOnce},
     {"fin", ReadDrop<DropKind::kFin>, Stage::kHeaders, kAlsoAtOnce},
     {"half_close", ReadDrop<DropKind::kHalfClose>, Stage::kHeaders, kAnywhere},
@@ -308,6 +294,7 @@ constexpr std::array<Kind, 21> kKinds{{
     {"credentials", ReadCredentials, Stage::kHeaders, At(Stage::kHeaders)},
     {"clock_skew", ReadSkew, Stage::kHeaders, At(Stage::kHeaders)},
     {"tls_abort", ReadTlsAbort, Stage::kAccept, At(Stage::kAccept)},
+    {"tls_certificate", ReadTlsCertificate, Stage::kAccept, At(Stage::kAccept)},
     {"goaway", ReadGoAway, Stage::kAccept, At(Stage::kAccept)},
     {"connection_limit", ReadConnectionLimit, Stage::kAccept, At(Stage::kAccept)},
 }};

@@ -113,8 +113,10 @@ class Shaping {
   void Apply(const RedirectAction&) { ReplaceAfterCommit(); }
   void Apply(const CredentialsAction&) {}
   void Apply(const ContinueAction&) {}
+  void Apply(const PartialFailureAction&) {}
   void Apply(const SkewAction&) {}
   void Apply(const TlsAbortAction&) {}
+  void Apply(const TlsCertificateAction&) {}
   void Apply(const GoAwayAction&) {}
   void Apply(const ConnectionLimitAction&) {}
 

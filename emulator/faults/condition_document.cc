@@ -27,14 +27,14 @@ Result<void> ReadNumbers(const JsonFields& fields, std::string_view name, std::o
   });
 }
 
-// Of what is counted from 1 on.
+}  // namespace
+
 Result<void> ReadCounts(const JsonFields& fields, std::string_view name, std::optional<NumberSet>& into) {
   PENSTOCK_TRY(ReadNumbers(fields, name, into));
   if (into && into->HasZeroAtMost()) return FieldError(fields.Place(name), "is counted from 1 on: 0 never comes");
   return Ok();
 }
 
-// "glob", or {"prefix": ...}, {"exactly": ...}, {"glob": ...}.
 Result<Pattern> ReadPattern(const Json& json, const std::string& place) {
   if (json.is_string()) return Pattern(json.get<std::string>());
   PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"glob", "prefix", "exactly"}));
@@ -48,7 +48,9 @@ Result<Pattern> ReadPattern(const Json& json, const std::string& place) {
   return name == "prefix" ? Pattern::Prefix(*text) : Pattern::Exactly(*text);
 }
 
-Result<void> ReadPattern(const JsonFields& fields, std::string_view name, std::optional<Pattern>& into) {
+namespace {
+
+Result<void> ReadPatternMember(const JsonFields& fields, std::string_view name, std::optional<Pattern>& into) {
   return Where(fields, name, [&](const Json& json, const std::string& place) -> Result<void> {
     PENSTOCK_ASSIGN(into, ReadPattern(json, place));
     return Ok();
@@ -133,8 +135,8 @@ Result<void> ReadRange(const Json& json, const std::string& place, Condition& co
 Result<void> ReadClient(const Json& json, const std::string& place, Condition& condition) {
   PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"access_key", "user_agent", "address", "rank"}));
   PENSTOCK_ASSIGN(condition.access_key, fields.Text("access_key"));
-  PENSTOCK_TRY(ReadPattern(fields, "user_agent", condition.user_agent));
-  PENSTOCK_TRY(ReadPattern(fields, "address", condition.address));
+  PENSTOCK_TRY(ReadPatternMember(fields, "user_agent", condition.user_agent));
+  PENSTOCK_TRY(ReadPatternMember(fields, "address", condition.address));
   return ReadNumbers(fields, "rank", condition.rank);
 }
 
@@ -183,9 +185,9 @@ Result<Condition> ReadCondition(const Json& json, std::string place) {
     return [read, &condition](const Json& value, const std::string& its_place) { return read(value, its_place, condition); };
   };
   PENSTOCK_TRY(Where(fields, "operation", into(ReadOperations)));
-  PENSTOCK_TRY(ReadPattern(fields, "bucket", condition.bucket));
+  PENSTOCK_TRY(ReadPatternMember(fields, "bucket", condition.bucket));
   PENSTOCK_TRY(ReadBucketKind(fields, condition));
-  PENSTOCK_TRY(ReadPattern(fields, "key", condition.key));
+  PENSTOCK_TRY(ReadPatternMember(fields, "key", condition.key));
   PENSTOCK_TRY(ReadCounts(fields, "part", condition.part));
   PENSTOCK_TRY(Where(fields, "range", into(ReadRange)));
   PENSTOCK_TRY(ReadNumbers(fields, "size", condition.size));

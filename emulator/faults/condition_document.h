@@ -13,6 +13,11 @@ namespace penstock::emulator::faults {
 Result<Condition> ReadCondition(const Json& json, std::string place);
 Result<Limit> ReadLimit(const Json& json, std::string place);
 
+// "glob", or {"prefix": ...}, {"exactly": ...}, {"glob": ...}.
+Result<Pattern> ReadPattern(const Json& json, const std::string& place);
+// Of what is counted from 1 on; `into` stays where the member is not there.
+Result<void> ReadCounts(const JsonFields& fields, std::string_view name, std::optional<NumberSet>& into);
+
 }  // namespace penstock::emulator::faults
 
 #endif  // PENSTOCK_EMULATOR_FAULTS_CONDITION_DOCUMENT_H_

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "emulator/api/errors.h"
+#include "emulator/faults/partial_failure.h"
+
 namespace penstock::emulator::faults {
 
 FaultPlan::FaultPlan(std::vector<std::unique_ptr<Ticket>> tickets) : tickets_(std::move(tickets)) {
@@ -27,6 +30,17 @@ bool FaultPlan::TakePlace(Step& step) {
   if (in_place_ != nullptr) return false;
   in_place_ = &step;
   return true;
+}
+
+std::optional<Error> FaultPlan::RefuseEntry(std::size_t place, std::string_view key) {
+  for (Step& step : At(Stage::kBeforeCommit)) {
+    const auto* const failure = std::get_if<PartialFailureAction>(&step.action->deed);
+    if (failure == nullptr || !FailsEntry(*failure, {.place = place, .key = key, .failed_before = step.entries}, step.ticket->draw())) continue;
+    ++step.entries;
+    Done(step);
+    return api::MakeError(failure->code, {}, failure->message);
+  }
+  return std::nullopt;
 }
 
 std::string FaultPlan::FiredRules() const {

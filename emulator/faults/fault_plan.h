@@ -2,9 +2,12 @@
 #ifndef PENSTOCK_EMULATOR_FAULTS_FAULT_PLAN_H_
 #define PENSTOCK_EMULATOR_FAULTS_FAULT_PLAN_H_
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "emulator/api/exchange.h"
@@ -22,6 +25,7 @@ class FaultPlan final : public api::RequestNotes {
     const Action* action = nullptr;
     Ticket* ticket = nullptr;
     bool done = false;
+    std::uint64_t entries = 0;  // that it refused (PartialFailureAction)
   };
 
   explicit FaultPlan(std::vector<std::unique_ptr<Ticket>> tickets);
@@ -41,6 +45,7 @@ class FaultPlan final : public api::RequestNotes {
   void Stop() { stopped_ = true; }
 
   std::string FiredRules() const override;
+  std::optional<Error> RefuseEntry(std::size_t place, std::string_view key) override;
 
  private:
   std::vector<std::unique_ptr<Ticket>> tickets_;

@@ -16,7 +16,7 @@ class FaultPlanTest : public testing::Test {
   ScenarioAccount account() const { return running_->Account(); }
 
  private:
-  const TestRequest request_{"GET", "/bucket/key"};
+  const TestRequest request_{"POST", "/bucket?delete"};
   std::shared_ptr<RunningScenario> running_;
 };
 
@@ -51,6 +51,21 @@ TEST_F(FaultPlanTest, WhatWasNotDoneIsGivenBack) {
   plan.reset();
   EXPECT_EQ(account().rules[0].fired, 0U);
   EXPECT_EQ(account().rules[0].under_way, 0U);
+}
+
+TEST_F(FaultPlanTest, EntriesAreRefusedByTheFirstRuleThatChoosesThem) {
+  const auto plan = Plan(R"([{"id": "a", "do": {"partial_failure": {"key": "x*", "most": 1}}},
+                             {"id": "b", "do": {"partial_failure": {"code": "AccessDenied", "entries": "2-3"}}},
+                             {"id": "c", "do": {"partial_failure": {"key": "none"}}}])");
+  const auto code = [&](std::size_t place, const char* key) {
+    const auto refusal = plan->RefuseEntry(place, key);
+    return refusal ? refusal->code : "";
+  };
+  EXPECT_EQ(code(0, "y"), "");
+  EXPECT_EQ(code(1, "x1"), "InternalError");
+  EXPECT_EQ(code(2, "x2"), "AccessDenied") << "the first one has had its one entry";
+  EXPECT_EQ(code(3, "x3"), "");
+  EXPECT_EQ(plan->FiredRules(), "a,b");
 }
 
 TEST_F(FaultPlanTest, OneDeedTakesTheOperationsPlace) {

@@ -248,7 +248,8 @@ std::string StageProblem(const Rule& rule) {
 bool IsTerminal(const Action& action) {
   return std::holds_alternative<ErrorAction>(action.deed) || std::holds_alternative<LateErrorAction>(action.deed) ||
          std::holds_alternative<DropAction>(action.deed) || std::holds_alternative<TruncateAction>(action.deed) ||
-         std::holds_alternative<RedirectAction>(action.deed) || std::holds_alternative<CredentialsAction>(action.deed);
+         std::holds_alternative<RedirectAction>(action.deed) || std::holds_alternative<CredentialsAction>(action.deed) ||
+         std::holds_alternative<TlsAbortAction>(action.deed);
 }
 
 Result<void> CheckScenario(const Scenario& scenario) {

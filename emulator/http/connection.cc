@@ -23,6 +23,18 @@ std::int64_t Nanoseconds(MonotonicTime time) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
 }
 
+// RFC 8446 §6.2: fatal alerts as TLS 1.2 and later write them. And §4.1.3, §5.1: the begin of a ServerHello of 118 bytes.
+std::string_view RefusalBytes(TlsRefusal refusal) {
+  using namespace std::string_view_literals;
+  switch (refusal) {
+    case TlsRefusal::kHandshakeFailure: return "\x15\x03\x03\x00\x02\x02\x28"sv;
+    case TlsRefusal::kProtocolVersion: return "\x15\x03\x03\x00\x02\x02\x46"sv;
+    case TlsRefusal::kNoApplicationProtocol: return "\x15\x03\x03\x00\x02\x02\x78"sv;
+    case TlsRefusal::kTruncated: return "\x16\x03\x03\x00\x7a\x02\x00\x00\x76\x03\x03"sv;
+  }
+  return {};
+}
+
 }  // namespace
 
 WireConnection::WireConnection(std::uint64_t id, std::unique_ptr<Stream> stream, TlsStream* handshake,
@@ -39,13 +51,11 @@ WireConnection::WireConnection(std::uint64_t id, std::unique_ptr<Stream> stream,
 }
 
 void WireConnection::Receive(const Reception& reception) {
-  // RFC 8446 §6.2: a fatal alert, handshake_failure, as TLS 1.2 and later write it.
-  static constexpr char kHandshakeFailure[] = {0x15, 0x03, 0x03, 0x00, 0x02, 0x02, 0x28};
   most_requests_ = reception.most_requests;
   if (reception.kind == Reception::Kind::kServe) return;
   if (reception.kind == Reception::Kind::kRefuseTls) {
-    const ByteView alert = AsBytes(std::string_view(kHandshakeFailure, sizeof kHandshakeFailure));
-    stream_->Write({&alert, 1}, More::kNo, milliseconds(0));
+    const ByteView bytes = AsBytes(RefusalBytes(reception.refusal));
+    stream_->Write({&bytes, 1}, More::kNo, milliseconds(0));
   }
   stream_->EndWriting();
   stage_ = Stage::kLinger;

@@ -31,7 +31,6 @@ constexpr milliseconds kMaxSweep{1'000};   // how often waits are checked for th
 constexpr milliseconds kMinSweep{5};
 constexpr milliseconds kStopRound{10};
 constexpr milliseconds kMaxGrace{3'600'000};
-
 constexpr int kErrandPatience = 32;  // connections that a thread serves before an errand that waits
 
 MonotonicTime Now() { return std::chrono::steady_clock::now(); }
@@ -112,7 +111,7 @@ void Engine::Add(int fd) {
   TlsStream* handshake = nullptr;
   if (reception.kind == Reception::Kind::kReset) return PlainStream(fd).Reset();
   if (options_.tls != nullptr && reception.kind == Reception::Kind::kServe) {
-    std::unique_ptr<TlsStream> tls = options_.tls->Accept(fd);
+    std::unique_ptr<TlsStream> tls = options_.tls->Accept(fd, reception.flaw);
     if (tls == nullptr) return;
     handshake = tls.get();
     stream = std::move(tls);
@@ -142,7 +141,8 @@ void Engine::Add(int fd) {
 
 Reception Engine::Receive(std::uint64_t id, int fd) const {
   if (!options_.on_accept) return {};
-  return options_.on_accept({.id = id, .peer = PeerName(fd), .tls = options_.tls != nullptr, .others = open_.load(std::memory_order_relaxed)});
+  return options_.on_accept({.id = id, .peer = PeerName(fd), .tls = options_.tls != nullptr, .others = open_.load(std::memory_order_relaxed),
+                             .certificate_may_sign = options_.tls && options_.tls->may_sign()});
 }
 
 std::size_t Engine::connections() const {

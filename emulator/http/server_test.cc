@@ -182,13 +182,29 @@ TEST_F(ReceptionTest, OneMayEndWithFinWhateverItSends) {
   EXPECT_TRUE(client.EndsOrderly());
 }
 
-TEST_F(ReceptionTest, OneMayGetAnAlertInPlaceOfAHandshake) {
-  Start({.kind = Reception::Kind::kRefuseTls});
+struct RefusalCase {
+  const char* name;
+  TlsRefusal refusal;
+  std::string bytes;
+};
+
+class TlsRefusalTest : public ReceptionTest, public testing::WithParamInterface<RefusalCase> {};
+
+TEST_P(TlsRefusalTest, OneMayGetItInPlaceOfAHandshake) {
+  Start({.kind = Reception::Kind::kRefuseTls, .refusal = GetParam().refusal});
   TestClient client = Connect();
   int error = -1;
-  EXPECT_EQ(client.ReadToEnd(&error), std::string("\x15\x03\x03\x00\x02\x02\x28", 7));
+  EXPECT_EQ(client.ReadToEnd(&error), GetParam().bytes);
   EXPECT_EQ(error, 0);
 }
+
+INSTANTIATE_TEST_SUITE_P(
+    All, TlsRefusalTest,
+    testing::Values(RefusalCase{"HandshakeFailure", TlsRefusal::kHandshakeFailure, std::string("\x15\x03\x03\x00\x02\x02\x28", 7)},
+                    RefusalCase{"ProtocolVersion", TlsRefusal::kProtocolVersion, std::string("\x15\x03\x03\x00\x02\x02\x46", 7)},
+                    RefusalCase{"NoApplicationProtocol", TlsRefusal::kNoApplicationProtocol, std::string("\x15\x03\x03\x00\x02\x02\x78", 7)},
+                    RefusalCase{"Truncated", TlsRefusal::kTruncated, std::string("\x16\x03\x03\x00\x7a\x02\x00\x00\x76\x03\x03", 11)}),
+    [](const auto& one) { return std::string(one.param.name); });
 
 TEST_F(ReceptionTest, OneMayCarryOnlySoManyRequests) {
   Start({.most_requests = 2});

@@ -8,7 +8,11 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <map>
 #include <vector>
+
+#include "emulator/http/flawed_certificates.h"
+#include "penstock/base/mutex.h"
 
 namespace penstock::emulator::http {
 namespace {
@@ -139,13 +143,27 @@ class OpenSslStream final : public TlsStream {
   bool ended_ = false;
 };
 
+// Null: OpenSSL has no memory for it. No certificate yet.
+SslContextPtr NewContext() {
+  SslContextPtr context(SSL_CTX_new(TLS_server_method()));
+  if (context == nullptr) return nullptr;
+  SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
+  SSL_CTX_set_options(context.get(), SSL_OP_NO_RENEGOTIATION | SSL_OP_IGNORE_UNEXPECTED_EOF | SSL_OP_NO_COMPRESSION);
+  SSL_CTX_set_mode(context.get(),
+                   SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS);
+  return context;
+}
+
 class OpenSslContext final : public TlsContext {
  public:
-  explicit OpenSslContext(SslContextPtr context) : context_(std::move(context)) {}
+  explicit OpenSslContext(SslContextPtr context) : context_(std::move(context)), may_sign_(MaySign(*context_)) {}
 
-  std::unique_ptr<TlsStream> Accept(int fd) override {
+  bool may_sign() const override { return may_sign_; }
+
+  std::unique_ptr<TlsStream> Accept(int fd, CertificateFlaw flaw) override {
+    SSL_CTX* const context = flaw == CertificateFlaw::kNone ? context_.get() : Flawed(flaw);
     ERR_clear_error();
-    SslPtr ssl(SSL_new(context_.get()));
+    SslPtr ssl(context != nullptr ? SSL_new(context) : nullptr);
     if (ssl == nullptr || SSL_set_fd(ssl.get(), fd) != 1) {
       ::close(fd);
       return nullptr;
@@ -155,7 +173,24 @@ class OpenSslContext final : public TlsContext {
   }
 
  private:
-  SslContextPtr context_;
+  // Sessions of one are none of the others': whoever resumes one would see no certificate.
+  SSL_CTX* Flawed(CertificateFlaw flaw) {
+    const MutexLock lock(mutex_);
+    SslContextPtr& flawed = flawed_[flaw];
+    if (flawed == nullptr) {
+      SslContextPtr made = NewContext();
+      if (made == nullptr || !UseFlawedCertificate(*made, *context_, flaw).ok()) return nullptr;
+      SSL_CTX_set_session_cache_mode(made.get(), SSL_SESS_CACHE_OFF);
+      SSL_CTX_set_num_tickets(made.get(), 0);
+      flawed = std::move(made);
+    }
+    return flawed.get();
+  }
+
+  const SslContextPtr context_;
+  const bool may_sign_;
+  Mutex mutex_;
+  std::map<CertificateFlaw, SslContextPtr> flawed_ PENSTOCK_GUARDED_BY(mutex_);  // what is there stays
 };
 
 Error Unusable(const char* what, const std::string& path) {
@@ -170,12 +205,8 @@ Error Unusable(const char* what, const std::string& path) {
 
 Result<std::unique_ptr<TlsContext>> TlsContext::Create(const std::string& certificate_path, const std::string& key_path) {
   ERR_clear_error();
-  SslContextPtr context(SSL_CTX_new(TLS_server_method()));
+  SslContextPtr context = NewContext();
   if (context == nullptr) return Error::Make(ErrorKind::kResourceExhausted, "OpenSSL cannot create a TLS context");
-  SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
-  SSL_CTX_set_options(context.get(), SSL_OP_NO_RENEGOTIATION | SSL_OP_IGNORE_UNEXPECTED_EOF | SSL_OP_NO_COMPRESSION);
-  SSL_CTX_set_mode(context.get(),
-                   SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS);
   if (SSL_CTX_use_certificate_chain_file(context.get(), certificate_path.c_str()) != 1) {
     return Unusable("The TLS certificate file", certificate_path);
   }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "emulator/http/reception.h"
 #include "emulator/http/stream.h"
 #include "penstock/base/result.h"
 
@@ -27,9 +28,12 @@ class TlsContext {
   // PEM files; the certificate file may hold its chain. kInvalidArgument names the file that cannot be used.
   static Result<std::unique_ptr<TlsContext>> Create(const std::string& certificate_path, const std::string& key_path);
   virtual ~TlsContext() = default;
-  // Takes over `fd` in every case. Null when OpenSSL has no memory for it. The context outlives the stream.
+  // Its certificate may sign others: what clients that trust it refuse of a flawed one is the flaw (flawed_certificates.h).
+  virtual bool may_sign() const = 0;
+  // Takes over `fd` in every case. Null when OpenSSL has no memory for it. The context outlives the stream. Flawed
+  // certificates are made once each, for the first that is to meet them.
   // Threads that use the stream must block SIGPIPE: OpenSSL writes without MSG_NOSIGNAL.
-  virtual std::unique_ptr<TlsStream> Accept(int fd) = 0;
+  virtual std::unique_ptr<TlsStream> Accept(int fd, CertificateFlaw flaw) = 0;
 };
 
 }  // namespace penstock::emulator::http

@@ -5,9 +5,12 @@
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
 
+#include <array>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -186,6 +189,58 @@ TEST_F(TlsTest, SpeaksTls12And13Only) {
   EXPECT_EQ(TlsClient(server->port()).version(), "TLSv1.3");
   EXPECT_EQ(TlsClient(server->port(), TLS1_2_VERSION).version(), "TLSv1.2");
   EXPECT_FALSE(TlsClient(server->port(), TLS1_1_VERSION).connected());
+}
+
+// What a client saw of a handshake. It brings the session of another one, if there is one, and takes any certificate.
+struct Handshake {
+  explicit Handshake(int port, SSL_SESSION* earlier = nullptr) : client(port) {
+    SSL_set_fd(ssl.get(), client.fd());
+    if (earlier != nullptr) SSL_set_session(ssl.get(), earlier);
+    connected = SSL_connect(ssl.get()) == 1;
+    if (!connected) return;
+    const std::unique_ptr<X509, decltype(&X509_free)> certificate(SSL_get1_peer_certificate(ssl.get()), &X509_free);
+    std::array<char, 256> text{};
+    issuer = X509_NAME_oneline(X509_get_issuer_name(certificate.get()), text.data(), text.size());
+    reused = SSL_session_reused(ssl.get()) == 1;
+  }
+  TestClient client;
+  std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)> context = MakeContext();
+  std::unique_ptr<SSL, decltype(&SSL_free)> ssl{SSL_new(context.get()), &SSL_free};
+  bool connected = false;
+  bool reused = false;
+  std::string issuer;
+
+ private:
+  // TLS 1.2 has its session by the end of the handshake.
+  static std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)> MakeContext() {
+    std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)> made(SSL_CTX_new(TLS_client_method()), &SSL_CTX_free);
+    SSL_CTX_set_max_proto_version(made.get(), TLS1_2_VERSION);
+    return made;
+  }
+};
+
+TEST_F(TlsTest, AConnectionMayBeGivenAFlawedCertificateAndNoOldSession) {
+  FunctionHandler handler([](api::Exchange&) {});
+  std::atomic<CertificateFlaw> flaw = CertificateFlaw::kNone;
+  std::atomic<bool> may_sign = true;
+  ServerOptions options;
+  options.on_accept = [&](const Arrival& arrival) {
+    may_sign = arrival.certificate_may_sign;
+    return Reception{.flaw = flaw};
+  };
+  const auto server = Start(handler, options);
+  const Handshake good(server->port());
+  ASSERT_TRUE(good.connected);
+  EXPECT_EQ(good.issuer, "/CN=localhost");
+  EXPECT_FALSE(may_sign) << "it has no basic constraints";
+  EXPECT_TRUE(Handshake(server->port(), SSL_get_session(good.ssl.get())).reused);
+  flaw = CertificateFlaw::kUnknownAuthority;
+  const Handshake flawed(server->port(), SSL_get_session(good.ssl.get()));
+  ASSERT_TRUE(flawed.connected);
+  EXPECT_FALSE(flawed.reused) << "who resumes a session sees no certificate";
+  EXPECT_EQ(flawed.issuer, "/CN=penstock-emulator unknown authority");
+  flaw = CertificateFlaw::kNone;
+  EXPECT_EQ(Handshake(server->port()).issuer, "/CN=localhost");
 }
 
 TEST_F(TlsTest, EndsAHandshakeThatNeverComes) {

@@ -63,7 +63,8 @@ TEST_F(AdminFaultsTest, ARetryTestIsForTheRequestsThatNameIt) {
 TEST_F(AdminFaultsTest, WhatHappensAtAcceptIsTheDefaultNamespacesAlone) {
   ASSERT_TRUE(emulator_->CreateNamespace("ann").ok());
   for (const char* rules : {R"([{"do": {"reset": {}, "at": "accept"}}])", R"([{"do": {"goaway": {"requests": 1}}}])",
-                            R"([{"do": {"connection_limit": {"most": 1}}}])", R"([{"do": {"tls_abort": {}}}])"}) {
+                            R"([{"do": {"connection_limit": {"most": 1}}}])", R"([{"do": {"tls_abort": {}}}])",
+                            R"([{"do": {"tls_certificate": {}}}])"}) {
     const auto refused = Admin("PUT", "faults/ann", rules);
     EXPECT_EQ(refused.status, 400) << rules;
     EXPECT_NE(refused.text.find("set it there, PUT /_penstock/faults"), std::string::npos) << refused.text;

@@ -26,6 +26,7 @@
 #include "emulator/server/counters.h"
 #include "emulator/server/front.h"
 #include "emulator/server/options.h"
+#include "emulator/server/reception_for.h"
 #include "emulator/server/request_log.h"
 
 namespace penstock::emulator {
@@ -269,16 +270,9 @@ class RunningEmulator final : public Emulator {
   http::Reception Receive(const http::Arrival& arrival) {
     const auto instruments = control_->InstrumentsOf(std::string(kDefaultNamespace));
     if (!instruments.ok()) return {};
-    const faults::Greeting greeting = faults::Greet((*instruments)->faults(), {.id = arrival.id, .peer = arrival.peer, .tls = arrival.tls},
-                                                    arrival.others);
-    http::Reception reception{.most_requests = greeting.most_requests};
-    switch (greeting.kind) {
-      case faults::Greeting::Kind::kServe: break;
-      case faults::Greeting::Kind::kReset: reception.kind = http::Reception::Kind::kReset; break;
-      case faults::Greeting::Kind::kFin: reception.kind = http::Reception::Kind::kFin; break;
-      case faults::Greeting::Kind::kRefuseTls: reception.kind = http::Reception::Kind::kRefuseTls; break;
-    }
-    return reception;
+    return ReceptionFor(faults::Greet((*instruments)->faults(), {.connection = {.id = arrival.id, .peer = arrival.peer, .tls = arrival.tls},
+                                                                 .others = arrival.others,
+                                                                 .certificate_may_sign = arrival.certificate_may_sign}));
   }
 
   void Finished(const api::Exchange& exchange) {

@@ -49,6 +49,12 @@ class FaultsTest : public testing::Test {
     return Send(method + " " + target + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n" + headers +
                 "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
   }
+  // Of the keys "a", "b" and "key", in one request.
+  Seen DeleteThree() {
+    // python3: base64.b64encode(hashlib.md5(document).digest())
+    return Ask("POST", "/bucket?delete", "<Delete><Object><Key>a</Key></Object><Object><Key>b</Key></Object><Object><Key>key</Key></Object></Delete>",
+               "Content-MD5: cyR88Gu6Ji0m7uxFUvnzFg==\r\n");
+  }
   Seen Get(const std::string& headers = {}) { return Ask("GET", "/bucket/key", {}, headers); }
 
   void Set(const std::string& json) {

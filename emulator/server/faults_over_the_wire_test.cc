@@ -271,6 +271,26 @@ TEST_F(FaultsOverTheWireTest, ADeedAfterTheCommitNeedsASuccess) {
   EXPECT_EQ(Ask("GET", "/bucket/new").status(), 200);
 }
 
+TEST_F(FaultsOverTheWireTest, SomeEntriesOfADeletionFailInsideItsSuccess) {
+  for (const string key : {"a", "b"}) Ask("PUT", "/bucket/" + key, "x");
+  SetAction(R"({"partial_failure": {"code": "SlowDown", "key": ["b", "key"], "most": 1}})");
+  const string document =
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<DeleteResult xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><Deleted><Key>a</Key></Deleted>"
+      "<Error><Key>b</Key><Code>SlowDown</Code><Message>Please reduce your request rate.</Message></Error><Deleted><Key>key</Key></Deleted>"
+      "</DeleteResult>";
+  EXPECT_EQ(Scrubbed(DeleteThree().text),
+            "HTTP/1.1 200 OK\r\nx-amz-id-2: *\r\nx-amz-request-id: *\r\nDate: *\r\nContent-Type: application/xml\r\nServer: AmazonS3\r\n"
+            "Content-Length: " + std::to_string(document.size()) + "\r\nConnection: close\r\n\r\n" + document);
+  EXPECT_EQ(Fired(), 1U);
+  EXPECT_EQ(Ask("GET", "/bucket/a").status(), 404);
+  EXPECT_EQ(Ask("GET", "/bucket/b").status(), 200) << "what failed was not deleted";
+  EXPECT_EQ(Get().status(), 404);
+  SetAction(R"({"partial_failure": {"key": "c"}})");
+  EXPECT_EQ(DeleteThree().status(), 200);
+  EXPECT_EQ(Ask("DELETE", "/bucket/c").status(), 204);
+  EXPECT_EQ(Fired(), 0U) << "no entry was chosen, and one object is not a part of many";
+}
+
 TEST_F(FaultsOverTheWireTest, ConnectionsMeetFaultsBeforeTheirFirstByte) {
   Set(R"([{"do": {"reset": {}, "at": "accept"}, "limit": {"times": 1}}, {"do": {"fin": {}, "at": "accept"}, "limit": {"times": 1}}])");
   EXPECT_TRUE(Send("").reset);

@@ -49,6 +49,20 @@ TEST_F(FaultsUnderThreadsTest, ARuleThatIsToFireTwiceFiresExactlyTwice) {
   }
 }
 
+TEST_F(FaultsUnderThreadsTest, ADeletionThatIsToFailInPartTwiceFailsExactlyTwice) {
+  Set(R"([{"do": {"partial_failure": {"entries": "2-3"}}, "limit": {"times": 2}}])");
+  std::atomic<int> entries{0};
+  InThreads([&](int) {
+    for (int i = 0; i < 5; ++i) {
+      const string answer = DeleteThree().text;
+      for (std::size_t at = 0; (at = answer.find("<Error>", at)) != string::npos; ++at) ++entries;
+    }
+  });
+  EXPECT_EQ(entries, 4);
+  EXPECT_EQ(Account().at("fired"), 2);
+  EXPECT_EQ(Account().at("complete"), true);
+}
+
 TEST_F(FaultsUnderThreadsTest, TheSeedAloneDecidesWhoMeetsAFault) {
   std::vector<std::set<string>> failed;
   for (const int seed : {7, 7, 8}) {

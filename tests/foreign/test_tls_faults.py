@@ -1,0 +1,109 @@
+"""TLS gone wrong on purpose: what Python's ssl says of it, and what our client makes of it."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import penstock
+import pytest
+from penstock.testing import Emulator
+
+VERDICTS = {
+    "expired": "certificate has expired",
+    "not-yet-valid": "certificate is not yet valid",
+    "wrong-host": "Hostname mismatch, certificate is not valid for 'localhost'.",
+    "self-signed": "self-signed certificate",
+    "unknown-authority": "unable to get local issuer certificate",
+}
+ABORTS = {
+    "handshake-failure": "alert handshake failure",
+    "protocol-version": "alert protocol version",
+    "no-application-protocol": "alert no application protocol",
+}
+
+
+@pytest.fixture
+def emulator(certificate: tuple[Path, Path]) -> Iterator[Emulator]:
+    pem, key = certificate
+    with Emulator(tls=(str(pem), str(key))) as instance:
+        yield instance
+
+
+def connect(emulator: Emulator, certificate: tuple[Path, Path]) -> None:
+    context = ssl.create_default_context(cafile=str(certificate[0]))
+    port = int(emulator.endpoint.rsplit(":", 1)[1])
+    with socket.create_connection(("127.0.0.1", port), timeout=20) as plain:
+        context.wrap_socket(plain, server_hostname="localhost").close()
+
+
+@pytest.mark.parametrize("mode", VERDICTS)
+def test_a_flawed_certificate_is_refused_for_its_flaw(emulator, certificate, mode):
+    emulator.faults().set([{"do": {"tls_certificate": {"mode": mode}}, "limit": {"times": 1}}])
+    with pytest.raises(ssl.SSLCertVerificationError) as refused:
+        connect(emulator, certificate)
+    assert refused.value.verify_message == VERDICTS[mode]
+    connect(emulator, certificate)
+    emulator.faults().check()
+
+
+@pytest.mark.parametrize("mode", ABORTS)
+def test_an_alert_says_what_it_is_told_to(emulator, certificate, mode):
+    emulator.faults().set([{"do": {"tls_abort": {"mode": mode}}, "limit": {"times": 1}}])
+    with pytest.raises(ssl.SSLError) as refused:
+        connect(emulator, certificate)
+    # With underlines where this Python knows the alert by name.
+    assert ABORTS[mode] in str(refused.value).lower().replace("_", " ")
+    connect(emulator, certificate)
+    emulator.faults().check()
+
+
+def test_a_handshake_may_break_off(emulator, certificate):
+    emulator.faults().set([{"do": {"tls_abort": {"mode": "truncated"}}, "limit": {"times": 1}}])
+    with pytest.raises((ssl.SSLEOFError, ConnectionError)):
+        connect(emulator, certificate)
+    connect(emulator, certificate)
+    emulator.faults().check()
+
+
+@pytest.mark.parametrize("fault", [{"tls_certificate": {"mode": "self-signed"}}, {"tls_abort": {"mode": "protocol-version"}}])
+def test_under_threads_exactly_as_many_connections_meet_it_as_it_says(emulator, certificate, fault):
+    emulator.faults().set([{"do": fault, "limit": {"times": 2}}])
+
+    def fails(_: int) -> bool:
+        try:
+            connect(emulator, certificate)
+        except ssl.SSLError:
+            return True
+        return False
+
+    with ThreadPoolExecutor(8) as threads:
+        assert sum(threads.map(fails, range(40))) == 2
+    assert emulator.faults().account().fired == 2
+    emulator.faults().check()
+
+
+@pytest.mark.parametrize("plane", ["direct", "curl"])
+@pytest.mark.parametrize("mode", VERDICTS)
+def test_our_client_refuses_a_flawed_certificate_once(emulator, certificate, monkeypatch, plane, mode):
+    monkeypatch.setenv("AWS_CA_BUNDLE", str(certificate[0]))
+    monkeypatch.setenv("PENSTOCK_DATA_PLANE", plane)
+    reason = VERDICTS[mode] if mode != "wrong-host" else "no alternative certificate subject name matches"
+    emulator.faults().set([{"id": "flawed", "do": {"tls_certificate": {"mode": mode}}}])
+    with pytest.raises(penstock.S3UnauthenticatedError, match=f"TLS certificate of .* was not accepted: .*{reason}.*, 1 attempt"):
+        emulator.client().create_bucket("bucket")
+    assert emulator.faults().account().rule("flawed").fired == 1
+
+
+@pytest.mark.parametrize("plane", ["direct", "curl"])
+@pytest.mark.parametrize("mode", [*ABORTS, "truncated"])
+def test_our_client_gives_up_on_a_server_that_never_shakes_hands(emulator, certificate, monkeypatch, plane, mode):
+    monkeypatch.setenv("AWS_CA_BUNDLE", str(certificate[0]))
+    monkeypatch.setenv("PENSTOCK_DATA_PLANE", plane)
+    emulator.faults().set([{"id": "refused", "do": {"tls_abort": {"mode": mode}}}])
+    with pytest.raises(penstock.S3Exception, match="TLS"):
+        emulator.client(penstock.S3ClientConfig(max_attempts=3)).create_bucket("bucket")
+    assert 1 <= emulator.faults().account().rule("refused").fired <= 3
