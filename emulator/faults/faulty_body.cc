@@ -39,17 +39,16 @@ bool DoBeforeCommit(api::Exchange& exchange, FaultPlan& plan, FaultPlan::Step& s
 }
 
 FaultyBody::FaultyBody(api::Exchange& exchange, FaultPlan& plan, const FaultTools& tools)
-    : exchange_(exchange), inner_(*exchange.body), plan_(plan), tools_(tools), steps_(plan.At(Stage::kBodyIn)) {}
+    : exchange_(exchange), inner_(*exchange.body), plan_(plan), tools_(tools), steps_(plan.At(Stage::kBodyIn)), pace_(tools.pauses) {}
 
 Result<std::size_t> FaultyBody::Read(MutableByteView buffer) {
   PENSTOCK_TRY(DoWhatIsDue());
   std::uint64_t most = buffer.size();
   if (!steps_.empty()) most = std::min(most, steps_.front().action->at.offset - read_);
-  if (piece_ > 0) most = std::min(most, piece_);
-  PENSTOCK_ASSIGN(const std::size_t got, inner_.Read(buffer.first(most)));
+  PENSTOCK_ASSIGN(const std::size_t got, inner_.Read(buffer.first(pace_.MostOf(most))));
   read_ += got;
   if (got == 0) return got;
-  AwaitPiece(got);
+  pace_.Await(got);
   PENSTOCK_TRY(DoWhatIsDue());  // also behind the last byte: nobody need read on there
   return got;
 }
@@ -70,23 +69,9 @@ Result<void> FaultyBody::DoWhatIsDue() {
 }
 
 void FaultyBody::KeepPace(FaultPlan::Step& step, const PaceAction& pace) {
-  if (!pace_turn_) pace_turn_.emplace(tools_.pauses);
-  if (!pace_turn_->granted()) return;  // as many hold threads already: it passes unpaced, and uncounted
-  FaultPlan::Done(step);
-  every_ = pace.every;
-  piece_ = pace.piece;
-  transfer_.reset();
-  if (pace.piece > 0) return;
-  std::shared_ptr<Pacer> pacer = FindPacer(pace, exchange_, *step.ticket, tools_.pacers);
-  piece_ = pacer->piece();
-  transfer_.emplace(std::move(pacer));
-}
-
-void FaultyBody::AwaitPiece(std::size_t bytes) {
-  if (piece_ == 0) return;
-  const MonotonicTime now = std::chrono::steady_clock::now();
-  const std::chrono::nanoseconds time = transfer_ ? transfer_->Next(bytes, now) - now : std::chrono::nanoseconds(every_);
-  if (time.count() > 0) pace_turn_->Wait(time);
+  const bool kept = pace.piece > 0 ? pace_.Keep(pace.piece, pace.every)
+                                   : pace_.Keep(FindPacer(pace, exchange_, *step.ticket, tools_.pacers));
+  if (kept) FaultPlan::Done(step);  // one that is not, because as many hold threads already, is not counted
 }
 
 Result<std::size_t> CommitGate::Read(MutableByteView buffer) {

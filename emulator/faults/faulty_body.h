@@ -8,6 +8,7 @@
 
 #include "emulator/api/exchange.h"
 #include "emulator/faults/fault_plan.h"
+#include "emulator/faults/paced_body.h"
 #include "emulator/faults/pacer.h"
 #include "emulator/faults/pauses.h"
 
@@ -37,7 +38,6 @@ class FaultyBody final : public api::BodyReader {
  private:
   Result<void> DoWhatIsDue();
   void KeepPace(FaultPlan::Step& step, const PaceAction& pace);
-  void AwaitPiece(std::size_t bytes);
 
   api::Exchange& exchange_;
   api::BodyReader& inner_;
@@ -46,11 +46,7 @@ class FaultyBody final : public api::BodyReader {
   std::span<FaultPlan::Step> steps_;  // still to come
   std::uint64_t read_ = 0;
   bool stopped_ = false;
-  // A pace, where its turn is granted, which it keeps to the body's end: bytes at a time, and who says when, or how long to wait between them.
-  std::optional<Pauses::Turn> pace_turn_;
-  std::uint64_t piece_ = 0;
-  std::optional<PacedTransfer> transfer_;
-  std::chrono::milliseconds every_{};
+  ReadPace pace_;
 };
 
 // The bytes as the operation gets them: the deeds of before_commit, once the verified end has been read.

@@ -10,6 +10,7 @@
 #include "emulator/api/form.h"
 #include "emulator/api/router.h"
 #include "emulator/faults/facts.h"
+#include "emulator/faults/paced_body.h"
 #include "emulator/faults/pacer.h"
 #include "emulator/instruments/instruments.h"
 
@@ -39,7 +40,7 @@ void Refuse(api::Exchange& exchange, const Regime& regime) {
 
 class Throttle final : public api::Handler {
  public:
-  explicit Throttle(api::Handler& next) : next_(next) {}
+  Throttle(api::Handler& next, faults::Pauses& pauses) : next_(next), pauses_(pauses) {}
 
   void Handle(api::Exchange& exchange) override {
     Instruments* const instruments = exchange.space ? exchange.space->instruments.get() : nullptr;
@@ -52,7 +53,7 @@ class Throttle final : public api::Handler {
     // Drawn at its arrival: how long the others take changes nothing.
     const Work work = WorkOf(exchange);
     const throttle::Draw draw = regime->DrawFor(faults::RequestIdentity(faults::FactsOf(exchange)));
-    next_.Handle(exchange);
+    HandlePaced(exchange, regime->RateOf(exchange.connection.id));
     exchange.WhenAnswered([work, draw, regime = std::move(regime)](api::Exchange& answered) {
       const throttle::LatencyProfile& profile = regime->settings().latency;
       const Work done = answered.response.status == 304 ? Work::kHead : work;
@@ -64,7 +65,18 @@ class Throttle final : public api::Handler {
   }
 
  private:
+  // A connection carries one request at a time: a pacer for each body is one for the connection.
+  void HandlePaced(api::Exchange& exchange, std::uint64_t rate) {
+    if (rate == 0 || exchange.body->Length() == 0U) return next_.Handle(exchange);
+    api::BodyReader* const unpaced = exchange.body;
+    faults::PacedBody body(*unpaced, pauses_, std::make_shared<faults::Pacer>(rate));
+    exchange.body = &body;
+    next_.Handle(exchange);
+    exchange.body = unpaced;
+  }
+
   api::Handler& next_;
+  faults::Pauses& pauses_;
 };
 
 }  // namespace
@@ -85,6 +97,8 @@ std::optional<Asked> AskedFor(const api::Exchange& exchange) {
   return Asked{Traffic::kWrite, exchange.form != nullptr ? exchange.form->Find("key").value_or(std::string_view()) : std::string_view()};
 }
 
-std::unique_ptr<api::Handler> MakeThrottle(api::Handler& next) { return std::make_unique<Throttle>(next); }
+std::unique_ptr<api::Handler> MakeThrottle(api::Handler& next, faults::Pauses& pauses) {
+  return std::make_unique<Throttle>(next, pauses);
+}
 
 }  // namespace penstock::emulator::instruments

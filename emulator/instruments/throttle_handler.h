@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "emulator/api/exchange.h"
+#include "emulator/faults/pauses.h"
 #include "emulator/throttle/limits.h"
 
 namespace penstock::emulator::instruments {
@@ -22,9 +23,9 @@ struct Asked {
 std::optional<Asked> AskedFor(const api::Exchange& exchange);
 
 // Asks the regulator of the exchange's namespace: refuses with 503 SlowDown before the body is read, or lets `next` answer and
-// has the answer wait and flow as the regulator's latency says. Stands behind auth: what is refused there costs no budget.
-// `next` outlives the handler.
-std::unique_ptr<api::Handler> MakeThrottle(api::Handler& next);
+// has body and answer flow, and the answer wait, as the regulator's latency says. Stands behind auth: what is refused there
+// costs no budget. A body's pace holds its thread, with a turn of `pauses`. Both outlive the handler.
+std::unique_ptr<api::Handler> MakeThrottle(api::Handler& next, faults::Pauses& pauses);
 
 }  // namespace penstock::emulator::instruments
 

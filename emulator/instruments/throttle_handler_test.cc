@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+
 #include "base/fake_clock.h"
 #include "emulator/api/form.h"
 #include "emulator/api/router.h"
@@ -14,13 +17,16 @@ namespace {
 using std::chrono::milliseconds;
 using throttle::Traffic;
 
-class UnreadBody final : public api::BodyReader {
+class ZerosBody final : public api::BodyReader {
  public:
-  Result<std::size_t> Read(MutableByteView) override {
+  Result<std::size_t> Read(MutableByteView into) override {
     ++reads;
-    return std::size_t{0};
+    const std::size_t count = std::min(into.size(), left);
+    left -= count;
+    return count;
   }
   std::optional<std::uint64_t> Length() const override { return 5; }
+  std::size_t left = 0;
   const std::vector<std::pair<std::string, std::string>>& Trailers() const override { return none_; }
   int reads = 0;
 
@@ -32,10 +38,15 @@ class Teapot final : public api::Handler {
  public:
   void Handle(api::Exchange& exchange) override {
     ++asked;
+    if (reads) {
+      std::array<std::byte, 4'096> buffer;
+      while (exchange.body->Read(buffer).value() > 0) continue;
+    }
     exchange.response.status = status;
   }
   int asked = 0;
   int status = 200;
+  bool reads = false;  // the body, to its end
 };
 
 // A request and its exchange in a namespace.
@@ -54,7 +65,7 @@ struct Request {
   const std::string target;
   api::RequestHead head;
   api::Connection connection{.id = 7, .peer = {}};
-  UnreadBody body;
+  ZerosBody body;
   api::Exchange exchange{.request = head, .connection = connection};
 };
 
@@ -73,7 +84,8 @@ class ThrottleHandlerTest : public testing::Test {
   FakeClock clock_;
   std::shared_ptr<api::Namespace> space_ = std::make_shared<api::Namespace>();
   Teapot next_;
-  std::unique_ptr<api::Handler> handler_ = MakeThrottle(next_);
+  faults::Pauses pauses_;
+  std::unique_ptr<api::Handler> handler_ = MakeThrottle(next_, pauses_);
 };
 
 TEST_F(ThrottleHandlerTest, RefusesAsS3Does) {
@@ -157,6 +169,18 @@ TEST_F(ThrottleHandlerTest, AnswersWaitAndFlowAsTheProfileSays) {
   const MonotonicTime now{std::chrono::hours(1)};
   EXPECT_EQ(request->exchange.response.delivery->pace(900'000, now), now + milliseconds(10));
   EXPECT_EQ(request->exchange.response.delivery->steps.at(0).wait, milliseconds(30));
+}
+
+TEST_F(ThrottleHandlerTest, BodiesComeNoFasterThanTheConnectionCarriesThem) {
+  Set(R"({"latency": {"bytes_per_second": 100000}})");
+  next_.reads = true;
+  Request request("PUT", "/b/k", space_);
+  request.body.left = 4'000;
+  const auto began = std::chrono::steady_clock::now();
+  handler_->Handle(request.exchange);
+  EXPECT_GE(std::chrono::steady_clock::now() - began, milliseconds(40));
+  EXPECT_EQ(request.body.left, 0U);
+  EXPECT_EQ(request.exchange.body, &request.body) << "whoever is outside has his own again";
 }
 
 TEST_F(ThrottleHandlerTest, WhatFaultsAskedForStays) {

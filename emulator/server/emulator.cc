@@ -74,7 +74,7 @@ class RunningEmulator final : public Emulator {
     // Who must not ask for faults by the admin API must not do so by a header.
     const faults::FaultHandlerOptions faults{.desk_of = DeskOf, .pauses = &pauses_, .by_header = options_.admin_token.empty()};
     commit_faults_ = faults::MakeCommitFaults(faults, *router_);
-    throttle_ = instruments::MakeThrottle(*commit_faults_);
+    throttle_ = instruments::MakeThrottle(*commit_faults_, upload_paces_);
     auth_ = auth::MakeAuth({.mode = ModeOf(options_.auth), .region = options_.region, .hosts = hosts, .allow_anonymous = true},
                            identities, *throttle_);
     fail_rate_ = faults::MakeFailRate({.rate = options_.fail_rate, .seed = options_.fail_seed}, *auth_);
@@ -219,6 +219,7 @@ class RunningEmulator final : public Emulator {
       if (control_) control_->StopWaits();
     }
     pauses_.End();
+    upload_paces_.End();
     if (server_) server_->Stop(kGrace);
     if (admin_server_) admin_server_->Stop(kGrace);
     // Nobody asks any more: the data directory is closed and free for another emulator. Readers may have the lock one after the
@@ -293,6 +294,7 @@ class RunningEmulator final : public Emulator {
   std::unique_ptr<Control> control_;
   std::atomic<bool> closed_{false};
   faults::Pauses pauses_;
+  faults::Pauses upload_paces_;  // the limits': apart, so that neither has the other's turns
   std::unique_ptr<api::Handler> commit_faults_;
   std::unique_ptr<api::Handler> throttle_;
   std::unique_ptr<api::Handler> auth_;

@@ -192,5 +192,28 @@ TEST_F(ThrottlingTest, AStartWithLimitsThatCannotBeNamesThem) {
   EXPECT_NE(started.error().message.find("limits: preset"), std::string::npos) << started.error().message;
 }
 
+// 40,000 bytes at 200,000 a second.
+TEST_F(ThrottlingTest, UploadsAreAsSlowAsTheirConnection) {
+  Start(R"({"latency": {"bytes_per_second": 200000}})");
+  MakeBucket();
+  const std::string body(40'000, 'x');
+  const std::string head = "PUT /bkt/a HTTP/1.1\r\nConnection: close\r\nHost: localhost\r\nContent-Length: 40000\r\n\r\n";
+  const auto began = std::chrono::steady_clock::now();
+  EXPECT_EQ(Exchange(emulator_->endpoint(), head + body).status, 200);
+  EXPECT_GE(std::chrono::steady_clock::now() - began, milliseconds(200));
+  EXPECT_TRUE(Plain(emulator_->endpoint(), "GET", "/bkt/a").text.ends_with(body));
+}
+
+TEST_F(ThrottlingTest, StoppingEndsUploadsThatWaitForTheirPace) {
+  Start(R"({"latency": {"bytes_per_second": 1}})");
+  MakeBucket();
+  const Wire wire(emulator_->endpoint());
+  wire.Send("PUT /bkt/a HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3600\r\nExpect: 100-continue\r\n\r\n");
+  EXPECT_EQ(wire.Receive(25), "HTTP/1.1 100 Continue\r\n\r\n") << "the body is being read";
+  wire.Send(std::string(3'600, 'x'));  // an hour's
+  emulator_->Stop();
+  EXPECT_NE(Plain(emulator_->endpoint(), "GET", "/").status, 200);
+}
+
 }  // namespace
 }  // namespace penstock::emulator::server

@@ -1,0 +1,91 @@
+#include "emulator/faults/paced_body.h"
+
+#include <algorithm>
+#include <array>
+#include <thread>
+
+#include "gtest/gtest.h"
+
+namespace penstock::emulator::faults {
+namespace {
+
+using std::chrono::milliseconds;
+
+class SomeBytes final : public api::BodyReader {
+ public:
+  explicit SomeBytes(std::size_t size) : left_(size) {}
+  Result<std::size_t> Read(MutableByteView into) override {
+    const std::size_t count = std::min(into.size(), left_);
+    left_ -= count;
+    largest = std::max(largest, count);
+    return count;
+  }
+  std::optional<std::uint64_t> Length() const override { return 10; }
+  const std::vector<std::pair<std::string, std::string>>& Trailers() const override { return trailers_; }
+  std::size_t largest = 0;
+
+ private:
+  std::size_t left_;
+  std::vector<std::pair<std::string, std::string>> trailers_;
+};
+
+std::chrono::steady_clock::duration TimeToRead(api::BodyReader& body, std::size_t size) {
+  const auto began = std::chrono::steady_clock::now();
+  std::array<std::byte, 4'096> buffer;
+  std::size_t read = 0;
+  for (std::size_t got = 1; got > 0; read += got) got = body.Read(buffer).value();
+  EXPECT_EQ(read, size);
+  return std::chrono::steady_clock::now() - began;
+}
+
+TEST(PacedBodyTest, TakesNoLessThanTheRateSays) {
+  Pauses pauses;
+  SomeBytes inner(4'000);
+  PacedBody body(inner, pauses, std::make_shared<Pacer>(100'000));
+  EXPECT_GE(TimeToRead(body, 4'000), milliseconds(40));
+  EXPECT_EQ(inner.largest, 2'000U) << "a fiftieth of a second's";
+  EXPECT_EQ(body.Length(), 10U);
+}
+
+TEST(PacedBodyTest, BodiesThatShareAPacerShareItsRate) {
+  Pauses pauses;
+  const auto pacer = std::make_shared<Pacer>(100'000);
+  const auto began = std::chrono::steady_clock::now();
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 4; ++i) {
+      threads.emplace_back([&] {
+        SomeBytes inner(1'000);
+        PacedBody body(inner, pauses, pacer);
+        TimeToRead(body, 1'000);
+      });
+    }
+  }
+  EXPECT_GE(std::chrono::steady_clock::now() - began, milliseconds(40));
+}
+
+TEST(PacedBodyTest, BeyondThoseThatMayWaitOnePassesUnpaced) {
+  Pauses pauses;
+  pauses.End();
+  SomeBytes inner(4'000);
+  PacedBody body(inner, pauses, std::make_shared<Pacer>(1));
+  TimeToRead(body, 4'000);  // an hour and more at that rate
+  EXPECT_EQ(inner.largest, 4'000U);
+}
+
+TEST(PacedBodyTest, ATurnIsTakenWithTheFirstByteAndKeptToTheEnd) {
+  Pauses pauses;
+  std::vector<std::unique_ptr<Pauses::Turn>> others;
+  for (int i = 0; i + 1 < Pauses::kMost; ++i) others.push_back(std::make_unique<Pauses::Turn>(pauses));
+  {
+    SomeBytes inner(10);
+    PacedBody body(inner, pauses, std::make_shared<Pacer>(1'000'000));
+    EXPECT_TRUE(Pauses::Turn(pauses).granted());
+    TimeToRead(body, 10);
+    EXPECT_FALSE(Pauses::Turn(pauses).granted());
+  }
+  EXPECT_TRUE(Pauses::Turn(pauses).granted());
+}
+
+}  // namespace
+}  // namespace penstock::emulator::faults
