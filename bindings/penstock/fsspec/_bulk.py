@@ -1,0 +1,189 @@
+"""The operations on many paths, and every operation for event loops."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from glob import has_magic
+from typing import TYPE_CHECKING, Any
+
+from . import _threads
+from ._store import Entry, directory, no_file, split
+
+if TYPE_CHECKING:
+    from ._store import Store
+
+
+def _on_a_thread(name: str) -> Any:
+    """The coroutine function that runs the blocking method `name` on a thread."""
+
+    async def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return await _threads.run(getattr(self, name), *args, **kwargs)
+
+    call.__name__ = call.__qualname__ = f"_{name}"
+    return call
+
+
+def _waiting(name: str) -> Any:
+    """The blocking method that waits for the coroutine of `name`, until Ctrl-C."""
+
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return _threads.sync(self.loop, getattr(self, f"_{name}"), *args, **kwargs)
+
+    call.__name__ = call.__qualname__ = name
+    return call
+
+
+def _directories_of(names: list[str], path: str) -> set[str]:
+    """Those between `path` and each of `names`, which are inside of it."""
+    found: set[str] = set()
+    for name in names:
+        parent = name.rpartition("/")[0]
+        while len(parent) > len(path) and parent not in found:
+            found.add(parent)
+            parent = parent.rpartition("/")[0]
+    return found
+
+
+class BulkOperations:
+    """Mixed into the file system, before fsspec's ``AsyncFileSystem``."""
+
+    _store: Store
+    _strip_protocol: Callable[[str], str]
+    invalidate_cache: Callable[[str], None]
+
+    # One request each: the blocking method is the work. It runs where it is called, so that Ctrl-C ends it.
+    _ls = _on_a_thread("ls")
+    _info = _on_a_thread("info")
+    _exists = _on_a_thread("exists")
+    _isfile = _on_a_thread("isfile")
+    _isdir = _on_a_thread("isdir")
+    _cat_file = _on_a_thread("cat_file")
+    _cat_ranges = _on_a_thread("cat_ranges")
+    _pipe_file = _on_a_thread("pipe_file")
+    _get_file = _on_a_thread("get_file")
+    _put_file = _on_a_thread("put_file")
+    _cp_file = _on_a_thread("cp_file")
+    _rm_file = _on_a_thread("rm_file")
+    _touch = _on_a_thread("touch")
+    _mkdir = _on_a_thread("mkdir")
+    _makedirs = _on_a_thread("makedirs")
+    _rmdir = _on_a_thread("rmdir")
+    _modified = _on_a_thread("modified")
+    _created = _on_a_thread("created")
+    _checksum = _on_a_thread("checksum")
+
+    # Many requests at a time: the coroutine is the work.
+    find = _waiting("find")
+    glob = _waiting("glob")
+    du = _waiting("du")
+    expand_path = _waiting("expand_path")
+    get = _waiting("get")
+    put = _waiting("put")
+    cat = _waiting("cat")
+    copy = _waiting("copy")
+    rm = _waiting("rm")
+
+    def pipe(self, path: str | dict[str, Any], value: Any = None, **kwargs: Any) -> None:
+        """Writes one object, or many."""
+        if isinstance(path, str):
+            self.pipe_file(path, value, **kwargs)  # type: ignore[attr-defined]
+        else:
+            _threads.sync(self.loop, self._pipe, path, **kwargs)  # type: ignore[attr-defined]
+
+    async def _find(
+        self, path: str, maxdepth: int | None = None, withdirs: bool = False, prefix: str = "", **kwargs: Any
+    ) -> dict[str, Entry] | list[str]:
+        """Every file inside, by name: one listing where `maxdepth` is None, else one of each directory down to there.
+
+        Args:
+            withdirs: The directories too, and `path`.
+            prefix: Only what begins so, directly inside of `path`.
+            detail: A dict of what :meth:`info` tells, instead of names.
+        """
+        if maxdepth is not None and maxdepth < 1:
+            raise ValueError("maxdepth must be at least 1")
+        path = self._strip_protocol(path)
+        if maxdepth is not None:
+            entries = await self._walk_levels(path, maxdepth, prefix)
+        else:
+            entries = await _threads.run(self._everything, path, prefix)
+        found = {entry["name"]: entry for entry in entries if withdirs or entry["type"] == "file"}
+        if withdirs and path and (entries or path in self._store.made):
+            found[path] = directory(path)
+        if not found and split(path)[1]:
+            alone = await _threads.run(self._store.file, path)
+            found = {path: alone} if alone is not None else {}
+        names = sorted(found)
+        return {name: found[name] for name in names} if kwargs.get("detail") else names
+
+    def _everything(self, path: str, prefix: str) -> list[Entry]:
+        if not path:
+            raise ValueError("a search through all buckets is refused; name a bucket, or give maxdepth")
+        entries = self._store.below(path, prefix)
+        files = [entry for entry in entries if entry["type"] == "file"]
+        marks = {entry["name"] for entry in entries if entry["type"] != "file"}
+        made = {name for name in self._store.made.below(path) if name[len(path) + 1 :].startswith(prefix)}
+        return files + [directory(name) for name in _directories_of([entry["name"] for entry in entries], path) | marks | made]
+
+    async def _walk_levels(self, path: str, depth: int, prefix: str) -> list[Entry]:
+        entries: list[Entry] = []
+        level = [path]
+        for _ in range(depth):
+            listings = await asyncio.gather(*[_threads.run(self._store.list_directory, name, prefix) for name in level])
+            inside = [entry for listing in listings for entry in listing or ()]
+            entries += inside
+            level = [entry["name"] for entry in inside if entry["type"] == "directory"]
+            prefix = ""
+            if not level:
+                break
+        return entries
+
+    async def _du(
+        self, path: str, total: bool = True, maxdepth: int | None = None, withdirs: bool = False, **kwargs: Any
+    ) -> int | dict[str, int]:
+        """Bytes of every file inside, from listings: their sum, or by name."""
+        found = await self._find(path, maxdepth=maxdepth, withdirs=withdirs, detail=True)
+        assert isinstance(found, dict)
+        sizes = {name: int(entry["size"]) for name, entry in found.items()}
+        return sum(sizes.values()) if total else sizes
+
+    async def _rm(
+        self,
+        path: str | list[str],
+        recursive: bool = False,
+        batch_size: int | None = None,
+        maxdepth: int | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Deletes objects, a thousand by a request; `recursive`: directories with what is inside, and a bucket itself.
+
+        Raises:
+            FileNotFoundError: `recursive`, or a pattern, and there is nothing. An object that is not there is deleted already.
+            OSError: S3 refused to delete one.
+        """
+        given = [self._strip_protocol(name) for name in ([path] if isinstance(path, str) else path)]
+        patterns = [name for name in given if has_magic(name)]
+        paths = [name for name in given if not has_magic(name)]
+        if patterns or (recursive and maxdepth is not None):
+            chosen = patterns if maxdepth is None else given
+            expanded = await self._expand_path(chosen, recursive=recursive, maxdepth=maxdepth)  # type: ignore[attr-defined]
+            paths = (paths if maxdepth is None else []) + expanded
+        try:
+            if recursive and maxdepth is None:
+                found = await asyncio.gather(*[_threads.run(self._delete_tree, name) for name in paths])
+                if not any(found):
+                    raise no_file(given[0] if given else "")
+            else:
+                await _threads.run(self._store.delete, paths)
+        finally:
+            for name in given if not patterns else [split(each)[0] for each in given]:
+                self.invalidate_cache(name)
+
+    def _delete_tree(self, path: str) -> bool:
+        bucket, key = split(path)
+        found = self._store.delete_tree(path)
+        if not key:
+            self._store.remove_directory(bucket)
+            return True
+        return found

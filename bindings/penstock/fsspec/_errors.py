@@ -1,0 +1,61 @@
+"""S3's errors as the exceptions that file systems raise; each has the S3Exception as its ``__cause__``."""
+
+from __future__ import annotations
+
+import errno
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from .._exceptions import (
+    S3AccessDeniedError,
+    S3ConflictError,
+    S3Exception,
+    S3InvalidArgumentError,
+    S3NotFoundError,
+    S3PreconditionFailedError,
+    S3ThrottledError,
+    S3UnauthenticatedError,
+    S3UnavailableError,
+)
+
+_CONFLICTS = {
+    "BucketAlreadyExists": errno.EEXIST,
+    "BucketAlreadyOwnedByYou": errno.EEXIST,
+    "BucketNotEmpty": errno.ENOTEMPTY,
+}
+
+
+class FileChangedError(OSError):
+    """The object was replaced while it was being read, or since it was listed."""
+
+
+def translated(error: S3Exception, path: str) -> OSError:
+    """The OSError for an S3Exception.
+
+    FileNotFoundError, PermissionError, FileExistsError; TimeoutError where trying again later may help; else OSError.
+    """
+    text = str(error)
+    if isinstance(error, S3NotFoundError):
+        return FileNotFoundError(errno.ENOENT, text, path)
+    if isinstance(error, (S3AccessDeniedError, S3UnauthenticatedError)):
+        return PermissionError(errno.EACCES, text, path)
+    if isinstance(error, S3PreconditionFailedError):
+        if error.operation in ("PutObject", "CompleteMultipartUpload"):
+            return FileExistsError(errno.EEXIST, text, path)
+        return FileChangedError(errno.ESTALE, text, path)
+    if isinstance(error, (S3ThrottledError, S3UnavailableError)):
+        return TimeoutError(errno.ETIMEDOUT, text, path)
+    if isinstance(error, S3ConflictError):
+        return OSError(_CONFLICTS.get(error.code, errno.EBUSY), text, path)
+    if isinstance(error, S3InvalidArgumentError):
+        return OSError(errno.EINVAL, text, path)
+    return OSError(errno.EIO, text, path)
+
+
+@contextmanager
+def mapped(path: str) -> Iterator[None]:
+    """Raises what :func:`translated` makes of an S3Exception."""
+    try:
+        yield
+    except S3Exception as error:
+        raise translated(error, path) from error

@@ -1,0 +1,87 @@
+"""What a mode means: which reader or writer a file is opened with."""
+
+from __future__ import annotations
+
+import errno
+from typing import TYPE_CHECKING, Any, cast
+
+from .._exceptions import S3NotFoundError
+from .._objects import HeadObjectResult
+from .._writer import S3Writer
+from ._errors import mapped
+from ._files import ReadFile, WriteFile
+from ._options import write_attributes
+from ._parts import MIN_PART, AppendStream
+from ._store import Store, no_file, split
+
+if TYPE_CHECKING:
+    from .. import _core
+    from .._streams import PutObjectStream
+    from ._filesystem import PenstockFileSystem
+
+MODES = ("rb", "wb", "xb", "ab")
+
+
+def open_file(
+    fs: PenstockFileSystem, store: Store, path: str, mode: str, autocommit: bool, options: dict[str, Any]
+) -> ReadFile | WriteFile:
+    """Opens an object.
+
+    Raises:
+        FileNotFoundError: reading, and it is not there.
+        FileExistsError: mode xb, and it is. Who writes it meanwhile wins: then close raises.
+        NotImplementedError: another mode.
+    """
+    if mode not in MODES:
+        raise NotImplementedError(f"mode {mode!r} is none of {', '.join(MODES)}: S3 cannot change an object in place")
+    if not split(path)[1]:
+        raise IsADirectoryError(errno.EISDIR, "a bucket is no file; write bucket/key", path)
+    if mode == "rb":
+        return _open_for_reading(fs, store, path, options)
+
+    def published() -> None:
+        fs.invalidate_cache(path)
+
+    if mode == "xb" and store.file(path) is not None:
+        raise FileExistsError(errno.EEXIST, "there is an object of that name", path)
+    writer, base = None, 0
+    if mode == "ab":
+        writer, base = _appending(store, path, options)
+    if writer is None:
+        writer = store.writer(path, mode == "xb", **write_attributes(options))
+    return WriteFile(fs, path, mode, writer, base=base, autocommit=autocommit, published=published)
+
+
+def _open_for_reading(fs: PenstockFileSystem, store: Store, path: str, options: dict[str, Any]) -> ReadFile:
+    details = fs._listed(path) or store.file(path)
+    if details is None:
+        raise no_file(path)
+    if details["type"] != "file":
+        raise IsADirectoryError(errno.EISDIR, "a directory is no file", path)
+    known = HeadObjectResult(details["ETag"], details["size"], int(details["mtime"]), details["StorageClass"])
+    reader = store.client.get_object(*split(path), object_info=known, reader_constructor=options.get("reader"))
+    return ReadFile(fs, path, reader, details, options)
+
+
+def _appending(store: Store, path: str, options: dict[str, Any]) -> tuple[S3Writer | None, int]:
+    """A writer behind what is there, and how much of that it does not count as written; None: nothing is there."""
+    bucket, key = split(path)
+    try:
+        with mapped(path):
+            head = store.core.head_object(bucket, key)
+            if head.size >= MIN_PART:
+                stream = AppendStream(store.core, bucket, key, head)
+                return S3Writer(cast("PutObjectStream", stream)), head.size
+            before, _ = store.core.read(bucket, key, size=head.size, etag=head.etag) if head.size else (b"", None)
+    except FileNotFoundError as error:
+        if isinstance(error.__cause__, S3NotFoundError) and error.__cause__.code == "NoSuchBucket":
+            raise
+        return None, 0
+    writer = store.writer(path, **{**_attributes_of(head), **write_attributes(options)})
+    with mapped(path):
+        writer.write(before)
+    return writer, 0
+
+
+def _attributes_of(head: _core.ObjectMetadata) -> dict[str, Any]:
+    return {"storage_class": head.storage_class or None, "content_type": head.content_type, "metadata": head.user_metadata}

@@ -1,0 +1,101 @@
+"""What users of s3fs pass to its constructor, as a client's configuration."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from .._client import S3Client
+from .._config import S3ClientConfig
+from .._user_agent import UserAgent
+
+# Of s3_additional_kwargs and of keyword arguments of writes; by the name of put_object's parameter.
+ATTRIBUTES = {"ContentType": "content_type", "StorageClass": "storage_class", "Metadata": "metadata"}
+# Ask for something that would be missing if they were passed over.
+_REFUSED = (
+    "ACL",
+    "acl",
+    "BucketKeyEnabled",
+    "CacheControl",
+    "ContentDisposition",
+    "ContentEncoding",
+    "ContentLanguage",
+    "Expires",
+    "GrantFullControl",
+    "GrantRead",
+    "ObjectLockLegalHoldStatus",
+    "ObjectLockMode",
+    "ObjectLockRetainUntilDate",
+    "SSECustomerAlgorithm",
+    "SSECustomerKey",
+    "SSEKMSKeyId",
+    "ServerSideEncryption",
+    "Tagging",
+)
+
+
+def write_attributes(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Storage class, content type and metadata among `given`, by our names.
+
+    Raises:
+        ValueError: another attribute that an object can have is asked for, which we cannot give it.
+    """
+    refused = [name for name in _REFUSED if given.get(name)]
+    if refused:
+        raise ValueError(f"penstock.fsspec cannot set {', '.join(refused)}; it sets {', '.join(ATTRIBUTES)}")
+    attributes: dict[str, Any] = {ours: given[name] for name, ours in ATTRIBUTES.items() if given.get(name)}
+    if "metadata" in attributes:
+        attributes["metadata"] = [(str(name), str(value)) for name, value in attributes["metadata"].items()]
+    return attributes
+
+
+def _is_aws(endpoint: str) -> bool:
+    host = urlsplit(endpoint).hostname or ""
+    return host.endswith((".amazonaws.com", ".amazonaws.com.cn"))
+
+
+def make_client(
+    *,
+    key: str | None,
+    secret: str | None,
+    token: str | None,
+    endpoint_url: str | None,
+    anon: bool,
+    profile: str | None,
+    requester_pays: bool,
+    region: str | None,
+    client_kwargs: Mapping[str, Any],
+    config_kwargs: Mapping[str, Any],
+    more: Mapping[str, Any],
+) -> S3Client:
+    """The client that s3fs's arguments describe.
+
+    An endpoint that is not AWS's is addressed by path, as botocore does, unless ``addressing_style`` is ``"virtual"``.
+
+    Raises:
+        ValueError: half of a key pair, or requester pays without signing.
+    """
+    style = (config_kwargs.get("s3") or {}).get("addressing_style")
+    endpoint = endpoint_url or client_kwargs.get("endpoint_url") or None
+    seen = endpoint or os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL") or ""
+    retries = config_kwargs.get("retries") or {}
+    # botocore's max_attempts does not count the first one.
+    attempts = retries.get("total_max_attempts") or (retries["max_attempts"] + 1 if "max_attempts" in retries else None)
+    signature = config_kwargs.get("signature_version")
+    unsigned = anon or getattr(signature, "__name__", type(signature).__name__) == "UNSIGNED"
+    chosen: dict[str, Any] = {
+        "unsigned": unsigned,
+        "force_path_style": style == "path" or bool(seen and style != "virtual" and not _is_aws(seen)),
+        "profile": profile or None,
+        "requester_pays": requester_pays and not unsigned,
+        "access_key_id": key or client_kwargs.get("aws_access_key_id") or None,
+        "secret_access_key": secret or client_kwargs.get("aws_secret_access_key") or None,
+        "session_token": token or client_kwargs.get("aws_session_token") or None,
+        "max_attempts": more.get("max_attempts") or attempts,
+        **{name: more.get(name) for name in ("part_size", "throughput_target_gbps", "memory_limit")},
+    }
+    config = S3ClientConfig(**{name: value for name, value in chosen.items() if value is not None})
+    where = region or client_kwargs.get("region_name") or os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
+    return S3Client(where or "", endpoint=endpoint, user_agent=UserAgent(["fsspec"]), s3client_config=config)

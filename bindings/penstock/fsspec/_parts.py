@@ -1,0 +1,147 @@
+"""Objects put together inside S3: copies above what one request may copy, and appending to what is there."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+from .._exceptions import S3Exception, S3NotFoundError
+
+if TYPE_CHECKING:
+    from .. import _core
+    from .._streams import Buffer
+
+MIB = 1024**2
+MIN_PART = 5 * MIB  # S3's, of all parts but the last
+MOST_COPIED = 5 * 1024 * MIB  # by one request
+COPY_PART = 256 * MIB
+APPENDED_PART = 16 * MIB
+MOST_PARTS = 10_000
+PARALLEL_COPIES = 8
+
+Part = tuple[int, str, str]
+
+
+def shares(size: int, limit: int) -> list[tuple[int, int]]:
+    """[0, size) in as few even pieces of at most `limit` bytes as there can be."""
+    count = max(1, -(-size // limit))
+    return [(size * number // count, size * (number + 1) // count) for number in range(count)]
+
+
+class JoinedObject:
+    """A multipart upload of copied and written parts. Nothing is visible before :meth:`publish`."""
+
+    def __init__(self, client: _core.Client, bucket: str, key: str, like: _core.ObjectMetadata) -> None:
+        """`like`: whose content type, storage class and metadata it gets."""
+        self._client, self._bucket, self._key = client, bucket, key
+        self._parts: list[Part] = []
+        self._size = 0
+        self._upload_id = client.create_multipart_upload(bucket, key, like.storage_class, like.content_type, like.user_metadata)
+
+    def copy(self, bucket: str, key: str, source: _core.ObjectMetadata, part_bytes: int) -> None:
+        """All of an object, as it was when `source` was told, in parts of at most so many bytes."""
+        ranges = shares(source.size, max(part_bytes, -(-source.size // (MOST_PARTS // 2))))
+        first = len(self._parts) + 1
+
+        def copy_part(number: int) -> Part:
+            begin, end = ranges[number]
+            return self._client.upload_part_copy(
+                self._bucket, self._key, self._upload_id, first + number, bucket, key, begin, end, source.etag
+            )
+
+        with ThreadPoolExecutor(min(PARALLEL_COPIES, len(ranges))) as threads:
+            self._parts += threads.map(copy_part, range(len(ranges)))
+        self._size += source.size
+
+    def write(self, data: Buffer) -> None:
+        number = len(self._parts) + 1
+        self._parts.append(self._client.upload_part(self._bucket, self._key, self._upload_id, number, data))
+        self._size += len(data)
+
+    @property
+    def parts(self) -> int:
+        return len(self._parts)
+
+    def publish(self) -> None:
+        try:
+            self._client.complete_multipart_upload(self._bucket, self._key, self._upload_id, self._parts, self._size)
+        except S3NotFoundError as error:
+            # An earlier attempt may have published it, whose answer was lost.
+            if error.code != "NoSuchUpload" or not self._is_there():
+                raise
+
+    def _is_there(self) -> bool:
+        head = self._client.head_object(self._bucket, self._key)
+        return head.size == self._size and head.etag.endswith(f"-{len(self._parts)}")
+
+    def give_up(self) -> None:
+        self._client.abort_multipart_upload(self._bucket, self._key, self._upload_id)
+
+
+def copy_in_parts(client: _core.Client, source: tuple[str, str], target: tuple[str, str], part_bytes: int = COPY_PART) -> None:
+    """Copies an object of any size inside S3, in parallel; one version of it, with its content type and metadata."""
+    head = client.head_object(*source)
+    joined = JoinedObject(client, *target, head)
+    try:
+        joined.copy(*source, head, part_bytes)
+        joined.publish()
+    except BaseException:
+        joined.give_up()
+        raise
+
+
+class AppendStream:
+    """What an :class:`~penstock.S3Writer` writes to: an object of 5 MiB or more with something behind it.
+
+    What is there is copied inside S3. Nothing changes before :meth:`close`, nor when nothing was written.
+    """
+
+    def __init__(self, client: _core.Client, bucket: str, key: str, head: _core.ObjectMetadata) -> None:
+        self._joined = JoinedObject(client, bucket, key, head)
+        self._rest = bytearray()
+        self._closed = self._wrote = False
+        try:
+            self._joined.copy(bucket, key, head, MOST_COPIED)
+        except BaseException:
+            self.abort()
+            raise
+
+    def _part_bytes(self) -> int:
+        return APPENDED_PART << (self._joined.parts // 1000)
+
+    def write(self, data: Buffer) -> int:
+        if self._closed:
+            raise S3Exception("Cannot write to closed object")
+        view = memoryview(data).cast("B")
+        self._wrote = self._wrote or len(view) > 0
+        self._rest += view
+        try:
+            while len(self._rest) >= self._part_bytes():
+                part = bytes(memoryview(self._rest)[: self._part_bytes()])
+                self._joined.write(part)
+                del self._rest[: len(part)]
+        except BaseException:
+            self.abort()
+            raise
+        return len(view)
+
+    def close(self) -> None:
+        if self._closed:
+            raise S3Exception("Cannot close object more than once")
+        if not self._wrote:
+            return self.abort()
+        self._closed = True
+        try:
+            if self._rest:
+                self._joined.write(bytes(self._rest))
+            self._joined.publish()
+        except BaseException:
+            self._joined.give_up()
+            raise
+        return None
+
+    def abort(self) -> None:
+        if not self._closed:
+            self._closed = True
+            self._rest.clear()
+            self._joined.give_up()

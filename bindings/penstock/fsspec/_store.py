@@ -1,0 +1,273 @@
+"""Buckets and keys as directories and files: every call blocks, and asks S3."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterable
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING, Any
+
+from .._exceptions import S3InvalidArgumentError, S3NotFoundError
+from .._streams import PutObjectStream
+from .._writer import S3Writer
+from ._errors import mapped
+from ._made_directories import MadeDirectories
+from ._parts import copy_in_parts
+from ._threads import interruption
+
+if TYPE_CHECKING:
+    from .. import _core
+    from .._client import S3Client
+    from .._objects import ObjectInfo
+    from .._streams import Buffer
+
+Entry = dict[str, Any]
+
+KEYS_PER_DELETE = 1000
+
+
+def split(path: str) -> tuple[str, str]:
+    """``bucket/key``; either may be empty."""
+    bucket, _, key = path.partition("/")
+    return bucket, key
+
+
+def no_file(path: str) -> FileNotFoundError:
+    return FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+
+
+def directory(path: str) -> Entry:
+    return {"name": path, "Key": path, "size": 0, "Size": 0, "type": "directory", "StorageClass": "DIRECTORY"}
+
+
+def _file(path: str, size: int, etag: str, last_modified: int, storage_class: str | None) -> Entry:
+    return {
+        "name": path,
+        "Key": path,
+        "size": size,
+        "Size": size,
+        "type": "file",
+        "ETag": etag,
+        "LastModified": datetime.fromtimestamp(last_modified, timezone.utc),
+        "mtime": float(last_modified),
+        "StorageClass": storage_class or "STANDARD",
+    }
+
+
+def _listed(bucket: str, found: ObjectInfo) -> Entry:
+    """A key that ends in a slash is S3's console's mark of a directory."""
+    if found.key.endswith("/"):
+        return directory(f"{bucket}/{found.key[:-1]}")
+    return _file(f"{bucket}/{found.key}", found.size, found.etag, found.last_modified, found.storage_class)
+
+
+class Store:
+    """The file operations on one client. Paths are ``bucket/key`` without a protocol.
+
+    Raises:
+        OSError: what :func:`translated` makes of S3's error.
+
+    Thread safety: safe from any thread.
+    """
+
+    def __init__(self, client: S3Client, attributes: dict[str, Any], remember: bool = True) -> None:
+        """`attributes`: of every object that is written, as :func:`write_attributes` gives them; `remember` made directories."""
+        self.client = client
+        self.made = MadeDirectories(client.endpoint or "", remember)
+        self._attributes = attributes
+
+    @property
+    def core(self) -> _core.Client:
+        return self.client._client
+
+    # ---- what is there
+
+    def file(self, path: str) -> Entry | None:
+        """What HEAD says; None: there is no object of that name."""
+        bucket, key = split(path)
+        try:
+            with mapped(path):
+                head = self.core.head_object(bucket, key)
+        except FileNotFoundError:
+            return None
+        entry = _file(path, head.size, f'"{head.etag}"', head.last_modified, head.storage_class)
+        return entry | {
+            "ContentType": head.content_type,
+            "VersionId": head.version_id or None,
+            "Metadata": dict(head.user_metadata),
+        }
+
+    def is_directory(self, path: str) -> bool:
+        bucket, key = split(path)
+        if not bucket or path in self.made:
+            return True
+        with mapped(path):
+            if not key:
+                try:
+                    self.core.head_bucket(bucket)
+                except S3NotFoundError:
+                    return False
+                return True
+            page = next(self.client.list_objects(bucket, key + "/", "", 1), None)
+        return page is not None and bool(page.object_info)
+
+    def info(self, path: str) -> Entry:
+        """Of a file, or else of a directory."""
+        found = self.file(path) if split(path)[1] else None
+        if found is not None:
+            return found
+        if self.is_directory(path):
+            return directory(path)
+        raise no_file(path)
+
+    def buckets(self) -> list[Entry]:
+        with mapped(""):
+            found = self.core.list_buckets()
+        made = {name: datetime.fromtimestamp(created, timezone.utc) for name, created in found}
+        return [directory(name) | {"CreationDate": created, "LastModified": created} for name, created in made.items()]
+
+    def list_directory(self, path: str, prefix: str = "") -> list[Entry] | None:
+        """What is directly inside, by name; None: there is no such directory. `prefix`: only names that begin so."""
+        if not path:
+            return self.buckets()
+        bucket, key = split(path)
+        begin = key + "/" if key else ""
+        entries, exists = {}, path in self.made or not key
+        with mapped(path):
+            for page in self.client.list_objects(bucket, begin + prefix, "/"):
+                exists = exists or bool(page.object_info or page.common_prefixes)
+                for name in page.common_prefixes:
+                    entries[f"{bucket}/{name[:-1]}"] = directory(f"{bucket}/{name[:-1]}")
+                for found in page.object_info:
+                    if found.key != begin:  # a directory's own mark
+                        entry = _listed(bucket, found)
+                        entries[entry["name"]] = entry
+        if not exists and not prefix:
+            return None
+        for made in self.made.inside(path):
+            if made[len(path) + 1 :].startswith(prefix):
+                entries.setdefault(made, directory(made))
+        return [entries[name] for name in sorted(entries)]
+
+    def below(self, path: str, prefix: str = "") -> list[Entry]:
+        """Every object anywhere inside, by one listing without a delimiter; marks of directories as directories."""
+        bucket, key = split(path)
+        begin = key + "/" if key else ""
+        with mapped(path):
+            pages = self.client.list_objects(bucket, begin + prefix)
+            return [_listed(bucket, found) for page in pages for found in page.object_info if found.key != begin]
+
+    # ---- contents
+
+    def read(self, path: str, start: int | None = None, end: int | None = None) -> bytes:
+        """The bytes [start, end), as a slice of ``bytes`` has them: negative ones count from the end."""
+        bucket, key = split(path)
+        size = etag = None
+        if (start or 0) < 0 or (end is not None and end < 0):
+            found = self.info(path)
+            size, etag = found["size"], found.get("ETag", "").strip('"') or None
+            start, end, _ = slice(start, end).indices(size)
+        start = start or 0
+        if end is not None and end <= start:
+            return b""
+        with mapped(path):
+            data, _ = self.core.read(bucket, key, start, end, size, etag, progress=interruption())
+        return data
+
+    def writer(self, path: str, create: bool = False, **attributes: Any) -> S3Writer:
+        """A writer whose close publishes.
+
+        Args:
+            create: Only where there is nothing of that name.
+            **attributes: As :func:`write_attributes` gives them; before the store's own.
+        """
+        bucket, key = split(path)
+        if not key:
+            raise IsADirectoryError(errno.EISDIR, "a bucket is no file; write bucket/key", path)
+        chosen = {"storage_class": None, **self._attributes, **attributes}
+        stream = PutObjectStream(
+            self.core, bucket, key, progress=interruption(), part_size=self.client._part_size,
+            parallel=self.client._parallel_parts, if_none_match=create, **chosen,
+        )  # fmt: skip
+        return S3Writer(stream)
+
+    def write(self, path: str, data: Buffer, create: bool = False, **attributes: Any) -> None:
+        with mapped(path), self.writer(path, create, **attributes) as writer:
+            writer.write(data)
+
+    def copy(self, source: str, target: str) -> None:
+        """Inside S3, whatever the size; of a directory its name."""
+        try:
+            with mapped(source):
+                try:
+                    self.core.copy_object(*split(source), *split(target))
+                except S3InvalidArgumentError as error:
+                    if error.code != "InvalidRequest":  # among others: larger than one request may copy
+                        raise
+                    copy_in_parts(self.core, split(source), split(target))
+        except FileNotFoundError:
+            if not self.is_directory(source):
+                raise
+            self.made.add(target)
+
+    # ---- directories
+
+    def create_bucket(self, bucket: str) -> None:
+        with mapped(bucket):
+            self.core.create_bucket(bucket)
+
+    def remove_directory(self, path: str) -> None:
+        """Of an empty one; OSError (ENOTEMPTY) where something is inside."""
+        bucket, key = split(path)
+        if not key:
+            with mapped(path):
+                self.core.delete_bucket(bucket)
+            return
+        with mapped(path):
+            inside = [found.key for found in next(self.client.list_objects(bucket, key + "/", "", 2)).object_info]
+        marked = key + "/" in inside
+        if len(inside) > marked or self.made.inside(path):
+            raise OSError(errno.ENOTEMPTY, os.strerror(errno.ENOTEMPTY), path)
+        if marked:
+            self.delete([path + "/"])
+        if not (self.made.forget(path) or marked):
+            raise no_file(path)
+
+    # ---- removal
+
+    def delete(self, paths: Iterable[str]) -> None:
+        """Deletes objects by exact name; none of them need be there.
+
+        Raises:
+            OSError: S3 refused to delete one; the others are gone.
+        """
+        by_bucket: dict[str, list[str]] = {}
+        for path in paths:
+            bucket, key = split(path)
+            by_bucket.setdefault(bucket, []).append(key)
+        failures = []
+        for bucket, keys in by_bucket.items():
+            with mapped(bucket):
+                if len(keys) == 1:
+                    self.core.delete_object(bucket, keys[0])
+                    continue
+                for at in range(0, len(keys), KEYS_PER_DELETE):
+                    refused = self.core.delete_objects(bucket, keys[at : at + KEYS_PER_DELETE])
+                    failures += [(f"{bucket}/{key}", code, message) for key, code, message in refused]
+        for path, code, message in failures:
+            number = errno.EACCES if code == "AccessDenied" else errno.EIO
+            text = f"{code}: {message}" + (f" (and {len(failures) - 1} more)" if len(failures) > 1 else "")
+            raise OSError(number, text, path)
+
+    def delete_tree(self, path: str) -> bool:
+        """Deletes a file, or all that is inside of a directory. Whether there was anything."""
+        bucket, key = split(path)
+        names = [path] if key and self.file(path) is not None else []
+        begin = key + "/" if key else ""
+        with mapped(path):
+            for page in self.client.list_objects(bucket, begin):
+                names += [f"{bucket}/{found.key}" for found in page.object_info]
+        if names:
+            self.delete(names)
+        return self.made.forget(path) or bool(names)

@@ -1,0 +1,142 @@
+"""Blocking calls of the core beside an event loop: threads of this module's own, and waiting that Ctrl-C ends.
+
+The threads are daemons: a program that ends does not wait for a request that nobody wants any more. A forked child makes its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import queue
+import threading
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from .._progress import ProgressCallback
+
+T = TypeVar("T")
+
+MOST_THREADS = 32
+
+
+class CancelledError(Exception):
+    """Nobody waits for this call any more."""
+
+
+class _Job(Future[Any]):
+    def __init__(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        super().__init__()
+        self.stop = threading.Event()
+        self._call = (function, args, kwargs)
+
+    def run(self) -> None:
+        if not self.set_running_or_notify_cancel():
+            return
+        function, args, kwargs = self._call
+        _here.stop = self.stop
+        try:
+            result = function(*args, **kwargs)
+        except BaseException as error:
+            self.set_exception(error)
+        else:
+            self.set_result(result)
+        finally:
+            _here.stop = None
+            del self._call
+
+
+class _Pool:
+    """At most `most` threads, made when they are needed, kept."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._jobs: queue.SimpleQueue[_Job] = queue.SimpleQueue()
+        self._idle = threading.Semaphore(0)
+        self._lock = threading.Lock()
+        self._count = 0
+
+    def submit(self, job: _Job) -> None:
+        self._jobs.put(job)
+        if self._idle.acquire(blocking=False):
+            return
+        with self._lock:
+            if self._count == self._most:
+                return
+            self._count += 1
+            name = f"penstock-fsspec-{self._count}"
+        threading.Thread(target=self._work, name=name, daemon=True).start()
+
+    def _work(self) -> None:
+        while True:
+            self._jobs.get().run()
+            self._idle.release()
+
+
+_here = threading.local()
+_pool = _Pool(MOST_THREADS)
+
+
+def _after_fork() -> None:
+    global _pool  # noqa: PLW0603  (the parent's threads are not in this process)
+    _pool = _Pool(MOST_THREADS)
+
+
+os.register_at_fork(after_in_child=_after_fork)
+
+
+async def run(function: Callable[..., T], *args: Any, **kwargs: Any) -> T:
+    """Awaits a blocking function on a thread. Cancelled: the function is told by :func:`interruption`, and not waited for."""
+    job = _Job(function, args, kwargs)
+    _pool.submit(job)
+    try:
+        result: T = await asyncio.wrap_future(job)
+    except asyncio.CancelledError:
+        job.stop.set()
+        raise
+    return result
+
+
+def interruption(after: Callable[[int], None] | None = None) -> ProgressCallback | None:
+    """A progress callback for a call of the core that may take long: ends it where nobody waits for it any more.
+
+    Args:
+        after: Is told how many bytes more were moved.
+    """
+    stop: threading.Event | None = getattr(_here, "stop", None)
+    if stop is None and after is None:
+        return None
+    told = 0
+
+    def progress(done: int, total: int | None) -> None:
+        nonlocal told
+        if stop is not None and stop.is_set():
+            raise CancelledError
+        if after is not None and done > told:
+            after(done - told)
+            told = done
+
+    return progress
+
+
+def sync(loop: asyncio.AbstractEventLoop | None, function: Callable[..., Coroutine[Any, Any, T]], *args: Any, **kwargs: Any) -> T:
+    """Waits for a coroutine that runs on `loop`; leaving the wait, by Ctrl-C for one, cancels it.
+
+    Raises:
+        RuntimeError: called on the thread of the loop, or there is none: the file system is asynchronous.
+    """
+    if loop is None:
+        raise RuntimeError(f"this file system was made with asynchronous=True; await {function.__name__}() instead")
+    try:
+        here: asyncio.AbstractEventLoop | None = asyncio.get_running_loop()
+    except RuntimeError:
+        here = None
+    if here is loop:
+        raise RuntimeError(f"{function.__name__}() would wait for its own thread; await it instead")
+    future = asyncio.run_coroutine_threadsafe(function(*args, **kwargs), loop)
+    try:
+        return future.result()
+    except BaseException:
+        future.cancel()
+        raise

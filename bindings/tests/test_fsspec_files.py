@@ -1,0 +1,349 @@
+"""Open files: what is read, and that only a close publishes what is written."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import gzip
+import io
+import pickle
+import zipfile
+
+import fsspec
+import penstock
+import pytest
+import torch
+from bucket_io import get, keys, put
+from file_systems import file_system, storage_options
+from penstock.fsspec import PenstockFileSystem
+
+MIB = 1024**2
+
+
+@pytest.fixture
+def fs(emulator):
+    return file_system(emulator)
+
+
+def open_uploads(client, bucket):
+    return client._client.list_multipart_uploads(bucket)
+
+
+# ---- reading
+
+
+def test_reads_as_a_file_does(fs, client, bucket):
+    data = b"one\ntwo\nthree" * 1000
+    put(client, bucket, "k", data)
+    with fs.open(f"s3://{bucket}/k") as file:
+        assert (file.size, file.mode, file.path, file.closed) == (len(data), "rb", f"{bucket}/k", False)
+        assert (file.readable(), file.seekable(), file.writable()) == (True, True, False)
+        assert (file.read(5), file.tell(), file.readline(), file.read1(2)) == (data[:5], 5, b"wo\n", b"th")
+        buffer = bytearray(7)
+        assert file.readinto(buffer) == 7
+        assert (file.seek(-3, io.SEEK_END), file.read()) == (len(data) - 3, b"ree")
+        file.seek(0)
+        assert list(file) == data.splitlines(keepends=True)
+        with pytest.raises(io.UnsupportedOperation):
+            file.fileno()
+    assert file.closed
+    with fs.open(f"{bucket}/k", "r", encoding="ascii") as text:
+        assert text.read() == data.decode()
+
+
+def test_a_missing_file_is_told_when_it_is_opened(fs, bucket):
+    with pytest.raises(FileNotFoundError):
+        fs.open(f"{bucket}/missing")
+    with pytest.raises(IsADirectoryError):
+        fs.open(bucket)
+    with pytest.raises(NotImplementedError, match=r"r\+b"):
+        fs.open(f"{bucket}/k", "r+b")
+
+
+def test_a_listing_saves_the_request_of_opening(emulator, client, bucket):
+    put(client, bucket, "d/k", b"data")
+    fs = file_system(emulator, use_listings_cache=True)
+    fs.ls(f"{bucket}/d")
+    after = emulator.journal().last
+    assert fs.open(f"{bucket}/d/k").read() == b"data"
+    assert [entry.operation for entry in emulator.journal().entries(after=after)] == ["GetObject"]
+
+
+def test_an_open_file_pickles_where_it_is(fs, client, bucket):
+    put(client, bucket, "k", b"0123456789")
+    file = fs.open(f"{bucket}/k")
+    file.seek(4)
+    assert pickle.loads(pickle.dumps(file)).read() == b"456789"
+
+
+def test_the_reader_can_be_chosen(fs, client, bucket, emulator):
+    put(client, bucket, "k", bytes(3 * MIB))
+    after = emulator.journal().last
+    with fs.open(f"{bucket}/k", reader=penstock.S3ReaderConstructor.range_based(buffer_size=0)) as file:
+        file.seek(100)
+        file.read(10)
+    assert emulator.journal().ranges(bucket, "k", after=after).fetched == [(100, 110)]
+
+
+def test_zip_files_and_numpy_like_readers(fs, client, bucket):
+    memory = io.BytesIO()
+    with zipfile.ZipFile(memory, "w") as archive:
+        archive.writestr("a", b"x" * 100_000)
+    put(client, bucket, "z.zip", memory.getvalue())
+    with fs.open(f"{bucket}/z.zip") as file, zipfile.ZipFile(file) as archive:
+        assert archive.read("a") == b"x" * 100_000
+
+
+# ---- writing
+
+
+def test_nothing_is_there_before_the_close(fs, client, bucket):
+    file = fs.open(f"{bucket}/k", "wb")
+    assert file.write(b"hello ") == 6
+    file.write(memoryview(b"world"))
+    assert (file.tell(), file.writable(), file.readable(), file.seekable()) == (11, True, False, False)
+    assert keys(client, bucket) == []
+    file.close()
+    file.close()
+    assert get(client, bucket, "k") == b"hello world"
+    with pytest.raises(ValueError, match="closed"):
+        file.write(b"x")
+
+
+def leave_with(fs, path):
+    with fs.open(path, "wb") as file:
+        file.write(b"x" * 70 * MIB)
+        raise KeyError("halfway")
+
+
+def leave_text(fs, path):
+    with fs.open(path, "w") as file:
+        file.write("half")
+        raise KeyError("halfway")
+
+
+def leave_compressed(fs, path):
+    with fs.open(path, "wb", compression="gzip") as file:
+        file.write(b"half")
+        raise KeyError("halfway")
+
+
+def leave_compressed_text(fs, path):
+    with fs.open(path, "wt", compression="bz2") as file:
+        file.write("half")
+        raise KeyError("halfway")
+
+
+def leave_fsspec_open(fs, path):
+    with fsspec.open(f"s3://{path}", "wb", **fs.storage_options) as file:
+        file.write(b"half")
+        raise KeyError("halfway")
+
+
+def leave_fsspec_open_text(fs, path):
+    with fsspec.open(f"s3://{path}", "wt", compression="gzip", **fs.storage_options) as file:
+        file.write("half")
+        raise KeyError("halfway")
+
+
+def leave_closing(fs, path):
+    with contextlib.closing(fs.open(path, "wb")) as file:
+        file.write(b"half")
+        raise KeyError("halfway")
+
+
+def leave_exit_stack(fs, path):
+    with contextlib.ExitStack() as stack:
+        stack.callback(fs.open(path, "wb").close)
+        raise KeyError("halfway")
+
+
+@pytest.mark.parametrize(
+    "leave",
+    [
+        leave_with,
+        leave_text,
+        leave_compressed,
+        leave_compressed_text,
+        leave_fsspec_open,
+        leave_fsspec_open_text,
+        leave_closing,
+        leave_exit_stack,
+    ],
+)
+def test_a_block_left_by_an_exception_publishes_nothing(fs, client, bucket, leave, monkeypatch):
+    """fsspec closes, that is publishes, what a failing block leaves behind."""
+    monkeypatch.setitem(__import__("sys").modules["fsspec.registry"]._registry, "s3", type(fs))
+    put(client, bucket, "k", b"before")
+    with pytest.raises(KeyError, match="halfway"):
+        leave(fs, f"{bucket}/k")
+    gc.collect()
+    assert get(client, bucket, "k") == b"before"
+    assert open_uploads(client, bucket) == []
+
+
+@pytest.mark.parametrize("mode", ["wb", "w", "xb", "ab"])
+@pytest.mark.parametrize("compression", [None, "gzip"])
+def test_a_dropped_file_publishes_nothing(fs, client, bucket, mode, compression):
+    file = fs.open(f"{bucket}/k", mode, compression=compression)
+    file.write("x" if mode == "w" else b"x")
+    with contextlib.suppress(Warning):
+        del file
+        gc.collect()
+    assert keys(client, bucket) == []
+
+
+def test_discard_and_then_close_publishes_nothing(fs, client, bucket):
+    file = fs.open(f"{bucket}/k", "wb")
+    file.write(b"x" * 70 * MIB)
+    file.discard()
+    file.close()
+    file.commit()
+    assert keys(client, bucket) == []
+    assert open_uploads(client, bucket) == []
+
+
+def test_who_handles_an_exception_may_write(fs, client, bucket):
+    """Only blocks that are left by it give up."""
+    try:
+        raise KeyError("handled")
+    except KeyError:
+        with fs.open(f"{bucket}/a", "wb") as file:
+            file.write(b"a")
+        with fsspec.open(f"penstock://{bucket}/b", "w", **fs.storage_options) as file:
+            file.write("b")
+    outside = fs.open(f"{bucket}/c", "wb")
+    try:
+        raise KeyError("handled")
+    except KeyError:
+        outside.write(b"c")
+        outside.close()
+
+    class Reports:
+        def __enter__(self):
+            return self
+
+        def __exit__(self, kind, value, trace):
+            with fs.open(f"{bucket}/d", "wb") as file:
+                file.write(b"d")
+            return True
+
+    with Reports():
+        raise KeyError("reported")
+    assert keys(client, bucket) == ["a", "b", "c", "d"]
+
+
+def test_compressed_files_are_whole(fs, client, bucket):
+    with fs.open(f"{bucket}/k.gz", "wt", compression="infer") as file:
+        file.write("hello")
+    assert gzip.decompress(get(client, bucket, "k.gz")) == b"hello"
+    with fs.open(f"{bucket}/k.gz", "rt", compression="infer") as file:
+        assert file.read() == "hello"
+
+
+def test_exclusive_files(fs, client, bucket):
+    with fs.open(f"{bucket}/k", "xb") as file:
+        file.write(b"mine")
+    with pytest.raises(FileExistsError):
+        fs.open(f"{bucket}/k", "xb")
+    late = fs.open(f"{bucket}/l", "xb")
+    late.write(b"late")
+    put(client, bucket, "l", b"first")
+    with pytest.raises(FileExistsError):
+        late.close()
+    assert get(client, bucket, "l") == b"first"
+
+
+@pytest.mark.parametrize("size", [0, 10, 5 * MIB - 1, 5 * MIB, 12 * MIB])
+@pytest.mark.parametrize("more", [3, 20 * MIB])
+def test_appending(fs, client, bucket, size, more):
+    before = bytes(range(256)) * (size // 256) + bytes(size % 256)
+    fs.pipe(f"{bucket}/k", before, ContentType="text/csv", Metadata={"who": "me"})
+    with fs.open(f"{bucket}/k", "ab") as file:
+        assert file.tell() == size
+        file.write(b"a" * more)
+        file.write(b"b")
+        assert file.tell() == size + more + 1
+        assert get(client, bucket, "k") == before
+    assert get(client, bucket, "k") == before + b"a" * more + b"b"
+    info = fs.info(f"{bucket}/k")
+    assert (info["ContentType"], info["Metadata"]) == ("text/csv", {"who": "me"})
+    assert open_uploads(client, bucket) == []
+
+
+def test_appending_to_a_large_file_reads_none_of_it(fs, client, bucket, emulator):
+    put(client, bucket, "k", bytes(12 * MIB))
+    after = emulator.journal().last
+    with fs.open(f"{bucket}/k", "a") as file:
+        file.write("more")
+    assert emulator.journal().count(after=after, operations="GetObject") == 0
+    assert emulator.journal().count(after=after, operations="UploadPartCopy") == 1
+
+
+@pytest.mark.parametrize("size", [3, 6 * MIB])
+def test_appending_that_fails_changes_nothing(fs, client, bucket, size):
+    put(client, bucket, "k", b"x" * size)
+    with pytest.raises(KeyError), fs.open(f"{bucket}/k", "ab") as file:
+        file.write(b"y" * 20 * MIB)
+        raise KeyError
+    assert get(client, bucket, "k") == b"x" * size
+    with fs.open(f"{bucket}/k", "ab"):
+        pass
+    assert get(client, bucket, "k") == b"x" * size
+    assert open_uploads(client, bucket) == []
+
+
+def test_appending_to_nothing_begins_a_file(fs, client, bucket):
+    with fs.open(f"{bucket}/log.csv", "a", newline="") as file:
+        file.write("a,b\r\n")
+    assert get(client, bucket, "log.csv") == b"a,b\r\n"
+    with pytest.raises(FileNotFoundError), fs.open("no-such-bucket-here/k", "ab") as file:
+        file.write(b"x")
+
+
+# ---- transactions
+
+
+def test_a_transaction_publishes_at_its_end(emulator, client, bucket):
+    fs = file_system(emulator, skip_instance_cache=True)
+    with fs.transaction:
+        for name in "ab":
+            with fs.open(f"{bucket}/{name}", "wb") as file:
+                file.write(name.encode() * 70 * MIB)
+        assert keys(client, bucket) == []
+    assert keys(client, bucket) == ["a", "b"]
+    assert open_uploads(client, bucket) == []
+
+
+def test_a_failed_transaction_publishes_nothing(emulator, client, bucket):
+    fs = file_system(emulator, skip_instance_cache=True)
+    with pytest.raises(KeyError), fs.transaction:
+        with fs.open(f"{bucket}/a", "wb") as file:
+            file.write(b"a" * 70 * MIB)
+        with fs.open(f"{bucket}/b", "wb") as file:
+            raise KeyError
+    with fs.transaction, contextlib.suppress(KeyError), fs.open(f"{bucket}/c", "wb") as file:
+        raise KeyError
+    assert keys(client, bucket) == []
+    assert open_uploads(client, bucket) == []
+    with fs.open(f"{bucket}/d", "w") as file:  # no transaction any more
+        file.write("d")
+    assert keys(client, bucket) == ["d"]
+
+
+# ---- torch
+
+
+def test_torch_saves_and_loads(fs, bucket):
+    state = {"w": torch.arange(3_000_000.0), "step": 7}
+    with fs.open(f"{bucket}/k", "wb") as file:
+        torch.save(state, file)
+    with fs.open(f"{bucket}/k") as file:
+        loaded = torch.load(file)
+    assert torch.equal(loaded["w"], state["w"])
+
+
+def test_a_failing_save_raises_the_uploads_error(emulator):
+    fs = PenstockFileSystem(**storage_options(emulator))
+    with pytest.raises(FileNotFoundError), fs.open("no-such-bucket-here/k", "wb") as file:
+        torch.save({"w": torch.zeros(30_000_000)}, file)
