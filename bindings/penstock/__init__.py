@@ -73,7 +73,7 @@ _MODULES = {
     "_writer": ("S3Writer",),
     "s3reader": ("S3Reader", "S3ReaderConstructor"),
 }
-_SUBMODULES = ("dcp", "fsspec", "s3reader", "simulate", "testing")
+_SUBMODULES = ("dcp", "fsspec", "lightning", "s3reader", "simulate", "testing")
 _ORIGIN = {name: module for module, names in _MODULES.items() for name in names}
 
 

@@ -19,7 +19,7 @@ from ._writer import S3Writer
 
 if TYPE_CHECKING:
     from ._progress import ProgressCallback
-    from ._streams import Checksums
+    from ._streams import Checksums, Metadata
     from .s3reader import S3Reader, S3ReaderConstructorProtocol
 
 log = logging.getLogger(__name__)
@@ -193,17 +193,32 @@ class S3Client:
         )  # fmt: skip
 
     def put_object(
-        self, bucket: str, key: str, storage_class: str | None = None, *, progress: ProgressCallback | None = None
+        self,
+        bucket: str,
+        key: str,
+        storage_class: str | None = None,
+        *,
+        progress: ProgressCallback | None = None,
+        content_type: str | None = None,
+        metadata: Metadata = (),
+        if_none_match: bool = False,
     ) -> S3Writer:
         """A writer of an object; nothing is visible before its ``close()`` returns.
 
         Args:
+            storage_class: Such as ``"STANDARD_IA"``; None: STANDARD.
+            content_type: None: S3's default, ``binary/octet-stream``.
+            metadata: Pairs of a name, without ``x-amz-meta-``, and a value of printable ASCII.
+            if_none_match: Publish only where no object has that key; else ``close()`` raises S3PreconditionFailedError.
             progress: Called inside ``write`` and ``close``, about every 100 ms while bytes move and once at the end, with the
                 bytes handed to the connection and those in all (None before ``close`` knows). What it raises is raised there, and
                 the ``with`` block gives the upload up; but when the last call raises, the object exists.
         """
         log.debug("PutObject s3://%s/%s", bucket, key)
-        stream = PutObjectStream(self._client, bucket, key, storage_class, self._part_size, progress, self._parallel_parts)
+        stream = PutObjectStream(
+            self._client, bucket, key, storage_class, self._part_size, progress, self._parallel_parts,
+            content_type=content_type, metadata=metadata, if_none_match=if_none_match,
+        )  # fmt: skip
         return S3Writer(stream)
 
     def list_objects(self, bucket: str, prefix: str = "", delimiter: str = "", max_keys: int = 1000) -> ListObjectStream:

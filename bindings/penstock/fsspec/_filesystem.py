@@ -191,12 +191,15 @@ class PenstockFileSystem(BulkOperations, AsyncFileSystem):
             return False
 
     def modified(self, path: str) -> datetime:
-        """When the object was written last."""
+        """When the object was written last, or the newest one inside of a directory."""
         found = self.info(path)
-        if "LastModified" not in found:
-            raise IsADirectoryError(f"a directory has no time of its own: {found['name']}")
-        modified: datetime = found["LastModified"]
-        return modified
+        if "LastModified" in found:
+            modified: datetime = found["LastModified"]
+            return modified
+        times: list[datetime] = [entry["LastModified"] for entry in self._store.below(found["name"]) if "LastModified" in entry]
+        if not times:
+            raise IsADirectoryError(f"a directory without files has no time: {found['name']}")
+        return max(times)
 
     def created(self, path: str) -> datetime:
         """When this version was written: S3 keeps no other time."""

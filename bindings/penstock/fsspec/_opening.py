@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 from .._exceptions import S3NotFoundError
 from .._objects import HeadObjectResult
 from .._writer import S3Writer
+from ..s3reader.checkpoint import CheckpointReader
 from ._errors import mapped
 from ._files import ReadFile, WriteFile
 from ._options import write_attributes
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from ._filesystem import PenstockFileSystem
 
 MODES = ("rb", "wb", "xb", "ab")
+CHECKPOINTS = (".ckpt", ".pt", ".pth")  # read by torch.load's plan where they are torch.save's
 
 
 def open_file(
@@ -59,7 +61,8 @@ def _open_for_reading(fs: PenstockFileSystem, store: Store, path: str, options: 
     if details["type"] != "file":
         raise IsADirectoryError(errno.EISDIR, "a directory is no file", path)
     known = HeadObjectResult(details["ETag"], details["size"], int(details["mtime"]), details["StorageClass"])
-    reader = store.client.get_object(*split(path), object_info=known, reader_constructor=options.get("reader"))
+    constructor = options.get("reader") or (CheckpointReader if path.endswith(CHECKPOINTS) else None)
+    reader = store.client.get_object(*split(path), object_info=known, reader_constructor=constructor)
     return ReadFile(fs, path, reader, details, options)
 
 
