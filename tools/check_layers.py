@@ -51,6 +51,7 @@ PUBLIC_OWNER = {
     "penstock/future.h": "client/transfer",
     "penstock/transfer.h": "client/transfer",
     "penstock/range_reader.h": "client/transfer",
+    "penstock/tensor_archive.h": "client/archive",
     "penstock/torch.h": "client/torch",
     "penstock/emulator.h": "emulator/server",
     "penstock/emulator_gtest.h": "emulator/testing",

@@ -24,6 +24,7 @@ PYBIND11_MODULE(_core, module) {
   penstock::python::BindStream(module);
   penstock::python::BindFetch(module);
   penstock::python::BindRanges(module);
+  penstock::python::BindArchives(module);
   penstock::python::BindWriter(module);
   penstock::python::BindLister(module);
   penstock::python::BindLookAhead(module);

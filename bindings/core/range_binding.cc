@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "bindings/core/bindings.h"
 #include "bindings/core/client_binding.h"
@@ -61,6 +62,41 @@ class Ended {
   CondVar changed_;
   std::deque<Batch> batches_ PENSTOCK_GUARDED_BY(mutex_);
 };
+
+struct Triple {
+  std::uint64_t begin;
+  std::uint64_t address;
+  std::uint64_t size;
+};
+
+// `count` pieces of `size` bytes each.
+struct Strip {
+  std::uint64_t begin;
+  std::uint64_t address;
+  std::uint64_t size;
+  std::uint64_t count;
+  std::uint64_t object_step;
+  std::uint64_t memory_step;
+};
+
+// A buffer of 64-bit numbers as the structs they make up.
+template <class Struct>
+std::vector<Struct> NumbersOf(const py::object& buffer, const char* name, const char* unit) {
+  const BufferView view(buffer, BufferView::Access::kRead);
+  const ByteView bytes = view.bytes();
+  if (bytes.size() % sizeof(Struct) != 0) {
+    throw py::value_error(std::string(name) + " has " + std::to_string(bytes.size()) + " bytes; it takes whole " + unit +
+                          " of 64-bit numbers");
+  }
+  std::vector<Struct> numbers(bytes.size() / sizeof(Struct));
+  if (!numbers.empty()) std::memcpy(numbers.data(), bytes.data(), bytes.size());
+  return numbers;
+}
+
+// Memory that the caller holds by `keep`.
+MutableByteView MemoryAt(std::uint64_t address, std::uint64_t size) {
+  return {reinterpret_cast<std::byte*>(address), size};  // NOLINT(performance-no-int-to-ptr)
+}
 
 // The reader and what Python must keep alive for it. One caller at a time.
 class BatchReader {
@@ -117,22 +153,19 @@ class PyRangeReader {
     batch.bucket = BucketName(std::move(bucket.value));
     batch.key = ObjectKey(std::move(key.value));
     if (etag) batch.known_etag = ETag(std::move(*etag));
-    struct Triple {
-      std::uint64_t begin;
-      std::uint64_t address;
-      std::uint64_t size;
-    };
-    const BufferView view(pieces, BufferView::Access::kRead);
-    const ByteView bytes = view.bytes();
-    if (bytes.size() % sizeof(Triple) != 0) {
-      throw py::value_error("pieces has " + std::to_string(bytes.size()) + " bytes; it takes whole triples of 64-bit numbers");
+    for (const Triple& piece : NumbersOf<Triple>(pieces, "pieces", "triples")) {
+      batch.pieces.push_back({piece.begin, MemoryAt(piece.address, piece.size)});
     }
-    batch.pieces.reserve(bytes.size() / sizeof(Triple));
-    for (std::size_t at = 0; at < bytes.size(); at += sizeof(Triple)) {
-      Triple triple{};
-      std::memcpy(&triple, bytes.data() + at, sizeof triple);
-      // NOLINTNEXTLINE(performance-no-int-to-ptr): the caller holds that memory by `keep`.
-      batch.pieces.push_back({triple.begin, MutableByteView(reinterpret_cast<std::byte*>(triple.address), triple.size)});
+    reader_.Get().Start(std::move(batch), std::move(keep), token);
+  }
+  void StartStrips(Text<"bucket"> bucket, Text<"key"> key, const py::object& strips, py::object keep, std::uint64_t token) {
+    RangeBatch batch;
+    batch.bucket = BucketName(std::move(bucket.value));
+    batch.key = ObjectKey(std::move(key.value));
+    for (const Strip& strip : NumbersOf<Strip>(strips, "strips", "sextuples")) {
+      for (std::uint64_t i = 0; i < strip.count; ++i) {
+        batch.pieces.push_back({strip.begin + i * strip.object_step, MemoryAt(strip.address + i * strip.memory_step, strip.size)});
+      }
     }
     reader_.Get().Start(std::move(batch), std::move(keep), token);
   }
@@ -165,7 +198,9 @@ void BindRanges(py::module_& module) {
       .def(py::init(&MakeRangeReader), "client"_a, py::kw_only(), "max_gap"_a = py::none(), "max_request"_a = py::none(),
            "parallel"_a = py::none())
       .def("start", &PyRangeReader::Start, "bucket"_a, "key"_a, "pieces"_a, "keep"_a, "token"_a, "etag"_a = py::none(),
-           "pieces: 64-bit triples (begin in the object, address, bytes), ascending; `keep` holds their memory.")
+           "pieces: 64-bit triples (begin in the object, address, bytes); `keep` holds their memory.")
+      .def("start_strips", &PyRangeReader::StartStrips, "bucket"_a, "key"_a, "strips"_a, "keep"_a, "token"_a,
+           "strips: 64-bit sextuples (begin, address, bytes, count, step in the object, step in memory): `count` pieces each.")
       .def("next", &PyRangeReader::Next, "The next batch that ended, as (token, ETag, exception or None); None: there is none.")
       .def("cancel", &PyRangeReader::Cancel)
       .def("usage", &PyRangeReader::usage);

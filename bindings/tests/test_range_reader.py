@@ -102,8 +102,34 @@ def test_wrong_arguments_are_refused(client: penstock.S3Client, bucket: str) -> 
         reader.start(bucket, "key", b"1234567", None, 1)
     with pytest.raises(TypeError, match="parallel is of type str; it takes int or None"):
         reader_of(client, parallel="two")  # type: ignore[arg-type]
-    memory = bytearray(20)
-    reader.start(bucket, "key", pieces_of(memory, [(10, 5), (0, 5)]), memory, 1)
+    with pytest.raises(ValueError, match="whole sextuples"):
+        reader.start_strips(bucket, "key", bytes(24), None, 1)
+
+
+def test_what_several_want_is_fetched_once(client: penstock.S3Client, bucket: str) -> None:
+    content = random.Random(2).randbytes(100_000)
+    put(client, bucket, "key", content)
+    one, two = bytearray(60_000), bytearray(60_000)
+    pieces = array.array("Q", [30_000, address_of(two), 60_000, 0, address_of(one), 60_000])
+    reader = reader_of(client)
+    reader.start(bucket, "key", pieces, (one, two), 1)
     batch = reader.next()
     assert batch is not None
-    assert "ascending order" in str(batch[2])
+    assert batch[2] is None
+    assert (one, two) == (content[:60_000], content[30_000:90_000])
+    assert reader.usage()["bytes_asked"] == 90_000
+
+
+def test_strips_are_pieces_at_steps(client: penstock.S3Client, bucket: str) -> None:
+    content = random.Random(3).randbytes(100_000)
+    put(client, bucket, "key", content)
+    memory = bytearray(40)
+    reader = reader_of(client)
+    strips = array.array("Q", [7, address_of(memory), 10, 3, 1000, 12])
+    reader.start_strips(bucket, "key", strips, memory, 1)
+    batch = reader.next()
+    assert batch is not None
+    assert batch[2] is None
+    for i in range(3):
+        assert memory[12 * i : 12 * i + 10] == content[7 + 1000 * i : 17 + 1000 * i]
+    assert memory[10:12] == bytes(2)

@@ -22,19 +22,12 @@ std::span<const RangePiece>::iterator FirstBeyond(std::span<const RangePiece> pi
 }  // namespace
 
 Result<void> CheckPieces(std::span<const RangePiece> pieces) {
-  std::uint64_t end = 0;
   for (const RangePiece& piece : pieces) {
-    if (piece.begin < end) {
-      return Error::Make(ErrorKind::kInvalidArgument, "a piece begins at byte " + std::to_string(piece.begin) +
-                                                          ", before the one ahead of it ends at " + std::to_string(end) +
-                                                          ": give pieces in ascending order, without overlap");
-    }
     if (piece.begin > INT64_MAX - piece.memory.size()) {
       return Error::Make(ErrorKind::kInvalidArgument, "a piece begins at byte " + std::to_string(piece.begin) + " and has " +
                                                           std::to_string(piece.memory.size()) +
                                                           " bytes; an object ends below 2^63");
     }
-    end = EndOf(piece);
   }
   return Ok();
 }

@@ -1,4 +1,5 @@
-// Which requests bring scattered pieces of an object, and where the bytes of each request land. No I/O. No piece is empty.
+// Which requests bring scattered pieces of an object, and where the bytes of each request land. No I/O. Unless said
+// otherwise pieces ascend without overlap, and none is empty.
 #ifndef PENSTOCK_CLIENT_TRANSFER_RANGE_PLAN_H_
 #define PENSTOCK_CLIENT_TRANSFER_RANGE_PLAN_H_
 
@@ -18,14 +19,14 @@ namespace penstock::transfer {
 // Smaller pieces are copied to their place: a window of their own would cost more.
 inline constexpr std::size_t kDirectBytes = 4096;
 
-// kInvalidArgument where pieces are out of order, overlap or reach beyond 2^63 bytes.
+// kInvalidArgument where one reaches beyond 2^63 bytes.
 Result<void> CheckPieces(std::span<const RangePiece> pieces);
 
-// The gap that is worth reading through where nobody said (RangeReaderOptions::max_gap_bytes). Of checked pieces.
+// The gap that is worth reading through where nobody said (RangeReaderOptions::max_gap_bytes).
 std::uint64_t GapWorthReading(std::span<const RangePiece> pieces);
 
 // The ranges to ask for, ascending: stretches of pieces with gaps of at most `max_gap_bytes`, in requests of at most
-// `max_request_bytes` (at least 1). Of checked pieces.
+// `max_request_bytes` (at least 1).
 std::vector<ByteRange> PlanRequests(std::span<const RangePiece> pieces, std::uint64_t max_gap_bytes,
                                     std::uint64_t max_request_bytes);
 

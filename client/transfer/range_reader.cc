@@ -1,14 +1,17 @@
 #include "penstock/range_reader.h"
 
 #include <algorithm>
+#include <cstring>
 #include <deque>
 #include <map>
+#include <span>
 #include <string>
 #include <utility>
 
 #include "client/transfer/chained_stop.h"
 #include "client/transfer/connection_plan.h"
 #include "client/transfer/range_fetch.h"
+#include "client/transfer/range_overlap.h"
 #include "client/transfer/range_plan.h"
 #include "penstock/base/clock.h"
 #include "penstock/base/mutex.h"
@@ -29,6 +32,7 @@ struct Batch {
   BucketName bucket;
   ObjectKey key;
   std::vector<RangePiece> pieces;
+  std::vector<transfer::PieceCopy> copies;
   std::uint64_t bytes = 0;
   Callback<RangesRead> done;
   transfer::ChainedStop stop;
@@ -66,13 +70,14 @@ class Reader : public std::enable_shared_from_this<Reader> {
       : store_(store), options_(std::move(options)), stop_(options_.call.cancel) {}
 
   void Start(RangeBatch asked, Callback<RangesRead> done) {
-    std::erase_if(asked.pieces, [](const RangePiece& piece) { return piece.memory.empty(); });
     auto batch = std::make_shared<Batch>(stop_.token());
     batch->bucket = std::move(asked.bucket);
     batch->key = std::move(asked.key);
-    batch->pieces = std::move(asked.pieces);
     batch->done = std::move(done);
-    if (Result<void> checked = Check(*batch); !checked.ok()) return batch->done(std::move(checked).error());
+    if (Result<void> checked = Check(asked.pieces); !checked.ok()) return batch->done(std::move(checked).error());
+    transfer::DisjointPieces disjoint = transfer::WithoutOverlap(std::move(asked.pieces));
+    batch->pieces = std::move(disjoint.pieces);
+    batch->copies = std::move(disjoint.copies);
     for (const RangePiece& piece : batch->pieces) batch->bytes += piece.memory.size();
     const std::uint64_t gap = options_.max_gap_bytes.value_or(transfer::GapWorthReading(batch->pieces));
     const std::uint64_t most =
@@ -111,7 +116,7 @@ class Reader : public std::enable_shared_from_this<Reader> {
   using ObjectPlace = std::pair<std::string, std::string>;
   static ObjectPlace PlaceOf(const Batch& batch) { return {batch.bucket.value, batch.key.value}; }
 
-  Result<void> Check(const Batch& batch) const {
+  Result<void> Check(std::span<const RangePiece> pieces) const {
     if (options_.max_request_bytes == 0) {
       return Error::Make(ErrorKind::kInvalidArgument, "max_request_bytes is 0; it takes at least 1");
     }
@@ -120,7 +125,7 @@ class Reader : public std::enable_shared_from_this<Reader> {
                                                           std::to_string(*options_.max_parallel_requests) +
                                                           "; it takes at least 1");
     }
-    return transfer::CheckPieces(batch.pieces);
+    return transfer::CheckPieces(pieces);
   }
 
   int Wanted() const PENSTOCK_REQUIRES(mutex_) { return options_.max_parallel_requests.value_or(pace_.Wanted()); }
@@ -248,6 +253,7 @@ class Reader : public std::enable_shared_from_this<Reader> {
     }
     const auto done = std::exchange(batch.done, nullptr);
     if (error) return done(std::move(*error));
+    for (const transfer::PieceCopy& copy : batch.copies) std::memcpy(copy.to.data(), copy.from.data(), copy.to.size());
     done(std::move(read));
   }
 

@@ -20,14 +20,15 @@ struct RangePiece {
 struct RangeBatch {
   BucketName bucket;
   ObjectKey key;
-  // In ascending order, without overlap; empty ones are allowed. Their memory is the reader's until the completion.
+  // In any order; bytes that several want are brought once and copied. Their memory, in which none may overlap, is the
+  // reader's until the completion.
   std::vector<RangePiece> pieces;
   // The version to read, where it is known; otherwise the first answer says which one it is, for all batches of the object.
   std::optional<ETag> known_etag;
 };
 
 struct RangesRead {
-  std::uint64_t bytes = 0;  // of the pieces
+  std::uint64_t bytes = 0;  // of the pieces, those that several wanted once
   ETag etag;                // empty: nothing was asked for, or the store names no version
 };
 
