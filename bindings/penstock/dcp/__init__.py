@@ -1,6 +1,7 @@
 """Distributed checkpoints (torch.distributed.checkpoint) in S3."""
 
 from ._file_system import S3FileSystem
+from ._reader import S3StorageReader
 from .s3_prefix_strategy import (
     BinaryPrefixStrategy,
     DefaultPrefixStrategy,
@@ -18,4 +19,5 @@ __all__ = [
     "RoundRobinPrefixStrategy",
     "S3FileSystem",
     "S3PrefixStrategyBase",
+    "S3StorageReader",
 ]

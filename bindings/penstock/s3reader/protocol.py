@@ -6,10 +6,13 @@ import abc
 import io
 from collections.abc import Callable, Iterator
 from io import SEEK_CUR, SEEK_END, SEEK_SET
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
+    import os
+
     from .._objects import HeadObjectResult, ObjectInfo
+    from .dcp_optimized import ItemRange
 
 
 class GetStreamCallable(Protocol):
@@ -70,6 +73,22 @@ class S3ReaderConstructorProtocol(Protocol):
     def __call__(
         self, *, bucket: str, key: str, get_object_info: GetObjectInfoCallable, get_stream: GetStreamCallable
     ) -> S3Reader: ...
+
+
+@runtime_checkable
+class DCPS3ReaderConstructorProtocol(Protocol):
+    """Makes a reader of a checkpoint's object, and is told beforehand which ranges a load plan will read."""
+
+    _item_ranges_by_file: dict[str, list[ItemRange]]
+
+    def __call__(
+        self, *, bucket: str, key: str, get_object_info: GetObjectInfoCallable, get_stream: GetStreamCallable
+    ) -> S3Reader: ...
+
+    def set_item_ranges_by_file(
+        self, plan_items: list[Any], storage_data: dict[Any, Any], base_path: str | os.PathLike[str]
+    ) -> None:
+        """`plan_items`: torch's ReadItems; `storage_data`: what the checkpoint's metadata says of where they are."""
 
 
 def check_size(size: object) -> int | None:

@@ -1,0 +1,130 @@
+"""Boxes of row-major tensors as bytes: where rows of a stored tensor are, and where they go. No I/O, nothing of torch."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import product
+
+# Rows shorter than this are not worth a landing of their own; gaps up to the other are read through rather than skipped.
+SHORT_ROW = 4096
+SHORT_GAP = 32 * 1024
+
+Strip = tuple[int, int, int, int, int, int]  # see _core.RangeReader.start_strips; with offsets instead of addresses
+
+
+def row_major(sizes: Sequence[int]) -> tuple[int, ...]:
+    """Strides, in elements, of a contiguous tensor as torch has them."""
+    strides = []
+    step = 1
+    for size in reversed(sizes):
+        strides.append(step)
+        step *= max(size, 1)
+    return tuple(reversed(strides))
+
+
+class Rows:
+    """A box of a stored tensor as runs of bytes.
+
+    Args:
+        lengths: Of the box, in elements; `offset` its first element.
+        stored: Strides of the stored tensor, in elements.
+        memory: Strides of where it goes, in elements.
+        itemsize: Bytes of an element.
+    """
+
+    def __init__(self, lengths: Sequence[int], stored: Sequence[int], memory: Sequence[int], itemsize: int) -> None:
+        self.run = itemsize  # bytes that are together in both
+        levels: list[tuple[int, int, int]] = []  # from the inside: how many, bytes from one to the next in both
+        for size, in_object, in_memory in zip(reversed(lengths), reversed(stored), reversed(memory), strict=True):
+            if size == 1:
+                continue
+            step, memory_step = in_object * itemsize, in_memory * itemsize
+            if not levels and step == self.run == memory_step:
+                self.run *= size
+            elif levels and (step, memory_step) == (levels[-1][0] * levels[-1][1], levels[-1][0] * levels[-1][2]):
+                levels[-1] = (levels[-1][0] * size, *levels[-1][1:])
+            else:
+                levels.append((size, step, memory_step))
+        if 0 in lengths:
+            self.run, levels = 0, []
+        self.levels = levels
+
+    @property
+    def count(self) -> int:
+        return math.prod(level[0] for level in self.levels)
+
+    def strips(self, begin: int, address: int) -> Iterator[Strip]:
+        if self.run == 0:
+            return
+        count, step, memory_step = self.levels[0] if self.levels else (1, 0, 0)
+        outer = self.levels[1:]
+        for at in product(*(range(level[0]) for level in reversed(outer))):
+            from_begin = sum(i * level[1] for i, level in zip(at, reversed(outer), strict=True))
+            from_address = sum(i * level[2] for i, level in zip(at, reversed(outer), strict=True))
+            yield begin + from_begin, address + from_address, self.run, count, step, memory_step
+
+
+class Box:
+    """Elements [offsets, offsets + lengths) of a tensor."""
+
+    __slots__ = ("lengths", "offsets")
+
+    def __init__(self, offsets: Sequence[int], lengths: Sequence[int]) -> None:
+        self.offsets = tuple(offsets)
+        self.lengths = tuple(lengths)
+
+    @property
+    def elements(self) -> int:
+        return math.prod(self.lengths)
+
+    def first(self, strides: Sequence[int]) -> int:
+        """Where it begins, in elements."""
+        return sum(offset * stride for offset, stride in zip(self.offsets, strides, strict=True))
+
+    def parts(self, most: int) -> Iterator[Box]:
+        """Itself in parts of at most `most` elements (at least one each), in the order of a row-major tensor."""
+        if self.elements <= max(most, 1):
+            yield self
+            return
+        dim = next(dim for dim, length in enumerate(self.lengths) if length > 1)
+        inside = self.elements // self.lengths[dim]
+        step = max(1, most // inside)
+        for start in range(0, self.lengths[dim], step):
+            offsets, lengths = list(self.offsets), list(self.lengths)
+            offsets[dim] += start
+            lengths[dim] = min(step, self.lengths[dim] - start)
+            yield from Box(offsets, lengths).parts(most)
+
+    def widened(self, sizes: Sequence[int], itemsize: int) -> Box:
+        """With what lies between its rows, where the rows of a tensor of `sizes` are short and close together."""
+        offsets, lengths = list(self.offsets), list(self.lengths)
+        stored = row_major(sizes)
+        for dim in range(len(sizes) - 1, 0, -1):
+            row = math.prod(lengths[dim:]) * itemsize
+            if row >= SHORT_ROW or stored[dim - 1] * itemsize - row > SHORT_GAP:
+                break
+            offsets[dim], lengths[dim] = 0, sizes[dim]
+        return Box(offsets, lengths)
+
+    def meets(self, other: Box) -> bool:
+        return all(
+            offset < other_offset + other_length and other_offset < offset + length
+            for offset, length, other_offset, other_length in zip(
+                self.offsets, self.lengths, other.offsets, other.lengths, strict=True
+            )
+        )
+
+    def common(self, other: Box) -> Box | None:
+        """What both have; None: nothing."""
+        offsets, lengths = [], []
+        for offset, length, other_offset, other_length in zip(
+            self.offsets, self.lengths, other.offsets, other.lengths, strict=True
+        ):
+            start = max(offset, other_offset)
+            size = min(offset + length, other_offset + other_length) - start
+            if size <= 0:
+                return None
+            offsets.append(start)
+            lengths.append(size)
+        return Box(offsets, lengths)

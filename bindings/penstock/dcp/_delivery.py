@@ -1,0 +1,169 @@
+"""What was fetched of a checkpoint's items: verified, put right where it was not as predicted, and given to the planner."""
+
+from __future__ import annotations
+
+import ctypes
+import io
+from array import array
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import torch
+from torch.distributed.checkpoint.planner import LoadItemType
+
+from .. import _core
+from ._layout import Found, Tails, payload_begin, same_layout
+from ._stored import Part, Stored, Want, copy_part, narrowed
+
+if TYPE_CHECKING:
+    from torch.distributed.checkpoint.planner import LoadPlanner
+
+    from ._claims import Claims
+
+
+class Delivery:
+    """Hooks of the planner run on the calling thread.
+
+    Args:
+        decode: The bytes of an item as a stream without what extensions did to them, from (request, descriptors, stream).
+        settle: Has everything that is under way arrive.
+    """
+
+    def __init__(
+        self,
+        planner: LoadPlanner,
+        tails: Tails,
+        claims: Claims,
+        decode: Callable[[Any, Any, Any], Any],
+        settle: Callable[[], None],
+    ) -> None:
+        self._planner = planner
+        self._tails = tails
+        self._claims = claims
+        self._decode = decode
+        self._settle = settle
+        self._archives = _core.TensorArchives()
+        self.again: list[Stored] = []  # was not as predicted, and is not in memory whole
+
+    def resolve(self, want: Want) -> torch.Tensor:
+        """Has the planner say where it goes."""
+        target: torch.Tensor = self._planner.resolve_tensor(want.request).detach()
+        if tuple(target.size()) != want.box.lengths:
+            raise AssertionError(
+                f"req {want.request.storage_index} mismatch sizes {target.size()} vs {torch.Size(want.box.lengths)}"
+            )
+        want.target = target
+        return target
+
+    def take(self, items: list[Stored]) -> None:
+        """Items that have arrived whole."""
+        places = array("Q")
+        tensors = []
+        for stored in items:
+            if stored.kind is not None:
+                tensors.append(stored)
+                places.extend((stored.head_at, stored.head, stored.kind.payload, stored.tail_at, stored.tail))
+            else:
+                self._take_bytes(stored, ctypes.string_at(stored.head_at, stored.length))
+        for stored, found in zip(tensors, self._archives.read(places), strict=True):
+            layout = stored.layout
+            if found == layout or (isinstance(found, tuple) and layout is not None and same_layout(found, layout)):
+                for part in stored.parts:
+                    self.copy(part)
+                stored.parts = []
+                self._commit(stored)
+            else:
+                self._mend(stored, found)
+
+    def copy(self, part: Part) -> None:
+        if copy_part(part):
+            event = torch.cuda.Event()  # type: ignore[no-untyped-call]
+            assert part.want.target is not None
+            event.record(torch.cuda.current_stream(part.want.target.device))
+            part.arena.events.append(event)
+
+    def _commit(self, stored: Stored) -> None:
+        for want in stored.wants:
+            assert want.target is not None
+            self._planner.commit_tensor(want.request, want.target)
+            if want.claim is not None:
+                self._claims.release(want.claim, want.request)
+                want.claim = None
+
+    # ---- what was not as predicted
+
+    def _mend(self, stored: Stored, found: Found) -> None:
+        kind = stored.kind
+        assert kind is not None
+        if isinstance(found, int):
+            self._tails.learn(kind.payload, stored.length - found - kind.payload)
+        elif found is not None and self._rearrange(stored, found):
+            self._commit(stored)
+            return
+        data = self._in_memory(stored)
+        if data is None:
+            self.again.append(stored)
+            return
+        if found is None:
+            begin = payload_begin(data)
+            if begin is not None:
+                self._tails.learn(kind.payload, stored.length - begin - kind.payload)
+        self._take_bytes(stored, data)
+
+    @staticmethod
+    def _rearrange(stored: Stored, found: tuple[Any, ...]) -> bool:
+        """Where only the order of the elements is another one than the target's: from the target's own memory."""
+        assert stored.layout is not None
+        dtype, sizes, _, offset, size = stored.layout
+        if not stored.is_one_target or (found[0], found[1], found[3], found[4]) != (dtype, sizes, offset, size):
+            return False
+        last = sum((length - 1) * stride for length, stride in zip(sizes, found[2], strict=True))
+        target = stored.wants[0].target
+        assert target is not None
+        if last >= target.numel():
+            return False
+        elements = target.as_strided((target.numel(),), (1,)).clone()
+        target.copy_(elements.as_strided(sizes, found[2]))
+        return True
+
+    @staticmethod
+    def _in_memory(stored: Stored) -> bytes | None:
+        """The bytes of the item, as they were fetched; None: not all of them were, or not to one place."""
+        kind = stored.kind
+        assert kind is not None
+        if stored.is_one_target:
+            target = stored.wants[0].target
+            assert target is not None
+            address = target.data_ptr()
+        elif len(stored.parts) == 1 and stored.parts[0].box.lengths == kind.sizes:
+            address = stored.parts[0].arena.address + stored.parts[0].at
+        else:
+            return None
+        head, tail = (ctypes.string_at(at, n) for at, n in ((stored.head_at, stored.head), (stored.tail_at, stored.tail)))
+        return b"".join((head, ctypes.string_at(address, kind.payload) if kind.payload else b"", tail))
+
+    # ---- items of any kind
+
+    def _take_bytes(self, stored: Stored, data: bytes) -> None:
+        """As torch's own reader does."""
+        for want in stored.wants:
+            request = want.request
+            stream = self._decode(request, stored.extensions, io.BytesIO(data))
+            if request.type == LoadItemType.BYTE_IO:
+                self._planner.load_bytes(request, stream if type(stream) is io.BytesIO else io.BytesIO(stream.read(-1)))
+                continue
+            if not stream.seekable():
+                stream = io.BytesIO(stream.read(-1))
+            tensor = narrowed(torch.load(stream, map_location="cpu", weights_only=True), want)
+            target = want.target if want.target is not None else self.resolve(want)
+            if target.size() != tensor.size():
+                raise AssertionError(f"req {request.storage_index} mismatch sizes {target.size()} vs {tensor.size()}")
+            if want.claim is None and type(target) is torch.Tensor:
+                want.claim = self._claims.claim(request, target)
+                if want.claim is None:
+                    self._settle()
+            target.copy_(tensor)
+            self._planner.commit_tensor(request, target)
+            if want.claim is not None:
+                self._claims.release(want.claim, want.request)
+                want.claim = None

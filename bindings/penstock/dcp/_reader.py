@@ -1,0 +1,182 @@
+"""S3StorageReader: distributed checkpoints from S3."""
+
+from __future__ import annotations
+
+import io
+import logging
+import os
+import pickle
+import threading
+from typing import TYPE_CHECKING, Any
+
+from torch.distributed.checkpoint.filesystem import FileSystemReader
+from torch.distributed.checkpoint.metadata import Metadata, StorageMeta
+from torch.futures import Future
+
+from .. import _core
+from ..s3reader import S3ReaderConstructor
+from ..s3reader.protocol import DCPS3ReaderConstructorProtocol
+from ._file_system import S3FileSystem, bucket_and_key
+from ._layout import Tails
+from ._load import Load
+from ._quiet import without_collection
+from ._stored import Catalogue, stored_items
+
+if TYPE_CHECKING:
+    from torch.distributed.checkpoint._extension import ExtensionRegistry
+    from torch.distributed.checkpoint.planner import LoadPlan, LoadPlanner
+
+    from .._config import S3ClientConfig
+    from ..s3reader import S3ReaderConstructorProtocol
+
+log = logging.getLogger(__name__)
+
+
+class S3StorageReader(FileSystemReader):
+    """Reads what :class:`S3StorageWriter`, the reference connector's writer or torch's own saved.
+
+    All ranges of all objects that a plan needs are asked for together, coalesced, in parallel, and land in the tensors' own
+    memory where type and layout allow; of what is stored in another sharding only the rows that are needed are fetched. What
+    cannot land goes through at most 80 MiB of scratch memory. The planner's hooks run on the calling thread, in the order in
+    which items arrive. With a ``reader_constructor`` torch's own loop reads instead: file after file, item after item.
+
+    Args:
+        region: AWS region of the bucket.
+        path: ``s3://bucket/prefix``, with or without a trailing slash.
+        s3client_config: See :class:`penstock.S3ClientConfig`.
+        reader_constructor: Kind of reader that torch's loop reads through; None: as described above.
+        endpoint: URL of an S3-compatible service; None: environment, then AWS.
+        max_gap_size: Wanted ranges with at most so many bytes between them come by one request. None: 32 KiB, or up to 1 MiB
+            where that costs less than a sixty-fourth more.
+        max_request_size: Bytes of one request at most. None: planned.
+        _extension_registry: Decodes what extensions encoded (torch 2.7 and later).
+
+    Raises:
+        S3Exception: A load could not be completed; the tensors' content is then undefined. An object that was replaced or
+            truncated meanwhile is an error.
+
+    Thread safety: each thread may have one load under way.
+    """
+
+    def __init__(
+        self,
+        region: str,
+        path: str | os.PathLike[str],
+        s3client_config: S3ClientConfig | None = None,
+        reader_constructor: S3ReaderConstructorProtocol | None = None,
+        *,
+        endpoint: str | None = None,
+        max_gap_size: int | None = None,
+        max_request_size: int | None = None,
+        _extension_registry: ExtensionRegistry | None = None,
+    ) -> None:
+        self._of_thread = threading.local()
+        self._latest: dict[str, Any] = {}
+        extensions = {} if _extension_registry is None else {"_extension_registry": _extension_registry}
+        super().__init__(path, **extensions)
+        self._plans_itself = reader_constructor is None
+        self._reader_constructor = reader_constructor or S3ReaderConstructor.dcp_optimized()
+        self.fs: S3FileSystem = S3FileSystem(  # type: ignore[assignment]
+            region, s3client_config=s3client_config, reader_constructor=self._reader_constructor, endpoint=endpoint
+        )
+        self.path = self.fs.init_path(path)
+        self.sync_files = False
+        self._max_gap_size = max_gap_size
+        self._max_request_size = max_request_size
+        self._tails = Tails()
+
+    # ---- what belongs to one load, and so to a thread
+
+    def _get(self, name: str) -> Any:
+        return getattr(self._of_thread, name, self._latest.get(name))
+
+    def _set(self, name: str, value: Any) -> None:
+        setattr(self._of_thread, name, value)
+        self._latest[name] = value
+
+    @property
+    def storage_data(self) -> dict[Any, Any]:
+        return self._get("storage_data")  # type: ignore[no-any-return]
+
+    @storage_data.setter
+    def storage_data(self, value: dict[Any, Any]) -> None:
+        self._set("storage_data", value)
+
+    @property
+    def path(self) -> str | os.PathLike[str]:
+        return self._get("path")  # type: ignore[no-any-return]
+
+    @path.setter
+    def path(self, value: str | os.PathLike[str]) -> None:
+        self._set("path", value)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_of_thread"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._of_thread = threading.local()
+
+    # ---- torch's steps of a load
+
+    def reset(self, checkpoint_id: str | os.PathLike[str] | None = None) -> None:
+        super().reset(checkpoint_id)
+        self._set("metadata", None)
+
+    def read_metadata(self, *args: Any, **kwargs: Any) -> Metadata:
+        """The checkpoint's metadata: one request."""
+        if not isinstance(self.fs, S3FileSystem):
+            return super().read_metadata(*args, **kwargs)
+        path = self.fs.concat_path(self.path, ".metadata" if kwargs.get("rank") is None else f"__{kwargs['rank']}.metadata")
+        bucket, key = bucket_and_key(path)
+        data = self.fs._client.get_object(bucket, key).read()
+        with without_collection():
+            metadata: Metadata = pickle.loads(data)
+        if getattr(metadata, "storage_meta", None) is None:
+            metadata.storage_meta = StorageMeta()
+        metadata.storage_meta.load_id = self.load_id  # type: ignore[union-attr]
+        return metadata
+
+    def set_up_storage_reader(self, metadata: Metadata, is_coordinator: bool, *args: Any, **kwargs: Any) -> None:
+        super().set_up_storage_reader(metadata, is_coordinator, *args, **kwargs)
+        self._set("metadata", metadata)
+
+    def prepare_local_plan(self, plan: LoadPlan) -> LoadPlan:
+        """Sorts the plan's items by their offsets, and tells a constructor that wants to know which ranges will be read."""
+        storage_data = self.storage_data
+        plan.items.sort(key=lambda item: storage_data[item.storage_index].offset)
+        constructor = self._reader_constructor
+        if not self._plans_itself and isinstance(constructor, DCPS3ReaderConstructorProtocol):
+            constructor.set_item_ranges_by_file(plan.items, self.storage_data, self.path)
+        return plan
+
+    def read_data(self, plan: LoadPlan, planner: LoadPlanner) -> Future[None]:
+        if not self._plans_itself or not self._is_ours():
+            return super().read_data(plan, planner)
+        path = self.path
+        load = Load(
+            self.fs._client,
+            planner,
+            lambda relative: self.fs.concat_path(path, relative),
+            self._decode,
+            max_gap_size=self._max_gap_size,
+            max_request_size=self._max_request_size,
+            tails=self._tails,
+        )
+        load.run(stored_items(plan.items, self.storage_data, Catalogue(self._get("metadata"))))
+        log.debug("read %d items of %s: %s", len(plan.items), path, load.usage())
+        done: Future[None] = Future()
+        done.set_result(None)
+        return done
+
+    def _is_ours(self) -> bool:
+        """The core's own client is behind the file system: nobody has put another in its place."""
+        return isinstance(self.fs, S3FileSystem) and isinstance(self.fs._client._client, _core.Client)
+
+    def _decode(self, request: Any, descriptors: Any, stream: io.BytesIO) -> Any:
+        transforms = getattr(self, "transforms", None)
+        return transforms.transform_load_stream(request, descriptors, stream) if transforms is not None else stream
+
+    @classmethod
+    def validate_checkpoint_id(cls, checkpoint_id: str | os.PathLike[str]) -> bool:
+        return S3FileSystem.validate_checkpoint_id(checkpoint_id)

@@ -1,0 +1,304 @@
+"""DCPOptimizedS3Reader: the items of a checkpoint file that a plan will read, in their order, by few requests."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from io import SEEK_CUR, SEEK_END, SEEK_SET
+from typing import Any
+
+from .._streams import GetObjectStream, ObjectSource
+from .protocol import GetObjectInfoCallable, GetStreamCallable, S3Reader
+
+DEFAULT_MAX_GAP_SIZE = 32 * 1024 * 1024
+FIND_ITEM_ERROR_PREFIX = "DCPOptimizedS3Reader only supports sequentially accessing provided ranges: "
+FALLBACK_GUIDANCE = (
+    "This reader gives the planned items in their order and nothing else, see"
+    " docs/TROUBLESHOOTING.md#dcpoptimizeds3reader-errors.\nWho reads in another order takes the generic reader:"
+    " S3StorageReader(region, path, reader_constructor=S3ReaderConstructor.default())"
+)
+
+
+@dataclass
+class ItemRange:
+    """Bytes [start, end) of an object."""
+
+    start: int
+    end: int
+
+
+@dataclass
+class RangeGroup:
+    """Items that one request brings, with what lies between them: bytes [start, end)."""
+
+    start: int
+    end: int
+    item_ranges: list[ItemRange]
+
+
+class _ItemViewBuffer:
+    """An item as the blocks it arrived in, readable like a file, without joining them."""
+
+    def __init__(self) -> None:
+        self._views: list[memoryview] = []
+        self._starts: list[int] = []
+        self._length = 0
+        self._position = 0
+
+    def append_view(self, view: memoryview) -> None:
+        if len(view):
+            self._views.append(view)
+            self._starts.append(self._length)
+            self._length += len(view)
+
+    def seek(self, offset: int, whence: int = SEEK_SET, /) -> int:
+        if whence not in (SEEK_SET, SEEK_CUR, SEEK_END):
+            raise ValueError("Seek must be passed SEEK_CUR, SEEK_SET, or SEEK_END integers")
+        position = offset + {SEEK_SET: 0, SEEK_CUR: self._position, SEEK_END: self._length}[whence]
+        assert position >= 0, f"negative seek value {position}"
+        self._position = position
+        return position
+
+    def tell(self) -> int:
+        return self._position
+
+    def _pieces(self, size: int) -> Iterator[memoryview]:
+        end = min(self._position + size, self._length)
+        at = bisect_right(self._starts, self._position) - 1
+        while self._position < end:
+            start = self._starts[at]
+            piece = self._views[at][self._position - start : end - start]
+            self._position += len(piece)
+            at += 1
+            yield piece
+
+    def read(self, size: int) -> bytes:
+        assert size is not None and size >= 0, "size is a number of bytes"
+        return b"".join(self._pieces(size))
+
+    def readinto(self, buf: Any) -> int:
+        view = memoryview(buf)
+        assert not view.readonly, "the buffer takes no bytes"
+        view = view.cast("B")
+        filled = 0
+        for piece in self._pieces(len(view)):
+            view[filled : filled + len(piece)] = piece
+            filled += len(piece)
+        return filled
+
+
+def _checked(ranges: list[ItemRange]) -> list[ItemRange]:
+    """Those that are not empty; one where the same comes twice."""
+    kept: list[ItemRange] = []
+    for each in ranges:
+        if each.start == each.end:
+            continue
+        if each.start < 0 or each.end < each.start:
+            raise ValueError(f"Invalid range: {each.start}-{each.end}")
+        if kept:
+            last = kept[-1]
+            if each == last:
+                continue
+            if each.start < last.start:
+                raise ValueError(f"Unsorted ranges: {last.start}-{last.end} and {each.start}-{each.end}")
+            if each.start < last.end:
+                raise ValueError(f"Overlapping ranges: {last.start}-{last.end} and {each.start}-{each.end}")
+        kept.append(each)
+    if not kept:
+        raise ValueError("No non-empty ranges to read (all ranges were length 0)")
+    return kept
+
+
+class DCPOptimizedS3Reader(S3Reader):
+    """Reads the given items, each one or none of its bytes, any number of times, before the next; one item is kept.
+
+    Items with at most `max_gap_size` bytes between them come by one request; the gap is received and dropped.
+
+    Args:
+        item_ranges: In ascending order, without overlap; the same may be given again.
+        max_gap_size: Bytes; ``float("inf")``: one request for all; 0: one for each stretch without a gap.
+
+    Raises:
+        ValueError: bucket or key are empty, or the ranges are not as described.
+        TypeError: max_gap_size is no number.
+    """
+
+    def __init__(
+        self,
+        bucket: str,
+        key: str,
+        item_ranges: list[ItemRange],
+        get_object_info: GetObjectInfoCallable,
+        get_stream: GetStreamCallable,
+        max_gap_size: int | float = DEFAULT_MAX_GAP_SIZE,
+    ) -> None:
+        if not bucket:
+            raise ValueError("Bucket should be specified")
+        if not key:
+            raise ValueError("Key should be specified")
+        if not item_ranges:
+            raise ValueError("item_ranges must be a non-empty List[ItemRange] object")
+        if not isinstance(max_gap_size, (int, float)):
+            raise TypeError(f"max_gap_size must be int or float, got {type(max_gap_size).__name__}")
+        if max_gap_size < 0:
+            raise ValueError("max_gap_size must be non-negative")
+        self._bucket = bucket
+        self._key = key
+        self._get_object_info = get_object_info
+        self._get_stream = get_stream
+        self._max_gap_size = max_gap_size
+        self._item_ranges = _checked(item_ranges)
+        self._range_groups = self._grouped()
+        self._group_start_to_group = {group.start: group for group in self._range_groups}
+        self._position = 0
+        self._item = 0  # the current one
+        self._buffer: _ItemViewBuffer | None = None  # its bytes; None: not read yet
+        self._stream: Iterator[bytes] | None = None
+        self._stream_position = -1
+        self._leftover = memoryview(b"")  # of the last block
+        self._version: ObjectSource | None = None
+        self._closed = False
+
+    def _grouped(self) -> list[RangeGroup]:
+        groups: list[RangeGroup] = []
+        for each in self._item_ranges:
+            if groups and each.start - groups[-1].end <= self._max_gap_size:
+                groups[-1].item_ranges.append(each)
+                groups[-1].end = each.end
+            else:
+                groups.append(RangeGroup(each.start, each.end, [each]))
+        return groups
+
+    @property
+    def bucket(self) -> str:
+        return self._bucket
+
+    @property
+    def key(self) -> str:
+        return self._key
+
+    @property
+    def closed(self) -> bool:
+        return self._closed
+
+    def close(self) -> None:
+        """Lets go of the stream and of the current item. Again: nothing."""
+        self._closed = True
+        self._buffer = self._stream = None
+        self._leftover = memoryview(b"")
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise ValueError("I/O operation on closed file.")
+
+    # ---- position
+
+    def seek(self, offset: int, whence: int = SEEK_SET, /) -> int:
+        self._check_open()
+        if not isinstance(offset, int):
+            raise TypeError(f"integer argument expected, got {type(offset)!r}")
+        if whence == SEEK_CUR:
+            offset += self._position
+        elif whence != SEEK_SET:
+            raise ValueError("whence must be SEEK_CUR or SEEK_SET integers")
+        if offset < 0:
+            raise ValueError(f"negative seek value {offset}")
+        self._position = offset
+        return offset
+
+    def tell(self) -> int:
+        self._check_open()
+        return self._position
+
+    # ---- reading
+
+    def read(self, size: int | None = None) -> bytes:
+        self._check_open()
+        if size is None:
+            raise ValueError(f"Size cannot be None; full read not supported.\n{FALLBACK_GUIDANCE}")
+        if not isinstance(size, int):
+            raise TypeError(f"argument should be integer or None, not {type(size)!r}")
+        if size < 0:
+            raise ValueError(f"Size cannot be negative; full read not supported.\n{FALLBACK_GUIDANCE}")
+        if size == 0:
+            return b""
+        data = self._buffer_at(size).read(size)
+        self._position += len(data)
+        return data
+
+    def readinto(self, buf: Any) -> int:
+        self._check_open()
+        try:
+            view = memoryview(buf)
+        except TypeError:
+            view = memoryview(b"")
+            if not isinstance(buf, bytes):
+                raise TypeError(f"argument must be a writable bytes-like object, not {type(buf).__name__}") from None
+        if view.readonly:
+            raise TypeError(f"argument must be a writable bytes-like object, not {type(buf).__name__}")
+        filled = self._buffer_at(view.nbytes).readinto(view)
+        self._position += filled
+        return filled
+
+    def _buffer_at(self, size: int) -> _ItemViewBuffer:
+        """The bytes of the item that has the `size` ones from the position on, moved there."""
+        self._find(self._position, self._position + size)
+        if self._buffer is None:
+            self._buffer = self._load(self._item_ranges[self._item])
+        self._buffer.seek(self._position - self._item_ranges[self._item].start)
+        return self._buffer
+
+    def _find(self, start: int, end: int) -> None:
+        """Makes the item that has [start, end) the current one: it is, or is the next once this one was read."""
+        current = self._item_ranges[self._item]
+        if current.start <= start and end <= current.end:
+            return
+        wanted = f"{FIND_ITEM_ERROR_PREFIX}Range {start}-{end} not contained in "
+        shown = f"{current.start}-{current.end}"
+        if self._buffer is None:
+            raise ValueError(f"{wanted}current item {shown}.\n{FALLBACK_GUIDANCE}")
+        if self._item + 1 == len(self._item_ranges):
+            raise ValueError(f"{wanted}last item with range {shown}.\n{FALLBACK_GUIDANCE}")
+        following = self._item_ranges[self._item + 1]
+        if start < following.start or end > following.end:
+            shown_next = f"{following.start}-{following.end}"
+            raise ValueError(f"{wanted}current item {shown} nor the next item {shown_next}.\n{FALLBACK_GUIDANCE}")
+        self._item += 1
+        self._buffer = None
+
+    # ---- receiving
+
+    def _load(self, item: ItemRange) -> _ItemViewBuffer:
+        group = self._group_start_to_group.get(item.start)
+        if group is not None:
+            self._open(group)
+        shown = f"{item.start}-{item.end}"
+        while self._stream_position < item.start:
+            self._next_piece(item.start - self._stream_position, f"before reaching item {shown}")
+        buffer = _ItemViewBuffer()
+        while self._stream_position < item.end:
+            buffer.append_view(self._next_piece(item.end - self._stream_position, f"while reading item {shown}"))
+        return buffer
+
+    def _open(self, group: RangeGroup) -> None:
+        self._stream = self._get_stream(start=group.start, end=group.end)
+        if isinstance(self._stream, GetObjectStream):  # every group from the same version
+            if self._version is None:
+                self._version = self._stream.source
+            else:
+                self._stream.pin(self._version)
+        self._stream_position = group.start
+        self._leftover = memoryview(b"")
+
+    def _next_piece(self, most: int, where: str) -> memoryview:
+        """The next bytes of the stream, `most` at most. Not copied."""
+        assert self._stream is not None
+        while not len(self._leftover):
+            block = next(self._stream, None)
+            if block is None:
+                raise ValueError(f"S3 stream exhausted at position {self._stream_position} {where}")
+            self._leftover = memoryview(block)
+        piece, self._leftover = self._leftover[:most], self._leftover[most:]
+        self._stream_position += len(piece)
+        return piece
