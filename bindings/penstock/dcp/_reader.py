@@ -19,7 +19,7 @@ from ..s3reader.protocol import DCPS3ReaderConstructorProtocol
 from ._file_system import S3FileSystem, bucket_and_key
 from ._layout import Tails
 from ._load import Load
-from ._quiet import without_collection
+from ._quiet import put_off_collection, resume_collection, without_collection
 from ._stored import Catalogue, stored_items
 
 if TYPE_CHECKING:
@@ -132,6 +132,7 @@ class S3StorageReader(FileSystemReader):
         data = self.fs._client.get_object(bucket, key).read()
         with without_collection():
             metadata: Metadata = pickle.loads(data)
+        put_off_collection()  # while torch plans
         if getattr(metadata, "storage_meta", None) is None:
             metadata.storage_meta = StorageMeta()
         metadata.storage_meta.load_id = self.load_id  # type: ignore[union-attr]
@@ -148,6 +149,7 @@ class S3StorageReader(FileSystemReader):
         constructor = self._reader_constructor
         if not self._plans_itself and isinstance(constructor, DCPS3ReaderConstructorProtocol):
             constructor.set_item_ranges_by_file(plan.items, self.storage_data, self.path)
+        resume_collection()
         return plan
 
     def read_data(self, plan: LoadPlan, planner: LoadPlanner) -> Future[None]:
