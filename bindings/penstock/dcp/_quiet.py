@@ -39,7 +39,7 @@ def put_off_collection() -> None:
 
 def resume_collection() -> None:
     """Ends that earlier."""
-    global _before  # noqa: PLW0603
+    global _before
     before, _before = _before, None
     if before is not None:
         if gc.get_threshold()[0] == MOST_PUT_OFF:

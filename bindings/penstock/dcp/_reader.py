@@ -127,6 +127,7 @@ class S3StorageReader(FileSystemReader):
         """The checkpoint's metadata: one request."""
         if not isinstance(self.fs, S3FileSystem):
             return super().read_metadata(*args, **kwargs)
+        bucket_and_key(self.path)  # a Path is refused while it is one
         path = self.fs.concat_path(self.path, ".metadata" if kwargs.get("rank") is None else f"__{kwargs['rank']}.metadata")
         bucket, key = bucket_and_key(path)
         data = self.fs._client.get_object(bucket, key).read()

@@ -1,0 +1,198 @@
+"""S3StorageReader and the planner's hooks: each is called as torch's own reader calls it, whatever arrives first."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import Counter
+from typing import Any
+
+import penstock
+import pytest
+import torch
+import torch.distributed.checkpoint as dcp
+from checkpoints import Checkpoints, Sharded, emptied, same_bits
+from penstock.dcp import _load
+from penstock.dcp._claims import Claims
+from penstock.testing import Emulator
+from torch.distributed.checkpoint import DefaultLoadPlanner
+from torch.distributed.checkpoint.metadata import MetadataIndex
+from torch.distributed.checkpoint.planner import LoadItemType, LoadPlan, ReadItem
+
+
+@pytest.fixture
+def checkpoints(emulator: Emulator, client: penstock.S3Client, bucket: str) -> Checkpoints:
+    return Checkpoints(emulator, client, bucket)
+
+
+class Counting(DefaultLoadPlanner):
+    def __init__(self) -> None:
+        super().__init__()
+        self.calls: Counter[tuple[str, str]] = Counter()
+
+    def resolve_tensor(self, read_item: ReadItem) -> torch.Tensor:
+        self.calls["resolve", read_item.dest_index.fqn] += 1
+        return super().resolve_tensor(read_item)
+
+    def commit_tensor(self, read_item: ReadItem, tensor: torch.Tensor) -> None:
+        self.calls["commit", read_item.dest_index.fqn] += 1
+        assert self.calls["resolve", read_item.dest_index.fqn] > 0
+        super().commit_tensor(read_item, tensor)
+
+    def load_bytes(self, read_item: ReadItem, value: Any) -> None:
+        self.calls["bytes", read_item.dest_index.fqn] += 1
+        super().load_bytes(read_item, value)
+
+
+def test_every_hook_is_called_once_for_each_item(checkpoints: Checkpoints) -> None:
+    saved = {"a": torch.randn(10), "b": torch.randn(3, 4), "step": 4, "large": torch.randn(8_000_000)}
+    uri = checkpoints.save(saved)
+    planner = Counting()
+    state = emptied(saved) | {"b": torch.zeros(3, 4, dtype=torch.float64)}
+    checkpoints.load(state, uri, planner)
+    expected = {("bytes", "step"): 1}
+    for name in ("a", "b", "large"):
+        expected |= {("resolve", name): 1, ("commit", name): 1}
+    assert planner.calls == expected
+    assert state["step"] == 4
+
+
+class OneBuffer(DefaultLoadPlanner):
+    """Reads everything by way of one piece of memory, and puts it in its place when it is committed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.buffer = torch.zeros(1000)
+
+    def resolve_tensor(self, read_item: ReadItem) -> torch.Tensor:
+        return self.buffer[: read_item.lengths.numel()].view(read_item.lengths)
+
+    def commit_tensor(self, read_item: ReadItem, tensor: torch.Tensor) -> None:
+        self.lookup_tensor(read_item.dest_index).copy_(tensor)
+
+
+def test_a_planner_may_give_the_same_memory_for_every_item(checkpoints: Checkpoints) -> None:
+    saved = {f"tensor {i}": torch.randn(10 + i, 20) for i in range(20)}
+    uri = checkpoints.save(saved)
+    state = emptied(saved)
+    checkpoints.load(state, uri, OneBuffer())
+    for name, value in saved.items():
+        assert same_bits(state[name], value), name
+
+
+def test_two_names_of_one_tensor_end_as_with_torch(checkpoints: Checkpoints) -> None:
+    saved = {"a": torch.full((1000,), 1.0), "b": torch.full((1000,), 2.0)}
+    uri = checkpoints.save(saved)
+    shared = torch.zeros(1000)
+    checkpoints.load({"a": shared, "b": shared}, uri)
+    assert shared[0] in (1.0, 2.0)
+    assert (shared == shared[0]).all()  # one of both, never a mixture
+
+
+class Late(DefaultLoadPlanner):
+    """Changes its plan after the reader has seen it."""
+
+    def finish_plan(self, new_plan: LoadPlan) -> LoadPlan:
+        items = [item for item in new_plan.items if item.dest_index.fqn != "b"]
+        again = [dataclasses.replace(item) for item in items if item.dest_index.fqn == "a"]
+        return dataclasses.replace(new_plan, items=[*reversed(items), *again])
+
+
+def test_a_plan_may_change_at_the_end(checkpoints: Checkpoints) -> None:
+    saved = {name: torch.randn(2000) for name in "abcd"}
+    uri = checkpoints.save(saved)
+    state = emptied(saved)
+    untouched = state["b"].clone()
+    checkpoints.load(state, uri, Late())
+    assert all(same_bits(state[name], saved[name]) for name in "acd")
+    assert same_bits(state["b"], untouched)
+
+
+class Fresh(DefaultLoadPlanner):
+    """Gives new memory for each item, which only `commit_tensor` takes up."""
+
+    def resolve_tensor(self, read_item: ReadItem) -> torch.Tensor:
+        return torch.empty(read_item.lengths)
+
+    def commit_tensor(self, read_item: ReadItem, tensor: torch.Tensor) -> None:
+        self.lookup_tensor(read_item.dest_index).copy_(tensor)
+
+
+def test_a_planner_may_give_memory_that_nobody_else_holds(checkpoints: Checkpoints) -> None:
+    saved = {f"tensor {i}": torch.randn(100_000) for i in range(20)}
+    uri = checkpoints.save(saved)
+    state = emptied(saved)
+    checkpoints.load(state, uri, Fresh())
+    assert all(same_bits(state[name], saved[name]) for name in saved)
+
+
+def test_what_a_hook_raises_ends_the_load(checkpoints: Checkpoints, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_load, "BATCH_ITEMS", 2)
+
+    class Raising(DefaultLoadPlanner):
+        def commit_tensor(self, read_item: ReadItem, tensor: torch.Tensor) -> None:
+            raise RuntimeError("no more room")
+
+    saved = {f"tensor {i}": torch.randn(1000) for i in range(20)}
+    uri = checkpoints.save(saved)
+    with pytest.raises(dcp.CheckpointException, match="no more room"):
+        checkpoints.load(emptied(saved), uri, Raising())
+
+
+def test_a_target_of_another_size_is_refused_as_torch_does(checkpoints: Checkpoints) -> None:
+    class Wrong(DefaultLoadPlanner):
+        def resolve_tensor(self, read_item: ReadItem) -> torch.Tensor:
+            return torch.zeros(7)
+
+    uri = checkpoints.save({"a": torch.ones(3)})
+    with pytest.raises(dcp.CheckpointException, match=r"mismatch sizes torch.Size\(\[7\]\) vs torch.Size\(\[3\]\)"):
+        checkpoints.load({"a": torch.zeros(3)}, uri, Wrong())
+
+
+# ---- claims
+
+
+def request(name: str, offsets: tuple[int, ...], lengths: tuple[int, ...]) -> ReadItem:
+    zeros = torch.Size([0] * len(lengths))
+    return ReadItem(
+        type=LoadItemType.TENSOR,
+        dest_index=MetadataIndex(name, zeros),
+        dest_offsets=torch.Size(offsets),
+        storage_index=MetadataIndex(name, zeros),
+        storage_offsets=zeros,
+        lengths=torch.Size(lengths),
+    )
+
+
+def test_columns_of_one_tensor_are_no_collision() -> None:
+    claims = Claims()
+    tensor = torch.zeros(10, 10)
+    left, right = request("w", (0, 0), (10, 5)), request("w", (0, 5), (10, 5))
+    one = claims.claim(left, tensor[:, :5])
+    assert one is not None
+    assert claims.claim(right, tensor[:, 5:]) is one
+    assert claims.claim(request("w", (0, 4), (10, 2)), tensor[:, 4:6]) is None
+    assert claims.claim(request("other", (0, 0), (10, 5)), tensor[:, 5:]) is None
+    claims.release(one, left)
+    claims.release(one, right)
+    assert claims.claim(request("other", (0, 0), (10, 5)), tensor[:, 5:]) is not None
+
+
+def test_neighbours_in_one_storage_are_no_collision() -> None:
+    claims = Claims()
+    storage = torch.zeros(100)
+    for i in (3, 1, 2, 0, 9):
+        assert claims.claim(request(f"tensor {i}", (0,), (10,)), storage[10 * i : 10 * i + 10]) is not None
+    assert claims.claim(request("across", (0,), (10,)), storage[15:25]) is None
+    assert claims.claim(request("around", (0,), (100,)), storage) is None
+    assert claims.claim(request("empty", (0,), (0,)), storage[15:15]) is not None
+    assert claims.claim(request("free", (0,), (50,)), storage[40:90]) is not None
+
+
+def test_a_tensor_in_shards_and_a_plain_one(checkpoints: Checkpoints) -> None:
+    whole = torch.randn(40, 40)
+    uri = checkpoints.save({"w": whole, "v": whole * 2})
+    one, two, plain = torch.zeros(20, 40), torch.zeros(20, 40), torch.zeros(40, 40)
+    state = {"w": Sharded.of(whole.size(), whole.dtype, [((0, 0), one), ((20, 0), two)]), "v": plain}
+    checkpoints.load(state, uri)
+    assert same_bits(torch.cat((one, two)), whole)
+    assert same_bits(plain, whole * 2)

@@ -1,0 +1,207 @@
+"""S3StorageReader where items are not as they were predicted, or not there: right values or an error, never wrong ones."""
+
+from __future__ import annotations
+
+import io
+import sys
+from typing import Any
+
+import penstock
+import pytest
+import torch
+import torch.distributed.checkpoint as dcp
+from bucket_io import get, put
+from checkpoints import Checkpoints, Sharded, emptied, same_bits
+from interrupted import exit_status
+from penstock.dcp import _layout, _load
+from penstock.testing import Emulator
+from torch.distributed.checkpoint import DefaultLoadPlanner
+
+
+@pytest.fixture
+def checkpoints(emulator: Emulator, client: penstock.S3Client, bucket: str) -> Checkpoints:
+    return Checkpoints(emulator, client, bucket)
+
+
+def saved_alone(value: Any, **options: Any) -> bytes:
+    file = io.BytesIO()
+    torch.save(value, file, **options)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("off", [-64, 64, 128])
+def test_a_layout_of_another_version_is_noticed_and_learned(
+    checkpoints: Checkpoints, monkeypatch: pytest.MonkeyPatch, off: int
+) -> None:
+    right = _layout._tail_of_this_torch
+    monkeypatch.setattr(_layout, "_tail_of_this_torch", lambda payload: right(payload) + off)
+    monkeypatch.setattr(_load, "BATCH_ITEMS", 1)
+    torch.manual_seed(4)
+    saved = {f"tensor {i}": torch.randn(1000) for i in range(20)} | {"odd": torch.arange(7), "none": torch.zeros(0)}
+    uri = checkpoints.save(saved)
+    state = emptied(saved)
+    reader = checkpoints.load(state, uri)
+    for name, value in saved.items():
+        assert same_bits(state[name], value), name
+    assert reader._tails.known(4000) == right(4000)
+    for target in (torch.zeros(500), torch.zeros(500, dtype=torch.float64)):
+        fresh = checkpoints.reader(uri)
+        whole = Sharded.of((1000,), torch.float32, [((250,), target)])
+        dcp.load({"tensor 3": whole}, storage_reader=fresh, no_dist=True)
+        assert torch.equal(target, saved["tensor 3"][250:750].to(target.dtype))
+
+
+def test_large_items_are_looked_at_first(checkpoints: Checkpoints, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What follows a payload of 4 GiB has another length; here every payload of 10,000 bytes is one."""
+    monkeypatch.setattr(_layout, "LARGE", 10_000)
+    monkeypatch.setattr(_layout, "_tail_of_this_torch", lambda payload: 1 << 20)
+    saved = {"large": torch.randn(5000), "larger": torch.randn(50, 200)}
+    uri = checkpoints.save(saved)
+    state = emptied(saved)
+    checkpoints.load(state, uri)
+    assert all(same_bits(state[name], saved[name]) for name in saved)
+
+
+def test_items_of_other_kinds_are_read_as_torch_reads_them(checkpoints: Checkpoints) -> None:
+    torch.manual_seed(5)
+    values = torch.randn(6, 4)
+    base = torch.arange(200.0)
+    items: dict[str, tuple[torch.Tensor, bytes]] = {
+        "legacy": (values, saved_alone(values, _use_new_zipfile_serialization=False)),
+        "a window of a larger storage": (base[50:70], saved_alone(base[50:70])),
+        "a repeated row": (values[:1].expand(6, 4), saved_alone(values[:1].expand(6, 4))),
+        "conjugated": (torch.ones(3, dtype=torch.complex64), saved_alone(torch.full((3,), 1 + 2j).conj())),
+        "another type than said": (values, saved_alone(values.double())),
+        "another order than said": (values, saved_alone(values.t().contiguous().t())),
+        "a parameter": (values, saved_alone(torch.nn.Parameter(values))),
+        "sparse": (torch.eye(3), saved_alone(torch.eye(3).to_sparse().coalesce().to_dense())),
+    }
+    uri = checkpoints.handmade(items)
+    for dtype in (None, torch.complex128):
+        state = {
+            name: torch.zeros(each.size(), dtype=dtype or each.dtype) for name, (each, _) in items.items() if each is not None
+        }
+        checkpoints.load(state, uri)
+        for name, (_, data) in items.items():
+            expected = torch.load(io.BytesIO(data), weights_only=True)
+            assert torch.equal(state[name], expected.to(state[name].dtype)), name
+
+
+def test_big_endian_items_are_turned_around(checkpoints: Checkpoints, monkeypatch: pytest.MonkeyPatch) -> None:
+    values = torch.arange(5, dtype=torch.int32)
+    with monkeypatch.context() as patched:
+        patched.setattr(sys, "byteorder", "big")
+        data = saved_alone(values)
+    expected = torch.load(io.BytesIO(data), weights_only=True)
+    uri = checkpoints.handmade({"w": (values, data)})
+    state = {"w": torch.zeros(5, dtype=torch.int32)}
+    checkpoints.load(state, uri)
+    assert not torch.equal(expected, values)  # the record decides
+    assert torch.equal(state["w"], expected)
+
+
+def test_another_stored_order_is_put_right_for_every_shard(checkpoints: Checkpoints) -> None:
+    whole = torch.randn(300, 200)
+    turned = whole.t().contiguous().t()
+    uri = checkpoints.handmade({"w": (whole, saved_alone(turned))})
+    one, two = torch.zeros(100, 200), torch.zeros(300, 50)
+    boxes = [((100, 0), one), ((0, 150), two)]
+    checkpoints.load({"w": Sharded.of(whole.size(), whole.dtype, boxes)}, uri)
+    assert same_bits(one, whole[100:200])
+    assert same_bits(two, whole[:, 150:])
+
+
+def test_damaged_items_are_errors(checkpoints: Checkpoints) -> None:
+    values = torch.arange(1000.0)
+    good = saved_alone(values)
+    for at in (10, 700, len(good) - 10):  # the pickle's header, the payload's, the directory
+        data = bytearray(good)
+        data[at - 8 : at] = bytes(8)
+        uri = checkpoints.handmade({"w": (values, bytes(data))})
+        state = {"w": torch.zeros(1000)}
+        try:
+            checkpoints.load(state, uri)
+        except (dcp.CheckpointException, RuntimeError):
+            continue
+        # What torch itself can still read is read the same.
+        assert torch.equal(state["w"], torch.load(io.BytesIO(bytes(data)), weights_only=True))
+
+
+# ---- objects that fail
+
+
+def key_of(uri: str) -> str:
+    return uri.split("/", 3)[3] + "/__0_0.distcp"
+
+
+def failure(checkpoints: Checkpoints, state: dict[str, Any], uri: str) -> penstock.S3Exception:
+    with pytest.raises(dcp.CheckpointException) as caught:
+        checkpoints.load(state, uri)
+    cause = caught.value.failures[0][0]
+    assert isinstance(cause, penstock.S3Exception)
+    return cause
+
+
+def test_a_missing_object_is_named(checkpoints: Checkpoints) -> None:
+    uri = checkpoints.save({"a": torch.ones(3)})
+    checkpoints.client.delete_object(checkpoints.bucket, key_of(uri))
+    error = failure(checkpoints, {"a": torch.zeros(3)}, uri)
+    assert isinstance(error, penstock.S3NotFoundError)
+    assert str(error).startswith("Service error: The key does not exist")
+    assert key_of(uri) in str(error)
+
+
+def test_missing_metadata_is_named(checkpoints: Checkpoints) -> None:
+    with pytest.raises(dcp.CheckpointException, match="global metadata read failed: Service error: The key does not exist"):
+        checkpoints.load({"a": torch.zeros(3)}, f"s3://{checkpoints.bucket}/nothing")
+
+
+@pytest.mark.parametrize("left", [0, 100, 5000])
+def test_a_truncated_object_is_an_error_that_names_object_and_range(checkpoints: Checkpoints, left: int) -> None:
+    uri = checkpoints.save({"a": torch.ones(3), "b": torch.ones(5000)})
+    data = get(checkpoints.client, checkpoints.bucket, key_of(uri))
+    put(checkpoints.client, checkpoints.bucket, key_of(uri), data[:left])
+    error = failure(checkpoints, {"a": torch.zeros(3), "b": torch.zeros(5000)}, uri)
+    assert isinstance(error, penstock.S3DataLossError)
+    assert key_of(uri) in str(error)
+    assert f"the object has {left} bytes, and bytes 0 to {len(data)} are wanted" in str(error)
+
+
+def test_an_object_replaced_meanwhile_is_an_error(checkpoints: Checkpoints, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_load, "BATCH_ITEMS", 1)
+    monkeypatch.setattr(_load, "WINDOW_BYTES", 1)
+    saved = {f"tensor {i}": torch.full((5000,), float(i)) for i in range(6)}
+    uri = checkpoints.save(saved)
+    data = get(checkpoints.client, checkpoints.bucket, key_of(uri))
+
+    class Replacing(DefaultLoadPlanner):
+        def commit_tensor(self, read_item: Any, tensor: torch.Tensor) -> None:
+            put(checkpoints.client, checkpoints.bucket, key_of(uri), data[::-1])
+
+    with pytest.raises(dcp.CheckpointException) as caught:
+        checkpoints.load(emptied(saved), uri, Replacing())
+    assert isinstance(caught.value.failures[0][0], penstock.S3PreconditionFailedError)
+
+
+def test_a_load_is_interrupted_from_the_keyboard(emulator: Emulator, checkpoints: Checkpoints) -> None:
+    uri = checkpoints.save({"a": torch.ones(1000)})
+    rule = {"id": "stall", "when": {"operation": "GetObject", "key": "*.distcp"}, "do": {"stall": {"ms": 20000}}}
+    emulator.faults().set({"rules": [rule]})
+    try:
+        program = f"""
+            import torch, threading, time
+            import torch.distributed.checkpoint as dcp
+            import penstock
+            from penstock.dcp import S3StorageReader
+            config = penstock.S3ClientConfig(
+                access_key_id={emulator.access_key_id!r}, secret_access_key={emulator.secret_access_key!r})
+            reader = S3StorageReader("us-east-1", {uri!r}, config, endpoint={emulator.endpoint!r})
+            class Planner(dcp.DefaultLoadPlanner):
+                def finish_plan(self, plan):
+                    threading.Timer(0.5, lambda: print("waiting", flush=True)).start()
+                    return plan
+            dcp.load({{"a": torch.zeros(1000)}}, storage_reader=reader, planner=Planner(), no_dist=True)
+        """
+        assert exit_status(program, 15) != 0
+    finally:
+        emulator.faults().clear()
