@@ -18,9 +18,13 @@ from penstock._client import S3Client
 from penstock._config import DEFAULT_PART_SIZE
 from penstock._objects import get_objects_from_prefix, get_objects_from_uris, identity, parse_s3_uri
 from penstock._user_agent import UserAgent
+from penstock.dcp import S3StorageReader as OurStorageReader
 from s3torchconnector import _s3dataset_common as their_common
 from s3torchconnector._s3client import S3Client as TheirClient
 from s3torchconnector._user_agent import UserAgent as TheirUserAgent
+from s3torchconnector.dcp import S3StorageReader as TheirStorageReader
+from s3torchconnector.s3reader import constructor as their_constructor
+from s3torchconnector.s3reader import dcp_optimized as their_dcp
 from s3torchconnector.s3reader import ranged as their_ranged
 
 METHODS = {
@@ -56,7 +60,20 @@ def pairs() -> list[tuple[str, Callable, Callable]]:
         ("get_objects_from_prefix", get_objects_from_prefix, their_common.get_objects_from_prefix),
         ("identity", identity, their_common.identity),
     ]
-    for name in ("sequential", "range_based", "default", "get_reader_type_string"):
+    for name in ("__init__", "read", "seek", "tell", "readinto", "close"):
+        found.append(
+            (
+                f"DCPOptimizedS3Reader.{name}",
+                getattr(our_readers.DCPOptimizedS3Reader, name),
+                getattr(their_readers.DCPOptimizedS3Reader, name),
+            )
+        )
+    for name in ("__init__", "__call__", "set_item_ranges_by_file"):
+        ours, theirs = (getattr(each.DCPOptimizedConstructor, name) for each in (our_readers.constructor, their_constructor))
+        found.append((f"DCPOptimizedConstructor.{name}", ours, theirs))
+    for name in ("__init__", "read_metadata", "prepare_local_plan", "validate_checkpoint_id"):
+        found.append((f"S3StorageReader.{name}", getattr(OurStorageReader, name), getattr(TheirStorageReader, name)))
+    for name in ("sequential", "range_based", "default", "dcp_optimized", "get_reader_type_string"):
         ours, theirs = getattr(penstock.S3ReaderConstructor, name), getattr(s3torchconnector.S3ReaderConstructor, name)
         found.append((f"S3ReaderConstructor.{name}", ours, theirs))
     return found
@@ -95,9 +112,10 @@ def test_the_configuration_has_its_fields_in_their_places():
 
 def test_its_public_names_are_ours():
     assert set(s3torchconnector.__all__) <= set(penstock.__all__)
-    later = {"DCPOptimizedS3Reader"}
-    assert set(their_readers.__all__) - later <= set(our_readers.__all__)
+    assert set(their_readers.__all__) <= set(our_readers.__all__)
 
 
 def test_its_constants():
     assert our_readers.ranged.DEFAULT_BUFFER_SIZE == their_ranged.DEFAULT_BUFFER_SIZE == DEFAULT_PART_SIZE == 8 * 1024**2
+    assert our_readers.dcp_optimized.DEFAULT_MAX_GAP_SIZE == their_dcp.DEFAULT_MAX_GAP_SIZE
+    assert our_readers.dcp_optimized.FIND_ITEM_ERROR_PREFIX == their_dcp.FIND_ITEM_ERROR_PREFIX
