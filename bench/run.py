@@ -20,7 +20,7 @@ from rich.table import Table
 GROUPS = {  # a group and its files in groups/
     "emulator": ["emulator", "emulator_store", "emulator_limits"],
     "faults": ["faults", "faults_shape"],
-    "dcp": ["dcp"],
+    "dcp": ["dcp", "lightning"],
     "client": ["client", "client_readers", "client_writers", "client_listing", "client_python"],
 }
 

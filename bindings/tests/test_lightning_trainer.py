@@ -152,6 +152,16 @@ def test_the_checkpoint_resumed_from_stays(client, bucket, plugin, journal):
     assert keys(client, bucket) == [resumed_from, "c/epoch=3.ckpt"]
 
 
+def test_goes_on_with_the_state_of_lightnings_own(bucket, plugin, journal):
+    options = {"filename": "{epoch}", "monitor": "score", "mode": "min", "save_top_k": 2, "save_last": True}
+    first = ModelCheckpoint(f"s3://{bucket}/c", **options)
+    trainer(callbacks=[first], plugins=[plugin], max_epochs=2).fit(Line(scores=(1.0, 2.0)), batches())
+    second = S3ModelCheckpoint(f"s3://{bucket}/c", **options)
+    trainer(callbacks=[second], plugins=[plugin], max_epochs=3).fit(Line(scores=(1.0, 2.0, 3.0)), batches(), ckpt_path="last")
+    assert second.best_model_path == first.best_model_path
+    assert sorted(second.best_k_models) == sorted(first.best_k_models)
+
+
 def test_checkpoints_of_other_directories_stay(client, bucket, plugin):
     mine = S3ModelCheckpoint(f"s3://{bucket}/c")
     fit = trainer(callbacks=[mine], plugins=[plugin], max_epochs=1)

@@ -33,6 +33,11 @@ class S3ModelCheckpoint(_ModelCheckpoint):
     Takes the same arguments.
     """
 
+    @property
+    def state_key(self) -> str:
+        """That of a ModelCheckpoint: either goes on with the state that the other saved."""
+        return str(super().state_key).replace("S3ModelCheckpoint", "ModelCheckpoint", 1)
+
     def _should_remove_checkpoint(self, trainer: Any, previous: str, current: str) -> bool:
         if not _is_remote(previous):
             return bool(super()._should_remove_checkpoint(trainer, previous, current))

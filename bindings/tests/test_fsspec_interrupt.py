@@ -1,0 +1,42 @@
+"""Ctrl-C ends every call of the file system that waits for a server: each in a program of its own."""
+
+from __future__ import annotations
+
+import textwrap
+
+import interrupted
+import pytest
+from test_interrupt import SILENT_SERVER
+
+FILE_SYSTEM = """
+    import tempfile
+    from penstock.fsspec import S3FileSystem
+    fs = S3FileSystem(key="a", secret="b", endpoint_url=endpoint, client_kwargs={"region_name": "us-east-1"})
+    local = tempfile.NamedTemporaryFile()
+    local.write(bytes(1000))
+    local.flush()
+"""
+
+CALLS = {
+    "one request": 'fs.cat_file("b/k")',
+    "many requests": 'fs.cat(["b/1", "b/2"])',
+    "ranges": 'fs.cat_ranges(["b/1", "b/2"], 0, 10)',
+    "a listing": 'fs.ls("b/d")',
+    "a search": 'fs.find("b/d")',
+    "a pattern": 'fs.glob("b/*/k")',
+    "a walk": 'list(fs.walk("b/d", on_error="raise"))',
+    "opening": 'fs.open("b/k")',
+    "closing": 'f = fs.open("b/k", "wb"); f.write(b"x"); f.close()',
+    "leaving a block": 'with fs.open("b/k", "w") as f: f.write("x")',
+    "bringing a file": 'fs.get("b/k", "/dev/null")',
+    "sending a file": 'fs.put(local.name, "b/k")',
+    "copying": 'fs.copy(["b/1"], ["b/2"])',
+    "deleting": 'fs.rm("b/d", recursive=True)',
+}
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_ctrl_c_ends(call):
+    program = textwrap.dedent(SILENT_SERVER) + textwrap.dedent(FILE_SYSTEM)
+    program += f"try:\n    {CALLS[call]}\nexcept KeyboardInterrupt:\n    sys.exit(42)\n"
+    assert interrupted.exit_status(program, timeout_s=30) == 42
