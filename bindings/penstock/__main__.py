@@ -65,7 +65,13 @@ def _add_simulate(commands: argparse._SubParsersAction[argparse.ArgumentParser])
         dest="split_after_s",
         help="seconds of overload before a partition is cut in two",
     )
-    add("--warm-partitions", type=int, metavar="N", help="partitions that the bucket has at the beginning")
+    add(
+        "--warm-partitions",
+        type=int,
+        metavar="N",
+        help="partitions that earlier saves of the same job have left, under each strategy's own names; none unless given",
+    )
+    add("--path", metavar="TEXT", help="checkpoint/step_{round} unless given; checkpoint under a prefix strategy")
     add("--latency", default="s3-standard", metavar="PROFILE", help="s3-standard, s3-express, none")
     add(
         "--client",
@@ -80,8 +86,9 @@ def _add_simulate(commands: argparse._SubParsersAction[argparse.ArgumentParser])
 
 
 ONE_PARTITION = (
-    "One partition met everything: a new bucket has one, and S3 cuts it in two only after minutes of overload. "
-    "Strategies differ where there are several: --warm-partitions 16, as a bucket with a history has, or --split-after 30."
+    "One partition met everything, whatever the files were called: a new bucket has one, and S3 cuts it in two only after "
+    "minutes of overload. With --warm-partitions N the bucket has a past of earlier saves, cut at the names these had "
+    "(docs/simulate.md)."
 )
 _NOT_OF_THE_JOB = {"command", "run", "json", "plot", "strategy"}
 
@@ -95,7 +102,8 @@ def _simulate(options: argparse.Namespace) -> int:
         print(json.dumps([report.document for report in reports]))
     else:
         print(simulate.table(reports))
-        if all(report.partitions == 1 and not report.completed for report in reports):
+        one_partition = all(report.most_partitions == 1 for report in reports)
+        if len(reports) > 1 and one_partition and any(report.refused for report in reports):
             print(ONE_PARTITION, file=sys.stderr)
     return 0 if all(report.completed for report in reports) else 1
 

@@ -68,6 +68,11 @@ class Report:
         return max((r["ranks_failed"] for r in self.document["rounds"]), default=0)
 
     @property
+    def most_partitions(self) -> int:
+        """The most partitions that there were at one time."""
+        return max((int(i["partitions"]) for i in self.document["intervals"]), default=1)
+
+    @property
     def partitions(self) -> int:
         """Partitions at the end."""
         intervals = self.document["intervals"]

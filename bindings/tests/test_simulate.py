@@ -139,6 +139,28 @@ def test_the_command_writes_json_and_plots(tmp_path: Path, capsys: pytest.Captur
     assert plot.stat().st_size > 1000
 
 
+def test_a_bucket_with_a_past_tells_the_strategies_apart() -> None:
+    job = {"ranks": 256, "client": "crt", "warm_partitions": 16, **STRICT}
+    by_step, binary, hexadecimal = simulate.compare(**job)
+    assert by_step.refused > 3 * binary.refused
+    assert binary.refused == hexadecimal.refused
+    below_the_step = simulate.simulate(strategy="hex", path="checkpoint/step_{round}", **job)
+    assert below_the_step.refused == by_step.refused
+
+
+def test_the_hint_is_printed_where_it_is_true_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    def hint(*arguments: str) -> bool:
+        main(["simulate", "--limits", "aws-strict", "--latency", "none", "--file-size", "1MiB", *arguments])
+        return "--warm-partitions" in capsys.readouterr().err
+
+    assert hint("--ranks", "256")
+    assert hint("--ranks", "64", "--client", "crt"), "completed, but no name was better than another"
+    assert not hint("--ranks", "256", "--warm-partitions", "4")
+    assert not hint("--ranks", "2"), "nobody was refused"
+    assert not hint("--ranks", "256", "--strategy", "hex"), "there is nothing to compare"
+    assert not hint("--ranks", "256", "--client", "crt", "--files-per-rank", "20", "--split-after", "2"), "it was cut"
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [(["--ranks", "0"], "ranks is 0"), (["--plot", "x.pdf"], "neither"), (["--client", "curl"], "there is no client 'curl'")],

@@ -45,6 +45,8 @@ Result<Operation> FindOperation(std::string_view name) {
   return Error::Make(ErrorKind::kInvalidArgument, "there is no operation '" + std::string(name) + "'; there are save, load, list");
 }
 
+std::uint32_t FirstRound(const Job& job) { return job.warm_partitions > 1 ? kPastRounds : 0; }
+
 std::uint64_t RequestsOf(const Job& job) {
   if (job.operation == Operation::kList) return std::uint64_t{job.ranks} * job.rounds;
   const std::uint64_t parts = Parts(job);

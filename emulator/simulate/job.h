@@ -26,14 +26,14 @@ struct Job {
   std::uint64_t file_bytes = 1ULL << 30;
   std::uint64_t part_bytes = 32ULL << 20;    // a file no larger than a part is one request
   std::uint32_t connections_per_rank = 8;
-  std::uint32_t rounds = 1;                  // checkpoints, counted from 0; naming.epoch, where it is set, counts with them
+  std::uint32_t rounds = 1;                  // checkpoints, counted from FirstRound on; naming.epoch, where it is set, counts with them
   std::chrono::nanoseconds round_every{};    // between their begins; a longer one delays the next
   std::chrono::nanoseconds start_spread{};   // ranks begin a round within this time, evenly
   std::string path = "checkpoint/step_{round}";  // "{round}" is the round's number
   Naming naming;
   throttle::Limits limits;
-  // Partitions that the bucket has at the beginning, as if saves like this one had gone on for long; cut so that each has as
-  // many of the first round's files as the others.
+  // Partitions that the bucket has at the beginning, as rounds before have left them: kPastRounds of this job, under the names
+  // that its own strategy gave their files, each partition with as many of these files as the others. 1: a bucket without a past.
   std::uint32_t warm_partitions = 1;
   throttle::LatencyProfile latency;
   RetryPolicy client;
@@ -41,6 +41,11 @@ struct Job {
   std::uint64_t seed = 1;
   std::chrono::nanoseconds deadline = std::chrono::hours(6);  // of virtual time; what is not done by then has failed
 };
+
+// Rounds that a bucket with a past has seen.
+constexpr std::uint32_t kPastRounds = 8;
+// The number of the first round that is simulated: behind those of the past, where there is one.
+std::uint32_t FirstRound(const Job& job);
 
 // "save", "load", "list".
 std::string_view OperationName(Operation operation);

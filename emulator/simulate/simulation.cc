@@ -14,6 +14,7 @@ namespace {
 using throttle::Traffic;
 using throttle::Work;
 
+constexpr std::uint64_t kMostPastKeys = 200'000;  // to find equal shares by
 constexpr std::chrono::milliseconds kRefusal{10};  // until a 503 is there (performance.md §4.2)
 
 enum class Verb : std::uint8_t { kPut, kCreate, kPart, kComplete, kGet, kList };
@@ -72,7 +73,7 @@ class Simulation {
   Report Run() {
     Warm();
     for (std::uint32_t round = 0; round < job_.rounds && now_ < job_.deadline; ++round) {
-      RunRound(std::max(now_, Instant(job_.round_every) * round), round);
+      RunRound(std::max(now_, Instant(job_.round_every) * round), FirstRound(job_) + round);
     }
     return recorder_.Finish(now_, model_);
   }
@@ -99,13 +100,18 @@ class Simulation {
     if (naming_.epoch) *naming_.epoch += round;
   }
 
-  // Cuts the bucket where equal shares of the first round's files end.
+  // Cuts the bucket where equal shares of the files of the rounds before the first end.
   void Warm() {
     if (job_.warm_partitions < 2) return;
-    EnterRound(0);
+    const std::uint64_t files = std::uint64_t{job_.ranks} * job_.files_per_rank;
+    // Odd: prefixes spread ranks by their last digits, so that every second rank would be half of the bucket.
+    const std::uint64_t stride = files * kPastRounds / kMostPastKeys | 1;
     std::vector<std::string> keys;
-    for (std::uint32_t rank = 0; rank < job_.ranks; ++rank) {
-      for (std::uint32_t file = 0; file < job_.files_per_rank; ++file) keys.push_back(FileKey(naming_, prefixes_, path_, rank, file));
+    for (std::uint64_t index = 0; index < files * kPastRounds; index += stride) {
+      const std::uint64_t file = index % files;
+      EnterRound(static_cast<std::uint32_t>(index / files));
+      keys.push_back(FileKey(naming_, prefixes_, path_, static_cast<std::uint32_t>(file / job_.files_per_rank),
+                             static_cast<std::uint32_t>(file % job_.files_per_rank)));
     }
     std::sort(keys.begin(), keys.end());
     std::vector<std::string> boundaries;

@@ -149,8 +149,44 @@ TEST(SimulationTest, APrefixStrategyKeepsItsPartitionsFromRoundToRound) {
   EXPECT_LT(lasted(by_prefix) * 2, lasted(by_step));
 }
 
+// Earlier saves of the same job have cut the bucket, at the names that the strategy gave them.
+TEST(SimulationTest, ThePastHelpsNamesThatKeepTheirPlaceAndNoOthers) {
+  Job job = Puts(64);
+  const std::uint64_t cold = ReportOf(job).refused;
+  job.warm_partitions = 16;
+  const Report by_step = ReportOf(job);
+  EXPECT_EQ(by_step.refused, cold) << "all of this step's names are in the last one's partition";
+  ASSERT_EQ(by_step.partitions.size(), 1U);
+  EXPECT_TRUE(by_step.partitions[0].begin.starts_with("checkpoint/step_7/")) << by_step.partitions[0].begin;
+  for (const Strategy strategy : {Strategy::kBinary, Strategy::kHex}) {
+    Job other = job;
+    other.naming.strategy = strategy;
+    EXPECT_EQ(ReportOf(other).refused, cold) << "below a directory of the step the prefixes are new ones too";
+    other.path = "checkpoint";
+    const Report by_prefix = ReportOf(other);
+    EXPECT_EQ(by_prefix.refused, 64U - 16 * 3) << "three at once in each of sixteen";
+    EXPECT_EQ(by_prefix.partitions.size(), 16U);
+  }
+}
+
+TEST(SimulationTest, AWarmBucketOfManyFilesIsCutEvenlyToo) {
+  Job job = Puts(4'096, "aws-standard");
+  job.path = "checkpoint";
+  job.naming.strategy = Strategy::kBinary;
+  job.files_per_rank = 10;
+  job.warm_partitions = 8;
+  const Report report = ReportOf(job);
+  ASSERT_EQ(report.partitions.size(), 8U);
+  for (const PartitionSeries& partition : report.partitions) {
+    std::uint64_t requests = 0;
+    for (const std::uint64_t each : partition.requests) requests += each;
+    EXPECT_NEAR(static_cast<double>(requests), static_cast<double>(report.requests) / 8, static_cast<double>(report.requests) / 80);
+  }
+}
+
 TEST(SimulationTest, AWarmBucketTakesAsMuchMore) {
   Job job = Puts(64);
+  job.path = "checkpoint";
   const Report cold = ReportOf(job);
   job.warm_partitions = 16;
   const Report warm = ReportOf(job);

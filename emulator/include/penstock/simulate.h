@@ -22,7 +22,8 @@ namespace penstock::emulator {
 //                          "min_prefix_length" 10, "prefix_count" (one per rank), "prefixes" (round-robin's list)
 //   "limits"               "aws-standard", "aws-strict", "aws-express", or of one's own: "reads_per_second",
 //                          "writes_per_second", "burst_ms", "split_after_s", "merge_after_s", "max_partitions"
-//   "warm_partitions"      1: partitions that the bucket has at the beginning
+//   "warm_partitions"      1: a bucket without a past. Otherwise so many partitions as 8 earlier rounds of this job have left, under
+//                          the names that its own strategy gave them, each with as many of their files; the rounds go on from 8
 //   "latency"              "s3-standard", "s3-express", "none"
 //   "client"               "standard", "legacy", "adaptive", "crt", "penstock": how it retries
 //   "seed"                 1; "deadline_s" 21600

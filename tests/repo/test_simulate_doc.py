@@ -1,0 +1,30 @@
+"""The commands of docs/simulate.md and README.md print what is printed there."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from penstock.__main__ import main
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = [
+    (command, output)
+    for page in ("README.md", "docs/simulate.md")
+    for command, output in re.findall(
+        r"^```console\n\$ (penstock simulate [^\n]*)\n(.*?)^```", (ROOT / page).read_text(), re.M | re.S
+    )
+]
+
+
+def test_there_are_examples() -> None:
+    assert len(EXAMPLES) >= 5
+
+
+@pytest.mark.parametrize(("command", "output"), EXAMPLES, ids=[command for command, _ in EXAMPLES])
+def test_a_command_prints_its_table(command: str, output: str, capsys: pytest.CaptureFixture[str]) -> None:
+    status = main(shlex.split(command)[1:])
+    assert capsys.readouterr().out == output
+    assert status == (1 if "FAILED" in output else 0)
