@@ -581,3 +581,42 @@ def test_a_cancelled_write_publishes_nothing(emulator, client, bucket):
         faults.clear()
     assert keys(client, bucket) == []
     assert client._client.list_multipart_uploads(bucket) == []
+
+
+# ---- with the rest of fsspec
+
+
+def test_mappers_and_chains(emulator, client, bucket, tmp_path):
+    options = storage_options(emulator)
+    fs = PenstockFileSystem(**options)
+    mapper = fs.get_mapper(f"{bucket}/store", create=True)
+    mapper["a/b"] = b"1"
+    mapper.setitems({"c": b"2", "d": b"3"})
+    assert dict(mapper) == {"a/b": b"1", "c": b"2", "d": b"3"}
+    assert mapper.getitems(["c", "d"]) == {"c": b"2", "d": b"3"}
+    del mapper["c"]
+    assert keys(client, bucket) == ["store/a/b", "store/d"]
+    for chain in ("simplecache", "filecache", "blockcache"):
+        cache = {chain: {"cache_storage": str(tmp_path / chain)}, "penstock": options}
+        with fsspec.open(f"{chain}::penstock://{bucket}/store/d", **cache) as file:
+            assert file.read() == b"3"
+    blocks = {"blockcache": {"cache_storage": str(tmp_path / "blocks")}, "penstock": options}
+    put(client, bucket, "large", bytes(range(256)) * 20 * 4096)
+    with fsspec.open(f"blockcache::penstock://{bucket}/large", **blocks) as file:
+        file.seek(6 * MIB + 5)
+        assert file.read(5) == bytes(range(5, 10))
+    with fsspec.open(f"blockcache::penstock://{bucket}/large", **blocks) as file:
+        after = emulator.journal().last
+        file.seek(6 * MIB + 7)
+        assert file.read(2) == bytes([7, 8])
+        assert emulator.journal().count(after=after, operations="GetObject") == 0  # from the disk
+    below = fsspec.filesystem("dir", path=f"{bucket}/store", fs=fs)
+    assert below.cat("a/b") == b"1"
+
+
+def test_options_of_fsspecs_configuration(emulator, client, bucket, monkeypatch):
+    put(client, bucket, "k", b"x")
+    conf = {"endpoint_url": emulator.endpoint, "key": emulator.access_key_id, "secret": emulator.secret_access_key}
+    monkeypatch.setitem(fsspec.config.conf, "s3", conf)  # what FSSPEC_S3_ENDPOINT_URL and so on set
+    assert S3FileSystem(skip_instance_cache=True).cat(f"{bucket}/k") == b"x"
+    assert PenstockFileSystem(skip_instance_cache=True).cat(f"{bucket}/k") == b"x"

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
+import os
+import subprocess
+import sys
+import textwrap
 import warnings
 from collections import Counter
+from pathlib import Path
 
 import fsspec
 import lightning.pytorch as pl
@@ -230,3 +235,25 @@ def test_validates_and_tests_from_s3(bucket, plugin, journal):
     assert result[0]["w"] == pytest.approx(model.layer.weight.item())
     fit.save_checkpoint(f"s3://{bucket}/own.ckpt", storage_options={"metadata": {"who": "me"}})
     assert plugin._client._client.head_object(bucket, "own.ckpt").user_metadata == [("who", "me")]
+
+
+def test_processes_of_one_machine_pass_the_weights_by_a_local_file(client, bucket, emulator):
+    """The reference's checkpoint refuses that file, and the fit ends in an error."""
+    program = f"""
+        from lightning.pytorch.callbacks import ModelCheckpoint
+        from lightning_models import Line, batches, trainer
+        from penstock.lightning import S3LightningCheckpoint
+
+        model = Line()
+        before = model.layer.weight.item()
+        saver = ModelCheckpoint("s3://{bucket}/c", "{{epoch}}")
+        plugin = S3LightningCheckpoint("us-east-1")
+        fit = trainer(strategy="ddp_fork", devices=2, callbacks=[saver], plugins=[plugin], max_epochs=1)
+        fit.fit(model, batches())
+        print(model.layer.weight.item() != before)
+    """
+    environment = {**os.environ, **emulator.environment(), "PYTHONPATH": os.pathsep.join([*sys.path, str(Path(__file__).parent)])}
+    command = [sys.executable, "-c", textwrap.dedent(program)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=150, check=False, env=environment)
+    assert done.stdout.endswith("True\n"), done.stderr
+    assert keys(client, bucket) == ["c/epoch=0.ckpt"]

@@ -39,6 +39,30 @@ def left_by(error: BaseException | None) -> bool:
     return False
 
 
+class _ThroughCache(io.RawIOBase):
+    """A file's bytes by way of one of fsspec's caches of blocks."""
+
+    def __init__(self, cache: Any, size: int) -> None:
+        self._cache, self._size, self._position = cache, size, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
+        target = offset + (0, self._position, self._size)[whence]
+        self._position = min(max(0, target), self._size)
+        return self._position
+
+    def readinto(self, buffer: Any, /) -> int:
+        data = self._cache._fetch(self._position, min(self._position + len(buffer), self._size))
+        buffer[: len(data)] = data
+        self._position += len(data)
+        return len(data)
+
+
 class ReadFile(io.BufferedIOBase):
     """An object open for reading: an :class:`~penstock.S3Reader` that raises OSError.
 
@@ -51,6 +75,7 @@ class ReadFile(io.BufferedIOBase):
     """
 
     mode = "rb"
+    blocksize = 5 * 1024**2  # of fsspec's caches
 
     def __init__(
         self, fs: PenstockFileSystem, path: str, reader: S3Reader, details: dict[str, Any], options: dict[str, Any]
@@ -58,8 +83,23 @@ class ReadFile(io.BufferedIOBase):
         self.fs = fs
         self.path = self.name = path
         self.details = details
-        self._reader = reader
+        self._reader: S3Reader | io.BufferedReader = reader
         self._options = options
+
+    @property
+    def cache(self) -> Any:
+        """None, or the cache of blocks that somebody (``blockcache::``) had the file read through."""
+        raw = getattr(self._reader, "raw", None)
+        return raw._cache if isinstance(raw, _ThroughCache) else None
+
+    @cache.setter
+    def cache(self, cache: Any) -> None:
+        self._reader = io.BufferedReader(_ThroughCache(cache, self.size))
+
+    def _fetch_range(self, start: int, end: int) -> bytes:
+        """For such a cache."""
+        data: bytes = self.fs.cat_file(self.path, start, end)
+        return data
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _reopened, (self.fs, self.path, self._options, self.tell())
@@ -85,6 +125,12 @@ class ReadFile(io.BufferedIOBase):
     @property
     def closed(self) -> bool:
         return self._reader.closed
+
+    @closed.setter
+    def closed(self, closed: bool) -> None:
+        """fsspec's caches say so once they have closed it."""
+        if closed:
+            self._reader.close()
 
     def close(self) -> None:
         self._reader.close()
