@@ -150,8 +150,8 @@ def same_bits(one: torch.Tensor, other: torch.Tensor) -> bool:
         return False
     if one.is_quantized:
         return torch.equal(one.int_repr(), other.int_repr()) and one.qscheme() == other.qscheme()
-    flat = [each.detach().contiguous().reshape(-1).view(torch.uint8) for each in (one, other)]
-    return torch.equal(*flat)
+    flat = [torch.empty(each.numel(), dtype=each.dtype).copy_(each.detach().reshape(-1)) for each in (one, other)]
+    return torch.equal(flat[0].view(torch.uint8), flat[1].view(torch.uint8))
 
 
 def emptied(value: Any) -> Any:

@@ -79,6 +79,45 @@ def test_a_planner_may_give_the_same_memory_for_every_item(checkpoints: Checkpoi
         assert same_bits(state[name], value), name
 
 
+def test_that_memory_may_take_several_parts_of_one_item(checkpoints: Checkpoints, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = torch.randn(60, 10)
+    uri = checkpoints.save({"w": whole})
+    for pieces in (False, True):
+        if pieces:
+            monkeypatch.setattr(_load, "UNIT_BYTES", 100)
+        parts = [torch.zeros(20, 10) for _ in range(4)]
+        starts = (0, 20, 40, 10)
+        boxes = [((start, 0), part) for start, part in zip(starts, parts, strict=True)]
+        checkpoints.load({"w": Sharded.of(whole.size(), whole.dtype, boxes)}, uri, OneBuffer())
+        for start, part in zip(starts, parts, strict=True):
+            assert same_bits(part, whole[start : start + 20])
+
+
+def test_autograd_sees_that_a_tensor_was_written_to(checkpoints: Checkpoints) -> None:
+    uri = checkpoints.save({"w": torch.ones(3)})
+    weight = torch.zeros(3, requires_grad=True)
+    loss = (weight * weight).sum()
+    checkpoints.load({"w": weight}, uri)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        loss.backward()
+
+
+def test_a_plan_that_asks_beyond_a_tensor_is_an_error(checkpoints: Checkpoints) -> None:
+    class Beyond(DefaultLoadPlanner):
+        def finish_plan(self, new_plan: LoadPlan) -> LoadPlan:
+            items = [
+                dataclasses.replace(item, storage_offsets=torch.Size([5]), lengths=torch.Size([8])) for item in new_plan.items
+            ]
+            return dataclasses.replace(new_plan, items=items)
+
+        def resolve_tensor(self, read_item: ReadItem) -> torch.Tensor:
+            return torch.zeros(read_item.lengths)
+
+    uri = checkpoints.save({"w": torch.ones(10), "v": torch.ones(10)})
+    with pytest.raises(dcp.CheckpointException, match="exceeds dimension size"):
+        checkpoints.load({"w": torch.zeros(10), "v": torch.zeros(10)}, uri, Beyond())
+
+
 def test_two_names_of_one_tensor_end_as_with_torch(checkpoints: Checkpoints) -> None:
     saved = {"a": torch.full((1000,), 1.0), "b": torch.full((1000,), 2.0)}
     uri = checkpoints.save(saved)

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
     from ._claims import Claims
 
+# What autograd goes by when it looks whether a tensor was changed in place (torch 2.4 and later).
+_note_written: Callable[[torch.Tensor], None] = getattr(torch.autograd.graph, "increment_version", lambda tensor: None)
+
 
 class Delivery:
     """Hooks of the planner run on the calling thread.
@@ -85,6 +88,8 @@ class Delivery:
     def _commit(self, stored: Stored) -> None:
         for want in stored.wants:
             assert want.target is not None
+            if want.rows is not None and not want.target.is_inference():
+                _note_written(want.target)
             self._planner.commit_tensor(want.request, want.target)
             if want.claim is not None:
                 self._claims.release(want.claim, want.request)

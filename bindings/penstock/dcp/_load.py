@@ -14,7 +14,6 @@ from ._boxes import Box, Rows, row_major
 from ._claims import Claims
 from ._delivery import Delivery
 from ._layout import ALIGNMENT, MOST_AROUND, Tails
-from ._quiet import without_collection
 from ._scratch import ARENA_BYTES, Arena, Scratch
 from ._stored import Kind, Part, Stored, Want, rows_in_place, rows_of_dense
 
@@ -96,16 +95,18 @@ class Load:
         self._under_way: dict[int, Batch] = {}
         self._token = 0
         self._bytes = 0
+        self._later: list[Stored] = []  # goes where something else of the same item goes: one after the other
 
     def run(self, items: list[Stored]) -> None:
-        with without_collection():
-            self._run(items)
-
-    def _run(self, items: list[Stored]) -> None:
         try:
             for stored in items:
                 self._add(stored)
             self._finish_all()
+            while self._later:
+                later, self._later = self._later, []
+                for stored in later:
+                    self._add(stored)
+                    self._finish_all()
             while self._delivery.again:
                 again, self._delivery.again = self._delivery.again, []
                 for stored in again:
@@ -132,14 +133,17 @@ class Load:
 
     def _add(self, stored: Stored) -> None:
         kind = stored.kind
-        if kind is None or not self._predict(stored, kind):
+        if kind is None or not stored.is_within(kind) or not self._predict(stored, kind):
             stored.kind = None
             self._add_whole(stored)
             return
+        for want in stored.wants:
+            self._resolve(stored, want, kind)
+        if stored.kind is not None and any(want.claim is None for want in stored.wants):
+            self._later.append(stored.without_claim())
         scratch = stored.head + stored.tail
         size = scratch
         for want in stored.wants:
-            self._resolve(stored, want, kind)
             if want.rows is None:
                 scratch += want.box.widened(kind.sizes, kind.itemsize).elements * kind.itemsize + ALIGNMENT
             size += want.box.elements * kind.itemsize
@@ -183,7 +187,7 @@ class Load:
 
     def _resolve(self, stored: Stored, want: Want, kind: Kind) -> None:
         """Has the planner say where it goes, and decides whether it lands there."""
-        target = self._delivery.resolve(want)
+        target = want.target if want.target is not None else self._delivery.resolve(want)
         if type(target) is not torch.Tensor:
             stored.kind = None  # what a tensor of another class does with parts is its own affair
             return

@@ -166,7 +166,8 @@ class S3StorageReader(FileSystemReader):
             max_request_size=self._max_request_size,
             tails=self._tails,
         )
-        load.run(stored_items(plan.items, self.storage_data, Catalogue(self._get("metadata"))))
+        with without_collection():
+            load.run(stored_items(plan.items, self.storage_data, Catalogue(self._get("metadata"))))
         log.debug("read %d items of %s: %s", len(plan.items), path, load.usage())
         done: Future[None] = Future()
         done.set_result(None)

@@ -81,6 +81,25 @@ class Stored:
         self.units = 0  # pieces of it under way, and one while there are more to come
         self.parts: list[Part] = []  # in scratch memory
 
+    def is_within(self, kind: Kind) -> bool:
+        """Whether all that is wanted is inside of a tensor of that shape."""
+        return all(
+            len(want.box.lengths) == len(kind.sizes)
+            and all(
+                offset >= 0 and offset + length <= size
+                for offset, length, size in zip(want.box.offsets, want.box.lengths, kind.sizes, strict=True)
+            )
+            for want in self.wants
+        )
+
+    def without_claim(self) -> Stored:
+        """Those wants that could not claim their memory, taken out of this."""
+        other = Stored(self.path, self.begin, self.length, self.extensions)
+        other.kind = self.kind
+        other.wants = [want for want in self.wants if want.claim is None]
+        self.wants = [want for want in self.wants if want.claim is not None]
+        return other
+
     @property
     def is_one_target(self) -> bool:
         """Its whole payload lies in the memory of a single tensor."""

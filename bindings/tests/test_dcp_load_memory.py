@@ -1,0 +1,117 @@
+"""What a load holds above its tensors: bounded, whatever is converted, however large."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+
+import penstock
+import pytest
+import torch
+from checkpoints import Checkpoints
+from penstock.dcp import _scratch
+from penstock.testing import Emulator
+
+MIB = 1024**2
+
+
+@pytest.fixture
+def checkpoints(emulator: Emulator, client: penstock.S3Client, bucket: str) -> Checkpoints:
+    return Checkpoints(emulator, client, bucket)
+
+
+def peak_above(emulator: Emulator, uri: str, dtype: str, elements: int) -> int:
+    """MiB that loading one tensor of `dtype` adds to a process that has the tensor."""
+    program = f"""
+        import threading, time, torch, penstock
+        import torch.distributed.checkpoint as dcp
+        from penstock.dcp import S3StorageReader
+        config = penstock.S3ClientConfig(
+            access_key_id={emulator.access_key_id!r}, secret_access_key={emulator.secret_access_key!r})
+        reader = S3StorageReader("us-east-1", {uri!r}, config, endpoint={emulator.endpoint!r})
+        dcp.load({{"small": torch.zeros(3)}}, storage_reader=reader, no_dist=True)
+        state = {{"large": torch.zeros({elements}, dtype=torch.{dtype}).fill_(1)}}
+        def held():
+            with open("/proc/self/status") as status:
+                return {{line.split()[0]: int(line.split()[1]) for line in status if line.startswith("Vm")}}
+        with open("/proc/self/clear_refs", "w") as peak:
+            peak.write("5")
+        before = held()["VmRSS:"]
+        dcp.load(state, storage_reader=reader, no_dist=True)
+        assert state["large"][-1] == 7, state["large"][-1]
+        print((held()["VmHWM:"] - before) // 1024)
+    """
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", textwrap.dedent(program)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return int(done.stdout)
+
+
+def test_a_large_tensor_is_held_once_even_where_it_is_converted(checkpoints: Checkpoints) -> None:
+    elements = 50_000_000  # 200 MB
+    uri = checkpoints.save({"large": torch.full((elements,), 7.0), "small": torch.ones(3)})
+    assert peak_above(checkpoints.emulator, uri, "float32", elements) <= 64
+    assert peak_above(checkpoints.emulator, uri, "bfloat16", elements) <= 160
+
+
+def taken(scratch: _scratch.Scratch, size: int) -> _scratch.Arena:
+    """An arena of which so much is in use."""
+    arena = scratch.arena(size)
+    assert arena is not None
+    arena.take(size)
+    return arena
+
+
+def test_scratch_memory_is_bounded_and_comes_back() -> None:
+    full = _scratch.ARENA_BYTES - _scratch.ALIGNMENT
+    huge = 2 * _scratch.ARENAS * _scratch.ARENA_BYTES
+    scratch = _scratch.Scratch()
+    arenas = [taken(scratch, full) for _ in range(_scratch.ARENAS)]
+    assert len(set(map(id, arenas))) == _scratch.ARENAS
+    assert scratch.arena(100) is None
+    scratch.release(arenas[0])
+    assert taken(scratch, full) is arenas[0]
+    # One that is larger than all of them waits until it is alone.
+    assert scratch.arena(huge) is None
+    for arena in arenas:
+        scratch.release(arena)
+    large = taken(scratch, huge)
+    assert scratch.arena(full) is None
+    scratch.release(large)
+    assert taken(scratch, full).memory.numel() == _scratch.ARENA_BYTES
+
+
+def test_an_arena_is_used_again_once_its_copies_are_done() -> None:
+    class Event:
+        waited = 0
+
+        def synchronize(self) -> None:
+            self.waited += 1
+
+    full = _scratch.ARENA_BYTES - _scratch.ALIGNMENT
+    scratch = _scratch.Scratch()
+    arena = taken(scratch, full)
+    event = Event()
+    arena.events.append(event)
+    assert taken(scratch, full) is not arena
+    scratch.release(arena)
+    assert event.waited == 0
+    assert taken(scratch, full) is arena
+    assert event.waited == 1
+    assert arena.events == []
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_tensors_of_a_gpu_are_filled_through_pinned_memory(checkpoints: Checkpoints) -> None:
+    saved = {"large": torch.randn(10_000_000), "half": torch.randn(1000, 100), "step": 3}
+    uri = checkpoints.save(saved)
+    state = {
+        "large": torch.zeros(10_000_000, device="cuda"),
+        "half": torch.zeros(1000, 100, device="cuda", dtype=torch.bfloat16),
+        "step": 0,
+    }
+    checkpoints.load(state, uri)
+    assert torch.equal(state["large"].cpu(), saved["large"])
+    assert torch.equal(state["half"].cpu(), saved["half"].bfloat16())

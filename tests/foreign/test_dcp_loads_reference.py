@@ -1,0 +1,100 @@
+"""Distributed checkpoints that the reference connector saved load with ours, bit for bit."""
+
+from __future__ import annotations
+
+import os
+from types import SimpleNamespace
+from unittest import mock
+
+import penstock
+import pytest
+import torch
+import torch.distributed.checkpoint as dcp
+from penstock.dcp import S3StorageReader
+from penstock.testing import Emulator
+from s3torchconnector.dcp import S3StorageReader as TheirReader
+from s3torchconnector.dcp import S3StorageWriter as TheirWriter
+from s3torchconnector.dcp.s3_prefix_strategy import BinaryPrefixStrategy, RoundRobinPrefixStrategy
+
+
+@pytest.fixture(scope="module")
+def place():
+    with Emulator() as emulator:
+        emulator.client().create_bucket("checkpoints")
+        with mock.patch.dict(os.environ, emulator.environment()):
+            yield SimpleNamespace(emulator=emulator, uri="s3://checkpoints/run")
+
+
+def state(value: float) -> dict:
+    torch.manual_seed(int(value))
+    model = {
+        "weight": torch.randn(300, 200) * value,
+        "bias": torch.randn(200).to(torch.bfloat16),
+        "turned": torch.randn(20, 30).t(),
+    }
+    return {"model": model, "empty": torch.zeros(0, 4), "scalar": torch.tensor(value), "step": int(value)}
+
+
+def blank() -> dict:
+    model = {"weight": torch.zeros(300, 200), "bias": torch.zeros(200, dtype=torch.bfloat16), "turned": torch.zeros(30, 20)}
+    return {"model": model, "empty": torch.zeros(0, 4), "scalar": torch.tensor(0.0), "step": 0}
+
+
+def check(loaded: dict, saved: dict) -> None:
+    assert loaded["step"] == saved["step"]
+    assert torch.equal(loaded["scalar"], saved["scalar"])
+    for name, value in saved["model"].items():
+        assert torch.equal(loaded["model"][name].view(torch.uint8), value.contiguous().view(torch.uint8)), name
+
+
+STRATEGIES = {
+    "default": lambda: None,
+    "round robin": lambda: RoundRobinPrefixStrategy(user_prefixes=["a", "b"]),
+    "binary": lambda: BinaryPrefixStrategy(epoch_num=4),
+}
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("strategy", STRATEGIES.values(), ids=STRATEGIES)
+def test_ours_loads_what_the_reference_saved(place, strategy, threads):
+    saved = state(threads + 1)
+    uri = f"{place.uri}/{threads}-{id(strategy)}"
+    writer = TheirWriter("us-east-1", uri, prefix_strategy=strategy(), thread_count=threads)
+    dcp.save(saved, storage_writer=writer, no_dist=True)
+    loaded = blank()
+    dcp.load(loaded, storage_reader=S3StorageReader("us-east-1", uri), no_dist=True)
+    check(loaded, saved)
+
+
+def test_readers_agree_whatever_kind_reads(place):
+    saved = state(7)
+    uri = f"{place.uri}/kinds"
+    dcp.save(saved, storage_writer=TheirWriter("us-east-1", uri), no_dist=True)
+    kinds = penstock.S3ReaderConstructor
+    for constructor in (None, kinds.dcp_optimized(), kinds.sequential(), kinds.range_based()):
+        loaded = blank()
+        dcp.load(loaded, storage_reader=S3StorageReader("us-east-1", uri, reader_constructor=constructor), no_dist=True)
+        check(loaded, saved)
+    loaded = blank()
+    dcp.load(loaded, storage_reader=TheirReader("us-east-1", uri), no_dist=True)
+    check(loaded, saved)
+
+
+def test_kinds_of_reader_have_the_references_pattern_of_requests(place):
+    """Ours asks no more often than the reference does with the same plan and the same gap."""
+    saved = {f"{i:02}": torch.randn(5000) for i in range(12)}
+    uri = f"{place.uri}/pattern"
+    dcp.save(saved, storage_writer=TheirWriter("us-east-1", uri), no_dist=True)
+    from s3torchconnector.s3reader import S3ReaderConstructor as TheirConstructor
+
+    def requests(reader, constructor) -> int:
+        wanted = {key: torch.zeros(5000) for key in ("00", "01", "04", "11")}
+        mark = max(entry.number for entry in place.emulator.journal().entries())
+        dcp.load(wanted, storage_reader=reader("us-east-1", uri, reader_constructor=constructor), no_dist=True)
+        assert all(torch.equal(wanted[key], saved[key]) for key in wanted)
+        entries = place.emulator.journal().entries(after=mark, operations="GetObject")
+        return sum(entry.key.endswith(".distcp") for entry in entries)
+
+    for gap, expected in ((0, 3), (50_000, 2), (float("inf"), 1)):
+        assert requests(S3StorageReader, penstock.S3ReaderConstructor.dcp_optimized(gap)) == expected
+        assert requests(TheirReader, TheirConstructor.dcp_optimized(gap)) == expected
