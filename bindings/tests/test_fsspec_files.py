@@ -293,6 +293,21 @@ def test_appending_that_fails_changes_nothing(fs, client, bucket, size):
     assert open_uploads(client, bucket) == []
 
 
+def test_appending_survives_a_lost_acknowledgement(fs, client, bucket, emulator):
+    """What was published is told as such, though asking again finds no upload."""
+    put(client, bucket, "k", b"x" * 6 * MIB)
+    faults = emulator.faults()
+    rule = {"when": {"operation": "CompleteMultipartUpload", "bucket": bucket}, "do": {"reset": {}, "at": "after_commit"}}
+    faults.set([{**rule, "id": "lost", "limit": {"times": 1}}])
+    try:
+        with fs.open(f"{bucket}/k", "ab") as file:
+            file.write(b"y")
+        assert faults.account().rule("lost").fired == 1
+    finally:
+        faults.clear()
+    assert get(client, bucket, "k") == b"x" * 6 * MIB + b"y"
+
+
 def test_appending_to_nothing_begins_a_file(fs, client, bucket):
     with fs.open(f"{bucket}/log.csv", "a", newline="") as file:
         file.write("a,b\r\n")

@@ -279,6 +279,22 @@ def test_a_copy_in_parts(client, bucket):
     assert shares(0, 4) == [(0, 0)]
 
 
+def test_what_one_request_may_not_copy_is_copied_in_parts(fs, client, bucket, emulator, monkeypatch):
+    put(client, bucket, "k", b"x" * 6 * MIB)
+    faults = emulator.faults()
+    faults.set(
+        [{"when": {"operation": "CopyObject", "bucket": bucket}, "do": {"error": {"status": 400, "code": "InvalidRequest"}}}]
+    )
+    try:
+        with pytest.raises(OSError, match="InvalidRequest"):  # for another reason
+            fs.cp_file(f"{bucket}/k", f"{bucket}/copy")
+        monkeypatch.setattr("penstock.fsspec._store.MOST_COPIED", 5 * MIB)
+        fs.cp_file(f"{bucket}/k", f"{bucket}/copy")
+    finally:
+        faults.clear()
+    assert get(client, bucket, "copy") == b"x" * 6 * MIB
+
+
 # ---- removal
 
 

@@ -51,6 +51,11 @@ def write_attributes(given: Mapping[str, Any]) -> dict[str, Any]:
     return attributes
 
 
+def endpoint_of_environment() -> str:
+    """Where requests go that name no endpoint; empty: to AWS."""
+    return os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL") or ""
+
+
 def _is_aws(endpoint: str) -> bool:
     host = urlsplit(endpoint).hostname or ""
     return host.endswith((".amazonaws.com", ".amazonaws.com.cn"))
@@ -79,7 +84,7 @@ def make_client(
     """
     style = (config_kwargs.get("s3") or {}).get("addressing_style")
     endpoint = endpoint_url or client_kwargs.get("endpoint_url") or None
-    seen = endpoint or os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL") or ""
+    seen = endpoint or endpoint_of_environment()
     retries = config_kwargs.get("retries") or {}
     # botocore's max_attempts does not count the first one.
     attempts = retries.get("total_max_attempts") or (retries["max_attempts"] + 1 if "max_attempts" in retries else None)

@@ -13,7 +13,8 @@ from .._streams import PutObjectStream
 from .._writer import S3Writer
 from ._errors import mapped
 from ._made_directories import MadeDirectories
-from ._parts import copy_in_parts
+from ._options import endpoint_of_environment
+from ._parts import MOST_COPIED, copy_in_parts
 from ._threads import interruption
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ class Store:
     def __init__(self, client: S3Client, attributes: dict[str, Any], remember: bool = True) -> None:
         """`attributes`: of every object that is written, as :func:`write_attributes` gives them; `remember` made directories."""
         self.client = client
-        self.made = MadeDirectories(client.endpoint or "", remember)
+        self.made = MadeDirectories(client.endpoint or endpoint_of_environment(), remember)
         self._attributes = attributes
 
     @property
@@ -203,7 +204,8 @@ class Store:
                 try:
                     self.core.copy_object(*split(source), *split(target))
                 except S3InvalidArgumentError as error:
-                    if error.code != "InvalidRequest":  # among others: larger than one request may copy
+                    # Among others: larger than one request may copy.
+                    if error.code != "InvalidRequest" or self.core.head_object(*split(source)).size <= MOST_COPIED:
                         raise
                     copy_in_parts(self.core, split(source), split(target))
         except FileNotFoundError:
