@@ -293,11 +293,12 @@ def test_appending_that_fails_changes_nothing(fs, client, bucket, size):
     assert open_uploads(client, bucket) == []
 
 
-def test_appending_survives_a_lost_acknowledgement(fs, client, bucket, emulator):
+@pytest.mark.parametrize("loss", [{"reset": {}}, {"error": {"status": 404, "code": "NoSuchUpload"}}])
+def test_appending_survives_a_lost_acknowledgement(fs, client, bucket, emulator, loss):
     """What was published is told as such, though asking again finds no upload."""
     put(client, bucket, "k", b"x" * 6 * MIB)
     faults = emulator.faults()
-    rule = {"when": {"operation": "CompleteMultipartUpload", "bucket": bucket}, "do": {"reset": {}, "at": "after_commit"}}
+    rule = {"when": {"operation": "CompleteMultipartUpload", "bucket": bucket}, "do": {**loss, "at": "after_commit"}}
     faults.set([{**rule, "id": "lost", "limit": {"times": 1}}])
     try:
         with fs.open(f"{bucket}/k", "ab") as file:
@@ -306,6 +307,23 @@ def test_appending_survives_a_lost_acknowledgement(fs, client, bucket, emulator)
     finally:
         faults.clear()
     assert get(client, bucket, "k") == b"x" * 6 * MIB + b"y"
+
+
+@pytest.mark.parametrize("operation", ["UploadPartCopy", "UploadPart", "CompleteMultipartUpload"])
+def test_appending_that_s3_refuses_raises_why(client, bucket, emulator, operation):
+    """Whatever becomes of giving the upload up."""
+    put(client, bucket, "k", b"x" * 6 * MIB)
+    refused = {"error": {"status": 403, "code": "AccessDenied"}}
+    faults = emulator.faults()
+    operations = [operation, "AbortMultipartUpload"]
+    faults.set([{"when": {"operation": each, "bucket": bucket}, "do": refused} for each in operations])
+    try:
+        with pytest.raises(PermissionError) as caught, file_system(emulator).open(f"{bucket}/k", "ab") as file:
+            file.write(b"y" * 20 * MIB)
+    finally:
+        faults.clear()
+    assert caught.value.__cause__.operation == operation
+    assert get(client, bucket, "k") == b"x" * 6 * MIB
 
 
 def test_appending_to_nothing_begins_a_file(fs, client, bucket):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from .._exceptions import S3Exception, S3NotFoundError
@@ -10,6 +13,8 @@ from .._exceptions import S3Exception, S3NotFoundError
 if TYPE_CHECKING:
     from .. import _core
     from .._streams import Buffer
+
+log = logging.getLogger(__name__)
 
 MIB = 1024**2
 MIN_PART = 5 * MIB  # S3's, of all parts but the last
@@ -75,19 +80,29 @@ class JoinedObject:
         return head.size == self._size and head.etag.endswith(f"-{len(self._parts)}")
 
     def give_up(self) -> None:
-        self._client.abort_multipart_upload(self._bucket, self._key, self._upload_id)
+        with suppress(S3NotFoundError):
+            self._client.abort_multipart_upload(self._bucket, self._key, self._upload_id)
+
+    @contextmanager
+    def given_up_on_error(self) -> Iterator[None]:
+        """The block's own exception is the one to raise, whatever becomes of giving up."""
+        try:
+            yield
+        except BaseException:
+            try:
+                self.give_up()
+            except S3Exception:
+                log.exception("giving up an upload failed")
+            raise
 
 
 def copy_in_parts(client: _core.Client, source: tuple[str, str], target: tuple[str, str], part_bytes: int = COPY_PART) -> None:
     """Copies an object of any size inside S3, in parallel; one version of it, with its content type and metadata."""
     head = client.head_object(*source)
     joined = JoinedObject(client, *target, head)
-    try:
+    with joined.given_up_on_error():
         joined.copy(*source, head, part_bytes)
         joined.publish()
-    except BaseException:
-        joined.give_up()
-        raise
 
 
 class AppendStream:
@@ -100,11 +115,8 @@ class AppendStream:
         self._joined = JoinedObject(client, bucket, key, head)
         self._rest = bytearray()
         self._closed = self._wrote = False
-        try:
+        with self._joined.given_up_on_error():
             self._joined.copy(bucket, key, head, MOST_COPIED)
-        except BaseException:
-            self.abort()
-            raise
 
     def _part_bytes(self) -> int:
         return APPENDED_PART << (self._joined.parts // 1000)
@@ -115,14 +127,13 @@ class AppendStream:
         view = memoryview(data).cast("B")
         self._wrote = self._wrote or len(view) > 0
         self._rest += view
-        try:
-            while len(self._rest) >= self._part_bytes():
-                part = bytes(memoryview(self._rest)[: self._part_bytes()])
+        while len(self._rest) >= self._part_bytes():
+            part = bytes(memoryview(self._rest)[: self._part_bytes()])
+            self._closed = True  # unless it is sent
+            with self._joined.given_up_on_error():
                 self._joined.write(part)
-                del self._rest[: len(part)]
-        except BaseException:
-            self.abort()
-            raise
+            self._closed = False
+            del self._rest[: len(part)]
         return len(view)
 
     def close(self) -> None:
@@ -131,13 +142,10 @@ class AppendStream:
         if not self._wrote:
             return self.abort()
         self._closed = True
-        try:
+        with self._joined.given_up_on_error():
             if self._rest:
                 self._joined.write(bytes(self._rest))
             self._joined.publish()
-        except BaseException:
-            self._joined.give_up()
-            raise
         return None
 
     def abort(self) -> None:
