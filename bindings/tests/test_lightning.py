@@ -237,6 +237,18 @@ def test_works_with_the_package_of_the_other_name():
     assert result.stdout.endswith("both\n"), result.stderr
 
 
+def test_stands_for_the_references_module():
+    result = run("""
+        import penstock.compat
+        penstock.compat.install()
+        from s3torchconnector.lightning import S3LightningCheckpoint
+        from s3torchconnector.lightning.s3_lightning_checkpoint import S3LightningCheckpoint as Same
+        import penstock.lightning
+        print(S3LightningCheckpoint is Same is penstock.lightning.S3LightningCheckpoint)
+    """)
+    assert result.stdout == "True\n", result.stderr
+
+
 def test_the_arguments_order_is_the_references():
     assert _packages.version() >= (2, 6)
     config = penstock.S3ClientConfig(max_attempts=3)
