@@ -89,6 +89,7 @@ struct ReadArguments {
   std::optional<std::string> etag;
   std::optional<std::uint64_t> part_size;  // unset, like `parallel`: planned while it runs
   std::optional<int> parallel;
+  std::string version_id;  // empty: the object as it is now
 };
 
 DownloadRequest MakeDownload(ReadArguments arguments) {
@@ -99,6 +100,7 @@ DownloadRequest MakeDownload(ReadArguments arguments) {
   request.end = arguments.end;
   request.known_size = arguments.size;
   if (arguments.etag) request.known_etag = ETag(std::move(*arguments.etag));
+  request.version_id = VersionId(std::move(arguments.version_id));
   request.options.part_size_bytes = arguments.part_size;
   request.options.max_parallel_parts = arguments.parallel;
   return request;
@@ -172,12 +174,12 @@ void BindBuckets(Guarded<PyClient>& client) {
 
 void BindObjects(Guarded<PyClient>& client) {
   client
-      .def("head_object", [](const PyClient& self, const Text<"bucket">& bucket, const Text<"key">& key) {
-        return Call(self, HeadObjectRequest{BucketName(bucket.value), ObjectKey(key.value), {}, {}});
-      }, "bucket"_a, "key"_a)
-      .def("delete_object", [](const PyClient& self, const Text<"bucket">& bucket, const Text<"key">& key) {
-        Call(self, DeleteObjectRequest{BucketName(bucket.value), ObjectKey(key.value), {}, {}});
-      }, "bucket"_a, "key"_a)
+      .def("head_object", [](const PyClient& self, const Text<"bucket">& bucket, const Text<"key">& key, const Text<"version_id">& version) {
+        return Call(self, HeadObjectRequest{BucketName(bucket.value), ObjectKey(key.value), VersionId(version.value), {}});
+      }, "bucket"_a, "key"_a, "version_id"_a = "")
+      .def("delete_object", [](const PyClient& self, const Text<"bucket">& bucket, const Text<"key">& key, const Text<"version_id">& version) {
+        Call(self, DeleteObjectRequest{BucketName(bucket.value), ObjectKey(key.value), VersionId(version.value), {}});
+      }, "bucket"_a, "key"_a, "version_id"_a = "")
       .def("delete_objects", [](const PyClient& self, const Text<"bucket">& bucket, const Named<"keys", std::vector<std::string>>& keys) {
         DeleteObjectsRequest request{BucketName(bucket.value), {}, {}};
         for (const std::string& key : keys.value) request.keys.emplace_back(key);
@@ -186,14 +188,17 @@ void BindObjects(Guarded<PyClient>& client) {
         return failures;
       }, "bucket"_a, "keys"_a)
       .def("copy_object", [](const PyClient& self, const Text<"src_bucket">& source_bucket, const Text<"src_key">& source_key,
-                             const Text<"dst_bucket">& bucket, const Text<"dst_key">& key) {
+                             const Text<"dst_bucket">& bucket, const Text<"dst_key">& key, const Text<"src_version_id">& version,
+                             const Named<"src_etag", std::optional<std::string>>& etag) {
         CopyObjectRequest request;
         request.source_bucket = BucketName(source_bucket.value);
         request.source_key = ObjectKey(source_key.value);
         request.bucket = BucketName(bucket.value);
         request.key = ObjectKey(key.value);
+        request.source_version_id = VersionId(version.value);
+        if (etag.value) request.source_if_match = ETag(*etag.value);
         return Call(self, std::move(request)).etag.value;
-      }, "src_bucket"_a, "src_key"_a, "dst_bucket"_a, "dst_key"_a)
+      }, "src_bucket"_a, "src_key"_a, "dst_bucket"_a, "dst_key"_a, "src_version_id"_a = "", "src_etag"_a = py::none())
       .def("list_multipart_uploads", [](const PyClient& self, const Text<"bucket">& bucket, const Text<"prefix">& prefix) {
         ListMultipartUploadsRequest request;
         request.bucket = BucketName(bucket.value);
@@ -227,23 +232,26 @@ void BindClient(py::module_& module) {
       .def("read", [](const PyClient& self, Text<"bucket"> bucket, Text<"key"> key, Named<"start", std::uint64_t> start,
                       Named<"end", std::optional<std::uint64_t>> end, Named<"size", std::optional<std::uint64_t>> size,
                       Named<"etag", std::optional<std::string>> etag, Named<"part_size", std::optional<std::uint64_t>> part_size,
-                      Named<"parallel", std::optional<int>> parallel, const py::bytes& head, py::object progress) {
+                      Named<"parallel", std::optional<int>> parallel, const py::bytes& head, py::object progress, Text<"version_id"> version) {
         return Read(self, {std::move(bucket.value), std::move(key.value), start.value, end.value, size.value, std::move(etag.value),
-                           part_size.value, parallel.value}, head, Progress(std::move(progress)));
+                           part_size.value, parallel.value, std::move(version.value)}, head, Progress(std::move(progress)));
       }, "bucket"_a, "key"_a, "start"_a = 0, "end"_a = py::none(), "size"_a = py::none(), "etag"_a = py::none(),
-           "part_size"_a = py::none(), "parallel"_a = py::none(), "head"_a = py::bytes(""), "progress"_a = py::none())
+           "part_size"_a = py::none(), "parallel"_a = py::none(), "head"_a = py::bytes(""), "progress"_a = py::none(),
+           "version_id"_a = "")
       .def("read_into", [](const PyClient& self, Text<"bucket"> bucket, Text<"key"> key, const py::object& buffer,
                            Named<"start", std::uint64_t> start, Named<"size", std::optional<std::uint64_t>> size,
                            Named<"etag", std::optional<std::string>> etag, Named<"part_size", std::optional<std::uint64_t>> part_size,
-                           Named<"parallel", std::optional<int>> parallel, py::object progress) {
+                           Named<"parallel", std::optional<int>> parallel, py::object progress, Text<"version_id"> version) {
         return ReadInto(self, buffer, {std::move(bucket.value), std::move(key.value), start.value, std::nullopt, size.value,
-                                       std::move(etag.value), part_size.value, parallel.value}, Progress(std::move(progress)));
+                                       std::move(etag.value), part_size.value, parallel.value, std::move(version.value)},
+                        Progress(std::move(progress)));
       }, "bucket"_a, "key"_a, "buffer"_a, "start"_a = 0, "size"_a = py::none(), "etag"_a = py::none(),
-           "part_size"_a = py::none(), "parallel"_a = py::none(), "progress"_a = py::none())
+           "part_size"_a = py::none(), "parallel"_a = py::none(), "progress"_a = py::none(), "version_id"_a = "")
       .def("stats", [](const PyClient& self) { return StatsToPython(self.client->stats()); });
   BindBuckets(client);
   BindObjects(client);
   BindMultipart(client);
+  BindPages(client);
 }
 
 }  // namespace penstock::python

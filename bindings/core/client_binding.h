@@ -15,6 +15,8 @@ struct PyClient {
 
 // The verbs of a multipart upload.
 void BindMultipart(Guarded<PyClient>& client);
+// Pages of an object's versions and of open uploads.
+void BindPages(Guarded<PyClient>& client);
 
 }  // namespace penstock::python
 

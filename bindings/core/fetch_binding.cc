@@ -113,12 +113,13 @@ class PyFetch {
 
 std::unique_ptr<PyFetch> MakeFetch(const PyClient& client, Text<"bucket"> bucket, Text<"key"> key, std::uint64_t limit,
                                    std::optional<std::uint64_t> size, std::optional<std::string> etag,
-                                   std::optional<std::uint64_t> part_size, std::optional<int> parallel) {
+                                   std::optional<std::uint64_t> part_size, std::optional<int> parallel, Text<"version_id"> version) {
   DownloadRequest request;
   request.bucket = BucketName(std::move(bucket.value));
   request.key = ObjectKey(std::move(key.value));
   request.known_size = size;
   if (etag) request.known_etag = ETag(std::move(*etag));
+  request.version_id = VersionId(std::move(version.value));
   request.options.part_size_bytes = part_size;
   request.options.max_parallel_parts = parallel;
   auto flight = std::make_unique<Flight>(client.client);
@@ -131,7 +132,7 @@ std::unique_ptr<PyFetch> MakeFetch(const PyClient& client, Text<"bucket"> bucket
 void BindFetch(py::module_& module) {
   py::class_<PyFetch>(module, "Fetch", "The first bytes of an object, on their way since this was made.")
       .def(py::init(&MakeFetch), "client"_a, "bucket"_a, "key"_a, "limit"_a, "size"_a = py::none(), "etag"_a = py::none(),
-           "part_size"_a = py::none(), "parallel"_a = py::none())
+           "part_size"_a = py::none(), "parallel"_a = py::none(), "version_id"_a = "")
       .def("take", &PyFetch::Take)
       .def("cancel", &PyFetch::Cancel)
       .def_property_readonly("landed", &PyFetch::Landed);

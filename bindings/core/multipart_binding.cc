@@ -76,7 +76,7 @@ Part Put(const PyClient& self, Text<"bucket"> bucket, Text<"key"> key, Text<"upl
 
 Part Copy(const PyClient& self, Text<"bucket"> bucket, Text<"key"> key, Text<"upload_id"> upload_id, int number,
           Text<"src_bucket"> source_bucket, Text<"src_key"> source_key, std::uint64_t start, std::uint64_t end,
-          std::optional<std::string> etag) {
+          std::optional<std::string> etag, Text<"src_version_id"> version) {
   UploadPartCopyRequest request;
   request.bucket = BucketName(std::move(bucket.value));
   request.key = ObjectKey(std::move(key.value));
@@ -86,6 +86,7 @@ Part Copy(const PyClient& self, Text<"bucket"> bucket, Text<"key"> key, Text<"up
   request.source_key = ObjectKey(std::move(source_key.value));
   request.source_range = ByteRange{start, end};
   if (etag) request.source_if_match = ETag(std::move(*etag));
+  request.source_version_id = VersionId(std::move(version.value));
   return ToPython(Call(self, std::move(request)));
 }
 
@@ -109,7 +110,7 @@ void BindMultipart(Guarded<PyClient>& client) {
            "metadata"_a = std::vector<std::pair<std::string, std::string>>())
       .def("upload_part", &Put, "bucket"_a, "key"_a, "upload_id"_a, "part_number"_a, "data"_a)
       .def("upload_part_copy", &Copy, "bucket"_a, "key"_a, "upload_id"_a, "part_number"_a, "src_bucket"_a, "src_key"_a, "start"_a,
-           "end"_a, "etag"_a = py::none())
+           "end"_a, "etag"_a = py::none(), "src_version_id"_a = "")
       .def("complete_multipart_upload", &Complete, "bucket"_a, "key"_a, "upload_id"_a, "parts"_a, "size"_a,
            "if_none_match"_a = false);
 }

@@ -162,7 +162,7 @@ using Checksums = std::vector<std::pair<std::string, std::string>>;
 StreamPointer Open(const PyClient& client, Text<"bucket"> bucket, Text<"key"> key, std::uint64_t start, std::optional<std::uint64_t> end,
                    std::optional<std::uint64_t> size, std::optional<std::string> etag, std::uint64_t part_size, int read_ahead,
                    std::optional<std::uint64_t> first_part, const Ranges& ranges, Checksums checksums,
-                   const std::vector<std::pair<std::uint64_t, py::bytes>>& elsewhere) {
+                   const std::vector<std::pair<std::uint64_t, py::bytes>>& elsewhere, Text<"version_id"> version) {
   ObjectStream::Source source;
   source.bucket = BucketName(std::move(bucket.value));
   source.key = ObjectKey(std::move(key.value));
@@ -170,6 +170,7 @@ StreamPointer Open(const PyClient& client, Text<"bucket"> bucket, Text<"key"> ke
   source.end = end;
   source.known_size = size;
   if (etag) source.known_etag = ETag(std::move(*etag));
+  source.version_id = VersionId(std::move(version.value));
   for (const auto& [first, last] : ranges) source.ranges.push_back({first, last});
   source.known_checksums = std::move(checksums);
   for (const auto& [begin, bytes] : elsewhere) source.read_elsewhere.push_back({begin, AsBytes(std::string_view(bytes))});
@@ -187,7 +188,8 @@ void BindStream(py::module_& module) {
   py::class_<PyStream, StreamPointer>(module, "Stream", "Iterator over an object's bytes in order.")
       .def(py::init(&Open), "client"_a, "bucket"_a, "key"_a, "start"_a = 0, "end"_a = py::none(), "size"_a = py::none(),
            "etag"_a = py::none(), "part_size"_a = 8u << 20, "read_ahead"_a = 4, "first_part"_a = py::none(),
-           "ranges"_a = Ranges(), "checksums"_a = Checksums(), "elsewhere"_a = std::vector<std::pair<std::uint64_t, py::bytes>>())
+           "ranges"_a = Ranges(), "checksums"_a = Checksums(), "elsewhere"_a = std::vector<std::pair<std::uint64_t, py::bytes>>(),
+           "version_id"_a = "")
       .def("__iter__", [](py::object self) { return self; })
       .def("__next__", [](PyStream& self) { return self.Next(0, std::nullopt); })
       .def("next_block", &PyStream::Next, "wanted"_a, "used"_a = py::none())

@@ -30,13 +30,16 @@ if TYPE_CHECKING:
     from ._iterable_dataset import S3IterableDataset
     from ._map_dataset import S3MapDataset
     from ._objects import HeadObjectResult, ListObjectResult, ObjectInfo, S3BucketKeyData
+    from ._versions import ListObjectVersionsResult, ObjectVersion
     from ._writer import S3Writer
     from .s3reader import S3Reader, S3ReaderConstructor
 
 __all__ = [
     "HeadObjectResult",
     "ListObjectResult",
+    "ListObjectVersionsResult",
     "ObjectInfo",
+    "ObjectVersion",
     "S3AccessDeniedError",
     "S3BucketKeyData",
     "S3Checkpoint",
@@ -70,6 +73,7 @@ _MODULES = {
     "_iterable_dataset": ("S3IterableDataset",),
     "_map_dataset": ("S3MapDataset",),
     "_objects": ("HeadObjectResult", "ListObjectResult", "ObjectInfo", "S3BucketKeyData"),
+    "_versions": ("ListObjectVersionsResult", "ObjectVersion"),
     "_writer": ("S3Writer",),
     "s3reader": ("S3Reader", "S3ReaderConstructor"),
 }

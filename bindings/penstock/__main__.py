@@ -1,4 +1,4 @@
-"""The ``penstock`` command: ``penstock simulate``; ``python -m penstock`` is the same."""
+"""The ``penstock`` command: ``penstock simulate``, ``penstock checkpoint``; ``python -m penstock`` is the same."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 
-from . import __version__, simulate
+from . import __version__, _checkpoint_cli, simulate
+from ._exceptions import S3Exception
 
 _UNITS = {
     "": 1,
@@ -109,15 +110,17 @@ def _simulate(options: argparse.Namespace) -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; returns the exit status: 0, 1 where a simulated job failed, 2 for a wrong argument."""
+    """Run the command line; returns the exit status: 0, 1 where a job failed or a checkpoint is damaged, 2 for an error."""
     parser = argparse.ArgumentParser(prog="penstock", description="S3 for PyTorch, and the S3 emulator that proves it.")
     parser.add_argument("--version", action="version", version=f"penstock {__version__}")
-    _add_simulate(parser.add_subparsers(dest="command", required=True, metavar="COMMAND"))
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    _add_simulate(commands)
+    _checkpoint_cli.add_commands(commands)
     options = parser.parse_args(arguments)
     run: Callable[[argparse.Namespace], int] = options.run
     try:
         return run(options)
-    except (ValueError, OSError, ModuleNotFoundError) as error:
+    except (ValueError, OSError, ModuleNotFoundError, S3Exception) as error:
         print(f"penstock {options.command}: {error}", file=sys.stderr)
         return 2
 

@@ -15,6 +15,7 @@ from ._objects import HeadObjectResult, ObjectInfo, RestoreStatus
 from ._progress import ReadProgress
 from ._streams import GetObjectStream, ObjectRanges, ObjectSource, PutObjectStream
 from ._user_agent import UserAgent
+from ._versions import ListObjectVersionsStream, checked_version, refuse_directory_bucket
 from ._writer import S3Writer
 
 if TYPE_CHECKING:
@@ -138,6 +139,7 @@ class S3Client:
         object_info: ObjectInfo | HeadObjectResult | None = None,
         reader_constructor: S3ReaderConstructorProtocol | None = None,
         progress: ProgressCallback | None = None,
+        version_id: str | None = None,
     ) -> S3Reader:
         """A reader of an object. Costs no request; errors come with the first read.
 
@@ -148,9 +150,13 @@ class S3Client:
             progress: Called while reads run, about every 100 ms, and when the whole object has been read, with the bytes
                 brought so far and the object's size (None while unknown). On the reading thread; what it raises ends the
                 read and is raised there. Bytes that are fetched twice count twice.
+            version_id: Which version, as :meth:`list_object_versions` names them; None: the object as it is now.
+
+        Raises:
+            S3InvalidArgumentError: A version of an object in a directory bucket, or an empty version id.
         """
         log.debug("GetObject s3://%s/%s, object_info is None=%s", bucket, key, object_info is None)
-        source = ObjectSource(bucket, key)
+        source = ObjectSource(bucket, key, checked_version(bucket, version_id))
         if progress is not None:
             source.progress = ReadProgress(progress)
         return self._reader(source, object_info, reader_constructor)
@@ -172,6 +178,7 @@ class S3Client:
         """Has the first `limit` bytes of an object come before they are asked for."""
         source.ahead = _core.Fetch(
             self._client, source.bucket, source.key, limit, source.size, source.etag, self._part_size, self._parallel_parts,
+            source.version_id,
         )  # fmt: skip
 
     def _get_object_stream(self, bucket: str, key: str, start: int | None = None, end: int | None = None) -> GetObjectStream:
@@ -190,6 +197,7 @@ class S3Client:
         return _core.Stream(
             self._client, source.bucket, source.key, size=source.size, etag=source.etag, part_size=part_size,
             read_ahead=max(1, RANGES_AHEAD_BYTES // part_size), ranges=ranges, checksums=checksums, elsewhere=elsewhere,
+            version_id=source.version_id,
         )  # fmt: skip
 
     def put_object(
@@ -242,21 +250,51 @@ class S3Client:
         log.info("Listed %d objects of s3://%s/%s, kept in %d bytes", len(objects), bucket, prefix, objects.memory_bytes)
         return objects
 
-    def head_object(self, bucket: str, key: str) -> HeadObjectResult:
+    def list_object_versions(
+        self, bucket: str, prefix: str = "", delimiter: str = "", max_keys: int = 1000
+    ) -> ListObjectVersionsStream:
+        """Pages of the versions and delete markers of the objects below a prefix: keys in S3's order, of each the newest first.
+
+        In a bucket that keeps no versions each object is its own version ``"null"``.
+
+        Args:
+            max_keys: Versions, delete markers and common prefixes of a page; as of :meth:`list_objects`.
+
+        Raises:
+            S3InvalidArgumentError: a directory bucket, which has no versions.
+        """
+        log.debug("ListObjectVersions s3://%s/%s", bucket, prefix)
+        refuse_directory_bucket(bucket)
+        return ListObjectVersionsStream(self._client, bucket, prefix, delimiter, max_keys)
+
+    def head_object(self, bucket: str, key: str, *, version_id: str | None = None) -> HeadObjectResult:
+        """What S3 says of an object, or of one of its versions."""
         log.debug("HeadObject s3://%s/%s", bucket, key)
-        found = self._client.head_object(bucket, key)
+        found = self._client.head_object(bucket, key, checked_version(bucket, version_id))
         restore = RestoreStatus.from_header(found.restore)
         return HeadObjectResult(f'"{found.etag}"', found.size, found.last_modified, found.storage_class or None, restore)
 
-    def delete_object(self, bucket: str, key: str) -> None:
-        """Deletes an object; deleting what is not there succeeds."""
-        log.debug("DeleteObject s3://%s/%s", bucket, key)
-        self._client.delete_object(bucket, key)
+    def delete_object(self, bucket: str, key: str, *, version_id: str | None = None) -> None:
+        """Deletes an object; deleting what is not there succeeds.
 
-    def copy_object(self, src_bucket: str, src_key: str, dst_bucket: str, dst_key: str) -> None:
-        """Copies inside S3. Objects above 5 GiB are refused by S3."""
+        Where the bucket keeps versions the object's versions stay, below a delete marker.
+
+        Args:
+            version_id: This version, or delete marker, is removed for good instead; None: the object.
+        """
+        log.debug("DeleteObject s3://%s/%s", bucket, key)
+        self._client.delete_object(bucket, key, checked_version(bucket, version_id))
+
+    def copy_object(
+        self, src_bucket: str, src_key: str, dst_bucket: str, dst_key: str, *, src_version_id: str | None = None
+    ) -> None:
+        """Copies inside S3. Objects above 5 GiB are refused by S3; :meth:`S3Checkpoint.restore` copies those too.
+
+        Args:
+            src_version_id: Which version of the source; None: the object as it is now.
+        """
         log.debug("CopyObject s3://%s/%s to s3://%s/%s", src_bucket, src_key, dst_bucket, dst_key)
-        self._client.copy_object(src_bucket, src_key, dst_bucket, dst_key)
+        self._client.copy_object(src_bucket, src_key, dst_bucket, dst_key, checked_version(src_bucket, src_version_id))
 
     # ---- buckets
 

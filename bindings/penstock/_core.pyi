@@ -60,6 +60,7 @@ class Client:
         parallel: int | None = None,
         head: bytes = b"",
         progress: Callable[[int, int | None], None] | None = None,
+        version_id: str = "",
     ) -> tuple[bytes, ObjectMetadata]: ...
     def read_into(
         self,
@@ -72,11 +73,32 @@ class Client:
         part_size: int | None = None,
         parallel: int | None = None,
         progress: Callable[[int, int | None], None] | None = None,
+        version_id: str = "",
     ) -> tuple[int, ObjectMetadata]: ...
-    def head_object(self, bucket: str, key: str) -> ObjectMetadata: ...
-    def delete_object(self, bucket: str, key: str) -> None: ...
+    def head_object(self, bucket: str, key: str, version_id: str = "") -> ObjectMetadata: ...
+    def delete_object(self, bucket: str, key: str, version_id: str = "") -> None: ...
     def delete_objects(self, bucket: str, keys: list[str]) -> list[tuple[str, str, str]]: ...
-    def copy_object(self, src_bucket: str, src_key: str, dst_bucket: str, dst_key: str) -> str: ...
+    def copy_object(
+        self,
+        src_bucket: str,
+        src_key: str,
+        dst_bucket: str,
+        dst_key: str,
+        src_version_id: str = "",
+        src_etag: str | None = None,
+    ) -> str: ...
+    def list_object_versions(
+        self,
+        bucket: str,
+        prefix: str = "",
+        delimiter: str = "",
+        max_keys: int = 1000,
+        key_marker: str = "",
+        version_id_marker: str = "",
+    ) -> tuple[list[tuple[str, str, bool, bool, int, str, float, str]], list[str], str, str]: ...
+    def list_open_uploads(
+        self, bucket: str, prefix: str = "", key_marker: str = "", upload_id_marker: str = ""
+    ) -> tuple[list[tuple[str, str, float]], str, str]: ...
     def list_multipart_uploads(self, bucket: str, prefix: str = "") -> list[tuple[str, str]]: ...
     def abort_multipart_upload(self, bucket: str, key: str, upload_id: str) -> None: ...
     def create_multipart_upload(
@@ -94,6 +116,7 @@ class Client:
         start: int,
         end: int,
         etag: str | None = None,
+        src_version_id: str = "",
     ) -> tuple[int, str, str]: ...
     def complete_multipart_upload(
         self, bucket: str, key: str, upload_id: str, parts: list[tuple[int, str, str]], size: int, if_none_match: bool = False
@@ -115,6 +138,7 @@ class Fetch:
         etag: str | None = None,
         part_size: int | None = None,
         parallel: int | None = None,
+        version_id: str = "",
     ) -> None: ...
     def take(self) -> tuple[bytes, int, str]: ...
     def cancel(self) -> None: ...
@@ -190,6 +214,7 @@ class Stream:
         ranges: list[tuple[int, int]] = [],
         checksums: Sequence[tuple[str, str]] = [],
         elsewhere: list[tuple[int, bytes]] = [],
+        version_id: str = "",
     ) -> None: ...
     def __iter__(self) -> Iterator[bytes]: ...
     def __next__(self) -> bytes: ...

@@ -47,13 +47,15 @@ class ObjectSource:
         head: Those bytes once they were taken.
         used: Whether somebody has asked for bytes or size.
         progress: Is told of every byte that is read; None: nobody is.
+        version_id: The version that was asked for; empty: the object as it is now.
     """
 
-    __slots__ = ("ahead", "bucket", "etag", "head", "key", "progress", "size", "used")
+    __slots__ = ("ahead", "bucket", "etag", "head", "key", "progress", "size", "used", "version_id")
 
-    def __init__(self, bucket: str, key: str) -> None:
+    def __init__(self, bucket: str, key: str, version_id: str = "") -> None:
         self.bucket = bucket
         self.key = key
+        self.version_id = version_id
         self.size: int | None = None
         self.etag: str | None = None
         self.ahead: _core.Fetch | Failure | None = None
@@ -210,7 +212,7 @@ class GetObjectStream:
                     return bytes(head)
             self._stream = _core.Stream(
                 self._client, source.bucket, source.key, self._start, self._end, source.size, source.etag,
-                self._part_size or DEFAULT_PART_SIZE, READ_AHEAD_PARTS, self.first_part,
+                self._part_size or DEFAULT_PART_SIZE, READ_AHEAD_PARTS, self.first_part, version_id=source.version_id,
             )  # fmt: skip
         try:
             block = self._stream.next_block(wanted, used)
@@ -237,7 +239,7 @@ class GetObjectStream:
         else:
             data, metadata = self._client.read(
                 source.bucket, source.key, reached, self._end, source.size, source.etag, self._part_size, self._parallel,
-                bytes(head), source.under_way(reached, self._end),
+                bytes(head), source.under_way(reached, self._end), source.version_id,
             )  # fmt: skip
             source.learn_of(metadata, reached)
             source.brought(len(data) - len(head))
@@ -257,7 +259,7 @@ class GetObjectStream:
         if count == 0 or (count < len(view) and not self._at_end(reached)):
             more, metadata = self._client.read_into(
                 source.bucket, source.key, view[count:], reached, source.size, source.etag, self._part_size, self._parallel,
-                source.under_way(reached),
+                source.under_way(reached), source.version_id,
             )  # fmt: skip
             source.learn_of(metadata, reached)
             source.brought(more)
@@ -296,7 +298,7 @@ class ObjectRanges:
             if listed is not None and source.is_version(listed):
                 return listed
             return HeadObjectResult(f'"{source.etag or ""}"', source.size, 0)
-        head = self._client.head_object(source.bucket, source.key)
+        head = self._client.head_object(source.bucket, source.key, version_id=source.version_id or None)
         source.learn(head.size, head.etag)
         return head
 

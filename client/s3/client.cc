@@ -20,6 +20,7 @@
 #include "client/s3/verbs/head_object.h"
 #include "client/s3/verbs/list_buckets.h"
 #include "client/s3/verbs/list_multipart_uploads.h"
+#include "client/s3/verbs/list_object_versions.h"
 #include "client/s3/verbs/list_objects.h"
 #include "client/s3/verbs/list_parts.h"
 #include "client/s3/verbs/put_object.h"
@@ -141,6 +142,9 @@ void Client::Start(CopyObjectRequest request, Callback<CopyObjectResponse> done)
 }
 void Client::Start(ListObjectsRequest request, Callback<ListObjectsResponse> done) {
   Run(impl_->state, Operation::kListObjectsV2, std::move(request), std::move(done));
+}
+void Client::Start(ListObjectVersionsRequest request, Callback<ListObjectVersionsResponse> done) {
+  Run(impl_->state, Operation::kListObjectVersions, std::move(request), std::move(done));
 }
 void Client::Start(CreateMultipartUploadRequest request, Callback<CreateMultipartUploadResponse> done) {
   Run(impl_->state, Operation::kCreateMultipartUpload, std::move(request), std::move(done));

@@ -47,6 +47,15 @@ TEST(ClientTest, EveryObjectVerbGoesItsWay) {
   EXPECT_EQ(Sent(test), "PUT /bucket/copy");
 }
 
+TEST(ClientTest, ListsVersionsAndTriesAgain) {
+  ClientUnderTest test;
+  test.transport.Expect(FakeReply::Respond(503, {}, "<Error><Code>SlowDown</Code></Error>"));
+  test.transport.Expect(FakeReply::Respond(200, {}, "<ListVersionsResult/>"));
+  EXPECT_TRUE(test.Run(ListObjectVersionsRequest{.bucket = kBucket}).ok());
+  EXPECT_EQ(Sent(test), "GET /bucket?versions=&encoding-type=url&max-keys=1000");
+  EXPECT_EQ(test.sent(), 2u);
+}
+
 TEST(ClientTest, EveryMultipartVerbGoesItsWay) {
   ClientUnderTest test;
   StringSource body("abc");

@@ -19,6 +19,7 @@ enum class Operation : std::uint8_t {
   kDeleteObjects,
   kCopyObject,
   kListObjectsV2,
+  kListObjectVersions,
   kCreateMultipartUpload,
   kUploadPart,
   kUploadPartCopy,
@@ -31,7 +32,7 @@ enum class Operation : std::uint8_t {
   kDeleteBucket,
   kListBuckets,
 };
-inline constexpr std::size_t kOperationCount = 18;
+inline constexpr std::size_t kOperationCount = 19;
 
 // What a repeat may meet when an earlier attempt was carried out but its answer got lost. Every class is retried.
 enum class RetryClass : std::uint8_t {
@@ -59,6 +60,7 @@ inline constexpr std::array<OperationInfo, kOperationCount> kOperations = {{
     {Operation::kDeleteObjects, "DeleteObjects", "POST", RetryClass::kIdempotent, {200, 200}, true, {}},
     {Operation::kCopyObject, "CopyObject", "PUT", RetryClass::kIdempotent, {200, 200}, true, {}},
     {Operation::kListObjectsV2, "ListObjectsV2", "GET", RetryClass::kRead, {200, 200}, true, {}},
+    {Operation::kListObjectVersions, "ListObjectVersions", "GET", RetryClass::kRead, {200, 200}, true, {}},
     {Operation::kCreateMultipartUpload, "CreateMultipartUpload", "POST", RetryClass::kAmbiguous, {200, 200}, true, {}},
     {Operation::kUploadPart, "UploadPart", "PUT", RetryClass::kIdempotent, {200, 200}, true, {}},
     {Operation::kUploadPartCopy, "UploadPartCopy", "PUT", RetryClass::kIdempotent, {200, 200}, true, {}},

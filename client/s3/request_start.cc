@@ -61,9 +61,11 @@ Result<void> CheckPartNumber(int part_number) {
   return Ok();
 }
 
-Result<std::string> CopySource(const BucketName& bucket, const ObjectKey& key) {
+Result<std::string> CopySource(const BucketName& bucket, const ObjectKey& key, const VersionId& version) {
   PENSTOCK_TRY(CheckNames(bucket, key));
-  return http::EncodePath(bucket.value + "/" + key.value);
+  std::string source = http::EncodePath(bucket.value + "/" + key.value);
+  if (!version.empty()) source += "?versionId=" + http::EncodeQuery(version.value);
+  return source;
 }
 
 }  // namespace penstock::s3

@@ -24,8 +24,8 @@ Result<WireRequest> StartObjectRequest(Operation operation, const BucketName& bu
 Result<void> CheckUploadId(const UploadId& upload_id);
 Result<void> CheckPartNumber(int part_number);
 
-// Value of x-amz-copy-source, percent-encoded. Errors as StartObjectRequest.
-Result<std::string> CopySource(const BucketName& bucket, const ObjectKey& key);
+// Value of x-amz-copy-source, percent-encoded; an empty version is the current one. Errors as StartObjectRequest.
+Result<std::string> CopySource(const BucketName& bucket, const ObjectKey& key, const VersionId& version = {});
 
 // kInvalidArgument.
 Error InvalidRequest(std::string message);

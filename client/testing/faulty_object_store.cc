@@ -125,6 +125,9 @@ void FaultyObjectStore::Start(CopyObjectRequest request, Callback<CopyObjectResp
 void FaultyObjectStore::Start(ListObjectsRequest request, Callback<ListObjectsResponse> done) {
   impl_->Run(std::move(request), std::move(done));
 }
+void FaultyObjectStore::Start(ListObjectVersionsRequest request, Callback<ListObjectVersionsResponse> done) {
+  impl_->Run(std::move(request), std::move(done));
+}
 void FaultyObjectStore::Start(CreateMultipartUploadRequest request, Callback<CreateMultipartUploadResponse> done) {
   impl_->Run(std::move(request), std::move(done));
 }

@@ -56,6 +56,15 @@ TEST_F(FaultyObjectStoreTest, WithoutAFaultItIsTransparent) {
   EXPECT_EQ(sink.text(), "hello world");
 }
 
+TEST_F(FaultyObjectStoreTest, CountsAndFailsListingsOfVersions) {
+  FaultyObjectStore store = WithFault(Fault::Moment::kAfter);
+  ListObjectVersionsRequest list;
+  list.bucket = kBucket;
+  EXPECT_EQ(store.Call(list).error().message, "planted");
+  EXPECT_EQ(store.Call(list)->versions.at(0).key, kKey);
+  EXPECT_EQ(store.count("ListObjectVersions"), 2u);
+}
+
 TEST_F(FaultyObjectStoreTest, BeforeMeansNoEffect) {
   FaultyObjectStore store = WithFault(Fault::Moment::kBefore);
   EXPECT_FALSE(Put(store, "new").ok());

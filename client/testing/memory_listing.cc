@@ -1,6 +1,7 @@
 // Pages of a listing with prefix, delimiter and continuation (spec/protocol.md §2.4).
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 #include "client/testing/memory_state.h"
 
@@ -53,6 +54,32 @@ Result<ListObjectsResponse> ListBucket(const StoredBucket& bucket, const ListObj
       }
     }
     ++entry;
+  }
+  return response;
+}
+
+// The same walk: each object is the only version of its key, and a page resumes after all versions of the marker's.
+Result<ListObjectVersionsResponse> ListBucket(const StoredBucket& bucket, const ListObjectVersionsRequest& request) {
+  if (!request.version_id_marker.empty() && request.key_marker.empty()) {
+    return S3Error(ErrorKind::kInvalidArgument, 400, "InvalidArgument",
+                   "A version-id marker cannot be specified without a key marker.");
+  }
+  ListObjectsRequest objects{.bucket = request.bucket,
+                             .prefix = request.prefix,
+                             .delimiter = request.delimiter,
+                             .start_after = request.key_marker,
+                             .max_keys = request.max_keys};
+  PENSTOCK_ASSIGN(ListObjectsResponse page, ListBucket(bucket, objects));
+  ListObjectVersionsResponse response;
+  for (ObjectSummary& object : page.objects) {
+    response.versions.push_back({std::move(object.key), VersionId(std::string(kNullVersion)), true, false, object.size,
+                                 std::move(object.etag), object.last_modified, std::move(object.storage_class)});
+  }
+  response.common_prefixes = std::move(page.common_prefixes);
+  if (!page.next_token.empty()) {
+    response.next_key_marker = page.next_token.substr(kTokenMark.size());
+    const bool is_object = !response.versions.empty() && response.versions.back().key.value == response.next_key_marker;
+    if (is_object) response.next_version_id_marker = VersionId(std::string(kNullVersion));
   }
   return response;
 }

@@ -29,6 +29,36 @@ std::string Walk(const StoredBucket& bucket, ListObjectsRequest request) {
   return walked + "(endless)";
 }
 
+// As Walk, of versions.
+std::string WalkVersions(const StoredBucket& bucket, ListObjectVersionsRequest request) {
+  std::string walked;
+  for (int page = 0; page < 20; ++page) {
+    const auto listed = ListBucket(bucket, request);
+    if (!listed.ok()) return listed.error().code;
+    for (const auto& version : listed->versions) walked += version.key.value + "@" + version.version_id.value + " ";
+    for (const auto& prefix : listed->common_prefixes) walked += "[" + prefix + "] ";
+    if (listed->next_key_marker.empty()) return walked;
+    walked += "| ";
+    request.key_marker = listed->next_key_marker;
+    request.version_id_marker = listed->next_version_id_marker;
+  }
+  return walked + "(endless)";
+}
+
+TEST(MemoryListing, VersionsComeInPagesOfObjectsAndGroups) {
+  ListObjectVersionsRequest request;
+  request.delimiter = "/";
+  request.max_keys = 2;
+  EXPECT_EQ(WalkVersions(BucketWith({"a", "d/1", "d/2", "e", "f/1", "g"}), request),
+            "a@null [d/] | e@null [f/] | g@null ");
+}
+
+TEST(MemoryListing, AVersionMarkerNeedsItsKey) {
+  ListObjectVersionsRequest request;
+  request.version_id_marker = VersionId("null");
+  EXPECT_EQ(WalkVersions(BucketWith({"a"}), request), "InvalidArgument");
+}
+
 TEST(MemoryListing, OrdersByUnsignedBytes) {
   EXPECT_EQ(Walk(BucketWith({"b", "\xc3\xa4", "a", "B"}), {}), "B a b \xc3\xa4 ");
 }

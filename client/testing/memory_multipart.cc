@@ -114,7 +114,7 @@ Result<CompletedPart> MemoryState::Apply(const UploadPartRequest& request) {
 }
 
 Result<CompletedPart> MemoryState::Apply(const UploadPartCopyRequest& request) {
-  PENSTOCK_ASSIGN(const StoredObject source, FindObject(request.source_bucket, request.source_key, {}));
+  PENSTOCK_ASSIGN(const StoredObject source, FindObject(request.source_bucket, request.source_key, request.source_version_id));
   if (request.source_if_match && *request.source_if_match != source.metadata.etag) {
     return S3Error(ErrorKind::kPreconditionFailed, 412, "PreconditionFailed",
                    "At least one of the pre-conditions you specified did not hold");

@@ -103,6 +103,9 @@ void MemoryObjectStore::Start(CopyObjectRequest request, Callback<CopyObjectResp
 void MemoryObjectStore::Start(ListObjectsRequest request, Callback<ListObjectsResponse> done) {
   impl_->Submit(std::move(request), std::move(done));
 }
+void MemoryObjectStore::Start(ListObjectVersionsRequest request, Callback<ListObjectVersionsResponse> done) {
+  impl_->Submit(std::move(request), std::move(done));
+}
 void MemoryObjectStore::Start(CreateMultipartUploadRequest request, Callback<CreateMultipartUploadResponse> done) {
   impl_->Submit(std::move(request), std::move(done));
 }

@@ -77,7 +77,7 @@ Result<StoredBucket*> MemoryState::FindBucket(const BucketName& name) {
 Result<StoredObject> MemoryState::FindObject(const BucketName& bucket, const ObjectKey& key, const VersionId& version) {
   const MutexLock lock(mutex_);
   PENSTOCK_ASSIGN(StoredBucket * stored, FindBucket(bucket));
-  if (!version.empty()) {
+  if (!version.empty() && version.value != kNullVersion) {
     return S3Error(ErrorKind::kNotFound, 404, "NoSuchVersion", "The store in memory keeps no versions");
   }
   const auto found = stored->objects.find(key.value);
@@ -167,7 +167,8 @@ Result<PutObjectResponse> MemoryState::Apply(const PutObjectRequest& request) {
 Result<NoResponse> MemoryState::Apply(const DeleteObjectRequest& request) {
   const MutexLock lock(mutex_);
   PENSTOCK_ASSIGN(StoredBucket * bucket, FindBucket(request.bucket));
-  bucket->objects.erase(request.key.value);
+  // Deleting a version that is not there succeeds.
+  if (request.version_id.empty() || request.version_id.value == kNullVersion) bucket->objects.erase(request.key.value);
   return NoResponse{};
 }
 
@@ -183,13 +184,13 @@ Result<DeleteObjectsResponse> MemoryState::Apply(const DeleteObjectsRequest& req
 }
 
 Result<CopyObjectResponse> MemoryState::Apply(const CopyObjectRequest& request) {
-  PENSTOCK_ASSIGN(StoredObject object, FindObject(request.source_bucket, request.source_key, {}));
+  PENSTOCK_ASSIGN(StoredObject object, FindObject(request.source_bucket, request.source_key, request.source_version_id));
   if (request.source_if_match && *request.source_if_match != object.metadata.etag) {
     return PreconditionFailed("x-amz-copy-source-If-Match");
   }
   object.metadata.etag = Md5ETag(object.blob->view());  // plain MD5, also of a multipart source (spec §2.10)
   object.metadata.last_modified = options_.clock->Now();
-  const CopyObjectResponse response{object.metadata.etag, object.metadata.last_modified};
+  const CopyObjectResponse response{object.metadata.etag, object.metadata.last_modified, {}};
   const MutexLock lock(mutex_);
   PENSTOCK_ASSIGN(StoredBucket * bucket, FindBucket(request.bucket));
   bucket->objects[request.key.value] = std::move(object);
@@ -197,6 +198,12 @@ Result<CopyObjectResponse> MemoryState::Apply(const CopyObjectRequest& request) 
 }
 
 Result<ListObjectsResponse> MemoryState::Apply(const ListObjectsRequest& request) {
+  const MutexLock lock(mutex_);
+  PENSTOCK_ASSIGN(StoredBucket * bucket, FindBucket(request.bucket));
+  return ListBucket(*bucket, request);
+}
+
+Result<ListObjectVersionsResponse> MemoryState::Apply(const ListObjectVersionsRequest& request) {
   const MutexLock lock(mutex_);
   PENSTOCK_ASSIGN(StoredBucket * bucket, FindBucket(request.bucket));
   return ListBucket(*bucket, request);

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "penstock/base/mutex.h"
 #include "penstock/object_store.h"
@@ -56,6 +57,10 @@ ETag Md5ETag(ByteView bytes);
 
 // Pure listing of one bucket (spec §2.4).
 Result<ListObjectsResponse> ListBucket(const StoredBucket& bucket, const ListObjectsRequest& request);
+Result<ListObjectVersionsResponse> ListBucket(const StoredBucket& bucket, const ListObjectVersionsRequest& request);
+
+// What every object's only version is called.
+inline constexpr std::string_view kNullVersion = "null";
 
 // Thread safety: safe from any thread.
 class MemoryState {
@@ -69,6 +74,7 @@ class MemoryState {
   Result<DeleteObjectsResponse> Apply(const DeleteObjectsRequest& request);
   Result<CopyObjectResponse> Apply(const CopyObjectRequest& request);
   Result<ListObjectsResponse> Apply(const ListObjectsRequest& request);
+  Result<ListObjectVersionsResponse> Apply(const ListObjectVersionsRequest& request);
   Result<CreateMultipartUploadResponse> Apply(const CreateMultipartUploadRequest& request);
   Result<CompletedPart> Apply(const UploadPartRequest& request);
   Result<CompletedPart> Apply(const UploadPartCopyRequest& request);

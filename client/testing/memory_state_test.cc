@@ -142,6 +142,23 @@ TEST_F(MemoryStateTest, CopyKeepsContentAndMetadata) {
   EXPECT_EQ(metadata->size, 5u);
 }
 
+TEST_F(MemoryStateTest, AnObjectIsItsOnlyVersion) {
+  ASSERT_TRUE(Put("hello").ok());
+  const VersionId null_version("null");
+  const VersionId other("other");
+  EXPECT_EQ(state_.Apply(HeadObjectRequest{kBucket, kKey, null_version, {}})->size, 5u);
+  EXPECT_EQ(state_.Apply(HeadObjectRequest{kBucket, kKey, other, {}}).error().code, "NoSuchVersion");
+  CopyObjectRequest copy{kBucket, kKey, kBucket, ObjectKey("copy")};
+  copy.source_version_id = other;
+  EXPECT_EQ(state_.Apply(copy).error().code, "NoSuchVersion");
+  copy.source_version_id = null_version;
+  EXPECT_TRUE(state_.Apply(copy).ok());
+  EXPECT_TRUE(state_.Apply(DeleteObjectRequest{kBucket, kKey, other, {}}).ok());
+  EXPECT_TRUE(Get().ok());
+  EXPECT_TRUE(state_.Apply(DeleteObjectRequest{kBucket, kKey, null_version, {}}).ok());
+  EXPECT_EQ(Get().error().code, "NoSuchKey");
+}
+
 TEST_F(MemoryStateTest, BucketWithObjectsIsNotDeleted) {
   ASSERT_TRUE(Put("x").ok());
   DeleteBucketRequest request;

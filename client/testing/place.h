@@ -23,6 +23,7 @@ constexpr std::string_view OperationOf(const DeleteObjectRequest&) { return "Del
 constexpr std::string_view OperationOf(const DeleteObjectsRequest&) { return "DeleteObjects"; }
 constexpr std::string_view OperationOf(const CopyObjectRequest&) { return "CopyObject"; }
 constexpr std::string_view OperationOf(const ListObjectsRequest&) { return "ListObjectsV2"; }
+constexpr std::string_view OperationOf(const ListObjectVersionsRequest&) { return "ListObjectVersions"; }
 constexpr std::string_view OperationOf(const CreateMultipartUploadRequest&) { return "CreateMultipartUpload"; }
 constexpr std::string_view OperationOf(const UploadPartRequest&) { return "UploadPart"; }
 constexpr std::string_view OperationOf(const UploadPartCopyRequest&) { return "UploadPartCopy"; }

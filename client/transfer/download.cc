@@ -142,6 +142,7 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
     transfer::RangeFetchSpec spec;
     spec.bucket = request_.bucket;
     spec.key = request_.key;
+    spec.version_id = request_.version_id;
     spec.range = range;
     spec.call = request_.options.call;
     spec.call.cancel = stop_.token();

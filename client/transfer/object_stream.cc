@@ -208,6 +208,7 @@ class StreamImpl final : public ObjectStream {
     transfer::RangeFetchSpec spec;
     spec.bucket = source_.bucket;
     spec.key = source_.key;
+    spec.version_id = source_.version_id;
     spec.range = range;
     spec.call = options_.call;
     spec.call.cancel = slot.stop.token();

@@ -79,6 +79,7 @@ class RangeFetch final : public BodySink, public std::enable_shared_from_this<Ra
     request.key = spec_.key;
     request.range = Remaining();
     request.if_match = pinned_;
+    request.version_id = spec_.version_id;
     request.sink = this;
     request.options = spec_.call;
     store_.Start(std::move(request), [self = shared_from_this()](Result<ObjectMetadata> result) {

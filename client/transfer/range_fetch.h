@@ -39,6 +39,7 @@ struct RangeFetchSpec {
   // range has. May start other calls.
   std::function<std::uint64_t(std::uint64_t reached_bytes)> grant;
   ProgressMeter* progress = nullptr;  // counts the bytes; null: nobody does. Outlives the completion.
+  VersionId version_id;               // empty: the object as it is now
 };
 
 struct RangeFetched {

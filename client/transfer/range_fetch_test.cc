@@ -60,6 +60,16 @@ TEST_F(RangeFetchTest, BringsTheRangeClippedToTheObject) {
   EXPECT_EQ(fetch.result->metadata.size, 100u);
 }
 
+TEST_F(RangeFetchTest, AsksForTheVersionThatIsMeant) {
+  RangeFetchSpec spec = Range(0, 100);
+  spec.version_id = VersionId("null");  // what the store in memory calls every object's only version
+  EXPECT_EQ(FetchFrom(*inner_, spec).bytes, content_);
+  spec.version_id = VersionId("another");
+  const Fetch other = FetchFrom(*inner_, spec);
+  ASSERT_FALSE(other.result.ok());
+  EXPECT_EQ(other.result.error().code, "NoSuchVersion");
+}
+
 TEST_F(RangeFetchTest, ResumesFromTheByteReachedUnderTheSameETag) {
   std::vector<RangeRequest> ranges;
   FaultyObjectStore store(inner_, [&](const CallPoint& point) -> std::optional<Fault> {

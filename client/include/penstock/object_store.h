@@ -159,6 +159,7 @@ struct DeleteObjectsRequest {
 struct CopyObjectResponse {
   ETag etag;
   WallTime last_modified{};
+  VersionId version_id;  // of the copy; empty: bucket not versioned
 };
 struct CopyObjectRequest {
   using Response = CopyObjectResponse;
@@ -168,6 +169,7 @@ struct CopyObjectRequest {
   ObjectKey key;
   std::optional<ETag> source_if_match;
   CallOptions options;
+  VersionId source_version_id;  // empty: the current version
 };
 
 struct ObjectSummary {
@@ -190,6 +192,34 @@ struct ListObjectsRequest {
   std::string continuation_token;
   std::string start_after;
   int max_keys = 1000;  // 0 or more; S3 sends 1000 at most
+  CallOptions options;
+};
+
+// One version of an object, or a delete marker, which has neither size nor ETag.
+struct ObjectVersionSummary {
+  ObjectKey key;
+  VersionId version_id;  // "null": from a time when the bucket kept no versions
+  bool is_latest = false;
+  bool is_delete_marker = false;
+  std::uint64_t size = 0;
+  ETag etag;
+  WallTime last_modified{};
+  std::string storage_class;  // empty: STANDARD
+};
+struct ListObjectVersionsResponse {
+  std::vector<ObjectVersionSummary> versions;  // keys ascending, those of one key newest first
+  std::vector<std::string> common_prefixes;
+  std::string next_key_marker;     // empty: the last page
+  VersionId next_version_id_marker;  // empty: the next page begins after all versions of that key, or after that prefix
+};
+struct ListObjectVersionsRequest {
+  using Response = ListObjectVersionsResponse;
+  BucketName bucket;
+  std::string prefix;
+  std::string delimiter;
+  std::string key_marker;       // the last key already seen
+  VersionId version_id_marker;  // with key_marker: the last of its versions already seen
+  int max_keys = 1000;          // 0 or more; S3 sends 1000 at most
   CallOptions options;
 };
 
@@ -233,6 +263,7 @@ struct UploadPartCopyRequest {
   UploadId upload_id;
   int part_number = 0;
   CallOptions options;
+  VersionId source_version_id;  // empty: the current version
 };
 
 struct CompleteMultipartUploadRequest {
@@ -336,6 +367,7 @@ class ObjectStore {
   virtual void Start(DeleteObjectsRequest request, Callback<DeleteObjectsResponse> done) = 0;
   virtual void Start(CopyObjectRequest request, Callback<CopyObjectResponse> done) = 0;
   virtual void Start(ListObjectsRequest request, Callback<ListObjectsResponse> done) = 0;
+  virtual void Start(ListObjectVersionsRequest request, Callback<ListObjectVersionsResponse> done) = 0;
   virtual void Start(CreateMultipartUploadRequest request, Callback<CreateMultipartUploadResponse> done) = 0;
   virtual void Start(UploadPartRequest request, Callback<CompletedPart> done) = 0;
   virtual void Start(UploadPartCopyRequest request, Callback<CompletedPart> done) = 0;

@@ -50,6 +50,7 @@ struct DownloadRequest {
   // size, which the caller keeps alive until the call completes. On an I/O thread or the calling thread.
   std::function<Result<MutableByteView>(std::uint64_t size_bytes)> destination;
   DownloadOptions options;
+  VersionId version_id;  // empty: the object as it is now
 };
 
 struct DownloadResponse {
@@ -116,6 +117,7 @@ class ObjectStream {
     };
     std::vector<std::pair<std::string, std::string>> known_checksums;
     std::vector<Piece> read_elsewhere;  // looked at by Open, not kept
+    VersionId version_id;               // empty: the object as it is now
   };
   static std::unique_ptr<ObjectStream> Open(std::shared_ptr<ObjectStore> store, Source source, StreamOptions options);
   virtual ~ObjectStream() = default;

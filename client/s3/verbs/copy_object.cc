@@ -10,7 +10,7 @@
 namespace penstock::s3 {
 
 Result<WireRequest> BuildRequest(const CopyObjectRequest& request, const BuildContext& context) {
-  PENSTOCK_ASSIGN(std::string source, CopySource(request.source_bucket, request.source_key));
+  PENSTOCK_ASSIGN(std::string source, CopySource(request.source_bucket, request.source_key, request.source_version_id));
   PENSTOCK_ASSIGN(WireRequest wire, StartObjectRequest(Operation::kCopyObject, request.bucket, request.key, context));
   wire.headers.push_back({"x-amz-copy-source", std::move(source)});
   if (request.source_if_match) {
@@ -22,7 +22,9 @@ Result<WireRequest> BuildRequest(const CopyObjectRequest& request, const BuildCo
 Result<CopyObjectResponse> ParseResponse(const CopyObjectRequest&, const WireResponse& response) {
   PENSTOCK_ASSIGN(const XmlDocument document, ReadDocument(response, "CopyObjectResult"));
   const XmlElement root = document.root();
-  return CopyObjectResponse{ReadETag(root.Child("ETag").text()), ReadTime(root, "LastModified")};
+  CopyObjectResponse copied{ReadETag(root.Child("ETag").text()), ReadTime(root, "LastModified"), {}};
+  if (const auto version = response.head.Find("x-amz-version-id")) copied.version_id = VersionId(std::string(*version));
+  return copied;
 }
 
 }  // namespace penstock::s3

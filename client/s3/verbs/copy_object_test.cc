@@ -22,6 +22,17 @@ TEST(CopyObjectTest, PinsTheSource) {
             "PUT /b/k\nx-amz-copy-source: src/s\nx-amz-copy-source-if-match: \"e\"\n\n");
 }
 
+TEST(CopyObjectTest, NamesTheVersionToCopyAndReadsThatOfTheCopy) {
+  CopyObjectRequest request = kRequest;
+  request.source_key = ObjectKey("s?x=1");
+  request.source_version_id = VersionId("v.1/+");
+  EXPECT_EQ(Golden(BuildRequest(request, Context())), "PUT /b/k\nx-amz-copy-source: src/s%3Fx%3D1?versionId=v.1%2F%2B\n\n");
+  const auto response = ParseResponse(request, Answer("<CopyObjectResult><ETag>e</ETag></CopyObjectResult>",
+                                                      {{"x-amz-version-id", "v2"}, {"x-amz-copy-source-version-id", "v.1/+"}}));
+  ASSERT_TRUE(response.ok());
+  EXPECT_EQ(response->version_id.value, "v2");
+}
+
 TEST(CopyObjectTest, RefusesAnEmptySource) {
   CopyObjectRequest request = kRequest;
   request.source_key = ObjectKey();

@@ -10,24 +10,12 @@
 #include "base/dates.h"
 #include "base/xml_reader.h"
 #include "client/s3/document.h"
+#include "client/s3/listing_page.h"
 #include "client/s3/object_headers.h"
 #include "client/s3/request_start.h"
 
 namespace penstock::s3 {
 namespace {
-
-constexpr int kMaxKeys = 1000;
-constexpr std::size_t kTypicalElementBytes = 200;  // of an object, with a short key
-
-// The children of one element, of which the first of each name counts.
-class FirstOfEach {
- public:
-  // True the first time.
-  bool Take(std::uint8_t child) { return std::exchange(taken_, taken_ | child) != taken_; }
-
- private:
-  std::uint8_t taken_ = 0;
-};
 
 // One page while it is read from front to back: what depends on the whole document waits for its end.
 class PageReader {
@@ -35,8 +23,8 @@ class PageReader {
   explicit PageReader(const WireResponse& response) : response_(response), xml_(response.body) {}
 
   Result<ListObjectsResponse> Read() {
-    if (xml_.Root() != kRoot) return NoPage();
-    page_.objects.reserve(std::min<std::size_t>(kMaxKeys, response_.body.size() / kTypicalElementBytes));
+    if (xml_.Root() != kRoot) return NotThatListing(response_, kRoot, xml_);
+    page_.objects.reserve(std::min<std::size_t>(kMaxKeysOfAPage, response_.body.size() / kTypicalElementBytes));
     while (xml_.NextChild()) ReadMember(xml_.name());
     if (const auto finished = xml_.Finish(); !finished.ok()) return Unreadable(finished.error().message);
     if (no_number_) return *std::move(no_number_);
@@ -56,18 +44,11 @@ class PageReader {
 
   Error Unreadable(const std::string& why) const { return UnreadableDocument(response_, kRoot, why); }
 
-  // Another document, an error or none: said as of every answer.
-  Error NoPage() {
-    auto document = ReadDocument(response_, kRoot);
-    if (!document.ok()) return std::move(document).error();
-    return Unreadable(xml_.Finish().error().message);
-  }
-
   void ReadMember(std::string_view name) {
     if (name == "Contents") {
       ReadSummary();
     } else if (name == "CommonPrefixes") {
-      ReadPrefix();
+      page_.common_prefixes.push_back(ReadCommonPrefix(xml_));
     } else if (name == "IsTruncated" && members_.Take(kTruncated)) {
       truncated_ = xml_.Text() == "true";
     } else if (name == "NextContinuationToken" && members_.Take(kToken)) {
@@ -108,18 +89,6 @@ class PageReader {
       size = *number;
     } else if (!no_number_) {
       no_number_ = std::move(number).error();
-    }
-  }
-
-  void ReadPrefix() {
-    std::string& prefix = page_.common_prefixes.emplace_back();
-    FirstOfEach fields;
-    while (xml_.NextChild()) {
-      if (xml_.name() == "Prefix" && fields.Take(kKey)) {
-        prefix = xml_.Text();
-      } else {
-        xml_.Skip();
-      }
     }
   }
 

@@ -12,7 +12,7 @@ namespace penstock::s3 {
 Result<WireRequest> BuildRequest(const UploadPartCopyRequest& request, const BuildContext& context) {
   PENSTOCK_TRY(CheckUploadId(request.upload_id));
   PENSTOCK_TRY(CheckPartNumber(request.part_number));
-  PENSTOCK_ASSIGN(std::string source, CopySource(request.source_bucket, request.source_key));
+  PENSTOCK_ASSIGN(std::string source, CopySource(request.source_bucket, request.source_key, request.source_version_id));
   PENSTOCK_ASSIGN(WireRequest wire, StartObjectRequest(Operation::kUploadPartCopy, request.bucket, request.key, context));
   wire.query = {{"partNumber", std::to_string(request.part_number)}, {"uploadId", request.upload_id.value}};
   wire.headers.push_back({"x-amz-copy-source", std::move(source)});

@@ -43,5 +43,11 @@ TEST(UploadPartCopyTest, AnErrorDocumentInA200IsAnError) {
   EXPECT_EQ(part.error().kind, ErrorKind::kNotFound);
 }
 
+TEST(UploadPartCopyTest, NamesTheVersionToCopy) {
+  UploadPartCopyRequest request{BucketName("src"), ObjectKey("s"), ByteRange{0, 10}, {}, BucketName("b"), ObjectKey("k"), UploadId("u"), 1, {}, VersionId("v")};
+  EXPECT_EQ(Golden(BuildRequest(request, Context())),
+            "PUT /b/k?partNumber=1&uploadId=u\nx-amz-copy-source: src/s?versionId=v\nx-amz-copy-source-range: bytes=0-9\n\n");
+}
+
 }  // namespace
 }  // namespace penstock::s3

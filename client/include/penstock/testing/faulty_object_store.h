@@ -52,6 +52,7 @@ class FaultyObjectStore : public ObjectStore {
   void Start(DeleteObjectsRequest request, Callback<DeleteObjectsResponse> done) override;
   void Start(CopyObjectRequest request, Callback<CopyObjectResponse> done) override;
   void Start(ListObjectsRequest request, Callback<ListObjectsResponse> done) override;
+  void Start(ListObjectVersionsRequest request, Callback<ListObjectVersionsResponse> done) override;
   void Start(CreateMultipartUploadRequest request, Callback<CreateMultipartUploadResponse> done) override;
   void Start(UploadPartRequest request, Callback<CompletedPart> done) override;
   void Start(UploadPartCopyRequest request, Callback<CompletedPart> done) override;

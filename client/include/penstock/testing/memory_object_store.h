@@ -1,7 +1,7 @@
 // An S3 in memory: the second ObjectStore, for tests of everything that speaks ObjectStore.
 //
 // It follows S3's rules where transfer and torch depend on them (MD5 ETags, ranges, If-Match, multipart, listing pages;
-// spec/protocol.md §2) and keeps no versions, no ACLs and no checksums. It is not an HTTP server: that is the emulator.
+// spec/protocol.md §2) and keeps no versions (each object is its own version "null"), no ACLs and no checksums. It is not an HTTP server: that is the emulator.
 #ifndef PENSTOCK_TESTING_MEMORY_OBJECT_STORE_H_
 #define PENSTOCK_TESTING_MEMORY_OBJECT_STORE_H_
 
@@ -38,6 +38,7 @@ class MemoryObjectStore final : public ObjectStore {
   void Start(DeleteObjectsRequest request, Callback<DeleteObjectsResponse> done) override;
   void Start(CopyObjectRequest request, Callback<CopyObjectResponse> done) override;
   void Start(ListObjectsRequest request, Callback<ListObjectsResponse> done) override;
+  void Start(ListObjectVersionsRequest request, Callback<ListObjectVersionsResponse> done) override;
   void Start(CreateMultipartUploadRequest request, Callback<CreateMultipartUploadResponse> done) override;
   void Start(UploadPartRequest request, Callback<CompletedPart> done) override;
   void Start(UploadPartCopyRequest request, Callback<CompletedPart> done) override;

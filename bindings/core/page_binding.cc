@@ -1,0 +1,75 @@
+// Pages of an object's versions and of open uploads, one by one, for who goes on from their markers.
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <chrono>
+#include <utility>
+
+#include "bindings/core/bindings.h"
+#include "bindings/core/client_binding.h"
+#include "bindings/core/errors.h"
+#include "bindings/core/interrupt.h"
+#include "bindings/core/named_argument.h"
+
+namespace penstock::python {
+namespace {
+
+namespace py = pybind11;
+using namespace py::literals;
+
+// With their fractions: two versions may be of the same second.
+double EpochTime(WallTime time) { return std::chrono::duration<double>(time.time_since_epoch()).count(); }
+
+template <class Request>
+typename Request::Response Call(const PyClient& self, Request request) {
+  auto result = WithoutGil([&] { return self.client->Call(std::move(request), SignalPending); });
+  return Unwrap(std::move(result));
+}
+
+// (versions as tuples, common prefixes, next key marker, next version id marker).
+py::tuple ListVersions(const PyClient& self, Text<"bucket"> bucket, Text<"prefix"> prefix, Text<"delimiter"> delimiter,
+                       Named<"max_keys", int> max_keys, Text<"key_marker"> key_marker, Text<"version_id_marker"> version_id_marker) {
+  ListObjectVersionsRequest request;
+  request.bucket = BucketName(std::move(bucket.value));
+  request.prefix = std::move(prefix.value);
+  request.delimiter = std::move(delimiter.value);
+  request.max_keys = max_keys.value;
+  request.key_marker = std::move(key_marker.value);
+  request.version_id_marker = VersionId(std::move(version_id_marker.value));
+  const ListObjectVersionsResponse page = Call(self, std::move(request));
+  py::list versions;
+  for (const ObjectVersionSummary& v : page.versions) {
+    versions.append(py::make_tuple(KeyToPython(v.key.value), v.version_id.value, v.is_latest, v.is_delete_marker, v.size,
+                                   v.etag.value, EpochTime(v.last_modified), v.storage_class));
+  }
+  py::list prefixes;
+  for (const std::string& common : page.common_prefixes) prefixes.append(KeyToPython(common));
+  return py::make_tuple(versions, prefixes, KeyToPython(page.next_key_marker), page.next_version_id_marker.value);
+}
+
+// (uploads as (key, upload id, initiated), next key marker, next upload id marker).
+py::tuple ListUploads(const PyClient& self, Text<"bucket"> bucket, Text<"prefix"> prefix, Text<"key_marker"> key_marker,
+                      Text<"upload_id_marker"> upload_id_marker) {
+  ListMultipartUploadsRequest request;
+  request.bucket = BucketName(std::move(bucket.value));
+  request.prefix = std::move(prefix.value);
+  request.key_marker = std::move(key_marker.value);
+  request.upload_id_marker = std::move(upload_id_marker.value);
+  const ListMultipartUploadsResponse page = Call(self, std::move(request));
+  py::list uploads;
+  for (const UploadSummary& u : page.uploads) {
+    uploads.append(py::make_tuple(KeyToPython(u.key.value), u.upload_id.value, EpochTime(u.initiated)));
+  }
+  return py::make_tuple(uploads, KeyToPython(page.next_key_marker), page.next_upload_id_marker);
+}
+
+}  // namespace
+
+void BindPages(Guarded<PyClient>& client) {
+  client
+      .def("list_object_versions", &ListVersions, "bucket"_a, "prefix"_a = "", "delimiter"_a = "", "max_keys"_a = 1000,
+           "key_marker"_a = "", "version_id_marker"_a = "")
+      .def("list_open_uploads", &ListUploads, "bucket"_a, "prefix"_a = "", "key_marker"_a = "", "upload_id_marker"_a = "");
+}
+
+}  // namespace penstock::python

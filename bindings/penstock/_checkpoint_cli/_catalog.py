@@ -1,0 +1,99 @@
+"""Which checkpoints lie below a prefix, from one listing: nothing is read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from .._objects import ObjectInfo
+from ._place import METADATA, Place
+
+DCP, TORCH, LIGHTNING = "dcp", "torch file", "lightning"
+_TORCH_SUFFIXES = (".pt", ".pth", ".pth.tar")
+_LIGHTNING_SUFFIX = ".ckpt"
+_SHARD_SUFFIXES = (".distcp",)
+_STEP = re.compile(r"(?:step|iter|iteration|global_step)[-_=]?(\d+)", re.IGNORECASE)
+_NUMBER = re.compile(r"\d+")
+
+
+@dataclass
+class Checkpoint:
+    """`key`: of a file, or a folder with its slash. Incomplete: shards without a ``.metadata``."""
+
+    key: str
+    kind: str
+    objects: list[ObjectInfo] = field(default_factory=list)
+    complete: bool = True
+
+    @property
+    def step(self) -> int | None:
+        return step_of(self.key)
+
+    @property
+    def size(self) -> int:
+        return sum(info.size for info in self.objects)
+
+    @property
+    def modified(self) -> int:
+        """When it was published: the time of the file or ``.metadata``; of shards without one, of the last."""
+        published = [info.last_modified for info in self.objects if info.key == self.key + METADATA]
+        return published[0] if published else max((info.last_modified for info in self.objects), default=0)
+
+
+def step_of(key: str) -> int | None:
+    """The number in a checkpoint's name: the one behind "step", else the last."""
+    name = key.rstrip("/").rpartition("/")[2]
+    named = _STEP.findall(name)
+    numbers = named or _NUMBER.findall(name.rpartition(".")[0] if "." in name and not key.endswith("/") else name)
+    return int(numbers[-1]) if numbers else None
+
+
+def is_shard(key: str) -> bool:
+    return key.endswith(_SHARD_SUFFIXES)
+
+
+def _folder(key: str) -> str:
+    """The folder that a key is in, with its slash."""
+    return key[: key.rfind("/") + 1]
+
+
+def _owner(key: str, folders: set[str]) -> str | None:
+    """The nearest folder above a key that has a ``.metadata``."""
+    folder = _folder(key)
+    while folder not in folders:
+        if not folder:
+            return None
+        folder = _folder(folder[:-1])
+    return folder
+
+
+def checkpoints_of(objects: Iterable[ObjectInfo]) -> list[Checkpoint]:
+    """Oldest first. A shard belongs to the nearest folder above it that has a ``.metadata``, else to the one it is in."""
+    objects = list(objects)
+    folders = {_folder(info.key) for info in objects if info.key.rpartition("/")[2] == METADATA}
+    found: dict[str, Checkpoint] = {folder: Checkpoint(folder, DCP) for folder in folders}
+    for info in objects:
+        name = info.key.rpartition("/")[2]
+        if name == METADATA:
+            found[_folder(info.key)].objects.append(info)
+        elif is_shard(info.key):
+            owner = _owner(info.key, folders)
+            if owner is None:
+                owner = _folder(info.key)
+                found.setdefault(owner, Checkpoint(owner, DCP, complete=False))
+            found[owner].objects.append(info)
+        elif name.endswith(_LIGHTNING_SUFFIX):
+            found[info.key] = Checkpoint(info.key, LIGHTNING, [info])
+        elif name.endswith(_TORCH_SUFFIXES):
+            found[info.key] = Checkpoint(info.key, TORCH, [info])
+    return sorted(found.values(), key=lambda each: (each.modified, -1 if each.step is None else each.step, each.key))
+
+
+def catalog(place: Place) -> list[Checkpoint]:
+    """Those below a place, or the one file that it is."""
+    below = checkpoints_of(place.objects(place.folder))
+    if below or not place.folder or place.key.endswith("/"):
+        return below
+    info = place.info(place.key)
+    return checkpoints_of([info]) if info is not None else []

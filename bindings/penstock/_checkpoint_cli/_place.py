@@ -1,0 +1,74 @@
+"""Where a command looks: its client, its URI, the objects below it."""
+
+from __future__ import annotations
+
+import argparse
+from typing import NamedTuple
+
+from .._client import S3Client
+from .._config import S3ClientConfig
+from .._exceptions import S3NotFoundError
+from .._listing import S3BucketIterable
+from .._objects import ObjectInfo, parse_s3_uri
+
+METADATA = ".metadata"
+
+
+class Place(NamedTuple):
+    """A folder or file of a bucket; `folder` ends with a slash, or is empty for all of the bucket."""
+
+    client: S3Client
+    bucket: str
+    key: str
+
+    @property
+    def folder(self) -> str:
+        name = self.key.rstrip("/")
+        return f"{name}/" if name else ""
+
+    def uri(self, key: str) -> str:
+        return f"s3://{self.bucket}/{key}"
+
+    def objects(self, prefix: str) -> list[ObjectInfo]:
+        """All of them; an error of any page is raised, so that a list is whole or none."""
+        return [item.object_info for item in S3BucketIterable(self.client, self.bucket, prefix) if item.object_info is not None]
+
+    def info(self, key: str) -> ObjectInfo | None:
+        """An object as it is; None: there is none."""
+        try:
+            head = self.client.head_object(self.bucket, key)
+        except S3NotFoundError as error:
+            if error.code == "NoSuchBucket":
+                raise
+            return None
+        return ObjectInfo(key, head.etag, head.size, head.last_modified, head.storage_class)
+
+    def read(self, key: str, start: int = 0, end: int | None = None, version_id: str = "") -> bytes:
+        """The bytes [start, end), and no others."""
+        return self.client._client.read(self.bucket, key, start, end, version_id=version_id)[0]
+
+
+def place_of(options: argparse.Namespace) -> Place:
+    bucket, key = parse_s3_uri(options.uri)
+    config = S3ClientConfig(profile=options.profile, force_path_style=options.path_style)
+    return Place(S3Client(options.region, endpoint=options.endpoint, s3client_config=config), bucket, key)
+
+
+def kind_of(place: Place) -> tuple[str, str]:
+    """("dcp", folder) or ("file", key) of the checkpoint at a place.
+
+    Raises:
+        S3NotFoundError: there is neither; names both that were looked for.
+    """
+    if place.key.rsplit("/", 1)[-1] == METADATA:
+        return "dcp", place.key.removesuffix(METADATA)
+    if place.key and not place.key.endswith("/") and place.info(place.key) is not None:
+        return "file", place.key
+    if place.info(place.folder + METADATA) is not None:
+        return "dcp", place.folder
+    error = S3NotFoundError(
+        f"there is no checkpoint at {place.uri(place.key)}: neither that object nor {place.uri(place.folder + METADATA)};"
+        f" `penstock checkpoint ls {place.uri(place.folder)}` lists those below it"
+    )
+    error.code, error.bucket, error.key = "NoSuchKey", place.bucket, place.key
+    raise error

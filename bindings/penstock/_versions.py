@@ -1,0 +1,207 @@
+"""Versions of objects: listing them, making an old one current again, removing delete markers."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import math
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, NamedTuple
+
+from ._exceptions import S3Exception, S3InvalidArgumentError, S3NotFoundError
+
+if TYPE_CHECKING:
+    from . import _core
+    from ._client import S3Client
+
+log = logging.getLogger(__name__)
+
+NULL_VERSION = "null"  # of objects written while the bucket kept no versions
+COPY_LIMIT = 5 * 1024**3  # S3 copies no more in one request
+COPY_PART = 512 * 1024**2  # copying is S3's work: large parts are few requests
+MAX_PARTS = 10_000
+PARALLEL_COPIES = 16
+MOST_NAMED = 5  # versions in an error's text
+
+
+class ObjectVersion(NamedTuple):
+    """One version of an object, or a delete marker, whose `size` is 0 and `etag` empty.
+
+    `size` in bytes, `last_modified` in seconds since the epoch, `etag` with its quotes.
+    """
+
+    key: str
+    version_id: str
+    is_latest: bool
+    is_delete_marker: bool
+    size: int
+    etag: str
+    last_modified: float
+    storage_class: str | None = None
+
+
+class ListObjectVersionsResult(NamedTuple):
+    """One page of a listing of versions."""
+
+    versions: list[ObjectVersion]
+    common_prefixes: list[str]
+
+
+def refuse_directory_bucket(bucket: str) -> None:
+    """Raises S3InvalidArgumentError, also a ValueError, where versions do not exist."""
+    if isinstance(bucket, str) and bucket.endswith("--x-s3"):
+        raise S3InvalidArgumentError(
+            f"{bucket!r} is a directory bucket, where versioning does not exist; keep checkpoints under keys of their own,"
+            " or in a general purpose bucket with versioning enabled"
+        )
+
+
+def checked_version(bucket: str, version_id: str | None) -> str:
+    """A version id as the core takes it; empty: none was asked for."""
+    if version_id is None:
+        return ""
+    if not isinstance(version_id, str):
+        raise TypeError(f"version_id is of type {type(version_id).__name__}; it takes str or None")
+    if not version_id:
+        raise S3InvalidArgumentError(
+            "version_id is ''; give one that list_object_versions names, or None for the object as it is"
+        )
+    if version_id != NULL_VERSION:
+        refuse_directory_bucket(bucket)
+    return version_id
+
+
+class ListObjectVersionsStream:
+    """Iterator over the pages of a listing of versions; each page is a request.
+
+    Attributes:
+        complete: Whether the last page has been returned.
+    """
+
+    def __init__(self, client: _core.Client, bucket: str, prefix: str, delimiter: str, max_keys: int) -> None:
+        self.bucket = bucket
+        self.prefix = prefix
+        self.delimiter = delimiter
+        self.max_keys = max_keys
+        self.complete = False
+        self._client = client
+        self._markers = ("", "")
+
+    def __iter__(self) -> Iterator[ListObjectVersionsResult]:
+        return self
+
+    def __next__(self) -> ListObjectVersionsResult:
+        if self.complete:
+            raise StopIteration
+        versions, prefixes, *markers = self._client.list_object_versions(
+            self.bucket, self.prefix, self.delimiter, self.max_keys, *self._markers
+        )
+        self._markers = (markers[0], markers[1])
+        self.complete = not markers[0]
+        found = [
+            ObjectVersion(key, version, latest, deleted, size, f'"{etag}"' if etag else "", modified, storage_class or "STANDARD")
+            if not deleted
+            else ObjectVersion(key, version, latest, deleted, 0, "", modified)
+            for key, version, latest, deleted, size, etag, modified, storage_class in versions
+        ]
+        return ListObjectVersionsResult(found, prefixes)
+
+
+def versions_of(client: S3Client, bucket: str, key: str) -> list[ObjectVersion]:
+    """All versions of one key, newest first."""
+    if not key:
+        raise S3InvalidArgumentError(f"s3://{bucket}/ names a bucket; versions are of an object: write s3://{bucket}/KEY")
+    found: list[ObjectVersion] = []
+    for page in client.list_object_versions(bucket, key):
+        found += [version for version in page.versions if version.key == key]
+        if page.versions and page.versions[-1].key != key:  # of all keys with this prefix it is the first
+            break
+    return found
+
+
+def no_such(bucket: str, key: str, version_id: str, versions: list[ObjectVersion]) -> S3NotFoundError:
+    place = f"s3://{bucket}/{key}"
+    if not versions:
+        text = f"{place} has no versions, so {version_id!r} cannot be restored; check the key"
+    elif all(version.version_id == NULL_VERSION for version in versions):
+        text = (
+            f"{place} has no version {version_id!r}: its only one is 'null', since the bucket keeps no versions;"
+            " enable versioning on the bucket before overwriting what may be wanted again"
+        )
+    else:
+        some = [version.version_id for version in versions if not version.is_delete_marker][:MOST_NAMED]
+        text = f"{place} has no version {version_id!r}; the newest that it has: {', '.join(some) or 'none but delete markers'}"
+    error = S3NotFoundError(text)
+    error.code, error.bucket, error.key = "NoSuchVersion", bucket, key
+    return error
+
+
+def restore(client: S3Client, bucket: str, key: str, version_id: str) -> ObjectVersion:
+    """See S3Checkpoint.restore."""
+    refuse_directory_bucket(bucket)
+    checked_version(bucket, version_id)
+    versions = versions_of(client, bucket, key)
+    wanted = next((version for version in versions if version.version_id == version_id), None)
+    if wanted is None:
+        raise no_such(bucket, key, version_id, versions)
+    if wanted.is_delete_marker:
+        raise S3InvalidArgumentError(
+            f"version {version_id!r} of s3://{bucket}/{key} is a delete marker, which holds nothing to restore;"
+            " undelete() removes the delete markers on top"
+        )
+    if wanted.is_latest:
+        return wanted
+    copy_version(client, bucket, wanted)
+    return versions_of(client, bucket, key)[0]
+
+
+def copy_version(client: S3Client, bucket: str, version: ObjectVersion) -> None:
+    """Copies a version over the current one of its key."""
+    log.info("Restoring version %s of s3://%s/%s, %d bytes", version.version_id, bucket, version.key, version.size)
+    if version.size <= COPY_LIMIT:
+        client.copy_object(bucket, version.key, bucket, version.key, src_version_id=version.version_id)
+    else:
+        _copy_parts(client._client, bucket, version)
+
+
+def _copy_parts(core: _core.Client, bucket: str, version: ObjectVersion) -> None:
+    """One upload whose parts are copied; content type, metadata and storage class go along."""
+    key, size = version.key, version.size
+    head = core.head_object(bucket, key, version.version_id)
+    part_size = max(COPY_PART, math.ceil(size / MAX_PARTS))
+    upload = core.create_multipart_upload(
+        bucket, key, head.storage_class, head.content_type, [(name, value) for name, value in head.user_metadata]
+    )
+
+    def copy(number: int) -> tuple[int, str, str]:
+        begin = (number - 1) * part_size
+        end = min(begin + part_size, size)
+        return core.upload_part_copy(bucket, key, upload, number, bucket, key, begin, end, None, version.version_id)
+
+    try:
+        with ThreadPoolExecutor(PARALLEL_COPIES) as pool:
+            parts = list(pool.map(copy, range(1, math.ceil(size / part_size) + 1)))
+        core.complete_multipart_upload(bucket, key, upload, parts, size)
+    except BaseException:
+        with contextlib.suppress(S3Exception):  # what went wrong first is told; `prune` removes what stays open
+            core.abort_multipart_upload(bucket, key, upload)
+        raise
+
+
+def undelete(client: S3Client, bucket: str, key: str) -> int:
+    """See S3Checkpoint.undelete."""
+    versions = versions_of(client, bucket, key)
+    on_top = 0
+    while on_top < len(versions) and versions[on_top].is_delete_marker:
+        on_top += 1
+    if on_top == len(versions):
+        error = S3NotFoundError(
+            f"s3://{bucket}/{key} cannot be undeleted: no version of it is left"
+            + ("" if versions else "; check the key. Where a bucket keeps no versions, what was deleted is gone")
+        )
+        error.code, error.bucket, error.key = "NoSuchKey", bucket, key
+        raise error
+    for marker in versions[:on_top]:
+        client.delete_object(bucket, key, version_id=marker.version_id)
+    return on_top

@@ -1,0 +1,657 @@
+"""``penstock checkpoint``: against checkpoints that torch itself wrote, and the journal of what was asked for."""
+
+from __future__ import annotations
+
+import io
+import json
+import pickle
+import struct
+import time
+from pathlib import Path
+from typing import Any
+
+import penstock
+import pytest
+import torch
+import torch.distributed.checkpoint as dcp
+from bucket_io import get, keys, put
+from penstock import __main__
+from penstock._checkpoint_cli import _catalog, _output, _pickles, _prune
+from penstock.testing import Emulator
+from versioned_bucket import boto_client, keep_versions
+
+KIB = 1024
+
+
+@pytest.fixture
+def environment(emulator: Emulator, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in emulator.environment().items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.delenv("AWS_PROFILE", raising=False)
+
+
+class Command:
+    """The command line, in this process."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
+        self._capsys = capsys
+        self.error = ""
+
+    def __call__(self, *arguments: str, status: int = 0) -> str:
+        self._capsys.readouterr()
+        assert __main__.main(["checkpoint", *arguments]) == status, self._capsys.readouterr()
+        out, self.error = self._capsys.readouterr()
+        return out
+
+    def json(self, *arguments: str, status: int = 0) -> Any:
+        return json.loads(self(*arguments, "--json", status=status))
+
+
+@pytest.fixture
+def command(environment: None, capsys: pytest.CaptureFixture[str]) -> Command:
+    return Command(capsys)
+
+
+def state(step: int = 0) -> dict[str, Any]:
+    return {
+        "model": {"w": torch.full((64, 32), float(step)), "b": torch.ones(7, dtype=torch.bfloat16)},
+        "f8": torch.zeros(3, dtype=torch.float8_e4m3fn),
+        "scalar": torch.tensor(step),
+        "step": step,
+    }
+
+
+@pytest.fixture(scope="session")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, bytes]]:
+    """Two distributed checkpoints of torch's own writer, as files by name."""
+    checkpoints = []
+    for step in (1, 2):
+        folder = tmp_path_factory.mktemp("dcp")
+        writer = dcp.FileSystemWriter(folder, thread_count=2, single_file_per_rank=False)
+        dcp.save(state(step), storage_writer=writer, no_dist=True)
+        checkpoints.append({path.name: path.read_bytes() for path in Path(folder).iterdir()})
+    return checkpoints
+
+
+def upload(client: penstock.S3Client, bucket: str, folder: str, files: dict[str, bytes]) -> None:
+    for name in sorted(files, key=lambda name: name == ".metadata"):  # the metadata last, as writers do
+        put(client, bucket, folder + name, files[name])
+
+
+def torch_file(value: Any) -> bytes:
+    file = io.BytesIO()
+    torch.save(value, file)
+    return file.getvalue()
+
+
+def upload_earlier(
+    emulator: Emulator, client: penstock.S3Client, bucket: str, folder: str, files: dict[str, bytes], seconds: float
+) -> None:
+    """As `upload` so many seconds ago: S3's times are whole seconds."""
+    emulator.clock().advance(-seconds)
+    try:
+        upload(client, bucket, folder, files)
+    finally:
+        emulator.clock().restore()
+
+
+# ---- ls
+
+
+def test_ls_names_step_kind_size_objects_and_time(client, bucket, command, saved):
+    upload(client, bucket, "run/step_2/", saved[1])
+    put(client, bucket, "run/epoch=3-step=100.ckpt", torch_file({}))
+    put(client, bucket, "run/model-7.pt", torch_file({}))
+    put(client, bucket, "run/step_9/__0_0.distcp", b"half")
+    put(client, bucket, "run/notes.txt", b"not a checkpoint")
+    put(client, bucket, "run2/model.pt", b"not below run/")
+    found = {each["uri"].removeprefix(f"s3://{bucket}/run/"): each for each in command.json("ls", f"s3://{bucket}/run")}
+    assert {name: (each["step"], each["kind"], each["complete"], each["objects"]) for name, each in found.items()} == {
+        "step_2/": (2, "dcp", True, len(saved[1])),
+        "epoch=3-step=100.ckpt": (100, "lightning", True, 1),
+        "model-7.pt": (7, "torch file", True, 1),
+        "step_9/": (9, "dcp", False, 1),
+    }
+    assert found["step_2/"]["size"] == sum(map(len, saved[1].values()))
+    assert found["step_2/"]["modified"].startswith(time.strftime("%Y-", time.gmtime()))
+    text = command("ls", f"s3://{bucket}/run/")
+    assert text.splitlines()[0].split() == ["STEP", "KIND", "SIZE", "OBJECTS", "TIME", "URI"]
+    assert f"s3://{bucket}/run/step_2/" in text
+    assert "dcp, unfinished" in text
+
+
+def test_ls_reads_no_object(emulator, client, bucket, command, saved):
+    upload(client, bucket, "step_1/", saved[0])
+    emulator.journal().clear()
+    command("ls", f"s3://{bucket}")
+    assert [entry.operation for entry in emulator.journal().entries()] == ["ListObjectsV2"]
+
+
+def test_ls_of_one_file_and_of_nothing(client, bucket, command):
+    put(client, bucket, "a/model_5.pt", torch_file({}))
+    assert [each["step"] for each in command.json("ls", f"s3://{bucket}/a/model_5.pt")] == [5]
+    assert command("ls", f"s3://{bucket}/none") == f"no checkpoints below s3://{bucket}/none/\n"
+
+
+def test_a_key_that_would_command_a_terminal_is_shown(client, bucket, command):
+    put(client, bucket, "x\x1b[2J_1.pt", b"")
+    assert "x\\x1b[2J_1.pt" in command("ls", f"s3://{bucket}")
+
+
+@pytest.mark.parametrize(
+    ("key", "step"),
+    [
+        ("run/step_000100/", 100),
+        ("run/epoch=3-step=250.ckpt", 250),
+        ("global_step77/", 77),
+        ("checkpoint-5000/", 5000),
+        ("v2/model.pt", None),
+        ("iter_9_best3.pt", 9),
+        ("2024/", 2024),
+        ("last.ckpt", None),
+    ],
+)
+def test_the_step_is_the_number_in_the_name(key, step):
+    assert _catalog.step_of(key) == step
+
+
+# ---- inspect
+
+
+def test_inspect_of_a_directory_fetches_the_metadata_alone(emulator, client, bucket, command, saved):
+    upload(client, bucket, "step_1/", saved[0])
+    emulator.journal().clear()
+    found = command.json("inspect", f"s3://{bucket}/step_1")
+    assert {each["name"]: (each["shape"], each["dtype"], each["bytes"]) for each in found["tensors"]} == {
+        "model.w": ([64, 32], "float32", 8192),
+        "model.b": ([7], "bfloat16", 14),
+        "f8": ([3], "float8_e4m3fn", 3),
+        "scalar": ([], "int64", 8),
+    }
+    assert [each["name"] for each in found["other"]] == ["step"]
+    assert (found["kind"], found["objects"]) == ("dcp", len(saved[0]))
+    assert {entry.key for entry in emulator.journal().entries(operations="GetObject")} == {"step_1/.metadata"}
+    assert command.json("inspect", f"s3://{bucket}/step_1/.metadata")["tensors"] == found["tensors"]
+    text = command("inspect", f"s3://{bucket}/step_1/")
+    assert "model.w  [64, 32]   float32" in text
+    assert "4 tensors, 8.0 KiB, in" in text
+
+
+def test_inspect_of_a_file_fetches_no_byte_of_a_tensor(emulator, client, bucket, command):
+    tensors = {f"t{number}": torch.randn(1000) for number in range(3)}
+    value = {"model": tensors, "optimizer": {"state": [torch.zeros(2, 3, dtype=torch.float16)]}, "step": 5}
+    value["parameter"] = torch.nn.Parameter(torch.zeros(4, dtype=torch.complex64))
+    value["f8"] = torch.zeros(5, dtype=torch.float8_e5m2)
+    value["view"] = tensors["t0"][:10].view(2, 5)
+    data = torch_file(value)
+    put(client, bucket, "model.pt", data)
+    emulator.journal().clear()
+    found = command.json("inspect", f"s3://{bucket}/model.pt")
+    assert {each["name"]: (each["shape"], each["dtype"], each["bytes"]) for each in found["tensors"]} == {
+        **{f"model.t{number}": ([1000], "float32", 4000) for number in range(3)},
+        "optimizer.state.0": ([2, 3], "float16", 12),
+        "parameter": ([4], "complex64", 32),
+        "f8": ([5], "float8_e5m2", 5),
+        "view": ([2, 5], "float32", 40),
+    }
+    assert found["classes"] == []
+    fetched = [entry.range for entry in emulator.journal().entries(operations="GetObject")]
+    for number in range(3):
+        begin = data.index(tensors[f"t{number}"].numpy().tobytes())
+        assert not [span for span in fetched if span is None or (span[0] < begin + 4000 and span[1] > begin)]
+    assert sum(end - start for start, end in fetched) < len(data) / 2
+
+
+class Harmful:
+    def __reduce__(self):
+        return (exec, ("raise SystemExit('the pickle was run')",))
+
+
+def test_no_class_of_a_file_is_run(client, bucket, command):
+    put(client, bucket, "model.pt", torch_file({"w": torch.zeros(2), "args": Harmful(), "where": Path("x")}))
+    found = command.json("inspect", f"s3://{bucket}/model.pt")
+    assert [each["name"] for each in found["tensors"]] == ["w"]
+    assert "builtins.exec" in found["classes"] or "__builtin__.exec" in found["classes"]
+    assert "torch.load(weights_only=True) may refuse:" in command("inspect", f"s3://{bucket}/model.pt")
+
+
+@pytest.mark.parametrize(
+    "data", [pickle.dumps(Harmful()), pickle.dumps({"a": 1}), b"", b"\x80\x04garbage", pickle.dumps([print])]
+)
+def test_a_metadata_that_is_none_is_refused_and_not_run(client, bucket, command, data):
+    put(client, bucket, "step_1/.metadata", data)
+    command("inspect", f"s3://{bucket}/step_1", status=2)
+    assert f"penstock checkpoint: s3://{bucket}/step_1/.metadata " in command.error
+
+
+def test_what_harms_a_reader_of_pickles_is_an_error():
+    nested = b"\x80\x02" + b"(" * 100_000 + b"t" * 100_000 + b"."
+    for data in (nested, b"\x80\x02cos\nsystem\n(S'true'\ntR.", b"\x80\x02P1\n.", b"\x8c\xff", pickle.dumps(bytearray)[:-2]):
+        with pytest.raises(ValueError, match=r"pickle|names|refers|holds"):
+            _pickles.load_dcp_metadata(data)
+
+
+def test_dtypes_are_torchs():
+    for name, size in _pickles.ITEM_BYTES.items():
+        dtype = getattr(torch, name, None)
+        if dtype is not None and not name.startswith(("quint4", "quint2", "bits")):
+            assert isinstance(dtype, torch.dtype)
+            assert dtype.itemsize == size, name
+    assert {str(each).removeprefix("torch.") for each in vars(torch).values() if isinstance(each, torch.dtype)} <= {
+        *_pickles.ITEM_BYTES, *("bits1x8", "bits2x4", "bits4x2")
+    }  # fmt: skip
+
+
+def test_a_file_of_another_format_is_told(client, bucket, command):
+    put(client, bucket, "a.pt", b"not a zip file")
+    command("inspect", f"s3://{bucket}/a.pt", status=2)
+    assert "is no file of torch.save that can be inspected" in command.error
+    old = io.BytesIO()
+    torch.save({}, old, _use_new_zipfile_serialization=False)
+    put(client, bucket, "old.pt", old.getvalue())
+    command("inspect", f"s3://{bucket}/old.pt", status=2)
+    assert "has to be loaded and saved anew" in command.error
+
+
+def test_what_is_not_there_is_named(client, bucket, command):
+    for verb in ("inspect", "verify"):
+        command(verb, f"s3://{bucket}/step_3", status=2)
+        assert f"neither that object nor s3://{bucket}/step_3/.metadata" in command.error
+    command("ls", "s3://no-such-bucket/x", status=2)
+    assert "The bucket does not exist" in command.error
+    command("ls", "not-a-uri", status=2)
+    assert "Only s3:// URIs are supported, not 'not-a-uri'" in command.error
+    assert "penstock-secret" not in command.error
+
+
+# ---- verify
+
+
+def test_verify_by_stored_checksums(client, bucket, command, saved):
+    upload(client, bucket, "step_1/", saved[0])
+    found = command.json("verify", f"s3://{bucket}/step_1")
+    assert found["intact"]
+    assert {each["key"]: (each["state"], each["by"]) for each in found["objects"]} == {
+        f"step_1/{name}": ("ok", "crc64nvme") for name in saved[0]
+    }
+    assert "all there" in command("verify", f"s3://{bucket}/step_1")
+
+
+def shard(files: dict[str, bytes]) -> str:
+    """The name of the largest."""
+    return max((name for name in files if name != ".metadata"), key=lambda name: len(files[name]))
+
+
+def test_verify_names_what_is_missing_and_short(client, bucket, command, saved):
+    upload(client, bucket, "step_1/", saved[0])
+    first, second, third = [f"step_1/{name}" for name in sorted(saved[0]) if name != ".metadata"][:3]
+    put(client, bucket, third, saved[0][third.removeprefix("step_1/")] + b"+")
+    client.delete_object(bucket, first)
+    put(client, bucket, second, saved[0][second.removeprefix("step_1/")][:-1])
+    found = {each["key"]: each for each in command.json("verify", f"s3://{bucket}/step_1", status=1)["objects"]}
+    assert found[first]["state"] == "missing"
+    assert found[second]["state"] == "damaged"
+    assert ".metadata refers to" in found[second]["detail"]
+    assert (found[third]["state"], found[third]["detail"].endswith("it is of another save")) == ("damaged", True)
+    assert found["step_1/.metadata"]["state"] == "ok"
+    assert "3 missing or damaged" in command("verify", f"s3://{bucket}/step_1", status=1)
+
+
+def put_without_checksum(emulator: Emulator, bucket: str, key: str, data: bytes) -> None:
+    """As an upload whose parts had none leaves it."""
+    boto = boto_client(emulator)
+    upload_id = boto.create_multipart_upload(Bucket=bucket, Key=key, ChecksumAlgorithm="SHA256")["UploadId"]
+    part = boto.upload_part(Bucket=bucket, Key=key, UploadId=upload_id, PartNumber=1, Body=data, ChecksumAlgorithm="SHA256")
+    parts = [{"PartNumber": 1, "ETag": part["ETag"], "ChecksumSHA256": part["ChecksumSHA256"]}]
+    boto.complete_multipart_upload(Bucket=bucket, Key=key, UploadId=upload_id, MultipartUpload={"Parts": parts})
+
+
+def flipped(data: bytes, at: int) -> bytes:
+    return data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]
+
+
+def test_verify_by_zip_records_where_s3_keeps_no_checksum(emulator, client, bucket, command, saved):
+    upload(client, bucket, "step_1/", saved[0])
+    name = shard(saved[0])
+    put_without_checksum(emulator, bucket, f"step_1/{name}", saved[0][name])
+    found = {each["key"]: each for each in command.json("verify", f"s3://{bucket}/step_1")["objects"]}
+    assert (found[f"step_1/{name}"]["state"], found[f"step_1/{name}"]["by"]) == ("ok", "zip crc32")
+    middle = saved[0][name].index(struct.pack("<f", 1.0) * 100)
+    put_without_checksum(emulator, bucket, f"step_1/{name}", flipped(saved[0][name], middle))
+    found = {each["key"]: each for each in command.json("verify", f"s3://{bucket}/step_1", status=1)["objects"]}
+    assert found[f"step_1/{name}"]["state"] == "damaged"
+    assert "'model.w'" in found[f"step_1/{name}"]["detail"]
+
+
+def test_verify_of_a_file(emulator, client, bucket, command):
+    data = torch_file({"w": torch.ones(100_000)})
+    put(client, bucket, "a.pt", data)
+    assert [each["by"] for each in command.json("verify", f"s3://{bucket}/a.pt")["objects"]] == ["crc64nvme"]
+    put_without_checksum(emulator, bucket, "b.pt", flipped(data, 200_000))
+    (verdict,) = command.json("verify", f"s3://{bucket}/b.pt", status=1)["objects"]
+    assert (verdict["state"], verdict["by"]) == ("damaged", "zip crc32")
+    put_without_checksum(emulator, bucket, "c.pt", b"something else")
+    (verdict,) = command.json("verify", f"s3://{bucket}/c.pt")["objects"]
+    assert verdict["state"] == "unverified"
+
+
+def test_verify_finds_bytes_that_are_not_what_s3_received(emulator, client, bucket, command, saved):
+    """The service itself gives out other bytes, each time."""
+    upload(client, bucket, "step_1/", saved[0])
+    name = f"step_1/{shard(saved[0])}"
+    rule = {"when": {"operation": "GetObject", "key": {"exactly": name}}, "do": {"corrupt": {"mode": "flip-bit"}}}
+    emulator.faults().set([rule])
+    try:
+        found = {each["key"]: each for each in command.json("verify", f"s3://{bucket}/step_1", status=1)["objects"]}
+    finally:
+        emulator.faults().clear()
+    assert found[name]["state"] == "damaged"
+
+
+# ---- restore
+
+
+@pytest.fixture
+def overwritten(emulator: Emulator, client: penstock.S3Client, bucket: str, saved: list[dict[str, bytes]]) -> str:
+    """A bucket with versions, in which one folder was saved to twice, as "latest" is, a minute apart."""
+    keep_versions(emulator, bucket)
+    upload_earlier(emulator, client, bucket, "latest/", saved[0], seconds=60)
+    upload(client, bucket, "latest/", saved[1])
+    return bucket
+
+
+def load(client: penstock.S3Client, bucket: str, folder: Path) -> dict[str, Any]:
+    folder.mkdir()
+    for key in keys(client, bucket, "latest/"):
+        (folder / key.removeprefix("latest/")).write_bytes(get(client, bucket, key))
+    target = state()
+    dcp.load(target, checkpoint_id=folder, no_dist=True)
+    return target
+
+
+def test_restore_of_a_directory_by_its_metadatas_version(client, overwritten, command, tmp_path):
+    assert load(client, overwritten, tmp_path / "2")["step"] == 2
+    versions = [version for page in client.list_object_versions(overwritten, "latest/.metadata") for version in page.versions]
+    uri = f"s3://{overwritten}/latest"
+    planned = command.json("restore", uri, "--version", versions[1].version_id, "--dry-run")
+    assert load(client, overwritten, tmp_path / "still")["step"] == 2
+    restored = command.json("restore", uri, "--version", versions[1].version_id)
+    assert restored["restored"] == planned["restored"]
+    assert restored["restored"][-1]["uri"] == f"{uri}/.metadata"  # published last
+    found = load(client, overwritten, tmp_path / "1")
+    assert found["step"] == 1
+    assert found["model"]["w"].eq(1).all()
+    assert command("restore", uri, "--version", versions[1].version_id) == f"{uri} is that version already\n"
+
+
+def test_restore_as_of_a_time(client, overwritten, command, tmp_path):
+    versions = [version for page in client.list_object_versions(overwritten, "latest/.metadata") for version in page.versions]
+    command("restore", f"s3://{overwritten}/latest/", "--as-of", _output.time_text(versions[1].last_modified + 30))
+    assert load(client, overwritten, tmp_path / "1")["step"] == 1
+    command("restore", f"s3://{overwritten}/latest/", "--as-of", "2001-01-01T00:00:00Z", status=2)
+    assert "was not there at 2001-01-01T00:00:00Z; its oldest version is of 20" in command.error
+
+
+def test_nobody_loads_a_mixture_while_a_directory_is_restored(emulator, client, overwritten, command):
+    """The metadata is the first thing to go and the last to come."""
+    versions = [version for page in client.list_object_versions(overwritten, "latest/.metadata") for version in page.versions]
+    emulator.journal().clear()
+    command("restore", f"s3://{overwritten}/latest", "--version", versions[1].version_id)
+    changes = [
+        (entry.operation, entry.key.removeprefix("latest/"))
+        for entry in emulator.journal().entries(operations=["DeleteObject", "CopyObject"])
+    ]
+    assert changes[0] == ("DeleteObject", ".metadata")
+    assert changes[-1] == ("CopyObject", ".metadata")
+    assert len(changes) > 2
+
+
+def test_a_restore_that_broke_off_is_run_again(emulator, client, overwritten, command, tmp_path, saved):
+    """Until then nobody finds a checkpoint, rather than a mixture."""
+    uri, name = f"s3://{overwritten}/latest", f"latest/{shard(saved[0])}"
+    versions = [version for page in client.list_object_versions(overwritten, "latest/.metadata") for version in page.versions]
+    rule = {"when": {"operation": "CopyObject", "key": {"exactly": name}}, "do": {"error": {"code": "AccessDenied"}}}
+    emulator.faults().set([rule])
+    try:
+        command("restore", uri, "--version", versions[1].version_id, status=2)
+    finally:
+        emulator.faults().clear()
+    assert f"{uri}/.metadata stays hidden by a delete marker until this is run again" in command.error
+    assert "latest/.metadata" not in keys(client, overwritten)
+    command("restore", uri, "--version", versions[1].version_id)
+    assert load(client, overwritten, tmp_path / "1")["step"] == 1
+
+
+def test_a_directory_that_lost_a_version_is_not_half_restored(emulator, client, overwritten, command, tmp_path, saved):
+    name = f"latest/{shard(saved[0])}"
+    versions = [version for page in client.list_object_versions(overwritten, name) for version in page.versions]
+    client.delete_object(overwritten, name, version_id=versions[1].version_id)
+    metadata = [version for page in client.list_object_versions(overwritten, "latest/.metadata") for version in page.versions]
+    command("restore", f"s3://{overwritten}/latest", "--version", metadata[1].version_id, status=2)
+    assert "cannot be restored, and nothing was changed" in command.error
+    assert f"s3://{overwritten}/{name}" in command.error
+    assert load(client, overwritten, tmp_path / "2")["step"] == 2
+
+
+def test_two_saves_of_one_second_are_not_mixed(emulator, client, bucket, command, saved):
+    keep_versions(emulator, bucket)
+    emulator.clock().freeze()
+    try:
+        for files in saved:
+            upload(client, bucket, "latest/", files)
+    finally:
+        emulator.clock().restore()
+    metadata = [version for page in client.list_object_versions(bucket, "latest/.metadata") for version in page.versions]
+    command("restore", f"s3://{bucket}/latest", "--version", metadata[1].version_id, status=2)
+    assert "nothing was changed" in command.error
+    assert "S3 does not tell which of them belongs to it" in command.error
+    assert get(client, bucket, "latest/.metadata") == saved[1][".metadata"]
+
+
+def test_restore_of_a_file(emulator, client, bucket, command):
+    keep_versions(emulator, bucket)
+    put(client, bucket, "last.pt", b"old")
+    put(client, bucket, "last.pt", b"newer")
+    client.delete_object(bucket, "last.pt")
+    marker, _, old = (version for page in client.list_object_versions(bucket) for version in page.versions)
+    command("restore", f"s3://{bucket}/last.pt", "--version", old.version_id)
+    assert get(client, bucket, "last.pt") == b"old"
+    command("restore", f"s3://{bucket}/last.pt", "--version", marker.version_id, status=2)
+    assert "is a delete marker" in command.error
+    command("restore", f"s3://{bucket}/last.pt", "--version", "nope", status=2)
+    assert "has no version 'nope'" in command.error
+
+
+def test_restore_needs_versions(client, bucket, command, saved):
+    upload(client, bucket, "step_1/", saved[0])
+    command("restore", f"s3://{bucket}/step_1", "--version", "abc", status=2)
+    assert "its only one is 'null', since the bucket keeps no versions" in command.error
+    command("restore", "s3://models--use1-az4--x-s3/step_1", "--version", "abc", status=2)
+    assert "is a directory bucket, where versioning does not exist" in command.error
+
+
+# ---- prune
+
+
+@pytest.fixture
+def run_folder(client: penstock.S3Client, bucket: str, saved: list[dict[str, bytes]]) -> str:
+    for step in (1, 2, 3):
+        upload(client, bucket, f"run/step_{step}/", saved[step % 2])
+    return f"s3://{bucket}/run"
+
+
+def folders(client: penstock.S3Client, bucket: str) -> list[str]:
+    return sorted({key.rsplit("/", 1)[0] for key in keys(client, bucket)})
+
+
+def test_prune_keeps_the_newest(client, bucket, command, run_folder, saved):
+    put(client, bucket, "run/step_1/config.json", b"not a checkpoint's")
+    found = command.json("prune", run_folder, "--keep", "2", "--yes")
+    assert [each["step"] for each in found["kept"]] == [2, 3]
+    assert [each["step"] for each in found["deleted"]] == [1]
+    assert sorted(found["objects"]) == sorted(f"{run_folder}/step_1/{name}" for name in saved[1])
+    assert keys(client, bucket, "run/step_1/") == ["run/step_1/config.json"]
+    assert folders(client, bucket) == ["run/step_1", "run/step_2", "run/step_3"]
+    assert "nothing to delete" in command("prune", run_folder, "--keep", "2", "--yes")
+
+
+def test_prune_dry_run_deletes_nothing(emulator, client, bucket, command, run_folder):
+    before = keys(client, bucket)
+    emulator.journal().clear()
+    text = command("prune", run_folder, "--keep", "1", "--dry-run")
+    assert "2 checkpoints to delete:" in text
+    assert "would delete" in text
+    assert keys(client, bucket) == before
+    assert not emulator.journal().count(operations=["DeleteObject", "DeleteObjects"])
+
+
+@pytest.mark.parametrize(("answer", "status", "left"), [("y\n", 0, 1), ("\n", 1, 3), ("", 1, 3), ("no\n", 1, 3)])
+def test_prune_asks(client, bucket, command, run_folder, monkeypatch, answer, status, left):
+    monkeypatch.setattr("sys.stdin", io.StringIO(answer))
+    text = command("prune", run_folder, "--keep", "1", status=status)
+    assert "Delete " in text
+    assert "? [y/N]" in text
+    assert len(folders(client, bucket)) == left
+
+
+def test_prune_deletes_only_what_was_agreed_to(client, bucket, command, run_folder, monkeypatch, saved):
+    class SavesMeanwhile(io.StringIO):
+        def readline(self, *_: Any) -> str:
+            upload(client, bucket, "run/step_1/", saved[0])
+            return "y\n"
+
+    monkeypatch.setattr("sys.stdin", SavesMeanwhile())
+    command("prune", run_folder, "--keep", "1", status=2)
+    assert "changed while this waited for an answer, and nothing was deleted" in command.error
+    assert len(folders(client, bucket)) == 3
+
+
+def test_prune_with_json_asks_nobody(command, run_folder):
+    command("prune", run_folder, "--keep", "1", "--json", status=2)
+    assert "add --yes, or --dry-run" in command.error
+
+
+def test_prune_neither_counts_nor_deletes_what_is_not_complete(client, bucket, command, run_folder, saved):
+    name = f"run/step_3/{shard(saved[1])}"
+    client.delete_object(bucket, name)
+    put(client, bucket, "run/step_4/__0_0.distcp", b"a save under way")
+    found = command.json("prune", run_folder, "--keep", "1", "--yes")
+    assert [each["step"] for each in found["kept"]] == [2]
+    assert [each["uri"] for each in found["incomplete"]] == [f"{run_folder}/step_3/"]
+    assert found["kept_orphans"] == 1
+    assert folders(client, bucket) == ["run/step_2", "run/step_3", "run/step_4"]
+
+
+def test_prune_removes_what_unfinished_saves_left_once_it_is_old(emulator, client, bucket, command, run_folder):
+    emulator.clock().advance(-600)
+    try:
+        put(client, bucket, "run/step_4/__0_0.distcp", b"unfinished")
+        put(client, bucket, "run/step_3/__9_9.distcp", b"stale")
+        client._client.create_multipart_upload(bucket, "run/step_4/__1_0.distcp")
+        client._client.create_multipart_upload(bucket, "elsewhere")
+    finally:
+        emulator.clock().restore()
+    young = command.json("prune", run_folder, "--keep", "3", "--older-than", "1h", "--yes")
+    assert (young["orphans"], young["uploads"], young["kept_orphans"]) == ([], [], 2)
+    text = command("prune", run_folder, "--keep", "3", "--older-than", "5m", "--dry-run")
+    assert "2 shards that no checkpoint refers to:" in text
+    assert "1 open upload:" in text
+    old = command.json("prune", run_folder, "--keep", "3", "--older-than", "5m", "--yes")
+    assert old["orphans"] == [f"{run_folder}/step_3/__9_9.distcp", f"{run_folder}/step_4/__0_0.distcp"]
+    assert folders(client, bucket) == ["run/step_1", "run/step_2", "run/step_3"]
+    assert [key for key, _ in client._client.list_multipart_uploads(bucket)] == ["elsewhere"]
+
+
+def test_prune_of_files_leaves_those_without_a_number_and_those_in_folders(client, bucket, command):
+    for step in (10, 20, 30):
+        put(client, bucket, f"run/epoch=0-step={step}.ckpt", torch_file({"step": step}))
+    for key in ("run/last.ckpt", "run/checkpoint-500/optimizer.pt", "run/checkpoint-500/rng_state_0.pth", "run/part_7.tar"):
+        put(client, bucket, key, b"x")
+    found = command.json("prune", f"s3://{bucket}/run", "--keep", "1", "--yes")
+    assert [each["step"] for each in found["deleted"]] == [10, 20]
+    assert len(keys(client, bucket)) == 5
+
+
+def test_prune_deletes_the_metadata_before_any_shard(emulator, client, bucket, command, run_folder):
+    """What is half gone is no checkpoint."""
+    rule = {"when": {"operation": "DeleteObjects", "nth": 2}, "do": {"error": {"code": "AccessDenied"}}}
+    emulator.faults().set([rule])
+    try:
+        command("prune", run_folder, "--keep", "1", "--yes", status=2)
+        emulator.faults().check()
+    finally:
+        emulator.faults().clear()
+    assert "Forbidden" in command.error
+    assert [each["complete"] for each in command.json("ls", run_folder)] == [False, False, True]
+
+
+def test_prune_leaves_the_shards_of_a_checkpoint_whose_metadata_stays(emulator, client, bucket, command, run_folder):
+    rule = {"when": {"operation": "DeleteObjects"}, "do": {"error": {"code": "AccessDenied"}}}
+    emulator.faults().set([rule])
+    try:
+        command("prune", run_folder, "--keep", "1", "--yes", status=2)
+    finally:
+        emulator.faults().clear()
+    assert command.json("verify", f"{run_folder}/step_1")["intact"]
+
+
+def test_prune_gives_up_when_the_listing_does(emulator, client, bucket, command, run_folder, monkeypatch):
+    """An incomplete list deletes nothing."""
+    emulator.faults().set([{"when": {"operation": "ListObjectsV2"}, "do": {"error": {"code": "AccessDenied"}}}])
+    try:
+        command("prune", run_folder, "--keep", "1", "--yes", status=2)
+    finally:
+        emulator.faults().clear()
+    assert len(folders(client, bucket)) == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("prune", "s3://b/x", "--keep", "0"), "'0' is no number of checkpoints to keep; write 1 or more"),
+        (("prune", "s3://b/x"), "--keep"),
+        (("prune", "s3://b/x", "--keep", "1", "--older-than", "soon"), "'soon' is no age; write 30m, 36h or 7d"),
+        (("restore", "s3://b/x"), "--version --as-of"),
+        (("restore", "s3://b/x", "--as-of", "yesterday"), "'yesterday' is no time; write 2026-01-31T12:00:00Z"),
+        (("restore", "s3://b/x", "--as-of", "2026-01-31T12:00:00"), "has no time zone; write 2026-01-31T12:00:00Z for UTC"),
+        (("burn", "s3://b/x"), "burn"),
+    ],
+)
+def test_wrong_arguments_are_named(command, capsys, arguments, message):
+    with pytest.raises(SystemExit) as caught:
+        __main__.main(["checkpoint", *arguments])
+    assert caught.value.code == 2
+    assert message in capsys.readouterr().err
+
+
+def test_the_endpoint_and_region_are_options(emulator, client, bucket, command, monkeypatch):
+    put(client, bucket, "a_1.pt", b"")
+    for name in ("AWS_ENDPOINT_URL", "AWS_REGION", "AWS_DEFAULT_REGION"):
+        monkeypatch.delenv(name)
+    options = ("--endpoint", emulator.endpoint, "--region", emulator.region, "--path-style")
+    assert [each["step"] for each in command.json("ls", f"s3://{bucket}", *options)] == [1]
+
+
+def test_sizes_and_tables_for_people():
+    assert [_output.size_text(size) for size in (0, 1023, 1024, 1536 * KIB, 5 * KIB**3)] == [
+        "0 B", "1023 B", "1.0 KiB", "1.5 MiB", "5.0 GiB"
+    ]  # fmt: skip
+    assert _output.table(("A", "B"), [(1, "x\ny"), (22, "z")], right="0") == " A  B\n 1  x\\x0ay\n22  z"
+    assert _output.time_text(0) == "1970-01-01T00:00:00Z"
+
+
+def test_open_uploads_are_listed_page_after_page(client, bucket, monkeypatch):
+    """The core's pages hold a thousand; these hold one."""
+    pages = {"": ([("k1", "u1", 1.0)], "k1", "u1"), "k1": ([("k2", "u2", 2.0)], "", "")}
+
+    class Core:
+        def list_open_uploads(self, _bucket, _prefix, key_marker, _id):
+            return pages[key_marker]
+
+    class Client:
+        _client = Core()
+
+    from penstock._checkpoint_cli._place import Place
+
+    found = _prune.open_uploads(Place(Client(), bucket, ""))  # type: ignore[arg-type]
+    assert [(each.key, each.initiated) for each in found] == [("k1", 1.0), ("k2", 2.0)]

@@ -1,0 +1,54 @@
+// Reading a page of a listing from front to back: what the pages of all listings have.
+#ifndef PENSTOCK_CLIENT_S3_LISTING_PAGE_H_
+#define PENSTOCK_CLIENT_S3_LISTING_PAGE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "base/xml_reader.h"
+#include "client/s3/document.h"
+#include "client/s3/wire.h"
+#include "penstock/base/result.h"
+
+namespace penstock::s3 {
+
+inline constexpr int kMaxKeysOfAPage = 1000;
+inline constexpr std::size_t kTypicalElementBytes = 200;  // of an object, with a short key
+
+// The children of one element, of which the first of each name counts.
+class FirstOfEach {
+ public:
+  // True the first time. `child` is one bit.
+  bool Take(std::uint16_t child) { return std::exchange(taken_, taken_ | child) != taken_; }
+
+ private:
+  std::uint16_t taken_ = 0;
+};
+
+// The <Prefix> of the open <CommonPrefixes>, which it closes.
+inline std::string ReadCommonPrefix(XmlReader& xml) {
+  std::string prefix;
+  FirstOfEach fields;
+  while (xml.NextChild()) {
+    if (xml.name() == "Prefix" && fields.Take(1)) {
+      prefix = xml.Text();
+    } else {
+      xml.Skip();
+    }
+  }
+  return prefix;
+}
+
+// What a body is whose root is not `root`: another document, an error or none, said as of every answer.
+inline Error NotThatListing(const WireResponse& response, std::string_view root, XmlReader& xml) {
+  auto document = ReadDocument(response, root);
+  if (!document.ok()) return std::move(document).error();
+  return UnreadableDocument(response, root, xml.Finish().error().message);
+}
+
+}  // namespace penstock::s3
+
+#endif  // PENSTOCK_CLIENT_S3_LISTING_PAGE_H_
