@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import json
 import pickle
@@ -18,6 +19,7 @@ from bucket_io import get, keys, put
 from penstock import __main__
 from penstock._checkpoint_cli import _catalog, _output, _pickles, _prune
 from penstock.testing import Emulator
+from torch.distributed.checkpoint.filesystem import _StoragePrefix
 from versioned_bucket import boto_client, keep_versions
 
 KIB = 1024
@@ -153,6 +155,31 @@ def test_a_key_that_would_command_a_terminal_is_shown(client, bucket, command):
 )
 def test_the_step_is_the_number_in_the_name(key, step):
     assert _catalog.step_of(key) == step
+
+
+# ---- shards in folders, as prefix strategies name them
+
+
+class InFolders(dcp.FileSystemWriter):
+    """Names its objects as BinaryPrefixStrategy(epoch_num=3) does."""
+
+    def prepare_global_plan(self, plans: list[Any]) -> list[Any]:
+        return [dataclasses.replace(plan, storage_data=_StoragePrefix("01/epoch_3/__0_")) for plan in plans]
+
+
+def test_shards_in_folders_are_their_checkpoints(client, bucket, command, tmp_path):
+    (tmp_path / "01/epoch_3").mkdir(parents=True)
+    dcp.save(state(5), storage_writer=InFolders(tmp_path, single_file_per_rank=False), no_dist=True)
+    files = {str(path.relative_to(tmp_path)): path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    assert sum(name.startswith("01/epoch_3/") for name in files) == len(files) - 1 > 1
+    for step in (5, 6):
+        upload(client, bucket, f"run/step_{step}/", files)
+    found = command.json("ls", f"s3://{bucket}/run")
+    assert [(each["step"], each["complete"], each["objects"]) for each in found] == [(5, True, len(files)), (6, True, len(files))]
+    assert command.json("verify", f"s3://{bucket}/run/step_5")["intact"]
+    assert len(command.json("inspect", f"s3://{bucket}/run/step_5")["tensors"]) == 4
+    command("prune", f"s3://{bucket}/run", "--keep", "1", "--yes")
+    assert keys(client, bucket) == sorted(f"run/step_6/{name}" for name in files)
 
 
 # ---- inspect
