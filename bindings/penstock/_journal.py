@@ -35,7 +35,7 @@ class Filter(TypedDict, total=False):
     #: Id of a fault rule that fired.
     fault: str
     connection: int
-    #: 503; or a class: 5 for 500 to 599.
+    #: 503; a class: 5 for 500 to 599; 0: no answer was made.
     status: int
     #: Attempts beyond the first, or (False) first ones.
     retried: bool
@@ -120,6 +120,8 @@ class RangeReport:
     missing: list[tuple[int, int]]
     #: Covered and not wanted; 0 where nothing was said to be wanted.
     over_read_bytes: int
+    #: Entries of the asked span that the journal had to drop: reads of the object may have been among them.
+    dropped: int = 0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -161,8 +163,11 @@ class Journal:
         assert journal.count(operations="GetObject", key_prefix="train/") == 8
         journal.assert_max_concurrency(4, bucket="data")
 
-    Every method raises ValueError for a filter that cannot be, and where the emulator keeps no journal, and S3NotFoundError
-    where the namespace is gone.
+    The assertions fail where entries that they ask about had to be dropped: what is left proves nothing about them. Give
+    `Emulator(journal_bytes=...)` more, or ask about what is behind a number (`after`).
+
+    Every method raises ValueError for a filter that cannot select anything (no operation of S3's, no status), and where the
+    emulator keeps no journal, and S3NotFoundError where the namespace is gone.
 
     Thread safety: safe from any thread.
     """
@@ -181,6 +186,12 @@ class Journal:
     def dropped(self) -> int:
         """Entries that had to go to stay within the journal's memory."""
         return int(self._ask("entries", {}, limit=0)["dropped"])
+
+    @property
+    def dropped_up_to(self) -> int:
+        """Number of the last entry that had to go; behind it, as `after` in filters, everything is there."""
+        answer = self._ask("entries", {}, limit=0)
+        return int(answer["last"] - answer["size"])
 
     @property
     def last(self) -> int:
@@ -209,7 +220,8 @@ class Journal:
             after: Only entries behind this number.
         """
         object_filter: Filter = {"bucket": bucket, "key": key, "after": after}
-        answer = self._ask("ranges", object_filter, wanted=[list(pair) for pair in wanted])
+        compared = {"wanted": [list(pair) for pair in wanted]} if wanted else {}
+        answer = self._ask("ranges", object_filter, **compared)
         for name in ("fetched", "covered", "missing"):
             answer[name] = [(begin, end) for begin, end in answer[name]]
         return RangeReport(**answer)
@@ -259,8 +271,9 @@ class Journal:
             timeout_s: Ends when none that the filter selects came for so long; None: never.
             **filter: Only these.
         """
-        # Not in the generator: it would begin where its first entry is asked for.
-        return self._tail(self.last if behind is None else behind, timeout_s, _filter(filter))
+        # Not in the generator: it would begin, and refuse a filter, where its first entry is asked for.
+        last = int(self._ask("entries", filter, limit=0)["last"])
+        return self._tail(last if behind is None else behind, timeout_s, _filter(filter))
 
     def _tail(self, after: int, timeout_s: float | None, filter: dict[str, Any]) -> Iterator[JournalEntry]:
         question = json.dumps({"question": "entries", "filter": filter})
@@ -282,15 +295,17 @@ class Journal:
 
     def assert_count(self, expected: int, **filter: Unpack[Filter]) -> None:
         """Fails unless there were exactly so many requests."""
-        count = self.count(**filter)
-        if count != expected:
-            self._fail(f"{count} requests instead of {expected}", filter)
+        answer = self._ask("count", filter)
+        if answer["count"] != expected:
+            self._fail(f"{answer['count']} requests instead of {expected}", filter)
+        self._require_whole(answer["dropped"], filter)
 
     def assert_max_concurrency(self, most: int, **filter: Unpack[Filter]) -> None:
         """Fails if more than `most` were under way at one time."""
-        reached = self.max_concurrency(**filter)
-        if reached > most:
-            self._fail(f"{reached} requests at one time, more than {most}", filter)
+        answer = self._ask("max_concurrency", filter)
+        if answer["max_concurrency"] > most:
+            self._fail(f"{answer['max_concurrency']} requests at one time, more than {most}", filter)
+        self._require_whole(answer["dropped"], filter)
 
     def assert_ranges(
         self,
@@ -300,17 +315,24 @@ class Journal:
         *,
         most_overlap_bytes: int = 0,
         most_over_read_bytes: int = 0,
+        after: int = 0,
     ) -> None:
         """Fails unless the object's reads fetched what was wanted, and no more of it twice or beside it than allowed.
 
         Args:
             bucket: The object's bucket.
             key: Its key.
-            wanted: (begin, end) in bytes.
+            wanted: (begin, end) in bytes, at least one.
             most_overlap_bytes: Fetched twice.
             most_over_read_bytes: Fetched though nobody wanted them.
+            after: Only entries behind this number.
         """
-        report = self.ranges(bucket, key, wanted)
+        if not wanted:
+            raise ValueError(
+                "wanted is empty, with which nothing is compared; give [(begin, end)], "
+                "or assert_count(0, operations='GetObject', ...)"
+            )
+        report = self.ranges(bucket, key, wanted, after=after)
         wrong = []
         if report.missing:
             wrong.append(f"never fetched bytes {', '.join(f'{begin}-{end}' for begin, end in report.missing)}")
@@ -318,28 +340,45 @@ class Journal:
             wrong.append(f"fetched {report.overlap_bytes} bytes twice, more than {most_overlap_bytes}")
         if report.over_read_bytes > most_over_read_bytes:
             wrong.append(f"fetched {report.over_read_bytes} bytes that nobody wanted, more than {most_over_read_bytes}")
+        object_filter: Filter = {"bucket": bucket, "key": key, "after": after} if after else {"bucket": bucket, "key": key}
         if wrong:
-            self._fail("; ".join(wrong), {"bucket": bucket, "key": key})
+            self._fail("; ".join(wrong), object_filter)
+        self._require_whole(report.dropped, object_filter)
 
     def assert_in_order(self, first: Filter, then: Filter) -> None:
         """Fails unless all of `first` had ended before any of `then` began, and there were both."""
-        if not self.in_order(first, then):
+        answer = self._ask("in_order", first, then=_filter(then))
+        if not answer["in_order"]:
             counts = self.count(**first), self.count(**then)
             why = f"of the first there were {counts[0]}, of the others {counts[1]}"
             self._fail(f"not all of {_words(first)} ended before {_words(then)} began ({why})", {})
+        self._require_whole(answer["dropped"], {})
 
     def assert_no_request_after(self, last: Filter, then: Filter | None = None) -> None:
         """Fails if a request of `then` (None: any) began after the last of `last` had ended, or there was none of `last`."""
+        answer = self._ask("requests_after", last, then=_filter(then or {}))  # first: it refuses what either filter has wrong
         if self.count(**last) == 0:
             self._fail(f"there was no request of {_words(last)}", {})
-        late = self.requests_after(last, then)
-        if late:
+        if answer["requests_after"]:
+            numbers = set(answer["requests_after"])
+            late = [entry for entry in self.entries(**(then or {})) if entry.number in numbers]
             self._fail(f"{len(late)} requests after the last of {_words(last)}, the first of them {late[0]}", then or {})
+        self._require_whole(answer["dropped"], then or {})
 
     def describe(self, count: int = _SHOWN, **filter: Unpack[Filter]) -> str:
         """The latest `count` entries that the filter selects, one a line, for messages."""
         entries = self.newest(count, **filter)
         return "\n".join(map(str, entries)) if entries else "(no request)"
+
+    def _require_whole(self, dropped: int, filter: Filter) -> None:
+        if dropped == 0:
+            return
+        self._fail(
+            f"{dropped} of the asked entries were dropped to stay within the journal's memory, so that nothing is proved by "
+            f"those that are left: raise journal_bytes (Emulator(journal_bytes=...), --journal-bytes), clear() the journal "
+            f"before, or ask about entries `after` number {self.dropped_up_to}",
+            filter,
+        )
 
     def _fail(self, problem: str, filter: Filter) -> None:
         of = f" of {_words(filter)}" if filter else ""

@@ -105,7 +105,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     if call.when == "call":
         item.stash[_passed_key] = report.passed
     namespace = item.stash.get(_namespace_key, None)
-    if report.failed and call.when == "call" and namespace is not None:
+    if report.failed and call.when != "teardown" and namespace is not None:  # of a teardown the check has told
         report.sections.append(("S3 emulator", _describe(namespace)))
 
 

@@ -224,3 +224,27 @@ def test_a_failing_test_shows_seed_fired_faults_and_the_last_requests(run_suite)
     assert "gone: fired 1 times, matched 1" in output
     assert "403 AccessDenied (PutObject" in output
     assert "ERROR" not in output, "a test that failed is not failed again for its faults"
+
+
+FAILS_IN_SET_UP = """
+import boto3
+import pytest
+
+
+@pytest.fixture
+def data(s3_bucket, s3_faults):
+    s3_faults.set({"seed": 4711, "rules": [{"id": "refused", "do": {"error": {"code": "AccessDenied"}}}]})
+    boto3.client("s3").put_object(Bucket=s3_bucket, Key="key", Body=b"text")
+
+
+def test_of_the_data(data):
+    pass
+"""
+
+
+def test_a_fixture_that_fails_in_set_up_has_the_report_too(run_suite):
+    output = run_suite(FAILS_IN_SET_UP, failed=True)
+    assert "ERROR at setup" in output
+    assert "S3 emulator" in output
+    assert "seed 4711" in output
+    assert "PUT /bucket-" in output

@@ -129,10 +129,20 @@ struct Identity {
   bool anonymous() const { return access_key_id.empty(); }
 };
 
+// Where the journal has a request (emulator/instruments).
+struct JournalPlace {
+  std::uint64_t mark = 0;        // while the answer leaves
+  std::uint64_t number = 0;      // of its entry; 0: there is none yet
+  MonotonicTime ended{};         // as the entry has it
+  std::size_t faults_bytes = 0;  // of what it tells of fired rules
+};
+
 // What handlers keep with a request until its answer has left.
 class RequestNotes {
  public:
   virtual ~RequestNotes() = default;
+  // How long FiredRules can become at most.
+  virtual std::size_t MostFiredBytes() const = 0;
   // Ids of the fault rules that fired for it so far, with commas between.
   virtual std::string FiredRules() const = 0;
   // An error in place of what one entry of a request about many objects (DeleteObjects) asks for; nullopt: none. Called in the
@@ -179,9 +189,10 @@ struct Exchange {
   MonotonicTime began{};       // when the wire had its head
   std::chrono::nanoseconds clock_ahead{};    // of the namespace's clock, where this request is judged and answered
   std::shared_ptr<RequestNotes> notes = {};  // null: none
-  std::uint64_t journal_mark = 0;            // the journal's, while the answer leaves
+  JournalPlace journal = {};
   const Form* form = nullptr;  // PostObject's, read by auth; `body` then is the file's content (form.h)
-  // Counted by the wire after the response left.
+  // By the wire, when the end of the response is about to leave; corrected where it did not.
+  MonotonicTime ended{};
   std::uint64_t bytes_in = 0;
   std::uint64_t bytes_out = 0;
   bool whole = false;  // the whole answer left

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "emulator/api/errors.h"
+#include "emulator/api/text.h"
 #include "emulator/faults/accept_action_document.h"
 #include "emulator/faults/header_document.h"
 #include "emulator/faults/kind_document.h"
@@ -43,6 +44,19 @@ Result<void> ReadFlag(const JsonFields& fields, std::string_view name, bool& int
   return Ok();
 }
 
+// What the wire writes itself, from the body and the connection that there are.
+Result<void> CheckErrorHeaders(const JsonFields& fields, const ErrorAction& error) {
+  constexpr std::array<std::string_view, 3> kOfTheWire{"content-length", "transfer-encoding", "connection"};
+  for (const auto& [name, value] : error.headers) {
+    const std::string lower = api::AsciiLower(name);
+    if (std::find(kOfTheWire.begin(), kOfTheWire.end(), lower) == kOfTheWire.end()) continue;
+    return FieldError(fields.Place("headers") + "." + name,
+                      "cannot be given: it says how the answer is framed, which follows from `body`, `chunked` and `close`; for a "
+                      "Content-Length that lies there is header_lie");
+  }
+  return Ok();
+}
+
 Result<void> ReadErrorFields(const JsonFields& fields, ErrorAction& error) {
   constexpr std::array<std::pair<std::string_view, ErrorBody>, 5> kBodies{{{"xml", ErrorBody::kXml},
                                                                            {"empty", ErrorBody::kEmpty},
@@ -55,6 +69,7 @@ Result<void> ReadErrorFields(const JsonFields& fields, ErrorAction& error) {
     PENSTOCK_TRY(ReadMs(fields, "retry_after_ms", *error.retry_after));
   }
   PENSTOCK_TRY(ReadHeaders(fields, "headers", error.headers));
+  PENSTOCK_TRY(CheckErrorHeaders(fields, error));
   PENSTOCK_TRY(ReadKind(fields, "body", kBodies, error.body));
   PENSTOCK_TRY(ReadFlag(fields, "close", error.close));
   return ReadFlag(fields, "chunked", error.chunked);

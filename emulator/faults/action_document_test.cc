@@ -81,6 +81,13 @@ TEST(ActionDocumentTest, ErrorsNameThePlaceAndTheFix) {
   EXPECT_EQ(Problem(R"({"error": {"status": 99}})"), "do.error.status: must be 200 to 599");
   EXPECT_EQ(Problem(R"({"error": {"body": "yaml"}})"), "do.error.body: must be one of xml, empty, html, json, truncated-xml, not 'yaml'");
   EXPECT_EQ(Problem(R"({"error": {"headers": {"a": "b\r\nc: d"}}})"), "do.error.headers.a: must be a text without line breaks");
+  for (const char* const name : {"Content-Length", "transfer-encoding", "Connection"}) {
+    for (const char* const deed : {"error", "slow_down"}) {
+      const std::string problem = Problem("{\"" + std::string(deed) + "\": {\"headers\": {\"" + name + "\": \"3\"}}}");
+      EXPECT_TRUE(problem.starts_with("do." + std::string(deed) + ".headers." + name + ": cannot be given")) << problem;
+      EXPECT_NE(problem.find("header_lie"), std::string::npos) << problem;
+    }
+  }
   EXPECT_EQ(Problem(R"({"latency": {}})"), "do.latency: takes no time: give ms, least_ms and most_ms, median_ms and sigma, or profile");
   EXPECT_EQ(Problem(R"({"stall": {"ms": 3600001}})"), "do.stall.ms: must be at most 3600000 milliseconds, an hour");
   EXPECT_EQ(Problem(R"({"header_lie": {}})"), "do.header_lie: changes nothing: give set, drop or repeat");

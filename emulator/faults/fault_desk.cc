@@ -33,7 +33,7 @@ Result<void> FaultDesk::AddRetryTest(std::string id, Scenario scenario) {
   PENSTOCK_ASSIGN(std::shared_ptr<RunningScenario> fresh, RunningScenario::Start(std::move(scenario), clock_.Now()));
   const std::unique_lock lock(mutex_);
   if (tests_.size() >= kMostRetryTests) {
-    return Error::Make(ErrorKind::kInvalidArgument, "there are " + std::to_string(kMostRetryTests) + " retry tests; delete those that are done");
+    return Error::Make(ErrorKind::kInvalidArgument, "there are " + std::to_string(tests_.size()) + " retry tests in this namespace already, and it keeps at most " + std::to_string(kMostRetryTests) + "; delete those that are done (DELETE /_penstock/retry-tests/ID), or reset the namespace");
   }
   const auto [at, added] = tests_.try_emplace(std::move(id), std::move(fresh));
   if (!added) return Error::Make(ErrorKind::kAlreadyExists, "a retry test '" + at->first + "' is there already; delete it or take another id");

@@ -22,7 +22,7 @@ namespace penstock::emulator::faults {
 // Thread safety: safe from any thread.
 class FaultDesk {
  public:
-  static constexpr std::size_t kMostRetryTests = 10'000;
+  static constexpr std::size_t kMostRetryTests = 1'000;
 
   // `clock`: the namespace's; outlives this.
   explicit FaultDesk(const Clock& clock) : clock_(clock) {}

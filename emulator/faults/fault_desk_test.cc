@@ -50,6 +50,15 @@ TEST_F(FaultDeskTest, ARequestThatNamesARetryTestMeetsThatAlone) {
   EXPECT_EQ(desk_.Find("t-2").error().kind, ErrorKind::kNotFound);
 }
 
+TEST_F(FaultDeskTest, RetryTestsAreBounded) {
+  for (std::size_t i = 0; i < FaultDesk::kMostRetryTests; ++i) ASSERT_TRUE(desk_.AddRetryTest(std::to_string(i), OneRule("one")).ok());
+  const auto beyond = desk_.AddRetryTest("beyond", OneRule("one"));
+  ASSERT_FALSE(beyond.ok());
+  EXPECT_NE(beyond.error().message.find("at most 1000; delete those that are done"), std::string::npos) << beyond.error().message;
+  ASSERT_TRUE(desk_.RemoveRetryTest("7").ok());
+  EXPECT_TRUE(desk_.AddRetryTest("beyond", OneRule("one")).ok());
+}
+
 TEST_F(FaultDeskTest, KeepsRetryTestsById) {
   ASSERT_TRUE(desk_.AddRetryTest("b", OneRule("b")).ok());
   ASSERT_TRUE(desk_.AddRetryTest("a", OneRule("a")).ok());

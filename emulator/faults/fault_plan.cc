@@ -43,6 +43,12 @@ std::optional<Error> FaultPlan::RefuseEntry(std::size_t place, std::string_view 
   return std::nullopt;
 }
 
+std::size_t FaultPlan::MostFiredBytes() const {
+  std::size_t bytes = 0;
+  for (const auto& ticket : tickets_) bytes += ticket->rule().id.size() + 1;
+  return bytes;
+}
+
 std::string FaultPlan::FiredRules() const {
   std::string ids;
   for (const auto& ticket : tickets_) {

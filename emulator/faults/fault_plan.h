@@ -44,6 +44,7 @@ class FaultPlan final : public api::RequestNotes {
   void Begin() { begun_ = true; }
   void Stop() { stopped_ = true; }
 
+  std::size_t MostFiredBytes() const override;
   std::string FiredRules() const override;
   std::optional<Error> RefuseEntry(std::size_t place, std::string_view key) override;
 

@@ -62,6 +62,7 @@ Result<void> FaultyBody::DoWhatIsDue() {
       KeepPace(step, *pace);
     } else if (!DoBeforeCommit(exchange_, plan_, step, tools_.pauses)) {
       stopped_ = true;
+      exchange_.bytes_in = read_;  // the wire may read on, to throw it away
       return StoppedByFault();
     }
   }

@@ -66,6 +66,7 @@ TEST_F(FaultyBodyTest, AnErrorEndsTheBodyAtItsPlace) {
     FaultyBody body(request_.exchange(), *plan_, {pauses_, pacers_});
     EXPECT_EQ(ReadAll(body), std::vector<int>{-1}) << at;
     EXPECT_EQ(wire_.read, bytes) << at;
+    EXPECT_EQ(request_.exchange().bytes_in, bytes) << "what the wire throws away later was not taken";
     EXPECT_NE(plan_->in_place(), nullptr);
     EXPECT_FALSE(plan_->carried_out());
   }

@@ -8,6 +8,7 @@
 #include "emulator/api/claimed_key.h"
 #include "emulator/api/errors.h"
 #include "emulator/api/router.h"
+#include "emulator/api/text.h"
 
 namespace penstock::emulator::faults {
 namespace {
@@ -46,6 +47,12 @@ void SetType(api::Response& response, std::string_view type) {
   for (auto& [name, value] : response.headers) {
     if (name == "Content-Type") value = type;
   }
+}
+
+// In place of what is there of that name.
+void Put(api::Response& response, const std::string& name, const std::string& value) {
+  std::erase_if(response.headers, [&](const auto& header) { return api::EqualsIgnoreCase(header.first, name); });
+  response.Add(name, value);
 }
 
 std::string JsonQuoted(std::string_view text) {
@@ -100,7 +107,7 @@ void AnswerWithError(api::Exchange& exchange, const ErrorAction& action) {
   const api::ErrorInfo* const info = api::FindErrorInfo(action.code);
   ReplaceBody(response, action, !action.message.empty() || info == nullptr ? std::string_view(action.message) : info->message);
   if (action.retry_after) response.Add("x-amz-retry-after", std::to_string(action.retry_after->count()));
-  for (const auto& [name, value] : action.headers) response.Add(name, value);
+  for (const auto& [name, value] : action.headers) Put(response, name, value);
 }
 
 void AnswerWithLateError(api::Exchange& exchange, const LateErrorAction& action) {

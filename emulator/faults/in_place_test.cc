@@ -1,5 +1,7 @@
 #include "emulator/faults/in_place.h"
 
+#include <algorithm>
+
 #include "emulator/faults/test_support.h"
 #include "gtest/gtest.h"
 
@@ -34,6 +36,15 @@ TEST(InPlaceTest, SlowDownsPhraseIsFor503Alone) {
   EXPECT_EQ(request.exchange().response.reason, "Slow Down");
   AnswerWithError(request.exchange(), {.status = 500});
   EXPECT_EQ(request.exchange().response.reason, "");
+}
+
+TEST(InPlaceTest, AHeaderThatIsGivenReplacesTheOneThatIsThere) {
+  TestRequest request("GET", "/bucket/key");
+  AnswerWithError(request.exchange(), {.status = 503, .headers = {{"content-type", "text/x"}, {"X-A", "1"}}});
+  const api::Response& response = request.exchange().response;
+  EXPECT_EQ(response.Find("Content-Type"), "text/x");
+  EXPECT_EQ(std::count_if(response.headers.begin(), response.headers.end(), [](const auto& header) { return header.first.size() == 12; }), 1);
+  EXPECT_EQ(response.Find("x-a"), "1");
 }
 
 TEST(InPlaceTest, ALateErrorWaitsBetweenItsSpaces) {

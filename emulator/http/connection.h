@@ -43,7 +43,8 @@ struct ConnectionSettings {
   HeadLimits limits;
   std::chrono::milliseconds idle_timeout{60'000};
   std::chrono::milliseconds progress_timeout{20'000};
-  std::function<void(const api::Exchange&)> on_finished;  // may be empty
+  std::function<void(api::Exchange&)> on_ending;          // may be empty, as the next
+  std::function<void(const api::Exchange&)> on_finished;
 };
 
 // What a serving thread lends to the connection it serves.
@@ -130,6 +131,7 @@ class WireConnection final : private api::LateAnswer {
     std::optional<ScriptedAnswer> scripted;  // in place of `unsent`
     MonotonicTime listen_until{};  // its end leaves the peer's side open; epoch: it does not
     Allowances* const allowances;
+    std::optional<std::uint64_t> taken;  // of the request's body, where a handler stopped reading at a certain byte
     std::uint64_t held = 0;  // by the socket, as far as the allowances know
   };
 
@@ -148,6 +150,11 @@ class WireConnection final : private api::LateAnswer {
   Pause FinishTurn(ServingTools& tools);
   Pause SendAnswer(ServingTools& tools, bool expired);
   Pause EndAnswer(const SendResult& sent);
+  // The end of turn_'s answer leaves next; of its body so many bytes do in all.
+  void ShowEnd(std::uint64_t body_bytes);
+  BeforeEnd end_shown() {
+    return [this](std::uint64_t body_bytes) { ShowEnd(body_bytes); };
+  }
   // Goes on with turn_'s scripted answer.
   Pause SendScripted(bool expired);
   ResponseContext ContextOf(const api::Exchange& exchange, bool can_keep, ServingTools& tools) const;

@@ -30,10 +30,8 @@ bool AsksToClose(const api::Response& response) {
 WireConnection::Pause WireConnection::FinishTurn(ServingTools& tools) {
   Turn& turn = *turn_;
   if (turn.exchange.pending) ShowAnswer(turn);
-  if (turn.exchange.response.action != api::WireAction::kSend) {
-    if (turn.exchange.response.action == api::WireAction::kReset) stream_->Reset();
-    return EndAnswer({});
-  }
+  if (turn.exchange.response.action != api::WireAction::kSend) return EndAnswer({});
+  if (turn.exchange.bytes_in > 0) turn.taken = turn.exchange.bytes_in;  // what is thrown away below nobody has taken
   const bool unread = !turn.body.Drain(kDrainBytes);
   // A small body that is still arriving is waited for once the answer has left; a larger one costs the connection.
   const bool soon_read =
@@ -53,7 +51,7 @@ WireConnection::Pause WireConnection::SendScripted(bool expired) {
   if (expired) stream_->Reset();
   for (;;) {
     const MonotonicTime now = Now();
-    switch (answer.Go(*stream_, now)) {
+    switch (answer.Go(*stream_, now, end_shown())) {
       case ScriptedAnswer::State::kRoom: stage_ = Stage::kAnswer; return Next::kRoom;
       case ScriptedAnswer::State::kWait:
         // A server that stops lets answers take their time, up to its grace.
@@ -65,7 +63,6 @@ WireConnection::Pause WireConnection::SendScripted(bool expired) {
         pausing_.store(false, std::memory_order_relaxed);
         continue;
       case ScriptedAnswer::State::kReset:
-        stream_->Reset();
         turn_->exchange.response.action = api::WireAction::kReset;
         return EndAnswer(answer.result());
       case ScriptedAnswer::State::kHalfClose:
@@ -89,7 +86,7 @@ WireConnection::Pause WireConnection::SendAnswer(ServingTools& tools, bool expir
   }
   LimitUnsent();
   const SendResult sent =
-      tools.writer.Continue(*stream_, turn.exchange.response, std::move(turn.unsent), milliseconds(0));
+      tools.writer.Continue(*stream_, turn.exchange.response, std::move(turn.unsent), milliseconds(0), end_shown());
   return sent.blocked ? AwaitRoom(tools) : EndAnswer(sent);
 }
 
@@ -117,13 +114,27 @@ void WireConnection::LimitUnsent() {
   stream_->LimitUnsent(limit ? kUnsentInCrowd : 0);
 }
 
+void WireConnection::ShowEnd(std::uint64_t body_bytes) {
+  Turn& turn = *turn_;
+  turn.exchange.ended = Now();
+  turn.exchange.bytes_out = body_bytes;
+  turn.exchange.bytes_in = turn.taken.value_or(turn.body.bytes_read());
+  turn.exchange.whole = true;
+  if (settings_.on_ending) settings_.on_ending(turn.exchange);
+}
+
+// What it did is known before the peer can learn of its end.
 WireConnection::Pause WireConnection::EndAnswer(const SendResult& sent) {
   Turn& turn = *turn_;
   turn.exchange.bytes_out = sent.body_bytes;
-  turn.exchange.bytes_in = turn.body.bytes_read();
+  turn.exchange.bytes_in = turn.taken.value_or(turn.body.bytes_read());
   turn.exchange.whole = sent.ok;
+  if (!sent.ok || turn.exchange.ended == MonotonicTime{}) turn.exchange.ended = Now();
   if (settings_.on_finished) settings_.on_finished(turn.exchange);
-  if (turn.exchange.response.action == api::WireAction::kReset) return Next::kClose;
+  if (turn.exchange.response.action == api::WireAction::kReset) {
+    stream_->Reset();
+    return Next::kClose;
+  }
   if (turn.listen_until != MonotonicTime{}) return CloseBy(turn.listen_until);
   if (!sent.ok || !sent.keep_alive) return Close(turn.refused || !turn.body.at_end());
   stage_until_ = Now() + kDrainPatience;
@@ -159,7 +170,7 @@ ResponseContext WireConnection::ContextOf(const api::Exchange& exchange, bool ca
 
 SendResult WireConnection::BeginSending(const api::Exchange& exchange, bool can_keep, ServingTools& tools) {
   LimitUnsent();
-  return tools.writer.Send(*stream_, exchange.response, ContextOf(exchange, can_keep, tools), milliseconds(0));
+  return tools.writer.Send(*stream_, exchange.response, ContextOf(exchange, can_keep, tools), milliseconds(0), end_shown());
 }
 
 }  // namespace penstock::emulator::http

@@ -1,6 +1,8 @@
 // What one client sees on its connection, through a real server.
 #include "emulator/http/connection.h"
 
+#include <atomic>
+#include <array>
 #include <future>
 #include <mutex>
 #include <string>
@@ -276,6 +278,45 @@ TEST_F(ConnectionTest, ReportsEveryFinishedExchangeWithItsBytes) {
   client.Ask("PUT / HTTP/1.1\r\n\r\n");
   EXPECT_EQ(counted.get_future().get(), (std::pair<std::uint64_t, std::uint64_t>(3, 5)));
   EXPECT_EQ(refused.get_future().get(), "400 16");
+}
+
+TEST_F(ConnectionTest, WhatIsThrownAwayBehindAHandlersOwnCountIsNotTaken) {
+  std::promise<std::uint64_t> counted;
+  ServerOptions options;
+  options.on_finished = [&](const api::Exchange& exchange) { counted.set_value(exchange.bytes_in); };
+  Serve(
+      [](api::Exchange& exchange) {
+        std::array<std::byte, 3> some;
+        exchange.bytes_in = exchange.body->Read(some).value();
+        AnswerWith(exchange, "refused");
+      },
+      options);
+  TestClient client = Connect();
+  EXPECT_EQ(client.Ask("PUT / HTTP/1.1\r\nHost: h\r\nContent-Length: 30000\r\n\r\n" + std::string(30'000, 'x')).body, "refused");
+  EXPECT_EQ(counted.get_future().get(), 3u);
+}
+
+// Whoever has an answer may ask what was written down of it.
+TEST_F(ConnectionTest, TheEndOfAnAnswerIsShownBeforeThePeerHasAnyOfIt) {
+  TestClient* peer = nullptr;
+  std::atomic<int> shown{0};
+  ServerOptions options;
+  options.on_ending = [&](api::Exchange& exchange) {
+    EXPECT_TRUE(peer->Silent());
+    EXPECT_TRUE(exchange.whole);
+    EXPECT_GE(exchange.ended, exchange.began);
+    EXPECT_EQ(exchange.bytes_out, exchange.request.method == "HEAD" ? 0u : 5u);
+    ++shown;
+  };
+  Serve([](api::Exchange& exchange) { AnswerWith(exchange, "12345"); }, options);
+  TestClient client = Connect();
+  peer = &client;
+  for (int i = 1; i <= 10; ++i) {
+    EXPECT_EQ(client.Ask("GET / HTTP/1.1\r\nHost: h\r\n\r\n").body, "12345");
+    EXPECT_EQ(shown, 2 * i - 1);
+    client.Ask("HEAD / HTTP/1.1\r\nHost: h\r\n\r\n", true);
+    EXPECT_EQ(shown, 2 * i);
+  }
 }
 
 TEST_F(ConnectionTest, AHeadThatNeverEndsIsTimedOut) {

@@ -20,6 +20,8 @@ constexpr std::uint64_t kCopyFileBytes = 32 << 10;
 // A body in memory up to this size is copied behind the head: one piece costs the kernel less than two.
 constexpr std::uint64_t kJoinBytes = 4 << 10;
 
+constexpr std::size_t kMostPieces = 3;
+
 struct StatusText {
   int status;
   std::string_view reason;
@@ -192,7 +194,8 @@ void AppendHead(const api::Response& response, const ResponsePlan& plan, const R
 }
 
 SendResult ResponseWriter::Send(Stream& stream, const api::Response& response, ResponseContext context,
-                                std::chrono::milliseconds patience) {
+                                std::chrono::milliseconds patience, const BeforeEnd& before_end) {
+  before_end_ = &before_end;
   const ResponsePlan plan = PlanResponse(response, context);
   if (plan.length_lies) context.keep_alive = false;
   std::string text = std::move(unsent_.text);  // for its memory
@@ -200,9 +203,10 @@ SendResult ResponseWriter::Send(Stream& stream, const api::Response& response, R
   AppendHead(response, plan, context, text);
   unsent_ = UnsentResponse{.text = std::move(text), .chunked = plan.framing == ResponseFraming::kChunked};
   unsent_.so_far.keep_alive = context.keep_alive;
+  if (plan.send_body) unsent_.body_bytes = api::BodySize(response);
   const auto* const content = plan.send_body ? std::get_if<store::Content>(&response.body) : nullptr;
   if (content != nullptr) {
-    unsent_.behind_slice = api::BodySize(response);
+    unsent_.behind_slice = unsent_.body_bytes;
     BeginSlice(*content);
     return SendContent(stream, *content, patience);
   }
@@ -212,15 +216,58 @@ SendResult ResponseWriter::Send(Stream& stream, const api::Response& response, R
 }
 
 SendResult ResponseWriter::Continue(Stream& stream, const api::Response& response, UnsentResponse unsent,
-                                    std::chrono::milliseconds patience) {
+                                    std::chrono::milliseconds patience, const BeforeEnd& before_end) {
+  before_end_ = &before_end;
   unsent_ = std::move(unsent);
   if (const auto* content = std::get_if<store::Content>(&response.body); content != nullptr && unsent_.body_end == 0) {
     return SendContent(stream, *content, patience);
   }
   const ByteView rest = unsent_.text_left();
-  const IoResult sent = stream.Write({&rest, 1}, More::kNo, patience);
+  const IoResult sent = WriteEnd(stream, {&rest, 1}, patience);
   unsent_.text_at += sent.bytes;
   return Outcome(sent.status);
+}
+
+void ResponseWriter::TellEnd() const {
+  if (*before_end_) (*before_end_)(unsent_.body_bytes);
+}
+
+IoResult ResponseWriter::WriteEnd(Stream& stream, std::span<const ByteView> pieces, std::chrono::milliseconds patience) {
+  std::uint64_t size = 0;
+  for (const ByteView piece : pieces) size += piece.size();
+  if (size <= kWholeBytes) {
+    TellEnd();
+    return stream.Write(pieces, More::kNo, patience);
+  }
+  std::array<ByteView, kMostPieces> front;
+  std::array<ByteView, kMostPieces> end;
+  std::uint64_t in_front = size - kEndBytes;
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    const std::size_t bytes = std::min<std::uint64_t>(in_front, pieces[i].size());
+    front[i] = pieces[i].first(bytes);
+    end[i] = pieces[i].subspan(bytes);
+    in_front -= bytes;
+  }
+  const IoResult sent = stream.Write({front.data(), pieces.size()}, More::kYes, patience);
+  if (sent.status != IoStatus::kOk) return sent;
+  TellEnd();
+  const IoResult rest = stream.Write({end.data(), pieces.size()}, More::kNo, patience);
+  return {rest.status, sent.bytes + rest.bytes};
+}
+
+IoResult ResponseWriter::WritePieces(Stream& stream, std::span<const ByteView> pieces, More more,
+                                     std::chrono::milliseconds patience) {
+  return more == More::kNo ? WriteEnd(stream, pieces, patience) : stream.Write(pieces, more, patience);
+}
+
+IoResult ResponseWriter::SendFileEnd(Stream& stream, int file, std::uint64_t begin, std::uint64_t size,
+                                     std::chrono::milliseconds patience) {
+  const std::uint64_t in_front = size - std::min(size, kEndBytes);
+  const IoResult sent = stream.SendFile(file, begin, in_front, patience);
+  if (sent.status != IoStatus::kOk) return sent;
+  TellEnd();
+  const IoResult rest = stream.SendFile(file, begin + in_front, size - in_front, patience);
+  return {rest.status, sent.bytes + rest.bytes};
 }
 
 SendResult ResponseWriter::Outcome(IoStatus status) {
@@ -244,7 +291,7 @@ SendResult ResponseWriter::SendText(Stream& stream, std::string_view body, std::
   unsent_.body_begin = text.size();
   unsent_.body_end = text.size() + body.size();
   const std::array<ByteView, 3> pieces = {AsBytes(text), AsBytes(body), AsBytes(end)};
-  const IoResult sent = stream.Write(pieces, More::kNo, patience);
+  const IoResult sent = WriteEnd(stream, pieces, patience);
   unsent_.text_at = sent.bytes;
   if (sent.status == IoStatus::kWouldBlock) text.append(body).append(end);
   return Outcome(sent.status);
@@ -278,7 +325,7 @@ SendResult ResponseWriter::SendContent(Stream& stream, const store::Content& con
   }
   const ByteView rest = unsent_.text_left();
   if (rest.empty()) return Outcome(IoStatus::kOk);
-  const IoResult sent = stream.Write({&rest, 1}, More::kNo, patience);
+  const IoResult sent = WriteEnd(stream, {&rest, 1}, patience);
   unsent_.text_at += sent.bytes;
   return Outcome(sent.status);
 }
@@ -290,11 +337,11 @@ IoResult ResponseWriter::SendSlice(Stream& stream, const store::ContentSlice& sl
   std::array<ByteView, 2> pieces = {unsent_.text_left(), {}};
   if (const std::optional<ByteView> memory = slice.blob->Memory()) {
     pieces[1] = memory->subspan(begin, size);
-    if (size > kJoinBytes) return stream.Write(pieces, more, patience);
+    if (size > kJoinBytes) return WritePieces(stream, pieces, more, patience);
     const std::size_t text_size = unsent_.text.size();
     unsent_.text.append(AsText(pieces[1]));
     const ByteView joined = unsent_.text_left();
-    const IoResult sent = stream.Write({&joined, 1}, more, patience);
+    const IoResult sent = WritePieces(stream, {&joined, 1}, more, patience);
     unsent_.text.resize(text_size);
     return sent;
   }
@@ -304,12 +351,13 @@ IoResult ResponseWriter::SendSlice(Stream& stream, const store::ContentSlice& sl
     const MutableByteView copy = MutableByteView(scratch_).first(size);
     if (!ReadFile(file, begin, copy)) return {IoStatus::kBroken, 0};
     pieces[1] = copy;
-    return stream.Write(pieces, more, patience);
+    return WritePieces(stream, pieces, more, patience);
   }
   IoResult sent;
   if (!pieces[0].empty()) sent = stream.Write({pieces.data(), 1}, More::kYes, patience);
   if (sent.status != IoStatus::kOk) return sent;
-  const IoResult body = stream.SendFile(file, begin, size, patience);
+  const IoResult body =
+      more == More::kNo ? SendFileEnd(stream, file, begin, size, patience) : stream.SendFile(file, begin, size, patience);
   return {body.status, sent.bytes + body.bytes};
 }
 

@@ -4,6 +4,8 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -52,6 +54,15 @@ struct SendResult {
   std::uint64_t body_bytes = 0;  // of the body, without chunk framing; a lower bound when not ok
 };
 
+// Told that what is written next may be the answer's end: whoever has the whole answer has it later than this. Again where the
+// end did not leave at once. `body_bytes`: of the whole answer. Empty: nobody wants to know.
+using BeforeEnd = std::function<void(std::uint64_t body_bytes)>;
+
+// An answer of up to kWholeBytes leaves at once; of a longer one the last kEndBytes leave by themselves, so that its end is not
+// told of while most of it is still here.
+constexpr std::uint64_t kWholeBytes = 256 << 10;
+constexpr std::uint64_t kEndBytes = 16 << 10;
+
 // What of a response has not left yet: a text, and behind it the content's slices from one of them on.
 struct UnsentResponse {
   std::string text;
@@ -61,6 +72,7 @@ struct UnsentResponse {
   std::size_t slice = 0;
   std::uint64_t slice_at = 0;      // bytes of the slice that have left
   std::uint64_t behind_slice = 0;  // bytes of all slices behind it
+  std::uint64_t body_bytes = 0;    // of the whole response
   bool chunked = false;
   bool ended = false;  // no slice is left: the text is the last
   SendResult so_far;
@@ -74,11 +86,11 @@ class ResponseWriter {
   // Head and small bodies in one system call; memory is sent from where it lies, files by sendfile. Waits up to `patience`
   // for each step of progress; without any it may come to be blocked.
   SendResult Send(Stream& stream, const api::Response& response, ResponseContext context,
-                  std::chrono::milliseconds patience);
+                  std::chrono::milliseconds patience, const BeforeEnd& before_end = {});
   // After a blocked Send or Continue: what is left, for a Continue of any writer with the same response.
   UnsentResponse TakeUnsent() { return std::move(unsent_); }
   SendResult Continue(Stream& stream, const api::Response& response, UnsentResponse unsent,
-                      std::chrono::milliseconds patience);
+                      std::chrono::milliseconds patience, const BeforeEnd& before_end = {});
 
  private:
   SendResult SendText(Stream& stream, std::string_view body, std::chrono::milliseconds patience);
@@ -88,9 +100,15 @@ class ResponseWriter {
   // Goes to the first slice that has bytes, from unsent_.slice on, and adds its framing to the text; or to the end.
   void BeginSlice(const store::Content& content);
   SendResult Outcome(IoStatus status);
+  // Writes what the response ends with; at most kMostPieces.
+  IoResult WriteEnd(Stream& stream, std::span<const ByteView> pieces, std::chrono::milliseconds patience);
+  IoResult WritePieces(Stream& stream, std::span<const ByteView> pieces, More more, std::chrono::milliseconds patience);
+  IoResult SendFileEnd(Stream& stream, int file, std::uint64_t begin, std::uint64_t size, std::chrono::milliseconds patience);
+  void TellEnd() const;
 
   UnsentResponse unsent_;
   std::vector<std::byte> scratch_;
+  const BeforeEnd* before_end_ = nullptr;  // of the call; never null in one
 };
 
 // RFC 1123 date of `now`, formatted once per second.

@@ -228,6 +228,35 @@ TEST_F(SendTest, ABlockedAnswerIsContinuedByAnyWriter) {
   }
 }
 
+// What has the whole answer may ask for what was written down of it.
+TEST(EndOfAnswer, IsToldOfOnceBeforeItLeaves) {
+  for (const std::size_t size : {std::size_t{0}, std::size_t{9}, std::size_t{100'000}, std::size_t{5'000'000}}) {
+    const std::string text = PatternText(size);
+    api::Response memory;
+    memory.body = ContentOf(std::make_shared<MemoryBlob>(text));
+    api::Response file;
+    file.body = ContentOf(std::make_shared<FileBlob>(text));
+    api::Response two;
+    two.body = store::Content{{{std::make_shared<MemoryBlob>(text), {0, size}}, {std::make_shared<FileBlob>(text), {0, size}}}};
+    api::Response plain = With(text);
+    for (api::Response* const response : {&plain, &memory, &file, &two}) {
+      for (const bool chunked : {false, true}) {
+        response->chunked = chunked;
+        CountingStream stream;
+        std::vector<std::uint64_t> told;
+        const SendResult sent = ResponseWriter().Send(stream, *response, Context(), kTestPatience, [&](std::uint64_t body_bytes) {
+          told.push_back(stream.taken);
+          EXPECT_EQ(body_bytes, response == &two ? 2 * size : size);
+        });
+        EXPECT_TRUE(sent.ok);
+        ASSERT_EQ(told.size(), 1u) << size << " chunked " << chunked;
+        EXPECT_LT(told[0], stream.taken) << size << " chunked " << chunked;
+        EXPECT_LE(stream.taken - told[0], kWholeBytes) << "most of it had not left";
+      }
+    }
+  }
+}
+
 TEST_F(SendTest, GivesUpOnAPeerThatDoesNotRead) {
   const SendResult sent = writer_.Send(*pipe_.stream, With(std::string(64 << 20, 'x')), Context(), std::chrono::milliseconds(50));
   EXPECT_FALSE(sent.ok);

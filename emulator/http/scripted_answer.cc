@@ -54,7 +54,7 @@ void ScriptedAnswer::PlaceSteps() {
   std::stable_sort(stops_.begin(), stops_.end(), [](const Stop& a, const Stop& b) { return a.at < b.at; });
 }
 
-ScriptedAnswer::State ScriptedAnswer::Go(Stream& stream, MonotonicTime now) {
+ScriptedAnswer::State ScriptedAnswer::Go(Stream& stream, MonotonicTime now, const BeforeEnd& before_end) {
   const api::Delivery& delivery = *response_.delivery;
   for (;;) {
     if (ended_ != State::kWait) return ended_;
@@ -78,11 +78,21 @@ ScriptedAnswer::State ScriptedAnswer::Go(Stream& stream, MonotonicTime now) {
     } else if (delivery.piece > 0 && at_ < body_begin()) {
       until = std::min(until, body_begin());
     }
+    if (until == end() && end() - at_ > kWholeBytes) {
+      until -= kEndBytes;
+    } else if (until == end() && before_end && EndIsNext()) {
+      before_end(body_bytes_);
+    }
     const IoResult sent = Send(stream, until);
     at_ += sent.bytes;
     if (sent.status == IoStatus::kWouldBlock) return State::kRoom;
     if (sent.status != IoStatus::kOk) return ended_ = State::kBroken;
   }
+}
+
+bool ScriptedAnswer::EndIsNext() const {
+  if (at_ < body_begin()) return body_begin() == end();
+  return at_ >= body_end() || tail_.empty();
 }
 
 MonotonicTime ScriptedAnswer::MayLeaveAt(MonotonicTime now) const {

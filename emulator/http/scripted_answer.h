@@ -29,7 +29,7 @@ class ScriptedAnswer {
   // `response` has a delivery, and outlives this.
   ScriptedAnswer(const api::Response& response, ResponseContext context);
 
-  State Go(Stream& stream, MonotonicTime now);
+  State Go(Stream& stream, MonotonicTime now, const BeforeEnd& before_end = {});
   MonotonicTime wait_until() const { return wait_until_; }
   // What a plain answer would tell; `blocked` never.
   SendResult result() const;
@@ -46,6 +46,8 @@ class ScriptedAnswer {
   bool MayReset(const Stream& stream, MonotonicTime now);
   // The next piece of the body.
   MonotonicTime MayLeaveAt(MonotonicTime now) const;
+  // Whether what is left, up to the end, leaves with one write.
+  bool EndIsNext() const;
   // Bytes from at_ on that may leave before `end`, and how many of them left.
   IoResult Send(Stream& stream, std::uint64_t end);
   // Of the body alone: its bytes from `begin` on, up to `body_end_at`; at most those of one slice.

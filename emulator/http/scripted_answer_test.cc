@@ -351,5 +351,36 @@ TEST_F(ScriptedAnswerTest, AnEndBehindTheLastByteIsAWholeAnswer) {
   EXPECT_TRUE(whole());
 }
 
+TEST(ScriptedEnd, IsToldOfBeforeItLeavesAndNotBeforeWhatEndsIt) {
+  ResponseContext context;
+  for (const bool chunked : {false, true}) {
+    for (const std::size_t size : {std::size_t{0}, std::size_t{1'000}, std::size_t{2'000'000}}) {
+      api::Response response;
+      response.body = PatternText(size);
+      response.chunked = chunked;
+      response.delivery = std::make_unique<api::Delivery>();
+      response.delivery->steps = {{.place = Place::kEnd, .kind = Kind::kReset}};
+      ScriptedAnswer answer(response, context);
+      CountingStream stream;
+      std::vector<std::uint64_t> told;
+      while (answer.Go(stream, MonotonicTime(), [&](std::uint64_t body_bytes) {
+        told.push_back(stream.taken);
+        EXPECT_EQ(body_bytes, size);
+      }) == ScriptedAnswer::State::kRoom) {
+      }
+      ASSERT_EQ(told.size(), 1u);
+      EXPECT_LT(told[0], stream.taken);
+      EXPECT_LE(stream.taken - told[0], kWholeBytes);
+    }
+  }
+  api::Response cut;
+  cut.body = PatternText(1'000);
+  cut.delivery = std::make_unique<api::Delivery>();
+  cut.delivery->steps = {{.place = Place::kBody, .offset = 999, .kind = Kind::kFin}};
+  ScriptedAnswer answer(cut, context);
+  CountingStream stream;
+  EXPECT_EQ(answer.Go(stream, MonotonicTime(), [](std::uint64_t) { ADD_FAILURE() << "it never ends"; }), ScriptedAnswer::State::kFin);
+}
+
 }  // namespace
 }  // namespace penstock::emulator::http

@@ -70,6 +70,7 @@ class WireServer final : public Server {
     engine.connection.idle_timeout = options.idle_timeout;
     engine.connection.progress_timeout = options.progress_timeout;
     engine.on_accept = std::move(options.on_accept);
+    engine.connection.on_ending = std::move(options.on_ending);
     engine.connection.on_finished = std::move(options.on_finished);
     PENSTOCK_ASSIGN(engine_, Engine::Start(std::move(engine)));
     PENSTOCK_ASSIGN(listener_, Listener::Start(options.host, options.port, [this](int fd) { engine_->Add(fd); }));

@@ -32,6 +32,10 @@ struct ServerOptions {
   const Clock* clock = nullptr;  // null: the system's. For dates; time-outs run on the machine's monotonic clock
   // Asked about every connection, on the thread that accepts; may be empty. Must not block.
   std::function<Reception(const Arrival&)> on_accept;
+  // Called on the serving thread before the end of a response leaves, with what is known of it then (ended, bytes, whole): whoever
+  // has the response has it later. Again where the end did not leave at once; not for a response that ends early. May be empty.
+  // Must not block.
+  std::function<void(api::Exchange&)> on_ending;
   // Called on the serving thread once the response has left or failed, before the connection's next request; may be
   // empty. Also for requests that never reached the handler (operation and space unset). Must not block.
   std::function<void(const api::Exchange&)> on_finished;

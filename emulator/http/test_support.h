@@ -193,6 +193,24 @@ struct Pipe {
   std::unique_ptr<PlainStream> stream;
 };
 
+// Takes everything at once, and counts it.
+class CountingStream final : public Stream {
+ public:
+  CountingStream() : Stream(-1) {}
+  IoResult TryRead(MutableByteView) override { return {IoStatus::kEnd, 0}; }
+  IoResult Write(std::span<const ByteView> pieces, More, std::chrono::milliseconds) override {
+    std::size_t bytes = 0;
+    for (const ByteView piece : pieces) bytes += piece.size();
+    taken += bytes;
+    return {IoStatus::kOk, bytes};
+  }
+  IoResult SendFile(int, std::uint64_t, std::uint64_t count, std::chrono::milliseconds) override {
+    taken += count;
+    return {IoStatus::kOk, count};
+  }
+  std::uint64_t taken = 0;
+};
+
 class FunctionHandler final : public api::Handler {
  public:
   using Function = std::function<void(api::Exchange&)>;

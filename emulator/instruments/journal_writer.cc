@@ -22,7 +22,7 @@ class LeavingMarks final : public api::Handler {
     next_.Handle(exchange);
     exchange.WhenAnswered([](api::Exchange& answered) {
       Instruments* const instruments = answered.space ? answered.space->instruments.get() : nullptr;
-      if (instruments != nullptr && instruments->journal() != nullptr) answered.journal_mark = instruments->journal()->BeginLeaving();
+      if (instruments != nullptr && instruments->journal() != nullptr) answered.journal.mark = instruments->journal()->BeginLeaving();
     });
   }
 
@@ -100,14 +100,14 @@ Told Look(const std::vector<api::HeaderView>& headers, std::string& checksums) {
   return told;
 }
 
-}  // namespace
-
-std::unique_ptr<api::Handler> MakeLeavingMarks(api::Handler& next) { return std::make_unique<LeavingMarks>(next); }
-
-void WriteDown(const api::Exchange& exchange, MonotonicTime now) {
+Instruments* InstrumentsWithJournal(const api::Exchange& exchange) {
   Instruments* const instruments = exchange.space ? exchange.space->instruments.get() : nullptr;
-  journal::Journal* const journal = instruments != nullptr ? instruments->journal() : nullptr;
-  if (journal == nullptr) return;
+  return instruments != nullptr && instruments->journal() != nullptr ? instruments : nullptr;
+}
+
+// Calls `write` with the entry that says what is known of the request now. `faults`: the rules that fired for it.
+template <class Write>
+void WithEntry(const api::Exchange& exchange, MonotonicTime opened, std::string_view faults, Write write) {
   // The entry's texts are views: these hold what is made for it, and keep their memory for the next one.
   thread_local std::string checksums;
   thread_local std::string target;
@@ -115,10 +115,9 @@ void WriteDown(const api::Exchange& exchange, MonotonicTime now) {
   const Told told = Look(exchange.request.headers, checksums);
   // A trailer's name is announced in a header; its value is the answer's where that has it.
   if (IsChecksum(told.trailer)) AddPair(checksums, told.trailer, exchange.response.Find(told.trailer).value_or(std::string_view("trailer")));
-  const std::string faults = exchange.notes ? exchange.notes->FiredRules() : std::string();
   const journal::Entry entry{.received = exchange.received,
-                       .began = exchange.began - instruments->opened(),
-                       .ended = now - instruments->opened(),
+                       .began = exchange.began - opened,
+                       .ended = exchange.ended - opened,
                        .connection = exchange.connection.id,
                        .requests_before = exchange.connection.requests_before,
                        .tls = exchange.connection.tls,
@@ -142,7 +141,38 @@ void WriteDown(const api::Exchange& exchange, MonotonicTime now) {
                        .faults = faults,
                        .checksums = checksums,
                        .payload = PayloadOf(told.payload)};
-  journal->Append(entry, exchange.journal_mark);
+  write(entry);
+}
+
+std::string FiredRules(const api::Exchange& exchange) { return exchange.notes ? exchange.notes->FiredRules() : std::string(); }
+
+}  // namespace
+
+std::unique_ptr<api::Handler> MakeLeavingMarks(api::Handler& next) { return std::make_unique<LeavingMarks>(next); }
+
+void WriteDown(api::Exchange& exchange) {
+  Instruments* const instruments = InstrumentsWithJournal(exchange);
+  if (instruments == nullptr || exchange.journal.number > 0) return;
+  const std::string faults = FiredRules(exchange);
+  // A rule may yet fire behind the answer's end.
+  const std::size_t room = exchange.notes ? exchange.notes->MostFiredBytes() - faults.size() : 0;
+  WithEntry(exchange, instruments->opened(), faults, [&](const journal::Entry& entry) {
+    exchange.journal.number = instruments->journal()->Append(entry, exchange.journal.mark, room);
+  });
+  exchange.journal.ended = exchange.ended;
+  exchange.journal.faults_bytes = faults.size();
+}
+
+void WriteEnd(const api::Exchange& exchange) {
+  Instruments* const instruments = InstrumentsWithJournal(exchange);
+  if (instruments == nullptr) return;
+  const api::JournalPlace& place = exchange.journal;
+  const std::string faults = FiredRules(exchange);
+  if (place.number > 0 && exchange.whole && exchange.ended == place.ended && faults.size() == place.faults_bytes) return;
+  WithEntry(exchange, instruments->opened(), faults, [&](const journal::Entry& entry) {
+    if (place.number > 0) return instruments->journal()->Amend(place.number, entry);
+    instruments->journal()->Append(entry, place.mark);
+  });
 }
 
 }  // namespace penstock::emulator::instruments

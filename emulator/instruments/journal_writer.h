@@ -12,9 +12,10 @@ namespace penstock::emulator::instruments {
 // that has its answer finds it there. `next` outlives the handler.
 std::unique_ptr<api::Handler> MakeLeavingMarks(api::Handler& next);
 
-// Writes a finished request into its namespace's journal; nothing where there is none. `now`: when its answer had left or
-// failed.
-void WriteDown(const api::Exchange& exchange, MonotonicTime now);
+// Writes a request whose answer is about to end into its namespace's journal, once; nothing where there is none.
+void WriteDown(api::Exchange& exchange);
+// The request is over: one that is not written down is, and an entry that foretold another end is amended.
+void WriteEnd(const api::Exchange& exchange);
 
 }  // namespace penstock::emulator::instruments
 

@@ -23,7 +23,13 @@ class JournalWriterTest : public testing::Test {
   }
 
   journal::Entry Written() {
-    WriteDown(exchange_, clock_.Monotonic());
+    exchange_.ended = clock_.Monotonic();
+    exchange_.journal = {};
+    WriteEnd(exchange_);
+    return Last();
+  }
+
+  journal::Entry Last() {
     reading_ = space_->instruments->journal()->Read();
     journal::Entry last;
     reading_.ForEach([&last](const journal::Entry& entry) {
@@ -106,12 +112,64 @@ TEST_F(JournalWriterTest, TheFirstHeaderOfANameCounts) {
 
 TEST_F(JournalWriterTest, WritesNothingWithoutAJournal) {
   space_->instruments = Instruments::Open({.journal_bytes = 0}, clock_).value();
-  WriteDown(exchange_, clock_.Monotonic());
+  const auto write = [this] {
+    WriteDown(exchange_);
+    WriteEnd(exchange_);
+  };
+  write();
   space_->instruments = nullptr;
-  WriteDown(exchange_, clock_.Monotonic());
+  write();
   exchange_.space = nullptr;
-  WriteDown(exchange_, clock_.Monotonic());
-  EXPECT_EQ(exchange_.journal_mark, 0u);
+  write();
+  EXPECT_EQ(exchange_.journal.mark, 0u);
+  EXPECT_EQ(exchange_.journal.number, 0u);
+}
+
+TEST_F(JournalWriterTest, AnEntryIsThereBeforeTheEndAndThereOnce) {
+  exchange_.ended = clock_.Monotonic();
+  exchange_.whole = true;
+  WriteDown(exchange_);
+  EXPECT_EQ(Last().number, 1u);
+  WriteDown(exchange_);  // the end did not leave at once
+  WriteEnd(exchange_);
+  EXPECT_EQ(Last().number, 1u);
+  EXPECT_EQ(reading_.size(), 1u);
+}
+
+TEST_F(JournalWriterTest, AnAnswerThatBrokeOffAtItsVeryEndIsAmended) {
+  exchange_.ended = clock_.Monotonic();
+  exchange_.whole = true;
+  exchange_.bytes_out = 100;
+  WriteDown(exchange_);
+  EXPECT_EQ(Last().ending, Ending::kAnswered);
+  clock_.Advance(std::chrono::milliseconds(7));
+  exchange_.ended = clock_.Monotonic();
+  exchange_.whole = false;
+  exchange_.bytes_out = 60;
+  WriteEnd(exchange_);
+  EXPECT_EQ(Last().ending, Ending::kBroken);
+  EXPECT_EQ(Last().bytes_out, 60u);
+  EXPECT_EQ(Last().lasted(), std::chrono::milliseconds(7));
+  EXPECT_EQ(reading_.size(), 1u);
+}
+
+TEST_F(JournalWriterTest, ARuleThatFiresBehindTheEndIsTold) {
+  class Notes final : public api::RequestNotes {
+   public:
+    std::size_t MostFiredBytes() const override { return 20; }
+    std::string FiredRules() const override { return fired; }
+    std::string fired = "slow";
+  };
+  const auto notes = std::make_shared<Notes>();
+  exchange_.notes = notes;
+  exchange_.ended = clock_.Monotonic();
+  exchange_.whole = true;
+  WriteDown(exchange_);
+  EXPECT_EQ(Last().faults, "slow");
+  notes->fired = "slow,reset-at-close";
+  WriteEnd(exchange_);
+  EXPECT_EQ(Last().faults, "slow,reset-at-close");
+  EXPECT_EQ(reading_.size(), 1u);
 }
 
 TEST_F(JournalWriterTest, WhoeverSettlesWaitsForAnAnswerThatIsLeaving) {
@@ -122,7 +180,7 @@ TEST_F(JournalWriterTest, WhoeverSettlesWaitsForAnAnswerThatIsLeaving) {
   MakeLeavingMarks(next)->Handle(exchange_);
   journal::Journal& journal = *space_->instruments->journal();
   EXPECT_FALSE(journal.Settle(MonotonicTime::clock::now()));
-  WriteDown(exchange_, clock_.Monotonic());
+  WriteDown(exchange_);
   EXPECT_TRUE(journal.Settle(MonotonicTime::clock::now()));
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <string>
 #include <type_traits>
 #include <utility>
 
@@ -60,7 +61,7 @@ std::array<std::string_view, kTexts + 1> Kept(const Entry& entry) {
   return texts;
 }
 
-Head HeadOf(const Entry& entry, const std::array<std::string_view, kTexts + 1>& texts) {
+Head HeadOf(const Entry& entry, const std::array<std::string_view, kTexts + 1>& texts, std::size_t room) {
   Head head{.attempt = entry.attempt,
             .received = entry.received.time_since_epoch().count(),
             .began = entry.began.count(),
@@ -74,13 +75,22 @@ Head HeadOf(const Entry& entry, const std::array<std::string_view, kTexts + 1>& 
             .has_range = entry.range.has_value(),
             .tls = entry.tls,
             .ending = entry.ending};
-  std::size_t bytes = sizeof(Head);
+  std::size_t bytes = sizeof(Head) + std::min(room, kLongText);
   for (std::size_t i = 0; i < texts.size(); ++i) {
     head.lengths[i] = static_cast<std::uint16_t>(texts[i].size());
     bytes += texts[i].size();
   }
   head.bytes = static_cast<std::uint32_t>(RoundUp(bytes));
   return head;
+}
+
+void Pack(std::byte* at, const Head& head, const std::array<std::string_view, kTexts + 1>& texts) {
+  std::memcpy(at, &head, sizeof(head));
+  at += sizeof(head);
+  for (const std::string_view text : texts) {
+    if (!text.empty()) std::memcpy(at, text.data(), text.size());
+    at += text.size();
+  }
 }
 
 // The entry that begins at `at`; its length.
@@ -189,26 +199,54 @@ void Journal::BeginBlock() {
   blocks_.push_back(std::make_shared<Block>(spare_, written_ + 1));
 }
 
-std::uint64_t Journal::Append(const Entry& entry, std::uint64_t mark) {
+std::uint64_t Journal::Append(const Entry& entry, std::uint64_t mark, std::size_t room) {
   const auto texts = Kept(entry);
-  const Head head = HeadOf(entry, texts);
+  const Head head = HeadOf(entry, texts, room);
   const MutexLock lock(mutex_);
   if (mark > 0) leaving_[mark - 1].fetch_sub(1);
   if (blocks_.empty() || blocks_.back()->used + head.bytes > kBlockBytes) BeginBlock();
   Block& block = *blocks_.back();
-  std::byte* at = block.bytes.get() + block.used;
-  std::memcpy(at, &head, sizeof(head));
-  at += sizeof(head);
-  for (const std::string_view text : texts) {
-    if (!text.empty()) std::memcpy(at, text.data(), text.size());
-    at += text.size();
-  }
+  Pack(block.bytes.get() + block.used, head, texts);
   block.used += head.bytes;
   next_.store(block.bytes.get() + std::min(block.used, kBlockBytes - kLinesAhead * kCacheLine), std::memory_order_relaxed);
   ++block.count;
   ++written_;
   if (waiting_ > 0) appended_.NotifyAll();
   return written_;
+}
+
+void Journal::Amend(std::uint64_t number, const Entry& entry) {
+  auto texts = Kept(entry);
+  const MutexLock lock(mutex_);
+  const auto behind = std::upper_bound(blocks_.begin(), blocks_.end(), number,
+                                       [](std::uint64_t wanted, const auto& block) { return wanted < block->first; });
+  if (behind == blocks_.begin()) return;
+  std::shared_ptr<Block>& block = *(behind - 1);
+  if (number >= block->first + block->count) return;
+  // A Reading may be looking at the block: it keeps what it has, and the next one finds another.
+  const auto amended = std::make_shared<Block>(spare_, block->first);
+  std::memcpy(amended->bytes.get(), block->bytes.get(), block->used);
+  amended->count = block->count;
+  amended->used = block->used;
+  std::byte* at = amended->bytes.get();
+  Entry before;
+  std::size_t bytes = Unpack(at, before);
+  for (std::uint64_t each = block->first; each < number; ++each) {
+    at += bytes;
+    bytes = Unpack(at, before);
+  }
+  const std::string said(before.faults);
+  Head head = HeadOf(entry, texts, 0);
+  if (head.bytes > bytes) {
+    Entry shorter = entry;
+    shorter.faults = said;
+    texts = Kept(shorter);
+    head = HeadOf(shorter, texts, 0);
+  }
+  if (head.bytes > bytes) return;
+  head.bytes = static_cast<std::uint32_t>(bytes);
+  Pack(at, head, texts);
+  block = amended;
 }
 
 Reading Journal::Read() const { return ReadAfter(0); }
@@ -218,6 +256,7 @@ Reading Journal::ReadAfter(std::uint64_t after) const {
   const MutexLock lock(mutex_);
   reading.dropped_ = dropped_;
   reading.last_ = written_;
+  reading.first_kept_ = blocks_.empty() ? written_ + 1 : blocks_.front()->first;
   for (const auto& block : blocks_) {
     const std::uint64_t end = block->first + block->count;
     if (end <= after + 1) continue;

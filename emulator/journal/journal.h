@@ -58,8 +58,12 @@ class Journal {
 
   // An answer is about to leave; Append with the mark tells that it has. Cheap, takes no lock.
   std::uint64_t BeginLeaving();
-  // `entry.number` is given here. Returns it. `mark`: BeginLeaving's; 0: there was none.
-  std::uint64_t Append(const Entry& entry, std::uint64_t mark = 0);
+  // `entry.number` is given here. Returns it. `mark`: BeginLeaving's; 0: there was none. `room`: bytes of text by which Amend may
+  // make the entry longer.
+  std::uint64_t Append(const Entry& entry, std::uint64_t mark = 0, std::size_t room = 0);
+  // What entry `number` should have said, from the next Reading on; nothing where it is gone. Costs a block's copy. Where
+  // there is no room for all that fired, what it said of that stays.
+  void Amend(std::uint64_t number, const Entry& entry);
   // Until the answers that are leaving now have entries, so that a client that has its answer finds it here; at most until
   // `until`: others may be long on their way. False then.
   bool Settle(MonotonicTime until);

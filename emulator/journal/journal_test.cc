@@ -134,6 +134,55 @@ TEST(JournalTest, ClearingForgetsEntriesButNotTheirNumbers) {
   EXPECT_EQ(Keys(journal.Read()), std::vector<std::string>{"new"});
 }
 
+TEST(JournalTest, AnAmendedEntrySaysWhatItShouldHave) {
+  Journal journal(2 * Journal::kBlockBytes);
+  for (const char* const key : {"a", "b", "c"}) journal.Append(Keyed(key), 0, 10);
+  const Reading before = journal.Read();
+  Entry entry = Keyed("b");
+  entry.status = 200;
+  entry.faults = "rule-1";
+  journal.Amend(2, entry);
+  std::vector<std::string> told;
+  journal.Read().ForEach([&](const Entry& each) {
+    told.push_back(std::string(each.key) + std::to_string(each.status) + std::string(each.faults));
+    return true;
+  });
+  EXPECT_EQ(told, (std::vector<std::string>{"a0", "b200rule-1", "c0"}));
+  EXPECT_EQ(before.Count({.status = 200}), 0U) << "a Reading stays as it was";
+  EXPECT_EQ(journal.Append(Keyed("d")), 4U);
+  EXPECT_EQ(Keys(journal.Read()), (std::vector<std::string>{"a", "b", "c", "d"}));
+}
+
+TEST(JournalTest, AnAmendmentFindsItsEntryInAnyBlockAndNoneThatIsGone) {
+  Journal journal(2 * Journal::kBlockBytes);
+  for (int i = 1; i <= 10'000; ++i) journal.Append(Keyed(std::to_string(i)));
+  const std::uint64_t oldest = journal.Read().dropped() + 1;
+  for (const std::uint64_t number : {std::uint64_t{1}, oldest, oldest + 400, std::uint64_t{10'000}, std::uint64_t{10'001}}) {
+    Entry entry = Keyed(std::to_string(number));
+    entry.status = 200;
+    journal.Amend(number, entry);
+  }
+  std::vector<std::uint64_t> amended;
+  journal.Read().ForEach([&](const Entry& entry) {
+    EXPECT_EQ(entry.key, std::to_string(entry.number));
+    if (entry.status == 200) amended.push_back(entry.number);
+    return true;
+  });
+  EXPECT_EQ(amended, (std::vector<std::uint64_t>{oldest, oldest + 400, 10'000}));
+}
+
+TEST(JournalTest, AnAmendmentWithoutRoomKeepsWhatWasSaidOfFaults) {
+  Journal journal(1 << 20);
+  journal.Append(Keyed("a"));
+  Entry entry = Keyed("a");
+  entry.status = 500;
+  entry.faults = std::string(100, 'f');
+  journal.Amend(1, entry);
+  const std::vector<JournalEntry> entries = journal.Read().Entries();
+  EXPECT_EQ(entries.at(0).status, 500);
+  EXPECT_EQ(entries.at(0).faults, "");
+}
+
 TEST(JournalTest, TextThatIsTooLongIsCut) {
   Journal journal(1 << 20);
   const std::string key(9'000, 'k');

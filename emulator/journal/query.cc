@@ -14,14 +14,13 @@ bool StatusHolds(const std::optional<int>& wanted, int status) {
   return !wanted || *wanted == status || (*wanted < 10 && *wanted == status / 100);
 }
 
-// Whether `id` is among the ids with commas between them.
+// Whether `id` is among the ids with commas between them. It may have commas of its own.
 bool Lists(std::string_view ids, std::string_view id) {
-  for (;;) {
-    const std::size_t comma = ids.find(',');
-    if (ids.substr(0, comma) == id) return true;
-    if (comma == std::string_view::npos) return false;
-    ids.remove_prefix(comma + 1);
+  for (std::size_t at = 0; (at = ids.find(id, at)) != std::string_view::npos; ++at) {
+    const std::size_t end = at + id.size();
+    if ((at == 0 || ids[at - 1] == ',') && (end == ids.size() || ids[end] == ',')) return true;
   }
+  return false;
 }
 
 // Sorted and without overlaps; neighbours that touch are one.
@@ -111,11 +110,17 @@ namespace penstock::emulator {
 
 std::vector<JournalEntry> JournalReading::Entries(const JournalFilter& filter, std::size_t limit) const {
   std::vector<JournalEntry> entries;
+  journal::RequireFilter(filter);
   ForEach([&](const JournalEntryView& entry) {
     if (entries.size() < limit && journal::Matches(filter, entry)) entries.push_back(journal::Owned(entry));
     return entries.size() < limit;
   });
   return entries;
+}
+
+std::uint64_t JournalReading::DroppedOf(const JournalFilter& filter) const {
+  const std::uint64_t last_dropped = first_kept_ - 1;
+  return std::min(dropped_, last_dropped - std::min(last_dropped, filter.after));
 }
 
 std::uint64_t JournalReading::Count(const JournalFilter& filter) const {

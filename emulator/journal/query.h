@@ -2,6 +2,7 @@
 #ifndef PENSTOCK_EMULATOR_JOURNAL_QUERY_H_
 #define PENSTOCK_EMULATOR_JOURNAL_QUERY_H_
 
+#include "emulator/journal/filter_check.h"
 #include "penstock/journal.h"
 
 namespace penstock::emulator::journal {
@@ -11,6 +12,7 @@ bool Matches(const JournalFilter& filter, const JournalEntryView& entry);
 // Calls `look` with every entry that `filter` selects, oldest first.
 template <class Look>
 void ForEachMatch(const JournalReading& reading, const JournalFilter& filter, Look look) {
+  RequireFilter(filter);
   reading.ForEach([&](const JournalEntryView& entry) {
     if (Matches(filter, entry)) look(entry);
     return true;

@@ -1,17 +1,19 @@
 #include "emulator/journal/question.h"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 #include <vector>
 
 #include "emulator/journal/export.h"
+#include "emulator/journal/filter_check.h"
 #include "emulator/journal/query.h"
 
 namespace penstock::emulator {
 namespace journal {
 namespace {
 
-constexpr std::uint64_t kHighestStatus = 999;
+constexpr std::uint64_t kHighestStatus = 599;  // and beyond it an int holds every number
 
 Json Pairs(const std::vector<ByteRange>& ranges) {
   Json pairs = Json::array();
@@ -23,6 +25,7 @@ Result<std::vector<std::string>> TextsOf(const JsonFields& fields, std::string_v
   std::vector<std::string> texts;
   PENSTOCK_ASSIGN(const Json* const list, fields.List(name));
   if (list == nullptr) return texts;
+  if (list->empty()) return FieldError(fields.Place(name), "is empty: leave it out to mean any");
   for (const Json& each : *list) {
     if (!each.is_string()) return FieldError(fields.Place(name), "takes strings");
     texts.push_back(each.get<std::string>());
@@ -35,6 +38,7 @@ Result<std::vector<ByteRange>> RangesOf(const JsonFields& fields, std::string_vi
   std::vector<ByteRange> ranges;
   PENSTOCK_ASSIGN(const Json* const list, fields.List(name));
   if (list == nullptr) return ranges;
+  if (list->empty()) return FieldError(fields.Place(name), "is empty: leave it out where nothing is to be compared");
   for (const Json& each : *list) {
     const bool pair = each.is_array() && each.size() == 2 && each[0].is_number_unsigned() && each[1].is_number_unsigned();
     if (!pair || each[0].get<std::uint64_t>() > each[1].get<std::uint64_t>()) {
@@ -83,7 +87,7 @@ Result<Json> EntriesAnswer(const JournalReading& reading, const Json& question) 
 
 Result<Json> CountAnswer(const JournalReading& reading, const Json& question) {
   PENSTOCK_ASSIGN(const Asked asked, Take(question, {"question", "filter"}));
-  return Json{{"count", reading.Count(asked.filter)}};
+  return Json{{"count", reading.Count(asked.filter)}, {"dropped", reading.DroppedOf(asked.filter)}};
 }
 
 Result<Json> RangesAnswer(const JournalReading& reading, const Json& question) {
@@ -97,17 +101,18 @@ Result<Json> RangesAnswer(const JournalReading& reading, const Json& question) {
               {"covered_bytes", report.covered_bytes},
               {"overlap_bytes", report.overlap_bytes},
               {"missing", Pairs(report.missing)},
-              {"over_read_bytes", report.over_read_bytes}};
+              {"over_read_bytes", report.over_read_bytes},
+              {"dropped", reading.DroppedOf(asked.filter)}};
 }
 
 Result<Json> ConcurrencyAnswer(const JournalReading& reading, const Json& question) {
   PENSTOCK_ASSIGN(const Asked asked, Take(question, {"question", "filter"}));
-  return Json{{"max_concurrency", reading.MaxConcurrency(asked.filter)}};
+  return Json{{"max_concurrency", reading.MaxConcurrency(asked.filter)}, {"dropped", reading.DroppedOf(asked.filter)}};
 }
 
 Result<Json> RateAnswer(const JournalReading& reading, const Json& question) {
   PENSTOCK_ASSIGN(const Asked asked, Take(question, {"question", "filter"}));
-  return Json{{"requests_per_second", reading.RequestsPerSecond(asked.filter)}};
+  return Json{{"requests_per_second", reading.RequestsPerSecond(asked.filter)}, {"dropped", reading.DroppedOf(asked.filter)}};
 }
 
 Result<Json> RetriesAnswer(const JournalReading& reading, const Json& question) {
@@ -119,20 +124,25 @@ Result<Json> RetriesAnswer(const JournalReading& reading, const Json& question) 
     retries.push_back(
         {{"invocation", invocation.id}, {"entries", invocation.entries}, {"statuses", invocation.statuses}, {"began_s", began_s}});
   }
-  return Json{{"retries", std::move(retries)}};
+  return Json{{"retries", std::move(retries)}, {"dropped", reading.DroppedOf(asked.filter)}};
+}
+
+// Two questions in one: what either of them may have lost.
+std::uint64_t DroppedOfBoth(const JournalReading& reading, const JournalFilter& one, const JournalFilter& other) {
+  return std::max(reading.DroppedOf(one), reading.DroppedOf(other));
 }
 
 Result<Json> OrderAnswer(const JournalReading& reading, const Json& question) {
   PENSTOCK_ASSIGN(const Asked asked, Take(question, {"question", "filter", "then"}));
   if (!asked.fields.Has("then")) return FieldError("then", "is missing: which requests come after those of filter?");
   PENSTOCK_ASSIGN(const JournalFilter then, FilterIn(asked.fields, "then"));
-  return Json{{"in_order", reading.InOrder(asked.filter, then)}};
+  return Json{{"in_order", reading.InOrder(asked.filter, then)}, {"dropped", DroppedOfBoth(reading, asked.filter, then)}};
 }
 
 Result<Json> AfterAnswer(const JournalReading& reading, const Json& question) {
   PENSTOCK_ASSIGN(const Asked asked, Take(question, {"question", "filter", "then"}));
   PENSTOCK_ASSIGN(const JournalFilter then, FilterIn(asked.fields, "then"));
-  return Json{{"requests_after", reading.RequestsAfter(asked.filter, then)}};
+  return Json{{"requests_after", reading.RequestsAfter(asked.filter, then)}, {"dropped", DroppedOfBoth(reading, asked.filter, then)}};
 }
 
 struct Question {
@@ -169,11 +179,11 @@ Result<JournalFilter> FilterOf(const Json& json, const std::string& place) {
   PENSTOCK_ASSIGN(filter.fault, fields.Text("fault"));
   PENSTOCK_ASSIGN(filter.connection, fields.Whole("connection"));
   PENSTOCK_ASSIGN(const std::optional<std::uint64_t> status, fields.Whole("status"));
-  if (status && *status > kHighestStatus) return FieldError(fields.Place("status"), "takes a status such as 503, or a class, 1 to 5");
-  if (status) filter.status = static_cast<int>(*status);
+  if (status) filter.status = static_cast<int>(std::min(*status, kHighestStatus + 1));
   PENSTOCK_ASSIGN(filter.retried, fields.Flag("retried"));
   PENSTOCK_ASSIGN(const std::optional<std::uint64_t> after, fields.Whole("after"));
   filter.after = after.value_or(0);
+  PENSTOCK_TRY(CheckFilter(filter, place));
   return filter;
 }
 

@@ -93,12 +93,48 @@ TEST_F(QuestionTest, RefusesWhatItDoesNotUnderstandByName) {
   refused(R"({"question": "count", "wanted": []})", "wanted");
   refused(R"({"question": "count", "filter": {"operation": "GetObject"}})", "operation");
   refused(R"({"question": "count", "filter": {"operations": [1]}})", "filter.operations");
-  refused(R"({"question": "count", "filter": {"status": 1000}})", "filter.status");
+  for (const char* const status : {"7", "99", "600", "1000", "9007199254740992"}) {
+    refused(R"({"question": "count", "filter": {"status": )" + std::string(status) + "}}", "filter.status");
+  }
+  refused(R"({"question": "count", "filter": {"operations": ["PutObjekt"]}})", "filter.operations: 'PutObjekt'");
+  refused(R"({"question": "requests_after", "filter": {}, "then": {"operations": ["Nope"]}})", "then.operations");
+  refused(R"({"question": "count", "filter": {"operations": []}})", "filter.operations");
+  refused(R"({"question": "count", "filter": {"method": "get"}})", "filter.method");
+  refused(R"({"question": "ranges", "filter": {"bucket": "b", "key": "k"}, "wanted": []})", "wanted");
   refused(R"({"question": "count", "filter": {"key": 7}})", "filter.key");
   refused(R"({"question": "ranges", "filter": {"key": "k"}})", "bucket and key");
   refused(R"({"question": "ranges", "filter": {"bucket": "b", "key": "k"}, "wanted": [[5, 1]]})", "wanted");
   refused(R"({"question": "ranges", "filter": {"bucket": "b", "key": "k"}, "wanted": [[-1, 1]]})", "wanted");
   refused(R"({"question": "entries", "limit": 1, "newest": 1})", "newest");
+}
+
+TEST(DroppedTest, EveryAnswerTellsWhatItsSpanHasLost) {
+  Journal journal(2 * Journal::kBlockBytes);
+  for (int i = 0; i < 10'000; ++i) journal.Append({.method = "GET", .operation = "GetObject", .bucket = "b", .key = "k"});
+  const std::uint64_t dropped = journal.Read().dropped();
+  ASSERT_GT(dropped, 100U);
+  const auto lost = [&](const std::string& rest) {
+    const auto answer = journal.Read().AnswerJson(R"({"question": )" + rest);
+    return answer.ok() ? Json::parse(*answer).at("dropped").get<std::uint64_t>() : UINT64_MAX;
+  };
+  for (const char* const question : {"entries", "count", "max_concurrency", "requests_per_second", "retries"}) {
+    EXPECT_EQ(lost("\"" + std::string(question) + "\"}"), dropped) << question;
+  }
+  EXPECT_EQ(lost(R"("ranges", "filter": {"bucket": "b", "key": "k"}})"), dropped);
+  const std::string kept = R"({"after": )" + std::to_string(dropped) + "}";
+  EXPECT_EQ(lost(R"("count", "filter": )" + kept + "}"), 0U) << "nothing behind that number is gone";
+  EXPECT_EQ(lost(R"("count", "filter": {"after": 100}})"), dropped - 100);
+  EXPECT_EQ(lost(R"("in_order", "filter": )" + kept + R"(, "then": {}})"), dropped);
+  EXPECT_EQ(lost(R"("requests_after", "filter": )" + kept + R"(, "then": )" + kept + "}"), 0U);
+  EXPECT_EQ(journal.ReadAfter(dropped + 5).DroppedOf({.after = dropped + 5}), 0U);
+  journal.Clear();
+  EXPECT_EQ(lost(R"("count"})"), 0U) << "nothing was lost against anybody's will";
+}
+
+TEST_F(QuestionTest, ARuleWithCommasInItsIdIsFound) {
+  Add({.status = 503, .faults = "one,a,b,two"});
+  for (const char* const id : {"one", "a,b", "two"}) EXPECT_EQ(journal_.Read().Count({.fault = id}), 1U) << id;
+  for (const char* const id : {"on", "ne", "wo"}) EXPECT_EQ(journal_.Read().Count({.fault = id}), 0U) << id;
 }
 
 TEST_F(QuestionTest, AFilterIsParsedAlone) {

@@ -255,6 +255,7 @@ class RunningEmulator final : public Emulator {
     wire.body_directory = options_.data_directory;  // where a large body belongs anyway
     wire.clock = &clock_;
     wire.on_accept = [this](const http::Arrival& arrival) { return Receive(arrival); };
+    wire.on_ending = [](api::Exchange& exchange) { instruments::WriteDown(exchange); };
     wire.on_finished = [this](const api::Exchange& exchange) { Finished(exchange); };
     PENSTOCK_ASSIGN(server_, http::Server::Start(std::move(wire), *front_));
     options_.port = server_->port();
@@ -279,7 +280,7 @@ class RunningEmulator final : public Emulator {
   void Finished(const api::Exchange& exchange) {
     if (!exchange.space) counters_.CountRequest({}, exchange.response.status);  // refused by the wire itself
     counters_.CountBytes(exchange.bytes_in, exchange.bytes_out);
-    instruments::WriteDown(exchange, clock_.Monotonic());
+    instruments::WriteEnd(exchange);
     if (log_) log_->Write(exchange, clock_.Now());
   }
 

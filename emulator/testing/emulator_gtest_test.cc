@@ -11,7 +11,11 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
 #include <string>
+#include <vector>
 
 namespace penstock::emulator {
 namespace {
@@ -38,6 +42,7 @@ std::string FirstLine(const std::string& endpoint, const std::string& key, const
 
 class FixtureTest : public EmulatorTest {
  protected:
+  static void SetUpTestSuite() { SharedOptions().journal_bytes = 128 << 10; }
   std::string Ask(const std::string& target) { return FirstLine(endpoint(), access_key().id, target); }
 };
 
@@ -47,6 +52,7 @@ constexpr char kOnce[] = R"([{"id": "once", "when": {"operation": "ListObjects"}
 class ByHand final : public FixtureTest {
  public:
   using EmulatorTest::name_space;
+  using EmulatorTest::Report;
   using EmulatorTest::SetUp;
   using EmulatorTest::StartFaults;
   using EmulatorTest::TearDown;
@@ -83,6 +89,78 @@ TEST_F(FixtureTest, ATestWhosePlannedFaultNeverHappenedFails) {
         unmet.TearDown();
       },
       "'once' fired for 0 of the 0 requests that matched");
+}
+
+// A test result of its own, as `body` leaves it behind under the fixture.
+template <class Body>
+std::vector<std::string> FailuresOf(Body body) {
+  testing::TestPartResultArray results;
+  {
+    testing::ScopedFakeTestPartResultReporter reporter(testing::ScopedFakeTestPartResultReporter::INTERCEPT_ALL_THREADS, &results);
+    body();
+  }
+  std::vector<std::string> messages;
+  for (int i = 0; i < results.size(); ++i) {
+    if (results.GetTestPartResult(i).failed()) messages.emplace_back(results.GetTestPartResult(i).message());
+  }
+  return messages;
+}
+
+// Runs itself in a program of its own, where it is skipped.
+TEST_F(FixtureTest, ATestThatIsSkippedBehindStartFaultsStaysSkipped) {
+  constexpr char kSkips[] = "PENSTOCK_TEST_SKIPS";
+  if (std::getenv(kSkips) != nullptr) {
+    StartFaults(kOnce);
+    GTEST_SKIP() << "as a test does that finds something missing";
+  }
+  const std::string program = std::filesystem::read_symlink("/proc/self/exe");
+  const std::string command = std::string(kSkips) + "=1 '" + program + "' --gtest_filter='FixtureTest.ATestThatIsSkipped*' 2>&1";
+  std::FILE* const output = ::popen(command.c_str(), "r");
+  ASSERT_NE(output, nullptr);
+  std::string said;
+  for (int c = 0; (c = std::fgetc(output)) != EOF;) said += static_cast<char>(c);
+  EXPECT_EQ(::pclose(output), 0) << said;
+  EXPECT_NE(said.find("[  SKIPPED ] 1 test"), std::string::npos) << said;
+}
+
+TEST_F(FixtureTest, AScenarioIsStartedByItsName) {
+  StartFaults("hot-prefix");
+  const auto account = emulator().FaultAccount(name_space());
+  ASSERT_TRUE(account.ok());
+  EXPECT_NE(account->find("hot-prefix"), std::string::npos) << *account;
+  EXPECT_TRUE(emulator().ClearFaults(name_space()).ok());
+  const std::vector<std::string> failures = FailuresOf([this] { StartFaults("hot-prefixes"); });
+  ASSERT_EQ(failures.size(), 1u);
+  EXPECT_NE(failures[0].find("list-stampede"), std::string::npos) << "it names what there is: " << failures[0];
+}
+
+TEST_F(FixtureTest, TheReportOfAFailureHasTheSeedTheFaultsAndTheLastRequests) {
+  testing::internal::CaptureStderr();
+  FailuresOf([] {
+    ByHand unmet;
+    unmet.SetUp();
+    unmet.StartFaults(R"({"seed": 4711, "rules": [{"id": "never", "when": {"operation": "PutObject"}, "do": {"slow_down": {}}}]})");
+    unmet.Ask("/bucket");
+    unmet.Report();
+    unmet.TearDown();
+  });
+  const std::string report = testing::internal::GetCapturedStderr();
+  EXPECT_NE(report.find("4711"), std::string::npos) << report;
+  EXPECT_NE(report.find("never"), std::string::npos) << report;
+  EXPECT_NE(report.find("GET /bucket"), std::string::npos) << report;
+}
+
+TEST_F(FixtureTest, AJournalThatLostSomeFailsTheTestThatReadsIt) {
+  constexpr int kTooMany = 800;  // for 128 KiB
+  for (int i = 0; i < kTooMany; ++i) Ask("/bucket");
+  const auto reading = emulator().ReadJournal(name_space());
+  ASSERT_TRUE(reading.ok());
+  ASSERT_GT(reading->dropped(), 0u);
+  const std::vector<std::string> failures = FailuresOf([this] { Journal(); });
+  ASSERT_EQ(failures.size(), 1u);
+  EXPECT_NE(failures[0].find(std::to_string(reading->dropped()) + " of the requests were dropped"), std::string::npos) << failures[0];
+  EXPECT_NE(failures[0].find("journal_bytes"), std::string::npos) << failures[0];
+  EXPECT_EQ(FailuresOf([&] { Journal(reading->dropped()); }).size(), 0u);
 }
 
 TEST_F(FixtureTest, TheClockIsTheTests) {

@@ -61,7 +61,7 @@ class EmulatorTest : public ::testing::Test {
 
   void TearDown() override {
     if (name_space_.empty()) return;
-    if (!HasFailure()) {
+    if (!HasFailure() && !IsSkipped()) {
       const auto happened = Shared()->CheckFaults(name_space_);
       EXPECT_TRUE(happened.ok()) << happened.error().message;
     }
@@ -75,18 +75,26 @@ class EmulatorTest : public ::testing::Test {
   const AccessKey& access_key() const { return access_key_; }    // selects this test's namespace
   const std::string& name_space() const { return name_space_; }
 
-  // Runs a scenario of faults in this namespace from now on (docs/faults.md).
-  void StartFaults(const std::string& json) {
-    const auto started = Shared()->SetFaults(name_space_, json);
+  // Runs a scenario of faults in this namespace from now on: a document, or the name of a built-in one (docs/faults.md).
+  void StartFaults(const std::string& scenario) {
+    const auto started = Shared()->SetFaults(name_space_, DocumentOf(scenario));
     ASSERT_TRUE(started.ok()) << started.error().message;
   }
 
-  // What the test's clients asked so far.
-  JournalReading Journal() const {
+  // What the test's clients asked so far; a test that is about later requests alone gives the number `after` which they come,
+  // a reading's last(). Fails the test where one of them had to be dropped: what is left would prove nothing.
+  JournalReading Journal(std::uint64_t after = 0) const {
     auto reading = Shared()->ReadJournal(name_space_);
-    if (reading.ok()) return std::move(reading).value();
-    ADD_FAILURE() << reading.error().ToString();
-    return {};
+    if (!reading.ok()) {
+      ADD_FAILURE() << reading.error().ToString();
+      return {};
+    }
+    if (const std::uint64_t dropped = reading->DroppedOf({.after = after}); dropped > 0) {
+      ADD_FAILURE() << dropped << " of the requests were dropped to stay within the journal's memory: raise "
+                    << "SharedOptions().journal_bytes (" << SharedOptions().journal_bytes << "), call ClearJournal before, or give "
+                    << "Journal the number of a later request";
+    }
+    return std::move(reading).value();
   }
 
   // Moves this namespace's clock: dates, expiry, limits.
@@ -95,20 +103,29 @@ class EmulatorTest : public ::testing::Test {
     EXPECT_TRUE(changed.ok()) << changed.error().ToString();
   }
 
- private:
-  static constexpr std::size_t kReported = 20;
-
-  // For whoever reads of a failure: what the clients asked last.
+  // Logs what was to fail, and what the clients asked last: for whoever reads of a failure. TearDown does where there is one.
   void Report() const {
     const auto reading = Shared()->ReadJournal(name_space_);
     if (!reading.ok()) return;
     const std::uint64_t last = reading->last();
-    std::string text = "the last requests:\n";
+    const auto account = Shared()->FaultAccount(name_space_);  // with the seed, and how often each rule fired
+    std::string text = "S3 emulator, " + (account.ok() ? "faults: " + *account : std::string("no faults were planned")) + "\n";
+    text += last == 0 ? "no request came\n" : "the last requests:\n";
     for (const JournalEntry& entry : reading->Entries({.after = last > kReported ? last - kReported : 0})) {
       text += "  " + std::to_string(entry.status) + " " + entry.method + " " + entry.target;
       text += (entry.error_code.empty() ? "" : " " + entry.error_code) + (entry.faults.empty() ? "" : " [" + entry.faults + "]") + "\n";
     }
     GTEST_LOG_(INFO) << text;
+  }
+
+ private:
+  static constexpr std::size_t kReported = 20;
+
+  static std::string DocumentOf(const std::string& scenario) {
+    const std::size_t first = scenario.find_first_not_of(" \t\r\n");
+    const bool document = first == std::string::npos || scenario[first] == '{' || scenario[first] == '[';
+    const bool name = scenario.find_first_of("\"\\\n") == std::string::npos;
+    return document || !name ? scenario : R"({"scenario": ")" + scenario + "\"}";
   }
 
   AccessKey access_key_;

@@ -80,10 +80,14 @@ struct JournalFilter {
   std::optional<std::string> invocation = std::nullopt;
   std::optional<std::string> fault = std::nullopt;  // a rule that fired
   std::optional<std::uint64_t> connection = std::nullopt;
-  std::optional<int> status = std::nullopt;         // 503; or a class: 5 for 500 to 599
+  std::optional<int> status = std::nullopt;         // 503; a class: 5 for 500 to 599; 0: no answer was made
   std::optional<bool> retried = std::nullopt;       // attempt beyond the first
   std::uint64_t after = 0;                          // entries behind this number
 };
+
+// kInvalidArgument for one that cannot select anything: no operation of S3's, no status, a method in lower case. A question of
+// a JournalReading with such a filter ends the program with the reason: an answer would hold whatever happened.
+Result<void> CheckJournalFilter(const JournalFilter& filter);
 
 // {"operations": ["GetObject"], "key_prefix": "a/", "status": 5}: members named as JournalFilter's. kInvalidArgument names one
 // that is wrong.
@@ -125,6 +129,9 @@ class JournalReading {
   std::uint64_t size() const;
   // Entries that the journal had to drop to stay within its memory: the oldest. What was cleared is not among them.
   std::uint64_t dropped() const { return dropped_; }
+  // Of these how many may have been what `filter` selects: a question about it is answered without them, so that it proves
+  // nothing about what did not happen. More journal_bytes (EmulatorOptions) keep more; so does a filter that begins later (`after`).
+  std::uint64_t DroppedOf(const JournalFilter& filter) const;
   // Number of the last entry ever written; 0: none.
   std::uint64_t last() const { return last_; }
 
@@ -168,6 +175,7 @@ class JournalReading {
   std::vector<Part> parts_;
   std::uint64_t dropped_ = 0;
   std::uint64_t last_ = 0;
+  std::uint64_t first_kept_ = 1;  // by the journal, whatever the reading begins with
 };
 
 }  // namespace penstock::emulator
