@@ -149,19 +149,32 @@ def test_a_plan_may_change_at_the_end(checkpoints: Checkpoints) -> None:
 class Fresh(DefaultLoadPlanner):
     """Gives new memory for each item, which only `commit_tensor` takes up."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.held = self.most_held = 0
+
     def resolve_tensor(self, read_item: ReadItem) -> torch.Tensor:
-        return torch.empty(read_item.lengths)
+        memory = torch.empty(read_item.lengths)
+        self.held += memory.nbytes
+        self.most_held = max(self.most_held, self.held)
+        return memory
 
     def commit_tensor(self, read_item: ReadItem, tensor: torch.Tensor) -> None:
+        self.held -= tensor.nbytes
         self.lookup_tensor(read_item.dest_index).copy_(tensor)
 
 
-def test_a_planner_may_give_memory_that_nobody_else_holds(checkpoints: Checkpoints) -> None:
-    saved = {f"tensor {i}": torch.randn(100_000) for i in range(20)}
+def test_what_a_planner_gives_of_its_own_is_bounded(checkpoints: Checkpoints, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_load, "UNKNOWN_WINDOW_BYTES", 2_000_000)
+    monkeypatch.setattr(_load, "BATCH_BYTES", 500_000)
+    saved = {f"tensor {i}": torch.randn(100_000) for i in range(40)}
     uri = checkpoints.save(saved)
     state = emptied(saved)
-    checkpoints.load(state, uri, Fresh())
+    planner = Fresh()
+    checkpoints.load(state, uri, planner)
     assert all(same_bits(state[name], saved[name]) for name in saved)
+    assert planner.held == 0
+    assert 1_000_000 < planner.most_held <= 3_000_000
 
 
 def test_what_a_hook_raises_ends_the_load(checkpoints: Checkpoints, monkeypatch: pytest.MonkeyPatch) -> None:

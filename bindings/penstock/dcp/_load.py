@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import torch
+from torch.distributed.checkpoint.default_planner import DefaultLoadPlanner
 
 from .. import _core
 from .._objects import parse_s3_uri
@@ -28,7 +29,8 @@ BATCH_BYTES = 4 * REQUEST_BYTES  # what is verified and handed over together
 BATCH_ITEMS = 512
 UNIT_BYTES = 2 * REQUEST_BYTES  # larger tensors come in pieces
 PART_BYTES = ARENA_BYTES // 2  # of them what goes through scratch memory
-WINDOW_BYTES = 512 * 1024**2  # asked for and not handed over
+WINDOW_BYTES = 512 * 1024**2  # asked for and not handed over, where it lands in the state dict's own memory
+UNKNOWN_WINDOW_BYTES = 128 * 1024**2  # where a planner may give memory of its own making
 
 
 class Batch:
@@ -61,6 +63,12 @@ class Batch:
             self.add(*strip)
 
 
+def _gives_own_memory(planner: LoadPlanner) -> bool:
+    """Whether its targets are parts of the state dict's tensors, as torch's planner has it."""
+    hooks = ("resolve_tensor", "lookup_tensor", "transform_tensor", "commit_tensor")
+    return all(getattr(type(planner), hook, None) is getattr(DefaultLoadPlanner, hook) for hook in hooks)
+
+
 class Load:
     """One pass over a plan. Hooks of the planner run on the calling thread.
 
@@ -81,6 +89,7 @@ class Load:
         tails: Tails,
     ) -> None:
         self._client = client._client
+        self._window = WINDOW_BYTES if _gives_own_memory(planner) else min(WINDOW_BYTES, UNKNOWN_WINDOW_BYTES)
         self._path_of = path_of
         self._tails = tails
         self._reader = _core.RangeReader(
@@ -219,7 +228,7 @@ class Load:
             self._flush()
             batch = None
         if batch is None:
-            while (arena := self._scratch.arena(scratch)) is None or (self._bytes + size > WINDOW_BYTES and self._under_way):
+            while (arena := self._scratch.arena(scratch)) is None or (self._bytes + size > self._window and self._under_way):
                 if arena is not None:
                     self._scratch.release(arena)
                 self._finish_next()

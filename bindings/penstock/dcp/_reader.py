@@ -9,8 +9,9 @@ import pickle
 import threading
 from typing import TYPE_CHECKING, Any
 
+from torch.distributed.checkpoint import metadata as torch_metadata
 from torch.distributed.checkpoint.filesystem import FileSystemReader
-from torch.distributed.checkpoint.metadata import Metadata, StorageMeta
+from torch.distributed.checkpoint.metadata import Metadata
 from torch.futures import Future
 
 from .. import _core
@@ -134,9 +135,9 @@ class S3StorageReader(FileSystemReader):
         with without_collection():
             metadata: Metadata = pickle.loads(data)
         put_off_collection()  # while torch plans
-        if getattr(metadata, "storage_meta", None) is None:
-            metadata.storage_meta = StorageMeta()
-        metadata.storage_meta.load_id = self.load_id  # type: ignore[union-attr]
+        if hasattr(torch_metadata, "StorageMeta"):  # torch 2.4 and later
+            metadata.storage_meta = getattr(metadata, "storage_meta", None) or torch_metadata.StorageMeta()
+            metadata.storage_meta.load_id = self.load_id
         return metadata
 
     def set_up_storage_reader(self, metadata: Metadata, is_coordinator: bool, *args: Any, **kwargs: Any) -> None:
