@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 from typing import Any
 
@@ -266,6 +267,31 @@ def test_only_what_is_asked_for_is_fetched(checkpoints: Checkpoints) -> None:
     checkpoints.load(state, uri)
     assert all(same_bits(state[name], saved[name]) for name in state)
     assert fetched(checkpoints, mark) <= 2 * 400_000 + 8192
+
+
+def test_requests_are_as_large_as_asked_for(checkpoints: Checkpoints) -> None:
+    saved = {"a": torch.randn(500_000), "b": torch.randn(1000)}
+    uri = checkpoints.save(saved)
+    mark = mark_of(checkpoints)
+    state = emptied(saved)
+    checkpoints.load(state, uri, max_request_size=150_000)
+    assert all(same_bits(state[name], saved[name]) for name in saved)
+    assert max(entry.bytes_out for entry in gets(checkpoints, mark, ".distcp")) == 150_000
+    with pytest.raises(dcp.CheckpointException, match="max_request_bytes is 0; it takes at least 1"):
+        checkpoints.load(state, uri, max_request_size=0)
+
+
+def test_the_garbage_collector_is_as_it_was(checkpoints: Checkpoints) -> None:
+    before = gc.get_threshold(), list(gc.callbacks)
+    uri = checkpoints.save({"a": torch.ones(3)})
+    checkpoints.load({"a": torch.zeros(3)}, uri)
+    assert (gc.get_threshold(), list(gc.callbacks)) == before
+    assert gc.isenabled()
+    with pytest.raises(dcp.CheckpointException):
+        checkpoints.load({"b": torch.zeros(3)}, uri)
+    gc.collect()  # who was left by an exception has it back with the next collection
+    assert (gc.get_threshold(), list(gc.callbacks)) == before
+    assert gc.isenabled()
 
 
 # ---- torch's rules of a load
