@@ -141,6 +141,20 @@ py::tuple ReadInto(const PyClient& self, const py::object& buffer, ReadArguments
   return py::make_tuple(response.bytes, response.metadata);
 }
 
+// One PutObject, on a condition where there is one. Returns the ETag.
+std::string PutObject(const PyClient& self, Text<"bucket"> bucket, Text<"key"> key, const py::object& data,
+                      std::optional<std::string> if_match, bool if_none_match) {
+  const BufferView view(data, BufferView::Access::kRead);
+  UploadOptions options;
+  options.single_put_limit_bytes = 5ull << 30;
+  if (if_match) options.if_match = ETag(std::move(*if_match));
+  options.if_none_match_any = if_none_match;
+  auto result = WithoutGil([&] {
+    return Upload(self.client, BucketName(std::move(bucket.value)), ObjectKey(std::move(key.value)), view.bytes(), std::move(options), SignalPending);
+  });
+  return Unwrap(std::move(result)).etag.value;
+}
+
 void BindMetadata(py::module_& module) {
   py::class_<ObjectMetadata>(module, "ObjectMetadata", "Metadata of one object version, as S3 sent it.")
       .def_readonly("size", &ObjectMetadata::size)
@@ -177,6 +191,7 @@ void BindObjects(Guarded<PyClient>& client) {
       .def("head_object", [](const PyClient& self, const Text<"bucket">& bucket, const Text<"key">& key, const Text<"version_id">& version) {
         return Call(self, HeadObjectRequest{BucketName(bucket.value), ObjectKey(key.value), VersionId(version.value), {}});
       }, "bucket"_a, "key"_a, "version_id"_a = "")
+      .def("put_object", &PutObject, "bucket"_a, "key"_a, "data"_a, "if_match"_a = py::none(), "if_none_match"_a = false)
       .def("delete_object", [](const PyClient& self, const Text<"bucket">& bucket, const Text<"key">& key, const Text<"version_id">& version) {
         Call(self, DeleteObjectRequest{BucketName(bucket.value), ObjectKey(key.value), VersionId(version.value), {}});
       }, "bucket"_a, "key"_a, "version_id"_a = "")

@@ -1,6 +1,7 @@
-// What the process's memory budget holds, for tests and for whoever wonders.
+// What the process's memory budget holds, for tests and for whoever wonders; and checksums of memory.
 #include <pybind11/pybind11.h>
 
+#include "base/crc.h"
 #include "bindings/core/bindings.h"
 #include "penstock/memory.h"
 
@@ -9,7 +10,22 @@ namespace penstock::python {
 namespace py = pybind11;
 using namespace py::literals;
 
+namespace {
+
+// Up to this giving the GIL away costs more than the checksum.
+constexpr std::uint64_t kLittle = 64 << 10;
+
+std::uint32_t Crc32Of(std::uint64_t address, std::uint64_t size, std::uint32_t previous) {
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): the caller's memory, which he keeps.
+  const ByteView bytes(reinterpret_cast<const std::byte*>(address), size);
+  if (size <= kLittle) return Crc32(bytes, previous);
+  return WithoutGil([&] { return Crc32(bytes, previous); });
+}
+
+}  // namespace
+
 void BindMemory(py::module_& module) {
+  module.def("crc32", &Crc32Of, "address"_a, "size"_a, "previous"_a = 0, "CRC-32, as zlib's, of `size` bytes at `address`.");
   module.def("memory_usage", [] {
     const MemoryBudget::Usage usage = MemoryBudget::OfProcess().usage();
     return py::dict("limit"_a = usage.limit, "held"_a = usage.held, "most_held"_a = usage.most_held,

@@ -1,4 +1,4 @@
-// ObjectWriter: publishes on finish, and never otherwise.
+// ObjectWriter: publishes on finish, and never otherwise. And small objects in one conditional request.
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
@@ -29,6 +29,24 @@ using namespace py::literals;
 // the GIL away costs more than such a copy.
 constexpr std::size_t kSmallBytes = 16 << 10;
 constexpr std::size_t kGatheredBytes = 64 << 10;
+
+// What Python must keep alive while an upload may read its memory.
+class Owners {
+ public:
+  Owners() = default;
+  Owners(const Owners&) = delete;
+  Owners& operator=(const Owners&) = delete;
+  ~Owners() {
+    if (owners_.empty()) return;
+    const HeldGil gil;
+    owners_.clear();
+  }
+  void Add(py::object owner) { owners_.push_back(std::move(owner)); }
+  void Clear() { owners_.clear(); }
+
+ private:
+  std::vector<py::object> owners_;
+};
 
 class PyWriter {
  public:
@@ -61,6 +79,40 @@ class PyWriter {
     return bytes.size();
   }
 
+  // Takes `size` bytes at `address`, which `owner` keeps alive and nobody changes until settle, finish or abort has returned.
+  void Lend(std::uint64_t address, std::uint64_t size, py::object owner, py::object callback) {
+    const Progress progress(std::move(callback), counts_);
+    ObjectWriter& writer = writer_.Get();
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): the caller's memory.
+    const ByteView bytes(reinterpret_cast<const std::byte*>(address), size);
+    if (open_ && size <= kSmallBytes && size <= kGatheredBytes - gathered_.size()) {
+      gathered_.insert(gathered_.end(), bytes.begin(), bytes.end());
+      return;
+    }
+    const std::vector<std::byte> before = std::exchange(gathered_, {});
+    owners_->Add(std::move(owner));
+    auto result = WithoutGil([&]() -> Result<void> {
+      const std::lock_guard lock(use_->mutex);
+      const Interrupt interrupt = UnlessAborted(progress.interrupt());
+      PENSTOCK_TRY(writer.Write(before, interrupt));
+      return writer.Lend(bytes, interrupt);
+    });
+    Unwrap(std::move(result));
+    progress.Tell();
+  }
+
+  void Settle(py::object callback) {
+    const Progress progress(std::move(callback), counts_);
+    ObjectWriter& writer = writer_.Get();
+    auto result = WithoutGil([&] {
+      const std::lock_guard lock(use_->mutex);
+      return writer.Settle(UnlessAborted(progress.interrupt()));
+    });
+    Unwrap(std::move(result));
+    owners_->Clear();
+    progress.Tell();
+  }
+
   std::string Finish(py::object callback) {
     const Progress progress(std::move(callback), counts_);
     ObjectWriter& writer = writer_.Get();
@@ -72,6 +124,7 @@ class PyWriter {
       if (!rest.empty()) PENSTOCK_TRY(writer.Write(rest, interrupt));
       return writer.Finish(interrupt);
     });
+    owners_->Clear();
     const UploadResponse response = Unwrap(std::move(result));
     progress.Tell();
     return response.etag.value;
@@ -86,6 +139,7 @@ class PyWriter {
       const std::lock_guard lock(use_->mutex);
       return writer_.Get().Abort();
     });
+    owners_->Clear();
     Unwrap(std::move(result));
   }
 
@@ -101,6 +155,7 @@ class PyWriter {
     return [use = use_.get(), interrupt = std::move(interrupt)] { return use->aborted.load() || interrupt(); };
   }
 
+  std::unique_ptr<Owners> owners_ = std::make_unique<Owners>();  // outlives the writer, which may be reading their memory
   ProcessBound<ObjectWriter> writer_;
   std::unique_ptr<Use> use_ = std::make_unique<Use>();
   std::shared_ptr<ProgressCounts> counts_;  // shared with the upload
@@ -114,13 +169,14 @@ void BindWriter(py::module_& module) {
   py::class_<PyWriter, std::unique_ptr<PyWriter, DeleteWithoutGil<PyWriter>>>(module, "Writer", "Writes one object; nothing is visible before finish().")
       .def(py::init([](const PyClient& client, Text<"bucket"> bucket, Text<"key"> key, Text<"storage_class"> storage_class, Text<"content_type"> content_type,
                        std::vector<std::pair<std::string, std::string>> metadata, std::optional<std::uint64_t> part_size,
-                       std::optional<int> parallel, bool if_none_match) {
+                       std::optional<int> parallel, bool if_none_match, std::optional<std::uint64_t> size_hint) {
              auto counts = std::make_shared<ProgressCounts>();
              UploadOptions options;
              options.part_size_bytes = part_size;
              if (part_size) options.single_put_limit_bytes = *part_size;
              options.max_parallel_parts = parallel;
              options.if_none_match_any = if_none_match;
+             options.size_hint_bytes = size_hint;
              options.attributes.storage_class = std::move(storage_class.value);
              options.attributes.content_type = std::move(content_type.value);
              options.attributes.user_metadata = std::move(metadata);
@@ -130,8 +186,11 @@ void BindWriter(py::module_& module) {
            }),
            "client"_a, "bucket"_a, "key"_a, "storage_class"_a = "", "content_type"_a = "",
            "metadata"_a = std::vector<std::pair<std::string, std::string>>(), "part_size"_a = py::none(),
-           "parallel"_a = py::none(), "if_none_match"_a = false)
+           "parallel"_a = py::none(), "if_none_match"_a = false, "size_hint"_a = py::none())
       .def("write", &PyWriter::Write, "data"_a, "progress"_a = py::none())
+      .def("lend", &PyWriter::Lend, "address"_a, "size"_a, "owner"_a, "progress"_a = py::none(),
+           "Writes memory that `owner` keeps alive and unchanged until settle, finish or abort has returned.")
+      .def("settle", &PyWriter::Settle, "progress"_a = py::none(), "Waits until nothing lent is needed any more.")
       .def("finish", &PyWriter::Finish, "progress"_a = py::none())
       .def("abort", &PyWriter::Abort)
       .def_property_readonly("bytes_written", &PyWriter::bytes_written);

@@ -229,6 +229,13 @@ class S3Client:
         )  # fmt: skip
         return S3Writer(stream)
 
+    def _upload(self, bucket: str, key: str, size_hint: int) -> S3Writer:
+        """As :meth:`put_object`, of about `size_hint` bytes."""
+        log.debug("PutObject s3://%s/%s", bucket, key)
+        return S3Writer(
+            PutObjectStream(self._client, bucket, key, None, self._part_size, None, self._parallel_parts, size_hint=size_hint)
+        )
+
     def list_objects(self, bucket: str, prefix: str = "", delimiter: str = "", max_keys: int = 1000) -> ListObjectStream:
         """Pages of the objects below a prefix, in S3's order.
 

@@ -351,13 +351,23 @@ class PutObjectStream:
         content_type: str | None = None,
         metadata: Metadata = (),
         if_none_match: bool = False,
+        size_hint: int | None = None,
     ) -> None:
         self.bucket = bucket
         self.key = key
         self._closed = False
         self._progress = progress
         self._writer = _core.Writer(
-            client, bucket, key, storage_class or "", content_type or "", list(metadata), part_size, parallel, if_none_match
+            client,
+            bucket,
+            key,
+            storage_class or "",
+            content_type or "",
+            list(metadata),
+            part_size,
+            parallel,
+            if_none_match,
+            size_hint,
         )
 
     def write(self, data: Buffer) -> int:
@@ -365,6 +375,16 @@ class PutObjectStream:
         if self._closed:
             raise S3Exception("Cannot write to closed object")
         return self._writer.write(data, self._progress)
+
+    def lend(self, address: int, size: int, owner: object) -> None:
+        """Writes memory from where it lies; `owner` keeps it, unchanged, until :meth:`settle`, close or abort has returned."""
+        if self._closed:
+            raise S3Exception("Cannot write to closed object")
+        self._writer.lend(address, size, owner, self._progress)
+
+    def settle(self) -> None:
+        """Waits until nothing that was lent is needed any more."""
+        self._writer.settle(self._progress)
 
     def close(self) -> None:
         if self._closed:

@@ -138,10 +138,13 @@ Result<PutObjectResponse> MemoryState::Apply(const CompleteMultipartUploadReques
   if (repeated != bucket->completed.end()) return repeated->second;
   PENSTOCK_ASSIGN(const StoredUpload* upload, FindUpload(request.bucket, request.key, request.upload_id));
   PENSTOCK_ASSIGN(const auto parts, ChooseParts(*upload, request, options_.min_part_size_bytes));
-  if (request.if_none_match_any && bucket->objects.contains(request.key.value)) {
+  const auto present = bucket->objects.find(request.key.value);
+  const bool there = present != bucket->objects.end();
+  if ((request.if_none_match_any && there) || (request.if_match && there && present->second.metadata.etag != *request.if_match)) {
     return S3Error(ErrorKind::kPreconditionFailed, 412, "PreconditionFailed",
                    "At least one of the pre-conditions you specified did not hold");
   }
+  if (request.if_match && !there) return S3Error(ErrorKind::kNotFound, 404, "NoSuchKey", "The specified key does not exist.");
   StoredObject object;
   object.blob = JoinBlobs(parts);
   if (request.crc64nvme && *request.crc64nvme != UpdateCrc(Crc::kCrc64Nvme, object.blob->view(), 0)) {

@@ -248,6 +248,7 @@ Result<PutObjectResponse> MultipartUpload::TryComplete(const std::vector<Complet
     request.upload_id = *upload_id_;
     request.parts = parts;
     request.object_size = sent_bytes_;
+    request.if_match = options_.if_match;
     request.if_none_match_any = options_.if_none_match_any;
     request.options = options_.call;
     request.crc64nvme = crc_;

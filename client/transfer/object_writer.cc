@@ -20,6 +20,8 @@ using transfer::PartBody;
 constexpr std::uint64_t kPieceBytes = 8ull << 20;  // of one buffer: no less than S3's least part
 constexpr std::uint64_t kHeapBytes = 64ull << 10;  // up to this it is not worth a huge page
 constexpr std::uint64_t kLeastLentBytes = 4ull << 20;
+constexpr std::uint64_t kLeastLentPiece = 64ull << 10;
+constexpr std::uint64_t kMostHeapBytes = 1ull << 20;  // of one part, between pieces that were lent
 
 class WriterImpl final : public ObjectWriter {
  public:
@@ -36,6 +38,23 @@ class WriterImpl final : public ObjectWriter {
     if (written.ok() && lent_) written = upload_->WaitForBorrowed(interrupt);
     lent_ = false;
     if (!written.ok()) return Fail(std::move(written).error());
+    return Ok();
+  }
+
+  Result<void> Lend(ByteView data, const Interrupt& interrupt) override {
+    if (finished_) return Refuse("Finish was already called");
+    if (failed_) return *failed_;
+    lends_ = true;
+    Result<void> taken = data.size() < kLeastLentPiece ? Append(data, interrupt) : AppendLent(data, interrupt);
+    if (!taken.ok()) return Fail(std::move(taken).error());
+    return Ok();
+  }
+
+  Result<void> Settle(const Interrupt& interrupt) override {
+    if (failed_) return *failed_;
+    if (!lends_ || finished_) return Ok();
+    Result<void> settled = SettleParts(interrupt);
+    if (!settled.ok()) return Fail(std::move(settled).error());
     return Ok();
   }
 
@@ -79,9 +98,7 @@ class WriterImpl final : public ObjectWriter {
   Result<void> Append(ByteView data, const Interrupt& interrupt) {
     if (written_ == 0) PENSTOCK_TRY(transfer::CheckUploadOptions(options_));
     while (!data.empty()) {
-      // Only once more bytes are there: an object that just fits is still one PUT, and no part is empty.
-      if (!upload_ && written_ + data.size() > options_.single_put_limit_bytes) PENSTOCK_TRY(Begin(interrupt));
-      if (part_.room() == 0) PENSTOCK_TRY(NextPart(interrupt));
+      PENSTOCK_TRY(MakeRoom(data, interrupt));
       if (const std::size_t lent = upload_ ? LendableBytes(data) : 0; lent > 0) {
         PENSTOCK_TRY(Lend(data, lent, interrupt));
         continue;
@@ -93,6 +110,58 @@ class WriterImpl final : public ObjectWriter {
       const std::size_t count = part_.Append(data);
       written_ += count;
       data = data.subspan(count);
+    }
+    return Ok();
+  }
+
+  // The same without copying it or waiting for its end.
+  Result<void> AppendLent(ByteView data, const Interrupt& interrupt) {
+    if (written_ == 0) PENSTOCK_TRY(transfer::CheckUploadOptions(options_));
+    while (!data.empty()) {
+      PENSTOCK_TRY(MakeRoom(data, interrupt));
+      const ByteView lent = data.first(static_cast<std::size_t>(std::min<std::uint64_t>(part_.room(), data.size())));
+      part_.Borrow(lent);
+      written_ += lent.size();
+      data = data.subspan(lent.size());
+    }
+    // It would wait for the next write otherwise, and nothing be sent meanwhile.
+    if (upload_ && part_.room() == 0) return NextPart(interrupt);
+    return Ok();
+  }
+
+  // A part with room for some of `data`.
+  Result<void> MakeRoom(ByteView data, const Interrupt& interrupt) {
+    // Only once more bytes are there: an object that just fits is still one PUT, and no part is empty.
+    const std::uint64_t expected = std::max(written_ + data.size(), options_.size_hint_bytes.value_or(0));
+    if (!upload_ && expected > options_.single_put_limit_bytes) PENSTOCK_TRY(Begin(interrupt));
+    if (part_.room() == 0) return NextPart(interrupt);
+    return Ok();
+  }
+
+  Result<void> SettleParts(const Interrupt& interrupt) {
+    if (!upload_ && !waiting_.empty()) PENSTOCK_TRY(Begin(interrupt));
+    if (part_.borrows()) {
+      if (upload_ && part_.size() >= transfer::LeastPartSize(written_, options_)) {
+        PENSTOCK_TRY(NextPart(interrupt));
+      } else {
+        PENSTOCK_TRY(OwnPart(interrupt));
+      }
+    }
+    return upload_ ? upload_->WaitForBorrowed(interrupt) : Ok();
+  }
+
+  // Copies what the part has been lent.
+  Result<void> OwnPart(const Interrupt& interrupt) {
+    PartBody lent = std::move(part_);
+    part_ = PartBody(lent.size() + lent.room());
+    for (ByteView piece = lent.Next(kPieceBytes); !piece.empty(); piece = lent.Next(kPieceBytes)) {
+      while (!piece.empty()) {
+        if (part_.writable() == 0) {
+          PENSTOCK_ASSIGN(PooledBuffer buffer, pool_.Take(std::min(part_.room(), kPieceBytes), interrupt));
+          part_.AddMemory(std::move(buffer));
+        }
+        piece = piece.subspan(part_.Append(piece));
+      }
     }
     return Ok();
   }
@@ -142,7 +211,8 @@ class WriterImpl final : public ObjectWriter {
   // whoever waits holds nothing that does not come back by itself.
   Result<bool> AddMemory(ByteView& data, const Interrupt& interrupt) {
     const std::uint64_t room = part_.room();
-    if (room <= kHeapBytes || (written_ == 0 && data.size() <= kHeapBytes)) {
+    const bool little = data.size() <= kHeapBytes && (written_ == 0 || (lends_ && part_.held_bytes() < kMostHeapBytes));
+    if (room <= kHeapBytes || little) {
       part_.AddHeap(static_cast<std::size_t>(std::min(room, kHeapBytes)));
       return true;
     }
@@ -185,7 +255,8 @@ class WriterImpl final : public ObjectWriter {
   PartBody part_;                                      // being filled
   std::vector<PartBody> waiting_;                      // full, before there is an upload
   std::unique_ptr<transfer::MultipartUpload> upload_;  // null while a single PUT may do
-  bool lent_ = false;  // parts in flight may be of the memory of the Write that runs
+  bool lent_ = false;   // parts in flight may be of the memory of the Write that runs
+  bool lends_ = false;  // Lend was called
   std::uint64_t written_ = 0;
   std::optional<Error> failed_;
   std::optional<Result<UploadResponse>> finished_;

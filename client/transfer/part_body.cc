@@ -66,7 +66,7 @@ void PartBody::Borrow(ByteView data) {
   if (data.empty()) return;
   pieces_.push_back({data});
   size_ += data.size();
-  open_ = {};  // its rest is no longer next
+  open_ = open_.first(static_cast<std::size_t>(std::min<std::uint64_t>(open_.size(), room())));
   borrows_ = true;
 }
 

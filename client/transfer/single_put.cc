@@ -23,6 +23,7 @@ Result<void> CheckUploadOptions(const UploadOptions& options) {
     return invalid("single_put_limit_bytes is " + std::to_string(options.single_put_limit_bytes) +
                    "; a single PUT takes at most " + std::to_string(kMaxPartBytes) + " (5 GiB)");
   }
+  if (options.if_match && options.if_none_match_any) return invalid("if_match and if_none_match_any exclude each other");
   if (options.max_parallel_parts && *options.max_parallel_parts < 1) {
     return invalid("max_parallel_parts is " + std::to_string(*options.max_parallel_parts) + "; it takes at least 1");
   }
@@ -39,6 +40,7 @@ Result<UploadResponse> PutWhole(ObjectStore& store, const BucketName& bucket, co
   request.key = key;
   request.body = &body;
   request.attributes = options.attributes;
+  request.if_match = options.if_match;
   request.if_none_match_any = options.if_none_match_any;
   request.options = options.call;
   Result<PutObjectResponse> put = store.Call(std::move(request), interrupt);

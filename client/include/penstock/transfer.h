@@ -147,9 +147,12 @@ struct UploadOptions {
   // smaller where the process's memory budget (memory.h) is spent: what is there then leaves first, 5 MiB at the least.
   std::optional<std::uint64_t> part_size_bytes;
   std::uint64_t min_part_size_bytes = 5ull << 20;  // S3's; lower only for a store that takes smaller parts
-  std::optional<std::uint64_t> size_hint_bytes;    // of ObjectWriter: roughly what will be written, if known
+  // Of ObjectWriter: roughly what will be written, if known. More than single_put_limit_bytes: parts leave from the first on.
+  std::optional<std::uint64_t> size_hint_bytes;
   std::optional<int> max_parallel_parts;
   ObjectAttributes attributes;
+  // Published only over the object with this ETag, or only where there is none; else kPreconditionFailed. Not both.
+  std::optional<ETag> if_match;
   bool if_none_match_any = false;
   ProgressCallback progress;  // of bytes handed to the connection; null: nobody is told
   CallOptions call;
@@ -175,6 +178,11 @@ class ObjectWriter {
   // copied, so that something is under way when the caller goes on. After an error the upload is aborted and every
   // further call returns that error.
   virtual Result<void> Write(ByteView data, const Interrupt& interrupt = {}) = 0;
+  // As Write, but of 64 KiB and more nothing is copied and the last byte is not waited for: the caller keeps `data` alive and
+  // unchanged until Settle, Finish or Abort has returned, or this writer is gone. Waits while enough parts are in flight.
+  virtual Result<void> Lend(ByteView data, const Interrupt& interrupt = {}) = 0;
+  // Waits until nothing that was lent is needed any more. Little of it, less than a part may have, is copied.
+  virtual Result<void> Settle(const Interrupt& interrupt = {}) = 0;
   // Publishes. Blocks until S3 has acknowledged. A second call returns the first result.
   virtual Result<UploadResponse> Finish(const Interrupt& interrupt = {}) = 0;
   // Gives up; idempotent; does nothing after Finish succeeded.

@@ -47,6 +47,9 @@ std::string PartsDocument(const std::vector<CompletedPart>& parts) {
 Result<WireRequest> BuildRequest(const CompleteMultipartUploadRequest& request, const BuildContext& context) {
   PENSTOCK_TRY(CheckUploadId(request.upload_id));
   PENSTOCK_TRY(CheckParts(request.parts));
+  if (request.if_match && request.if_none_match_any) {
+    return InvalidRequest("CompleteMultipartUpload takes either if_match or if_none_match_any, not both");
+  }
   PENSTOCK_ASSIGN(WireRequest wire,
                   StartObjectRequest(Operation::kCompleteMultipartUpload, request.bucket, request.key, context));
   wire.query.emplace_back("uploadId", request.upload_id.value);
@@ -58,6 +61,7 @@ Result<WireRequest> BuildRequest(const CompleteMultipartUploadRequest& request, 
     wire.headers.push_back({"x-amz-checksum-type", "FULL_OBJECT"});
   }
   wire.headers.push_back({"x-amz-mp-object-size", std::to_string(request.object_size)});
+  if (request.if_match) wire.headers.push_back({"If-Match", QuoteETag(*request.if_match)});
   if (request.if_none_match_any) wire.headers.push_back({"If-None-Match", "*"});
   wire.document = PartsDocument(request.parts);
   return wire;
