@@ -2,6 +2,7 @@
 
 from ._file_system import S3FileSystem
 from ._reader import S3StorageReader
+from ._writer import S3StorageWriter
 from .s3_prefix_strategy import (
     BinaryPrefixStrategy,
     DefaultPrefixStrategy,
@@ -20,4 +21,5 @@ __all__ = [
     "S3FileSystem",
     "S3PrefixStrategyBase",
     "S3StorageReader",
+    "S3StorageWriter",
 ]

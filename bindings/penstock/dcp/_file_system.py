@@ -20,6 +20,7 @@ from .._exceptions import S3Exception, S3NotFoundError
 from .._objects import parse_s3_uri
 from .._user_agent import UserAgent
 from ..s3reader import S3ReaderConstructor
+from ._sink import UploadSink
 
 if TYPE_CHECKING:
     from .._config import S3ClientConfig
@@ -85,6 +86,14 @@ class S3FileSystem(FileSystemBase):
             raise ValueError(f"Invalid {mode=} mode argument: create_stream only supports rb (read mode) & wb (write mode)")
         with stream:
             yield stream
+
+    @contextmanager
+    def create_upload(self, path: str | os.PathLike[str], about_bytes: int) -> Iterator[UploadSink]:
+        """A writer of an object of about that size, which also sends memory from where it lies. Otherwise as "wb"."""
+        bucket, key = bucket_and_key(path)
+        log.debug("create_stream writable for %s", path)
+        with self._client._upload(bucket, key, about_bytes) as writer:
+            yield UploadSink(writer)
 
     def concat_path(self, path: str | os.PathLike[str], suffix: str) -> str:
         """`path`, one slash, `suffix`."""

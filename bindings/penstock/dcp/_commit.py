@@ -1,0 +1,137 @@
+"""The last step of a save: `.metadata` appears by one conditional request, and then what it replaced goes.
+
+Before that request nothing of an earlier checkpoint has been touched; after it the new one is whole. Which of two writers at a
+time wins is S3's to say: the other one's request fails.
+"""
+
+from __future__ import annotations
+
+import io
+import logging
+import pickle
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from torch.distributed.checkpoint.metadata import Metadata
+
+from .._client import S3Client
+from .._exceptions import S3Exception, S3NotFoundError, S3PreconditionFailedError
+from ._file_system import bucket_and_key
+
+log = logging.getLogger(__name__)
+
+DELETE_AT_ONCE = 1000
+# Names that are in no entry of storage_data: of objects without items, and those that this checkpoint replaced.
+_EMPTY, _REPLACED = "penstock_empty", "penstock_replaced"
+
+
+class Present(NamedTuple):
+    """A checkpoint's `.metadata` that is there: its version."""
+
+    etag: str
+
+
+def present(client: S3Client, path: str) -> Present | None:
+    """One HEAD: what is at `path`; None: nothing.
+
+    Raises:
+        S3Exception: S3 did not say.
+    """
+    try:
+        return Present(client.head_object(*bucket_and_key(path)).etag.strip('"'))
+    except S3NotFoundError:
+        return None
+
+
+def read_metadata(client: S3Client, path: str, version: Present) -> Metadata:
+    """That version's content, unpickled as torch's reader does: only for checkpoints that one would load.
+
+    Raises:
+        S3PreconditionFailedError: there is another version now.
+    """
+    bucket, key = bucket_and_key(path)
+    data, _ = client._client.read(bucket, key, etag=version.etag)
+    found = pickle.load(io.BytesIO(data))
+    if not isinstance(found, Metadata):
+        raise pickle.UnpicklingError(f"{path} holds a {type(found).__name__}, no Metadata")
+    return found
+
+
+def object_names(metadata: Metadata) -> set[str]:
+    """Every object of a checkpoint but its `.metadata`, relative to its path."""
+    stored = metadata.storage_data.values() if isinstance(metadata.storage_data, dict) else ()
+    names = {str(info.relative_path) for info in stored if hasattr(info, "relative_path")}
+    return names | set(getattr(metadata, _EMPTY, ()))
+
+
+def publish(client: S3Client, path: str, metadata: Metadata, replaced: Present | None) -> None:
+    """One PutObject of `metadata`, only where nothing is, or over that version.
+
+    A service that knows no conditional requests gets a plain one.
+
+    Raises:
+        S3PreconditionFailedError: Somebody else saved at this path meanwhile; his checkpoint stays.
+        S3Exception: It was not published, or, where no answer came, cannot be known.
+    """
+    bucket, key = bucket_and_key(path)
+    data = pickle.dumps(metadata)
+    condition: dict[str, Any] = {"if_match": replaced.etag} if replaced else {"if_none_match": True}
+    try:
+        client._client.put_object(bucket, key, data, **condition)
+    except S3PreconditionFailedError as error:
+        raise _overtaken(error, path) from error
+    except S3Exception as error:
+        if replaced and isinstance(error, S3NotFoundError) and error.code == "NoSuchKey":
+            raise _overtaken(error, path) from error
+        if error.code != "NotImplemented" and error.status != 501:
+            raise
+        log.warning("%s: the service knows no conditional writes (%s); published without a condition", path, error)
+        client._client.put_object(bucket, key, data)
+
+
+def _overtaken(error: S3Exception, path: str) -> S3PreconditionFailedError:
+    overtaken = S3PreconditionFailedError(
+        f"another save has written or removed {path} since this one began; its checkpoint stays: save to another path ({error})"
+    )
+    overtaken.__dict__.update(error.__dict__)
+    return overtaken
+
+
+def replace(client: S3Client, root: str, path: str, metadata: Metadata, empty: Iterable[str], replaced: Present | None) -> None:
+    """Publishes `metadata` at `path` and then removes the objects below `root` that only the replaced one named.
+
+    Args:
+        empty: Names of this checkpoint's objects without items.
+
+    Raises:
+        S3Exception: As :func:`publish`. What cannot be removed is logged, and tried again by the save after.
+    """
+    setattr(metadata, _EMPTY, sorted(empty))
+    stale: set[str] = set()
+    if replaced:
+        try:
+            before = read_metadata(client, path, replaced)
+        except S3PreconditionFailedError as error:
+            raise _overtaken(error, path) from error
+        except Exception as error:  # what was there need not be ours, or whole
+            log.warning("%s cannot be read (%s); the objects it names stay", path, error)
+        else:
+            stale = object_names(before) | set(getattr(before, _REPLACED, ()))
+            setattr(metadata, _REPLACED, sorted(object_names(before) - object_names(metadata)))
+    publish(client, path, metadata, replaced)
+    remove(client, root, stale - object_names(metadata))
+
+
+def remove(client: S3Client, root: str, names: Iterable[str]) -> None:
+    """Deletes objects below `root`; failures are logged."""
+    bucket, prefix = bucket_and_key(root)
+    prefix = prefix if prefix.endswith("/") or not prefix else prefix + "/"
+    keys = sorted(prefix + name for name in names if name and not name.startswith("/"))
+    for begin in range(0, len(keys), DELETE_AT_ONCE):
+        try:
+            failures = client._client.delete_objects(bucket, keys[begin : begin + DELETE_AT_ONCE])
+        except S3Exception as error:
+            log.warning("%d replaced objects below %s stay: %s", len(keys) - begin, root, error)
+            return
+        for key, code, message in failures:
+            log.warning("the replaced object s3://%s/%s stays: %s %s", bucket, key, code, message)

@@ -1,0 +1,193 @@
+"""One object of a checkpoint: its items one after another, in torch's format or as safetensors."""
+
+from __future__ import annotations
+
+import io
+import json
+import struct
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import torch
+from torch.distributed.checkpoint.filesystem import _StorageInfo
+from torch.distributed.checkpoint.planner import SavePlanner, WriteItem, WriteItemType
+from torch.distributed.checkpoint.storage import WriteResult
+
+from .. import _core
+from . import _archive
+from ._sink import KeptOpen, Sink, WritingSink
+from ._staging import Staged, dense, staged
+
+# So much memory made for an upload may wait to be sent; then it is waited for.
+MAX_UNSETTLED_BYTES = 96 * 1024**2
+FRAME_BYTES = 1600  # about what surrounds a tensor
+
+_SAFETENSORS_DTYPES = {
+    "float64": "F64", "float32": "F32", "float16": "F16", "bfloat16": "BF16", "int64": "I64", "int32": "I32", "int16": "I16",
+    "int8": "I8", "uint64": "U64", "uint32": "U32", "uint16": "U16", "uint8": "U8", "bool": "BOOL", "complex64": "C64",
+    "float8_e4m3fn": "F8_E4M3", "float8_e5m2": "F8_E5M2",
+}  # fmt: skip
+
+
+class Shard(NamedTuple):
+    """An object to be made: `name` relative to the checkpoint's path, and what goes into it."""
+
+    name: str
+    items: list[WriteItem]
+
+    def about_bytes(self) -> int:
+        return sum(item_bytes(item) + FRAME_BYTES for item in self.items if item.type != WriteItemType.BYTE_IO)
+
+
+def item_bytes(item: WriteItem) -> int:
+    """Bytes of a tensor item; 0 of others."""
+    if item.tensor_data is None:
+        return 0
+    count = 1
+    for extent in item.tensor_data.chunk.sizes:
+        count *= extent
+    return count * item.tensor_data.properties.dtype.itemsize
+
+
+def split(items: Sequence[WriteItem], count: int) -> list[list[WriteItem]]:
+    """`count` lists of about the same size, some empty where there is little; one keeps the order."""
+    if count == 1:
+        return [list(items)]
+    lists: list[list[WriteItem]] = [[] for _ in range(count)]
+    sizes = [0] * count
+    others = [item for item in items if item.type == WriteItemType.BYTE_IO]
+    for index, item in enumerate(others):
+        lists[index % count].append(item)
+    for item in sorted((i for i in items if i.type != WriteItemType.BYTE_IO), key=item_bytes, reverse=True):
+        least = sizes.index(min(sizes))
+        lists[least].append(item)
+        sizes[least] += item_bytes(item)
+    return lists
+
+
+class ShardWriter:
+    """Writes shards in torch's format: every item an archive of ``torch.save`` or plain bytes, through the extensions.
+
+    Args:
+        planner: Gives the data.
+        extensions: Stream transforms, applied in order.
+        copy_ahead_bytes: How much is copied from a device before it is needed.
+    """
+
+    def __init__(self, planner: SavePlanner, extensions: Sequence[Any], copy_ahead_bytes: int) -> None:
+        self._planner = planner
+        self._extensions = extensions
+        self._copy_ahead_bytes = copy_ahead_bytes
+
+    def write(self, shard: Shard, sink: Sink) -> list[WriteResult]:
+        results = []
+        unsettled = 0
+        for item in shard.items:
+            if item.type == WriteItemType.BYTE_IO:
+                results.append(self._put(shard, sink, item, self._planner.resolve_data(item)))
+        tensors = [item for item in shard.items if item.type != WriteItemType.BYTE_IO]
+        for entry in staged(tensors, self._planner, self._copy_ahead_bytes):
+            if entry.fresh:
+                unsettled += entry.tensor.nbytes
+            results.append(self._put(shard, sink, entry.item, entry.tensor))
+            if unsettled >= MAX_UNSETTLED_BYTES:
+                sink.settle()
+                unsettled = 0
+        return results
+
+    def _put(self, shard: Shard, sink: Sink, item: WriteItem, data: Any) -> WriteResult:
+        offset = sink.tell()
+        if self._extensions:
+            stream: Any = KeptOpen(sink)
+            for extension in self._extensions:
+                stream = extension.transform_to(stream)
+            _put_data(WritingSink(stream), data)
+            stream.close()
+        else:
+            _put_data(sink, data)
+        length = sink.tell() - offset
+        info = _StorageInfo(shard.name, offset, length)
+        if self._extensions:
+            info.transform_descriptors = [extension.get_descriptor() for extension in reversed(self._extensions)]
+        return WriteResult(index=item.index, size_in_bytes=length, storage_data=info)
+
+
+def _put_data(sink: Sink, data: Any) -> None:
+    if isinstance(data, io.BytesIO):
+        sink.write(data.getbuffer())
+    elif not isinstance(data, torch.Tensor):
+        raise TypeError(f"the planner gave a {type(data).__name__}; it takes torch.Tensor or io.BytesIO")
+    elif _archive.is_plain(data):
+        frame = _archive.frame(data.dtype, tuple(data.shape), data.stride())
+        address, size = data.data_ptr(), data.nbytes
+        sink.write(frame.head)
+        sink.lend(address, size, data)
+        sink.write(frame.tail_for(_core.crc32(address, size)))
+    else:
+        torch.save(data, sink)  # type: ignore[arg-type]
+
+
+class SafetensorsWriter:
+    """Writes shards as safetensors files, with the keys of torch's Hugging Face layout; tensors only.
+
+    Source: https://huggingface.co/docs/safetensors/index#format
+    """
+
+    def __init__(self, planner: SavePlanner, copy_ahead_bytes: int) -> None:
+        self._planner = planner
+        self._copy_ahead_bytes = copy_ahead_bytes
+
+    def write(self, shard: Shard, sink: Sink) -> list[WriteResult]:
+        if not shard.items:
+            return []
+        header, sizes = _safetensors_header(shard.items)
+        sink.write(header)
+        results = []
+        unsettled = 0
+        for item, tensor, fresh in _row_major(staged(shard.items, self._planner, self._copy_ahead_bytes)):
+            size = sizes[item.index.fqn]
+            if tensor.nbytes != size:
+                raise ValueError(f"{item.index.fqn} has {tensor.nbytes} bytes; its plan says {size}")
+            offset = sink.tell()
+            sink.lend(tensor.data_ptr(), size, tensor)
+            results.append(WriteResult(item.index, size, _StorageInfo(shard.name, offset, size)))
+            unsettled += size if fresh else 0
+            if unsettled >= MAX_UNSETTLED_BYTES:
+                sink.settle()
+                unsettled = 0
+        return results
+
+
+def _row_major(tensors: Iterable[Staged]) -> Iterable[Staged]:
+    for entry in tensors:
+        if entry.tensor.is_contiguous():
+            yield entry
+        else:
+            yield dense(entry.item, entry.tensor.contiguous(), True)
+
+
+def _safetensors_header(items: Sequence[WriteItem]) -> tuple[bytes, dict[str, int]]:
+    """The header of a file of these tensors in this order, and the bytes of each."""
+    entries: dict[str, Any] = {}
+    sharding: dict[str, Any] = {}
+    sizes: dict[str, int] = {}
+    at = 0
+    for item in items:
+        name = item.index.fqn
+        if item.tensor_data is None:
+            raise ValueError(f"{name!r} is no tensor; safetensors holds tensors only: leave it out, or save with TORCH_SAVE")
+        if name in entries:
+            raise ValueError(f"{name!r} comes twice in one safetensors file; save with one shard of a tensor per rank")
+        dtype = str(item.tensor_data.properties.dtype).removeprefix("torch.")
+        if dtype not in _SAFETENSORS_DTYPES:
+            raise ValueError(f"{name!r} is {dtype}, which safetensors does not have; save with TORCH_SAVE")
+        chunk = item.tensor_data.chunk
+        sizes[name] = item_bytes(item)
+        shape = list(chunk.sizes)
+        entries[name] = {"dtype": _SAFETENSORS_DTYPES[dtype], "shape": shape, "data_offsets": [at, at + sizes[name]]}
+        sharding[name] = {"saved_offsets": list(chunk.offsets)}
+        at += sizes[name]
+    about = {"DCP_SHARDING_INFO": json.dumps(sharding), "DCP_VERSION": "1.0", "format": "pt"}
+    text = json.dumps({"__metadata__": about, **entries}, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    return struct.pack("<Q", len(text)) + text, sizes

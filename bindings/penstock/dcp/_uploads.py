@@ -1,0 +1,78 @@
+"""Several objects of one rank at a time: all are published, or the first failure is raised and the rest given up."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from typing import TypeVar
+
+from ._shard import Shard
+from ._sink import UploadSink
+
+Result = TypeVar("Result")
+
+
+class _GivenUp(Exception):
+    """Another object's upload failed."""
+
+
+def upload_all(
+    shards: Sequence[Shard],
+    thread_count: int,
+    open_upload: Callable[[Shard], AbstractContextManager[UploadSink]],
+    write: Callable[[Shard, UploadSink], list[Result]],
+) -> list[Result]:
+    """Writes every shard into its upload, `thread_count` at a time, one of them in this thread.
+
+    Raises:
+        BaseException: The first that any of them raised. No upload is then open, and none of the others is published later.
+    """
+    todo: queue.SimpleQueue[tuple[int, Shard]] = queue.SimpleQueue()
+    for entry in enumerate(shards):
+        todo.put(entry)
+    results: dict[int, list[Result]] = {}
+    failures: list[BaseException] = []
+    uploads: set[UploadSink] = set()
+    lock = threading.Lock()
+
+    def fail(error: BaseException) -> None:
+        with lock:
+            failures.append(error)
+            others = list(uploads)
+        for upload in others:
+            upload.abort()
+
+    def run() -> None:
+        while not failures:
+            try:
+                number, shard = todo.get_nowait()
+            except queue.Empty:
+                return
+            try:
+                with open_upload(shard) as upload:
+                    with lock:
+                        uploads.add(upload)
+                        if failures:
+                            raise _GivenUp
+                    try:
+                        results[number] = write(shard, upload)
+                    finally:
+                        with lock:
+                            uploads.discard(upload)
+                            given_up = bool(failures)
+                    if given_up:
+                        raise _GivenUp
+            except BaseException as error:
+                fail(error)
+
+    threads = [threading.Thread(target=run, name=f"penstock-save-{i}") for i in range(1, min(thread_count, len(shards)))]
+    for thread in threads:
+        thread.start()
+    run()
+    for thread in threads:
+        thread.join()
+    if failures:
+        raise next((error for error in failures if not isinstance(error, _GivenUp)), failures[0])
+    return [result for number in sorted(results) for result in results[number]]

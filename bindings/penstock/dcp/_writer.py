@@ -1,0 +1,219 @@
+"""S3StorageWriter: saves distributed checkpoints, whole or not at all."""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+import random
+import re
+import secrets
+import time
+import warnings
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any
+
+from torch.distributed.checkpoint.filesystem import FileSystemWriter
+from torch.distributed.checkpoint.metadata import Metadata
+from torch.distributed.checkpoint.planner import SavePlan, SavePlanner
+from torch.distributed.checkpoint.storage import WriteResult
+from torch.futures import Future
+
+from . import _commit
+from ._file_system import S3FileSystem, bucket_and_key
+from ._shard import SafetensorsWriter, Shard, ShardWriter, split
+from ._sink import UploadSink
+from ._uploads import upload_all
+from .s3_prefix_strategy import DefaultPrefixStrategy, S3PrefixStrategyBase
+
+if TYPE_CHECKING:
+    import os
+
+    from .._config import S3ClientConfig
+
+log = logging.getLogger(__name__)
+
+METADATA_NAME = ".metadata"
+SHARD_SUFFIX = ".distcp"
+# Ranks that start at once are spread out where they are many: S3 takes 3,500 writes a second below one prefix.
+JITTER_FROM_RANKS = 64
+JITTER_S_PER_RANK = 0.002
+MAX_JITTER_S = 2.0
+_GENERATION = re.compile(r"g[0-9a-f]{8}_\Z")
+
+
+@dataclasses.dataclass
+class StorageMetadata:
+    """What the coordinator tells a rank: how the names of its objects begin.
+
+    Attributes:
+        prefix: Of the names, relative to the checkpoint's path.
+        ranks: How many save.
+        used: A plan that a planner has kept from an earlier save carries this; what it says is then of that save.
+    """
+
+    prefix: str
+    ranks: int = dataclasses.field(default=1, compare=False, repr=False)
+    used: bool = dataclasses.field(default=False, compare=False, repr=False)
+
+
+class S3StorageWriter(FileSystemWriter):
+    """Writes a distributed checkpoint to S3: ``torch.distributed.checkpoint.save(state, storage_writer=...)``.
+
+    Uploads run from the tensors' memory. The checkpoint appears with its `.metadata`, last and at once; a save that fails or is
+    killed leaves what was there before. A save over a checkpoint gives its objects new names, and those that are replaced are
+    removed once the new `.metadata` is there.
+
+    Args:
+        region: AWS region of the bucket.
+        path: ``s3://bucket/prefix`` of the checkpoint.
+        s3client_config: See :class:`penstock.S3ClientConfig`.
+        prefix_strategy: Names of each rank's objects; None: :class:`DefaultPrefixStrategy`.
+        thread_count: Objects of a rank that are written at a time; with single_file_per_rank (the default) also how many it has.
+        endpoint: URL of an S3-compatible service; None: environment, then AWS.
+        kwargs: Of torch's ``FileSystemWriter``: single_file_per_rank, per_thread_copy_ahead (bytes), cache_staged_state_dict,
+            overwrite, _extensions, serialization_format.
+
+    Raises:
+        ValueError: `path` is no ``s3://`` URI.
+        TypeError: sync_files, which means nothing on S3, or another argument that torch does not know.
+
+    Picklable. Thread safety: one save at a time.
+    """
+
+    def __init__(
+        self,
+        region: str,
+        path: str,
+        s3client_config: S3ClientConfig | None = None,
+        prefix_strategy: S3PrefixStrategyBase | None = None,
+        thread_count: int = 1,
+        *,
+        endpoint: str | None = None,
+        **kwargs: Any,
+    ) -> None:
+        bucket_and_key(path)
+        super().__init__(path=path, sync_files=False, thread_count=thread_count, **kwargs)
+        self.fs: S3FileSystem = S3FileSystem(region, s3client_config=s3client_config, endpoint=endpoint)  # type: ignore[assignment]
+        self.path = self.fs.init_path(path)
+        self.prefix_strategy = prefix_strategy or DefaultPrefixStrategy()
+        self._is_coordinator = True
+        self._replaced: _commit.Present | None = None
+        self._empty: list[str] = []
+
+    @classmethod
+    def validate_checkpoint_id(cls, checkpoint_id: str | os.PathLike[str]) -> bool:
+        return S3FileSystem.validate_checkpoint_id(checkpoint_id)
+
+    # ---- planning
+
+    def set_up_storage_writer(self, is_coordinator: bool, *args: Any, **kwargs: Any) -> None:
+        bucket_and_key(self.path)
+        self.rank = kwargs.get("rank")
+        self.use_collectives = kwargs.get("use_collectives", True)
+        self._is_coordinator = is_coordinator or not self.use_collectives
+        self._replaced = None
+        self._empty = []
+
+    def prepare_local_plan(self, plan: SavePlan) -> SavePlan:
+        """Looks for a checkpoint at the path: the coordinator alone, who tells the others through their plans.
+
+        Raises:
+            RuntimeError: there is one and ``overwrite`` is False.
+        """
+        if self._is_coordinator:
+            self._replaced = _commit.present(self.fs._client, self._metadata_uri())
+            if self._replaced and not self.overwrite:
+                raise RuntimeError(f"Checkpoint already exists and {self.overwrite=}.")
+            if self._replaced:
+                warnings.warn(
+                    f"Detected an existing checkpoint in {self.path}, overwriting since {self.overwrite=}.", stacklevel=2
+                )
+        if self._saves_alone:
+            return dataclasses.replace(plan, storage_data=self._storage_of(self.rank or 0, self._new_generation(), 1))
+        return plan
+
+    def prepare_global_plan(self, plans: list[SavePlan]) -> list[SavePlan]:
+        """Gives every plan its names, by its place; one that has them keeps them."""
+        generation = self._new_generation()
+        named = [
+            dataclasses.replace(plan, storage_data=self._storage_of(rank, generation, len(plans)))
+            if plan.storage_data is None
+            else plan
+            for rank, plan in enumerate(plans)
+        ]
+        if self.single_file_per_rank:
+            self._empty = [
+                f"{plan.storage_data.prefix}{number}{SHARD_SUFFIX}" for plan in named for number in range(self.thread_count)
+            ]
+        return named
+
+    @property
+    def _saves_alone(self) -> bool:
+        return not self.use_collectives and self.rank is not None
+
+    def _new_generation(self) -> str:
+        return _generation() if self._replaced else ""
+
+    def _storage_of(self, rank: int, generation: str, ranks: int) -> StorageMetadata:
+        return StorageMetadata(self.prefix_strategy(rank) + generation, ranks)
+
+    def _metadata_uri(self) -> str:
+        name = f"__{self.rank}{METADATA_NAME}" if self._saves_alone else METADATA_NAME
+        return self.fs.concat_path(self.path, name)
+
+    # ---- writing
+
+    def write_data(self, plan: SavePlan, planner: SavePlanner) -> Future[list[WriteResult]]:
+        storage = plan.storage_data
+        prefix = storage.prefix
+        if getattr(storage, "used", False):  # the planner's, kept from an earlier save: its names may be in use
+            prefix = _GENERATION.sub("", prefix) + _generation()
+        elif isinstance(storage, StorageMetadata):
+            storage.used = True
+        lists = split(plan.items, self.thread_count) if self.single_file_per_rank else [[item] for item in plan.items]
+        shards = [Shard(f"{prefix}{number}{SHARD_SUFFIX}", items) for number, items in enumerate(lists)]
+        time.sleep(start_delay(getattr(storage, "ranks", 1), random.random()))
+        return self._write_shards(shards, planner)
+
+    def _write_shards(self, shards: list[Shard], planner: SavePlanner) -> Future[list[WriteResult]]:
+        if getattr(getattr(self, "serialization_format", None), "name", "TORCH_SAVE") == "SAFETENSORS":
+            writer: Any = SafetensorsWriter(planner, self.per_thread_copy_ahead)
+        else:
+            extensions = getattr(getattr(self, "transforms", None), "extensions", ())
+            writer = ShardWriter(planner, extensions, self.per_thread_copy_ahead)
+        results = upload_all(shards, self.thread_count, self._upload, writer.write)
+        done: Future[list[WriteResult]] = Future()
+        done.set_result(results)
+        return done
+
+    def _upload(self, shard: Shard) -> AbstractContextManager[UploadSink]:
+        return self.fs.create_upload(self.fs.concat_path(self.path, shard.name), shard.about_bytes())
+
+    # ---- finishing
+
+    def finish(self, metadata: Metadata, results: list[list[WriteResult]]) -> None:
+        """Publishes the checkpoint, then removes the objects it replaced.
+
+        Raises:
+            S3PreconditionFailedError: another save at this path was faster.
+        """
+        metadata.storage_data = {each.index: each.storage_data for of_rank in results for each in of_rank}
+        metadata.storage_meta = self.storage_meta()
+        if hasattr(metadata, "version"):
+            metadata.version = "1.0.0"
+        used = {info.relative_path for info in metadata.storage_data.values()}
+        empty = [name for name in self._empty if name not in used]
+        _commit.replace(self.fs._client, str(self.path), self._metadata_uri(), metadata, empty, self._replaced)
+
+
+def _generation() -> str:
+    """Sets the names of one save apart from those of every other at the same path."""
+    return f"g{secrets.token_hex(4)}_"
+
+
+def start_delay(ranks: int, fraction: float) -> float:
+    """Seconds that a rank waits before its first upload, `fraction` (0 to 1) of what so many ranks are spread over."""
+    return fraction * min(MAX_JITTER_S, ranks * JITTER_S_PER_RANK) if ranks >= JITTER_FROM_RANKS else 0.0
+
+
+__all__ = ["S3StorageWriter", "StorageMetadata"]
