@@ -132,6 +132,15 @@ TEST_P(MultipartUploadTest, RefusedConditionLeavesTheOtherObject) {
   EXPECT_EQ(OpenUploads(*inner_), 0u);
 }
 
+TEST_P(MultipartUploadTest, OverOneVersionOnly) {
+  UploadOptions options;
+  options.if_match = Put(*inner_, MakeContent(5, 9));
+  ASSERT_TRUE(UploadAll(inner_, options).ok());
+  EXPECT_EQ(UploadAll(inner_, options).error().kind, ErrorKind::kPreconditionFailed);
+  EXPECT_EQ(Stored(*inner_), content_);
+  EXPECT_EQ(OpenUploads(*inner_), 0u);
+}
+
 TEST_P(MultipartUploadTest, ErrorsStay) {
   MultipartUpload upload(Failing("CreateMultipartUpload", MakeFault(ErrorKind::kAccessDenied)), kBucket, kKey, {});
   EXPECT_FALSE(upload.Create({}).ok());

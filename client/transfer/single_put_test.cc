@@ -81,5 +81,25 @@ TEST(PutWhole, RefusedConditionIsNotSettledAsSuccess) {
   EXPECT_EQ(PutContent(*store, content, options).error().kind, ErrorKind::kPreconditionFailed);
 }
 
+TEST(PutWhole, OverOneVersionOnly) {
+  const auto store = MakeStore(Completion::kInline);
+  const ETag first = Put(*store, MakeContent(10));
+  UploadOptions over_first;
+  over_first.if_match = first;
+  const Bytes second = MakeContent(11);
+  ASSERT_TRUE(PutContent(*store, second, over_first).ok());
+  EXPECT_EQ(PutContent(*store, MakeContent(12), over_first).error().kind, ErrorKind::kPreconditionFailed);
+  EXPECT_EQ(Stored(*store), second);
+}
+
+TEST(PutWhole, TwoConditionsExcludeEachOther) {
+  const auto store = MakeStore(Completion::kInline);
+  UploadOptions options;
+  options.if_match = ETag("e");
+  options.if_none_match_any = true;
+  EXPECT_EQ(CheckUploadOptions(options).error().kind, ErrorKind::kInvalidArgument);
+  EXPECT_EQ(Upload(store, kBucket, kKey, MakeContent(1), options).error().kind, ErrorKind::kInvalidArgument);
+}
+
 }  // namespace
 }  // namespace penstock::transfer

@@ -21,7 +21,8 @@ import torch
 ALIGNMENT = 64
 BIG = 0xFFFFFFFF  # a size or offset from here on is written in 64 bits
 PICKLE_PROTOCOL = 2  # torch.save's, and what its weights_only reader takes
-_FLAGS = 0x0808  # sizes and CRC follow the data; names are UTF-8
+_FLAGS = 0x0808  # sizes and CRC follow the data, and names are UTF-8; an empty record is followed by none
+_FLAGS_OF_EMPTY = 0x0800
 
 _LOCAL = struct.Struct("<4sHHHHHIIIHH")
 _CENTRAL = struct.Struct("<4sHHHHHHIIIHHHHHII")
@@ -74,21 +75,29 @@ def frame_of(pickled: bytes, payload_bytes: int) -> Frame:
         padding = -start % ALIGNMENT
         extra += struct.pack("<2sH", b"FB", padding) + b"Z" * padding
         sizes = (BIG, BIG) if wide else (0, 0)
-        out += _LOCAL.pack(b"PK\3\4", 45 if wide else 0, _FLAGS, 0, 0, 0, 0, *sizes, len(encoded), len(extra)) + encoded + extra
+        out += (
+            _LOCAL.pack(
+                b"PK\3\4", 45 if wide else 0, _FLAGS if size else _FLAGS_OF_EMPTY, 0, 0, 0, 0, *sizes, len(encoded), len(extra)
+            )
+            + encoded
+            + extra
+        )
 
     def end(name: str, size: int, crc: int, out: bytearray, offset: int) -> tuple[int, int]:
         """Descriptor and directory entry; where the CRC stands in each."""
         encoded = f"archive/{name}".encode()
         descriptor_crc = len(out) + 4
-        out += struct.pack("<4sIQQ" if size >= BIG else "<4sIII", b"PK\7\10", crc, size, size)
+        if size:
+            out += struct.pack("<4sIQQ" if size >= BIG else "<4sIII", b"PK\7\10", crc, size, size)
         wide = [value for value in (size, size, offset) if value >= BIG]
         extra = struct.pack(f"<HH{len(wide)}Q", 1, 8 * len(wide), *wide) if wide else b""
         directory_crc = len(directory) + _CRC_IN_CENTRAL
         narrow = min(size, BIG)
         version = 45 if wide else 0
+        flags = _FLAGS if size else _FLAGS_OF_EMPTY
         directory.extend(
             _CENTRAL.pack(
-                b"PK\1\2", version, version, _FLAGS, 0, 0, 0, crc, narrow, narrow, len(encoded), len(extra), 0, 0, 0, 0,
+                b"PK\1\2", version, version, flags, 0, 0, 0, crc, narrow, narrow, len(encoded), len(extra), 0, 0, 0, 0,
                 min(offset, BIG),
             )
             + encoded + extra
@@ -113,7 +122,8 @@ def frame_of(pickled: bytes, payload_bytes: int) -> Frame:
     add("version", b"3\n", tail, behind)
     directory_begin = len(tail)
     tail += directory + _ending(records, len(directory), behind + directory_begin)
-    return Frame(bytes(head), bytes(tail), (descriptor_crc, directory_begin + directory_crc))
+    in_directory = directory_begin + directory_crc
+    return Frame(bytes(head), bytes(tail), (descriptor_crc if payload_bytes else in_directory, in_directory))
 
 
 def _ending(records: int, directory_bytes: int, directory_offset: int) -> bytes:

@@ -273,11 +273,11 @@ struct CompleteMultipartUploadRequest {
   UploadId upload_id;
   std::vector<CompletedPart> parts;  // ascending part numbers
   std::uint64_t object_size = 0;     // sum of the parts; S3 checks it
-  std::optional<ETag> if_match;      // only over the object with this ETag
   bool if_none_match_any = false;
   CallOptions options;
   // Of the whole object: S3 publishes it only if that is what the parts amount to (kInvalidArgument, BadDigest).
   std::optional<std::uint64_t> crc64nvme;
+  std::optional<ETag> if_match;  // only over the object with this ETag
 };
 
 struct AbortMultipartUploadRequest {

@@ -24,6 +24,17 @@ TEST(CompleteMultipartUploadTest, ListsPartsWithConfirmedChecksums) {
             "<Part><PartNumber>5</PartNumber><ETag>&quot;e5&quot;</ETag></Part></CompleteMultipartUpload>");
 }
 
+TEST(CompleteMultipartUploadTest, PublishesOverOneVersionOnly) {
+  auto request = Request({{1, ETag("e1"), ""}});
+  request.if_match = ETag("old");
+  const auto wire = BuildRequest(request, Context());
+  ASSERT_TRUE(wire.ok());
+  ASSERT_NE(wire->FindHeader("If-Match"), nullptr);
+  EXPECT_EQ(*wire->FindHeader("If-Match"), "\"old\"");
+  request.if_none_match_any = true;
+  EXPECT_EQ(BuildRequest(request, Context()).error().kind, ErrorKind::kInvalidArgument);
+}
+
 TEST(CompleteMultipartUploadTest, GivesTheChecksumOfTheWhole) {
   auto request = Request({{1, ETag("e1"), ""}});
   request.crc64nvme = 0xae8b14860a799888;  // of "123456789"

@@ -1,0 +1,440 @@
+"""S3StorageWriter in one process: names, counts, contents, overwriting, refusals. Read back by torch's own reader."""
+
+from __future__ import annotations
+
+import inspect
+import io
+import pickle
+import re
+import zipfile
+from pathlib import Path
+
+import bucket_io
+import dcp_io
+import penstock
+import pytest
+import torch
+import torch.distributed.checkpoint as dcp
+from penstock.dcp import (
+    BinaryPrefixStrategy,
+    DefaultPrefixStrategy,
+    HexPrefixStrategy,
+    RoundRobinPrefixStrategy,
+    S3FileSystem,
+    S3PrefixStrategyBase,
+    S3StorageWriter,
+    _writer,
+)
+from penstock.dcp._shard import item_bytes, split
+from penstock.testing import Emulator
+from torch.distributed.checkpoint._extension import ZStandard
+from torch.distributed.checkpoint.api import CheckpointException
+from torch.distributed.checkpoint.default_planner import DefaultSavePlanner
+from torch.distributed.checkpoint.filesystem import FileSystemWriter, SerializationFormat
+from torch.distributed.checkpoint.planner import SavePlan
+
+GENERATION = re.compile(r"__0_g[0-9a-f]{8}_0\.distcp")
+
+
+class Folder(S3PrefixStrategyBase):
+    def generate_prefix(self, rank: int) -> str:
+        return f"custom_x/{rank}/"
+
+
+STRATEGIES = {
+    "none": (None, "__0_"),
+    "default": (DefaultPrefixStrategy(), "__0_"),
+    "binary": (BinaryPrefixStrategy(4, 4, 4), "0000/epoch_4/__0_"),
+    "hex": (HexPrefixStrategy(), "0000000000/__0_"),
+    "round robin": (RoundRobinPrefixStrategy(["p1", "p2"]), "p1/__0_"),
+    "custom": (Folder(), "custom_x/0/"),
+}
+
+
+@pytest.fixture
+def own() -> Emulator:
+    """With a journal and faults that are nobody else's."""
+    with Emulator() as instance:
+        instance.client().create_bucket("bucket")
+        yield instance
+
+
+def test_its_arguments_are_the_references_and_an_endpoint(emulator):
+    names = list(inspect.signature(S3StorageWriter.__init__).parameters)[1:]
+    assert names == ["region", "path", "s3client_config", "prefix_strategy", "thread_count", "endpoint", "kwargs"]
+    writer = dcp_io.writer_of(emulator, "s3://bucket/x", thread_count=3, prefix_strategy=Folder())
+    assert isinstance(writer, FileSystemWriter)
+    assert isinstance(writer.fs, S3FileSystem)
+    assert (writer.path, writer.thread_count, writer.sync_files) == ("s3://bucket/x", 3, False)
+    assert isinstance(writer.prefix_strategy, Folder)
+    assert isinstance(S3StorageWriter("us-east-1", "s3://b/k").prefix_strategy, DefaultPrefixStrategy)
+    assert writer.checkpoint_id == "s3://bucket/x"
+
+
+def test_torchs_arguments_are_forwarded():
+    writer = S3StorageWriter(
+        "us-east-1",
+        "s3://b/k",
+        single_file_per_rank=False,
+        per_thread_copy_ahead=7,
+        cache_staged_state_dict=True,
+        overwrite=False,
+    )
+    assert (writer.single_file_per_rank, writer.per_thread_copy_ahead, writer.overwrite) == (False, 7, False)
+    assert writer.cache_staged_state_dict is True
+
+
+def test_files_cannot_be_synced():
+    with pytest.raises(TypeError, match="sync_files"):
+        S3StorageWriter("us-east-1", "s3://b/k", sync_files=True)
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        ("/tmp/checkpoint", "not '/tmp/checkpoint'; write s3://bucket/key"),
+        (Path("s3://b/k"), "a Path folds the slashes of a URI; give the text 's3://b/k'"),
+        ("s3://", "Bucket name must be non-empty"),
+    ],
+)
+def test_a_path_that_is_no_uri_is_refused_at_once(path, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        S3StorageWriter("us-east-1", path)
+
+
+def test_torch_asks_which_ids_it_takes():
+    assert S3StorageWriter.validate_checkpoint_id("s3://b/k")
+    assert not S3StorageWriter.validate_checkpoint_id("/tmp/x")
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+@pytest.mark.parametrize("thread_count", [1, 4])
+def test_objects_of_a_fresh_path(emulator, client, bucket, name, thread_count):
+    strategy, prefix = STRATEGIES[name]
+    state = dcp_io.some_state(1)
+    dcp_io.save(emulator, f"s3://{bucket}/ck", state, prefix_strategy=strategy, thread_count=thread_count)
+    wanted = [".metadata", *(f"{prefix}{number}.distcp" for number in range(thread_count))]
+    assert sorted(dcp_io.names(client, bucket, "ck")) == sorted(wanted)
+    assert dcp_io.same(dcp_io.loaded(client, bucket, "ck", state), state)
+
+
+def test_more_threads_than_tensors_make_empty_objects(emulator, client, bucket):
+    state = {"only": torch.ones(3)}
+    dcp_io.save(emulator, f"s3://{bucket}/ck", state, thread_count=4)
+    sizes = [info.size for page in client.list_objects(bucket, "ck/__") for info in page.object_info]
+    assert (len(sizes), sizes.count(0)) == (4, 3)
+    assert dcp_io.same(dcp_io.loaded(client, bucket, "ck", state), state)
+
+
+@pytest.mark.parametrize("thread_count", [1, 3])
+def test_an_object_per_item(emulator, client, bucket, thread_count):
+    state = dcp_io.some_state(2)
+    dcp_io.save(emulator, f"s3://{bucket}/ck", state, single_file_per_rank=False, thread_count=thread_count)
+    assert sorted(dcp_io.names(client, bucket, "ck")) == sorted([".metadata", *(f"__0_{i}.distcp" for i in range(9))])
+    assert dcp_io.same(dcp_io.loaded(client, bucket, "ck", state), state)
+
+
+def test_large_tensors_go_out_in_parts(emulator, client, bucket):
+    state = {f"t{i}": torch.arange(6_000_000, dtype=torch.float32) + i for i in range(5)} | {"small": torch.ones(5)}
+    dcp_io.save(emulator, f"s3://{bucket}/ck", state)
+    assert client.head_object(bucket, "ck/__0_0.distcp").size > 5 * 24_000_000
+    assert dcp_io.same(dcp_io.loaded(client, bucket, "ck", state), state)
+
+
+def test_each_item_is_an_archive_where_the_metadata_says(emulator, client, bucket):
+    state = {"a": torch.randn(50, 50), "b": torch.randn(9)}
+    dcp_io.save(emulator, f"s3://{bucket}/ck", state)
+    data = bucket_io.get(client, bucket, "ck/__0_0.distcp")
+    metadata = pickle.loads(bucket_io.get(client, bucket, "ck/.metadata"))
+    covered = 0
+    for index, info in metadata.storage_data.items():
+        item = data[info.offset : info.offset + info.length]
+        assert zipfile.ZipFile(io.BytesIO(item)).testzip() is None
+        assert torch.equal(torch.load(io.BytesIO(item), weights_only=True), state[index.fqn])
+        covered += info.length
+    assert covered == len(data)
+    assert metadata.version == "1.0.0"
+    assert metadata.storage_meta.checkpoint_id == f"s3://{bucket}/ck"
+
+
+# ---- requests
+
+
+def test_every_object_is_one_request_with_its_checksum(own):
+    dcp_io.save(own, "s3://bucket/ck", dcp_io.some_state(), thread_count=2)
+    journal = own.journal()
+    operations = [entry.operation for entry in journal.entries(key_prefix="ck")]
+    assert sorted(operations) == ["HeadObject", "PutObject", "PutObject", "PutObject"]
+    assert operations[0] == "HeadObject"
+    puts = journal.entries(operations="PutObject")
+    assert puts[-1].key == "ck/.metadata"
+    assert all("x-amz-checksum-crc64nvme" in {name.lower() for name in entry.checksums} for entry in puts)
+
+
+def test_making_a_writer_sends_nothing(own):
+    before = own.journal().count()
+    dcp_io.writer_of(own, "s3://bucket/ck")
+    assert own.journal().count() == before
+
+
+def test_the_metadata_is_published_on_the_condition_that_nobody_did_meanwhile(own):
+    first, second = dcp_io.some_state(1), dcp_io.some_state(2)
+    writer = dcp_io.writer_of(own, "s3://bucket/ck")
+
+    class Interfering(DefaultSavePlanner):
+        """Another save runs between the first look and the last step."""
+
+        def finish_plan(self, new_plan: SavePlan) -> SavePlan:
+            dcp_io.save(own, "s3://bucket/ck", second)
+            return super().finish_plan(new_plan)
+
+    with pytest.raises(CheckpointException, match=r"another save has written or removed s3://bucket/ck/.metadata"):
+        dcp.save(first, storage_writer=writer, planner=Interfering())
+    assert own.client().list_objects("bucket")
+    assert dcp_io.names(own.client(), "bucket", "ck").count(".metadata") == 1
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_an_overtaken_save_leaves_the_other_ones_checkpoint(own, there):
+    if there:
+        dcp_io.save(own, "s3://bucket/ck", dcp_io.some_state(0))
+    second = dcp_io.some_state(2)
+
+    class Interfering(DefaultSavePlanner):
+        def finish_plan(self, new_plan: SavePlan) -> SavePlan:
+            dcp_io.save(own, "s3://bucket/ck", dcp_io.some_state(1))
+            dcp_io.save(own, "s3://bucket/ck", second)
+            return super().finish_plan(new_plan)
+
+    with pytest.raises(CheckpointException, match="another save"):
+        dcp_io.save(own, "s3://bucket/ck", dcp_io.some_state(3), {"planner": Interfering()})
+    assert dcp_io.same(dcp_io.loaded(own.client(), "bucket", "ck", second), second)
+
+
+def test_a_service_without_conditional_writes_gets_a_plain_one(own, caplog):
+    own.faults().set(
+        [
+            {
+                "id": "unconditional",
+                "when": {"operation": "PutObject", "header": {"if-none-match": "*"}},
+                "do": {"error": {"code": "NotImplemented", "status": 501}},
+            }
+        ]
+    )
+    state = dcp_io.some_state()
+    dcp_io.save(own, "s3://bucket/ck", state)
+    own.faults().check()
+    assert "knows no conditional writes" in caplog.text
+    assert dcp_io.same(dcp_io.loaded(own.client(), "bucket", "ck", state), state)
+
+
+# ---- overwriting
+
+
+def test_a_save_over_a_checkpoint_replaces_it_whole(emulator, client, bucket):
+    uri = f"s3://{bucket}/ck"
+    dcp_io.save(emulator, uri, dcp_io.some_state(1), thread_count=2, prefix_strategy=RoundRobinPrefixStrategy(["p"]))
+    before = set(dcp_io.names(client, bucket, "ck"))
+    for seed in (2, 3):
+        state = dcp_io.some_state(seed)
+        dcp_io.save(emulator, uri, state)
+        names = set(dcp_io.names(client, bucket, "ck"))
+        assert len(names) == 2
+        assert names & before == {".metadata"}
+        assert all(GENERATION.fullmatch(name) for name in names - {".metadata"})
+        assert dcp_io.same(dcp_io.loaded(client, bucket, "ck", state), state)
+        before = names
+
+
+def test_the_generation_follows_the_strategys_prefix(emulator, client, bucket):
+    for _ in range(2):
+        dcp_io.save(emulator, f"s3://{bucket}/ck", {"a": torch.ones(3)}, prefix_strategy=HexPrefixStrategy(epoch_num=1))
+    names = [name for name in dcp_io.names(client, bucket, "ck") if name != ".metadata"]
+    assert re.fullmatch(r"0000000000/epoch_1/__0_g[0-9a-f]{8}_0\.distcp", names[0])
+
+
+def test_empty_objects_of_the_replaced_checkpoint_go_too(emulator, client, bucket):
+    for thread_count in (5, 1):
+        dcp_io.save(emulator, f"s3://{bucket}/ck", {"a": torch.ones(3)}, thread_count=thread_count)
+    assert len(dcp_io.names(client, bucket, "ck")) == 2
+
+
+def test_other_objects_at_the_path_stay(emulator, client, bucket):
+    for key in ("ck/notes.txt", "ck/__9_0.distcp", "ck2/.metadata"):
+        bucket_io.put(client, bucket, key, b"mine")
+    for _ in range(2):
+        dcp_io.save(emulator, f"s3://{bucket}/ck", {"a": torch.ones(3)})
+    assert {"notes.txt", "__9_0.distcp"} < set(dcp_io.names(client, bucket, "ck"))
+    assert bucket_io.get(client, bucket, "ck2/.metadata") == b"mine"
+
+
+def test_what_cannot_be_deleted_is_logged_and_tried_again_by_the_next_save(own, caplog):
+    uri, client = "s3://bucket/ck", own.client()
+    dcp_io.save(own, uri, dcp_io.some_state(1))
+    own.faults().set(
+        [{"id": "no", "when": {"operation": "DeleteObjects"}, "do": {"error": {"code": "AccessDenied", "status": 403}}}]
+    )
+    state = dcp_io.some_state(2)
+    dcp_io.save(own, uri, state)
+    own.faults().check()
+    assert "1 replaced objects below s3://bucket/ck stay" in caplog.text
+    assert dcp_io.same(dcp_io.loaded(client, "bucket", "ck", state), state)
+    assert len(dcp_io.names(client, "bucket", "ck")) == 3
+    own.faults().clear()
+    dcp_io.save(own, uri, state)
+    assert len(dcp_io.names(client, "bucket", "ck")) == 2
+
+
+def test_what_is_no_metadata_is_replaced_all_the_same(emulator, client, bucket, caplog):
+    bucket_io.put(client, bucket, "ck/.metadata", b"not a pickle")
+    state = dcp_io.some_state()
+    dcp_io.save(emulator, f"s3://{bucket}/ck", state)
+    assert "cannot be read" in caplog.text
+    assert dcp_io.same(dcp_io.loaded(client, bucket, "ck", state), state)
+
+
+def test_overwriting_warns_as_torch_does(emulator, bucket):
+    dcp_io.save(emulator, f"s3://{bucket}/ck", {"a": torch.ones(1)})
+    with pytest.warns(UserWarning, match="Detected an existing checkpoint in s3://.*, overwriting since self.overwrite=True"):
+        dcp.save({"a": torch.ones(1)}, storage_writer=dcp_io.writer_of(emulator, f"s3://{bucket}/ck"))
+
+
+def test_overwrite_can_be_forbidden(emulator, client, bucket):
+    state = dcp_io.some_state(1)
+    dcp_io.save(emulator, f"s3://{bucket}/ck", state, overwrite=False)
+    with pytest.raises(CheckpointException, match=re.escape("Checkpoint already exists and self.overwrite=False.")):
+        dcp_io.save(emulator, f"s3://{bucket}/ck", dcp_io.some_state(2), overwrite=False)
+    assert dcp_io.same(dcp_io.loaded(client, bucket, "ck", state), state)
+
+
+def test_a_writer_is_used_for_many_checkpoints(emulator, client, bucket):
+    writer = dcp_io.writer_of(emulator, f"s3://{bucket}/0")
+    for step in range(3):
+        state = dcp_io.some_state(step)
+        dcp.save(state, storage_writer=writer, checkpoint_id=f"s3://{bucket}/{step}")
+        assert sorted(dcp_io.names(client, bucket, str(step))) == [".metadata", "__0_0.distcp"]
+        assert dcp_io.same(dcp_io.loaded(client, bucket, str(step), state), state)
+
+
+def test_a_planner_that_keeps_its_plans_does_not_write_over_the_present_checkpoint(emulator, client, bucket):
+    uri = f"s3://{bucket}/ck"
+
+    class Keeping(DefaultSavePlanner):
+        """As enable_plan_caching, for a rank that is no coordinator: its first plan comes again."""
+
+        kept: SavePlan | None = None
+
+        def finish_plan(self, new_plan: SavePlan) -> SavePlan:
+            Keeping.kept = Keeping.kept or new_plan
+            return super().finish_plan(Keeping.kept)
+
+    seen: set[str] = set()
+    for seed in range(3):
+        state = dcp_io.some_state(seed)
+        dcp_io.save(emulator, uri, state, {"planner": Keeping()})
+        names = {name for name in dcp_io.names(client, bucket, "ck") if name != ".metadata"}
+        assert not names & seen
+        seen |= names
+        assert dcp_io.same(dcp_io.loaded(client, bucket, "ck", state), state)
+
+
+# ---- formats
+
+
+@pytest.mark.parametrize("thread_count", [1, 2])
+def test_zstandard(emulator, client, bucket, thread_count):
+    state = dcp_io.some_state(4) | {"zeros": torch.zeros(1000, 1000)}
+    dcp_io.save(emulator, f"s3://{bucket}/ck", state, _extensions=[ZStandard()], thread_count=thread_count)
+    assert sum(info.size for page in client.list_objects(bucket, "ck/__") for info in page.object_info) < 1_000_000
+    assert dcp_io.same(dcp_io.loaded(client, bucket, "ck", state), state)
+
+
+def test_safetensors(emulator, client, bucket):
+    safetensors = pytest.importorskip("safetensors.torch")
+    state = {"a": torch.randn(30, 40), "b": torch.arange(7).bfloat16(), "t": torch.randn(4, 5).t(), "none": torch.zeros(0)}
+    dcp_io.save(emulator, f"s3://{bucket}/ck", state, serialization_format=SerializationFormat.SAFETENSORS)
+    data = bucket_io.get(client, bucket, "ck/__0_0.distcp")
+    assert dcp_io.same(safetensors.load(data), {key: value.contiguous() for key, value in state.items()})
+    metadata = pickle.loads(bucket_io.get(client, bucket, "ck/.metadata"))
+    info = next(info for index, info in metadata.storage_data.items() if index.fqn == "a")
+    assert data[info.offset : info.offset + info.length] == state["a"].numpy().tobytes()
+
+
+def test_safetensors_holds_tensors_only(emulator, bucket):
+    with pytest.raises(CheckpointException, match="'step' is no tensor; safetensors holds tensors only"):
+        dcp_io.save(
+            emulator, f"s3://{bucket}/ck", {"a": torch.ones(2), "step": 3}, serialization_format=SerializationFormat.SAFETENSORS
+        )
+
+
+# ---- parts of it
+
+
+def test_items_are_shared_out_by_size():
+    writer = DefaultSavePlanner()
+    writer.set_up_planner({f"t{i}": torch.zeros(1 << i) for i in range(8)} | {"x": 1, "y": 2}, is_coordinator=True)
+    items = writer.create_local_plan().items
+    lists = split(items, 3)
+    assert sorted(item.index.fqn for each in lists for item in each) == sorted(item.index.fqn for item in items)
+    assert [sum(map(item_bytes, each)) for each in lists] == [512, 256, 252]
+    assert split(items, 1) == [list(items)]
+    assert split([], 2) == [[], []]
+
+
+def test_many_ranks_do_not_start_at_once():
+    delay = _writer.start_delay
+    assert [delay(ranks, 0.9) for ranks in (1, 4, 63)] == [0, 0, 0]
+    assert 0 < delay(512, 0.5) <= 1
+    assert max(delay(100_000, 1.0), delay(512, 1.0)) <= 2
+    assert delay(512, 0.0) == 0
+
+
+def test_it_pickles_before_and_after_use(emulator, client, bucket):
+    writer = dcp_io.save(emulator, f"s3://{bucket}/ck", dcp_io.some_state(), prefix_strategy=HexPrefixStrategy())
+    copy = pickle.loads(pickle.dumps(writer))
+    state = dcp_io.some_state(5)
+    dcp.save(state, storage_writer=copy, checkpoint_id=f"s3://{bucket}/copy")
+    assert dcp_io.same(dcp_io.loaded(client, bucket, "copy", state), state)
+
+
+def test_a_file_system_that_was_put_in_its_place_is_used(emulator, client, bucket):
+    writer = S3StorageWriter("us-east-1", f"s3://{bucket}/ck")
+    writer.fs = S3FileSystem("us-east-1", s3_client=client)
+    state = dcp_io.some_state()
+    dcp.save(state, storage_writer=writer)
+    assert dcp_io.same(dcp_io.loaded(client, bucket, "ck", state), state)
+
+
+def test_errors_of_s3_are_told(emulator):
+    with pytest.raises(CheckpointException, match=r"The bucket does not exist|The object was not found"):
+        dcp_io.save(emulator, "s3://no-such-bucket/ck", dcp_io.some_state())
+
+
+def test_a_planner_that_fails_leaves_nothing(emulator, client, bucket):
+    class Failing(DefaultSavePlanner):
+        def resolve_data(self, write_item):
+            if write_item.index.fqn == "model.half":
+                raise MemoryError("no more")
+            return super().resolve_data(write_item)
+
+    state = dcp_io.some_state() | {"large": torch.zeros(30_000_000)}
+    with pytest.raises(CheckpointException, match="no more"):
+        dcp_io.save(emulator, f"s3://{bucket}/ck", state, {"planner": Failing()}, thread_count=3)
+    assert ".metadata" not in dcp_io.names(client, bucket, "ck")
+    assert client._client.list_multipart_uploads(bucket) == []
+
+
+def test_single_precision_state_is_not_copied_by_python(emulator, bucket):
+    """No bytes of a large tensor pass through write()."""
+    seen: list[int] = []
+    writer = dcp_io.writer_of(emulator, f"s3://{bucket}/ck")
+    original = penstock.S3Writer.write
+
+    def counting(self: penstock.S3Writer, data: object) -> int:
+        seen.append(memoryview(data).nbytes)  # type: ignore[arg-type]
+        return original(self, data)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(penstock.S3Writer, "write", counting)
+        dcp.save({"a": torch.zeros(5_000_000), "b": torch.zeros(1000, 1000)[:500]}, storage_writer=writer)
+    assert max(seen) < 2000

@@ -1,0 +1,157 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "client/transfer/transfer_test_support.h"
+#include "penstock/memory.h"
+
+namespace penstock::transfer {
+namespace {
+
+using penstock::testing::CallPoint;
+using penstock::testing::Fault;
+using penstock::testing::FaultyObjectStore;
+
+constexpr std::size_t kKiB = 1 << 10;
+constexpr std::size_t kMiB = 1 << 20;
+
+class LendTest : public ::testing::Test {
+ protected:
+  std::unique_ptr<ObjectWriter> Open(UploadOptions options = {}) {
+    return ObjectWriter::Create(store_, kBucket, kKey, std::move(options));
+  }
+  static UploadOptions Parts() {
+    UploadOptions options;
+    options.single_put_limit_bytes = 0;
+    options.part_size_bytes = 8 * kMiB;
+    return options;
+  }
+
+  std::shared_ptr<ObjectStore> inner_ = MakeStore();
+  std::shared_ptr<FaultyObjectStore> store_ = std::make_shared<FaultyObjectStore>(inner_, nullptr);
+};
+
+TEST_F(LendTest, WhatIsLentAndWhatIsWrittenFollowEachOther) {
+  for (const UploadOptions& options : {UploadOptions{}, Parts()}) {
+    const Bytes content = MakeContent(30 * kMiB + 17);
+    const auto writer = Open(options);
+    std::size_t at = 0;
+    // Headers between tensors, as in a checkpoint: of sizes that are copied, lent, more than a part.
+    for (const std::size_t size : {100 * kKiB, std::size_t{0}, 3 * kKiB, 64 * kKiB, 9 * kMiB, 1 * kMiB, 17 * kMiB}) {
+      const std::size_t header = 1000;
+      ASSERT_TRUE(writer->Write(ByteView(content).subspan(at, header)).ok());
+      ASSERT_TRUE(writer->Lend(ByteView(content).subspan(at + header, size)).ok());
+      at += header + size;
+      EXPECT_EQ(writer->bytes_written(), at);
+    }
+    ASSERT_TRUE(writer->Write(ByteView(content).subspan(at)).ok());
+    ASSERT_TRUE(writer->Finish().ok());
+    EXPECT_TRUE(Stored(*inner_) == content);
+  }
+}
+
+TEST_F(LendTest, WhatIsLentIsNotCopied) {
+  Bytes content = MakeContent(10 * kMiB);
+  const auto writer = Open();
+  ASSERT_TRUE(writer->Lend(content).ok());
+  content[5 * kMiB] ^= std::byte{1};  // nobody may; but it shows where the bytes come from
+  const Bytes changed = content;
+  ASSERT_TRUE(writer->Finish().ok());
+  EXPECT_TRUE(Stored(*inner_) == changed);
+  EXPECT_EQ(store_->count("PutObject"), 1u);
+}
+
+TEST_F(LendTest, HeadersBetweenWhatIsLentTakeNoPooledMemory) {
+  const std::uint64_t before = MemoryBudget::OfProcess().usage().held;
+  const Bytes content = MakeContent(100 * kKiB);
+  const auto writer = Open();
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_TRUE(writer->Write(ByteView(content).first(1000)).ok());
+    ASSERT_TRUE(writer->Lend(content).ok());
+  }
+  EXPECT_EQ(MemoryBudget::OfProcess().usage().held, before);
+  ASSERT_TRUE(writer->Finish().ok());
+  EXPECT_EQ(Stored(*inner_)->size(), 100 * (1000 + 100 * kKiB));
+}
+
+TEST_F(LendTest, AfterSettlingTheMemoryIsTheCallersAgain) {
+  // Less than a part may have, parts and a rest, and a stream that is not yet in parts.
+  for (const auto& [options, size] : {std::pair{Parts(), 3 * kMiB}, std::pair{Parts(), 30 * kMiB}, std::pair{UploadOptions{}, 30 * kMiB},
+                                      std::pair{UploadOptions{}, 200 * kKiB}}) {
+    Bytes content = MakeContent(size);
+    Bytes expected = content;
+    const auto writer = Open(options);
+    ASSERT_TRUE(writer->Lend(content).ok());
+    ASSERT_TRUE(writer->Settle().ok());
+    std::fill(content.begin(), content.end(), std::byte{0});
+    ASSERT_TRUE(writer->Lend(content).ok());
+    ASSERT_TRUE(writer->Settle().ok());
+    ASSERT_TRUE(writer->Settle().ok());
+    expected.insert(expected.end(), content.begin(), content.end());
+    std::fill(content.begin(), content.end(), std::byte{1});
+    ASSERT_TRUE(writer->Finish().ok());
+    EXPECT_TRUE(Stored(*inner_) == expected);
+  }
+}
+
+TEST_F(LendTest, AHintOfMoreThanOnePutSendsTheFirstPartAtOnce) {
+  UploadOptions options;
+  options.size_hint_bytes = 100 * kMiB;
+  const Bytes content = MakeContent(9 * kMiB);
+  const auto writer = Open(options);
+  ASSERT_TRUE(writer->Lend(content).ok());
+  EXPECT_EQ(store_->count("UploadPart"), 1u);
+  ASSERT_TRUE(writer->Settle().ok());
+  ASSERT_TRUE(writer->Finish().ok());
+  EXPECT_TRUE(Stored(*inner_) == content);
+}
+
+TEST_F(LendTest, AFailureReturnsOnlyOnceNoPartNeedsTheMemory) {
+  store_ = std::make_shared<FaultyObjectStore>(inner_, [](const CallPoint& point) -> std::optional<Fault> {
+    if (point.part_number == 2) return MakeFault(ErrorKind::kAccessDenied);
+    return std::nullopt;
+  });
+  const auto writer = Open(Parts());
+  auto content = std::make_unique<Bytes>(MakeContent(40 * kMiB));
+  Result<void> last = writer->Lend(*content);
+  if (last.ok()) last = writer->Settle();
+  content.reset();  // a sanitizer would see a part that still reads it
+  EXPECT_EQ(last.error().kind, ErrorKind::kAccessDenied);
+  EXPECT_EQ(writer->Lend({}).error().kind, ErrorKind::kAccessDenied);
+  EXPECT_EQ(writer->Settle().error().kind, ErrorKind::kAccessDenied);
+  EXPECT_EQ(writer->Finish().error().kind, ErrorKind::kAccessDenied);
+  EXPECT_EQ(OpenUploads(*inner_), 0u);
+}
+
+TEST_F(LendTest, GivingUpReturnsOnlyOnceNoPartNeedsTheMemory) {
+  auto content = std::make_unique<Bytes>(MakeContent(40 * kMiB));
+  const auto writer = Open(Parts());
+  ASSERT_TRUE(writer->Lend(*content).ok());
+  ASSERT_TRUE(writer->Abort().ok());
+  content.reset();
+  EXPECT_FALSE(Stored(*inner_).has_value());
+  EXPECT_EQ(OpenUploads(*inner_), 0u);
+}
+
+TEST_F(LendTest, DroppingTheWriterWaitsForTheMemoryToo) {
+  auto content = std::make_unique<Bytes>(MakeContent(40 * kMiB));
+  auto writer = Open(Parts());
+  ASSERT_TRUE(writer->Lend(*content).ok());
+  writer.reset();
+  content.reset();
+  EXPECT_FALSE(Stored(*inner_).has_value());
+  EXPECT_EQ(OpenUploads(*inner_), 0u);
+}
+
+TEST_F(LendTest, NothingIsLentAfterTheEnd) {
+  const auto writer = Open();
+  ASSERT_TRUE(writer->Finish().ok());
+  EXPECT_EQ(writer->Lend(MakeContent(1)).error().kind, ErrorKind::kCancelled);
+  EXPECT_TRUE(writer->Settle().ok());
+}
+
+}  // namespace
+}  // namespace penstock::transfer
