@@ -1,0 +1,148 @@
+"""Saves while the service fails: the old checkpoint loads or the new one, never a mixture, and no upload stays open."""
+
+from __future__ import annotations
+
+import dcp_io
+import pytest
+import torch
+from penstock.testing import Emulator
+from torch.distributed.checkpoint.api import CheckpointException
+
+URI = "s3://bucket/ck"
+LARGE = 70_000_000  # bytes of a tensor that goes out in parts
+
+
+@pytest.fixture
+def own() -> Emulator:
+    with Emulator() as instance:
+        instance.client().create_bucket("bucket")
+        yield instance
+
+
+def state_of(seed: int) -> dict[str, torch.Tensor]:
+    return {"large": torch.full((LARGE // 4,), float(seed)), "small": torch.full((50,), float(seed)), "seed": torch.tensor(seed)}
+
+
+def checkpoint_of(own: Emulator) -> int:
+    state = dcp_io.loaded(own.client(), "bucket", "ck", state_of(0))
+    assert dcp_io.same(state, state_of(int(state["seed"])))
+    return int(state["seed"])
+
+
+def saved(own: Emulator, seed: int, **kwargs: object) -> bool:
+    try:
+        dcp_io.save(own, URI, state_of(seed), **kwargs)
+    except CheckpointException:
+        return False
+    return True
+
+
+def open_uploads(own: Emulator) -> list[tuple[str, str]]:
+    return own.client()._client.list_multipart_uploads("bucket")
+
+
+# What happens to every request of a kind, for ever: no save gets through.
+DENIED = {"error": {"code": "AccessDenied", "status": 403}}
+FATAL = {
+    "parts are refused": {"when": {"operation": "UploadPart"}, "do": DENIED},
+    "no upload begins": {
+        "when": {"operation": "CreateMultipartUpload"},
+        "do": DENIED,
+    },
+    "nothing completes": {
+        "when": {"operation": "CompleteMultipartUpload"},
+        "do": {"error": {"code": "InvalidPart", "status": 400}},
+    },
+    "no metadata is taken": {
+        "when": {"operation": "PutObject", "key": {"exactly": "ck/.metadata"}},
+        "do": DENIED,
+    },
+}
+
+# What happens now and then: a save gets through, by trying again.
+PASSING = {
+    "every third request is dropped": {"when": {"operation": "@write"}, "do": {"reset": {}}, "every": 3},
+    "the acknowledgement of Complete is lost": {
+        "when": {"operation": "CompleteMultipartUpload"}, "do": {"reset": {}, "at": "after_commit"}, "limit": {"times": 1},
+    },
+    "the acknowledgement of the metadata is lost": {
+        "when": {"operation": "PutObject", "key": {"exactly": "ck/.metadata"}},
+        "do": {"reset": {}, "at": "after_commit"},
+        "limit": {"times": 1},
+    },
+    "the metadata is dropped before it is stored": {
+        "when": {"operation": "PutObject", "key": {"exactly": "ck/.metadata"}},
+        "do": {"reset": {}, "at": "before_commit"},
+        "limit": {"times": 1},
+    },
+    "throttled at the start": {
+        "when": {"operation": "CreateMultipartUpload"}, "do": {"slow_down": {}}, "limit": {"times": 3},
+    },
+    "the acknowledgement of a deletion is lost": {
+        "when": {"operation": "DeleteObjects"}, "do": {"reset": {}, "at": "after_commit"}, "limit": {"times": 1},
+    },
+}  # fmt: skip
+
+
+def rules(rule: dict[str, object]) -> list[dict[str, object]]:
+    """`every` N: the first of each N attempts of an invocation's key fails, so that the next gets through."""
+    rule = dict(rule)
+    if rule.pop("every", 0):
+        rule["limit"] = {"times": 1, "per": "invocation"}
+    return [{"id": "planted", **rule}]
+
+
+@pytest.mark.parametrize("name", FATAL)
+@pytest.mark.parametrize("there", [False, True])
+def test_a_save_that_cannot_succeed_leaves_what_was_there(own, name, there):
+    assert not there or saved(own, 1)
+    own.faults().set(rules(FATAL[name]))
+    assert not saved(own, 2)
+    own.faults().check()
+    own.faults().clear()
+    assert open_uploads(own) == []
+    if there:
+        assert checkpoint_of(own) == 1
+    else:
+        assert ".metadata" not in dcp_io.names(own.client(), "bucket", "ck")
+    assert saved(own, 3)
+    assert checkpoint_of(own) == 3
+
+
+@pytest.mark.parametrize("name", PASSING)
+def test_a_save_gets_through_a_bad_day(own, name):
+    assert saved(own, 1)
+    own.faults().set(rules(PASSING[name]))
+    assert saved(own, 2)
+    own.faults().check()
+    own.faults().clear()
+    assert checkpoint_of(own) == 2
+    assert open_uploads(own) == []
+    assert len(dcp_io.names(own.client(), "bucket", "ck")) == 2
+
+
+@pytest.mark.parametrize("name", PASSING)
+def test_a_first_save_gets_through_a_bad_day(own, name):
+    if "deletion" in name:
+        assert saved(own, 1)
+    own.faults().set(rules(PASSING[name]))
+    assert saved(own, 2)
+    own.faults().check()
+    assert checkpoint_of(own) == 2
+
+
+def test_a_failure_of_one_object_gives_the_others_up(own):
+    own.faults().set(
+        [
+            {
+                "id": "planted",
+                "when": {"operation": "CompleteMultipartUpload", "key": "*_1.distcp"},
+                "do": DENIED,
+            }
+        ]
+    )
+    state = {f"t{i}": torch.zeros(LARGE // 4) for i in range(3)}
+    with pytest.raises(CheckpointException, match="Forbidden"):
+        dcp_io.save(own, URI, state, thread_count=3)
+    assert open_uploads(own) == []
+    assert ".metadata" not in dcp_io.names(own.client(), "bucket", "ck")

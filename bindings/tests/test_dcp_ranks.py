@@ -1,0 +1,155 @@
+"""Saves by several ranks: who asks and who is told, errors that every rank gets, ranks that fail, saves without collectives."""
+
+from __future__ import annotations
+
+import io
+import pickle
+import re
+import warnings
+
+import bucket_io
+import dcp_io
+import dcp_ranks
+import pytest
+import torch
+import torch.distributed.checkpoint as dcp
+from penstock.dcp import HexPrefixStrategy, RoundRobinPrefixStrategy
+from penstock.testing import Emulator
+
+RANKS = 3
+URI = "s3://bucket/ck"
+GPU = torch.cuda.is_available()  # what is staged and kept lies in pinned memory
+
+
+@pytest.fixture
+def own() -> Emulator:
+    with Emulator() as instance:
+        instance.client().create_bucket("bucket")
+        yield instance
+
+
+def save(own: Emulator, seed: int, **writer_kwargs: object) -> dict[int, str]:
+    return dcp_ranks.run(dcp_ranks.save, RANKS, dcp_ranks.Access(own), URI, seed, writer_kwargs, {})
+
+
+def checkpoint_of(own: Emulator) -> int:
+    """The seed of the checkpoint that loads, whole."""
+    client = own.client()
+    seed = dcp_io.loaded(client, "bucket", "ck", {"step": 0})["step"]
+    wanted = dcp_ranks.whole_state(RANKS, seed)
+    assert dcp_io.same(dcp_io.loaded(client, "bucket", "ck", wanted), wanted)
+    return seed
+
+
+def test_objects_of_ranks_and_threads(own):
+    assert set(save(own, 1, thread_count=4).values()) == {""}
+    wanted = [".metadata", *(f"__{rank}_{number}.distcp" for rank in range(RANKS) for number in range(4))]
+    assert sorted(dcp_io.names(own.client(), "bucket", "ck")) == sorted(wanted)
+    assert checkpoint_of(own) == 1
+
+
+@pytest.mark.parametrize(
+    ("strategy", "prefixes"),
+    [
+        (RoundRobinPrefixStrategy(["prefix1", "prefix2", "prefix3"]), ["prefix1/__0_", "prefix2/__1_", "prefix3/__2_"]),
+        (HexPrefixStrategy(2, 4, RANKS), ["0000/epoch_2/__0_", "1000/epoch_2/__1_", "2000/epoch_2/__2_"]),
+    ],
+)
+def test_every_rank_has_its_prefix(own, strategy, prefixes):
+    save(own, 1, prefix_strategy=strategy)
+    assert sorted(dcp_io.names(own.client(), "bucket", "ck")) == sorted([".metadata", *(f"{p}0.distcp" for p in prefixes)])
+    assert checkpoint_of(own) == 1
+
+
+def test_one_rank_looks_and_the_others_are_told(own):
+    for seed in (1, 2):
+        own.journal().clear()
+        assert set(save(own, seed).values()) == {""}
+        own.journal().assert_count(1, operations="HeadObject")
+        own.journal().assert_count(0, operations=["ListObjectsV2", "ListObjects", "CopyObject"])
+        own.journal().assert_count(RANKS + 1, operations="PutObject")
+        assert checkpoint_of(own) == seed
+    names = [name for name in dcp_io.names(own.client(), "bucket", "ck") if name != ".metadata"]
+    generations = {re.fullmatch(r"__\d_(g[0-9a-f]{8})_0\.distcp", name)[1] for name in names}
+    assert (len(names), len(generations)) == (RANKS, 1)
+
+
+def test_every_rank_hears_that_there_is_a_checkpoint(own):
+    assert set(save(own, 1).values()) == {""}
+    own.journal().clear()
+    errors = save(own, 2, overwrite=False)
+    assert all("Checkpoint already exists and self.overwrite=False." in text for text in errors.values())
+    assert all(text.startswith("CheckpointException") for text in errors.values())
+    own.journal().assert_count(1, operations="HeadObject")
+    own.journal().assert_count(0, operations="PutObject")
+    assert checkpoint_of(own) == 1
+
+
+def test_every_rank_has_the_same_error_when_one_fails(own):
+    save(own, 1)
+    errors = dcp_ranks.run(dcp_ranks.save_while_one_fails, RANKS, dcp_ranks.Access(own), URI, 2, 1)
+    assert len(errors) == RANKS
+    assert all("the planner of one rank" in text for text in errors.values())
+    assert own.client()._client.list_multipart_uploads("bucket") == []
+    assert checkpoint_of(own) == 1
+    assert set(save(own, 3).values()) == {""}
+    assert checkpoint_of(own) == 3
+
+
+@pytest.mark.parametrize("victim", [0, 2])
+def test_a_rank_killed_in_the_midst_leaves_the_checkpoint_before(own, victim):
+    save(own, 1)
+    errors = dcp_ranks.run(dcp_ranks.save_while_one_is_killed, RANKS, dcp_ranks.Access(own), URI, 2, victim, killed=1)
+    assert victim not in errors
+    assert all(errors.values()), "a rank that lives waits for nobody and succeeds with nothing"
+    assert checkpoint_of(own) == 1
+    assert set(save(own, 3).values()) == {""}
+    assert checkpoint_of(own) == 3
+    assert own.client()._client.list_multipart_uploads("bucket") == []
+
+
+def test_a_rank_killed_in_the_first_save_leaves_no_checkpoint(own):
+    dcp_ranks.run(dcp_ranks.save_while_one_is_killed, RANKS, dcp_ranks.Access(own), URI, 1, 1, killed=1)
+    assert ".metadata" not in dcp_io.names(own.client(), "bucket", "ck")
+    assert set(save(own, 2).values()) == {""}
+    assert checkpoint_of(own) == 2
+
+
+def test_without_collectives_every_rank_has_a_checkpoint_of_its_own(own):
+    access, client = dcp_ranks.Access(own), own.client()
+    for seed, times in ((0, 1), (10, 2)):
+        assert set(dcp_ranks.run(dcp_ranks.save_alone, RANKS, access, URI, seed, times).values()) == {""}
+        names = dcp_io.names(client, "bucket", "ck")
+        assert sorted(name for name in names if name.endswith(".metadata")) == [f"__{rank}.metadata" for rank in range(RANKS)]
+        assert len(names) == 2 * RANKS
+        for rank in range(RANKS):
+            metadata = pickle.loads(bucket_io.get(client, "bucket", f"ck/__{rank}.metadata"))
+            info = next(info for index, info in metadata.storage_data.items() if index.fqn == "mine")
+            assert info.relative_path.startswith(f"__{rank}_")
+            item = bucket_io.get(client, "bucket", f"ck/{info.relative_path}")[info.offset : info.offset + info.length]
+            assert torch.equal(torch.load(io.BytesIO(item)), torch.full((200,), float(rank + seed + times - 1)))
+
+
+@pytest.mark.parametrize("kind", ["THREAD", "PROCESS"])
+def test_saves_in_the_background(own, kind):
+    ranks = 2
+    errors = dcp_ranks.run(dcp_ranks.save_async, ranks, dcp_ranks.Access(own), URI, 4, kind)
+    assert set(errors.values()) == {""}
+    whole = dcp_ranks.whole_state(ranks, 4)
+    wanted = {key: whole[key] for key in ("of.0", "of.1", "all")}
+    assert dcp_io.same(dcp_io.loaded(own.client(), "bucket", "ck", wanted), wanted)
+
+
+def test_a_background_save_of_one_process(emulator, client, bucket):
+    state = {"a": torch.ones(1000)}
+    for cached in (False, True):
+        writer = dcp_io.writer_of(
+            emulator, f"s3://{bucket}/{cached}", cache_staged_state_dict=cached and torch.cuda.is_available()
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            future = dcp.async_save(state, storage_writer=writer)
+        state["a"].zero_()
+        future.result()
+        assert dcp_io.same(dcp_io.loaded(client, bucket, str(cached), state), {"a": torch.ones(1000)})
+        state["a"].fill_(1)
