@@ -18,10 +18,12 @@ from penstock._client import S3Client
 from penstock._config import DEFAULT_PART_SIZE
 from penstock._objects import get_objects_from_prefix, get_objects_from_uris, identity, parse_s3_uri
 from penstock._user_agent import UserAgent
+from penstock.dcp import S3FileSystem as OurFileSystem
 from penstock.dcp import S3StorageReader as OurStorageReader
 from s3torchconnector import _s3dataset_common as their_common
 from s3torchconnector._s3client import S3Client as TheirClient
 from s3torchconnector._user_agent import UserAgent as TheirUserAgent
+from s3torchconnector.dcp import S3FileSystem as TheirFileSystem
 from s3torchconnector.dcp import S3StorageReader as TheirStorageReader
 from s3torchconnector.s3reader import constructor as their_constructor
 from s3torchconnector.s3reader import dcp_optimized as their_dcp
@@ -52,6 +54,10 @@ def pairs() -> list[tuple[str, Callable, Callable]]:
             (f"{name}.{method}", getattr(getattr(our_readers, name), method), getattr(getattr(their_readers, name), method))
             for method in ("__init__", "read", "seek", "tell", "readinto")
         ]
+    found += [
+        (f"S3FileSystem.{name}", getattr(OurFileSystem, name), getattr(TheirFileSystem, name))
+        for name in ("__init__", "create_stream", "concat_path", "init_path", "rename", "mkdir", "exists", "rm_file")
+    ]
     found += [
         ("SequentialS3Reader.prefetch", our_readers.SequentialS3Reader.prefetch, their_readers.SequentialS3Reader.prefetch),
         ("UserAgent", UserAgent.__init__, TheirUserAgent.__init__),
