@@ -1,0 +1,60 @@
+"""Programs written for the reference connector, which know nothing of ours, run under its name on Penstock.
+
+They are ours, in the shape of the field's: what the reference documents, a pre-training framework, a fine-tuning recipe. The
+same programs run on the reference itself in tests/foreign/test_third_party_reference.py, so that they are what they claim to be.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from penstock.testing import Emulator
+
+PROGRAMS = Path(__file__).parent / "third_party"
+
+
+@pytest.fixture
+def emulator() -> Iterator[Emulator]:
+    with Emulator() as instance:
+        instance.client().create_bucket("data")
+        yield instance
+
+
+def run(emulator: Emulator, *command: str) -> str:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
+    done = subprocess.run(
+        [sys.executable, *command],
+        cwd=PROGRAMS, env=kept | emulator.environment() | {"OMP_NUM_THREADS": "1"},
+        capture_output=True, text=True, timeout=280, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+COMPAT = ("-m", "penstock.compat")
+TORCHRUN = ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2")
+
+
+def test_the_documented_calls(emulator: Emulator) -> None:
+    assert run(emulator, *COMPAT, "documented_calls.py", "data") == "done\n"
+
+
+def test_pretraining_resumes_its_asynchronous_checkpoints(emulator: Emulator) -> None:
+    whole = run(emulator, *COMPAT, *TORCHRUN, "pretraining.py", "data", "8").strip()
+    assert whole.startswith("resumed False, steps [6, 8], losses")
+    emulator.client().create_bucket("halves")
+    run(emulator, *COMPAT, *TORCHRUN, "pretraining.py", "halves", "4")
+    halves = run(emulator, *COMPAT, *TORCHRUN, "pretraining.py", "halves", "8").strip()
+    assert halves == whole.replace("resumed False", "resumed True")
+
+
+def test_fine_tuning_resumes(emulator: Emulator) -> None:
+    whole = run(emulator, *COMPAT, "fine_tuning.py", "data", "4")
+    emulator.client().create_bucket("halves")
+    run(emulator, *COMPAT, "fine_tuning.py", "halves", "2")
+    assert run(emulator, *COMPAT, "fine_tuning.py", "halves", "4", "resume") == whole
