@@ -224,11 +224,22 @@ void BindFaults(PyEmulatorClass& type) {
           },
           "namespace"_a)
       .def(
-          "clear_faults",
+          "missing_faults",
           [](const PyEmulator& self, const std::string& name) {
-            Ask(self, [&](emulator::Emulator& instance) { return instance.ClearFaults(name); });
+            return Ask(self, [&](emulator::Emulator& instance) -> Result<std::string> {
+              const Result<void> checked = instance.CheckFaults(name);
+              if (checked.ok()) return std::string();
+              if (checked.error().kind != ErrorKind::kPreconditionFailed) return checked.error();
+              return checked.error().message;
+            });
           },
           "namespace"_a)
+      .def(
+          "clear_faults",
+          [](const PyEmulator& self, const std::string& name, bool forget) {
+            Ask(self, [&](emulator::Emulator& instance) { return forget ? instance.ForgetFaults(name) : instance.ClearFaults(name); });
+          },
+          "namespace"_a, "forget"_a = false)
       .def(
           "create_retry_test",
           [](const PyEmulator& self, const std::string& name, const std::string& operations) {

@@ -162,6 +162,81 @@ def test_an_account_names_what_did_not_happen(emulator: Emulator) -> None:
         account.rule("b")
 
 
+NEVER = [{"id": "never", "when": {"operation": "GetObject"}, "do": {"slow_down": {}}}]
+
+
+def test_what_was_planned_and_replaced_before_it_happened_is_missed(emulator: Emulator) -> None:
+    faults = emulator.faults()
+    faults.set(NEVER)
+    faults.set([{"id": "met", "do": {"slow_down": {}}}])
+    assert status(ask(emulator, "GET", "/bucket/data/key")) == 503
+    assert [account.rules[0].id for account in faults.account().replaced] == ["never"]
+    for check in (faults.check, faults.check_all):
+        with pytest.raises(AssertionError, match=r"replaced or cleared \(seed 1, 0 requests seen\): 'never' fired for 0"):
+            check()
+    faults.clear()
+    with pytest.raises(AssertionError, match="'never' fired for 0"):
+        faults.check_all()
+    faults.clear(forget=True)
+    faults.check_all()
+    faults.set(NEVER)
+    faults.clear()
+    with pytest.raises(AssertionError, match="'never' fired for 0"):
+        faults.check_all()
+    emulator.reset()
+    faults.check_all()
+
+
+def test_a_servers_default_is_nobodys_plan_once_another_scenario_runs() -> None:
+    with Emulator(auth="off", faults=NEVER) as emulator:
+        with pytest.raises(AssertionError, match="'never' fired for 0"):
+            emulator.faults().check_all()
+        emulator.faults().set([{"do": {"slow_down": {}}}])
+        assert status(ask(emulator, "GET", "/")) == 503
+        emulator.faults().check_all()
+
+
+def statuses(emulator: Emulator, target: str, count: int, headers: str = "") -> list[int]:
+    return [status(ask(emulator, "GET", target, headers=headers)) for _ in range(count)]
+
+
+def test_clients_that_name_no_invocation_are_throttled_as_the_scenarios_say(emulator: Emulator) -> None:
+    for scenario, target, least, most in (
+        ("list-stampede", "/bucket?list-type=2&prefix=data/", 60, 82),  # 71 of 100
+        ("hot-prefix", "/bucket/data/key", 45, 70),  # 58 of 100
+        ("read-fan-in", "/bucket/data/key", 2, 22),  # 10 of 100
+    ):
+        emulator.faults().set(scenario)
+        seen = statuses(emulator, target, 100)
+        assert least <= seen.count(503) <= most, scenario
+        runs = "".join("f" if status == 503 else "." for status in seen)
+        assert "ffff" not in runs, scenario
+        emulator.faults().clear(forget=True)
+
+
+def test_what_only_delays_an_answer_is_no_failed_attempt(emulator: Emulator) -> None:
+    emulator.faults().set(
+        [
+            {"do": {"latency": {"ms": 1}}},
+            {"do": {"bandwidth": {"bytes_per_second": 90000000}}},
+            {"do": {"header_lie": {"set": {"ETag": "0"}}}},
+            {"do": {"error": {}}, "when": {"unless_failed": 4}},
+        ]
+    )
+    id_header = "amz-sdk-invocation-id: 7\r\n"
+    assert statuses(emulator, "/bucket/data/key", 6, id_header) == [500, 500, 500, 500, 200, 200]
+
+
+def test_a_key_of_a_rule_is_the_prefix_of_a_listing(emulator: Emulator) -> None:
+    emulator.faults().set([{"when": {"operation": ["GetObject", "@list"], "key": {"prefix": "data/"}}, "do": {"slow_down": {}}}])
+    assert statuses(emulator, "/bucket?list-type=2&prefix=data/", 1) == [503]
+    assert statuses(emulator, "/bucket?list-type=2&prefix=dat", 1) == [200]
+    assert statuses(emulator, "/bucket?list-type=2", 1) == [200]
+    emulator.faults().set({"scenario": "list-stampede", "key": {"prefix": "data/"}})
+    assert 20 <= statuses(emulator, "/bucket?list-type=2&prefix=data/a", 40).count(503) <= 36
+    assert statuses(emulator, "/bucket?list-type=2", 3) == [200, 200, 200]
+
+
 def test_each_namespace_has_its_own() -> None:
     with Emulator() as emulator:
         ann = emulator.create_namespace("ann")

@@ -191,6 +191,19 @@ import pytest
 def test_plans_by_the_namespace(s3_emulator, s3_bucket):
     s3_emulator.faults.set([{"id": "planned", "when": {"operation": "GetObject"}, "do": {"slow_down": {}}}])
 
+@pytest.mark.s3_faults([{"id": "replaced", "when": {"operation": "GetObject"}, "do": {"slow_down": {}}}])
+def test_sets_another(s3_bucket, s3_faults):
+    s3_faults.set([{"when": {"operation": "PutObject"}, "do": {"slow_down": {}}, "limit": {"times": 1}}])
+    boto3.client("s3").put_object(Bucket=s3_bucket, Key="key", Body=b"text")
+
+@pytest.mark.s3_faults([{"id": "cleared", "when": {"operation": "GetObject"}, "do": {"slow_down": {}}}])
+def test_clears(s3_bucket, s3_faults):
+    s3_faults.clear()
+
+@pytest.mark.s3_faults([{"id": "forgotten", "when": {"operation": "GetObject"}, "do": {"slow_down": {}}}])
+def test_forgets(s3_bucket, s3_faults):
+    s3_faults.clear(forget=True)
+
 @pytest.mark.s3_faults([{"id": "never-met", "when": {"operation": "GetObject"}, "do": {"slow_down": {}}}])
 def test_reads_nothing(s3_bucket):
     boto3.client("s3").put_object(Bucket=s3_bucket, Key="key", Body=b"text")
@@ -202,6 +215,9 @@ def test_a_test_whose_planned_fault_never_happened_fails(run_suite):
     assert "faults that were planned did not happen (seed 1" in output
     assert "'never-met' fired for 0 of the 0 requests" in output
     assert "'planned' fired for 0 of the 0 requests" in output
+    assert "'replaced' fired for 0 of the 0 requests" in output
+    assert "'cleared' fired for 0 of the 0 requests" in output
+    assert "forgotten" not in output
     assert "PutObject" in output, "it shows what was asked"
 
 

@@ -48,7 +48,7 @@ Greeting Greet(const FaultDesk& desk, Caller caller) {
   const api::Exchange exchange{.request = nothing, .connection = caller.connection};
   for (const auto& ticket : (*found)->MeetConnection(FactsOf(exchange), desk.clock().Now())) {
     for (const Action& action : ticket->rule().deeds) {
-      if (Do(action.deed, caller, greeting)) ticket->Done();
+      if (Do(action.deed, caller, greeting)) ticket->Done(action.deed);
     }
   }
   return greeting;

@@ -4,6 +4,8 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -52,6 +54,10 @@ class Shaping {
       : exchange_(exchange), plan_(plan), pacers_(pacers), committed_(plan->carried_out() && !IsRefusal(exchange.response)) {}
 
   void Run() {
+    for (const Step& step : plan_->steps()) {
+      const bool skewed = step.done && std::holds_alternative<SkewAction>(step.action->deed) && step.ticket->attempt();
+      if (skewed && response().error_code == "RequestTimeTooSkewed") step.ticket->attempt()->Fail();
+    }
     if (Step* const step = plan_->in_place()) Replace(*step);
     for (Step& step : plan_->steps()) {
       if (step.action->at.stage < Stage::kAfterCommit || step.done || &step == plan_->in_place()) continue;
@@ -73,8 +79,16 @@ class Shaping {
     response().Delivering().steps.push_back({.place = place, .offset = offset, .done = WhenDone(*step_)});
   }
   void Wait(Place place, std::uint64_t offset, std::chrono::nanoseconds time) {
+    std::vector<api::DeliveryStep>& steps = response().Delivering().steps;
     Mark(place, offset);  // a pause has happened as soon as it begins
-    response().Delivering().steps.push_back({.place = place, .offset = offset, .wait = time});
+    steps.push_back({.place = place, .offset = offset, .wait = time});
+    if (!step_->ticket->attempt()) return;
+    const auto waiting = std::make_shared<std::optional<Attempt::Waiting>>();
+    steps[steps.size() - 2].done = [begun = WhenDone(*step_), waiting, attempt = step_->ticket->attempt()] {
+      waiting->emplace(attempt);
+      begun();
+    };
+    steps.push_back({.place = place, .offset = offset, .done = [waiting] { waiting->reset(); }});
   }
   Place PlaceOf() const {
     switch (at().stage) {

@@ -17,7 +17,7 @@ class AnswerShapingTest : public testing::Test {
     request_.emplace("GET", "/bucket/key", Headers{{"user-agent", "test"}});
     request_->connection().id = connection_;
     running_ = RunningScenario::Start(ParseScenario("[{\"do\": " + action + "}]").value(), WallTime()).value();
-    plan_ = std::make_shared<FaultPlan>(running_->Meet(request_->facts(), WallTime()));
+    plan_ = std::make_shared<FaultPlan>(faults::Meet(*running_, *request_));
     plan_->Begin();
     response().body = std::string("0123456789");
     ShapeAnswer(request_->exchange(), plan_, pacers_);
@@ -86,7 +86,7 @@ TEST_F(AnswerShapingTest, WhatABodyIsTooShortForDoesNotHappen) {
 TEST_F(AnswerShapingTest, WhereNothingWasDoneNoAcknowledgementIsLost) {
   request_.emplace("GET", "/bucket/key");
   running_ = RunningScenario::Start(ParseScenario(R"([{"do": {"slow_down": {}, "at": "after_commit"}}])").value(), WallTime()).value();
-  const auto plan = std::make_shared<FaultPlan>(running_->Meet(request_->facts(), WallTime()));
+  const auto plan = std::make_shared<FaultPlan>(faults::Meet(*running_, *request_));
   response().status = 403;
   ShapeAnswer(request_->exchange(), plan, pacers_);
   EXPECT_EQ(response().status, 403);
@@ -100,7 +100,7 @@ TEST_F(AnswerShapingTest, ARefusalHasNothingToLose) {
       request_.emplace("GET", "/bucket/key");
       running_ = RunningScenario::Start(ParseScenario("[{\"limit\": {\"times\": 1}, \"do\": {" + std::string(deed) +
                                                       R"(, "at": "after_commit"}}])").value(), WallTime()).value();
-      auto plan = std::make_shared<FaultPlan>(running_->Meet(request_->facts(), WallTime()));
+      auto plan = std::make_shared<FaultPlan>(faults::Meet(*running_, *request_));
       plan->Begin();
       response().status = status;
       response().error_code = code;
@@ -109,7 +109,7 @@ TEST_F(AnswerShapingTest, ARefusalHasNothingToLose) {
       EXPECT_FALSE(response().delivery) << deed;
       plan.reset();
       EXPECT_EQ(running_->Account().fired, 0U);
-      EXPECT_EQ(running_->Meet(request_->facts(), WallTime()).size(), 1U) << "another request may have the claim: " << deed;
+      EXPECT_EQ(faults::Meet(*running_, *request_).size(), 1U) << "another request may have the claim: " << deed;
     }
   }
 }
@@ -118,12 +118,41 @@ TEST_F(AnswerShapingTest, RefusalsWaitAndLieLikeOtherAnswers) {
   request_.emplace("GET", "/bucket/key");
   running_ = RunningScenario::Start(ParseScenario(R"([{"do": [{"latency": {"ms": 30}}, {"header_lie": {"set": {"a": "b"}}}]}])").value(),
                                     WallTime()).value();
-  const auto plan = std::make_shared<FaultPlan>(running_->Meet(request_->facts(), WallTime()));
+  const auto plan = std::make_shared<FaultPlan>(faults::Meet(*running_, *request_));
   plan->Begin();
   response().status = 404;
   ShapeAnswer(request_->exchange(), plan, pacers_);
   EXPECT_EQ(response().Find("a"), "b");
   EXPECT_EQ(steps().back().wait, milliseconds(30));
+}
+
+TEST_F(AnswerShapingTest, AsLongAsAnAnswerWaitsItsAttemptCountsAsFailed) {
+  request_.emplace("GET", "/bucket/key", std::vector<std::pair<std::string, std::string>>{{"amz-sdk-invocation-id", "i"}});
+  running_ = RunningScenario::Start(ParseScenario(R"([{"do": {"latency": {"ms": 30}}, "when": {"unless_failed": 1}}])").value(),
+                                    WallTime()).value();
+  const auto plan = std::make_shared<FaultPlan>(faults::Meet(*running_, *request_));
+  plan->Begin();
+  ShapeAnswer(request_->exchange(), plan, pacers_);
+  ASSERT_EQ(steps().size(), 3U);
+  const auto meets = [this] { return faults::Meet(*running_, *request_).size(); };
+  EXPECT_EQ(meets(), 1U);
+  steps()[0].done();
+  EXPECT_EQ(meets(), 0U);
+  steps()[2].done();
+  EXPECT_EQ(meets(), 1U);
+}
+
+TEST_F(AnswerShapingTest, AClockThatIsAheadFailsTheAttemptThatItRefuses) {
+  for (const char* code : {"", "RequestTimeTooSkewed"}) {
+    request_.emplace("GET", "/bucket/key", std::vector<std::pair<std::string, std::string>>{{"amz-sdk-invocation-id", "i"}});
+    running_ = RunningScenario::Start(ParseScenario(R"([{"do": {"clock_skew": {"ahead_s": 3600}}, "when": {"unless_failed": 1}}])").value(),
+                                      WallTime()).value();
+    const auto plan = std::make_shared<FaultPlan>(faults::Meet(*running_, *request_));
+    FaultPlan::Done(plan->steps()[0]);
+    response().error_code = code;
+    ShapeAnswer(request_->exchange(), plan, pacers_);
+    EXPECT_EQ(faults::Meet(*running_, *request_).size(), *code == 0 ? 1U : 0U) << code;
+  }
 }
 
 TEST_F(AnswerShapingTest, WhatChangesNothingDoesNotCount) {

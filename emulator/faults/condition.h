@@ -35,7 +35,7 @@ struct Condition {
   std::vector<std::string> operations;  // sorted; empty: every one
   std::optional<Pattern> bucket;
   std::optional<bool> directory_bucket;
-  std::optional<Pattern> key;
+  std::optional<Pattern> key;  // of a listing of keys: of its prefix
   std::optional<NumberSet> part;
   std::optional<RangeCondition> range;
   std::optional<NumberSet> size;  // of the body, bytes; a request that does not tell it has none
@@ -55,7 +55,7 @@ struct Condition {
   std::uint64_t after_requests = 0;   // of the scenario, any kind
   std::uint64_t after_bytes = 0;      // of bodies of the scenario's requests and answers
   std::optional<TimeWindow> window;   // since the scenario began, in the namespace's time
-  std::optional<std::uint32_t> unless_failed;  // not where this invocation, or without its id this request, has met so many faults
+  std::optional<std::uint32_t> unless_failed;  // not where so many attempts of the invocation were failed (invocations.h)
   double probability = 1;
 };
 

@@ -1,5 +1,7 @@
 #include "emulator/faults/facts.h"
 
+#include <initializer_list>
+
 #include "emulator/api/claimed_key.h"
 #include "emulator/api/sdk_attempt.h"
 #include "emulator/api/text.h"
@@ -64,7 +66,28 @@ Claims ClaimsOf(const api::RequestHead& head) {
   return claims;
 }
 
+std::string_view AddressOf(const Facts& facts) {
+  const std::string_view peer = facts.exchange->connection.peer;
+  return peer.substr(0, peer.rfind(':'));
+}
+
+std::string Joined(std::string begin, std::initializer_list<std::string_view> pieces) {
+  for (const std::string_view piece : pieces) {
+    begin += '\0';
+    begin += piece;
+  }
+  return begin;
+}
+
+std::string_view RangeHeaderOf(const Facts& facts) { return facts.exchange->request.Find("range").value_or(std::string_view()); }
+
 }  // namespace
+
+std::string_view KeyAsked(const api::Exchange& exchange) {
+  const api::Target& target = exchange.target;
+  if (!target.key.value.empty() || target.bucket.value.empty() || !exchange.operation.starts_with("List")) return target.key.value;
+  return target.Get("prefix").value_or(std::string_view());
+}
 
 Facts FactsOf(const api::Exchange& exchange) {
   const api::RequestHead& head = exchange.request;
@@ -72,7 +95,7 @@ Facts FactsOf(const api::Exchange& exchange) {
   Facts facts{.operation = exchange.operation,
               .method = head.method,
               .bucket = exchange.target.bucket.value,
-              .key = exchange.target.key.value,
+              .key = KeyAsked(exchange),
               .access_key = api::ClaimedAccessKey(head, exchange.target),
               .user_agent = claims.user_agent.value_or(std::string_view()),
               .invocation = claims.invocation.value_or(std::string_view()),
@@ -90,13 +113,16 @@ Facts FactsOf(const api::Exchange& exchange) {
 
 std::string RequestIdentity(const Facts& facts) {
   const std::string part = facts.part ? std::to_string(*facts.part) : std::string();
-  std::string identity(facts.operation.empty() ? facts.method : facts.operation);
-  for (const std::string_view piece : {facts.bucket, facts.key, std::string_view(part),
-                                       facts.exchange->request.Find("range").value_or(std::string_view())}) {
-    identity += '\0';
-    identity += piece;
-  }
-  return identity;
+  return Joined(std::string(facts.operation.empty() ? facts.method : facts.operation), {facts.bucket, facts.key, part, RangeHeaderOf(facts)});
+}
+
+std::string ClientOf(const Facts& facts) { return std::string(facts.access_key.empty() ? AddressOf(facts) : facts.access_key); }
+
+std::string AttemptIdentity(const Facts& facts) {
+  const std::string rank = facts.rank ? std::to_string(*facts.rank) : std::string();
+  const api::Target& target = facts.exchange->target;
+  return Joined(std::string(facts.access_key),
+                {AddressOf(facts), rank, facts.method, facts.bucket, target.raw_path, target.raw_query, RangeHeaderOf(facts)});
 }
 
 }  // namespace penstock::emulator::faults

@@ -16,7 +16,7 @@ struct Facts {
   std::string_view operation;  // "GetObject"; empty: none of S3's
   std::string_view method;
   std::string_view bucket;
-  std::string_view key;
+  std::string_view key;  // of a listing of keys: the prefix that it asks for
   bool directory_bucket = false;
   std::optional<std::uint64_t> part;
   // As the header claims: both ends, or a beginning alone, or a suffix alone.
@@ -37,8 +37,37 @@ struct Facts {
 // `exchange` outlives the facts. Its target is parsed.
 Facts FactsOf(const api::Exchange& exchange);
 
+// Facts::key alone.
+std::string_view KeyAsked(const api::Exchange& exchange);
+
+// Facts that are gathered when somebody asks for them: most requests meet nothing.
+//
+// Thread safety: one thread at a time.
+class LazyFacts {
+ public:
+  // `exchange` outlives this, with its target parsed.
+  explicit LazyFacts(const api::Exchange& exchange) : exchange_(exchange) {}
+
+  const api::Exchange& exchange() const { return exchange_; }
+  const Facts& get() {
+    if (!facts_) facts_ = FactsOf(exchange_);
+    return *facts_;
+  }
+
+ private:
+  const api::Exchange& exchange_;
+  std::optional<Facts> facts_;
+};
+
 // What makes two requests the same to chance: operation, bucket, key, part and range. A retry is the same request again.
 std::string RequestIdentity(const Facts& facts);
+
+// Access key, or for anonymous requests the address without its port.
+std::string ClientOf(const Facts& facts);
+
+// What makes a request look like a retry of another one, where neither says which call it belongs to: client, address without
+// its port, rank, method, bucket, path, query and range.
+std::string AttemptIdentity(const Facts& facts);
 
 }  // namespace penstock::emulator::faults
 

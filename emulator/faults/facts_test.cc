@@ -51,6 +51,26 @@ TEST(FactsTest, KnowTheClientByItsClaims) {
   EXPECT_EQ(TestRequest("GET", "/b/k", {{"x-penstock-rank", "5"}, {"User-Agent", "a rank/6"}}).facts().rank, 5U);
 }
 
+TEST(FactsTest, TheKeyOfAListingIsItsPrefix) {
+  const auto key = [](const char* target) { return std::string(TestRequest("GET", target).facts().key); };
+  EXPECT_EQ(key("/b?list-type=2&prefix=data%2Fa"), "data/a");
+  EXPECT_EQ(key("/b?prefix=data/"), "data/");
+  EXPECT_EQ(key("/b?versions&prefix=data/"), "data/");
+  EXPECT_EQ(key("/b?uploads&prefix=data/"), "data/");
+  EXPECT_EQ(key("/b?list-type=2"), "") << "of all keys";
+  EXPECT_EQ(key("/b/k?uploadId=u&prefix=data/"), "k") << "parts are of a key";
+  EXPECT_EQ(key("/?prefix=data"), "") << "of buckets";
+  EXPECT_EQ(key("/b?tagging&prefix=data/"), "");
+}
+
+TEST(FactsTest, FactsAreGatheredWhenTheyAreAskedFor) {
+  const TestRequest request("GET", "/b/k");
+  LazyFacts facts(request.exchange());
+  EXPECT_EQ(&facts.exchange(), &request.exchange());
+  EXPECT_EQ(facts.get().key, "k");
+  EXPECT_EQ(&facts.get(), &facts.get()) << "once";
+}
+
 TEST(FactsTest, DirectoryBucketsAreKnownByName) {
   EXPECT_TRUE(TestRequest("GET", "/b--use1-az4--x-s3/k").facts().directory_bucket);
 }
@@ -61,6 +81,20 @@ TEST(FactsTest, ARetryIsTheSameRequestAndAnotherRangeAnother) {
   EXPECT_NE(identity("/b/k", {}), identity("/b/k", {{"Range", "bytes=0-1"}}));
   EXPECT_NE(identity("/b/k", {}), identity("/b/l", {}));
   EXPECT_NE(identity("/b/k", {}), identity("/b/k?tagging", {}));
+}
+
+TEST(FactsTest, AnAttemptIsKnownByWhoAsksAndTheWholeRequestLine) {
+  const auto identity = [](const char* target, Headers headers, const char* peer = "10.0.0.1:50000") {
+    TestRequest request("GET", target, std::move(headers));
+    request.connection().peer = peer;
+    return AttemptIdentity(request.facts());
+  };
+  const std::string page = identity("/b?list-type=2", {});
+  EXPECT_EQ(identity("/b?list-type=2", {{"User-Agent", "x"}}, "10.0.0.1:50001"), page) << "from another port";
+  EXPECT_NE(identity("/b?list-type=2", {}, "10.0.0.2:50000"), page);
+  EXPECT_NE(identity("/b?list-type=2&continuation-token=t", {}), page);
+  EXPECT_NE(identity("/b?list-type=2", {{"x-penstock-rank", "3"}}), page);
+  EXPECT_NE(identity("/b?list-type=2", {{"Range", "bytes=0-1"}}), page);
 }
 
 }  // namespace

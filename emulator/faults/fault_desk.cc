@@ -6,27 +6,65 @@
 
 namespace penstock::emulator::faults {
 
-Result<void> FaultDesk::Start(Scenario scenario) {
+namespace {
+
+// Those of them that are not complete now: requests that were under way have ended.
+std::vector<ScenarioAccount> Incomplete(const std::vector<std::shared_ptr<const RunningScenario>>& scenarios) {
+  std::vector<ScenarioAccount> accounts;
+  for (const auto& scenario : scenarios) {
+    ScenarioAccount account = scenario->Account();
+    if (!account.complete) accounts.push_back(std::move(account));
+  }
+  return accounts;
+}
+
+}  // namespace
+
+Result<void> FaultDesk::Start(Scenario scenario, bool by_default) {
   PENSTOCK_ASSIGN(std::shared_ptr<RunningScenario> fresh, RunningScenario::Start(std::move(scenario), clock_.Now()));
-  const std::unique_lock lock(mutex_);
-  running_.swap(fresh);
-  NoteWhetherActive();
+  Replace(std::move(fresh), by_default);
   return Ok();
 }
 
-void FaultDesk::Stop() {
+void FaultDesk::Stop() { Replace(nullptr, false); }
+
+void FaultDesk::Replace(std::shared_ptr<RunningScenario> next, bool by_default) {
+  const std::unique_lock lock(mutex_);
+  running_.swap(next);
+  const bool planned = !std::exchange(by_default_, by_default);
+  if (next && planned && replaced_.size() < kMostReplaced && !next->Account().complete) replaced_.push_back(std::move(next));
+  NoteWhetherActive();
+}
+
+void FaultDesk::Forget() {
   const std::unique_lock lock(mutex_);
   running_.reset();
+  replaced_.clear();
   NoteWhetherActive();
 }
 
 std::optional<ScenarioAccount> FaultDesk::Account() const {
   std::shared_ptr<RunningScenario> running;
+  Replaced replaced;
   {
     const std::shared_lock lock(mutex_);
     running = running_;
+    replaced = replaced_;
   }
-  return running ? std::optional(running->Account()) : std::nullopt;
+  if (!running) return std::nullopt;
+  ScenarioAccount account = running->Account();
+  account.replaced = Incomplete(replaced);
+  return account;
+}
+
+Result<void> FaultDesk::Check() const {
+  if (const auto account = Account()) return CheckAccount(*account);
+  Replaced replaced;
+  {
+    const std::shared_lock lock(mutex_);
+    replaced = replaced_;
+  }
+  return CheckAccount({.complete = true, .replaced = Incomplete(replaced)});
 }
 
 Result<void> FaultDesk::AddRetryTest(std::string id, Scenario scenario) {

@@ -27,13 +27,20 @@ class FaultDesk {
   // `clock`: the namespace's; outlives this.
   explicit FaultDesk(const Clock& clock) : clock_(clock) {}
 
+  static constexpr std::size_t kMostReplaced = 16;
+
   // Runs `scenario` from now on, in place of the one that ran. Requests under way end as they began, for the old one's account.
-  // CheckScenario's errors.
-  Result<void> Start(Scenario scenario);
-  // No scenario from now on.
+  // That is kept as `replaced` where it is not complete: the first kMostReplaced. `by_default`: nobody planned it for himself,
+  // and nobody is told of it once another one has its place. CheckScenario's errors.
+  Result<void> Start(Scenario scenario, bool by_default = false);
+  // No scenario from now on; the one that ran is kept as Start does.
   void Stop();
-  // nullopt: none runs.
+  // No scenario from now on, and none is kept.
+  void Forget();
+  // Of the one that runs, with those replaced before it. nullopt: none runs.
   std::optional<ScenarioAccount> Account() const;
+  // CheckAccount of the one that runs, if one does, and of those replaced.
+  Result<void> Check() const;
 
   // kAlreadyExists for an id that is taken, kInvalidArgument beyond kMostRetryTests; CheckScenario's errors.
   Result<void> AddRetryTest(std::string id, Scenario scenario);
@@ -50,6 +57,9 @@ class FaultDesk {
   Result<std::shared_ptr<RunningScenario>> Find(std::string_view retry_test) const;
 
  private:
+  using Replaced = std::vector<std::shared_ptr<const RunningScenario>>;
+  // Puts `next` in the running one's place.
+  void Replace(std::shared_ptr<RunningScenario> next, bool by_default);
   using Tests = std::unordered_map<std::string, std::shared_ptr<RunningScenario>>;
   // Under mutex_.
   Result<std::shared_ptr<RunningScenario>> FindRetryTest(std::string_view id) const;
@@ -59,6 +69,8 @@ class FaultDesk {
   std::atomic<bool> active_{false};
   mutable std::shared_mutex mutex_;  // of what follows: every request asks, changes are few
   std::shared_ptr<RunningScenario> running_;
+  bool by_default_ = false;  // running_
+  Replaced replaced_;
   Tests tests_;
 };
 

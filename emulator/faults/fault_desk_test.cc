@@ -4,6 +4,7 @@
 
 #include "base/fake_clock.h"
 #include "emulator/faults/scenario_document.h"
+#include "emulator/faults/test_support.h"
 
 namespace penstock::emulator::faults {
 namespace {
@@ -34,6 +35,44 @@ TEST_F(FaultDeskTest, AScenarioTakesTheOthersPlace) {
   ASSERT_TRUE(desk_.Start(OneRule("second")).ok());
   EXPECT_EQ(desk_.Account()->name, "second");
   EXPECT_EQ(first->Account().name, "first") << "requests under way still have theirs";
+}
+
+TEST_F(FaultDeskTest, WhatWasPlannedAndReplacedIsMissedUntilItIsForgotten) {
+  EXPECT_TRUE(desk_.Check().ok());
+  ASSERT_TRUE(desk_.Start(OneRule("first")).ok());
+  ASSERT_TRUE(desk_.Start(Scenario{.name = "complete"}).ok());
+  ASSERT_EQ(desk_.Account()->replaced.size(), 1U);
+  EXPECT_EQ(desk_.Account()->replaced[0].name, "first");
+  EXPECT_EQ(desk_.Check().error().kind, ErrorKind::kPreconditionFailed);
+  desk_.Stop();
+  EXPECT_TRUE(desk_.idle());
+  EXPECT_EQ(desk_.Check().error().message,
+            "faults that were planned had not happened when their scenario was replaced or cleared (seed 1, 0 requests seen): "
+            "'rule-1' fired for 0 of the 0 requests that matched");
+  desk_.Forget();
+  EXPECT_TRUE(desk_.Check().ok());
+  ASSERT_TRUE(desk_.Start(Scenario{.name = "complete"}).ok());
+  desk_.Stop();
+  EXPECT_TRUE(desk_.Check().ok());
+}
+
+TEST_F(FaultDeskTest, WhatEndsBehindItsReplacementHasHappened) {
+  ASSERT_TRUE(desk_.Start(OneRule("first")).ok());
+  const TestRequest request("GET", "/b/k");
+  const auto tickets = Meet(*desk_.Find("").value(), request);
+  desk_.Stop();
+  EXPECT_FALSE(desk_.Check().ok());
+  tickets.at(0)->Done(tickets.at(0)->rule().deeds.front().deed);
+  EXPECT_TRUE(desk_.Check().ok());
+}
+
+TEST_F(FaultDeskTest, ADefaultIsNobodysPlanAndOnlySoManyAreKept) {
+  ASSERT_TRUE(desk_.Start(OneRule("default"), /*by_default=*/true).ok());
+  EXPECT_FALSE(desk_.Check().ok());
+  for (int i = 0; i < 20; ++i) ASSERT_TRUE(desk_.Start(OneRule(std::to_string(i))).ok());
+  const auto replaced = desk_.Account()->replaced;
+  ASSERT_EQ(replaced.size(), FaultDesk::kMostReplaced);
+  EXPECT_EQ(replaced.front().name, "0");
 }
 
 TEST_F(FaultDeskTest, ABadScenarioLeavesTheRunningOne) {

@@ -86,38 +86,31 @@ class Faults final : public api::Handler {
   Result<Met> Meet(api::Exchange& exchange, FaultDesk* desk, const Wishes& wishes) {
     Met met;
     Tickets tickets;
+    LazyFacts facts(exchange);
     if (!wishes.faults.empty()) {
       if (!by_header_) return Refusal(kFaultHeader, "an emulator with an admin token takes faults from its admin API alone");
-      const WallTime now = exchange.space->clock->Now();
+      const Clock& clock = *exchange.space->clock;
       auto scenario = ParseInlineFaults(wishes.faults);
       if (!scenario.ok()) return Refusal(kFaultHeader, scenario.error().message);
-      auto running = RunningScenario::Start(std::move(scenario).value(), now);
+      auto running = RunningScenario::Start(std::move(scenario).value(), clock.Now());
       if (!running.ok()) return Refusal(kFaultHeader, running.error().message);
-      tickets = (*running)->Meet(FactsOf(exchange), now);
+      tickets = (*running)->Meet(facts, clock);
     }
     if (desk == nullptr && !wishes.retry_test.empty()) return Refusal(kRetryTestHeader, "this namespace has no faults");
     if (desk != nullptr && (!wishes.retry_test.empty() || !desk->idle()) && !EndsEarly(tickets)) {
       auto found = desk->Find(wishes.retry_test);
       if (!found.ok()) return Refusal(kRetryTestHeader, found.error().message);
       if (const std::shared_ptr<RunningScenario> scenario = std::move(found).value()) {
-        Ask(exchange, *scenario, tickets);
-        if (scenario->counts_bytes()) met.counting = scenario;
+        Tickets more = scenario->Meet(facts, *exchange.space->clock);
+        std::move(more.begin(), more.end(), std::back_inserter(tickets));
+        if (scenario->counts_bytes()) {
+          scenario->CountBytes(facts.get().size.value_or(0));
+          met.counting = scenario;
+        }
       }
     }
     if (!tickets.empty()) met.plan = std::make_shared<FaultPlan>(std::move(tickets));
     return met;
-  }
-
-  // Adds what the request meets of a scenario.
-  static void Ask(const api::Exchange& exchange, RunningScenario& scenario, Tickets& tickets) {
-    const bool nothing = scenario.MeetsNothing(exchange);
-    if (nothing && !scenario.counts_bytes()) return;
-    const Facts facts = FactsOf(exchange);
-    if (!nothing) {
-      Tickets more = scenario.Meet(facts, exchange.space->clock->Now());
-      std::move(more.begin(), more.end(), std::back_inserter(tickets));
-    }
-    if (scenario.counts_bytes()) scenario.CountBytes(facts.size.value_or(0));
   }
 
   static Error Refusal(std::string_view header, const std::string& problem) {
@@ -225,6 +218,11 @@ std::unique_ptr<api::Handler> MakeFaults(const FaultHandlerOptions& options, api
 
 std::unique_ptr<api::Handler> MakeCommitFaults(const FaultHandlerOptions& options, api::Handler& next) {
   return std::make_unique<CommitFaults>(options, next);
+}
+
+void NoteEnd(const api::Exchange& exchange) {
+  auto* const plan = exchange.notes ? dynamic_cast<FaultPlan*>(exchange.notes.get()) : nullptr;
+  if (plan != nullptr && !exchange.whole) plan->FailAttempts();
 }
 
 }  // namespace penstock::emulator::faults

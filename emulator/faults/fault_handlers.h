@@ -27,6 +27,9 @@ std::unique_ptr<api::Handler> MakeFaults(const FaultHandlerOptions& options, api
 // For requests that MakeFaults has let through.
 std::unique_ptr<api::Handler> MakeCommitFaults(const FaultHandlerOptions& options, api::Handler& next);
 
+// The answer has left, whole or not: a fault that the client did not wait for has failed its attempt.
+void NoteEnd(const api::Exchange& exchange);
+
 }  // namespace penstock::emulator::faults
 
 #endif  // PENSTOCK_EMULATOR_FAULTS_FAULT_HANDLERS_H_

@@ -23,7 +23,13 @@ std::span<FaultPlan::Step> FaultPlan::At(Stage stage) {
 }
 
 void FaultPlan::Done(Step& step) {
-  if (!std::exchange(step.done, true)) step.ticket->Done();
+  if (!std::exchange(step.done, true)) step.ticket->Done(step.action->deed);
+}
+
+void FaultPlan::FailAttempts() {
+  for (const Step& step : steps_) {
+    if (step.done && step.ticket->attempt()) step.ticket->attempt()->Fail();
+  }
 }
 
 bool FaultPlan::TakePlace(Step& step) {

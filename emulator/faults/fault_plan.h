@@ -36,6 +36,9 @@ class FaultPlan final : public api::RequestNotes {
   // It happened. Once is enough.
   static void Done(Step& step);
 
+  // The client has not got the whole answer: every deed that was done has failed its attempt.
+  void FailAttempts();
+
   // The deed that takes the place of the operation, or of its answer: the first one alone.
   bool TakePlace(Step& step);
   Step* in_place() const { return in_place_; }

@@ -11,8 +11,10 @@ class FaultPlanTest : public testing::Test {
  protected:
   std::shared_ptr<FaultPlan> Plan(std::string_view rules) {
     running_ = RunningScenario::Start(ParseScenario(rules).value(), WallTime()).value();
-    return std::make_shared<FaultPlan>(running_->Meet(request_.facts(), WallTime()));
+    return std::make_shared<FaultPlan>(faults::Meet(*running_, request_));
   }
+  // What the same request meets once more.
+  std::shared_ptr<FaultPlan> Again() { return std::make_shared<FaultPlan>(Meet(*running_, request_)); }
   ScenarioAccount account() const { return running_->Account(); }
 
  private:
@@ -51,6 +53,17 @@ TEST_F(FaultPlanTest, WhatWasNotDoneIsGivenBack) {
   plan.reset();
   EXPECT_EQ(account().rules[0].fired, 0U);
   EXPECT_EQ(account().rules[0].under_way, 0U);
+}
+
+TEST_F(FaultPlanTest, WhatKeptAClientWaitingInVainHasFailedItsAttempt) {
+  constexpr std::string_view kSlow = R"([{"do": {"stall": {"ms": 1}}, "when": {"unless_failed": 1}}])";
+  auto plan = Plan(kSlow);
+  plan->FailAttempts();
+  EXPECT_FALSE(Again()->steps().empty()) << "nothing had happened to it";
+  plan = Plan(kSlow);
+  FaultPlan::Done(plan->steps()[0]);
+  plan->FailAttempts();
+  EXPECT_TRUE(Again()->steps().empty());
 }
 
 TEST_F(FaultPlanTest, EntriesAreRefusedByTheFirstRuleThatChoosesThem) {

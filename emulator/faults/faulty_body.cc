@@ -15,6 +15,7 @@ Error StoppedByFault() { return api::MakeError("InternalError"); }
 void WaitNow(FaultPlan::Step& step, std::chrono::nanoseconds time, Pauses& pauses) {
   Pauses::Turn turn(pauses);
   if (!turn.granted()) return;
+  const Attempt::Waiting waiting(step.ticket->attempt());
   FaultPlan::Done(step);  // a pause has happened as soon as it begins
   turn.Wait(time);
 }

@@ -29,7 +29,7 @@ class FaultyBodyTest : public testing::Test {
   void Meet(std::string_view rules) {
     request_.exchange().body = &wire_;
     running_ = RunningScenario::Start(ParseScenario(rules).value(), WallTime()).value();
-    plan_ = std::make_shared<FaultPlan>(running_->Meet(request_.facts(), WallTime()));
+    plan_ = std::make_shared<FaultPlan>(faults::Meet(*running_, request_));
   }
   // Sizes of what was read, and -1 for an error.
   static std::vector<int> ReadAll(api::BodyReader& body) {

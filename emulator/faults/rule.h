@@ -18,7 +18,7 @@ enum class Per : std::uint8_t { kScenario, kInvocation, kClient, kKey, kConnecti
 
 struct Limit {
   std::optional<std::uint64_t> times;  // fires so often, and never again
-  Per per = Per::kScenario;            // kInvocation: the SDK's id; a request without one counts by its identity
+  Per per = Per::kScenario;            // kInvocation: Invocations'
   // Of any `of` requests in a row that match, at most `most` meet it.
   struct Budget {
     std::uint32_t most = 0;

@@ -62,13 +62,4 @@ const RuleIndex::Candidates& RuleIndex::Of(std::string_view operation) const {
   return found == by_operation_.end() ? of_others_ : found->second;
 }
 
-bool RuleIndex::Concerns(const Names& names) const {
-  bool any = false;
-  ForEach(names, [&any](std::size_t) {
-    any = true;
-    return false;
-  });
-  return any;
-}
-
 }  // namespace penstock::emulator::faults

@@ -79,8 +79,6 @@ class RuleIndex {
       }
     }
   }
-  // Whether there is any.
-  bool Concerns(const Names& names) const;
 
  private:
   struct Candidate {

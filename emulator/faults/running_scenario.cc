@@ -1,41 +1,26 @@
 #include "emulator/faults/running_scenario.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <utility>
+
+#include "emulator/faults/failing_deed.h"
 
 namespace penstock::emulator::faults {
 namespace {
 
 constexpr std::size_t kMostRequestIds = 32;
 
-std::string InvocationOf(const Facts& facts) {
-  return facts.invocation.empty() ? RequestIdentity(facts) : std::string(facts.invocation);
-}
-
-// Access key, or for anonymous requests the address without its port.
-std::string ClientOf(const Facts& facts) {
-  if (!facts.access_key.empty()) return std::string(facts.access_key);
-  const std::string& peer = facts.exchange->connection.peer;
-  return peer.substr(0, peer.rfind(':'));
-}
-
-std::string GroupOf(Per per, const Facts& facts) {
-  switch (per) {
-    case Per::kScenario: return {};
-    case Per::kInvocation: return InvocationOf(facts);
-    case Per::kClient: return ClientOf(facts);
-    case Per::kKey: return std::string(facts.bucket) + '/' + std::string(facts.key);
-    case Per::kConnection: return std::to_string(facts.exchange->connection.id);
-  }
-  return {};
-}
-
 std::vector<Matcher> MatchersOf(const std::vector<Rule>& rules) {
   std::vector<Matcher> matchers;
   matchers.reserve(rules.size());
   for (const Rule& rule : rules) matchers.emplace_back(rule.when);
   return matchers;
+}
+
+bool AsksForInvocations(const Rule& rule) {
+  return rule.when.unless_failed.has_value() || (rule.limit.times && rule.limit.per == Per::kInvocation);
 }
 
 std::uint64_t NumberOf(const throttle::Draw& draw) { return static_cast<std::uint64_t>(draw[0] * 0x1p53); }
@@ -48,7 +33,8 @@ Ticket::~Ticket() {
   if (scenario_ && !fired()) scenario_->Settle(*this);
 }
 
-void Ticket::Done() {
+void Ticket::Done(const Deed& deed) {
+  if (attempt_ && FailsAttempt(deed)) attempt_->Fail();
   if (left_ > 0 && --left_ == 0 && scenario_) scenario_->Settle(*this);
 }
 
@@ -60,8 +46,7 @@ RunningScenario::RunningScenario(Scenario scenario, WallTime now)
       matchers_(MatchersOf(scenario_.rules)),
       counts_bytes_(std::any_of(scenario_.rules.begin(), scenario_.rules.end(),
                                 [](const Rule& rule) { return rule.when.after_bytes > 0; })),
-      counts_failures_(std::any_of(scenario_.rules.begin(), scenario_.rules.end(),
-                                   [](const Rule& rule) { return rule.when.unless_failed.has_value(); })) {
+      invocations_(std::any_of(scenario_.rules.begin(), scenario_.rules.end(), AsksForInvocations) ? std::make_shared<Invocations>() : nullptr) {
   for (std::size_t i = 0; i < scenario_.rules.size(); ++i) {
     states_.push_back(std::make_unique<State>());
     if (scenario_.rules[i].deeds.front().at.stage == Stage::kAccept) for_connections_.push_back(i);
@@ -73,58 +58,66 @@ Result<std::shared_ptr<RunningScenario>> RunningScenario::Start(Scenario scenari
   return std::shared_ptr<RunningScenario>(new RunningScenario(std::move(scenario), now));
 }
 
-std::vector<std::unique_ptr<Ticket>> RunningScenario::Meet(const Facts& facts, WallTime now) {
-  const std::uint64_t before = requests_.fetch_add(1, std::memory_order_relaxed);
-  const auto age = std::chrono::duration_cast<std::chrono::nanoseconds>(now - began_);
-  std::vector<std::unique_ptr<Ticket>> met;
-  index_.ForEach({.operation = facts.operation, .bucket = facts.bucket, .key = facts.key, .headers = HeaderNameSet::Of(facts.exchange->request)},
-                 [&](std::size_t place) { return GoesOn(place, facts, age, before, met); });
-  return met;
+std::chrono::nanoseconds RunningScenario::AgeAt(WallTime now) const {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(now - began_);
 }
 
-bool RunningScenario::MeetsNothing(const api::Exchange& exchange) {
-  const api::Target& target = exchange.target;
-  if (index_.Concerns({.operation = exchange.operation, .bucket = target.bucket.value, .key = target.key.value,
-                       .headers = HeaderNameSet::Of(exchange.request)})) {
-    return false;
-  }
-  requests_.fetch_add(1, std::memory_order_relaxed);
-  return true;
+std::vector<std::unique_ptr<Ticket>> RunningScenario::Meet(LazyFacts& facts, const Clock& clock) {
+  const std::uint64_t before = requests_.fetch_add(1, std::memory_order_relaxed);
+  const api::Exchange& exchange = facts.exchange();
+  std::vector<std::unique_ptr<Ticket>> met;
+  std::optional<Asking> asking;
+  index_.ForEach({.operation = exchange.operation, .bucket = exchange.target.bucket.value, .key = KeyAsked(exchange),
+                  .headers = HeaderNameSet::Of(exchange.request)},
+                 [&](std::size_t place) {
+                   if (!asking) asking.emplace(Asking{.facts = facts.get(), .age = AgeAt(clock.Now()), .requests_before = before});
+                   return GoesOn(place, *asking, met);
+                 });
+  return met;
 }
 
 std::vector<std::unique_ptr<Ticket>> RunningScenario::MeetConnection(const Facts& facts, WallTime now) {
-  const auto age = std::chrono::duration_cast<std::chrono::nanoseconds>(now - began_);
-  const std::uint64_t before = requests_.load(std::memory_order_relaxed);
+  Asking asking{.facts = facts, .age = AgeAt(now), .requests_before = requests_.load(std::memory_order_relaxed)};
   std::vector<std::unique_ptr<Ticket>> met;
   for (const std::size_t place : for_connections_) {
-    if (!GoesOn(place, facts, age, before, met)) break;
+    if (!GoesOn(place, asking, met)) break;
   }
   return met;
 }
 
-bool RunningScenario::GoesOn(std::size_t place, const Facts& facts, std::chrono::nanoseconds age, std::uint64_t requests_before,
-                             std::vector<std::unique_ptr<Ticket>>& met) {
+bool RunningScenario::GoesOn(std::size_t place, Asking& asking, std::vector<std::unique_ptr<Ticket>>& met) {
   const Rule& rule = scenario_.rules[place];
-  if (!matchers_[place].Matches(facts)) return true;
-  std::unique_ptr<Ticket> ticket = TryRule(place, facts, age, requests_before);
+  if (!matchers_[place].Matches(asking.facts)) return true;
+  if (invocations_ && !asking.attempt) asking.attempt = Invocations::Begin(invocations_, asking.facts);
+  std::unique_ptr<Ticket> ticket = TryRule(place, asking);
   if (!ticket) return true;
   met.push_back(std::move(ticket));
   return !rule.final;
 }
 
-std::unique_ptr<Ticket> RunningScenario::TryRule(std::size_t index, const Facts& facts, std::chrono::nanoseconds age,
-                                                 std::uint64_t requests_before) {
+std::string RunningScenario::GroupOf(Per per, const Asking& asking) const {
+  const Facts& facts = asking.facts;
+  switch (per) {
+    case Per::kScenario: return {};
+    case Per::kInvocation: return asking.attempt ? asking.attempt->invocation() : std::string();
+    case Per::kClient: return ClientOf(facts);
+    case Per::kKey: return std::string(facts.bucket) + '/' + std::string(facts.key);
+    case Per::kConnection: return std::to_string(facts.exchange->connection.id);
+  }
+  return {};
+}
+
+std::unique_ptr<Ticket> RunningScenario::TryRule(std::size_t index, const Asking& asking) {
   const Rule& rule = scenario_.rules[index];
+  const Facts& facts = asking.facts;
   State& state = *states_[index];
   std::unique_ptr<Ticket> ticket(new Ticket(index, rule));
-  ticket->group_ = GroupOf(rule.limit.per, facts);
-  ticket->invocation_ = InvocationOf(facts);
+  ticket->group_ = GroupOf(rule.limit.per, asking);
   ticket->request_id_ = facts.exchange->request_id;
   // Drawn for every request that matches: whether a rule is due changes nobody else's chance.
   const std::string identity = rule.id + '\0' + RequestIdentity(facts);
   ticket->draw_ = draws_.Of(identity, state.arrivals.Next(NumberOf(draws_.Of(identity, 0))));
-  const bool met = ticket->draw_[0] < Chance(rule.when, age) && IsDue(rule, age, requests_before) &&
-                   !HasFailedEnough(rule.when, ticket->invocation_);
+  const bool met = ticket->draw_[0] < Chance(rule.when, asking.age) && IsDue(rule, asking);
   {
     const MutexLock lock(state.mutex);
     ticket->ordinal_ = ++state.matched;
@@ -136,19 +129,17 @@ std::unique_ptr<Ticket> RunningScenario::TryRule(std::size_t index, const Facts&
     }
     if (!taken) return nullptr;
   }
-  if (counts_failures_) {
-    const MutexLock lock(failures_mutex_);
-    failures_.Take(ticket->invocation_);
-  }
+  ticket->attempt_ = asking.attempt;
   ticket->scenario_ = shared_from_this();
   return ticket;
 }
 
-bool RunningScenario::IsDue(const Rule& rule, std::chrono::nanoseconds age, std::uint64_t requests_before) const {
+bool RunningScenario::IsDue(const Rule& rule, const Asking& asking) const {
   const Condition& when = rule.when;
-  if (rule.limit.time_to_live && age >= *rule.limit.time_to_live) return false;
-  if (requests_before < when.after_requests || bytes_.load(std::memory_order_relaxed) < when.after_bytes) return false;
-  return !when.window || (age >= when.window->from && age < when.window->to);
+  if (rule.limit.time_to_live && asking.age >= *rule.limit.time_to_live) return false;
+  if (asking.requests_before < when.after_requests || bytes_.load(std::memory_order_relaxed) < when.after_bytes) return false;
+  if (when.window && (asking.age < when.window->from || asking.age >= when.window->to)) return false;
+  return !when.unless_failed || asking.attempt->failures() < *when.unless_failed;
 }
 
 double RunningScenario::Chance(const Condition& when, std::chrono::nanoseconds age) const {
@@ -156,12 +147,6 @@ double RunningScenario::Chance(const Condition& when, std::chrono::nanoseconds a
   if (age <= when.window->from) return 0;  // also where the clock was set back by centuries, and the difference would not fit
   const double share = static_cast<double>((age - when.window->from).count()) / static_cast<double>(when.window->ramp.count());
   return when.probability * share;
-}
-
-bool RunningScenario::HasFailedEnough(const Condition& when, const std::string& invocation) {
-  if (!when.unless_failed) return false;
-  const MutexLock lock(failures_mutex_);
-  return failures_.Taken(invocation) >= *when.unless_failed;
 }
 
 // Counts the request against the rule's limits, if they leave room for it.
@@ -199,9 +184,6 @@ void RunningScenario::Settle(const Ticket& ticket) {
       GiveBack(state, ticket);
     }
   }
-  if (!counts_failures_) return;
-  const MutexLock lock(failures_mutex_);
-  failures_.Settle(ticket.invocation_, ticket.fired());
 }
 
 bool RunningScenario::IsComplete(const Rule& rule, const State& state) const {
@@ -276,7 +258,10 @@ Result<void> CheckScenario(const Scenario& scenario) {
   return Ok();
 }
 
-Result<void> CheckAccount(const ScenarioAccount& account) {
+namespace {
+
+// Of an account's own rules; empty: nothing is missing.
+std::string WhatIsMissing(const ScenarioAccount& account) {
   std::string missing;
   for (const RuleAccount& rule : account.rules) {
     if (rule.complete) continue;
@@ -284,9 +269,25 @@ Result<void> CheckAccount(const ScenarioAccount& account) {
     missing += "'" + rule.id + "' fired for " + std::to_string(rule.fired) + " of the " + std::to_string(rule.matched) + " requests that matched";
     if (rule.under_way > 0) missing += ", " + std::to_string(rule.under_way) + " under way";
   }
-  if (missing.empty()) return Ok();
-  return Error::Make(ErrorKind::kPreconditionFailed, "faults that were planned did not happen (seed " + std::to_string(account.seed) +
-                                                         ", " + std::to_string(account.requests) + " requests seen): " + missing);
+  if (missing.empty()) return {};
+  return "(seed " + std::to_string(account.seed) + ", " + std::to_string(account.requests) + " requests seen): " + missing;
+}
+
+}  // namespace
+
+Result<void> CheckAccount(const ScenarioAccount& account) {
+  std::string problems;
+  const auto add = [&problems](std::string_view what, const std::string& missing) {
+    if (missing.empty()) return;
+    problems += problems.empty() ? "" : "\n";
+    problems += std::string(what) + ' ' + missing;
+  };
+  for (const ScenarioAccount& replaced : account.replaced) {
+    add("faults that were planned had not happened when their scenario was replaced or cleared", WhatIsMissing(replaced));
+  }
+  add("faults that were planned did not happen", WhatIsMissing(account));
+  if (problems.empty()) return Ok();
+  return Error::Make(ErrorKind::kPreconditionFailed, std::move(problems));
 }
 
 }  // namespace penstock::emulator::faults

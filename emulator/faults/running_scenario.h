@@ -16,9 +16,11 @@
 
 #include "emulator/faults/arrivals.h"
 #include "emulator/faults/group_counts.h"
+#include "emulator/faults/invocations.h"
 #include "emulator/faults/rule.h"
 #include "emulator/faults/rule_index.h"
 #include "emulator/throttle/draws.h"
+#include "penstock/base/clock.h"
 #include "penstock/base/mutex.h"
 
 namespace penstock::emulator::faults {
@@ -40,6 +42,7 @@ struct ScenarioAccount {
   std::uint64_t fired = 0;
   bool complete = false;
   std::vector<RuleAccount> rules;
+  std::vector<ScenarioAccount> replaced = {};  // FaultDesk's: of scenarios before it that ended incomplete
 };
 
 class RunningScenario;
@@ -57,9 +60,11 @@ class Ticket {
   const Rule& rule() const { return *rule_; }
   // The draw of this rule for this request: its first number decided whether the rule is met.
   const throttle::Draw& draw() const { return draw_; }
-  // One of the deeds was done. Beyond the last it does nothing.
-  void Done();
+  // One of the rule's deeds was done. Beyond the last it does nothing.
+  void Done(const Deed& deed);
   bool fired() const { return left_ == 0; }
+  // The attempt that the request is of an invocation; null: nobody counts them.
+  const std::shared_ptr<Attempt>& attempt() const { return attempt_; }
 
  private:
   friend class RunningScenario;
@@ -69,8 +74,8 @@ class Ticket {
   std::shared_ptr<RunningScenario> scenario_;
   const std::size_t index_;
   const Rule* const rule_;
-  std::string group_;       // Limit::per's
-  std::string invocation_;  // `unless_failed`'s
+  std::string group_;  // Limit::per's
+  std::shared_ptr<Attempt> attempt_;
   std::string request_id_;
   throttle::Draw draw_{};
   std::uint64_t ordinal_ = 0;  // among the requests that matched the rule
@@ -83,10 +88,9 @@ class RunningScenario : public std::enable_shared_from_this<RunningScenario> {
   // `now`: the namespace's time. CheckScenario's errors.
   static Result<std::shared_ptr<RunningScenario>> Start(Scenario scenario, WallTime now);
 
-  // True: a request that no rule is about, and that is counted. Costs next to nothing; false: ask Meet.
-  bool MeetsNothing(const api::Exchange& exchange);
-  // The rules that this request meets, in their order. Once per request.
-  std::vector<std::unique_ptr<Ticket>> Meet(const Facts& facts, WallTime now);
+  // The rules that this request meets, in their order. Once per request. Costs next to nothing where no rule is about it:
+  // neither the facts nor the clock (the namespace's) are looked at.
+  std::vector<std::unique_ptr<Ticket>> Meet(LazyFacts& facts, const Clock& clock);
   // The rules that a connection meets as it is accepted: `facts` has no request, its exchange has the connection. Once each.
   std::vector<std::unique_ptr<Ticket>> MeetConnection(const Facts& facts, WallTime now);
   // Bytes of a request's body and of its answer, for `after_bytes`.
@@ -110,14 +114,21 @@ class RunningScenario : public std::enable_shared_from_this<RunningScenario> {
     std::deque<std::string> request_ids PENSTOCK_GUARDED_BY(mutex);
     Arrivals arrivals;
   };
+  // A request, or a connection, that is held against the rules.
+  struct Asking {
+    const Facts& facts;
+    std::chrono::nanoseconds age;  // of the scenario
+    std::uint64_t requests_before = 0;
+    std::shared_ptr<Attempt> attempt = nullptr;  // once a rule's head has matched, where attempts are counted
+  };
   RunningScenario(Scenario scenario, WallTime now);
+  std::chrono::nanoseconds AgeAt(WallTime now) const;
   // Adds what a request meets of one rule; false: it meets no further ones.
-  bool GoesOn(std::size_t place, const Facts& facts, std::chrono::nanoseconds age, std::uint64_t requests_before,
-              std::vector<std::unique_ptr<Ticket>>& met);
-  std::unique_ptr<Ticket> TryRule(std::size_t index, const Facts& facts, std::chrono::nanoseconds age, std::uint64_t requests_before);
-  bool IsDue(const Rule& rule, std::chrono::nanoseconds age, std::uint64_t requests_before) const;
+  bool GoesOn(std::size_t place, Asking& asking, std::vector<std::unique_ptr<Ticket>>& met);
+  std::unique_ptr<Ticket> TryRule(std::size_t index, const Asking& asking);
+  std::string GroupOf(Per per, const Asking& asking) const;
+  bool IsDue(const Rule& rule, const Asking& asking) const;
   double Chance(const Condition& when, std::chrono::nanoseconds age) const;
-  bool HasFailedEnough(const Condition& when, const std::string& invocation);
   bool Take(const Rule& rule, State& state, const Ticket& ticket) PENSTOCK_REQUIRES(state.mutex);
   void GiveBack(State& state, const Ticket& ticket) PENSTOCK_REQUIRES(state.mutex);
   void Settle(const Ticket& ticket);
@@ -129,16 +140,15 @@ class RunningScenario : public std::enable_shared_from_this<RunningScenario> {
   const RuleIndex index_;
   const std::vector<Matcher> matchers_;  // by rule
   const bool counts_bytes_;
-  const bool counts_failures_;
+  const std::shared_ptr<Invocations> invocations_;  // null: no rule asks which they are
   std::vector<std::size_t> for_connections_;  // rules that begin at Stage::kAccept, in order
   std::vector<std::unique_ptr<State>> states_;  // by rule
   std::atomic<std::uint64_t> requests_{0};
   std::atomic<std::uint64_t> bytes_{0};
-  Mutex failures_mutex_;
-  GroupCounts failures_ PENSTOCK_GUARDED_BY(failures_mutex_);  // by invocation
 };
 
-// For the end of a test: kPreconditionFailed names the rules that must fire and did not, with the seed.
+// For the end of a test: kPreconditionFailed names the rules that must fire and did not, with the seed; those of the replaced
+// scenarios too.
 Result<void> CheckAccount(const ScenarioAccount& account);
 
 // Whether an action answers in the operation's place or ends the connection.

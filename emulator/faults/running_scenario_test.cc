@@ -17,6 +17,13 @@ Rule MakeRule(std::string id, Condition when = {}, Limit limit = {}) {
   return {.id = std::move(id), .when = std::move(when), .deeds = {{.deed = StallAction{}, .at = {}}}, .limit = std::move(limit)};
 }
 
+// What fails the attempt that meets it.
+Rule MakeDrop(std::string id, Condition when = {}, Limit limit = {}) {
+  Rule rule = MakeRule(std::move(id), std::move(when), std::move(limit));
+  rule.deeds = {{.deed = DropAction{}, .at = {}}};
+  return rule;
+}
+
 std::shared_ptr<RunningScenario> Start(std::vector<Rule> rules, std::uint64_t seed = 1) {
   return RunningScenario::Start({.name = "test", .seed = seed, .rules = std::move(rules)}, kBegin).value();
 }
@@ -26,8 +33,8 @@ std::string Ask(RunningScenario& scenario, const char* method = "GET", const std
                 std::vector<std::pair<std::string, std::string>> headers = {}, WallTime now = kBegin) {
   const TestRequest request(method, target, std::move(headers));
   std::string ids;
-  for (const auto& ticket : scenario.Meet(request.facts(), now)) {
-    ticket->Done();
+  for (const auto& ticket : Meet(scenario, request, now)) {
+    ticket->Done(ticket->rule().deeds.front().deed);
     ids += (ids.empty() ? "" : " ") + ticket->rule().id;
   }
   return ids;
@@ -64,20 +71,74 @@ TEST(RunningScenarioTest, TimesAreCountedPerGroup) {
   EXPECT_EQ(Ask(*scenario, "GET", "/b/2"), "");
 }
 
-TEST(RunningScenarioTest, AnInvocationIsKnownByItsIdOrByWhatItAsks) {
+TEST(RunningScenarioTest, AnInvocationIsKnownByItsIdOrByItsRetries) {
+  const auto scenario = Start({MakeDrop("r", {}, {.times = 2, .per = Per::kInvocation})});
+  for (const char* invocation : {"1", "2"}) {
+    const auto ask = [&] { return Ask(*scenario, "GET", "/b/k", {{"amz-sdk-invocation-id", invocation}}); };
+    EXPECT_EQ(ask(), "r");
+    EXPECT_EQ(ask(), "r");
+    EXPECT_EQ(ask(), "");
+    EXPECT_EQ(ask(), "");
+  }
+  for (const char* call : {"first", "second"}) {
+    EXPECT_EQ(Ask(*scenario), "r") << call;
+    EXPECT_EQ(Ask(*scenario), "r") << call;
+    EXPECT_EQ(Ask(*scenario), "") << "that one was answered: the next is a call of its own";
+  }
+}
+
+TEST(RunningScenarioTest, WithoutAnIdWhatDoesNotFailARequestMeetsEachCallAnew) {
   const auto scenario = Start({MakeRule("r", {}, {.times = 1, .per = Per::kInvocation})});
-  EXPECT_EQ(Ask(*scenario, "GET", "/b/k", {{"amz-sdk-invocation-id", "1"}}), "r");
-  EXPECT_EQ(Ask(*scenario, "GET", "/b/k", {{"amz-sdk-invocation-id", "1"}}), "");
-  EXPECT_EQ(Ask(*scenario, "GET", "/b/k", {{"amz-sdk-invocation-id", "2"}}), "r");
   EXPECT_EQ(Ask(*scenario), "r");
-  EXPECT_EQ(Ask(*scenario), "");
+  EXPECT_EQ(Ask(*scenario), "r");
+}
+
+TEST(RunningScenarioTest, OnlyWhatFailsAnAttemptCountsAsAFailure) {
+  const auto scenario = Start({MakeRule("slow"), MakeDrop("lost", {.unless_failed = 4})});
+  std::string met;
+  for (int i = 0; i < 6; ++i) met += Ask(*scenario, "GET", "/b/k", {{"amz-sdk-invocation-id", "1"}}) + "; ";
+  EXPECT_EQ(met, "slow lost; slow lost; slow lost; slow lost; slow; slow; ");
+}
+
+TEST(RunningScenarioTest, AnAttemptFailsOnceHoweverManyRulesFailIt) {
+  Rule first = MakeDrop("a", {.unless_failed = 2});
+  const auto scenario = Start({first, MakeDrop("b", {.unless_failed = 2})});
+  std::string met;
+  for (int i = 0; i < 4; ++i) met += Ask(*scenario, "GET", "/b/k", {{"amz-sdk-invocation-id", "1"}}) + "; ";
+  EXPECT_EQ(met, "a b; a b; ; ; ");
+}
+
+TEST(RunningScenarioTest, ManyClientsWithoutIdsAreFailedAsOftenAsTheChanceSays) {
+  const auto scenario = Start({MakeDrop("r", {.unless_failed = 3, .probability = 0.9})});
+  int met = 0;
+  for (int i = 0; i < 300; ++i) met += Ask(*scenario, "GET", "/b?list-type=2").empty() ? 0 : 1;
+  EXPECT_NEAR(met, 213, 15) << "0.9 + 0.81 + 0.729 of 1 + 0.9 + 0.81 + 0.729";
+}
+
+TEST(RunningScenarioTest, AKeyIsAListingsPrefix) {
+  const auto scenario = Start({MakeRule("r", {.key = Pattern::Prefix("data/")})});
+  EXPECT_EQ(Ask(*scenario, "GET", "/b?list-type=2&prefix=data/a"), "r");
+  EXPECT_EQ(Ask(*scenario, "GET", "/b?list-type=2&prefix=dat"), "");
+  EXPECT_EQ(Ask(*scenario, "GET", "/b?list-type=2"), "");
+}
+
+TEST(RunningScenarioTest, WhatNoRuleIsAboutIsCountedAndNothingElseIsLookedAt) {
+  const auto scenario = Start({MakeRule("r", {.operations = {"PutObject"}})});
+  class NoClock final : public Clock {
+    WallTime Now() const override { throw 0; }
+    MonotonicTime Monotonic() const override { throw 0; }
+  };
+  const TestRequest request("GET", "/b/k");
+  LazyFacts facts(request.exchange());
+  EXPECT_TRUE(scenario->Meet(facts, NoClock()).empty());
+  EXPECT_EQ(scenario->Account().requests, 1U);
 }
 
 TEST(RunningScenarioTest, ATicketThatDidNotFireIsGivenBack) {
   const auto scenario = Start({MakeRule("r", {}, {.times = 1})});
   const TestRequest request("GET", "/b/k");
   {
-    auto met = scenario->Meet(request.facts(), kBegin);
+    auto met = faults::Meet(*scenario, request, kBegin);
     ASSERT_EQ(met.size(), 1U);
     EXPECT_EQ(Ask(*scenario), "") << "while it is out nobody else has it";
     EXPECT_EQ(scenario->Account().rules[0].under_way, 1U);
@@ -186,7 +247,7 @@ TEST(RunningScenarioTest, ABudgetLeavesEnoughRequestsAlone) {
 TEST(RunningScenarioTest, ABudgetHasBackWhatDidNotHappen) {
   const auto scenario = Start({MakeRule("r", {}, {.budget = Limit::Budget{.most = 1, .of = 10}})});
   const TestRequest request("GET", "/b/k");
-  EXPECT_EQ(scenario->Meet(request.facts(), kBegin).size(), 1U) << "chosen, and given back unfired";
+  EXPECT_EQ(faults::Meet(*scenario, request, kBegin).size(), 1U) << "chosen, and given back unfired";
   EXPECT_EQ(Ask(*scenario), "r");
   EXPECT_EQ(Ask(*scenario), "");
 }
@@ -194,14 +255,14 @@ TEST(RunningScenarioTest, ABudgetHasBackWhatDidNotHappen) {
 TEST(RunningScenarioTest, WhatABudgetHasBackLateIsTheRightRequests) {
   const auto scenario = Start({MakeRule("r", {}, {.budget = Limit::Budget{.most = 2, .of = 4}})});
   const TestRequest request("GET", "/b/k");
-  auto first = scenario->Meet(request.facts(), kBegin);
+  auto first = faults::Meet(*scenario, request, kBegin);
   ASSERT_EQ(first.size(), 1U);
   EXPECT_EQ(Ask(*scenario), "r");
   EXPECT_EQ(Ask(*scenario), "");
   first.clear();
   EXPECT_EQ(Ask(*scenario), "r") << "of the last four the second and this one";
   EXPECT_EQ(Ask(*scenario), "");
-  auto late = scenario->Meet(request.facts(), kBegin);
+  auto late = faults::Meet(*scenario, request, kBegin);
   ASSERT_EQ(late.size(), 1U);
   for (int i = 0; i < 4; ++i) Ask(*scenario);
   late.clear();  // no budget looks so far back any more
@@ -220,7 +281,7 @@ TEST(RunningScenarioTest, ATimesPerKeyGoesOnBeyondAnyNumberOfKeys) {
 }
 
 TEST(RunningScenarioTest, WhoFailedEnoughIsRememberedAmongManyOthers) {
-  const auto scenario = Start({MakeRule("r", {.unless_failed = 1})});
+  const auto scenario = Start({MakeDrop("r", {.unless_failed = 1})});
   const auto ask = [&](const std::string& invocation) { return Ask(*scenario, "GET", "/b/k", {{"amz-sdk-invocation-id", invocation}}); };
   for (int i = 0; i < 65'535; ++i) ask(std::to_string(i));
   EXPECT_EQ(ask("mine"), "r");
@@ -230,7 +291,7 @@ TEST(RunningScenarioTest, WhoFailedEnoughIsRememberedAmongManyOthers) {
 }
 
 TEST(RunningScenarioTest, AnInvocationThatFailedEnoughIsLeftAlone) {
-  const auto scenario = Start({MakeRule("r", {.unless_failed = 3})});
+  const auto scenario = Start({MakeDrop("r", {.unless_failed = 3})});
   std::string met;
   for (int i = 0; i < 6; ++i) met += Ask(*scenario, "GET", "/b/k", {{"amz-sdk-invocation-id", "1"}}).empty() ? '.' : 'f';
   EXPECT_EQ(met, "fff...");

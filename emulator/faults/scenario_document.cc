@@ -144,7 +144,9 @@ Result<Scenario> ParseRetryTest(std::string_view text) {
   return ReadScenario(rules);
 }
 
-std::string AccountJson(const ScenarioAccount& account) {
+namespace {
+
+Json ReadableAccount(const ScenarioAccount& account) {
   Json rules = Json::array();
   for (const RuleAccount& rule : account.rules) {
     rules.push_back({{"id", rule.id},
@@ -154,8 +156,16 @@ std::string AccountJson(const ScenarioAccount& account) {
                      {"complete", rule.complete},
                      {"request_ids", rule.request_ids}});
   }
-  const Json document = {{"name", account.name},         {"seed", account.seed},   {"requests", account.requests},
-                         {"fired", account.fired},       {"complete", account.complete}, {"rules", std::move(rules)}};
+  return {{"name", account.name},   {"seed", account.seed},         {"requests", account.requests},
+          {"fired", account.fired}, {"complete", account.complete}, {"rules", std::move(rules)}};
+}
+
+}  // namespace
+
+std::string AccountJson(const ScenarioAccount& account) {
+  Json document = ReadableAccount(account);
+  document["replaced"] = Json::array();
+  for (const ScenarioAccount& replaced : account.replaced) document["replaced"].push_back(ReadableAccount(replaced));
   return document.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

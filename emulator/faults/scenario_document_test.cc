@@ -65,7 +65,10 @@ TEST(ScenarioDocumentTest, TheAccountIsJson) {
   const auto json = nlohmann::json::parse(AccountJson({.name = "n", .seed = 3, .requests = 9, .fired = 2, .complete = true,
       .rules = {{.id = "r", .matched = 4, .fired = 2, .under_way = 1, .complete = true, .request_ids = {"A", "B"}}}}));
   EXPECT_EQ(json, nlohmann::json::parse(R"({"name": "n", "seed": 3, "requests": 9, "fired": 2, "complete": true, "rules": [
-      {"id": "r", "matched": 4, "fired": 2, "under_way": 1, "complete": true, "request_ids": ["A", "B"]}]})"));
+      {"id": "r", "matched": 4, "fired": 2, "under_way": 1, "complete": true, "request_ids": ["A", "B"]}], "replaced": []})"));
+  const auto second = nlohmann::json::parse(AccountJson({.name = "second", .replaced = {{.name = "first", .requests = 4}}}));
+  EXPECT_EQ(second.at("replaced").at(0).at("name"), "first");
+  EXPECT_EQ(second.at("replaced").at(0).at("requests"), 4);
 }
 
 }  // namespace

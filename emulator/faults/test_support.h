@@ -2,14 +2,17 @@
 #ifndef PENSTOCK_EMULATOR_FAULTS_TEST_SUPPORT_H_
 #define PENSTOCK_EMULATOR_FAULTS_TEST_SUPPORT_H_
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/fake_clock.h"
 #include "emulator/api/exchange.h"
 #include "emulator/api/router.h"
 #include "emulator/faults/facts.h"
+#include "emulator/faults/running_scenario.h"
 
 namespace penstock::emulator::faults {
 
@@ -40,6 +43,7 @@ class TestRequest {
   TestRequest& operator=(const TestRequest&) = delete;
 
   api::Exchange& exchange() { return exchange_; }
+  const api::Exchange& exchange() const { return exchange_; }
   api::Connection& connection() { return connection_; }
   Facts facts() const { return FactsOf(exchange_); }
 
@@ -52,6 +56,12 @@ class TestRequest {
   NoBody body_;
   api::Exchange exchange_{.request = head_, .body = &body_, .connection = connection_};
 };
+
+// What the request meets, once.
+inline std::vector<std::unique_ptr<Ticket>> Meet(RunningScenario& scenario, const TestRequest& request, WallTime now = {}) {
+  LazyFacts facts(request.exchange());
+  return scenario.Meet(facts, FakeClock(now));
+}
 
 }  // namespace penstock::emulator::faults
 

@@ -9,7 +9,7 @@ Instruments::Instruments(const InstrumentOptions& options, const Clock& clock) :
 
 Result<std::shared_ptr<Instruments>> Instruments::Open(const InstrumentOptions& options, const Clock& clock) {
   std::shared_ptr<Instruments> instruments(new Instruments(options, clock));
-  if (options.scenario) PENSTOCK_TRY(instruments->faults().Start(*options.scenario));
+  if (options.scenario) PENSTOCK_TRY(instruments->faults().Start(*options.scenario, /*by_default=*/true));
   return instruments;
 }
 

@@ -25,7 +25,11 @@ Result<AdminReply> SetFaults(Emulator& emulator, const AdminCall& call) {
 }
 
 Result<AdminReply> ClearFaults(Emulator& emulator, const AdminCall& call) {
-  PENSTOCK_TRY(emulator.ClearFaults(call.space()));
+  const std::string_view forget = call.Parameter("forget");
+  if (!forget.empty() && forget != "true" && forget != "false") {
+    return Error::Make(ErrorKind::kInvalidArgument, "forget is true or false, not '" + std::string(forget) + "'");
+  }
+  PENSTOCK_TRY(forget == "true" ? emulator.ForgetFaults(call.space()) : emulator.ClearFaults(call.space()));
   return AdminReply{JsonText({{"status", "ok"}})};
 }
 

@@ -31,6 +31,19 @@ TEST_F(AdminFaultsTest, AScenarioIsSetReadAndCleared) {
   EXPECT_EQ(Admin("GET", "faults").status, 404);
 }
 
+TEST_F(AdminFaultsTest, WhatWasPlannedAndReplacedIsListedUntilItIsForgotten) {
+  const std::string rules = R"([{"id": "never", "when": {"operation": "CopyObject"}, "do": {"slow_down": {}}}])";
+  Admin("PUT", "faults", rules);
+  const auto second = Json(Admin("PUT", "faults", rules));
+  ASSERT_EQ(second.at("replaced").size(), 1U);
+  EXPECT_EQ(second.at("replaced")[0].at("rules")[0].at("id"), "never");
+  EXPECT_EQ(Admin("DELETE", "faults").status, 200);
+  EXPECT_EQ(emulator_->CheckFaults("default").error().kind, ErrorKind::kPreconditionFailed);
+  EXPECT_EQ(Admin("DELETE", "faults?forget=perhaps").status, 400);
+  EXPECT_EQ(Admin("DELETE", "faults?forget=true").status, 200);
+  EXPECT_TRUE(emulator_->CheckFaults("default").ok());
+}
+
 TEST_F(AdminFaultsTest, AMistakeNamesThePlaceAndLeavesWhatRan) {
   Admin("PUT", "faults", R"([{"do": {"slow_down": {}}}])");
   const auto wrong = Admin("PUT", "faults", R"([{"do": {"explode": {}}}])");

@@ -165,14 +165,17 @@ class RunningEmulator final : public Emulator {
     });
   }
   Result<void> CheckFaults(const std::string& name_space) const override {
-    return OfDesk(name_space, [&](faults::FaultDesk& desk) -> Result<void> {
-      const auto account = desk.Account();
-      return account ? faults::CheckAccount(*account) : Ok();
-    });
+    return OfDesk(name_space, [](faults::FaultDesk& desk) { return desk.Check(); });
   }
   Result<void> ClearFaults(const std::string& name_space) override {
     return OfDesk(name_space, [](faults::FaultDesk& desk) -> Result<void> {
       desk.Stop();
+      return Ok();
+    });
+  }
+  Result<void> ForgetFaults(const std::string& name_space) override {
+    return OfDesk(name_space, [](faults::FaultDesk& desk) -> Result<void> {
+      desk.Forget();
       return Ok();
     });
   }
@@ -280,6 +283,7 @@ class RunningEmulator final : public Emulator {
   void Finished(const api::Exchange& exchange) {
     if (!exchange.space) counters_.CountRequest({}, exchange.response.status);  // refused by the wire itself
     counters_.CountBytes(exchange.bytes_in, exchange.bytes_out);
+    faults::NoteEnd(exchange);
     instruments::WriteEnd(exchange);
     if (log_) log_->Write(exchange, clock_.Now());
   }

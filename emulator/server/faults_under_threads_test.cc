@@ -86,6 +86,16 @@ TEST_F(FaultsUnderThreadsTest, TheSeedAloneDecidesWhoMeetsAFault) {
   EXPECT_LT(failed[0].size(), 180U);
 }
 
+TEST_F(FaultsUnderThreadsTest, WhoAsksAgainWhileAFaultKeepsHimWaitingHasFailedBefore) {
+  for (const char* at : {"headers", "before_commit", "after_commit", "status"}) {
+    Set(R"([{"do": {"stall": {"ms": 3600000}, "at": ")" + std::string(at) + R"("}, "when": {"unless_failed": 1}}])");
+    const Wire wire(emulator_->endpoint());
+    wire.Send("GET /bucket/key HTTP/1.1\r\nHost: localhost\r\namz-sdk-invocation-id: i\r\n\r\n");
+    while (Fired() == 0) std::this_thread::yield();
+    EXPECT_EQ(Get("amz-sdk-invocation-id: i\r\n").status(), 200) << at;
+  }
+}
+
 TEST_F(FaultsUnderThreadsTest, StoppingEndsWhoWaitsBeforeAnOperation) {
   for (const string at : {"headers", "before_commit"}) {
     const auto emulator = Emulator::Start({.auth = AuthMode::kOff}).value();

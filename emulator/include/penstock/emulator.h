@@ -163,12 +163,16 @@ class Emulator {
   // Runs a scenario in place of the one that ran, with an account of its own. kInvalidArgument names the place
   // ("rules[2].when.part"), and what ran goes on.
   virtual Result<void> SetFaults(const std::string& name_space, const std::string& json) = 0;
-  // What the scenario did so far, as JSON: requests, fired, complete, and the same of each rule. kNotFound: none runs.
+  // What the scenario did so far, as JSON: requests, fired, complete, and the same of each rule; `replaced`: accounts of those
+  // that ended before they were complete (the first 16). kNotFound: none runs.
   virtual Result<std::string> FaultAccount(const std::string& name_space) const = 0;
   // For the end of a test: ok where every fault that was planned has happened, and where none was planned. kPreconditionFailed
-  // names the rules that did not fire.
+  // names the rules that did not fire; also those of scenarios that SetFaults or ClearFaults ended before they were complete.
   virtual Result<void> CheckFaults(const std::string& name_space) const = 0;
+  // No scenario from now on. What it had planned is still asked for by CheckFaults ...
   virtual Result<void> ClearFaults(const std::string& name_space) = 0;
+  // ... and here it is not, nor what scenarios before it had planned.
+  virtual Result<void> ForgetFaults(const std::string& name_space) = 0;
   // Retry tests: queues of faults by operation, for the requests that name the test in x-penstock-retry-test. Gives the id.
   virtual Result<std::string> CreateRetryTest(const std::string& name_space, const std::string& json) = 0;
   virtual Result<std::vector<std::string>> RetryTests(const std::string& name_space) const = 0;  // ids, sorted
