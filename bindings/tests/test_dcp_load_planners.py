@@ -11,7 +11,7 @@ import pytest
 import torch
 import torch.distributed.checkpoint as dcp
 from checkpoints import Checkpoints, Sharded, emptied, same_bits
-from penstock.dcp import _load
+from penstock.dcp import _layout, _load
 from penstock.dcp._claims import Claims
 from penstock.testing import Emulator
 from torch.distributed.checkpoint import DefaultLoadPlanner
@@ -91,6 +91,22 @@ def test_that_memory_may_take_several_parts_of_one_item(checkpoints: Checkpoints
         checkpoints.load({"w": Sharded.of(whole.size(), whole.dtype, boxes)}, uri, OneBuffer())
         for start, part in zip(starts, parts, strict=True):
             assert same_bits(part, whole[start : start + 20])
+
+
+def test_memory_is_filled_anew_where_a_prediction_was_wrong(checkpoints: Checkpoints, monkeypatch: pytest.MonkeyPatch) -> None:
+    right = _layout._tail_of_this_torch
+    monkeypatch.setattr(_layout, "_tail_of_this_torch", lambda payload: right(payload) + 64)
+    saved = {f"tensor {i}": torch.randn(60, 10 + i) for i in range(3)}
+    uri = checkpoints.save(saved)
+    state: dict[str, torch.Tensor] = {}
+    expected: list[tuple[torch.Tensor, torch.Tensor]] = []
+    for name, whole in saved.items():
+        parts = [torch.zeros(20, whole.size(1)) for _ in range(3)]
+        expected += [(part, whole[start : start + 20]) for start, part in zip((0, 30, 10), parts, strict=True)]
+        boxes = [((start, 0), part) for start, part in zip((0, 30, 10), parts, strict=True)]
+        state[name] = Sharded.of(whole.size(), whole.dtype, boxes)
+    checkpoints.load(state, uri, OneBuffer())
+    assert all(same_bits(part, value) for part, value in expected)
 
 
 def test_autograd_sees_that_a_tensor_was_written_to(checkpoints: Checkpoints) -> None:

@@ -95,6 +95,12 @@ class Delivery:
                 self._claims.release(want.claim, want.request)
                 want.claim = None
 
+    def _release(self, stored: Stored) -> None:
+        for want in stored.wants:
+            if want.claim is not None:
+                self._claims.release(want.claim, want.request)
+                want.claim = None
+
     # ---- what was not as predicted
 
     def _mend(self, stored: Stored, found: Found) -> None:
@@ -107,6 +113,7 @@ class Delivery:
             return
         data = self._in_memory(stored)
         if data is None:
+            self._release(stored)  # it is filled anew, and what waits for the same memory need not wait for that
             self.again.append(stored)
             return
         if found is None:
