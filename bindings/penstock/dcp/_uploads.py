@@ -29,9 +29,9 @@ def upload_all(
     Raises:
         BaseException: The first that any of them raised. No upload is then open, and none of the others is published later.
     """
-    todo: queue.SimpleQueue[tuple[int, Shard]] = queue.SimpleQueue()
+    waiting: queue.SimpleQueue[tuple[int, Shard]] = queue.SimpleQueue()
     for entry in enumerate(shards):
-        todo.put(entry)
+        waiting.put(entry)
     results: dict[int, list[Result]] = {}
     failures: list[BaseException] = []
     uploads: set[UploadSink] = set()
@@ -47,7 +47,7 @@ def upload_all(
     def run() -> None:
         while not failures:
             try:
-                number, shard = todo.get_nowait()
+                number, shard = waiting.get_nowait()
             except queue.Empty:
                 return
             try:
