@@ -1,0 +1,160 @@
+"""The Nth request of a save or a load fails, for every N: the old checkpoint loads or the new one, never a mixture of both."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+
+import dcp_io
+import penstock
+import pytest
+import torch
+import torch.distributed.checkpoint as dcp
+from penstock.__main__ import main
+from penstock.dcp import S3StorageReader, S3StorageWriter
+from penstock.testing import Emulator
+from torch.distributed.checkpoint.api import CheckpointException
+
+URI = "s3://bucket/ck"
+PART = 5 * 1024**2
+MOST_REQUESTS = 60  # an operation that never ends without a fault is an error of its own
+
+# What happens to one request. A connection that is lost while it is used again is made anew even by a
+# client of one attempt, and an answer without a body cannot be truncated: such a request passes.
+FAILURES = {
+    "reset after commit": {"reset": {}, "at": "after_commit"},
+    "503": {"slow_down": {}},
+    "truncated answer": {"truncate": {"mode": "fin"}, "at": "body_out@7"},
+}
+ATTEMPTS = {"persistent": 1, "transient": penstock.S3ClientConfig().max_attempts}
+
+
+@pytest.fixture
+def own() -> Iterator[Emulator]:
+    with Emulator() as instance:
+        instance.client().create_bucket("bucket")
+        yield instance
+
+
+def state_of(seed: int) -> dict[str, torch.Tensor]:
+    """Two tensors for two files: one goes out in three parts, the other in one request."""
+    large = torch.arange(PART // 2, dtype=torch.float32) + seed
+    return {"large": large, "small": torch.full((5000,), float(seed)), "seed": torch.tensor(seed)}
+
+
+def config(own: Emulator, max_attempts: int) -> penstock.S3ClientConfig:
+    return own.config(penstock.S3ClientConfig(part_size=PART, max_attempts=max_attempts))
+
+
+def save(own: Emulator, seed: int, max_attempts: int) -> None:
+    writer = S3StorageWriter(own.region, URI, config(own, max_attempts), endpoint=own.endpoint, thread_count=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        dcp.save(state_of(seed), storage_writer=writer, no_dist=True)
+
+
+def load(own: Emulator, max_attempts: int) -> dict[str, torch.Tensor]:
+    state = dcp_io.emptied(state_of(0))
+    reader = S3StorageReader(own.region, URI, config(own, max_attempts), endpoint=own.endpoint)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        dcp.load(state, storage_reader=reader, no_dist=True)
+    return state
+
+
+def whole(state: dict[str, torch.Tensor]) -> int:
+    """The seed of what was loaded, all of it."""
+    seed = int(state["seed"])
+    assert dcp_io.same(state, state_of(seed)), f"a mixture: {seed} and others"
+    return seed
+
+
+def meets_faults(own: Emulator, rule: dict[str, object], operation: Callable[[], object]) -> tuple[int, bool]:
+    """Runs the operation under the rule: how many requests it made, and whether it succeeded."""
+    mark = own.journal().last
+    own.faults().set([{"id": "planted", **rule, "must_fire": False}])
+    try:
+        operation()
+        succeeded = True
+    except CheckpointException as error:
+        assert len(error.failures) == 1
+        succeeded = False
+    finally:
+        own.faults().clear(forget=True)
+    return own.journal().count(after=mark), succeeded
+
+
+def open_uploads(own: Emulator, mark: int) -> int:
+    """How many there are: none, but for one that S3 began and whose name, in a lost answer, nobody ever heard."""
+    left = own.client()._client.list_multipart_uploads("bucket")
+    unheard = [e.key for e in own.journal().entries(after=mark, operations="CreateMultipartUpload") if "planted" in e.faults]
+    assert [key for key, _ in left] == [key for key in unheard if len(left)]
+    return len(left)
+
+
+def recover(own: Emulator, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What an operator does about open uploads."""
+    for name, value in own.environment().items():
+        monkeypatch.setenv(name, value)
+    assert main(["checkpoint", "prune", "s3://bucket/", "--keep", "1", "--older-than", "0s", "--yes", "--path-style"]) == 0
+    assert own.client()._client.list_multipart_uploads("bucket") == []
+
+
+@pytest.mark.parametrize("failure", FAILURES)
+@pytest.mark.parametrize("kind", ATTEMPTS)
+def test_the_nth_request_of_a_save_fails(own: Emulator, failure: str, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    save(own, 1, ATTEMPTS["transient"])
+    there, failed = 1, 0
+    for n in range(1, MOST_REQUESTS):
+        new, mark = there + 1, own.journal().last
+        rule = {"when": {"nth": n}, "do": FAILURES[failure], "limit": {"times": 1}}
+        requests, succeeded = meets_faults(own, rule, lambda new=new: save(own, new, ATTEMPTS[kind]))
+        found = whole(dcp_io.loaded(own.client(), "bucket", "ck", state_of(0)))
+        assert found in ({new} if succeeded else {there, new})
+        assert kind == "persistent" or succeeded, f"request {n} was not tried again"
+        assert whole(load(own, ATTEMPTS["transient"])) == found
+        if open_uploads(own, mark):
+            assert failure != "503", "nothing was lost"
+            recover(own, monkeypatch)
+            assert whole(load(own, ATTEMPTS["transient"])) == found
+        there, failed = found, failed + (not succeeded)
+        if requests < n:
+            break
+    else:
+        pytest.fail(f"{MOST_REQUESTS} requests, and no end")
+    assert n > 8, "parts of an upload, its beginning and end, metadata, deletions"
+    assert failed or failure != "503" or kind == "transient"
+
+
+@pytest.mark.parametrize("failure", FAILURES)
+@pytest.mark.parametrize("kind", ATTEMPTS)
+def test_the_nth_request_of_a_load_fails(own: Emulator, failure: str, kind: str) -> None:
+    save(own, 1, ATTEMPTS["transient"])
+    failed = 0
+    for n in range(1, MOST_REQUESTS):
+        rule = {"when": {"nth": n}, "do": FAILURES[failure], "limit": {"times": 1}}
+        requests, succeeded = meets_faults(own, rule, lambda: whole(load(own, ATTEMPTS[kind])))
+        assert kind == "persistent" or succeeded, f"request {n} was not tried again"
+        assert whole(load(own, ATTEMPTS["transient"])) == 1
+        failed += not succeeded
+        if requests < n:
+            break
+    else:
+        pytest.fail(f"{MOST_REQUESTS} requests, and no end")
+    assert n > 3, "metadata and both files"
+    assert failed or failure != "503" or kind == "transient"
+
+
+def test_every_third_request_is_dropped(own: Emulator) -> None:
+    dropped = [{"id": "dropped", "when": {"nth": "every 3"}, "do": {"reset": {}}}]
+    for seed in (1, 2):
+        own.faults().set(dropped)
+        save(own, seed, ATTEMPTS["transient"])
+        own.faults().check()
+        own.faults().set(dropped)
+        assert whole(load(own, ATTEMPTS["transient"])) == seed
+        own.faults().check()
+        own.faults().clear()
+        assert whole(dcp_io.loaded(own.client(), "bucket", "ck", state_of(0))) == seed
+        assert own.client()._client.list_multipart_uploads("bucket") == []
+        assert len(dcp_io.names(own.client(), "bucket", "ck")) == 3
