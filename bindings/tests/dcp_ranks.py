@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import multiprocessing
 import os
 import signal
@@ -9,17 +10,21 @@ import socket
 import traceback
 import warnings
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import penstock
 import torch
 import torch.distributed as dist
 import torch.distributed.checkpoint as dcp
-from penstock.dcp import S3StorageWriter
+from penstock import S3Client
+from penstock._user_agent import UserAgent
+from penstock.dcp import S3FileSystem, S3StorageReader, S3StorageWriter
 from torch.distributed.checkpoint.default_planner import DefaultSavePlanner
 from torch.distributed.checkpoint.planner import WriteItem
 
 TIMEOUT_S = 120
+COLLECTIVE_TIMEOUT_S = 30  # how long a rank waits for another one
 
 
 class Access:
@@ -34,21 +39,44 @@ class Access:
     def writer(self, uri: str, **kwargs: Any) -> S3StorageWriter:
         return S3StorageWriter(self.region, uri, self._config, endpoint=self.endpoint, **kwargs)
 
+    def reader(self, uri: str) -> S3StorageReader:
+        return S3StorageReader(self.region, uri, self._config, endpoint=self.endpoint)
+
+    def file_system_of(self, rank: int, **config: Any) -> S3FileSystem:
+        """One whose requests say which rank sends them, as the emulator's rules know it."""
+        client = S3Client(
+            self.region,
+            endpoint=self.endpoint,
+            user_agent=UserAgent([f"rank/{rank}"]),
+            s3client_config=dataclasses.replace(self._config, **config),
+        )
+        return S3FileSystem(self.region, client)
+
 
 def _enter(work: Callable[..., Any], rank: int, ranks: int, port: int, results: Any, args: tuple[Any, ...]) -> None:
     os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port), RANK=str(rank), WORLD_SIZE=str(ranks))
     torch.set_num_threads(1)
     warnings.simplefilter("ignore")
     try:
-        dist.init_process_group("gloo", rank=rank, world_size=ranks)
+        dist.init_process_group("gloo", rank=rank, world_size=ranks, timeout=timedelta(seconds=COLLECTIVE_TIMEOUT_S))
         results.put((rank, work(rank, *args)))
         dist.destroy_process_group()
     except BaseException:
         results.put((rank, "FAILED " + traceback.format_exc()))
 
 
-def run(work: Callable[..., Any], ranks: int, *args: Any, killed: int = 0) -> dict[int, Any]:
-    """What `work(rank, *args)` returns in each of so many ranks; `killed`: of them do not live to return anything."""
+def run(
+    work: Callable[..., Any], ranks: int, *args: Any, killed: int = 0, meanwhile: Callable[[list[int]], None] | None = None
+) -> dict[int, Any]:
+    """What `work(rank, *args)` returns in each of so many ranks.
+
+    Args:
+        work: Importable.
+        ranks: How many.
+        args: Of `work`.
+        killed: So many do not live to return anything.
+        meanwhile: Called with the ranks' process ids while they work.
+    """
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["torch.distributed.checkpoint", "penstock.dcp", "dcp_ranks"])
     with socket.create_server(("127.0.0.1", 0)) as free:
@@ -58,6 +86,8 @@ def run(work: Callable[..., Any], ranks: int, *args: Any, killed: int = 0) -> di
     for process in processes:
         process.start()
     try:
+        if meanwhile is not None:
+            meanwhile([process.pid for process in processes])
         return dict(results.get(timeout=TIMEOUT_S) for _ in range(ranks - killed))
     finally:
         for process in processes:
@@ -152,3 +182,39 @@ def save_async(rank: int, access: Access, uri: str, seed: int, kind: str) -> str
     future = dcp.async_save(state, storage_writer=writer, async_checkpointer_type=AsyncCheckpointerType[kind])
     state["all"].zero_()  # training goes on
     return attempt(future.result)
+
+
+def load(rank: int, access: Access, uri: str, seed: int) -> str:
+    """The error's text, or none where all that was loaded is of that seed."""
+    ranks = dist.get_world_size()
+    state = state_of(rank, ranks, seed + 1)
+    reader = access.reader(uri)
+    reader.fs = access.file_system_of(rank)
+
+    def work() -> None:
+        dcp.load(state, storage_reader=reader)
+        wanted = state_of(rank, ranks, seed)
+        wrong = [key for key in wanted if not _same(state[key], wanted[key])]
+        assert not wrong, f"{wrong} are not of {seed}"
+
+    return attempt(work)
+
+
+def _same(one: Any, other: Any) -> bool:
+    if isinstance(one, torch.Tensor):
+        return torch.equal(*(each.to_local() if hasattr(each, "to_local") else each for each in (one, other)))
+    return bool(one == other)
+
+
+PART = 5 * 1024**2
+
+
+def large_state_of(rank: int, seed: int) -> dict[str, torch.Tensor]:
+    """Of each rank a tensor that goes out in parts."""
+    return {f"large.{rank}": torch.full((PART // 2,), seed + rank / 10)}
+
+
+def save_large(rank: int, access: Access, uri: str, seed: int, max_attempts: int) -> str:
+    writer = access.writer(uri)
+    writer.fs = access.file_system_of(rank, part_size=PART, max_attempts=max_attempts)
+    return attempt(lambda: dcp.save(large_state_of(rank, seed), storage_writer=writer))
