@@ -103,13 +103,17 @@ def test_an_arena_is_used_again_once_its_copies_are_done() -> None:
     assert arena.events == []
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
-def test_tensors_of_a_gpu_are_filled_through_pinned_memory(checkpoints: Checkpoints) -> None:
+DEVICES = ["cpu", "cuda"] if torch.cuda.is_available() else ["cpu"]
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_tensors_of_every_device_are_filled(checkpoints: Checkpoints, device: str) -> None:
+    """Those of a GPU through pinned memory."""
     saved = {"large": torch.randn(10_000_000), "half": torch.randn(1000, 100), "step": 3}
     uri = checkpoints.save(saved)
     state = {
-        "large": torch.zeros(10_000_000, device="cuda"),
-        "half": torch.zeros(1000, 100, device="cuda", dtype=torch.bfloat16),
+        "large": torch.zeros(10_000_000, device=device),
+        "half": torch.zeros(1000, 100, device=device, dtype=torch.bfloat16),
         "step": 0,
     }
     checkpoints.load(state, uri)

@@ -13,6 +13,7 @@ import bucket_io
 import dcp_io
 import penstock
 import pytest
+import safetensors.torch
 import torch
 import torch.distributed.checkpoint as dcp
 from penstock.dcp import (
@@ -350,11 +351,10 @@ def test_zstandard(emulator, client, bucket, thread_count):
 
 
 def test_safetensors(emulator, client, bucket):
-    safetensors = pytest.importorskip("safetensors.torch")
     state = {"a": torch.randn(30, 40), "b": torch.arange(7).bfloat16(), "t": torch.randn(4, 5).t(), "none": torch.zeros(0)}
     dcp_io.save(emulator, f"s3://{bucket}/ck", state, serialization_format=SerializationFormat.SAFETENSORS)
     data = bucket_io.get(client, bucket, "ck/__0_0.distcp")
-    assert dcp_io.same(safetensors.load(data), {key: value.contiguous() for key, value in state.items()})
+    assert dcp_io.same(safetensors.torch.load(data), {key: value.contiguous() for key, value in state.items()})
     metadata = pickle.loads(bucket_io.get(client, bucket, "ck/.metadata"))
     info = next(info for index, info in metadata.storage_data.items() if index.fqn == "a")
     assert data[info.offset : info.offset + info.length] == state["a"].numpy().tobytes()

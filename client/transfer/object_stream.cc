@@ -205,9 +205,7 @@ class StreamImpl final : public ObjectStream {
   }
 
   transfer::RangeFetchSpec SpecFor(ByteRange range, const transfer::StreamSlot& slot) const {
-    transfer::RangeFetchSpec spec;
-    spec.bucket = source_.bucket;
-    spec.key = source_.key;
+    transfer::RangeFetchSpec spec{.bucket = source_.bucket, .key = source_.key};
     spec.version_id = source_.version_id;
     spec.range = range;
     spec.call = options_.call;

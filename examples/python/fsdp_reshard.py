@@ -34,13 +34,13 @@ def total(model: nn.Module) -> float:
 
 
 def main() -> None:
-    todo = sys.argv[1] if len(sys.argv) > 1 else ""
-    if todo not in ("save", "load"):
-        sys.exit(f"unknown argument {todo!r}; write fsdp_reshard.py save or fsdp_reshard.py load")
+    verb = sys.argv[1] if len(sys.argv) > 1 else ""
+    if verb not in ("save", "load"):
+        sys.exit(f"unknown argument {verb!r}; write fsdp_reshard.py save or fsdp_reshard.py load")
     dist.init_process_group("gloo")
     ranks, rank = dist.get_world_size(), dist.get_rank()
     where = place.uri("fsdp")
-    if todo == "save":
+    if verb == "save":
         if rank == 0:
             place.make_bucket()
         dist.barrier()
@@ -55,7 +55,7 @@ def main() -> None:
         assert abs(total(model) - before) > 1e-3
     sum_of_all = total(model)
     if rank == 0:
-        print(f"ok: {todo} by {ranks} ranks, the parameters' sum is {sum_of_all:.6f}")
+        print(f"ok: {verb} by {ranks} ranks, the parameters' sum is {sum_of_all:.6f}")
     dist.destroy_process_group()
 
 
