@@ -56,7 +56,7 @@ class Frame(NamedTuple):
 @lru_cache(maxsize=4096)
 def frame(dtype: torch.dtype, size: tuple[int, ...], stride: tuple[int, ...]) -> Frame:
     """The frame of a dense tensor whose storage holds it and nothing else."""
-    like = torch.empty_strided(size, stride, dtype=dtype)
+    like = torch.empty_strided(size, stride, dtype=dtype, device="cpu")
     return frame_of(_pickled(like), like.untyped_storage().nbytes())
 
 

@@ -29,7 +29,7 @@ Found = Layout | int | None
 def _tail_of_this_torch(payload: int) -> int:
     """Bytes that this version of torch writes after a payload of so many."""
     file = io.BytesIO()
-    torch.save(torch.zeros(payload, dtype=torch.uint8), file)
+    torch.save(torch.zeros(payload, dtype=torch.uint8, device="cpu"), file)
     begin = payload_begin(file.getvalue())
     return 0 if begin is None else len(file.getvalue()) - begin - payload
 

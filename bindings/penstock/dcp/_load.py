@@ -280,7 +280,7 @@ class Load:
 
     def _add_in_pieces(self, stored: Stored, kind: Kind) -> None:
         stored.units = 1  # until all are asked for
-        stored.ends = torch.empty(stored.head + stored.tail, dtype=torch.uint8)
+        stored.ends = torch.empty(stored.head + stored.tail, dtype=torch.uint8, device="cpu")
         batch = self._room(stored, stored.head + stored.tail, 0)
         self._add_ends(batch, stored, stored.ends.data_ptr())
         self._count(batch, stored)

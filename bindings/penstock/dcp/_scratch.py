@@ -17,7 +17,7 @@ class Arena:
     __slots__ = ("address", "events", "memory", "used", "users")
 
     def __init__(self, size: int, pinned: bool) -> None:
-        self.memory = torch.empty(size, dtype=torch.uint8, pin_memory=pinned)
+        self.memory = torch.empty(size, dtype=torch.uint8, device="cpu", pin_memory=pinned)
         self.address = self.memory.data_ptr()
         self.used = 0
         self.users = 0

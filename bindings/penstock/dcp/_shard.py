@@ -16,7 +16,7 @@ from torch.distributed.checkpoint.storage import WriteResult
 from .. import _core
 from . import _archive
 from ._sink import KeptOpen, Sink, WritingSink
-from ._staging import Staged, dense, staged
+from ._staging import Staged, dense, keeps_what_it_gave, staged
 
 # So much memory made for an upload may wait to be sent; then it is waited for.
 MAX_UNSETTLED_BYTES = 96 * 1024**2
@@ -77,7 +77,8 @@ class ShardWriter:
     def __init__(self, planner: SavePlanner, extensions: Sequence[Any], copy_ahead_bytes: int) -> None:
         self._planner = planner
         self._extensions = extensions
-        self._copy_ahead_bytes = copy_ahead_bytes
+        self._keeps = keeps_what_it_gave(planner)
+        self._copy_ahead_bytes = copy_ahead_bytes if self._keeps else 0
 
     def write(self, shard: Shard, sink: Sink) -> list[WriteResult]:
         results = []
@@ -90,7 +91,7 @@ class ShardWriter:
             if entry.fresh:
                 unsettled += entry.tensor.nbytes
             results.append(self._put(shard, sink, entry.item, entry.tensor))
-            if unsettled >= MAX_UNSETTLED_BYTES:
+            if unsettled >= MAX_UNSETTLED_BYTES or not self._keeps:
                 sink.settle()
                 unsettled = 0
         return results
@@ -135,7 +136,8 @@ class SafetensorsWriter:
 
     def __init__(self, planner: SavePlanner, copy_ahead_bytes: int) -> None:
         self._planner = planner
-        self._copy_ahead_bytes = copy_ahead_bytes
+        self._keeps = keeps_what_it_gave(planner)
+        self._copy_ahead_bytes = copy_ahead_bytes if self._keeps else 0
 
     def write(self, shard: Shard, sink: Sink) -> list[WriteResult]:
         if not shard.items:
@@ -152,7 +154,7 @@ class SafetensorsWriter:
             sink.lend(tensor.data_ptr(), size, tensor)
             results.append(WriteResult(item.index, size, _StorageInfo(shard.name, offset, size)))
             unsettled += size if fresh else 0
-            if unsettled >= MAX_UNSETTLED_BYTES:
+            if unsettled >= MAX_UNSETTLED_BYTES or not self._keeps:
                 sink.settle()
                 unsettled = 0
         return results
