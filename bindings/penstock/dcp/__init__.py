@@ -1,5 +1,7 @@
 """Distributed checkpoints (torch.distributed.checkpoint) in S3."""
 
+import contextlib
+
 from ._file_system import S3FileSystem
 from ._reader import S3StorageReader
 from ._writer import S3StorageWriter
@@ -23,3 +25,8 @@ __all__ = [
     "S3StorageReader",
     "S3StorageWriter",
 ]
+
+with contextlib.suppress(ImportError):  # torch before 2.9 has no such layout under this name
+    from ._hugging_face import S3HuggingFaceStorageReader, S3HuggingFaceStorageWriter
+
+    __all__ += ["S3HuggingFaceStorageReader", "S3HuggingFaceStorageWriter"]

@@ -1,0 +1,213 @@
+"""Safetensors files on S3: what their headers say, and their tensors' bytes.
+
+Source: https://huggingface.co/docs/safetensors/index#format
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from array import array
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import torch
+from torch.distributed.checkpoint.metadata import (
+    ChunkStorageMetadata,
+    Metadata,
+    MetadataIndex,
+    StorageMeta,
+    TensorProperties,
+    TensorStorageMetadata,
+)
+
+from .. import _core
+from .._exceptions import S3NotFoundError
+from ._boxes import Box, Rows
+from ._shard import _SAFETENSORS_DTYPES
+from ._stored import Kind, Want, rows_in_place
+
+if TYPE_CHECKING:
+    from torch.distributed.checkpoint.planner import LoadPlanner, ReadItem
+
+    from .._client import S3Client
+
+INDEX_NAME = "model.safetensors.index.json"
+SUFFIX = ".safetensors"
+FIRST_READ_BYTES = 128 * 1024  # most headers are shorter
+MOST_HEADER_BYTES = 100_000_000  # the format's own limit
+SCRATCH_BYTES = 64 * 1024**2  # of what cannot land in its tensor, at a time
+_DTYPES = {name: getattr(torch, dtype) for dtype, name in _SAFETENSORS_DTYPES.items() if hasattr(torch, dtype)}
+
+
+class Tensor(NamedTuple):
+    """Where a tensor, or the part of it that a file has, lies."""
+
+    key: str
+    etag: str
+    begin: int
+    kind: Kind
+
+
+class Files:
+    """The safetensors files below a path."""
+
+    def __init__(self, client: S3Client, bucket: str, key: str) -> None:
+        self._client = client
+        self._bucket = bucket
+        self._prefix = key if key.endswith("/") or not key else key + "/"
+
+    def metadata(self, parallel: int) -> Metadata:
+        """Of all their tensors.
+
+        Raises:
+            ValueError: There is none, or one is no safetensors file; names it.
+        """
+        keys = self._keys()
+        if not keys:
+            raise ValueError(f"s3://{self._bucket}/{self._prefix} has no {SUFFIX} file")
+        metadata = Metadata(state_dict_metadata={}, storage_data={}, storage_meta=StorageMeta())
+        with ThreadPoolExecutor(max(1, parallel)) as pool:
+            for key, (header, etag, data) in zip(keys, pool.map(self._header, keys), strict=True):
+                _add(metadata, key, header, etag, data)
+        return metadata
+
+    def _keys(self) -> list[str]:
+        try:
+            index, _ = self._client._client.read(self._bucket, self._prefix + INDEX_NAME)
+        except S3NotFoundError:
+            pages = self._client.list_objects(self._bucket, self._prefix, delimiter="/")
+            return [info.key for page in pages for info in page.object_info if info.key.endswith(SUFFIX)]
+        try:
+            return [self._prefix + name for name in sorted(set(json.loads(index)["weight_map"].values()))]
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise ValueError(
+                f"s3://{self._bucket}/{self._prefix}{INDEX_NAME} is no index of safetensors files: {error}"
+            ) from error
+
+    def _header(self, key: str) -> tuple[dict[str, Any], str, int]:
+        """Of one file, its ETag, and where its data begin."""
+        client = self._client._client
+        first, about = client.read(self._bucket, key, 0, FIRST_READ_BYTES)
+        wrong = f"s3://{self._bucket}/{key} is no safetensors file"
+        if len(first) < 8:
+            raise ValueError(f"{wrong}: it has {len(first)} bytes")
+        (length,) = struct.unpack_from("<Q", first)
+        if length > MOST_HEADER_BYTES:
+            raise ValueError(f"{wrong}: its header would have {length} bytes, more than {MOST_HEADER_BYTES}")
+        end, etag = 8 + length, about.etag.strip('"')
+        if len(first) < end:
+            first = bytes(first) + bytes(client.read(self._bucket, key, len(first), end, etag=etag)[0])
+        try:
+            header = json.loads(bytes(first[8:end]))
+        except ValueError as error:
+            raise ValueError(f"{wrong}: its header is no JSON ({error})") from error
+        if not isinstance(header, dict):
+            raise ValueError(f"{wrong}: its header is a {type(header).__name__}")
+        return header, etag, end
+
+
+def _add(metadata: Metadata, key: str, header: dict[str, Any], etag: str, data: int) -> None:
+    sharding = json.loads((header.pop("__metadata__", None) or {}).get("DCP_SHARDING_INFO", "{}"))
+    for name, entry in header.items():
+        dtype = _DTYPES.get(entry["dtype"])
+        if dtype is None:
+            raise ValueError(f"{name!r} of {key} is {entry['dtype']}, which this version of torch does not have")
+        sizes = torch.Size(entry["shape"])
+        offsets = torch.Size(sharding[name]["saved_offsets"] if name in sharding else [0] * len(sizes))
+        kind = Kind(dtype, tuple(sizes))
+        begin, end = entry["data_offsets"]
+        if end - begin != kind.payload:
+            raise ValueError(f"{name!r} of {key} has {end - begin} bytes; its type and shape take {kind.payload}")
+        ends = [offset + size for offset, size in zip(offsets, sizes, strict=True)]
+        known = metadata.state_dict_metadata.get(name)
+        if isinstance(known, TensorStorageMetadata):
+            known.chunks.append(ChunkStorageMetadata(offsets, sizes))
+            known.size = torch.Size(map(max, known.size, ends))
+        else:
+            properties, chunks = TensorProperties(dtype=dtype), [ChunkStorageMetadata(offsets, sizes)]
+            metadata.state_dict_metadata[name] = TensorStorageMetadata(properties, torch.Size(ends), chunks)
+        metadata.storage_data[MetadataIndex(name, offsets)] = Tensor(key, etag, data + begin, kind)
+
+
+class _Landing(NamedTuple):
+    """A wanted box: of scratch memory where it does not land in its target."""
+
+    want: Want
+    tensor: Tensor
+    box: Box
+    scratch: torch.Tensor | None
+
+    def pieces(self) -> Iterator[int]:
+        kind = self.tensor.kind
+        memory = self.want.target if self.scratch is None else self.scratch
+        assert memory is not None
+        rows = Rows(self.box.lengths, kind.strides, memory.stride(), kind.itemsize)
+        first = self.tensor.begin + self.box.first(kind.strides) * kind.itemsize
+        strips = rows.strips(first, memory.data_ptr()) if rows.levels else [(first, memory.data_ptr(), rows.run, 1, 0, 0)]
+        for begin, address, size, count, step, memory_step in strips:
+            for i in range(count if size else 0):
+                yield from (begin + i * step, address + i * memory_step, size)
+
+    def deliver(self, planner: LoadPlanner) -> None:
+        target = self.want.target
+        assert target is not None
+        if self.scratch is not None:
+            source = self.scratch
+            for dim, (start, size) in enumerate(zip(self.want.box.offsets, self.want.box.lengths, strict=True)):
+                source = source.narrow(dim, start - self.box.offsets[dim], size)
+            target.copy_(source)
+        planner.commit_tensor(self.want.request, target)
+
+
+def _landing(request: ReadItem, tensor: Tensor, planner: LoadPlanner) -> _Landing:
+    want = Want(request)
+    want.target = planner.resolve_tensor(request).detach()
+    if tuple(want.target.size()) != want.box.lengths:
+        raise ValueError(
+            f"{request.storage_index} has {want.box.lengths} elements to give; its target {tuple(want.target.size())}"
+        )
+    if rows_in_place(want, tensor.kind) is not None:
+        return _Landing(want, tensor, want.box, None)
+    box = want.box.widened(tensor.kind.sizes, tensor.kind.itemsize)
+    return _Landing(want, tensor, box, torch.empty(box.lengths, dtype=tensor.kind.dtype, device="cpu"))
+
+
+def read(client: S3Client, bucket: str, requests: Iterable[ReadItem], stored: dict[Any, Tensor], planner: LoadPlanner) -> None:
+    """Fetches what is asked for and hands it to the planner, whose hooks run on this thread.
+
+    Raises:
+        S3Exception: Something could not be fetched, or a file is another than its header was read from.
+    """
+    landings: list[_Landing] = []
+    scratch = 0
+    for request in sorted(requests, key=lambda each: stored[each.storage_index][:3]):
+        landings.append(_landing(request, stored[request.storage_index], planner))
+        if landings[-1].scratch is not None:
+            scratch += landings[-1].scratch.nbytes
+        if scratch >= SCRATCH_BYTES:
+            _fetch(client, bucket, landings, planner)
+            landings, scratch = [], 0
+    _fetch(client, bucket, landings, planner)
+
+
+def _fetch(client: S3Client, bucket: str, landings: list[_Landing], planner: LoadPlanner) -> None:
+    by_file: dict[tuple[str, str], array[int]] = {}
+    for landing in landings:
+        by_file.setdefault(landing.tensor[:2], array("Q")).extend(landing.pieces())
+    reader = _core.RangeReader(client._client)
+    try:
+        for token, ((key, etag), pieces) in enumerate(by_file.items()):
+            if pieces:
+                reader.start(bucket, key, pieces, landings, token, etag)
+        while (ended := reader.next()) is not None:
+            if ended[2] is not None:
+                raise ended[2]
+    finally:
+        # Nothing may be written any more once the caller has his tensors back.
+        reader.cancel()
+        while reader.next() is not None:
+            pass
+    for landing in landings:
+        landing.deliver(planner)

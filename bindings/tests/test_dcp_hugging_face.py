@@ -1,0 +1,147 @@
+"""torch's Hugging Face layout on S3: safetensors files that torch, the safetensors package and we read."""
+
+from __future__ import annotations
+
+import json
+
+import bucket_io
+import dcp_io
+import penstock
+import pytest
+import torch
+import torch.distributed.checkpoint as dcp
+from checkpoints import Sharded
+from penstock.testing import Emulator
+from torch.distributed.checkpoint.api import CheckpointException
+
+pytest.importorskip("torch.distributed.checkpoint.hf_storage")
+safetensors = pytest.importorskip("safetensors.torch")
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
+
+
+def writer_of(emulator: Emulator, uri: str, **kwargs: object) -> dcp.HuggingFaceStorageWriter:
+    from penstock.dcp import S3HuggingFaceStorageWriter
+
+    return S3HuggingFaceStorageWriter(emulator.region, uri, emulator.config(), endpoint=emulator.endpoint, **kwargs)
+
+
+def reader_of(emulator: Emulator, uri: str) -> dcp.HuggingFaceStorageReader:
+    from penstock.dcp import S3HuggingFaceStorageReader
+
+    return S3HuggingFaceStorageReader(emulator.region, uri, emulator.config(), endpoint=emulator.endpoint)
+
+
+def state_of() -> dict[str, torch.Tensor]:
+    made = torch.Generator().manual_seed(3)
+    return {
+        "embed": torch.randn(300, 64, generator=made),
+        "half": torch.randn(70, 70, generator=made).bfloat16(),
+        "transposed": torch.randn(200, 30, generator=made).t(),
+        "steps": torch.arange(9),
+        "none": torch.zeros(0, 4),
+        "scalar": torch.tensor(2.5),
+    }
+
+
+MAPPING = {"embed": 1, "half": 2, "transposed": 2, "steps": 1, "none": 2, "scalar": 1}
+NAMES = ["model-00001-of-00002.safetensors", "model-00002-of-00002.safetensors"]
+
+
+def test_saves_and_loads_in_files_and_an_index(emulator: Emulator, client: penstock.S3Client, bucket: str) -> None:
+    uri, state = f"s3://{bucket}/ck", state_of()
+    dcp.save(state, storage_writer=writer_of(emulator, uri, fqn_to_index_mapping=MAPPING, thread_count=2))
+    assert sorted(dcp_io.names(client, bucket, "ck")) == [*NAMES, "model.safetensors.index.json"]
+    index = json.loads(bucket_io.get(client, bucket, "ck/model.safetensors.index.json"))
+    assert index["weight_map"] == {name: NAMES[number - 1] for name, number in MAPPING.items()}
+    assert index["metadata"]["total_size"] == sum(tensor.nbytes for tensor in state.values())
+    stored = {}
+    for name in NAMES:
+        stored |= safetensors.load(bucket_io.get(client, bucket, f"ck/{name}"))
+    assert dcp_io.same(stored, {name: tensor.contiguous() for name, tensor in {key: state[key] for key in stored}.items()})
+    assert len(stored) == len(state)
+    loaded = dcp_io.emptied(state)
+    dcp.load(loaded, storage_reader=reader_of(emulator, uri))
+    assert dcp_io.same(loaded, state)
+
+
+def test_torchs_reader_loads_what_we_saved_and_we_what_torchs_writer_did(emulator, client, bucket, tmp_path) -> None:
+    state = {name: tensor.contiguous() for name, tensor in state_of().items()}
+    dcp.save(state, storage_writer=writer_of(emulator, f"s3://{bucket}/ours", fqn_to_index_mapping=MAPPING))
+    loaded = dcp_io.emptied(state)
+    dcp.load(loaded, storage_reader=dcp.HuggingFaceStorageReader(str(dcp_io.copied(client, bucket, "ours", tmp_path / "ours"))))
+    assert dcp_io.same(loaded, state)
+    dcp.save(state, storage_writer=dcp.HuggingFaceStorageWriter(str(tmp_path / "torchs"), fqn_to_index_mapping=MAPPING))
+    for path in (tmp_path / "torchs").iterdir():
+        bucket_io.put(client, bucket, f"torchs/{path.name}", path.read_bytes())
+    loaded = dcp_io.emptied(state)
+    dcp.load(loaded, storage_reader=reader_of(emulator, f"s3://{bucket}/torchs"))
+    assert dcp_io.same(loaded, state)
+
+
+def test_shards_of_ranks_without_an_index_load_in_another_sharding(emulator, client, bucket) -> None:
+    """Two files as two ranks write them; of each only the wanted rows are fetched."""
+    whole = torch.randn(2000, 64)
+    for rank, rows in enumerate((whole[:1000], whole[1000:])):
+        sharding = {"DCP_SHARDING_INFO": json.dumps({"rows": {"saved_offsets": [1000 * rank, 0]}})}
+        name = f"ck/shard-0000{rank + 1}-model-00001-of-00001.safetensors"
+        bucket_io.put(client, bucket, name, safetensors.save({"rows": rows.contiguous()}, sharding))
+    middle, columns = torch.zeros(600, 64), torch.zeros(2000, 5, dtype=torch.float64)
+    mark = emulator.journal().last
+    for target, offsets in ((middle, (700, 0)), (columns, (0, 20))):
+        state = {"rows": Sharded.of(whole.size(), whole.dtype, [(offsets, target)])}
+        dcp.load(state, storage_reader=reader_of(emulator, f"s3://{bucket}/ck"))
+    assert torch.equal(middle, whole[700:1300])
+    assert torch.equal(columns, whole[:, 20:25].double())
+    first = emulator.journal().entries(after=mark, operations="GetObject", bucket=bucket, key_prefix="ck/shard-00001")[1]
+    assert first.bytes_out <= 300 * 64 * 4 * 1.02
+
+
+def test_saved_distributed_it_is_shards_alone(emulator, client, bucket) -> None:
+    state = {"a": torch.arange(1000.0)}
+    dcp.save(state, storage_writer=writer_of(emulator, f"s3://{bucket}/ck", save_distributed=True))
+    assert dcp_io.names(client, bucket, "ck") == ["shard-00001-model-00001-of-00001.safetensors"]
+    loaded = dcp_io.emptied(state)
+    dcp.load(loaded, storage_reader=reader_of(emulator, f"s3://{bucket}/ck"))
+    assert dcp_io.same(loaded, state)
+
+
+def test_a_header_longer_than_the_first_read(emulator, client, bucket) -> None:
+    state = {f"a tensor with quite a long name, number {i}": torch.full((3,), float(i)) for i in range(2000)}
+    dcp.save(state, storage_writer=writer_of(emulator, f"s3://{bucket}/ck"))
+    loaded = dcp_io.emptied(state)
+    dcp.load(loaded, storage_reader=reader_of(emulator, f"s3://{bucket}/ck"))
+    assert dcp_io.same(loaded, state)
+
+
+def test_a_file_replaced_between_its_header_and_its_tensors_is_an_error(emulator, client, bucket) -> None:
+    uri, state = f"s3://{bucket}/ck", {"a": torch.ones(5000)}
+    dcp.save(state, storage_writer=writer_of(emulator, uri))
+
+    class Meanwhile(dcp.DefaultLoadPlanner):
+        def create_local_plan(self) -> dcp.LoadPlan:
+            dcp.save({"a": torch.zeros(5000)}, storage_writer=writer_of(emulator, uri))
+            return super().create_local_plan()
+
+    with pytest.raises(CheckpointException, match=r"[Pp]recondition|changed|replaced"):
+        dcp.load(dcp_io.emptied(state), storage_reader=reader_of(emulator, uri), planner=Meanwhile())
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"short", "it has 5 bytes"),
+        (b"\xff" * 100, "its header would have"),
+        (b"\x08" + bytes(7) + b"not JSON", "its header is no JSON"),
+        (b"\x02" + bytes(7) + b"[]", "its header is a list"),
+    ],
+)
+def test_what_is_no_safetensors_file_is_named(emulator, client, bucket, data, message) -> None:
+    bucket_io.put(client, bucket, "ck/model-00001-of-00001.safetensors", data)
+    with pytest.raises(CheckpointException, match=f"(?s)model-00001-of-00001.safetensors is no safetensors file: {message}"):
+        dcp.load({"a": torch.ones(2)}, storage_reader=reader_of(emulator, f"s3://{bucket}/ck"))
+
+
+def test_a_path_that_is_no_uri_is_refused_at_once(emulator) -> None:
+    for make in (writer_of, reader_of):
+        with pytest.raises(ValueError, match="s3://"):
+            make(emulator, "/tmp/ck")
