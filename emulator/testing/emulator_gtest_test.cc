@@ -128,7 +128,7 @@ TEST_F(FixtureTest, AScenarioIsStartedByItsName) {
   const auto account = emulator().FaultAccount(name_space());
   ASSERT_TRUE(account.ok());
   EXPECT_NE(account->find("hot-prefix"), std::string::npos) << *account;
-  EXPECT_TRUE(emulator().ClearFaults(name_space()).ok());
+  EXPECT_TRUE(emulator().ForgetFaults(name_space()).ok());
   const std::vector<std::string> failures = FailuresOf([this] { StartFaults("hot-prefixes"); });
   ASSERT_EQ(failures.size(), 1u);
   EXPECT_NE(failures[0].find("list-stampede"), std::string::npos) << "it names what there is: " << failures[0];
