@@ -10,12 +10,13 @@ import penstock
 import pytest
 import torch
 import torch.distributed.checkpoint as dcp
-from bucket_io import get, put
+from bucket_io import get, keys, put
 from checkpoints import Checkpoints, Sharded, emptied, same_bits
 from interrupted import exit_status
 from penstock.dcp import _layout, _load
 from penstock.testing import Emulator
 from torch.distributed.checkpoint import DefaultLoadPlanner
+from torch.distributed.checkpoint.api import CheckpointException
 
 
 @pytest.fixture
@@ -205,3 +206,40 @@ def test_a_load_is_interrupted_from_the_keyboard(emulator: Emulator, checkpoints
         assert exit_status(program, 15) != 0
     finally:
         emulator.faults().clear()
+
+
+def spoiled(client: penstock.S3Client, bucket: str, key: str, wanted: bytes) -> None:
+    """Turns a bit in the middle of the bytes `wanted` of an object."""
+    data = bytearray(get(client, bucket, key))
+    data[data.index(wanted) + len(wanted) // 2] ^= 4
+    put(client, bucket, key, bytes(data))
+
+
+@pytest.mark.parametrize(
+    ("elements", "dtype"),
+    [(100, torch.float32), (3_000_000, torch.float32), (100, torch.float64)],  # the last: by way of scratch
+)
+def test_a_bit_that_turned_is_an_error(
+    checkpoints: Checkpoints, client: penstock.S3Client, bucket: str, elements: int, dtype: torch.dtype
+) -> None:
+    saved = {"weight": torch.randn(elements), "other": torch.randn(10)}
+    uri = checkpoints.save(saved)
+    key = next(key for key in keys(client, bucket) if key.endswith(".distcp"))
+    spoiled(client, bucket, key, saved["weight"].numpy().tobytes())
+    with pytest.raises(CheckpointException, match=r"have the CRC-32 .*, and were saved with") as caught:
+        checkpoints.load({"weight": torch.zeros(elements, dtype=dtype)}, uri)
+    assert "S3DataLossError" in str(caught.value)
+    checkpoints.load({"other": torch.zeros(10)}, uri)
+
+
+def test_a_checkpoint_saved_without_crcs_loads(checkpoints: Checkpoints) -> None:
+    saved = {"weight": torch.randn(1000)}
+    before = torch.serialization.get_crc32_options()
+    torch.serialization.set_crc32_options(False)
+    try:
+        uri = checkpoints.save(saved)
+    finally:
+        torch.serialization.set_crc32_options(before)
+    state = emptied(saved)
+    checkpoints.load(state, uri)
+    assert same_bits(state["weight"], saved["weight"])

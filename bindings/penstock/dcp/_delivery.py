@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import io
+import struct
 from array import array
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ import torch
 from torch.distributed.checkpoint.planner import LoadItemType
 
 from .. import _core
+from .._exceptions import S3DataLossError
 from ._layout import Found, Tails, payload_begin, same_layout
 from ._stored import Part, Stored, Want, copy_part, narrowed
 
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
 
 # What autograd goes by when it looks whether a tensor was changed in place (torch 2.4 and later).
 _note_written: Callable[[torch.Tensor], None] = getattr(torch.autograd.graph, "increment_version", lambda tensor: None)
+
+
+_DESCRIPTOR = struct.Struct("<4sI")  # how what follows a record begins: signature, CRC-32 (APPNOTE.TXT 4.3.9)
 
 
 class Delivery:
@@ -71,12 +76,33 @@ class Delivery:
         for stored, found in zip(tensors, self._archives.read(places), strict=True):
             layout = stored.layout
             if found == layout or (isinstance(found, tuple) and layout is not None and same_layout(found, layout)):
+                self._verify(stored)
                 for part in stored.parts:
                     self.copy(part)
                 stored.parts = []
                 self._commit(stored)
             else:
                 self._mend(stored, found)
+
+    @staticmethod
+    def _verify(stored: Stored) -> None:
+        """Holds a payload that was fetched whole to the CRC-32 behind it.
+
+        Raises:
+            S3DataLossError: it is another one.
+        """
+        address = stored.payload_address()
+        if address is None or not stored.payload:
+            return
+        signature, expected = _DESCRIPTOR.unpack(ctypes.string_at(stored.tail_at, _DESCRIPTOR.size))
+        if signature != b"PK\7\10" or not expected:  # torch was told to write none
+            return
+        found = _core.crc32(address, stored.payload)
+        if found != expected:
+            raise S3DataLossError(
+                f"{stored.path}: bytes {stored.begin} to {stored.begin + stored.length} have the CRC-32 {found:08x}, and were"
+                f" saved with {expected:08x}: they changed on their way or where they are stored; load again, or another save"
+            )
 
     def copy(self, part: Part) -> None:
         if copy_part(part):
@@ -143,13 +169,8 @@ class Delivery:
         """The bytes of the item, as they were fetched; None: not all of them were, or not to one place."""
         kind = stored.kind
         assert kind is not None
-        if stored.is_one_target:
-            target = stored.wants[0].target
-            assert target is not None
-            address = target.data_ptr()
-        elif len(stored.parts) == 1 and stored.parts[0].box.lengths == kind.sizes:
-            address = stored.parts[0].arena.address + stored.parts[0].at
-        else:
+        address = stored.payload_address()
+        if address is None:
             return None
         head, tail = (ctypes.string_at(at, n) for at, n in ((stored.head_at, stored.head), (stored.tail_at, stored.tail)))
         return b"".join((head, ctypes.string_at(address, kind.payload) if kind.payload else b"", tail))

@@ -105,6 +105,16 @@ class Stored:
         """Its whole payload lies in the memory of a single tensor."""
         return len(self.wants) == 1 and self.wants[0].rows is not None and self.wants[0].rows.run == self.payload
 
+    def payload_address(self) -> int | None:
+        """Where the payload lies in one run of memory; None: it does not."""
+        if self.is_one_target:
+            target = self.wants[0].target
+            assert target is not None
+            return target.data_ptr()
+        if self.kind is not None and len(self.parts) == 1 and self.parts[0].box.lengths == self.kind.sizes:
+            return self.parts[0].arena.address + self.parts[0].at
+        return None
+
     @property
     def payload(self) -> int:
         return self.kind.payload if self.kind is not None else self.length
