@@ -17,7 +17,7 @@ import torch
 import torch.distributed.checkpoint as dcp
 from bucket_io import get, keys, put
 from penstock import __main__
-from penstock._checkpoint_cli import _catalog, _output, _pickles, _prune
+from penstock._checkpoint_cli import _catalog, _output, _pickles, _plan
 from penstock.testing import Emulator
 from torch.distributed.checkpoint.filesystem import _StoragePrefix
 from versioned_bucket import boto_client, keep_versions
@@ -680,5 +680,5 @@ def test_open_uploads_are_listed_page_after_page(client, bucket, monkeypatch):
 
     from penstock._checkpoint_cli._place import Place
 
-    found = _prune.open_uploads(Place(Client(), bucket, ""))  # type: ignore[arg-type]
+    found = _plan.open_uploads(Place(Client(), bucket, ""))  # type: ignore[arg-type]
     assert [(each.key, each.initiated) for each in found] == [("k1", 1.0), ("k2", 2.0)]

@@ -45,6 +45,15 @@ def test_every_module_of_the_reference_is_there() -> None:
     assert run(program) == "[]\n"
 
 
+def test_modules_say_what_file_they_are_of() -> None:
+    program = INSTALL + textwrap.dedent("""
+        import s3torchconnector, s3torchconnectorclient
+        for module in (s3torchconnector, s3torchconnectorclient):
+            print(module.__file__ == penstock.compat.__file__)
+    """)
+    assert run(program) == "True\nTrue\n"
+
+
 def test_names_are_ours() -> None:
     program = INSTALL + textwrap.dedent("""
         import penstock

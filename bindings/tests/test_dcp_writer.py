@@ -103,6 +103,12 @@ def test_a_path_that_is_no_uri_is_refused_at_once(path, message):
         S3StorageWriter("us-east-1", path)
 
 
+@pytest.mark.parametrize("thread_count", [0, -1])
+def test_no_threads_are_refused_at_once(emulator, thread_count):
+    with pytest.raises(ValueError, match=f"thread_count is {thread_count}.*give 1 or more"):
+        dcp_io.writer_of(emulator, "s3://bucket/x", thread_count=thread_count)
+
+
 def test_torch_asks_which_ids_it_takes():
     assert S3StorageWriter.validate_checkpoint_id("s3://b/k")
     assert not S3StorageWriter.validate_checkpoint_id("/tmp/x")

@@ -7,19 +7,19 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from .._objects import ObjectInfo
-from ._place import METADATA, Place
+from ._names import folder_of, is_metadata, is_shard, rank_of_metadata, rank_of_shard
+from ._place import Place
 
 DCP, TORCH, LIGHTNING = "dcp", "torch file", "lightning"
 _TORCH_SUFFIXES = (".pt", ".pth", ".pth.tar")
 _LIGHTNING_SUFFIX = ".ckpt"
-_SHARD_SUFFIXES = (".distcp",)
 _STEP = re.compile(r"(?:step|iter|iteration|global_step)[-_=]?(\d+)", re.IGNORECASE)
 _NUMBER = re.compile(r"\d+")
 
 
 @dataclass
 class Checkpoint:
-    """`key`: of a file, or a folder with its slash. Incomplete: shards without a ``.metadata``."""
+    """`key`: of a file, or a folder with its slash. Incomplete: shards without a metadata, as far as names tell."""
 
     key: str
     kind: str
@@ -35,10 +35,32 @@ class Checkpoint:
         return sum(info.size for info in self.objects)
 
     @property
+    def metadata(self) -> list[ObjectInfo]:
+        """``.metadata``, or one for each rank: ``__0.metadata``, ...; of two saves at one place there may be both."""
+        return [info for info in self.objects if is_metadata(info.key) and folder_of(info.key) == self.key]
+
+    @property
+    def ranks(self) -> int | None:
+        """How many ranks published a metadata of their own; None: one is there for all."""
+        found = [rank_of_metadata(info.key) for info in self.metadata]
+        return None if not found or None in found else len(found)
+
+    @property
+    def unpublished(self) -> int | None:
+        """A rank that has, by all names, not published: the first, or None."""
+        ranks = {rank_of_metadata(info.key) for info in self.metadata}
+        if not ranks or None in ranks:
+            return None
+        of_shards = {rank_of_shard(info.key) for info in self.objects if is_shard(info.key)} - {None}
+        gap = next(rank for rank in range(len(ranks) + 1) if rank not in ranks)
+        missing = [rank for rank in of_shards - ranks if rank is not None]
+        return min([*missing, gap] if gap < len(ranks) else missing, default=None)
+
+    @property
     def modified(self) -> int:
-        """When it was published: the time of the file or ``.metadata``; of shards without one, of the last."""
-        published = [info.last_modified for info in self.objects if info.key == self.key + METADATA]
-        return published[0] if published else max((info.last_modified for info in self.objects), default=0)
+        """When it was published: the time of the file or of the last metadata; of shards without one, of the last."""
+        published = [info.last_modified for info in self.metadata]
+        return max(published or (info.last_modified for info in self.objects), default=0)
 
 
 def step_of(key: str) -> int | None:
@@ -49,44 +71,37 @@ def step_of(key: str) -> int | None:
     return int(numbers[-1]) if numbers else None
 
 
-def is_shard(key: str) -> bool:
-    return key.endswith(_SHARD_SUFFIXES)
-
-
-def _folder(key: str) -> str:
-    """The folder that a key is in, with its slash."""
-    return key[: key.rfind("/") + 1]
-
-
 def _owner(key: str, folders: set[str]) -> str | None:
-    """The nearest folder above a key that has a ``.metadata``."""
-    folder = _folder(key)
+    """The nearest folder above a key that has a metadata."""
+    folder = folder_of(key)
     while folder not in folders:
         if not folder:
             return None
-        folder = _folder(folder[:-1])
+        folder = folder_of(folder[:-1])
     return folder
 
 
 def checkpoints_of(objects: Iterable[ObjectInfo]) -> list[Checkpoint]:
-    """Oldest first. A shard belongs to the nearest folder above it that has a ``.metadata``, else to the one it is in."""
+    """Oldest first. A shard belongs to the nearest folder above it that has a metadata, else to the one it is in."""
     objects = list(objects)
-    folders = {_folder(info.key) for info in objects if info.key.rpartition("/")[2] == METADATA}
+    folders = {folder_of(info.key) for info in objects if is_metadata(info.key)}
     found: dict[str, Checkpoint] = {folder: Checkpoint(folder, DCP) for folder in folders}
     for info in objects:
         name = info.key.rpartition("/")[2]
-        if name == METADATA:
-            found[_folder(info.key)].objects.append(info)
+        if is_metadata(name):
+            found[folder_of(info.key)].objects.append(info)
         elif is_shard(info.key):
             owner = _owner(info.key, folders)
             if owner is None:
-                owner = _folder(info.key)
+                owner = folder_of(info.key)
                 found.setdefault(owner, Checkpoint(owner, DCP, complete=False))
             found[owner].objects.append(info)
         elif name.endswith(_LIGHTNING_SUFFIX):
             found[info.key] = Checkpoint(info.key, LIGHTNING, [info])
         elif name.endswith(_TORCH_SUFFIXES):
             found[info.key] = Checkpoint(info.key, TORCH, [info])
+    for checkpoint in found.values():
+        checkpoint.complete = checkpoint.complete and checkpoint.unpublished is None
     return sorted(found.values(), key=lambda each: (each.modified, -1 if each.step is None else each.step, each.key))
 
 

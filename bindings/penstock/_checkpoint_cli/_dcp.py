@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any
 
 from .._exceptions import S3InvalidArgumentError
 from . import _pickles
-from ._place import METADATA, Place
+from ._names import METADATA
+from ._place import Place
 
 MOST_BYTES = 1 << 30  # of a .metadata; one of 100,000 tensors in 1,000 shards has about 100 MB
 
@@ -37,9 +38,13 @@ class Entry:
 
 @dataclass
 class DcpCheckpoint:
+    """`metadata`: keys of what was read. `empty`: keys of its objects without items, which no load needs."""
+
     folder: str
     entries: list[Entry] = field(default_factory=list)
     items: list[Item] = field(default_factory=list)
+    metadata: list[str] = field(default_factory=list)
+    empty: list[str] = field(default_factory=list)
 
     def ends(self) -> dict[str, int]:
         """By key of each object that is referred to: the bytes that it has at the least."""
@@ -50,19 +55,42 @@ class DcpCheckpoint:
 
 
 def read(place: Place, folder: str, version_id: str = "") -> DcpCheckpoint:
-    """One request, for the metadata.
+    """As `read_key` the one metadata of all ranks."""
+    return read_key(place, folder, folder + METADATA, version_id)
+
+
+def read_key(place: Place, folder: str, key: str, version_id: str = "") -> DcpCheckpoint:
+    """One request, for a metadata of a folder.
 
     Raises:
         S3InvalidArgumentError: it is not what torch writes, or names classes that it has no use for.
     """
-    key = folder + METADATA
     data = place.read(key, 0, MOST_BYTES + 1, version_id)
     try:
         if len(data) > MOST_BYTES:
             raise ValueError(f"is larger than {MOST_BYTES:,} bytes")
-        return _checkpoint(folder, _pickles.load_dcp_metadata(data))
+        found = _checkpoint(folder, _pickles.load_dcp_metadata(data))
     except ValueError as error:
         raise S3InvalidArgumentError(f"{place.uri(key)} {error}") from None
+    found.metadata.append(key)
+    return found
+
+
+def read_all(place: Place, folder: str, keys: list[str]) -> DcpCheckpoint:
+    """What several metadata of a folder say together: of a tensor that several ranks have, all chunks."""
+    found = DcpCheckpoint(folder)
+    entries: dict[tuple[Any, ...], Entry] = {}
+    for key in keys:
+        one = read_key(place, folder, key)
+        found.items += one.items
+        found.metadata += one.metadata
+        found.empty += one.empty
+        for entry in one.entries:
+            of_all = (entry.name, entry.dtype, entry.shape)
+            known = entries.get(of_all)
+            entries[of_all] = entry if known is None else replace(known, chunks=known.chunks + entry.chunks)
+    found.entries = list(entries.values())
+    return found
 
 
 def _checkpoint(folder: str, metadata: _pickles.Metadata) -> DcpCheckpoint:
@@ -72,6 +100,8 @@ def _checkpoint(folder: str, metadata: _pickles.Metadata) -> DcpCheckpoint:
         item = _item(folder, index, stored)
         found.items.append(item)
         lengths[item.name] = lengths.get(item.name, 0) + item.length
+    empty = getattr(metadata, "penstock_empty", None)  # as our writer names them
+    found.empty = [folder + name for name in empty if isinstance(name, str)] if isinstance(empty, list) else []
     for name, entry in _dict(metadata, "state_dict_metadata").items():
         if isinstance(entry, _pickles.TensorEntry):
             found.entries.append(_tensor(str(name), entry))

@@ -8,7 +8,7 @@ from typing import Any
 from . import _archive, _dcp
 from ._dcp import Entry
 from ._output import many, one_line, print_json, size_text, table
-from ._place import Place, kind_of, place_of
+from ._place import Place, kind_of, metadata_below, place_of
 
 
 def _document(entry: Entry) -> dict[str, Any]:
@@ -27,8 +27,8 @@ def inspect(place: Place) -> dict[str, Any]:
     kind, key = kind_of(place)
     foreign: list[str] = []
     if kind == "dcp":
-        checkpoint = _dcp.read(place, key)
-        entries, objects = checkpoint.entries, len(checkpoint.ends()) + 1
+        checkpoint = _dcp.read_all(place, key, metadata_below(place, key))
+        entries, objects = checkpoint.entries, len(checkpoint.ends()) + len(checkpoint.metadata)
     else:
         info = place.info(key)
         entries, foreign = _archive.inspect(place, key, 0 if info is None else info.size)

@@ -6,16 +6,17 @@ import argparse
 from typing import Any
 
 from ._catalog import Checkpoint, catalog
-from ._output import print_json, size_text, table, time_text
+from ._output import many, print_json, size_text, table, time_text
 from ._place import Place, place_of
 
 
 def document(place: Place, checkpoint: Checkpoint) -> dict[str, Any]:
-    """Sizes in bytes, times in UTC."""
+    """Sizes in bytes, times in UTC; `ranks`: so many have a metadata of their own."""
     return {
         "uri": place.uri(checkpoint.key),
         "step": checkpoint.step,
         "kind": checkpoint.kind,
+        "ranks": checkpoint.ranks,
         "complete": checkpoint.complete,
         "size": checkpoint.size,
         "objects": len(checkpoint.objects),
@@ -23,11 +24,17 @@ def document(place: Place, checkpoint: Checkpoint) -> dict[str, Any]:
     }
 
 
+def _kind(checkpoint: Checkpoint) -> str:
+    ranks = checkpoint.ranks
+    kind = checkpoint.kind if ranks is None else f"{checkpoint.kind}, {many(ranks, 'rank')}"
+    return kind if checkpoint.complete else f"{kind}, unfinished"
+
+
 def rows(place: Place, checkpoints: list[Checkpoint]) -> str:
     cells = [
         (
             "-" if each.step is None else each.step,
-            each.kind if each.complete else f"{each.kind}, unfinished",
+            _kind(each),
             size_text(each.size),
             len(each.objects),
             time_text(each.modified),

@@ -10,8 +10,7 @@ from .._config import S3ClientConfig
 from .._exceptions import S3NotFoundError
 from .._listing import S3BucketIterable
 from .._objects import ObjectInfo, parse_s3_uri
-
-METADATA = ".metadata"
+from ._names import METADATA, folder_of, is_metadata, rank_of_metadata
 
 
 class Place(NamedTuple):
@@ -54,17 +53,25 @@ def place_of(options: argparse.Namespace) -> Place:
     return Place(S3Client(options.region, endpoint=options.endpoint, s3client_config=config), bucket, key)
 
 
+def metadata_below(place: Place, folder: str) -> list[str]:
+    """Keys of what a load of a folder reads first: ``.metadata``, else what each rank published, by rank; none: nothing."""
+    if place.info(folder + METADATA) is not None:
+        return [folder + METADATA]
+    keys = [info.key for info in place.objects(folder + "__") if folder_of(info.key) == folder]
+    return sorted((key for key in keys if is_metadata(key)), key=lambda key: rank_of_metadata(key) or 0)
+
+
 def kind_of(place: Place) -> tuple[str, str]:
     """("dcp", folder) or ("file", key) of the checkpoint at a place.
 
     Raises:
         S3NotFoundError: there is neither; names both that were looked for.
     """
-    if place.key.rsplit("/", 1)[-1] == METADATA:
-        return "dcp", place.key.removesuffix(METADATA)
+    if is_metadata(place.key):
+        return "dcp", folder_of(place.key)
     if place.key and not place.key.endswith("/") and place.info(place.key) is not None:
         return "file", place.key
-    if place.info(place.folder + METADATA) is not None:
+    if metadata_below(place, place.folder):
         return "dcp", place.folder
     error = S3NotFoundError(
         f"there is no checkpoint at {place.uri(place.key)}: neither that object nor {place.uri(place.folder + METADATA)};"

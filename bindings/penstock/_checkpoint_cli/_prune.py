@@ -5,127 +5,47 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from dataclasses import dataclass, field
 
-from .._exceptions import S3Exception, S3InvalidArgumentError, S3NotFoundError
+from .._exceptions import S3Exception
 from .._objects import ObjectInfo
-from . import _dcp, _ls
-from ._catalog import DCP, Checkpoint, checkpoints_of
+from . import _ls
+from ._names import above, folder_of, is_metadata
 from ._output import many, one_line, print_json, size_text, table, time_text
-from ._place import METADATA, Place, place_of
+from ._place import Place, place_of
+from ._plan import Plan, is_sign, plan
 
 DELETED_AT_ONCE = 1000  # keys of a DeleteObjects
 
 
-@dataclass(frozen=True)
-class Upload:
-    key: str
-    upload_id: str
-    initiated: float
-
-
-@dataclass
-class Plan:
-    """`damaged`: checkpoints whose metadata refers to what is not there, and why; they neither count nor go."""
-
-    keep: list[Checkpoint] = field(default_factory=list)
-    delete: list[Checkpoint] = field(default_factory=list)
-    damaged: list[tuple[Checkpoint, str]] = field(default_factory=list)
-    orphans: list[ObjectInfo] = field(default_factory=list)
-    younger_orphans: int = 0
-    uploads: list[Upload] = field(default_factory=list)
-
-    @property
-    def objects(self) -> list[ObjectInfo]:
-        """In the order of their deletion: a checkpoint's metadata first, so that what is half gone is none."""
-        doomed = [info for checkpoint in self.delete for info in _metadata_first(checkpoint)]
-        return [*doomed, *self.orphans]
-
-
-def _metadata_first(checkpoint: Checkpoint) -> list[ObjectInfo]:
-    return sorted(checkpoint.objects, key=lambda info: (not info.key.endswith(METADATA), info.key))
-
-
-def plan(place: Place, keep: int, older_than: float | None, now: float) -> Plan:
-    """One listing, and the metadata of each directory. Files count where they lie in the folder itself and have a number."""
-    found = Plan()
-    objects = place.objects(place.folder)
-    complete: list[Checkpoint] = []
-    there = {info.key: info for info in objects}
-    orphans: list[ObjectInfo] = []
-    for checkpoint in checkpoints_of(objects):
-        if checkpoint.kind != DCP:
-            if checkpoint.step is not None and "/" not in checkpoint.key[len(place.folder) :]:
-                complete.append(checkpoint)
-        elif not checkpoint.complete:
-            orphans += checkpoint.objects
-        else:
-            _sort_out(place, checkpoint, there, found, complete, orphans)
-    found.delete, found.keep = complete[:-keep], complete[-keep:]
-    kept = {info.key for each in (*found.keep, *(damaged for damaged, _ in found.damaged)) for info in each.objects}
-    for checkpoint in found.delete:  # where folders lie in each other one may refer to another's objects
-        checkpoint.objects = [info for info in checkpoint.objects if info.key not in kept]
-    doomed = {info.key for checkpoint in found.delete for info in checkpoint.objects}
-    orphans.sort(key=lambda info: info.key)
-    if older_than is not None:
-        old = now - older_than
-        found.orphans = [info for info in orphans if info.last_modified < old and info.key not in doomed]
-        found.uploads = [upload for upload in open_uploads(place) if upload.initiated < old]
-    found.younger_orphans = sum(info.key not in doomed for info in orphans) - len(found.orphans)
-    return found
-
-
-def _sort_out(
-    place: Place,
-    checkpoint: Checkpoint,
-    there: dict[str, ObjectInfo],
-    found: Plan,
-    complete: list[Checkpoint],
-    orphans: list[ObjectInfo],
-) -> None:
-    """A directory is complete when all that its metadata refers to is there; its other shards are left from other saves."""
-    try:
-        ends = _dcp.read(place, checkpoint.key).ends()
-    except (S3InvalidArgumentError, S3NotFoundError) as error:
-        found.damaged.append((checkpoint, str(error)))
-        return
-    wrong = [key for key, end in ends.items() if key not in there or there[key].size < end]
-    if wrong:
-        found.damaged.append((checkpoint, f"{place.uri(wrong[0])} is missing or too short"))
-        return
-    used = {checkpoint.key + METADATA, *ends}
-    published = checkpoint.modified
-    stale = [info for info in checkpoint.objects if info.key not in used]
-    orphans += stale
-    # Of one that goes, everything does that was there when it was published; what is newer may be a save under way.
-    own = [there[key] for key in used if key in there]
-    checkpoint.objects = own + [info for info in stale if info.last_modified <= published]
-    complete.append(checkpoint)
-
-
-def open_uploads(place: Place) -> list[Upload]:
-    """Multipart uploads below the folder that were neither completed nor given up."""
-    found: list[Upload] = []
-    key_marker = id_marker = ""
-    while True:
-        page, key_marker, id_marker = place.client._client.list_open_uploads(place.bucket, place.folder, key_marker, id_marker)
-        found += [Upload(*each) for each in page]
-        if not key_marker:
-            return found
+def _unchanged(place: Place, found: Plan, objects: list[ObjectInfo]) -> list[ObjectInfo]:
+    """Those that are still what the plan saw, and in whose folders no save has begun or ended since: by another listing."""
+    now = {info.key: info for info in place.objects(place.folder)}
+    changed = {folder_of(key) for key, info in now.items() if is_sign(key) and found.signs.get(key) != info.etag}
+    same = {info.key for info in objects if info.key in now and now[info.key] == info}
+    return [info for info in objects if info.key in same and changed.isdisjoint([folder_of(info.key), *above(info.key)])]
 
 
 def carry_out(place: Place, found: Plan) -> list[str]:
     """Deletes; returns what could not be, in words."""
     failures: list[str] = []
     core = place.client._client
-    keys = [info.key for info in found.objects]
-    metadata = [key for key in keys if key.endswith(METADATA)]
-    others = [key for key in keys if not key.endswith(METADATA)]
+    metadata = [info for info in found.objects if is_metadata(info.key)]
+    others = [info for info in found.objects if not is_metadata(info.key)]
+    if len(_unchanged(place, found, found.objects)) < len(found.objects):
+        raise ValueError("the checkpoints changed while this ran, and nothing was deleted; run it again")
     for group in (metadata, others):  # all metadata before any shard
-        for begin in range(0, len(group), DELETED_AT_ONCE):
-            for key, code, message in core.delete_objects(place.bucket, group[begin : begin + DELETED_AT_ONCE]):
+        keys = [info.key for info in group]
+        if group is others and metadata and others:
+            keys = [info.key for info in _unchanged(place, found, others)]
+            failures += [
+                f"{place.uri(key)}: changed while this ran, and stays" for key in sorted({i.key for i in others} - {*keys})
+            ]
+        refused = False
+        for begin in range(0, len(keys), DELETED_AT_ONCE):
+            for key, code, message in core.delete_objects(place.bucket, keys[begin : begin + DELETED_AT_ONCE]):
                 failures.append(f"{place.uri(key)}: {code} {message}")
-        if failures:
+                refused = True
+        if refused:
             return failures  # the shards of a checkpoint that is still there stay
     for upload in found.uploads:
         try:

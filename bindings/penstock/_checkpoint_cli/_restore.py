@@ -11,8 +11,9 @@ from .. import _versions
 from .._exceptions import S3InvalidArgumentError, S3NotFoundError
 from .._versions import ObjectVersion
 from . import _dcp
+from ._names import METADATA
 from ._output import many, print_json, size_text, table, time_text
-from ._place import METADATA, Place, place_of
+from ._place import Place, metadata_below, place_of
 
 PARALLEL = 8  # copies at a time
 
@@ -64,7 +65,14 @@ def _wanted(place: Place, key: str, history: list[ObjectVersion], version_id: st
 
 def _directory_plan(place: Place, folder: str, version_id: str | None, as_of: float | None) -> Plan:
     key = folder + METADATA
-    metadata = _wanted(place, key, _versions.versions_of(place.client, place.bucket, key), version_id, as_of)
+    versions = _versions.versions_of(place.client, place.bucket, key)
+    if not versions and metadata_below(place, folder):
+        raise S3InvalidArgumentError(
+            f"nothing was changed: {place.uri(folder)} was saved without collectives, each rank publishing a metadata of its own,"
+            " and nothing tells which versions of these belong together; restore its objects one by one with --version,"
+            " each rank's metadata after its shards"
+        )
+    metadata = _wanted(place, key, versions, version_id, as_of)
     checkpoint = _dcp.read(place, folder, metadata.version_id)
     history: dict[str, list[ObjectVersion]] = {}
     for page in place.client.list_object_versions(place.bucket, folder):

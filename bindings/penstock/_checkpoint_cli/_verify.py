@@ -12,9 +12,10 @@ from .._exceptions import S3DataLossError, S3Exception
 from .._objects import ObjectInfo
 from . import _dcp
 from ._archive import RangeFile
+from ._catalog import checkpoints_of
 from ._dcp import Item
 from ._output import many, print_json, size_text, table
-from ._place import METADATA, Place, kind_of, place_of
+from ._place import Place, kind_of, metadata_below, place_of
 
 OK, MISSING, DAMAGED, UNVERIFIED = "ok", "missing", "damaged", "unverified"
 PARALLEL = 4  # objects at a time; each is read in several parts
@@ -41,7 +42,8 @@ def verify(place: Place) -> list[Verdict]:
         assert info is not None
         return [_verdict(place, info, [Item("", key, 0, info.size)])]
     items: dict[str, list[Item]] = defaultdict(list)
-    checkpoint = _dcp.read(place, key)
+    checkpoint = _dcp.read_all(place, key, metadata_below(place, key))
+    said = checkpoint.metadata[0].removeprefix(key) if len(checkpoint.metadata) == 1 else "the ranks' metadata"
     for item in checkpoint.items:
         items[item.key].append(item)
     there = {info.key: info for info in place.objects(key)}
@@ -53,16 +55,24 @@ def verify(place: Place) -> list[Verdict]:
         info = there.get(name)
         end = ends.get(name, 0)  # nothing refers to the metadata itself
         if info is None:
-            return Verdict(name, MISSING, 0, detail=f"{METADATA} refers to {end:,} bytes of it")
+            return Verdict(name, MISSING, 0, detail=f"{said} refers to {end:,} bytes of it")
         if info.size < end:
-            return Verdict(name, DAMAGED, info.size, detail=f"has {info.size:,} bytes where {METADATA} refers to {end:,}")
+            return Verdict(name, DAMAGED, info.size, detail=f"has {info.size:,} bytes where {said} refers to {end:,}")
         if info.size > end > 0:
-            detail = f"has {info.size:,} bytes where {METADATA} accounts for {end:,}: it is of another save"
+            detail = f"has {info.size:,} bytes where {said} accounts for {end:,}: it is of another save"
             return Verdict(name, DAMAGED, info.size, detail=detail)
         return _verdict(place, info, items[name])
 
     with ThreadPoolExecutor(PARALLEL) as pool:
-        return list(pool.map(one, [key + METADATA, *sorted(ends)]))
+        verdicts = list(pool.map(one, [*checkpoint.metadata, *sorted(ends)]))
+    return verdicts + _unpublished(key, list(there.values()))
+
+
+def _unpublished(folder: str, objects: list[ObjectInfo]) -> list[Verdict]:
+    """The metadata of a rank that others of a save without collectives, or its own shards, show to be missing."""
+    ranks = [each.unpublished for each in checkpoints_of(objects) if each.key == folder]
+    detail = "other ranks have one, or this one has shards: it did not finish its save"
+    return [Verdict(f"{folder}__{rank}.metadata", MISSING, 0, detail=detail) for rank in ranks if rank is not None]
 
 
 def _verdict(place: Place, info: ObjectInfo, items: list[Item]) -> Verdict:
@@ -71,10 +81,14 @@ def _verdict(place: Place, info: ObjectInfo, items: list[Item]) -> Verdict:
         algorithm = _read_through(place, info)
         if algorithm:
             return Verdict(info.key, OK, info.size, algorithm)
+        unknown = ""
         for item in items:
             problem, known = _zip_problem(place, item)
-            if problem:
-                return Verdict(info.key, DAMAGED if known else UNVERIFIED, info.size, "zip crc32", problem)
+            if problem and known:
+                return Verdict(info.key, DAMAGED, info.size, "zip crc32", problem)
+            unknown = unknown or problem
+        if unknown:
+            return Verdict(info.key, UNVERIFIED, info.size, "zip crc32", unknown)
     except S3DataLossError as error:
         return Verdict(info.key, DAMAGED, info.size, detail=str(error))
     except S3Exception as error:

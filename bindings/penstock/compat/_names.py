@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import logging
+from pathlib import Path
 from types import ModuleType
 
 REFERENCE_VERSION = "1.5.0"
@@ -73,6 +74,7 @@ def load(module: ModuleType) -> ModuleType:
     if module.__name__ == "s3torchconnectorclient":
         _install_trace_logging()
     module.__doc__ = f"Penstock in the place of {module.__name__} (penstock.compat)."
+    module.__file__ = str(Path(__file__).with_name("__init__.py"))
     module.__dict__["__all__"] = sorted(origin)
     for name, place in origin.items():
         where, _, attribute = place.partition(":")

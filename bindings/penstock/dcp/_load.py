@@ -10,6 +10,7 @@ import torch
 from torch.distributed.checkpoint.default_planner import DefaultLoadPlanner
 
 from .. import _core
+from .._exceptions import S3NotFoundError
 from .._objects import parse_s3_uri
 from ._boxes import Box, Rows, row_major
 from ._claims import Claims
@@ -69,6 +70,18 @@ def _gives_own_memory(planner: LoadPlanner) -> bool:
     return all(getattr(type(planner), hook, None) is getattr(DefaultLoadPlanner, hook) for hook in hooks)
 
 
+def _missing(error: S3NotFoundError) -> S3NotFoundError:
+    """What a load says of an object that its metadata names and that is not there."""
+    if error.code == "NoSuchBucket":
+        return error
+    told = S3NotFoundError(
+        f"{error}; the checkpoint names this object, and may have been replaced or removed since its .metadata was read:"
+        " load again, and if that fails too the checkpoint is not whole"
+    )
+    told.__dict__.update(error.__dict__)
+    return told
+
+
 class Load:
     """One pass over a plan. Hooks of the planner run on the calling thread.
 
@@ -123,6 +136,8 @@ class Load:
                     self._add_whole(stored)
                 self._finish_all()
             self._scratch.wait()
+        except S3NotFoundError as error:
+            raise _missing(error) from error
         finally:
             # Nothing may be written any more once the caller has his tensors back.
             self._reader.cancel()

@@ -74,7 +74,7 @@ class S3StorageWriter(FileSystemWriter):
             overwrite, _extensions, serialization_format.
 
     Raises:
-        ValueError: `path` is no ``s3://`` URI.
+        ValueError: `path` is no ``s3://`` URI, `thread_count` less than 1.
         TypeError: sync_files, which means nothing on S3, or another argument that torch does not know.
 
     Picklable. Thread safety: one save at a time.
@@ -92,6 +92,8 @@ class S3StorageWriter(FileSystemWriter):
         **kwargs: Any,
     ) -> None:
         bucket_and_key(path)
+        if thread_count < 1:
+            raise ValueError(f"thread_count is {thread_count}: nothing would write; give 1 or more")
         super().__init__(path=path, sync_files=False, thread_count=thread_count, **kwargs)
         self.fs: S3FileSystem = S3FileSystem(region, s3client_config=s3client_config, endpoint=endpoint)  # type: ignore[assignment]
         self.path = self.fs.init_path(path)

@@ -73,8 +73,8 @@ class _ItemViewBuffer:
             at += 1
             yield piece
 
-    def read(self, size: int) -> bytes:
-        assert size is not None and size >= 0, "size is a number of bytes"
+    def read(self, size: int | None = None) -> bytes:
+        assert size is not None and size >= 0, "size is a number of bytes: an item is not read as a whole"
         return b"".join(self._pieces(size))
 
     def readinto(self, buf: Any) -> int:
