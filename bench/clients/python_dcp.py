@@ -85,6 +85,7 @@ def work(name: str, verb: str, endpoint: str, uri: str, ranks: int, shape: str, 
     if rank == 0:
         slowest, together, peak = max(g[0] for g in gathered), sum(g[1] for g in gathered), max(g[2] for g in gathered)
         print(json.dumps({"seconds": slowest, "cpu": together, "bytes": count * size * rounds, "peak_mib": peak}))
+    dist.barrier()  # nobody leaves while another is still talking to him
     dist.destroy_process_group()
 
 

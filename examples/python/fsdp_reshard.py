@@ -56,6 +56,7 @@ def main() -> None:
     sum_of_all = total(model)
     if rank == 0:
         print(f"ok: {verb} by {ranks} ranks, the parameters' sum is {sum_of_all:.6f}")
+    dist.barrier()  # nobody leaves while another is still talking to him
     dist.destroy_process_group()
 
 

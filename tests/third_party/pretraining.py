@@ -116,6 +116,7 @@ def main():
     manager.wait()
     if dist.get_rank() == 0:
         print(f"resumed {resumed}, steps {manager.steps()}, losses {' '.join(f'{each:.5f}' for each in progress.losses)}")
+    dist.barrier()  # nobody leaves while another is still talking to him
     dist.destroy_process_group()
 
 
