@@ -133,8 +133,9 @@ def test_ranks_that_have_not_published_make_it_no_checkpoint(emulator, client, b
     assert [each["complete"] for each in command("ls", f"s3://{bucket}/nc")] == [True, False, False]
 
 
-def test_fewer_ranks_than_before_may_be_a_save_under_way(emulator, client, bucket, command):
-    earlier(emulator, 9000, lambda: save_ranks(emulator, f"s3://{bucket}/nc/step_1", ranks=2))
+@pytest.mark.parametrize("before", [save_ranks, lambda emulator, uri: save(emulator, uri, some_state(1))])
+def test_another_number_of_ranks_than_before_may_be_a_save_under_way(emulator, client, bucket, command, before):
+    earlier(emulator, 9000, lambda: before(emulator, f"s3://{bucket}/nc/step_1"))
     save_rank(emulator, f"s3://{bucket}/nc/step_2", 0)
     before = keys(client, bucket)
     assert "may be under way" in command("prune", f"s3://{bucket}/nc", *PRUNE)["incomplete"][0]["why"]

@@ -12,7 +12,7 @@ from ._catalog import DCP, Checkpoint, checkpoints_of, step_of
 from ._names import METADATA, above, folder_of, is_claim, is_metadata
 from ._place import Place
 
-# A save without collectives says nowhere how many ranks it has. Of fewer than before it may be one that is still under way.
+# A save without collectives says nowhere how many ranks it has. Of others than before it may be one that is still under way.
 SETTLED_S = 3600
 
 
@@ -125,7 +125,8 @@ def plan(place: Place, keep: int, older_than: float | None, now: float) -> Plan:
     parts: dict[str, list[Checkpoint]] = {}
     unsure: dict[str, Checkpoint] = {}  # by unit: a part of it that is not whole
     most_ranks = 0
-    files_count = not any(is_metadata(info.key) and folder_of(info.key) == place.folder for info in objects)
+    in_place = any(is_sign(info.key) and folder_of(info.key) == place.folder for info in objects)
+    files_count = not in_place and not survey.closed(place.folder)
     for checkpoint in checkpoints:
         unit = _unit(place.folder, checkpoint)
         if checkpoint.kind != DCP:
@@ -133,8 +134,9 @@ def plan(place: Place, keep: int, older_than: float | None, now: float) -> Plan:
                 parts[unit] = [*parts.pop(unit, []), checkpoint]  # the one with the newest part comes last
             continue
         why = survey.why_not_whole(checkpoint) if checkpoint.metadata else "it has no metadata"
-        if not why and (checkpoint.ranks or most_ranks) < most_ranks and now - checkpoint.modified < (older_than or SETTLED_S):
-            why = f"{checkpoint.ranks} ranks have published it, of an earlier one {most_ranks}: it may be under way"
+        young = now - checkpoint.modified < (SETTLED_S if older_than is None else older_than)
+        if not why and young and checkpoint.ranks not in (None, most_ranks):
+            why = f"{checkpoint.ranks} ranks have published it, of those before it {most_ranks}: it may be under way"
         most_ranks = max(most_ranks, checkpoint.ranks or 0)
         if not why:
             parts[unit] = [*parts.pop(unit, []), checkpoint]
