@@ -61,13 +61,17 @@ def test_every_rank_has_its_prefix(own, strategy, prefixes):
     assert checkpoint_of(own) == 1
 
 
+def looks_at(own: Emulator) -> list[str]:
+    return [entry.key for entry in own.journal().entries(operations="HeadObject")]
+
+
 def test_one_rank_looks_and_the_others_are_told(own):
     for seed in (1, 2):
         own.journal().clear()
         assert set(save(own, seed).values()) == {""}
-        own.journal().assert_count(1, operations="HeadObject")
-        own.journal().assert_count(0, operations=["ListObjectsV2", "ListObjects", "CopyObject"])
-        own.journal().assert_count(RANKS + 1, operations="PutObject")
+        assert looks_at(own) == ["ck/.metadata", "ck/.metadata.saving"]
+        own.journal().assert_count(0, operations=["ListObjectsV2", "ListObjects", "CopyObject", "ListMultipartUploads"])
+        own.journal().assert_count(RANKS + 2, operations="PutObject")
         assert checkpoint_of(own) == seed
     names = [name for name in dcp_io.names(own.client(), "bucket", "ck") if name != ".metadata"]
     generations = {re.fullmatch(r"__\d_(g[0-9a-f]{8})_0\.distcp", name)[1] for name in names}

@@ -69,7 +69,8 @@ def test_four_ranks_list_nothing_and_ask_once_what_is_there(own: Emulator) -> No
         journal.clear()
         assert set(dcp_ranks.run(dcp_ranks.save, ranks, access, URI, seed, {}, {}).values()) == {""}
         journal.assert_count(0, operations=listings)
-        journal.assert_count(1, operations="HeadObject")
+        journal.assert_count(1, operations="HeadObject", key="ck/.metadata")
+        journal.assert_count(1, operations="HeadObject", key="ck/.metadata.saving")
         journal.clear()
         assert set(dcp_ranks.run(dcp_ranks.load, ranks, access, URI, seed).values()) == {""}
         journal.assert_count(0, operations=[*listings, "HeadObject"])

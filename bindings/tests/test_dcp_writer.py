@@ -171,10 +171,11 @@ def test_every_object_is_one_request_with_its_checksum(own):
     dcp_io.save(own, "s3://bucket/ck", dcp_io.some_state(), thread_count=2)
     journal = own.journal()
     operations = [entry.operation for entry in journal.entries(key_prefix="ck")]
-    assert sorted(operations) == ["HeadObject", "PutObject", "PutObject", "PutObject"]
-    assert operations[0] == "HeadObject"
+    of_the_claim = [entry.operation for entry in journal.entries(key_prefix="ck/.metadata.saving")]
+    assert operations == ["PutObject", "HeadObject", *["PutObject"] * 3, "HeadObject", "DeleteObject"]
+    assert of_the_claim == ["PutObject", "HeadObject", "DeleteObject"]
     puts = journal.entries(operations="PutObject")
-    assert puts[-1].key == "ck/.metadata"
+    assert (puts[0].key, puts[-1].key) == ("ck/.metadata.saving", "ck/.metadata")
     assert all("x-amz-checksum-crc64nvme" in {name.lower() for name in entry.checksums} for entry in puts)
 
 

@@ -1,7 +1,7 @@
 """The last step of a save: `.metadata` appears by one conditional request, and then what it replaced goes.
 
 Before that request nothing of an earlier checkpoint has been touched; after it the new one is whole. Which of two writers at a
-time wins is S3's to say: the other one's request fails.
+time wins is S3's to say: the other one's request fails, and it removes what it has written, which is never the winner's.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import io
 import logging
 import pickle
 from collections.abc import Iterable
+from datetime import datetime, timezone
 from typing import Any, NamedTuple
 
 from torch.distributed.checkpoint.metadata import Metadata
@@ -79,22 +80,49 @@ def publish(client: S3Client, path: str, metadata: Metadata, replaced: Present |
     try:
         client._client.put_object(bucket, key, data, **condition)
     except S3PreconditionFailedError as error:
-        raise _overtaken(error, path) from error
+        raise overtaken(client, error, path) from error
     except S3Exception as error:
         if replaced and isinstance(error, S3NotFoundError) and error.code == "NoSuchKey":
-            raise _overtaken(error, path) from error
+            raise overtaken(client, error, path) from error
         if error.code != "NotImplemented" and error.status != 501:
             raise
         log.warning("%s: the service knows no conditional writes (%s); published without a condition", path, error)
         client._client.put_object(bucket, key, data)
 
 
-def _overtaken(error: S3Exception, path: str) -> S3PreconditionFailedError:
-    overtaken = S3PreconditionFailedError(
-        f"another save has written or removed {path} since this one began; its checkpoint stays: save to another path ({error})"
+def overtaken(client: S3Client, error: S3Exception, path: str) -> S3PreconditionFailedError:
+    """The error of a save that another one has overtaken: what is there instead."""
+    try:
+        now = client.head_object(*bucket_and_key(path))
+        there = f"its checkpoint stays ({path} of {_time_text(now.last_modified)}, ETag {now.etag})"
+    except S3NotFoundError:
+        there = "there is no checkpoint now"
+    except S3Exception as unknown:
+        there = f"its checkpoint stays (S3 does not say which: {unknown})"
+    result = S3PreconditionFailedError(
+        f"another save has written or removed {path} since this one began; {there}, and nothing of this one; "
+        f"save to another path ({error})"
     )
-    overtaken.__dict__.update(error.__dict__)
-    return overtaken
+    result.__dict__.update(error.__dict__)
+    return result
+
+
+def _time_text(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, timezone.utc).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def remove_lost(client: S3Client, root: str, path: str, names: set[str]) -> None:
+    """Deletes the objects of a save that was overtaken, but for those that the checkpoint at `path` names; failures are logged.
+
+    Saves that claim their names share none; one of another program, that does not, may have written over ours.
+    """
+    try:
+        now = present(client, path)
+        names = names - object_names(read_metadata(client, path, now)) if now else names
+    except Exception as error:
+        log.warning("%s cannot be read (%s); %d objects of the save that it has overtaken stay", path, error, len(names))
+        return
+    remove(client, root, names)
 
 
 def replace(client: S3Client, root: str, path: str, metadata: Metadata, empty: Iterable[str], replaced: Present | None) -> None:
@@ -112,7 +140,7 @@ def replace(client: S3Client, root: str, path: str, metadata: Metadata, empty: I
         try:
             before = read_metadata(client, path, replaced)
         except S3PreconditionFailedError as error:
-            raise _overtaken(error, path) from error
+            raise overtaken(client, error, path) from error
         except Exception as error:  # what was there need not be ours, or whole
             log.warning("%s cannot be read (%s); the objects it names stay", path, error)
         else:

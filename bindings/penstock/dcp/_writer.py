@@ -18,7 +18,8 @@ from torch.distributed.checkpoint.planner import SavePlan, SavePlanner
 from torch.distributed.checkpoint.storage import WriteResult
 from torch.futures import Future
 
-from . import _commit
+from .._exceptions import S3Exception, S3PreconditionFailedError
+from . import _commit, _saving
 from ._file_system import S3FileSystem, bucket_and_key
 from ._shard import SafetensorsWriter, Shard, ShardWriter, split
 from ._sink import UploadSink
@@ -48,11 +49,13 @@ class StorageMetadata:
     Attributes:
         prefix: Of the names, relative to the checkpoint's path.
         ranks: How many save.
+        replaced: ETag of the `.metadata` that this save replaces; None: there was none.
         used: A plan that a planner has kept from an earlier save carries this; what it says is then of that save.
     """
 
     prefix: str
     ranks: int = dataclasses.field(default=1, compare=False, repr=False)
+    replaced: str | None = dataclasses.field(default=None, compare=False, repr=False)
     used: bool = dataclasses.field(default=False, compare=False, repr=False)
 
 
@@ -60,8 +63,8 @@ class S3StorageWriter(FileSystemWriter):
     """Writes a distributed checkpoint to S3: ``torch.distributed.checkpoint.save(state, storage_writer=...)``.
 
     Uploads run from the tensors' memory. The checkpoint appears with its `.metadata`, last and at once; a save that fails or is
-    killed leaves what was there before. A save over a checkpoint gives its objects new names, and those that are replaced are
-    removed once the new `.metadata` is there.
+    killed leaves what was there before. A save over a checkpoint, or beside another save, gives its objects new names, and those
+    that are replaced are removed once the new `.metadata` is there. While a save runs, `.metadata.saving` says so.
 
     Args:
         region: AWS region of the bucket.
@@ -100,6 +103,8 @@ class S3StorageWriter(FileSystemWriter):
         self.prefix_strategy = prefix_strategy or DefaultPrefixStrategy()
         self._is_coordinator = True
         self._replaced: _commit.Present | None = None
+        self._claim: _saving.Claim | None = None
+        self._prefixes: set[str] = set()
         self._empty: list[str] = []
 
     @classmethod
@@ -114,25 +119,45 @@ class S3StorageWriter(FileSystemWriter):
         self.use_collectives = kwargs.get("use_collectives", True)
         self._is_coordinator = is_coordinator or not self.use_collectives
         self._replaced = None
+        self._claim = None
+        self._prefixes = set()
         self._empty = []
 
     def prepare_local_plan(self, plan: SavePlan) -> SavePlan:
-        """Looks for a checkpoint at the path: the coordinator alone, who tells the others through their plans.
+        """Claims the path and looks for a checkpoint there: the coordinator alone, who tells the others through their plans.
 
         Raises:
             RuntimeError: there is one and ``overwrite`` is False.
+            S3Exception: S3 did not say.
         """
         if self._is_coordinator:
-            self._replaced = _commit.present(self.fs._client, self._metadata_uri())
-            if self._replaced and not self.overwrite:
-                raise RuntimeError(f"Checkpoint already exists and {self.overwrite=}.")
-            if self._replaced:
-                warnings.warn(
-                    f"Detected an existing checkpoint in {self.path}, overwriting since {self.overwrite=}.", stacklevel=2
-                )
+            self._claim_path()
         if self._saves_alone:
             return dataclasses.replace(plan, storage_data=self._storage_of(self.rank or 0, self._new_generation(), 1))
         return plan
+
+    def _claim_path(self) -> None:
+        """The look comes after the claim: between a look and a claim another save could come and go."""
+        if not self.overwrite:  # what will not be saved claims nothing
+            self._look()
+        self._claim = _saving.claim(self.fs._client, self._metadata_uri())
+        try:
+            self._look()
+        except BaseException:
+            self._withdraw()
+            raise
+        if self._replaced:
+            warnings.warn(f"Detected an existing checkpoint in {self.path}, overwriting since {self.overwrite=}.", stacklevel=3)
+
+    def _look(self) -> None:
+        self._replaced = _commit.present(self.fs._client, self._metadata_uri())
+        if self._replaced and not self.overwrite:
+            raise RuntimeError(f"Checkpoint already exists and {self.overwrite=}.")
+
+    def _withdraw(self) -> None:
+        """After a failure: our own claim goes; another's is his, whose objects may have plain names."""
+        if self._claim:
+            _saving.release(self.fs._client, self._claim._replace(found=None))
 
     def prepare_global_plan(self, plans: list[SavePlan]) -> list[SavePlan]:
         """Gives every plan its names, by its place; one that has them keeps them."""
@@ -143,6 +168,7 @@ class S3StorageWriter(FileSystemWriter):
             else plan
             for rank, plan in enumerate(plans)
         ]
+        self._prefixes = {_GENERATION.sub("", plan.storage_data.prefix) for plan in named}
         if self.single_file_per_rank:
             self._empty = [
                 f"{plan.storage_data.prefix}{number}{SHARD_SUFFIX}" for plan in named for number in range(self.thread_count)
@@ -154,10 +180,11 @@ class S3StorageWriter(FileSystemWriter):
         return not self.use_collectives and self.rank is not None
 
     def _new_generation(self) -> str:
-        return _generation() if self._replaced else ""
+        claimed = self._claim is None or self._claim.own is not None
+        return "" if claimed and not self._replaced else _generation()
 
     def _storage_of(self, rank: int, generation: str, ranks: int) -> StorageMetadata:
-        return StorageMetadata(self.prefix_strategy(rank) + generation, ranks)
+        return StorageMetadata(self.prefix_strategy(rank) + generation, ranks, self._replaced and self._replaced.etag)
 
     def _metadata_uri(self) -> str:
         name = f"__{self.rank}{METADATA_NAME}" if self._saves_alone else METADATA_NAME
@@ -175,7 +202,26 @@ class S3StorageWriter(FileSystemWriter):
         lists = split(plan.items, self.thread_count) if self.single_file_per_rank else [[item] for item in plan.items]
         shards = [Shard(f"{prefix}{number}{SHARD_SUFFIX}", items) for number, items in enumerate(lists)]
         time.sleep(start_delay(getattr(storage, "ranks", 1), random.random()))
-        return self._write_shards(shards, planner)
+        try:
+            return self._write_shards(shards, planner)
+        except BaseException as error:
+            names = {shard.name for shard in shards}
+            if isinstance(error, S3Exception) and error.code == "NoSuchUpload" and self._is_overtaken(storage):
+                overtaken = _commit.overtaken(self.fs._client, error, self._metadata_uri())
+                _commit.remove_lost(self.fs._client, str(self.path), self._metadata_uri(), names)
+                error = overtaken
+            # Another rank may still write under plain names: these stay claimed.
+            if _is_certain(error) and (getattr(storage, "ranks", 1) == 1 or self._replaced):
+                self._withdraw()
+            raise error
+
+    def _is_overtaken(self, storage: Any) -> bool:
+        """Whether the checkpoint here is another one than when this save began: whoever published it gives our uploads up."""
+        try:
+            now = _commit.present(self.fs._client, self._metadata_uri())
+        except S3Exception:
+            return False
+        return now is not None and now.etag != getattr(storage, "replaced", None)
 
     def _write_shards(self, shards: list[Shard], planner: SavePlanner) -> Future[list[WriteResult]]:
         if getattr(getattr(self, "serialization_format", None), "name", "TORCH_SAVE") == "SAFETENSORS":
@@ -194,7 +240,7 @@ class S3StorageWriter(FileSystemWriter):
     # ---- finishing
 
     def finish(self, metadata: Metadata, results: list[list[WriteResult]]) -> None:
-        """Publishes the checkpoint, then removes the objects it replaced.
+        """Publishes the checkpoint, then removes the objects it replaced, and what killed saves have left open.
 
         Raises:
             S3PreconditionFailedError: another save at this path was faster.
@@ -205,7 +251,34 @@ class S3StorageWriter(FileSystemWriter):
             metadata.version = "1.0.0"
         used = {info.relative_path for info in metadata.storage_data.values()}
         empty = [name for name in self._empty if name not in used]
-        _commit.replace(self.fs._client, str(self.path), self._metadata_uri(), metadata, empty, self._replaced)
+        left = self._left_open()
+        client, root, path = self.fs._client, str(self.path), self._metadata_uri()
+        try:
+            _commit.replace(client, root, path, metadata, empty, self._replaced)
+        except BaseException as error:
+            if isinstance(error, S3PreconditionFailedError):
+                _commit.remove_lost(client, root, path, _commit.object_names(metadata))
+            if _is_certain(error):
+                self._withdraw()
+            raise
+        _saving.abort(client, left)
+        if self._claim:
+            _saving.release(client, self._claim)
+
+    def _left_open(self) -> list[_saving.OpenUpload]:
+        """Uploads of other saves, where one was found. Ours are complete, and no save that has begun one can commit after ours.
+
+        That holds of those that are open before ours is published: a later save may have opened those that come after.
+        """
+        if not (self._claim and self._claim.found):
+            return []
+        names = _saving.names_like(self._prefixes, SHARD_SUFFIX, of_any_rank=not self._saves_alone)
+        return _saving.open_uploads(self.fs._client, str(self.path), names)
+
+
+def _is_certain(error: BaseException) -> bool:
+    """Whether nothing that failed by it can still come true: a request without an answer may be carried out later."""
+    return isinstance(error, Exception) and (not isinstance(error, S3Exception) or 400 <= error.status < 500)
 
 
 def _generation() -> str:
