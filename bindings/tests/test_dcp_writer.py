@@ -445,3 +445,22 @@ def test_single_precision_state_is_not_copied_by_python(emulator, bucket):
         patch.setattr(penstock.S3Writer, "write", counting)
         dcp.save({"a": torch.zeros(5_000_000), "b": torch.zeros(1000, 1000)[:500]}, storage_writer=writer)
     assert max(seen) < 2000
+
+
+class OnePrefix(S3PrefixStrategyBase):
+    def generate_prefix(self, rank):
+        return "all_"
+
+
+def test_a_strategy_that_gives_two_ranks_one_prefix_is_refused(emulator, bucket):
+    writer = dcp_io.writer_of(emulator, f"s3://{bucket}/ck", prefix_strategy=OnePrefix())
+    writer.set_up_storage_writer(True)
+    with pytest.raises(ValueError, match="gives rank 0 and rank 1 the same prefix 'all_'"):
+        writer.prepare_global_plan([SavePlan([]), SavePlan([])])
+
+
+def test_saving_without_collectives_spares_a_checkpoint_of_all_ranks(emulator, client, bucket):
+    saved = {"weight": torch.full((1000,), 1.0)}
+    dcp_io.save(emulator, f"s3://{bucket}/ck", saved)
+    dcp_io.save(emulator, f"s3://{bucket}/ck", {"weight": torch.full((1000,), 2.0)}, {"use_collectives": False})
+    assert dcp_io.same(dcp_io.loaded(client, bucket, "ck", saved), saved)

@@ -160,7 +160,11 @@ class S3StorageWriter(FileSystemWriter):
             _saving.release(self.fs._client, self._claim._replace(found=None))
 
     def prepare_global_plan(self, plans: list[SavePlan]) -> list[SavePlan]:
-        """Gives every plan its names, by its place; one that has them keeps them."""
+        """Gives every plan its names, by its place; one that has them keeps them.
+
+        Raises:
+            ValueError: the prefix strategy gives two ranks the same names.
+        """
         generation = self._new_generation()
         named = [
             dataclasses.replace(plan, storage_data=self._storage_of(rank, generation, len(plans)))
@@ -168,6 +172,7 @@ class S3StorageWriter(FileSystemWriter):
             else plan
             for rank, plan in enumerate(plans)
         ]
+        _check_names_apart([plan.storage_data.prefix for plan in named])
         self._prefixes = {_GENERATION.sub("", plan.storage_data.prefix) for plan in named}
         if self.single_file_per_rank:
             self._empty = [
@@ -180,8 +185,9 @@ class S3StorageWriter(FileSystemWriter):
         return not self.use_collectives and self.rank is not None
 
     def _new_generation(self) -> str:
+        """Of the names of this save; a rank that saves alone has a checkpoint of all ranks at the same path to spare as well."""
         claimed = self._claim is None or self._claim.own is not None
-        return "" if claimed and not self._replaced else _generation()
+        return "" if claimed and not self._replaced and not self._saves_alone else _generation()
 
     def _storage_of(self, rank: int, generation: str, ranks: int) -> StorageMetadata:
         return StorageMetadata(self.prefix_strategy(rank) + generation, ranks, self._replaced and self._replaced.etag)
@@ -284,6 +290,17 @@ def _is_certain(error: BaseException) -> bool:
 def _generation() -> str:
     """Sets the names of one save apart from those of every other at the same path."""
     return f"g{secrets.token_hex(4)}_"
+
+
+def _check_names_apart(prefixes: list[str]) -> None:
+    ranks: dict[str, int] = {}
+    for rank, prefix in enumerate(prefixes):
+        other = ranks.setdefault(prefix, rank)
+        if other != rank:
+            raise ValueError(
+                f"the prefix strategy gives rank {other} and rank {rank} the same prefix {prefix!r}, so that one would write over"
+                " the other's objects; put the rank into it"
+            )
 
 
 def start_delay(ranks: int, fraction: float) -> float:
