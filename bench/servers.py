@@ -57,10 +57,16 @@ def penstock_emulator(*options: str, journal: bool = False) -> Iterator[Server]:
         process.wait(START_TIMEOUT_S)
 
 
+def free_port() -> int:
+    """One that was free just now."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port: int = free.getsockname()[1]
+    return port
+
+
 @contextlib.contextmanager
 def moto() -> Iterator[Server]:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     command = [sys.executable, "-m", "moto.server", "-H", "127.0.0.1", "-p", str(port)]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     try:

@@ -1,7 +1,7 @@
 """Programs written for the reference connector, which know nothing of ours, run under its name on Penstock.
 
 They are ours, in the shape of the field's: what the reference documents, a pre-training framework, a fine-tuning recipe. The
-same programs run on the reference itself in tests/foreign/test_third_party_reference.py, so that they are what they claim to be.
+same programs run on the reference itself too, so that they are what they claim to be.
 """
 
 from __future__ import annotations
@@ -58,3 +58,12 @@ def test_fine_tuning_resumes(emulator: Emulator) -> None:
     emulator.client().create_bucket("halves")
     run(emulator, *COMPAT, "fine_tuning.py", "halves", "2")
     assert run(emulator, *COMPAT, "fine_tuning.py", "halves", "4", "resume") == whole
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("documented_calls.py", "data"), (*TORCHRUN, "pretraining.py", "data", "4"), ("fine_tuning.py", "data", "2")],
+    ids=["documented calls", "pre-training", "fine-tuning"],
+)
+def test_runs_on_the_reference(emulator: Emulator, command: tuple[str, ...]) -> None:
+    assert run(emulator, *command)

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import sys
 import urllib.request
 from pathlib import Path
 
 from groups.client_python import PEERS, not_md5
 from harness import Measurement, Row, interleave, per_gigabyte, rows, run_json
-from servers import CREDENTIALS, Server, penstock_emulator
+from servers import CREDENTIALS, Server, free_port, penstock_emulator
 
 PROGRAM = str(Path(__file__).parent.parent / "clients" / "python_dcp.py")
 RANKS = 4
@@ -42,8 +41,7 @@ def bytes_sent(admin: str) -> int:
 
 def loaded(rounds: int, name: str, ranks: int, shape: str, delay_ms: int = 0) -> list[Row]:
     """Both load the same checkpoint, which the reference has written by four ranks."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     admin = f"http://127.0.0.1:{port}"
     delay = ["--first-byte-delay-ms", str(delay_ms)] if delay_ms else []
     with penstock_emulator("--memory", "--admin-port", str(port), *delay) as server:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from groups.emulator import wrk
 from harness import BUILD, Measurement, Row, interleave, process_cpu_seconds, rows, run_json
-from servers import ACCESS_KEY, SECRET_KEY, Server, moto, penstock_emulator
+from servers import ACCESS_KEY, SECRET_KEY, Server, free_port, moto, penstock_emulator
 
 BODY_BYTES = 1 << 10
 TARGETS = 20_000  # keys that a put benchmark writes, over and over
@@ -156,10 +156,7 @@ def first_answer(command: list[str], port: int | None) -> Measurement:
 
 def start(rounds: int) -> list[Row]:
     """Process start to first answer, in memory and on a directory of 100,000 objects."""
-    import socket
-
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     program = str(BUILD / "emulator/server/penstock-emulator")
     with folder() as data:
         run_json([str(BUILD / "bench/bench_seed_store"), str(data), "objects", "100000", "100", "16", "8"], timeout=600)

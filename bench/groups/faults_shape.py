@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from harness import Measurement, Row, interleave, process_cpu_seconds, rows, run_json
-from servers import Server, penstock_emulator
+from servers import Server, free_port, penstock_emulator
 
 CONNECTIONS = 64
 RATE = 90_000_000  # bytes a second of one connection
@@ -155,8 +155,7 @@ def fill_and_reset(server: Server, admin: str) -> Measurement:
 
 def reset(rounds: int) -> list[Row]:
     """A namespace of 100,000 objects, made as new."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     with penstock_emulator("--memory", "--auth", "off", "--admin-port", str(port)) as server:
         results = interleave({"penstock": lambda: fill_and_reset(server, f"http://127.0.0.1:{port}")}, rounds)
     return rows(results, "penstock", {"ms": ("faults.reset", "ms")})

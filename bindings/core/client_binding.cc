@@ -73,13 +73,6 @@ PyClient MakeClient(Options options) {
   return PyClient{std::move(client)};
 }
 
-// Runs a verb without the GIL, listening to Ctrl-C.
-template <class Request>
-typename Request::Response Call(const PyClient& self, Request request) {
-  auto result = WithoutGil([&] { return self.client->Call(std::move(request), SignalPending); });
-  return Unwrap(std::move(result));
-}
-
 struct ReadArguments {
   std::string bucket;
   std::string key;

@@ -3,8 +3,11 @@
 #define PENSTOCK_BINDINGS_CORE_CLIENT_BINDING_H_
 
 #include <memory>
+#include <utility>
 
 #include "bindings/core/bindings.h"
+#include "bindings/core/errors.h"
+#include "bindings/core/interrupt.h"
 #include "penstock/client.h"
 
 namespace penstock::python {
@@ -12,6 +15,13 @@ namespace penstock::python {
 struct PyClient {
   std::shared_ptr<Client> client;
 };
+
+// Runs a verb without the GIL, listening to Ctrl-C.
+template <class Request>
+typename Request::Response Call(const PyClient& self, Request request) {
+  auto result = WithoutGil([&] { return self.client->Call(std::move(request), SignalPending); });
+  return Unwrap(std::move(result));
+}
 
 // The verbs of a multipart upload.
 void BindMultipart(Guarded<PyClient>& client);

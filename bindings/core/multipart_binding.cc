@@ -13,8 +13,6 @@
 
 #include "bindings/core/bindings.h"
 #include "bindings/core/client_binding.h"
-#include "bindings/core/errors.h"
-#include "bindings/core/interrupt.h"
 #include "bindings/core/named_argument.h"
 
 namespace penstock::python {
@@ -42,12 +40,6 @@ class ViewSource final : public BodySource {
   ByteView bytes_;
   std::size_t at_ = 0;
 };
-
-template <class Request>
-typename Request::Response Call(const PyClient& self, Request request) {
-  auto result = WithoutGil([&] { return self.client->Call(std::move(request), SignalPending); });
-  return Unwrap(std::move(result));
-}
 
 Part ToPython(CompletedPart part) { return {part.part_number, std::move(part.etag.value), std::move(part.checksum_crc64nvme)}; }
 

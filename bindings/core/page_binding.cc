@@ -7,8 +7,6 @@
 
 #include "bindings/core/bindings.h"
 #include "bindings/core/client_binding.h"
-#include "bindings/core/errors.h"
-#include "bindings/core/interrupt.h"
 #include "bindings/core/named_argument.h"
 
 namespace penstock::python {
@@ -19,12 +17,6 @@ using namespace py::literals;
 
 // With their fractions: two versions may be of the same second.
 double EpochTime(WallTime time) { return std::chrono::duration<double>(time.time_since_epoch()).count(); }
-
-template <class Request>
-typename Request::Response Call(const PyClient& self, Request request) {
-  auto result = WithoutGil([&] { return self.client->Call(std::move(request), SignalPending); });
-  return Unwrap(std::move(result));
-}
 
 // (versions as tuples, common prefixes, next key marker, next version id marker).
 py::tuple ListVersions(const PyClient& self, Text<"bucket"> bucket, Text<"prefix"> prefix, Text<"delimiter"> delimiter,

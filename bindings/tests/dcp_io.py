@@ -37,6 +37,15 @@ def some_state(seed: int = 0) -> dict[str, Any]:
     }
 
 
+PART = 5 * 1024**2
+
+
+def state_of_two_files(seed: int) -> dict[str, torch.Tensor]:
+    """For a save by two threads: one file goes out in three parts of PART bytes, the other in one request."""
+    large = torch.arange(PART // 2, dtype=torch.float32) + seed
+    return {"large": large, "small": torch.full((5000,), float(seed)), "seed": torch.tensor(seed)}
+
+
 def emptied(state: Any) -> Any:
     """The same with other values, to be loaded into."""
     if isinstance(state, dict):

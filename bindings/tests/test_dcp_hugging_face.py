@@ -8,14 +8,13 @@ import bucket_io
 import dcp_io
 import penstock
 import pytest
+import safetensors.torch
 import torch
 import torch.distributed.checkpoint as dcp
 from checkpoints import Sharded
 from penstock.testing import Emulator
 from torch.distributed.checkpoint.api import CheckpointException
 
-pytest.importorskip("torch.distributed.checkpoint.hf_storage")
-safetensors = pytest.importorskip("safetensors.torch")
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
 
@@ -56,7 +55,7 @@ def test_saves_and_loads_in_files_and_an_index(emulator: Emulator, client: penst
     assert index["metadata"]["total_size"] == sum(tensor.nbytes for tensor in state.values())
     stored = {}
     for name in NAMES:
-        stored |= safetensors.load(bucket_io.get(client, bucket, f"ck/{name}"))
+        stored |= safetensors.torch.load(bucket_io.get(client, bucket, f"ck/{name}"))
     assert dcp_io.same(stored, {name: tensor.contiguous() for name, tensor in {key: state[key] for key in stored}.items()})
     assert len(stored) == len(state)
     loaded = dcp_io.emptied(state)
@@ -84,7 +83,7 @@ def test_shards_of_ranks_without_an_index_load_in_another_sharding(emulator, cli
     for rank, rows in enumerate((whole[:1000], whole[1000:])):
         sharding = {"DCP_SHARDING_INFO": json.dumps({"rows": {"saved_offsets": [1000 * rank, 0]}})}
         name = f"ck/shard-0000{rank + 1}-model-00001-of-00001.safetensors"
-        bucket_io.put(client, bucket, name, safetensors.save({"rows": rows.contiguous()}, sharding))
+        bucket_io.put(client, bucket, name, safetensors.torch.save({"rows": rows.contiguous()}, sharding))
     middle, columns = torch.zeros(600, 64), torch.zeros(2000, 5, dtype=torch.float64)
     mark = emulator.journal().last
     for target, offsets in ((middle, (700, 0)), (columns, (0, 20))):

@@ -13,6 +13,7 @@ import torch.distributed.checkpoint as dcp
 from checkpoints import Checkpoints, Sharded, emptied, same_bits
 from penstock.dcp import _layout, _load
 from penstock.dcp._claims import Claims
+from penstock.dcp._stored import Want
 from penstock.testing import Emulator
 from torch.distributed.checkpoint import DefaultLoadPlanner
 from torch.distributed.checkpoint.metadata import MetadataIndex
@@ -240,8 +241,10 @@ def test_columns_of_one_tensor_are_no_collision() -> None:
     assert claims.claim(right, tensor[:, 5:]) is one
     assert claims.claim(request("w", (0, 4), (10, 2)), tensor[:, 4:6]) is None
     assert claims.claim(request("other", (0, 0), (10, 5)), tensor[:, 5:]) is None
-    claims.release(one, left)
-    claims.release(one, right)
+    for each in (left, right):
+        want = Want(each)
+        want.claim = one
+        claims.give_back(want)
     assert claims.claim(request("other", (0, 0), (10, 5)), tensor[:, 5:]) is not None
 
 

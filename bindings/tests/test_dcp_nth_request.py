@@ -10,13 +10,13 @@ import penstock
 import pytest
 import torch
 import torch.distributed.checkpoint as dcp
+from dcp_io import PART, state_of_two_files
 from penstock.__main__ import main
 from penstock.dcp import S3StorageReader, S3StorageWriter
 from penstock.testing import Emulator
 from torch.distributed.checkpoint.api import CheckpointException
 
 URI = "s3://bucket/ck"
-PART = 5 * 1024**2
 MOST_REQUESTS = 60  # an operation that never ends without a fault is an error of its own
 
 # What happens to one request. A connection that is lost while it is used again is made anew even by a
@@ -36,12 +36,6 @@ def own() -> Iterator[Emulator]:
         yield instance
 
 
-def state_of(seed: int) -> dict[str, torch.Tensor]:
-    """Two tensors for two files: one goes out in three parts, the other in one request."""
-    large = torch.arange(PART // 2, dtype=torch.float32) + seed
-    return {"large": large, "small": torch.full((5000,), float(seed)), "seed": torch.tensor(seed)}
-
-
 def config(own: Emulator, max_attempts: int) -> penstock.S3ClientConfig:
     return own.config(penstock.S3ClientConfig(part_size=PART, max_attempts=max_attempts))
 
@@ -50,11 +44,11 @@ def save(own: Emulator, seed: int, max_attempts: int) -> None:
     writer = S3StorageWriter(own.region, URI, config(own, max_attempts), endpoint=own.endpoint, thread_count=2)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        dcp.save(state_of(seed), storage_writer=writer, no_dist=True)
+        dcp.save(state_of_two_files(seed), storage_writer=writer, no_dist=True)
 
 
 def load(own: Emulator, max_attempts: int) -> dict[str, torch.Tensor]:
-    state = dcp_io.emptied(state_of(0))
+    state = dcp_io.emptied(state_of_two_files(0))
     reader = S3StorageReader(own.region, URI, config(own, max_attempts), endpoint=own.endpoint)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -65,7 +59,7 @@ def load(own: Emulator, max_attempts: int) -> dict[str, torch.Tensor]:
 def whole(state: dict[str, torch.Tensor]) -> int:
     """The seed of what was loaded, all of it."""
     seed = int(state["seed"])
-    assert dcp_io.same(state, state_of(seed)), f"a mixture: {seed} and others"
+    assert dcp_io.same(state, state_of_two_files(seed)), f"a mixture: {seed} and others"
     return seed
 
 
@@ -109,7 +103,7 @@ def test_the_nth_request_of_a_save_fails(own: Emulator, failure: str, kind: str,
         new, mark = there + 1, own.journal().last
         rule = {"when": {"nth": n}, "do": FAILURES[failure], "limit": {"times": 1}}
         requests, succeeded = meets_faults(own, rule, lambda new=new: save(own, new, ATTEMPTS[kind]))
-        found = whole(dcp_io.loaded(own.client(), "bucket", "ck", state_of(0)))
+        found = whole(dcp_io.loaded(own.client(), "bucket", "ck", state_of_two_files(0)))
         assert found in ({new} if succeeded else {there, new})
         assert kind == "persistent" or succeeded, f"request {n} was not tried again"
         assert whole(load(own, ATTEMPTS["transient"])) == found
@@ -155,6 +149,6 @@ def test_every_third_request_is_dropped(own: Emulator) -> None:
         assert whole(load(own, ATTEMPTS["transient"])) == seed
         own.faults().check()
         own.faults().clear()
-        assert whole(dcp_io.loaded(own.client(), "bucket", "ck", state_of(0))) == seed
+        assert whole(dcp_io.loaded(own.client(), "bucket", "ck", state_of_two_files(0))) == seed
         assert own.client()._client.list_multipart_uploads("bucket") == []
         assert len(dcp_io.names(own.client(), "bucket", "ck")) == 3

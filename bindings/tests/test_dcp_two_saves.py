@@ -15,8 +15,8 @@ import dcp_io
 import dcp_ranks
 import penstock
 import pytest
-import torch
 import torch.distributed.checkpoint as dcp
+from dcp_io import PART, state_of_two_files
 from penstock.__main__ import main
 from penstock.dcp import S3StorageWriter, _commit, _saving
 from penstock.testing import Emulator
@@ -24,7 +24,6 @@ from torch.distributed.checkpoint.api import CheckpointException
 
 URI = "s3://bucket/ck"
 CLAIM = ".metadata.saving"
-PART = 5 * 1024**2
 RANKS = 2
 
 
@@ -35,24 +34,18 @@ def own() -> Iterator[Emulator]:
         yield instance
 
 
-def state_of(seed: int) -> dict[str, torch.Tensor]:
-    """For two files: one goes out in three parts, the other in one request."""
-    large = torch.arange(PART // 2, dtype=torch.float32) + seed
-    return {"large": large, "small": torch.full((5000,), float(seed)), "seed": torch.tensor(seed)}
-
-
 def save(own: Emulator, seed: int, **kwargs: object) -> None:
     config = own.config(penstock.S3ClientConfig(part_size=PART))
     writer = S3StorageWriter(own.region, URI, config, endpoint=own.endpoint, thread_count=2, **kwargs)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        dcp.save(state_of(seed), storage_writer=writer, no_dist=True)
+        dcp.save(state_of_two_files(seed), storage_writer=writer, no_dist=True)
 
 
 def checkpoint_of(own: Emulator) -> int:
-    state = dcp_io.loaded(own.client(), "bucket", "ck", state_of(0))
+    state = dcp_io.loaded(own.client(), "bucket", "ck", state_of_two_files(0))
     seed = int(state["seed"])
-    assert dcp_io.same(state, state_of(seed)), f"a mixture: {seed} and others"
+    assert dcp_io.same(state, state_of_two_files(seed)), f"a mixture: {seed} and others"
     return seed
 
 

@@ -32,6 +32,12 @@ def new_namespace(region: str) -> Namespace:
         return _emulators[region].create_namespace(f"mock-{next(_numbers)}")
 
 
+def put(client: S3Client, bucket: str, key: str, data: bytes) -> None:
+    stream = PutObjectStream(client._client, bucket, key, None, None)
+    stream.write(data)
+    stream.close()
+
+
 class MockS3Client(S3Client):
     """A client with one bucket in memory.
 
@@ -54,9 +60,7 @@ class MockS3Client(S3Client):
         return self._s3._client
 
     def add_object(self, key: str, data: bytes) -> None:
-        stream = PutObjectStream(self._s3._client, self._bucket, key, None, None)
-        stream.write(data)
-        stream.close()
+        put(self._s3, self._bucket, key, data)
 
     def remove_object(self, key: str) -> None:
         self._s3.delete_object(self._bucket, key)

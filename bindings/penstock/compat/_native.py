@@ -200,9 +200,9 @@ class MockMountpointS3Client:
         )  # fmt: skip
 
     def add_object(self, key: str, data: bytes) -> None:
-        stream = PutObjectStream(self._s3._client, self.bucket, key, None, None)
-        stream.write(data)
-        stream.close()
+        from ._mock import put
+
+        put(self._s3, self.bucket, key, data)
 
     def remove_object(self, key: str) -> None:
         self._s3.delete_object(self.bucket, key)

@@ -23,6 +23,17 @@ def row_major(sizes: Sequence[int]) -> tuple[int, ...]:
     return tuple(reversed(strides))
 
 
+def is_one_run(sizes: Sequence[int], strides: Sequence[int]) -> bool:
+    """Whether the elements of such a tensor lie together, each once, in whatever order of its dimensions."""
+    expected = 1
+    for stride, size in sorted(zip(strides, sizes, strict=True)):
+        if size != 1:
+            if stride != expected:
+                return False
+            expected *= size
+    return True
+
+
 class Rows:
     """A box of a stored tensor as runs of bytes.
 

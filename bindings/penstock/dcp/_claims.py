@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     import torch
     from torch.distributed.checkpoint.planner import ReadItem
 
+    from ._stored import Want
+
 
 class Claim:
     """Parts of one tensor of the state dict, in memory [start, end)."""
@@ -39,7 +41,7 @@ class Claims:
         self._by_tensor: dict[object, Claim] = {}
 
     def claim(self, request: ReadItem, target: torch.Tensor) -> Claim | None:
-        """What to release afterwards; None: some of the memory of `target` is claimed already."""
+        """What to give back afterwards; None: some of the memory of `target` is claimed already."""
         strides = target.stride()
         itemsize = target.element_size()
         start = target.data_ptr()
@@ -68,8 +70,12 @@ class Claims:
         self._put_in(known)
         return known
 
-    def release(self, claim: Claim, request: ReadItem) -> None:
-        claim.requests = [each for each in claim.requests if each is not request]
+    def give_back(self, want: Want) -> None:
+        """What it has claimed, if anything."""
+        claim, want.claim = want.claim, None
+        if claim is None:
+            return
+        claim.requests = [each for each in claim.requests if each is not want.request]
         if not claim.requests:
             self._take_out(claim)
 

@@ -17,7 +17,7 @@ from torch.distributed.checkpoint.metadata import Metadata
 
 from .._client import S3Client
 from .._exceptions import S3Exception, S3NotFoundError, S3PreconditionFailedError
-from ._file_system import bucket_and_key
+from ._file_system import bucket_and_folder, bucket_and_key, etag_of, knows_no_conditions
 
 log = logging.getLogger(__name__)
 
@@ -38,10 +38,8 @@ def present(client: S3Client, path: str) -> Present | None:
     Raises:
         S3Exception: S3 did not say.
     """
-    try:
-        return Present(client.head_object(*bucket_and_key(path)).etag.strip('"'))
-    except S3NotFoundError:
-        return None
+    etag = etag_of(client, path)
+    return None if etag is None else Present(etag)
 
 
 def read_metadata(client: S3Client, path: str, version: Present) -> Metadata:
@@ -84,7 +82,7 @@ def publish(client: S3Client, path: str, metadata: Metadata, replaced: Present |
     except S3Exception as error:
         if replaced and isinstance(error, S3NotFoundError) and error.code == "NoSuchKey":
             raise overtaken(client, error, path) from error
-        if error.code != "NotImplemented" and error.status != 501:
+        if not knows_no_conditions(error):
             raise
         log.warning("%s: the service knows no conditional writes (%s); published without a condition", path, error)
         client._client.put_object(bucket, key, data)
@@ -152,8 +150,7 @@ def replace(client: S3Client, root: str, path: str, metadata: Metadata, empty: I
 
 def remove(client: S3Client, root: str, names: Iterable[str]) -> None:
     """Deletes objects below `root`; failures are logged."""
-    bucket, prefix = bucket_and_key(root)
-    prefix = prefix if prefix.endswith("/") or not prefix else prefix + "/"
+    bucket, prefix = bucket_and_folder(root)
     keys = sorted(prefix + name for name in names if name and not name.startswith("/"))
     for begin in range(0, len(keys), DELETE_AT_ONCE):
         try:

@@ -50,7 +50,7 @@ class Delivery:
         self._claims = claims
         self._decode = decode
         self._settle = settle
-        self._archives = _core.TensorArchives()
+        self.archives = _core.TensorArchives()
         self.again: list[Stored] = []  # was not as predicted, and is not in memory whole
 
     def resolve(self, want: Want) -> torch.Tensor:
@@ -73,7 +73,7 @@ class Delivery:
                 places.extend((stored.head_at, stored.head, stored.kind.payload, stored.tail_at, stored.tail))
             else:
                 self._take_bytes(stored, ctypes.string_at(stored.head_at, stored.length))
-        for stored, found in zip(tensors, self._archives.read(places), strict=True):
+        for stored, found in zip(tensors, self.archives.read(places), strict=True):
             layout = stored.layout
             if found == layout or (isinstance(found, tuple) and layout is not None and same_layout(found, layout)):
                 self._verify(stored)
@@ -117,15 +117,7 @@ class Delivery:
             if want.rows is not None and not want.target.is_inference():
                 _note_written(want.target)
             self._planner.commit_tensor(want.request, want.target)
-            if want.claim is not None:
-                self._claims.release(want.claim, want.request)
-                want.claim = None
-
-    def _release(self, stored: Stored) -> None:
-        for want in stored.wants:
-            if want.claim is not None:
-                self._claims.release(want.claim, want.request)
-                want.claim = None
+            self._claims.give_back(want)
 
     # ---- what was not as predicted
 
@@ -139,7 +131,8 @@ class Delivery:
             return
         data = self._in_memory(stored)
         if data is None:
-            self._release(stored)  # it is filled anew, and what waits for the same memory need not wait for that
+            for want in stored.wants:  # it is filled anew, and what waits for the same memory need not wait for that
+                self._claims.give_back(want)
             self.again.append(stored)
             return
         if found is None:
@@ -197,6 +190,4 @@ class Delivery:
                     self._settle()
             target.copy_(tensor)
             self._planner.commit_tensor(request, target)
-            if want.claim is not None:
-                self._claims.release(want.claim, want.request)
-                want.claim = None
+            self._claims.give_back(want)

@@ -196,6 +196,29 @@ def _path_or_str_to_str(path: str | os.PathLike[str]) -> str:
     return path if isinstance(path, str) else str(path)
 
 
+def etag_of(client: S3Client, path: str) -> str | None:
+    """One HEAD: the ETag of what is at `path`; None: nothing.
+
+    Raises:
+        S3Exception: S3 did not say.
+    """
+    try:
+        return client.head_object(*bucket_and_key(path)).etag.strip('"')
+    except S3NotFoundError:
+        return None
+
+
+def knows_no_conditions(error: S3Exception) -> bool:
+    """Whether a service refused a conditional write for being one."""
+    return error.code == "NotImplemented" or error.status == 501
+
+
+def bucket_and_folder(path: str | os.PathLike[str]) -> tuple[str, str]:
+    """Bucket of a checkpoint's path, and what the keys below it begin with."""
+    bucket, prefix = bucket_and_key(path)
+    return bucket, prefix if prefix.endswith("/") or not prefix else prefix + "/"
+
+
 def bucket_and_key(path: str | os.PathLike[str]) -> tuple[str, str]:
     """Bucket and key of a checkpoint's path.
 

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import torch
-from torch.distributed.checkpoint.default_planner import DefaultLoadPlanner
 
 from .. import _core
 from .._exceptions import S3NotFoundError
@@ -16,6 +15,7 @@ from ._boxes import Box, Rows, row_major
 from ._claims import Claims
 from ._delivery import Delivery
 from ._layout import ALIGNMENT, MOST_AROUND, Tails
+from ._planners import loads_own_memory
 from ._scratch import ARENA_BYTES, Arena, Scratch
 from ._stored import Kind, Part, Stored, Want, rows_in_place, rows_of_dense
 
@@ -64,12 +64,6 @@ class Batch:
             self.add(*strip)
 
 
-def _gives_own_memory(planner: LoadPlanner) -> bool:
-    """Whether its targets are parts of the state dict's tensors, as torch's planner has it."""
-    hooks = ("resolve_tensor", "lookup_tensor", "transform_tensor", "commit_tensor")
-    return all(getattr(type(planner), hook, None) is getattr(DefaultLoadPlanner, hook) for hook in hooks)
-
-
 def _missing(error: S3NotFoundError) -> S3NotFoundError:
     """What a load says of an object that its metadata names and that is not there."""
     if error.code == "NoSuchBucket":
@@ -102,13 +96,12 @@ class Load:
         tails: Tails,
     ) -> None:
         self._client = client._client
-        self._window = WINDOW_BYTES if _gives_own_memory(planner) else min(WINDOW_BYTES, UNKNOWN_WINDOW_BYTES)
+        self._window = WINDOW_BYTES if loads_own_memory(planner) else min(WINDOW_BYTES, UNKNOWN_WINDOW_BYTES)
         self._path_of = path_of
         self._tails = tails
         self._reader = _core.RangeReader(
             self._client, max_gap=max_gap_size, max_request=REQUEST_BYTES if max_request_size is None else max_request_size
         )
-        self._archives = _core.TensorArchives()
         self._scratch = Scratch()
         self._claims = Claims()
         self._delivery = Delivery(planner, tails, self._claims, decode, self._finish_all)
@@ -205,7 +198,7 @@ class Load:
             return  # the object ends early, which is said when it is read
         memory = [torch.frombuffer(each, dtype=torch.uint8) for each in (head, tail)]
         place = array("Q", (memory[0].data_ptr(), size, stored.length - 2 * size, memory[1].data_ptr(), size))
-        found = self._archives.read(place)[0]
+        found = self._delivery.archives.read(place)[0]
         if isinstance(found, int):
             self._tails.learn(kind.payload, stored.length - found - kind.payload)
 
@@ -343,9 +336,7 @@ class Load:
 
     def _add_whole(self, stored: Stored) -> None:
         for want in stored.wants:
-            if want.claim is not None:
-                self._claims.release(want.claim, want.request)
-                want.claim = None
+            self._claims.give_back(want)
         batch = self._room(stored, stored.length, stored.length)
         stored.parts = []
         stored.head, stored.tail = stored.length, 0

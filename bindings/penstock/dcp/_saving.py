@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from .._client import S3Client
 from .._exceptions import S3ConflictError, S3Exception, S3NotFoundError, S3PreconditionFailedError
-from ._file_system import bucket_and_key
+from ._file_system import bucket_and_folder, bucket_and_key, etag_of, knows_no_conditions
 
 log = logging.getLogger(__name__)
 
@@ -52,23 +52,16 @@ def claim(client: S3Client, metadata_path: str) -> Claim | None:
         try:
             return Claim(path, own=client._client.put_object(bucket, key, data, if_none_match=True).strip('"'))
         except (S3PreconditionFailedError, S3ConflictError):
-            found = _etag(client, path)
+            found = etag_of(client, path)
             if found:
                 log.info("%s is there: another save is under way or was killed; this one gives its objects new names", path)
                 return Claim(path, found=found)
         except S3Exception as error:
-            if error.code != "NotImplemented" and error.status != 501:
+            if not knows_no_conditions(error):
                 raise
             log.warning("%s: the service knows no conditional writes (%s); two saves at a time are not kept apart", path, error)
             return None
     return Claim(path)
-
-
-def _etag(client: S3Client, path: str) -> str | None:
-    try:
-        return client.head_object(*bucket_and_key(path)).etag.strip('"')
-    except S3NotFoundError:
-        return None
 
 
 def release(client: S3Client, claimed: Claim) -> None:
@@ -79,7 +72,7 @@ def release(client: S3Client, claimed: Claim) -> None:
     """
     known = {claimed.own, claimed.found} - {None}
     try:
-        if known and _etag(client, claimed.path) in known:
+        if known and etag_of(client, claimed.path) in known:
             client.delete_object(*bucket_and_key(claimed.path))
     except S3Exception as error:
         log.warning("%s stays (%s); the next save there removes it", claimed.path, error)
@@ -96,8 +89,7 @@ def names_like(prefixes: Iterable[str], suffix: str, *, of_any_rank: bool) -> re
 
 def open_uploads(client: S3Client, root: str, names: re.Pattern[str]) -> list[OpenUpload]:
     """The multipart uploads of such names below `root` that are neither completed nor given up; none if S3 does not say."""
-    bucket, prefix = bucket_and_key(root)
-    prefix = prefix if prefix.endswith("/") or not prefix else prefix + "/"
+    bucket, prefix = bucket_and_folder(root)
     found: list[OpenUpload] = []
     key_marker = id_marker = ""
     try:

@@ -15,8 +15,9 @@ from torch.distributed.checkpoint.storage import WriteResult
 
 from .. import _core
 from . import _archive
+from ._planners import saves_own_memory
 from ._sink import KeptOpen, Sink, WritingSink
-from ._staging import Staged, dense, keeps_what_it_gave, staged
+from ._staging import Staged, dense, staged
 
 # So much memory made for an upload may wait to be sent; then it is waited for.
 MAX_UNSETTLED_BYTES = 96 * 1024**2
@@ -77,7 +78,7 @@ class ShardWriter:
     def __init__(self, planner: SavePlanner, extensions: Sequence[Any], copy_ahead_bytes: int) -> None:
         self._planner = planner
         self._extensions = extensions
-        self._keeps = keeps_what_it_gave(planner)
+        self._keeps = saves_own_memory(planner)
         self._copy_ahead_bytes = copy_ahead_bytes if self._keeps else 0
 
     def write(self, shard: Shard, sink: Sink) -> list[WriteResult]:
@@ -136,7 +137,7 @@ class SafetensorsWriter:
 
     def __init__(self, planner: SavePlanner, copy_ahead_bytes: int) -> None:
         self._planner = planner
-        self._keeps = keeps_what_it_gave(planner)
+        self._keeps = saves_own_memory(planner)
         self._copy_ahead_bytes = copy_ahead_bytes if self._keeps else 0
 
     def write(self, shard: Shard, sink: Sink) -> list[WriteResult]:

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import torch
-from torch.distributed.checkpoint.default_planner import DefaultSavePlanner
 from torch.distributed.checkpoint.planner import SavePlanner, WriteItem
+
+from ._boxes import is_one_run
 
 
 class Staged(NamedTuple):
@@ -51,30 +52,12 @@ def _arrived(entry: Staged, event: Any) -> Staged:
 
 def dense(item: WriteItem, tensor: torch.Tensor, fresh: bool = False) -> Staged:
     """As it is where its bytes are one run of memory, else a copy that keeps the order of its dimensions."""
-    if tensor.layout is not torch.strided or tensor.is_contiguous() or _is_one_run(tensor):
+    if tensor.layout is not torch.strided or tensor.is_contiguous():
+        return Staged(item, tensor, fresh)
+    # Equal sizes alone do not tell: an expanded tensor may be as large as its storage and have one element of it.
+    if tensor.untyped_storage().nbytes() == tensor.nbytes and is_one_run(tensor.shape, tensor.stride()):
         return Staged(item, tensor, fresh)
     return Staged(item, tensor.clone(), True)
-
-
-def _is_one_run(tensor: torch.Tensor) -> bool:
-    """Whether its elements are all of its storage, each once: those of an expanded tensor are not."""
-    if tensor.untyped_storage().nbytes() != tensor.nbytes:
-        return False
-    expected = 1
-    for stride, extent in sorted(zip(tensor.stride(), tensor.shape, strict=True)):
-        if extent != 1:
-            if stride != expected:
-                return False
-            expected *= extent
-    return True
-
-
-def keeps_what_it_gave(planner: SavePlanner) -> bool:
-    """Whether the planner gives the state's own tensors: what another one gave may be overwritten when the next is asked for."""
-    own = type(planner)
-    return isinstance(planner, DefaultSavePlanner) and all(
-        getattr(own, name) is getattr(DefaultSavePlanner, name) for name in ("resolve_data", "lookup_object", "transform_object")
-    )
 
 
 class _Copier:

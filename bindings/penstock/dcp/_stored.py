@@ -10,7 +10,7 @@ import torch
 from torch.distributed.checkpoint.metadata import TensorStorageMetadata
 from torch.distributed.checkpoint.planner import LoadItemType
 
-from ._boxes import SHORT_ROW, Box, Rows, row_major
+from ._boxes import SHORT_ROW, Box, Rows, is_one_run, row_major
 
 if TYPE_CHECKING:
     from torch.distributed.checkpoint.metadata import Metadata, MetadataIndex
@@ -180,18 +180,23 @@ def stored_items(requests: Iterable[ReadItem], storage_data: dict[Any, Any], cat
     return [stored for _, stored in sorted(by_place.items(), key=lambda entry: entry[0])]
 
 
+def _takes_bytes(target: torch.Tensor, kind: Kind) -> bool:
+    """Whether stored bytes mean the same in its memory."""
+    return (
+        target.dtype == kind.dtype
+        and target.device.type == "cpu"
+        and type(target) is torch.Tensor
+        and target.layout == torch.strided
+        and not target.is_conj()
+        and not target.is_neg()
+    )
+
+
 def rows_in_place(want: Want, kind: Kind) -> Rows | None:
     """How what is wanted lies in the target's memory; None: it cannot, or not in rows worth it."""
     target = want.target
     assert target is not None
-    if (
-        target.dtype != kind.dtype
-        or target.device.type != "cpu"
-        or type(target) is not torch.Tensor
-        or target.layout != torch.strided
-        or target.is_conj()
-        or target.is_neg()
-    ):
+    if not _takes_bytes(target, kind):
         return None
     rows = Rows(want.box.lengths, kind.strides, target.stride(), kind.itemsize)
     return rows if not rows.levels or rows.run >= SHORT_ROW else None
@@ -201,17 +206,8 @@ def rows_of_dense(want: Want, kind: Kind) -> Rows | None:
     """One run where the whole tensor is wanted and the target has its elements together, in whatever order."""
     target = want.target
     assert target is not None
-    if want.box.lengths != kind.sizes or target.dtype != kind.dtype or type(target) is not torch.Tensor:
-        return None
-    if target.device.type != "cpu" or target.layout != torch.strided or target.is_conj() or target.is_neg():
-        return None
-    expected = 1
-    for stride, size in sorted(zip(target.stride(), kind.sizes, strict=True)):
-        if size != 1:
-            if stride != expected:
-                return None
-            expected *= size
-    return Rows((kind.payload,), (1,), (1,), 1)
+    whole = want.box.lengths == kind.sizes and _takes_bytes(target, kind) and is_one_run(kind.sizes, target.stride())
+    return Rows((kind.payload,), (1,), (1,), 1) if whole else None
 
 
 def copy_part(part: Part) -> bool:

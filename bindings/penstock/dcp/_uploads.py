@@ -13,6 +13,8 @@ from ._sink import UploadSink
 
 Result = TypeVar("Result")
 
+LONGEST_WAIT_S = 0.25
+
 
 class _GivenUp(Exception):
     """Another object's upload failed."""
@@ -72,7 +74,11 @@ def upload_all(
         thread.start()
     run()
     for thread in threads:
-        thread.join()
+        while thread.is_alive():
+            try:
+                thread.join(LONGEST_WAIT_S)  # in turns: a signal that comes just before Python begins to wait does not wake it
+            except BaseException as error:  # Ctrl-C ends the other uploads too
+                fail(error)
     if failures:
         raise next((error for error in failures if not isinstance(error, _GivenUp)), failures[0])
     return [result for number in sorted(results) for result in results[number]]

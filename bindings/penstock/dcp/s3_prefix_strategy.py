@@ -86,38 +86,36 @@ class NumericPrefixStrategy(S3PrefixStrategyBase):
         """`number` in this base, zeros in front up to `length` digits."""
 
 
-class BinaryPrefixStrategy(NumericPrefixStrategy):
+class _FixedBase(NumericPrefixStrategy):
+    """Digits of one base: its number and the letter by which Python formats it."""
+
+    _BASE: int
+    _FORMAT: str
+
+    def __init__(
+        self,
+        epoch_num: int | None = None,
+        min_prefix_length: int = 10,
+        prefix_count: int | None = None,
+        *,
+        min_prefix_len: int | None = None,
+    ) -> None:
+        super().__init__(self._BASE, epoch_num, min_prefix_length, prefix_count, min_prefix_len=min_prefix_len)
+
+    def _format_number(self, number: int, length: int) -> str:
+        return f"{number:0{length}{self._FORMAT}}"
+
+
+class BinaryPrefixStrategy(_FixedBase):
     """Binary digits; arguments as in :class:`NumericPrefixStrategy`."""
 
-    def __init__(
-        self,
-        epoch_num: int | None = None,
-        min_prefix_length: int = 10,
-        prefix_count: int | None = None,
-        *,
-        min_prefix_len: int | None = None,
-    ) -> None:
-        super().__init__(2, epoch_num, min_prefix_length, prefix_count, min_prefix_len=min_prefix_len)
-
-    def _format_number(self, number: int, length: int) -> str:
-        return f"{number:0{length}b}"
+    _BASE, _FORMAT = 2, "b"
 
 
-class HexPrefixStrategy(NumericPrefixStrategy):
+class HexPrefixStrategy(_FixedBase):
     """Hexadecimal digits, lower case; arguments as in :class:`NumericPrefixStrategy`."""
 
-    def __init__(
-        self,
-        epoch_num: int | None = None,
-        min_prefix_length: int = 10,
-        prefix_count: int | None = None,
-        *,
-        min_prefix_len: int | None = None,
-    ) -> None:
-        super().__init__(16, epoch_num, min_prefix_length, prefix_count, min_prefix_len=min_prefix_len)
-
-    def _format_number(self, number: int, length: int) -> str:
-        return f"{number:0{length}x}"
+    _BASE, _FORMAT = 16, "x"
 
 
 class RoundRobinPrefixStrategy(S3PrefixStrategyBase):

@@ -10,7 +10,7 @@ import os
 import queue
 import threading
 from collections.abc import Callable, Coroutine
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 MOST_THREADS = 32
+LONGEST_WAIT_S = 0.25
 
 
 class CancelledError(Exception):
@@ -136,6 +137,9 @@ def sync(loop: asyncio.AbstractEventLoop | None, function: Callable[..., Corouti
         raise RuntimeError(f"{function.__name__}() would wait for its own thread; await it instead")
     future = asyncio.run_coroutine_threadsafe(function(*args, **kwargs), loop)
     try:
+        # In turns: a signal that comes just before Python begins to wait does not wake it.
+        while not wait([future], LONGEST_WAIT_S).done:
+            pass
         return future.result()
     except BaseException:
         future.cancel()
