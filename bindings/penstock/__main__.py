@@ -1,4 +1,4 @@
-"""The ``penstock`` command: ``penstock simulate``, ``penstock checkpoint``; ``python -m penstock`` is the same."""
+"""The ``penstock`` command: ``simulate``, ``checkpoint``, ``conformance``; ``python -m penstock`` is the same."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 
 from . import __version__, _checkpoint_cli, simulate
 from ._exceptions import S3Exception
+from .conformance import _cli as conformance_cli
 
 _UNITS = {
     "": 1,
@@ -110,12 +111,13 @@ def _simulate(options: argparse.Namespace) -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line; returns the exit status: 0, 1 where a job failed or a checkpoint is damaged, 2 for an error."""
+    """Run the command line; returns the exit status: 0, 1 where a job or check failed or a checkpoint is damaged, 2: error."""
     parser = argparse.ArgumentParser(prog="penstock", description="S3 for PyTorch, and the S3 emulator that proves it.")
     parser.add_argument("--version", action="version", version=f"penstock {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     _add_simulate(commands)
     _checkpoint_cli.add_commands(commands)
+    conformance_cli.add_command(commands)
     options = parser.parse_args(arguments)
     run: Callable[[argparse.Namespace], int] = options.run
     try:

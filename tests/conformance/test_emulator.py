@@ -1,4 +1,4 @@
-"""The emulator gives the answers of conformance/cases, but for the deviations it is known by."""
+"""The emulator gives the answers of the wire cases, but for the deviations it is known by."""
 
 from __future__ import annotations
 
@@ -7,11 +7,9 @@ from pathlib import Path
 
 import boto3
 import pytest
-
-from conformance import cases
-from conformance.__main__ import summary
-from conformance.runner import Report, Runner
-from conformance.signing import Identity
+from penstock.conformance.wire import cases
+from penstock.conformance.wire.runner import Report, Runner
+from penstock.conformance.wire.signing import Identity
 
 # Why it deviates: the cases that show it.
 DEVIATIONS: dict[str, list[str]] = json.loads(Path(__file__).with_name("known_deviations.json").read_text())
@@ -50,7 +48,6 @@ def left_behind(emulator) -> list[str]:
 def test_answers_as_s3(standalone):
     chosen = [case for case in cases.load() if f"not_region:{standalone.region}" not in case.needs]
     report = judge(standalone, chosen)
-    print(summary(report, 0))
     assert unexpected(report) == []
     assert report.laws_broken == {}
     assert [verdict.case.name for verdict in report.verdicts if verdict.not_run] == []

@@ -7,15 +7,15 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
+from penstock.__main__ import main
+from penstock.conformance.wire.cases import Case
+from penstock.conformance.wire.connection import Answer
+from penstock.conformance.wire.expectation import differences
+from penstock.conformance.wire.runner import Runner
+from penstock.conformance.wire.signing import Identity
+from penstock.conformance.wire.template import UnknownNameError, fill
 
-from conformance.__main__ import main
-from conformance.cases import Case
-from conformance.expectation import differences
-from conformance.runner import Runner
-from conformance.signing import Identity
-from conformance.template import UnknownNameError, fill
-from conformance.wire import Answer
-
+JUDGE = ["conformance", "--access-key", "a", "--secret-key", "b", "--endpoint"]
 ERROR = b"<Error><Code>NoSuchKey</Code><Message>gone</Message><RequestId>1</RequestId><HostId>2</HostId></Error>"
 
 
@@ -95,13 +95,12 @@ def wrong_server() -> Iterator[str]:
 
 def test_a_server_that_answers_200_to_everything_is_found_out(wrong_server, capsys, tmp_path):
     report = tmp_path / "report.json"
-    words = ["--endpoint", wrong_server, "--access-key", "a", "--secret-key", "b", "--json", str(report), "ranges/"]
-    assert main(words) == 1
+    assert main([*JUDGE, wrong_server, "wire", "--only", "ranges/", "--only", "law/", "--json", str(report)]) == 1
     printed = capsys.readouterr().out
-    assert "FAILED ranges/part-first-nine [recorded: AWS, recorded February 2026" in printed
+    assert "FAILED  wire/ranges/part-first-nine: recorded: AWS, recorded February 2026" in printed
     assert "status: expected 206, found 200" in printed
-    assert "law: every answer carries both request ids" in printed
-    assert '"name": "ranges/part-first-nine"' in report.read_text()
+    assert "FAILED  wire/law/every-answer-carries-both-request-ids" in printed
+    assert '"check": "ranges/part-first-nine"' in report.read_text()
 
 
 def test_a_case_the_endpoint_cannot_be_asked_is_not_run(wrong_server):
@@ -119,5 +118,5 @@ def test_a_failing_step_fails_the_case(wrong_server):
 
 
 def test_an_unknown_pattern_is_an_error(capsys):
-    assert main(["--endpoint", "http://127.0.0.1:1", "--access-key", "a", "--secret-key", "b", "no-such-case"]) == 2
-    assert "no case's name contains no-such-case" in capsys.readouterr().err
+    assert main([*JUDGE, "http://127.0.0.1:1", "wire", "--only", "no-such-case"]) == 2
+    assert "no check's name contains no-such-case" in capsys.readouterr().err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -44,8 +45,8 @@ def build(spec: Mapping[str, Any], values: Mapping[str, str], target: Target) ->
     length = bodies.signed_chunks_size(body_spec) if chunked else len(body)
     _add_framing(filled, headers, length)
     query = filled.get("query")
-    wire_target = filled["path"] + ("" if query is None else "?" + query)
-    payload = auth.get("payload", signing.hashlib.sha256(body).hexdigest())
+    wire_target: str = filled["path"] + ("" if query is None else "?" + query)
+    payload = auth.get("payload", hashlib.sha256(body).hexdigest())
     signed = signing.sign(filled["method"], target.endpoint, wire_target, headers, payload, auth, identity)
     if chunked:
         if signed.chunks is None:

@@ -9,7 +9,7 @@ import email.utils
 import re
 import time
 import urllib.parse
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 from xml.sax.saxutils import escape
 
@@ -36,7 +36,7 @@ def iso_date(offset_s: str) -> str:
 
 
 _FUNCTIONS = {"http_date": http_date, "amz_date": amz_date, "iso_date": iso_date}
-_FILTERS = {
+_FILTERS: dict[str | None, Callable[[str], str]] = {
     None: str,
     "url": lambda text: urllib.parse.quote(text, safe="-_.~"),
     "path": lambda text: urllib.parse.quote(text, safe="-_.~/"),

@@ -36,7 +36,7 @@ class Signed:
     chunks: ChunkSigner | None = None
 
 
-class _HeaderAuth(S3SigV4Auth):
+class _HeaderAuth(S3SigV4Auth):  # type: ignore[misc]  # botocore has no types
     """botocore's signer with the payload value given and some headers left unsigned."""
 
     def __init__(self, credentials: Credentials, service: str, region: str, payload: str, unsigned: frozenset[str]) -> None:
@@ -46,7 +46,7 @@ class _HeaderAuth(S3SigV4Auth):
     def payload(self, request: AWSRequest) -> str:
         return self._payload
 
-    def headers_to_sign(self, request: AWSRequest):
+    def headers_to_sign(self, request: AWSRequest) -> Any:
         headers = super().headers_to_sign(request)
         for name in self._unsigned:
             del headers[name]

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from xml.etree import ElementTree
 
+from .connection import Answer
 from .expectation import NAMESPACE, parse, texts
-from .wire import Answer
 
 
 @dataclass(frozen=True)

@@ -14,11 +14,11 @@ from xml.etree import ElementTree
 
 from . import request as requests
 from .cases import Case
+from .connection import Answer, Connection
 from .expectation import differences, saved, texts
 from .laws import LAWS
 from .signing import Identity
 from .template import fill, fill_all, names_in
-from .wire import Answer, Connection
 
 PROVIDED = {
     *("bucket", "other_bucket", "new_bucket", "missing_bucket", "prefix", "region"),
@@ -87,12 +87,13 @@ class Runner:
         """Runs cases one after another; `tell` hears of each."""
         report = Report()
         for case in cases:
-            verdict = self._judge(case, report)
+            verdict = self.judge(case, report)
             report.verdicts.append(verdict)
             tell(verdict)
         return report
 
-    def _judge(self, case: Case, report: Report) -> Verdict:
+    def judge(self, case: Case, report: Report) -> Verdict:
+        """Runs one case; `report` gets what its answer says about the laws."""
         lacking = self._lacking(case)
         if lacking:
             return Verdict(case, not_run=lacking)

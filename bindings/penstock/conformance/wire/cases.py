@@ -1,4 +1,4 @@
-"""Loads the cases of `conformance/cases` and chooses among them."""
+"""Loads the cases of `cases` and chooses among them."""
 
 from __future__ import annotations
 

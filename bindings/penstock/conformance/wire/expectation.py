@@ -9,7 +9,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from . import bodies
-from .wire import Answer
+from .connection import Answer
 
 NAMESPACE = "http://s3.amazonaws.com/doc/2006-03-01/"
 SHOWN = 300

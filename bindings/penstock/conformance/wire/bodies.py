@@ -38,7 +38,7 @@ def plain(spec: Any) -> bytes:
     if "base64" in spec:
         return base64.b64decode(spec["base64"])
     if "repeat" in spec:
-        return spec["repeat"].encode() * spec["times"] + spec.get("then", "").encode()
+        return bytes(spec["repeat"].encode() * spec["times"] + spec.get("then", "").encode())
     raise ValueError(f"no body can be made of {spec}")
 
 

@@ -1,0 +1,366 @@
+"""A recording proxy: between a client and any S3 endpoint, in this process. It notes requests, and may be told to meddle."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import http.client
+import re
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+from ._records import Record, Records
+
+if TYPE_CHECKING:
+    from ._bench import Access
+
+TIMEOUT_S = 120
+_HOP = {"connection", "keep-alive", "proxy-connection", "te", "transfer-encoding", "upgrade", "expect"}
+_RANGE = re.compile(r"bytes (\d+)-(\d+)/")
+_CODE = re.compile(rb"<Code>([^<]*)</Code>")
+Headers = list[tuple[str, str]]
+
+
+class Cut(Exception):
+    """Raised by a hook: the client's connection ends without an answer."""
+
+
+@dataclass
+class Answer:
+    """What the client gets."""
+
+    status: int
+    headers: Headers = field(default_factory=list)
+    body: bytes = b""
+    reason: str = ""
+
+    def header(self, name: str) -> str:
+        """Empty where there is none."""
+        return next((value for key, value in self.headers if key.lower() == name.lower()), "")
+
+
+@dataclass
+class Exchange:
+    """A request on its way. A hook may change `target`, `headers` and `body` and then says so by `changed`: it is signed anew."""
+
+    record: Record
+    method: str
+    target: str
+    headers: Headers
+    body: bytes
+    changed: bool = False
+
+    def header(self, name: str) -> str:
+        """Empty where there is none."""
+        return next((value for key, value in self.headers if key.lower() == name.lower()), "")
+
+    def set_header(self, name: str, value: str | None) -> None:
+        """In place of what there is; None: it goes. The request is signed anew."""
+        self.headers = [pair for pair in self.headers if pair[0].lower() != name.lower()]
+        if value is not None:
+            self.headers.append((name, value))
+        self.changed = True
+
+
+Forward = Callable[[Exchange], Answer]
+#: Stands in an exchange's way: forwards it, once, several times or not at all, and gives the answer.
+Hook = Callable[[Exchange, Forward], Answer]
+
+
+class RecordingProxy:
+    """Listens on a free port of 127.0.0.1 until it is closed. A context manager.
+
+    The request is forwarded as it came, ``Host`` included, so that its signature holds. An endpoint that insists on a host name
+    of its own (AWS) needs `resign`: then every request is signed anew for it, with the access's key.
+
+    Args:
+        access: The endpoint to forward to, and the key to sign with.
+        resign: None: where the endpoint is not one that takes any host name.
+
+    Thread safety: safe from any thread.
+    """
+
+    def __init__(self, access: Access, *, resign: bool | None = None) -> None:
+        self._access = access
+        self._resign = access.endpoint.endswith(".amazonaws.com") if resign is None else resign
+        self._hooks: list[Hook] = []
+        self._records: list[Record] = []
+        self._lock = threading.Lock()
+        self._numbers = 0
+        self._server = _Server(self)
+        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
+        self._thread.start()
+
+    @property
+    def endpoint(self) -> str:
+        """URL that clients take for the endpoint's."""
+        return f"http://127.0.0.1:{self._server.server_port}"
+
+    def __enter__(self) -> RecordingProxy:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends its connections and stops."""
+        self._server.shutdown()
+        self._server.end_connections()
+        self._server.server_close()
+        self._thread.join()
+
+    def records(self) -> Records:
+        """What was asked since the beginning or :meth:`forget`, in the order of arrival."""
+        with self._lock:
+            return Records(self._records)
+
+    def forget(self) -> None:
+        """Begins anew."""
+        with self._lock:
+            self._records.clear()
+
+    @contextmanager
+    def using(self, hook: Hook) -> Iterator[None]:
+        """`hook` stands in the way of every exchange meanwhile; outermost the one that came last."""
+        with self._lock:
+            self._hooks = [*self._hooks, hook]
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._hooks = [each for each in self._hooks if each is not hook]
+
+    # ---- one exchange, on the connection's thread
+
+    def _exchange(self, exchange: Exchange, connection: _Upstream) -> Answer:
+        record = exchange.record
+        with self._lock:
+            self._numbers += 1
+            record.number = self._numbers
+            self._records.append(record)
+            hooks = self._hooks
+
+        def forward(exchange: Exchange) -> Answer:
+            return self._forward(exchange, connection)
+
+        through: Forward = forward
+        for hook in hooks:
+            through = _behind(hook, through)
+        try:
+            answer = through(exchange)
+        finally:
+            record.ended_s = time.monotonic()
+        _note(record, answer)
+        return answer
+
+    def _forward(self, exchange: Exchange, connection: _Upstream) -> Answer:
+        target, headers = exchange.target, exchange.headers
+        signed = exchange.header("authorization").startswith("AWS4-HMAC-SHA256")
+        if signed and (self._resign or exchange.changed):
+            target, headers = self._signed(exchange)
+        return connection.send(exchange.method, target, headers, exchange.body)
+
+    def _signed(self, exchange: Exchange) -> tuple[str, Headers]:
+        from .wire.signing import Identity, sign
+
+        access = self._access
+        credential = exchange.header("authorization").partition("Credential=")[2].split("/")
+        region, service = (credential[2], credential[3]) if len(credential) > 4 else (access.region, "s3")
+        payload = exchange.header("x-amz-content-sha256") or "UNSIGNED-PAYLOAD"
+        if re.fullmatch("[0-9a-f]{64}", payload):
+            payload = hashlib.sha256(exchange.body).hexdigest()
+        dropped = {"authorization", "x-amz-date", "x-amz-content-sha256", *(["host"] if self._resign else [])}
+        headers = [pair for pair in exchange.headers if pair[0].lower() not in dropped]
+        if self._resign:
+            headers.insert(0, ("Host", urlsplit(access.endpoint).netloc))
+        auth = {"kind": "header", "region": region, "service": service, "token": access.session_token}
+        identity = Identity(access.access_key, access.secret_key)
+        signed = sign(exchange.method, access.endpoint, exchange.target, headers, payload, auth, identity)
+        return signed.target, signed.headers
+
+
+def _behind(hook: Hook, forward: Forward) -> Forward:
+    return lambda exchange: hook(exchange, forward)
+
+
+def _note(record: Record, answer: Answer) -> None:
+    record.status = answer.status
+    record.etag = answer.header("etag")
+    record.bytes_out = len(answer.body)
+    record.answer_headers = {name.lower(): value for name, value in answer.headers}
+    if answer.status >= 400 and (code := _CODE.search(answer.body)):
+        record.error_code = code[1].decode(errors="replace")
+    if record.operation == "GetObject" and answer.status == 200:
+        record.fetched = (0, len(answer.body))
+    elif record.operation == "GetObject" and answer.status == 206 and (sent := _RANGE.match(answer.header("content-range"))):
+        record.fetched = (int(sent[1]), int(sent[1]) + len(answer.body))
+
+
+class _Upstream:
+    """A connection to the endpoint, kept as long as the client's own."""
+
+    def __init__(self, endpoint: str) -> None:
+        parts = urlsplit(endpoint)
+        kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
+        self._open = functools.partial(kind, parts.hostname or "", parts.port, timeout=TIMEOUT_S)
+        self._connection: http.client.HTTPConnection | None = None
+
+    def send(self, method: str, target: str, headers: Headers, body: bytes) -> Answer:
+        reused = self._connection is not None
+        try:
+            return self._send(method, target, headers, body)
+        except (ConnectionError, http.client.RemoteDisconnected):
+            self.close()
+            if not reused:
+                raise
+        return self._send(method, target, headers, body)  # the endpoint had closed an idle connection
+
+    def _send(self, method: str, target: str, headers: Headers, body: bytes) -> Answer:
+        if self._connection is None:
+            self._connection = self._open()
+            self._connection.connect()
+            self._connection.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        connection = self._connection
+        connection.putrequest(method, target, skip_host=True, skip_accept_encoding=True)
+        for name, value in headers:
+            connection.putheader(name, value)
+        connection.endheaders(body or None)
+        response = connection.getresponse()
+        content = response.read()
+        if response.will_close:
+            self.close()
+        return Answer(response.status, response.getheaders(), content, response.reason)
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    request_queue_size = 512
+
+    def __init__(self, proxy: RecordingProxy) -> None:
+        self.proxy = proxy
+        self.connections: set[socket.socket] = set()
+        self.lock = threading.Lock()
+        super().__init__(("127.0.0.1", 0), _Handler)
+
+    def end_connections(self) -> None:
+        """Wakes the threads that wait for a client's next request."""
+        with self.lock:
+            for each in self.connections:
+                with suppress(OSError):
+                    each.shutdown(socket.SHUT_RDWR)
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A client that left, or an endpoint that did: the record says so by its status."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    server: _Server
+
+    def setup(self) -> None:
+        super().setup()
+        self.upstream = _Upstream(self.server.proxy._access.endpoint)
+        with self.server.lock:
+            self.server.connections.add(self.connection)
+
+    def finish(self) -> None:
+        with self.server.lock:
+            self.server.connections.discard(self.connection)
+        self.upstream.close()
+        super().finish()
+
+    def _serve(self) -> None:
+        body = self._body()
+        headers = [(name, value) for name, value in self.headers.items() if name.lower() not in _HOP]
+        if body and not self.headers.get("content-length"):
+            headers.append(("Content-Length", str(len(body))))
+        exchange = Exchange(_record(self.command, self.path, headers, len(body)), self.command, self.path, headers, body)
+        try:
+            answer = self.server.proxy._exchange(exchange, self.upstream)
+        except (Cut, OSError, http.client.HTTPException):
+            self.close_connection = True
+            with suppress(OSError):
+                self.connection.shutdown(socket.SHUT_RDWR)  # a forked worker may hold the descriptor, too
+            return
+        self._answer(answer)
+
+    def _body(self) -> bytes:
+        if "chunked" in (self.headers.get("transfer-encoding") or "").lower():
+            pieces = []
+            while size := int(self.rfile.readline().split(b";")[0], 16):
+                pieces.append(self.rfile.read(size))
+                self.rfile.readline()
+            while self.rfile.readline().strip():
+                pass
+            return b"".join(pieces)
+        return self.rfile.read(int(self.headers.get("content-length") or 0))
+
+    def _answer(self, answer: Answer) -> None:
+        self.send_response_only(answer.status, answer.reason or None)
+        bodiless = self.command == "HEAD" or answer.status in (204, 304)
+        for name, value in answer.headers:
+            if name.lower() in _HOP or (name.lower() == "content-length" and not bodiless):
+                continue
+            self.send_header(name, value)
+        if not bodiless:
+            self.send_header("Content-Length", str(len(answer.body)))
+        self.end_headers()
+        if not bodiless:
+            self.wfile.write(answer.body)
+
+    do_GET = do_PUT = do_POST = do_DELETE = do_HEAD = do_OPTIONS = _serve  # noqa: N815
+
+    def log_message(self, *_: object) -> None:
+        """Requests are recorded, not printed."""
+
+
+def _record(method: str, target: str, headers: Headers, size: int) -> Record:
+    path, _, text = target.partition("?")
+    bucket, _, key = path.removeprefix("/").partition("/")
+    query = dict(parse_qsl(text, keep_blank_values=True))
+    lower = {name.lower(): value for name, value in headers}
+    operation = _operation(method, bool(bucket), bool(key), query, lower)
+    return Record(
+        0, method, target, operation, unquote(bucket), unquote(key), query, lower, began_s=time.monotonic(), bytes_in=size
+    )
+
+
+# Of a bucket and of an object: the parameter that tells an operation from the plain one.
+_OF_BUCKET = {
+    "GET": (
+        *(("session", "CreateSession"), ("uploads", "ListMultipartUploads")),
+        *(("versions", "ListObjectVersions"), ("list-type", "ListObjectsV2")),
+    ),
+    "POST": (("delete", "DeleteObjects"),),
+}
+_OF_OBJECT = {
+    "GET": (("uploadId", "ListParts"), ("attributes", "GetObjectAttributes"), ("tagging", "GetObjectTagging")),
+    "PUT": (("partNumber", "UploadPart"), ("renameObject", "RenameObject"), ("tagging", "PutObjectTagging")),
+    "POST": (("uploads", "CreateMultipartUpload"), ("uploadId", "CompleteMultipartUpload")),
+    "DELETE": (("uploadId", "AbortMultipartUpload"), ("tagging", "DeleteObjectTagging")),
+}
+_PLAIN_BUCKET = {"GET": "ListObjects", "PUT": "CreateBucket", "HEAD": "HeadBucket", "DELETE": "DeleteBucket"}
+_PLAIN_OBJECT = {"GET": "GetObject", "PUT": "PutObject", "HEAD": "HeadObject", "DELETE": "DeleteObject"}
+
+
+def _operation(method: str, bucket: bool, key: bool, query: dict[str, str], headers: dict[str, str]) -> str:
+    if not bucket:
+        return "ListBuckets" if method == "GET" else ""
+    named, plain = (_OF_OBJECT, _PLAIN_OBJECT) if key else (_OF_BUCKET, _PLAIN_BUCKET)
+    name = next((name for parameter, name in named.get(method, ()) if parameter in query), plain.get(method, ""))
+    copy = {"PutObject": "CopyObject", "UploadPart": "UploadPartCopy"}
+    return copy.get(name, name) if "x-amz-copy-source" in headers else name

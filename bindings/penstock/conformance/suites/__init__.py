@@ -1,0 +1,29 @@
+"""The suites that come with the package. Each is imported when it is asked for."""
+
+from __future__ import annotations
+
+import importlib
+
+from .._suite import Suite
+
+#: Name to what it is about, in the order in which they run.
+KNOWN = {
+    "wire": "S3's answers, request by request, to the byte",
+}
+
+
+def find(name: str) -> Suite:
+    """The suite of a name in :data:`KNOWN`, or of MODULE:ATTRIBUTE.
+
+    Raises:
+        ValueError: there is none.
+        ModuleNotFoundError: something that it needs is not installed.
+    """
+    place = f"{__name__}._{name}:suite" if name in KNOWN else name
+    module, colon, attribute = place.partition(":")
+    if not colon:
+        raise ValueError(f"'{name}' is no suite; it takes {', '.join(KNOWN)}, or MODULE:ATTRIBUTE of your own")
+    found = getattr(importlib.import_module(module), attribute, None)
+    if not isinstance(found, Suite):
+        raise ValueError(f"'{place}' is no penstock.conformance.Suite")
+    return found

@@ -1,0 +1,195 @@
+"""Suites, verdicts and reports: what passes, fails or cannot be run is told apart, and told in every form."""
+
+from __future__ import annotations
+
+import http.client
+import json
+from urllib.parse import urlsplit
+from xml.etree import ElementTree
+
+import pytest
+from penstock.conformance import Access, Bench, Chart, Failed, NotRun, Suite, Trial, run
+from penstock.conformance import _html as html
+from penstock.conformance._proxy import Answer, Cut
+from penstock.conformance._records import coalesced, length, union, without
+from penstock.conformance._report import tell
+from penstock.conformance.clients import find
+from penstock.conformance.clients._penstock import Penstock
+
+suite = Suite("sample", "A sample", "Every outcome there is.")
+
+
+@suite.check("good", "a claim that holds")
+def _(trial: Trial) -> None:
+    trial.evidence(numbers=[1, 2])
+    trial.table("Figures", ("name", "count"), [("one", 1), ("many", 12345)])
+    trial.chart(Chart("Drawn", "x", "y", [("line & more", [(1, 2), (2, 4), (4, 3)])], logarithmic=True))
+
+
+@suite.check("bad", "a claim that does not <hold>")
+def _(trial: Trial) -> None:
+    trial.expect_equal(1, 2, "the number")
+    with trial.case("second"):
+        raise OSError("no \x01 answer")
+
+
+@suite.check("stopped", "a claim that breaks at once")
+def _(trial: Trial) -> None:
+    raise Failed("at once")
+
+
+@suite.check("absent", "a claim that cannot be tried")
+def _(trial: Trial) -> None:
+    raise NotRun("nothing to try it on")
+
+
+@suite.check("many", "a claim with too many problems to name")
+def _(trial: Trial) -> None:
+    for i in range(50):
+        trial.expect(False, f"problem {i}")
+
+
+@pytest.fixture
+def bench(standalone):
+    with Bench(Access(standalone.endpoint, standalone.access_key, standalone.secret_key)) as instance:
+        yield instance
+
+
+@pytest.fixture
+def report(bench):
+    return run([suite], bench, [Penstock])
+
+
+def test_every_check_has_the_verdict_it_earned(report):
+    assert {v.check: v.outcome for v in report.verdicts} == {
+        "good": "passed", "bad": "failed", "stopped": "failed", "absent": "not run", "many": "failed",
+    }  # fmt: skip
+    assert report.verdict("sample/bad").problems == ["the number: expected 2, found 1", "second: OSError: no \x01 answer"]
+    assert report.verdict("sample/stopped").problems == ["at once"]
+    assert report.verdict("sample/absent").reason == "nothing to try it on"
+    assert report.verdict("sample/many").problems[-1] == "and 30 further problems"
+    assert {v.client for v in report.verdicts} == {"penstock"}
+
+
+def test_the_json_report_has_all_of_it(report):
+    document = json.loads(json.dumps(report.document()))
+    assert document["summary"] == {"passed": 1, "failed": 3, "not run": 1}
+    assert document["verdicts"][0]["evidence"] == {"numbers": [1, 2]}
+    assert document["verdicts"][0]["tables"][0]["rows"] == [["one", 1], ["many", 12345]]
+    assert set(document["clients"]) == {"penstock"}
+
+
+def test_the_junit_report_is_what_build_servers_read(report):
+    root = ElementTree.fromstring(report.junit())
+    (one,) = root
+    assert (one.get("name"), one.get("tests"), one.get("failures"), one.get("skipped")) == ("sample (penstock)", "5", "3", "1")
+    assert "no ? answer" in (one.find("testcase[@name='bad']/failure").text or "")
+
+
+def test_the_page_has_charts_tables_and_everything_that_failed(report):
+    page = html.page(report)
+    ElementTree.fromstring(page[page.index("<svg") : page.index("</svg>") + 6])
+    for text in ("line &amp; more", "12,345", "a claim that does not &lt;hold&gt;", "nothing to try it on", "3 failed"):
+        assert text in page, text
+    assert "http" not in page.replace(report.endpoint, "")  # it asks nobody for anything
+
+
+def test_the_text_says_what_failed_and_why_nothing_else_ran(report):
+    assert "not run: 1 (nothing to try it on)" in report.text()
+    assert tell(report.verdict("sample/bad")).startswith("FAILED  sample/bad [penstock]: a claim that does not <hold>\n    the")
+    assert tell(report.verdict("sample/good"), verbose=False) == ""
+
+
+def test_checks_of_one_name_are_refused(bench):
+    twice = Suite("twice", "", "")
+    for _ in range(2):
+        twice.check("same", "")(lambda trial: None)
+    with pytest.raises(ValueError, match="two checks of one name: same"):
+        twice.checks(bench)
+
+
+@pytest.mark.parametrize(("name", "says"), [("s3cmd", "is no client; it takes penstock, "), ("json:JSONDecoder", "no sub-class")])
+def test_unknown_clients_are_refused(name, says):
+    with pytest.raises(ValueError, match=says):
+        find(name)
+
+
+def test_what_a_client_asks_is_recorded_and_buckets_are_removed(bench):
+    asks = Suite("asks", "", "")
+    seen = []
+
+    @asks.check("ask", "")
+    def _(trial: Trial) -> None:
+        bucket = trial.bucket()
+        trial.client.put(bucket, "a key", b"0123456789")
+        assert trial.client.get(bucket, "a key") == trial.store.get(bucket, "a key") == b"0123456789"
+        seen.extend([bucket, trial.records])
+
+    assert run([asks], bench, [Penstock]).failed == []
+    bucket, records = seen
+    assert [record.operation for record in records.of(key="a key")] == ["PutObject", "GetObject"]
+    assert records.fetched("a key") == [(0, 10)]
+    assert records.most_at_once() == 1
+    with pytest.raises(Exception, match="bucket does not exist"):
+        bench.store.keys(bucket)
+
+
+def ask(bench, method, target, **headers):
+    connection = http.client.HTTPConnection(urlsplit(bench.proxy.endpoint).netloc, timeout=30)
+    try:
+        connection.request(method, target, headers=headers)
+        answer = connection.getresponse()
+        return answer.status, answer.read()
+    finally:
+        connection.close()
+
+
+def test_a_hook_may_answer_change_and_cut(bench):
+    def hook(exchange, forward):
+        if exchange.record.key == "cut":
+            raise Cut
+        if exchange.record.key == "own":
+            return Answer(418, [("X-A", "b")], b"tea")
+        return forward(exchange)
+
+    with bench.proxy.using(hook):
+        assert ask(bench, "GET", "/b/own") == (418, b"tea")
+        with pytest.raises((http.client.HTTPException, ConnectionError)):
+            ask(bench, "GET", "/b/cut")
+    assert ask(bench, "GET", "/no-such-bucket/own")[0] == 404
+    assert [record.status for record in bench.proxy.records()] == [418, 0, 404]
+
+
+def test_a_changed_request_is_signed_anew(bench):
+    bucket = bench.new_bucket()
+    bench.store.put(bucket, "k", b"0123456789")
+
+    def longer(exchange, forward):
+        if exchange.record.operation == "GetObject":
+            exchange.set_header("Range", "bytes=2-4")
+        return forward(exchange)
+
+    with bench.proxy.using(longer):
+        data = find("boto3")(bench.access.at(bench.proxy.endpoint)).get(bucket, "k")
+    assert data == b"234"
+
+
+def test_a_bench_needs_an_endpoint():
+    with pytest.raises(ValueError, match="write http://host:port"):
+        Bench(Access("localhost:9000", "a", "b"))
+
+
+@pytest.mark.parametrize("operation", ["GET /b", "GET /b/k?uploadId=1", "POST /b?delete", "PUT /b/k?renameObject", "GET /"])
+def test_operations_are_known_by_their_names(bench, operation):
+    ask(bench, *operation.split())
+    names = {"GET /b": "ListObjects", "POST /b?delete": "DeleteObjects", "GET /": "ListBuckets"}
+    names |= {"GET /b/k?uploadId=1": "ListParts", "PUT /b/k?renameObject": "RenameObject"}
+    assert bench.proxy.records()[0].operation == names[operation]
+
+
+def test_arithmetic_of_ranges():
+    assert union([(5, 9), (0, 2), (2, 3), (8, 10), (4, 4)]) == [(0, 3), (5, 10)]
+    assert without([(0, 10), (20, 30)], [(2, 4), (9, 21)]) == [(0, 2), (4, 9), (21, 30)]
+    assert coalesced([(0, 1), (3, 4), (9, 10)], 2) == [(0, 4), (9, 10)]
+    assert coalesced([(0, 1), (3, 4), (9, 10)], float("inf")) == [(0, 10)]
+    assert length([(0, 3), (2, 4)]) == 5
