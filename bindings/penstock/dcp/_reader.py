@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from torch.distributed.checkpoint import metadata as torch_metadata
 from torch.distributed.checkpoint.filesystem import FileSystemReader
 from torch.distributed.checkpoint.metadata import Metadata
+from torch.distributed.checkpoint.planner import LoadPlan
 from torch.futures import Future
 
 from .. import _core
@@ -20,12 +21,13 @@ from ..s3reader.protocol import DCPS3ReaderConstructorProtocol
 from ._file_system import S3FileSystem, bucket_and_key
 from ._layout import Tails
 from ._load import Load
+from ._load_plan import TravellingPlan
 from ._quiet import put_off_collection, resume_collection, without_collection
 from ._stored import Catalogue, stored_items
 
 if TYPE_CHECKING:
     from torch.distributed.checkpoint._extension import ExtensionRegistry
-    from torch.distributed.checkpoint.planner import LoadPlan, LoadPlanner
+    from torch.distributed.checkpoint.planner import LoadPlanner, ReadItem
 
     from .._config import S3ClientConfig
     from ..s3reader import S3ReaderConstructorProtocol
@@ -132,9 +134,9 @@ class S3StorageReader(FileSystemReader):
         path = self.fs.concat_path(self.path, ".metadata" if kwargs.get("rank") is None else f"__{kwargs['rank']}.metadata")
         bucket, key = bucket_and_key(path)
         data = self.fs._client.get_object(bucket, key).read()
+        put_off_collection()  # while torch plans, too
         with without_collection():
             metadata: Metadata = pickle.loads(data)
-        put_off_collection()  # while torch plans
         if hasattr(torch_metadata, "StorageMeta"):  # torch 2.4 and later
             metadata.storage_meta = getattr(metadata, "storage_meta", None) or torch_metadata.StorageMeta()
             metadata.storage_meta.load_id = self.load_id
@@ -151,12 +153,30 @@ class S3StorageReader(FileSystemReader):
         constructor = self._reader_constructor
         if not self._plans_itself and isinstance(constructor, DCPS3ReaderConstructorProtocol):
             constructor.set_item_ranges_by_file(plan.items, self.storage_data, self.path)
-        resume_collection()
+        if not self._plans_itself or not self._is_ours():
+            resume_collection()
+        elif type(plan) is LoadPlan:
+            plan = TravellingPlan(plan.items, plan.storage_data, plan.planner_data)
+            self._set("plan", plan)
         return plan
 
     def read_data(self, plan: LoadPlan, planner: LoadPlanner) -> Future[None]:
         if not self._plans_itself or not self._is_ours():
             return super().read_data(plan, planner)
+        sent = self._get("plan")
+        self._set("plan", None)
+        items = plan.items_at_home(sent) if isinstance(plan, TravellingPlan) else plan.items
+        try:
+            with without_collection():
+                self._read(items, planner)
+            del sent, items
+        finally:
+            resume_collection()  # when what the load has made is gone
+        done: Future[None] = Future()
+        done.set_result(None)
+        return done
+
+    def _read(self, items: list[ReadItem], planner: LoadPlanner) -> None:
         path = self.path
         load = Load(
             self.fs._client,
@@ -167,12 +187,8 @@ class S3StorageReader(FileSystemReader):
             max_request_size=self._max_request_size,
             tails=self._tails,
         )
-        with without_collection():
-            load.run(stored_items(plan.items, self.storage_data, Catalogue(self._get("metadata"))))
-        log.debug("read %d items of %s: %s", len(plan.items), path, load.usage())
-        done: Future[None] = Future()
-        done.set_result(None)
-        return done
+        load.run(stored_items(items, self.storage_data, Catalogue(self._get("metadata"))))
+        log.debug("read %d items of %s: %s", len(items), path, load.usage())
 
     def _is_ours(self) -> bool:
         """The core's own client is behind the file system: nobody has put another in its place."""
