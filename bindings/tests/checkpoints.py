@@ -1,4 +1,4 @@
-"""Distributed checkpoints for tests: saved by torch's own writer to a folder and uploaded as they are; tensors in shards."""
+"""Distributed checkpoints for tests: saved by torch's own writer to a folder and uploaded as they are, or by ours; shards."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import itertools
 import os
 import pickle
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ import penstock
 import torch
 import torch.distributed.checkpoint as dcp
 from bucket_io import put
-from penstock.dcp import S3StorageReader
+from penstock.dcp import S3StorageReader, S3StorageWriter
 from penstock.testing import Emulator
 from torch.distributed.checkpoint.default_planner import DefaultSavePlanner
 from torch.distributed.checkpoint.filesystem import FileSystemWriter
@@ -73,8 +73,13 @@ def cut(tensor: torch.Tensor, ranks: int, dim: int = 0) -> list[list[tuple[list[
 
 def save_by(states: Sequence[Mapping[str, Any]], folder: str | os.PathLike[str], **options: Any) -> None:
     """What as many ranks with these state dicts save, with torch's planners and writer."""
+    save_through(lambda: FileSystemWriter(folder, sync_files=False, **options), states)
+
+
+def save_through(make_writer: Callable[[], FileSystemWriter], states: Sequence[Mapping[str, Any]]) -> None:
+    """As `save_by`, with a writer of each rank."""
     planners = [DefaultSavePlanner() for _ in states]
-    writers = [FileSystemWriter(folder, sync_files=False, **options) for _ in states]
+    writers = [make_writer() for _ in states]
     plans = []
     for rank, (planner, writer, state) in enumerate(zip(planners, writers, states, strict=True)):
         planner.set_up_planner(dict(state), None, rank == 0)
@@ -93,16 +98,20 @@ _numbers = itertools.count()
 
 
 class Checkpoints:
-    """Saves to a bucket of an emulator and reads from there."""
+    """Saves to a bucket of an emulator, with torch's writer or with ours, and reads from there."""
 
-    def __init__(self, emulator: Emulator, client: penstock.S3Client, bucket: str) -> None:
+    def __init__(self, emulator: Emulator, client: penstock.S3Client, bucket: str, *, ours: bool = False) -> None:
         self.emulator = emulator
         self.client = client
         self.bucket = bucket
+        self.ours = ours
 
     def save(self, *states: Mapping[str, Any], **options: Any) -> str:
         """The URI of a new checkpoint that ranks with these state dicts have saved."""
         prefix = f"checkpoint-{next(_numbers)}"
+        if self.ours:
+            save_through(lambda: self.writer(f"s3://{self.bucket}/{prefix}", **options), states)
+            return f"s3://{self.bucket}/{prefix}"
         with tempfile.TemporaryDirectory() as folder:
             save_by(states, folder, **options)
             self.emulator.seed(self.bucket, folder, f"{prefix}/")
@@ -133,6 +142,10 @@ class Checkpoints:
         metadata = Metadata(state_dict_metadata=entries, planner_data={}, storage_data=places)
         put(self.client, self.bucket, f"{prefix}/.metadata", pickle.dumps(metadata))
         return f"s3://{self.bucket}/{prefix}"
+
+    def writer(self, uri: str, **options: Any) -> S3StorageWriter:
+        config = self.client.s3client_config
+        return S3StorageWriter(self.client.region, uri, config, endpoint=self.client.endpoint, **options)
 
     def reader(self, uri: str | Path, **options: Any) -> S3StorageReader:
         options.setdefault("s3client_config", self.client.s3client_config)

@@ -17,9 +17,10 @@ from torch.distributed.checkpoint import DefaultLoadPlanner
 from torch.distributed.checkpoint.filesystem import FileSystemReader
 
 
-@pytest.fixture
-def checkpoints(emulator: Emulator, client: penstock.S3Client, bucket: str) -> Checkpoints:
-    return Checkpoints(emulator, client, bucket)
+@pytest.fixture(params=["torch's", "ours"])
+def checkpoints(emulator: Emulator, client: penstock.S3Client, bucket: str, request: pytest.FixtureRequest) -> Checkpoints:
+    """Saved by each writer: their archives differ in length, and both have to be where they are looked for."""
+    return Checkpoints(emulator, client, bucket, ours=request.param == "ours")
 
 
 def gets(checkpoints: Checkpoints, mark: int, suffix: str = "") -> list[Any]:

@@ -49,7 +49,9 @@ def peak_above(emulator: Emulator, uri: str, dtype: str, elements: int) -> int:
     return int(done.stdout)
 
 
-def test_a_large_tensor_is_held_once_even_where_it_is_converted(checkpoints: Checkpoints) -> None:
+@pytest.mark.parametrize("ours", [False, True], ids=["torch's", "ours"])
+def test_a_large_tensor_is_held_once_even_where_it_is_converted(checkpoints: Checkpoints, ours: bool) -> None:
+    checkpoints.ours = ours
     elements = 50_000_000  # 200 MB
     uri = checkpoints.save({"large": torch.full((elements,), 7.0), "small": torch.ones(3)})
     assert peak_above(checkpoints.emulator, uri, "float32", elements) <= 64

@@ -30,12 +30,13 @@ def saved_alone(value: Any, **options: Any) -> bytes:
     return file.getvalue()
 
 
-@pytest.mark.parametrize("off", [-64, 64, 128])
+@pytest.mark.parametrize("off", [-64, 64, 128, 8])
 def test_a_layout_of_another_version_is_noticed_and_learned(
     checkpoints: Checkpoints, monkeypatch: pytest.MonkeyPatch, off: int
 ) -> None:
     right = _layout._tail_of_this_torch
     monkeypatch.setattr(_layout, "_tail_of_this_torch", lambda payload: right(payload) + off)
+    monkeypatch.setattr(_layout, "_tail_of_our_writer", lambda payload: 1)
     monkeypatch.setattr(_load, "BATCH_ITEMS", 1)
     torch.manual_seed(4)
     saved = {f"tensor {i}": torch.randn(1000) for i in range(20)} | {"odd": torch.arange(7), "none": torch.zeros(0)}
@@ -44,7 +45,7 @@ def test_a_layout_of_another_version_is_noticed_and_learned(
     reader = checkpoints.load(state, uri)
     for name, value in saved.items():
         assert same_bits(state[name], value), name
-    assert reader._tails.known(4000) == right(4000)
+    assert reader._tails.fitting(4000, right(4000) + 10 * 64) == right(4000)
     for target in (torch.zeros(500), torch.zeros(500, dtype=torch.float64)):
         fresh = checkpoints.reader(uri)
         whole = Sharded.of((1000,), torch.float32, [((250,), target)])
@@ -55,12 +56,17 @@ def test_a_layout_of_another_version_is_noticed_and_learned(
 def test_large_items_are_looked_at_first(checkpoints: Checkpoints, monkeypatch: pytest.MonkeyPatch) -> None:
     """What follows a payload of 4 GiB has another length; here every payload of 10,000 bytes is one."""
     monkeypatch.setattr(_layout, "LARGE", 10_000)
+    monkeypatch.setattr(_load, "UNIT_BYTES", 10_000)
     monkeypatch.setattr(_layout, "_tail_of_this_torch", lambda payload: 1 << 20)
     saved = {"large": torch.randn(5000), "larger": torch.randn(50, 200)}
     uri = checkpoints.save(saved)
     state = emptied(saved)
+    looks = _load.Load._look
+    looked = []
+    monkeypatch.setattr(_load.Load, "_look", lambda load, stored, kind: looked.append(looks(load, stored, kind)))
     checkpoints.load(state, uri)
     assert all(same_bits(state[name], saved[name]) for name in saved)
+    assert looked
 
 
 def test_items_of_other_kinds_are_read_as_torch_reads_them(checkpoints: Checkpoints) -> None:
@@ -219,9 +225,19 @@ def spoiled(client: penstock.S3Client, bucket: str, key: str, wanted: bytes) -> 
     ("elements", "dtype"),
     [(100, torch.float32), (3_000_000, torch.float32), (100, torch.float64)],  # the last: by way of scratch
 )
+@pytest.mark.parametrize("how", ["torch's", "ours", "unforeseen"])
 def test_a_bit_that_turned_is_an_error(
-    checkpoints: Checkpoints, client: penstock.S3Client, bucket: str, elements: int, dtype: torch.dtype
+    checkpoints: Checkpoints,
+    client: penstock.S3Client,
+    bucket: str,
+    monkeypatch: pytest.MonkeyPatch,
+    elements: int,
+    dtype: torch.dtype,
+    how: str,
 ) -> None:
+    checkpoints.ours = how == "ours"
+    if how == "unforeseen":
+        monkeypatch.setattr(_layout, "_tail_of_this_torch", lambda payload: 1)
     saved = {"weight": torch.randn(elements), "other": torch.randn(10)}
     uri = checkpoints.save(saved)
     key = next(key for key in keys(client, bucket) if key.endswith(".distcp"))

@@ -14,7 +14,7 @@ from torch.distributed.checkpoint.planner import LoadItemType
 
 from .. import _core
 from .._exceptions import S3DataLossError
-from ._layout import Found, Tails, payload_begin, same_layout
+from ._layout import Found, Tails, address_of, payload_begin, same_layout
 from ._stored import Part, Stored, Want, copy_part, narrowed
 
 if TYPE_CHECKING:
@@ -26,7 +26,25 @@ if TYPE_CHECKING:
 _note_written: Callable[[torch.Tensor], None] = getattr(torch.autograd.graph, "increment_version", lambda tensor: None)
 
 
-_DESCRIPTOR = struct.Struct("<4sI")  # how what follows a record begins: signature, CRC-32 (APPNOTE.TXT 4.3.9)
+# How what follows a record begins: signature, CRC-32, the lower half of its size (APPNOTE.TXT 4.3.9).
+_DESCRIPTOR = struct.Struct("<4sII")
+
+
+def _hold_to_crc(stored: Stored, address: int, size: int, descriptor_at: int) -> None:
+    """Compares the CRC-32 of a payload in memory with the one in what follows it.
+
+    Raises:
+        S3DataLossError: it is another one.
+    """
+    signature, expected, described = _DESCRIPTOR.unpack(ctypes.string_at(descriptor_at, _DESCRIPTOR.size))
+    if signature != b"PK\7\10" or described != size & 0xFFFFFFFF or not expected:  # torch was told to write none
+        return
+    found = _core.crc32(address, size)
+    if found != expected:
+        raise S3DataLossError(
+            f"{stored.path}: bytes {stored.begin} to {stored.begin + stored.length} have the CRC-32 {found:08x}, and were"
+            f" saved with {expected:08x}: they changed on their way or where they are stored; load again, or another save"
+        )
 
 
 class Delivery:
@@ -72,7 +90,7 @@ class Delivery:
                 tensors.append(stored)
                 places.extend((stored.head_at, stored.head, stored.kind.payload, stored.tail_at, stored.tail))
             else:
-                self._take_bytes(stored, ctypes.string_at(stored.head_at, stored.length))
+                self._take_whole(stored, ctypes.string_at(stored.head_at, stored.length))
         for stored, found in zip(tensors, self.archives.read(places), strict=True):
             layout = stored.layout
             if found == layout or (isinstance(found, tuple) and layout is not None and same_layout(found, layout)):
@@ -86,23 +104,10 @@ class Delivery:
 
     @staticmethod
     def _verify(stored: Stored) -> None:
-        """Holds a payload that was fetched whole to the CRC-32 behind it.
-
-        Raises:
-            S3DataLossError: it is another one.
-        """
+        """Holds a payload that was fetched whole to its CRC-32."""
         address = stored.payload_address()
-        if address is None or not stored.payload:
-            return
-        signature, expected = _DESCRIPTOR.unpack(ctypes.string_at(stored.tail_at, _DESCRIPTOR.size))
-        if signature != b"PK\7\10" or not expected:  # torch was told to write none
-            return
-        found = _core.crc32(address, stored.payload)
-        if found != expected:
-            raise S3DataLossError(
-                f"{stored.path}: bytes {stored.begin} to {stored.begin + stored.length} have the CRC-32 {found:08x}, and were"
-                f" saved with {expected:08x}: they changed on their way or where they are stored; load again, or another save"
-            )
+        if address is not None and stored.payload:
+            _hold_to_crc(stored, address, stored.payload, stored.tail_at)
 
     def copy(self, part: Part) -> None:
         if copy_part(part):
@@ -135,11 +140,7 @@ class Delivery:
                 self._claims.give_back(want)
             self.again.append(stored)
             return
-        if found is None:
-            begin = payload_begin(data)
-            if begin is not None:
-                self._tails.learn(kind.payload, stored.length - begin - kind.payload)
-        self._take_bytes(stored, data)
+        self._take_whole(stored, data)
 
     @staticmethod
     def _rearrange(stored: Stored, found: tuple[Any, ...]) -> bool:
@@ -153,6 +154,7 @@ class Delivery:
         assert target is not None
         if last >= target.numel():
             return False
+        Delivery._verify(stored)
         elements = target.as_strided((target.numel(),), (1,)).clone()
         target.copy_(elements.as_strided(sizes, found[2]))
         return True
@@ -169,6 +171,18 @@ class Delivery:
         return b"".join((head, ctypes.string_at(address, kind.payload) if kind.payload else b"", tail))
 
     # ---- items of any kind
+
+    def _take_whole(self, stored: Stored, data: bytes) -> None:
+        """Learns from an item in memory where its payload is, and holds that to its CRC-32."""
+        said = stored.said
+        begin = None if said is None else payload_begin(data)
+        if said is not None and begin is not None:
+            end = begin + said.payload
+            self._tails.learn(said.payload, len(data) - end)
+            if said.payload and end + _DESCRIPTOR.size <= len(data):
+                address = address_of(data)
+                _hold_to_crc(stored, address + begin, said.payload, address + end)
+        self._take_bytes(stored, data)
 
     def _take_bytes(self, stored: Stored, data: bytes) -> None:
         """As torch's own reader does."""

@@ -1,12 +1,14 @@
 """Where the payload is in an item of a distributed checkpoint, before any of it was read.
 
 An item is a file of torch.save with one tensor. Its records begin at multiples of 64, so that what follows the payload has a
-length that depends on the payload's length modulo 64 and on the version of torch, and on nothing else; and what precedes it is
-the rest. A prediction is not taken for true: what was fetched says itself where it is (``_core.TensorArchives``).
+length that depends on the payload's length modulo 64 and on who wrote it (a version of torch, or our own writer), and on nothing
+else; and what precedes it is the rest. A prediction is not taken for true: what was fetched says itself where it is
+(``_core.TensorArchives``).
 """
 
 from __future__ import annotations
 
+import ctypes
 import functools
 import io
 from array import array
@@ -14,6 +16,7 @@ from array import array
 import torch
 
 from .. import _core
+from . import _archive
 
 ALIGNMENT = 64
 MOST_AROUND = 4096  # bytes that precede or follow a payload, at most
@@ -34,15 +37,26 @@ def _tail_of_this_torch(payload: int) -> int:
     return 0 if begin is None else len(file.getvalue()) - begin - payload
 
 
+@functools.cache
+def _tail_of_our_writer(payload: int) -> int:
+    """Bytes that :class:`S3StorageWriter` writes after it: fewer, since it leaves out a record that torch adds."""
+    return len(_archive.frame_of(b"", payload).tail)
+
+
 def payload_begin(item: bytes) -> int | None:
     """Where the payload of a whole item begins; None: it is no plain tensor."""
-    memory = torch.frombuffer(bytearray(item), dtype=torch.uint8)
-    found = _core.TensorArchives().read(array("Q", (memory.data_ptr(), 0, 0, memory.data_ptr(), len(item))))[0]
+    address = address_of(item)
+    found = _core.TensorArchives().read(array("Q", (address, 0, 0, address, len(item))))[0]
     return found if isinstance(found, int) else None
 
 
+def address_of(data: bytes) -> int:
+    """Where it lies, as long as `data` is held."""
+    return ctypes.cast(ctypes.c_char_p(data), ctypes.c_void_p).value or 0
+
+
 class Tails:
-    """How many bytes follow a payload. Starts with what this version of torch writes and learns from what is found."""
+    """How many bytes follow a payload. Starts with what our writer and this version of torch write; learns from what is found."""
 
     def __init__(self) -> None:
         self._learned: dict[tuple[int, bool], int] = {}
@@ -51,13 +65,20 @@ class Tails:
     def _kind(payload: int) -> tuple[int, bool]:
         return (payload % ALIGNMENT if payload else -1, payload >= LARGE)
 
-    def known(self, payload: int) -> int | None:
-        """None: it has to be looked at."""
+    def fitting(self, payload: int, around: int) -> int | None:
+        """Such that a payload with so many bytes around it begins at a multiple of 64. None: it has to be looked at."""
         kind = self._kind(payload)
-        tail = self._learned.get(kind)
-        if tail is None and not kind[1]:
-            tail = self._learned[kind] = _tail_of_this_torch((kind[0] or ALIGNMENT) if payload else 0)
-        return tail
+        learned = self._learned.get(kind)
+        if learned is not None and around > learned and (around - learned) % ALIGNMENT == 0:
+            return learned
+        if kind[1]:
+            return None
+        like = (kind[0] or ALIGNMENT) if payload else 0
+        for tail_of in (_tail_of_our_writer, _tail_of_this_torch):
+            tail = tail_of(like)
+            if around > tail and (around - tail) % ALIGNMENT == 0:
+                return tail
+        return None
 
     def learn(self, payload: int, tail: int) -> None:
         if 0 < tail <= MOST_AROUND:

@@ -150,7 +150,9 @@ class Load:
 
     def _add(self, stored: Stored) -> None:
         kind = stored.kind
-        if kind is None or not stored.is_within(kind) or not self._predict(stored, kind):
+        if kind is not None and stored.is_within(kind):
+            stored.said = kind
+        if kind is None or stored.said is None or not self._predict(stored, kind):
             stored.kind = None
             self._add_whole(stored)
             return
@@ -176,16 +178,16 @@ class Load:
         around = stored.length - kind.payload
         if around <= ALIGNMENT or around > 2 * MOST_AROUND:
             return False
-        tail = self._tails.known(kind.payload)
-        if tail is None:
+        tail = self._tails.fitting(kind.payload, around)
+        if tail is None and kind.payload > UNIT_BYTES:  # a smaller one is fetched whole, which tells as well
             self._look(stored, kind)
-            tail = self._tails.known(kind.payload)
-            if tail is None:
-                return False
+            tail = self._tails.fitting(kind.payload, around)
+        if tail is None:
+            return False
         stored.tail = tail
         stored.head = around - tail
         stored.layout = kind.layout
-        return stored.head > 0 and stored.head % ALIGNMENT == 0
+        return True
 
     def _look(self, stored: Stored, kind: Kind) -> None:
         """Learns from a large item where its payload is, which its ends say."""

@@ -61,11 +61,12 @@ class Stored:
 
     Attributes:
         kind: None where nothing about its content is known before it was read: it is read whole.
+        said: What the metadata says of it, also where its place could not be predicted. None: that makes no sense.
         layout: What it is expected to say of itself.
     """
 
-    __slots__ = ("begin", "ends", "extensions", "head", "head_at", "kind", "layout", "length", "parts", "path", "tail", "tail_at",
-                 "units", "wants")  # fmt: skip
+    __slots__ = ("begin", "ends", "extensions", "head", "head_at", "kind", "layout", "length", "parts", "path", "said", "tail",
+                 "tail_at", "units", "wants")  # fmt: skip
 
     def __init__(self, path: str, begin: int, length: int, extensions: Any) -> None:
         self.path = path
@@ -74,6 +75,7 @@ class Stored:
         self.extensions = extensions
         self.wants: list[Want] = []
         self.kind: Kind | None = None
+        self.said: Kind | None = None
         self.layout: Layout | None = None
         self.head = self.tail = 0  # bytes around the payload
         self.head_at = self.tail_at = 0  # the addresses they go to
