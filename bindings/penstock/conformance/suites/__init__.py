@@ -9,6 +9,8 @@ from .._suite import Suite
 #: Name to what it is about, in the order in which they run.
 KNOWN = {
     "wire": "S3's answers, request by request, to the byte",
+    "sharding": "every object exactly once over ranks, workers and interruptions",
+    "prefixes": "keys of prefix strategies, their spread over partitions, and the 503s they meet",
 }
 
 

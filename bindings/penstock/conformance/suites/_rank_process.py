@@ -1,0 +1,33 @@
+"""One rank of a real process group: ``python -m`` this with a job as JSON; it prints the keys of its share."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+import torch.distributed
+from torch.utils.data import DataLoader
+
+from .._bench import Access
+from ..clients import find
+
+
+def key_of(reader: Any) -> str:
+    return str(reader.key)
+
+
+def main(job: dict[str, Any]) -> None:
+    torch.distributed.init_process_group(
+        "gloo", init_method=f"file://{job['meeting']}", rank=job["rank"], world_size=job["world_size"]
+    )
+    client = find(job["client"])(Access(**job["access"]))
+    dataset = client.dataset(job["uri"], key_of, sharded=True)
+    keys = list(DataLoader(dataset, batch_size=None, num_workers=job["workers"]))
+    torch.distributed.barrier()
+    torch.distributed.destroy_process_group()
+    print(json.dumps(keys))
+
+
+if __name__ == "__main__":
+    main(json.loads(sys.argv[1]))
