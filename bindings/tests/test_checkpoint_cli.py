@@ -17,7 +17,7 @@ import torch
 import torch.distributed.checkpoint as dcp
 from bucket_io import get, keys, put
 from penstock import __main__
-from penstock._checkpoint_cli import _catalog, _output, _pickles, _plan
+from penstock._checkpoint_cli import _catalog, _output, _pickles, _plan, _prune
 from penstock.testing import Emulator
 from torch.distributed.checkpoint.filesystem import _StoragePrefix
 from versioned_bucket import boto_client, keep_versions
@@ -601,7 +601,7 @@ def test_prune_of_files_leaves_those_without_a_number_and_those_in_folders(clien
 
 def test_prune_deletes_the_metadata_before_any_shard(emulator, client, bucket, command, run_folder):
     """What is half gone is no checkpoint."""
-    rule = {"when": {"operation": "DeleteObjects", "nth": 2}, "do": {"error": {"code": "AccessDenied"}}}
+    rule = {"when": {"operation": "DeleteObjects"}, "do": {"error": {"code": "AccessDenied"}}}
     emulator.faults().set([rule])
     try:
         command("prune", run_folder, "--keep", "1", "--yes", status=2)
@@ -613,13 +613,44 @@ def test_prune_deletes_the_metadata_before_any_shard(emulator, client, bucket, c
 
 
 def test_prune_leaves_the_shards_of_a_checkpoint_whose_metadata_stays(emulator, client, bucket, command, run_folder):
-    rule = {"when": {"operation": "DeleteObjects"}, "do": {"error": {"code": "AccessDenied"}}}
+    rule = {"when": {"operation": "DeleteObject", "nth": 2}, "do": {"error": {"code": "AccessDenied"}}}
     emulator.faults().set([rule])
     try:
-        command("prune", run_folder, "--keep", "1", "--yes", status=2)
+        text = command("prune", run_folder, "--keep", "1", "--yes", status=1)
     finally:
         emulator.faults().clear()
-    assert command.json("verify", f"{run_folder}/step_1")["intact"]
+    assert f"{run_folder}/step_2/.metadata and the 0 behind it stay: " in text
+    assert "Forbidden" in text
+    assert folders(client, bucket) == ["run/step_2", "run/step_3"]
+    assert command.json("verify", f"{run_folder}/step_2")["intact"]
+
+
+@pytest.mark.parametrize("what", ["metadata", "claim", "file"])
+def test_prune_spares_what_a_save_replaces_at_the_last_moment(client, bucket, command, run_folder, monkeypatch, saved, what):
+    """Between the last listing and the deletion."""
+    for step in (1, 2):
+        put(client, bucket, f"run/step_{step}.ckpt", torch_file({"step": step}))
+    listed = _prune._unchanged
+
+    def and_then_a_save(*args: Any) -> Any:
+        found = listed(*args)
+        monkeypatch.setattr(_prune, "_unchanged", listed)
+        if what == "metadata":
+            upload(client, bucket, "run/step_1/", saved[0])
+        elif what == "claim":
+            put(client, bucket, "run/step_1/.metadata.saving", b"{}")
+        else:
+            put(client, bucket, "run/step_1.ckpt", torch_file({"step": 1, "again": 0}))
+        return found
+
+    monkeypatch.setattr(_prune, "_unchanged", and_then_a_save)
+    text = command("prune", run_folder, "--keep", "1", "--yes", status=1)
+    spared = f"{run_folder}/step_1.ckpt" if what == "file" else f"{run_folder}/step_1"
+    assert f"{spared}{'' if what == 'file' else '/.metadata'}: changed while this ran, and stays" in text
+    assert command.json("verify", spared)["intact"]
+    left = {"run/step_1.ckpt"} if what == "file" else {"run/step_1/.metadata"}
+    deletable = {"run/step_1.ckpt", "run/step_2.ckpt", "run/step_1/.metadata", "run/step_2/.metadata"}
+    assert deletable & set(keys(client, bucket)) == left
 
 
 def test_prune_gives_up_when_the_listing_does(emulator, client, bucket, command, run_folder, monkeypatch):

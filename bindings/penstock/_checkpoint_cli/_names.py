@@ -37,6 +37,11 @@ def is_claim(key: str) -> bool:
     return any(key.endswith(suffix) and is_metadata(key.removesuffix(suffix)) for suffix in _UNDER_WAY)
 
 
+def claim_of(metadata: str) -> str:
+    """Where a save of ours says that it will publish that metadata."""
+    return metadata + _UNDER_WAY[0]
+
+
 def is_shard(key: str) -> bool:
     return key.endswith(SHARD_SUFFIX)
 

@@ -9,7 +9,8 @@ import time
 from .._exceptions import S3Exception
 from .._objects import ObjectInfo
 from . import _ls
-from ._names import above, folder_of, is_metadata
+from ._catalog import DCP
+from ._names import above, claim_of, folder_of, is_metadata
 from ._output import many, one_line, print_json, size_text, table, time_text
 from ._place import Place, place_of
 from ._plan import Plan, is_sign, plan
@@ -25,28 +26,55 @@ def _unchanged(place: Place, found: Plan, objects: list[ObjectInfo]) -> list[Obj
     return [info for info in objects if info.key in same and changed.isdisjoint([folder_of(info.key), *above(info.key)])]
 
 
-def carry_out(place: Place, found: Plan) -> list[str]:
-    """Deletes; returns what could not be, in words."""
+def _is_as_planned(place: Place, found: Plan, info: ObjectInfo) -> bool:
+    """Looked at at the last moment: it is what the plan saw, and no save of the same has begun since, which takes longer."""
+    if is_metadata(info.key):
+        claim = place.info(claim_of(info.key))
+        if claim is not None and found.signs.get(claim.key) != claim.etag:
+            return False
+    now = place.info(info.key)
+    return now is None or (now.etag, int(now.last_modified)) == (info.etag, int(info.last_modified))
+
+
+def _delete_roots(place: Place, found: Plan, roots: list[ObjectInfo]) -> tuple[list[str], set[str]]:
+    """One by one, each looked at right before. Returns what stays in words, and the folders of metadata that stay."""
     failures: list[str] = []
+    kept: set[str] = set()
+    for at, info in enumerate(roots):
+        try:
+            if _is_as_planned(place, found, info):
+                place.client.delete_object(place.bucket, info.key)
+                continue
+        except S3Exception as error:
+            failures.append(f"{place.uri(info.key)} and the {len(roots) - at - 1} behind it stay: {error}")
+            kept |= {folder_of(info.key) for info in roots[at:] if is_metadata(info.key)}
+            break
+        failures.append(_stays(place, info.key))
+        if is_metadata(info.key):
+            kept.add(folder_of(info.key))
+    return failures, kept
+
+
+def _stays(place: Place, key: str) -> str:
+    return f"{place.uri(key)}: changed while this ran, and stays"
+
+
+def carry_out(place: Place, found: Plan) -> list[str]:
+    """Deletes; returns what could not be, in words. The shards of a checkpoint whose metadata stays do so too."""
     core = place.client._client
-    metadata = [info for info in found.objects if is_metadata(info.key)]
-    others = [info for info in found.objects if not is_metadata(info.key)]
+    files = {info.key for checkpoint in found.delete if checkpoint.kind != DCP for info in checkpoint.objects}
+    roots = [info for info in found.objects if is_metadata(info.key) or info.key in files]
+    others = [info for info in found.objects if not is_metadata(info.key) and info.key not in files]
     if len(_unchanged(place, found, found.objects)) < len(found.objects):
         raise ValueError("the checkpoints changed while this ran, and nothing was deleted; run it again")
-    for group in (metadata, others):  # all metadata before any shard
-        keys = [info.key for info in group]
-        if group is others and metadata and others:
-            keys = [info.key for info in _unchanged(place, found, others)]
-            failures += [
-                f"{place.uri(key)}: changed while this ran, and stays" for key in sorted({i.key for i in others} - {*keys})
-            ]
-        refused = False
-        for begin in range(0, len(keys), DELETED_AT_ONCE):
-            for key, code, message in core.delete_objects(place.bucket, keys[begin : begin + DELETED_AT_ONCE]):
-                failures.append(f"{place.uri(key)}: {code} {message}")
-                refused = True
-        if refused:
-            return failures  # the shards of a checkpoint that is still there stay
+    failures, kept = _delete_roots(place, found, roots)  # all metadata before any shard
+    if roots and others:
+        still = [info for info in _unchanged(place, found, others) if kept.isdisjoint([folder_of(info.key), *above(info.key)])]
+        failures += [_stays(place, key) for key in sorted({info.key for info in others} - {info.key for info in still})]
+        others = still
+    for begin in range(0, len(others), DELETED_AT_ONCE):
+        keys = [info.key for info in others[begin : begin + DELETED_AT_ONCE]]
+        failures += [f"{place.uri(key)}: {code} {message}" for key, code, message in core.delete_objects(place.bucket, keys)]
     for upload in found.uploads:
         try:
             core.abort_multipart_upload(place.bucket, upload.key, upload.upload_id)
