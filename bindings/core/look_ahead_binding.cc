@@ -45,7 +45,7 @@ std::unique_ptr<PyItems> ListObjects(const PyClient& client, const Text<"bucket"
   request.bucket = BucketName(bucket.value);
   request.prefix = std::move(prefix.value);
   request.max_keys = max_keys.value;
-  return std::make_unique<PyItems>(ItemsListed(Lister::Create(client.client, std::move(request)), bucket.value, step, first));
+  return std::make_unique<PyItems>(ItemsListed(Lister::CreateOrdered(client.client, std::move(request)), bucket.value, step, first));
 }
 
 // A listing of one bucket, kept.

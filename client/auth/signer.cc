@@ -17,14 +17,16 @@ constexpr std::string_view kAlgorithm = "AWS4-HMAC-SHA256";
 constexpr std::string_view kTerminal = "aws4_request";
 constexpr std::chrono::seconds kLongestPresign{604'800};
 
-bool IsS3(std::string_view service) { return service == "s3" || service == "s3express"; }
-
-std::string_view TokenHeader(std::string_view service) {
-  return service == "s3express" ? "x-amz-s3session-token" : "x-amz-security-token";
+bool IsS3(std::string_view service) {
+  return service == "s3" || service == "s3express" || service == "s3-object-lambda";
 }
 
-std::string_view TokenParameter(std::string_view service) {
-  return service == "s3express" ? "X-Amz-S3session-Token" : "X-Amz-Security-Token";
+std::string_view TokenHeader(TokenKind token) {
+  return token == TokenKind::kS3Session ? "x-amz-s3session-token" : "x-amz-security-token";
+}
+
+std::string_view TokenParameter(TokenKind token) {
+  return token == TokenKind::kS3Session ? "X-Amz-S3session-Token" : "X-Amz-Security-Token";
 }
 
 void Remove(std::vector<http::Header>& headers, std::initializer_list<std::string_view> names) {
@@ -115,14 +117,14 @@ Result<void> Signer::Sign(http::Request& request, const Credentials& credentials
   const std::string amz_date = FormatAmzDate(input.now);
   const std::string_view day = std::string_view(amz_date).substr(0, 8);
   const bool is_s3 = IsS3(scope_.service);
-  Remove(request.headers, {"Authorization", "x-amz-date", TokenHeader(scope_.service),
+  Remove(request.headers, {"Authorization", "x-amz-date", "x-amz-security-token", "x-amz-s3session-token",
                            is_s3 ? std::string_view("x-amz-content-sha256") : std::string_view("Authorization")});
   if (is_s3) {
     request.headers.push_back({"x-amz-content-sha256", std::string(input.payload_hash)});
   }
   request.headers.push_back({"x-amz-date", amz_date});
   if (!credentials.session_token.empty()) {
-    request.headers.push_back({std::string(TokenHeader(scope_.service)), credentials.session_token});
+    request.headers.push_back({std::string(TokenHeader(scope_.token)), credentials.session_token});
   }
 
   const auto [path, query] = Split(request.target);
@@ -153,7 +155,7 @@ Result<void> Signer::Presign(http::Request& request, const Credentials& credenti
   const std::string amz_date = FormatAmzDate(input.now);
   const std::string_view day = std::string_view(amz_date).substr(0, 8);
   const std::string credential_scope = CredentialScope(day, scope_);
-  Remove(request.headers, {"Authorization", "x-amz-date", TokenHeader(scope_.service)});
+  Remove(request.headers, {"Authorization", "x-amz-date", TokenHeader(scope_.token)});
   const CanonicalHeaders headers = CanonicalizeHeaders(request.headers);
 
   http::QueryParameters added = {{"X-Amz-Algorithm", std::string(kAlgorithm)},
@@ -162,7 +164,7 @@ Result<void> Signer::Presign(http::Request& request, const Credentials& credenti
                                  {"X-Amz-Expires", std::to_string(input.expires.count())},
                                  {"X-Amz-SignedHeaders", headers.names}};
   if (!credentials.session_token.empty()) {
-    added.emplace_back(TokenParameter(scope_.service), credentials.session_token);
+    added.emplace_back(TokenParameter(scope_.token), credentials.session_token);
   }
   std::string target = request.target;
   target.append(target.find('?') == std::string::npos ? "?" : target.ends_with('?') ? "" : "&");

@@ -31,9 +31,16 @@ std::string PayloadSha256(ByteView body);
 // hashing a body costs a pass over it before the first byte can leave; kSigned buys integrity on plain http.
 enum class PayloadSigning { kUnsigned, kSigned };
 
+// Where the token of the credentials goes: x-amz-security-token, or, for those that CreateSession gave out,
+// x-amz-s3session-token.
+enum class TokenKind { kSecurity, kS3Session };
+
 struct SigningScope {
   std::string region;
-  std::string service = "s3";  // "s3express" puts the session token into x-amz-s3session-token
+  std::string service = "s3";
+  TokenKind token = TokenKind::kSecurity;
+
+  friend bool operator==(const SigningScope&, const SigningScope&) = default;
 };
 
 // What was computed, for tests and for explaining a SignatureDoesNotMatch. Holds no secret but the signature.
@@ -66,7 +73,7 @@ class Signer {
   const SigningScope& scope() const { return scope_; }
 
   // Replaces x-amz-date, x-amz-content-sha256, the token header and Authorization of `request` by those of this attempt.
-  // (x-amz-content-sha256 for the services s3 and s3express only.)
+  // (x-amz-content-sha256 for S3's services only: s3, s3express, s3-object-lambda.)
   // Signs every header present except those a hop may touch: connection, expect, transfer-encoding, user-agent,
   // x-amzn-trace-id. kInvalidArgument when the request has no Host header, or a target that does not
   // start with '/'; kUnauthenticated when the key id or secret is empty. `trace` may be null.

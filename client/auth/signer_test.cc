@@ -36,18 +36,18 @@ std::string CanonicalHash(const SignatureTrace& trace) {
 }
 
 SignatureTrace SignWith(http::Request request, std::string_view hash, const Credentials& credentials = Example(),
-                        const std::string& service = "s3") {
+                        const SigningScope& scope = {"us-east-1"}) {
   SignatureTrace trace;
-  const Result<void> result = Signer({"us-east-1", service}).Sign(request, credentials, {kTime, hash}, &trace);
+  const Result<void> result = Signer(scope).Sign(request, credentials, {kTime, hash}, &trace);
   EXPECT_TRUE(result.ok());
   return trace;
 }
 
 SignatureTrace PresignWith(http::Request request, int seconds, const Credentials& credentials = Example(),
-                           const std::string& service = "s3") {
+                           const SigningScope& scope = {"us-east-1"}) {
   SignatureTrace trace;
   const PresignInput input{kTime, std::chrono::seconds(seconds), kUnsignedPayload};
-  EXPECT_TRUE(Signer({"us-east-1", service}).Presign(request, credentials, input, &trace).ok());
+  EXPECT_TRUE(Signer(scope).Presign(request, credentials, input, &trace).ok());
   return trace;
 }
 
@@ -131,11 +131,12 @@ TEST(SignerVectors, PutWithMetadataAndSessionToken) {
   EXPECT_EQ(trace.signature, "c123eae925854bb5b47005fdd12556f2bc01a3421ffd888b112dee01d27f0c0a");
 }
 
+const SigningScope kSession = {"us-east-1", "s3express", TokenKind::kS3Session};
 constexpr const char* kExpressHost = "b--use1-az4--x-s3.s3express-use1-az4.us-east-1.amazonaws.com";
 
 TEST(SignerVectors, ExpressGet) {
   const SignatureTrace trace =
-      SignWith(Make("GET", "/k", {{"Host", kExpressHost}}), kEmptyPayloadSha256, Example("TESTTOKEN=="), "s3express");
+      SignWith(Make("GET", "/k", {{"Host", kExpressHost}}), kEmptyPayloadSha256, Example("TESTTOKEN=="), kSession);
   EXPECT_EQ(CanonicalHash(trace), "884afdb2c8468b7d763938b2c27fc45f382cf255d73199e3cd3d049f009059cb");
   EXPECT_EQ(trace.signature, "cbd53d0eb59571b7c5d67307332c37695aada5bd8210361796770f20a332f8f3");
 }
@@ -158,9 +159,16 @@ TEST(SignerVectors, PresignedGetWithVersionAndToken) {
 
 TEST(SignerVectors, ExpressPresignedGet) {
   const SignatureTrace trace =
-      PresignWith(Make("GET", "/k", {{"Host", kExpressHost}}), 300, Example("TESTTOKEN=="), "s3express");
+      PresignWith(Make("GET", "/k", {{"Host", kExpressHost}}), 300, Example("TESTTOKEN=="), kSession);
   EXPECT_EQ(CanonicalHash(trace), "8f494de4f65abd3968aeac22a64473ee4b678a7a85861613688253654e79e435");
   EXPECT_EQ(trace.signature, "27b0f4d43716498c46d8f390ba000d2de7128eb17f9db42d46b5b71c03c85ddc");
+}
+
+TEST(Signer, ATokenOfTheIdentityKeepsItsOwnHeaderForExpressToo) {
+  http::Request request = Make("GET", "/?session", {{"Host", kExpressHost}});
+  ASSERT_TRUE(Signer({"us-east-1", "s3express"}).Sign(request, Example("TESTTOKEN=="), {kTime}).ok());
+  EXPECT_EQ(http::FindHeader(request.headers, "x-amz-security-token"), "TESTTOKEN==");
+  EXPECT_FALSE(http::FindHeader(request.headers, "x-amz-s3session-token"));
 }
 
 TEST(Signer, SigningAgainReplacesTheLastAttempt) {

@@ -17,8 +17,7 @@ constexpr std::size_t kOwnHeaders = 8;
 }  // namespace
 
 std::string MakeTarget(const WireRequest& request, const ResolvedEndpoint& endpoint) {
-  std::string target = endpoint.path_prefix;
-  if (endpoint.bucket_in_path) target += "/" + http::EncodeQuery(request.bucket);
+  std::string target = endpoint.BasePath(request.bucket);
   if (!request.key.empty()) target += "/" + http::EncodePath(request.key);
   if (target.empty()) target = "/";
   if (!request.query.empty()) target += "?" + http::BuildQuery(request.query);

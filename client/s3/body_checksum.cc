@@ -15,11 +15,15 @@ std::string Crc64NvmeText(ByteView bytes) { return CrcText(Crc::kCrc64Nvme, Crc6
 
 Result<std::string> Crc64NvmeText(BodySource& source) {
   if (const std::optional<std::uint64_t> known = source.crc64nvme()) return CrcText(Crc::kCrc64Nvme, *known);
+  return ChecksumText(Crc::kCrc64Nvme, source);
+}
+
+Result<std::string> ChecksumText(Crc kind, BodySource& source) {
   source.Rewind();
   std::uint64_t crc = 0;
   std::uint64_t total = 0;
   for (ByteView next = source.Next(kStep); !next.empty() && total <= source.size(); next = source.Next(kStep)) {
-    crc = Crc64Nvme(next, crc);
+    crc = UpdateCrc(kind, next, crc);
     total += next.size();
   }
   source.Rewind();
@@ -27,7 +31,7 @@ Result<std::string> Crc64NvmeText(BodySource& source) {
     return Error::Make(ErrorKind::kInvalidArgument, "the body gave " + std::to_string(total) + " bytes, but its size is " +
                                                         std::to_string(source.size()));
   }
-  return CrcText(Crc::kCrc64Nvme, crc);
+  return CrcText(kind, crc);
 }
 
 std::optional<ChecksumVerifier> ChecksumVerifier::For(const ObjectMetadata& metadata) {

@@ -22,6 +22,8 @@ std::string Crc64NvmeText(ByteView bytes);
 // The same of all of `source`: what it knows already, else computed in one pass that leaves it rewound. kInvalidArgument when the source yields more or fewer
 // bytes than its size(): the checksum would stand for other bytes than those sent.
 Result<std::string> Crc64NvmeText(BodySource& source);
+// Another CRC of all of `source`, computed in such a pass.
+Result<std::string> ChecksumText(Crc crc, BodySource& source);
 
 // Follows the bytes of one object and compares at the end. Copyable value.
 class ChecksumVerifier {

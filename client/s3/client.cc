@@ -19,11 +19,13 @@
 #include "client/s3/verbs/head_bucket.h"
 #include "client/s3/verbs/head_object.h"
 #include "client/s3/verbs/list_buckets.h"
+#include "client/s3/verbs/list_directory_buckets.h"
 #include "client/s3/verbs/list_multipart_uploads.h"
 #include "client/s3/verbs/list_object_versions.h"
 #include "client/s3/verbs/list_objects.h"
 #include "client/s3/verbs/list_parts.h"
 #include "client/s3/verbs/put_object.h"
+#include "client/s3/verbs/rename_object.h"
 #include "client/s3/verbs/upload_part.h"
 #include "client/s3/verbs/upload_part_copy.h"
 #include "penstock/memory.h"
@@ -67,6 +69,8 @@ void Run(const std::shared_ptr<s3::ClientState>& state, Operation operation, Req
     Error error = std::move(wire).error();
     if constexpr (requires { request.key; }) {
       error.At(s3::Info(operation).name, request.bucket.value, request.key.value);
+    } else if constexpr (requires { request.destination; }) {
+      error.At(s3::Info(operation).name, request.bucket.value, request.destination.value);
     } else if constexpr (requires { request.bucket; }) {
       error.At(s3::Info(operation).name, request.bucket.value);
     }
@@ -178,6 +182,20 @@ void Client::Start(DeleteBucketRequest request, Callback<NoResponse> done) {
 }
 void Client::Start(ListBucketsRequest request, Callback<ListBucketsResponse> done) {
   Run(impl_->state, Operation::kListBuckets, std::move(request), std::move(done));
+}
+
+void Client::Start(RenameObjectRequest request, Callback<NoResponse> done) {
+  if (request.client_token.empty()) request.client_token = s3::MakeUuid(impl_->state->surroundings.random);
+  Run(impl_->state, Operation::kRenameObject, std::move(request), std::move(done));
+}
+void Client::Start(ListDirectoryBucketsRequest request, Callback<ListDirectoryBucketsResponse> done) {
+  Run(impl_->state, Operation::kListDirectoryBuckets, std::move(request), std::move(done));
+}
+Result<NoResponse> Client::Call(RenameObjectRequest request, const Interrupt& interrupt) {
+  return CallAndWait(*this, std::move(request), interrupt);
+}
+Result<ListDirectoryBucketsResponse> Client::Call(ListDirectoryBucketsRequest request, const Interrupt& interrupt) {
+  return CallAndWait(*this, std::move(request), interrupt);
 }
 
 }  // namespace penstock

@@ -66,8 +66,8 @@ std::string LowerCase(std::string text) {
   return text;
 }
 
-Result<bool> ReadFlag(const std::optional<Setting>& setting) {
-  if (!setting) return false;
+Result<bool> ReadFlag(const std::optional<Setting>& setting, bool unset = false) {
+  if (!setting) return unset;
   const std::string value = LowerCase(setting->value);
   if (value == "true") return true;
   if (value == "false") return false;
@@ -150,17 +150,43 @@ Result<void> CheckClient(const ClientConfig& config) {
   return Ok();
 }
 
-Result<void> ReadFlags(const Settings& settings, ResolvedConfig& out) {
-  PENSTOCK_ASSIGN(out.fips, ReadFlag(settings.Either("AWS_USE_FIPS_ENDPOINT", "use_fips_endpoint")));
-  PENSTOCK_ASSIGN(out.dualstack, ReadFlag(settings.Either("AWS_USE_DUALSTACK_ENDPOINT", "use_dualstack_endpoint")));
-  const auto us_east_1 = settings.Either("AWS_S3_US_EAST_1_REGIONAL_ENDPOINT", "s3_us_east_1_regional_endpoint");
-  if (us_east_1) {
-    const std::string value = LowerCase(us_east_1->value);
-    if (value != "legacy" && value != "regional") {
-      return Invalid(us_east_1->origin + " is `" + us_east_1->value + "`; use legacy or regional");
-    }
-    out.global_us_east_1 = value == "legacy";
+// What code says, else the variable or the profile's key.
+Result<bool> ReadSwitch(std::optional<bool> given, const std::optional<Setting>& setting, bool unset = false) {
+  return given ? Result<bool>(*given) : ReadFlag(setting, unset);
+}
+
+Result<void> ReadEndpointFlags(const Settings& settings, ResolvedConfig& out) {
+  const ClientConfig& given = out.client;
+  const auto either = [&](const std::string& variable, const std::string& key, const std::string& nested) {
+    auto found = settings.Either(variable, key);
+    return found || nested.empty() ? found : settings.Profile(nested);
+  };
+  PENSTOCK_ASSIGN(out.fips, ReadSwitch(given.use_fips_endpoint, either("AWS_USE_FIPS_ENDPOINT", "use_fips_endpoint", "")));
+  PENSTOCK_ASSIGN(out.dualstack, ReadSwitch(given.use_dualstack_endpoint,
+                                            either("AWS_USE_DUALSTACK_ENDPOINT", "use_dualstack_endpoint", "s3.use_dualstack_endpoint")));
+  PENSTOCK_ASSIGN(out.accelerate, ReadSwitch(given.use_accelerate_endpoint, settings.Profile("s3.use_accelerate_endpoint")));
+  PENSTOCK_ASSIGN(out.use_arn_region,
+                  ReadSwitch(given.use_arn_region, either("AWS_S3_USE_ARN_REGION", "s3_use_arn_region", "s3.use_arn_region"), true));
+  PENSTOCK_ASSIGN(const bool no_mrap,
+                  ReadSwitch(given.disable_multi_region_access_points,
+                             either("AWS_S3_DISABLE_MULTIREGION_ACCESS_POINTS", "s3_disable_multiregion_access_points", "")));
+  out.multi_region_access_points = !no_mrap;
+  PENSTOCK_ASSIGN(const bool no_sessions,
+                  ReadSwitch(given.disable_s3_express_session_auth,
+                             either("AWS_S3_DISABLE_EXPRESS_SESSION_AUTH", "s3_disable_express_session_auth", "")));
+  out.express_sessions = !no_sessions;
+  const auto us_east_1 =
+      either("AWS_S3_US_EAST_1_REGIONAL_ENDPOINT", "s3_us_east_1_regional_endpoint", "s3.us_east_1_regional_endpoint");
+  if (!us_east_1) return Ok();
+  const std::string value = LowerCase(us_east_1->value);
+  if (value != "legacy" && value != "regional") {
+    return Invalid(us_east_1->origin + " is `" + us_east_1->value + "`; use legacy or regional");
   }
+  out.global_us_east_1 = value == "legacy";
+  return Ok();
+}
+
+Result<void> ReadChecksumPolicies(const Settings& settings, ResolvedConfig& out) {
   PENSTOCK_ASSIGN(out.upload_checksums,
                   ReadChecksumPolicy(out.client.upload_checksums, settings.Either("AWS_REQUEST_CHECKSUM_CALCULATION",
                                                                                   "request_checksum_calculation")));
@@ -211,8 +237,20 @@ Result<std::optional<std::uint64_t>> ReadMemoryLimit(std::optional<std::uint64_t
 
 }  // namespace
 
-EndpointInputs ResolvedConfig::EndpointFor(const std::string& bucket, const std::string& region) const {
-  return {bucket, region, endpoint, client.addressing, fips, dualstack, global_us_east_1};
+EndpointInputs ResolvedConfig::EndpointFor(const std::string& bucket, const std::string& region,
+                                           const OperationRules& rules) const {
+  return {.bucket = bucket,
+          .region = region,
+          .custom = endpoint,
+          .addressing = client.addressing,
+          .fips = fips,
+          .dualstack = dualstack,
+          .accelerate = accelerate && !rules.never_accelerated,
+          .global_us_east_1 = global_us_east_1,
+          .use_arn_region = use_arn_region,
+          .multi_region_access_points = multi_region_access_points,
+          .express_sessions = express_sessions,
+          .operation = rules};
 }
 
 Result<ResolvedConfig> ResolveConfig(ClientConfig config, const auth::Environment& environment) {
@@ -233,7 +271,8 @@ Result<ResolvedConfig> ResolveConfig(ClientConfig config, const auth::Environmen
   }
   PENSTOCK_ASSIGN(out.client.data_plane, ReadDataPlane(out.client.data_plane, environment));
   PENSTOCK_ASSIGN(out.client.memory_limit_bytes, ReadMemoryLimit(out.client.memory_limit_bytes, environment));
-  PENSTOCK_TRY(ReadFlags(settings, out));
+  PENSTOCK_TRY(ReadEndpointFlags(settings, out));
+  PENSTOCK_TRY(ReadChecksumPolicies(settings, out));
   // What no bucket could make right is said now, not at the first request.
   PENSTOCK_TRY(ResolveEndpoint(out.EndpointFor("", out.client.region)));
   return out;

@@ -18,12 +18,16 @@ struct ResolvedConfig {
   std::optional<EndpointUrl> endpoint;  // of client.endpoint_url
   bool fips = false;
   bool dualstack = false;
+  bool accelerate = false;
   bool global_us_east_1 = false;
+  bool use_arn_region = true;
+  bool multi_region_access_points = true;
+  bool express_sessions = true;
   bool upload_checksums = true;
   bool verify_downloads = true;
 
-  // The resolver's inputs for one bucket, signed for `region`.
-  EndpointInputs EndpointFor(const std::string& bucket, const std::string& region) const;
+  // The resolver's inputs for an operation on one bucket, signed for `region`.
+  EndpointInputs EndpointFor(const std::string& bucket, const std::string& region, const OperationRules& rules = {}) const;
 };
 
 // Precedence: `config` (where set), environment, profile, default; AWS_MAX_ATTEMPTS wins over `config`. Without a region

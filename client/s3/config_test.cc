@@ -98,6 +98,39 @@ TEST(ConfigTest, FlagsAreTrueOrFalse) {
             "AWS_USE_FIPS_ENDPOINT is `1`; use true or false");
 }
 
+TEST(ConfigTest, FlagsOfEndpointsComeFromCodeThenEnvironmentThenProfile) {
+  const std::string file = "[default]\nregion = r\ns3_disable_express_session_auth = true\ns3_use_arn_region = false\n"
+                           "s3_disable_multiregion_access_points = true\ns3 =\n  use_accelerate_endpoint = true\n"
+                           "  use_dualstack_endpoint = true\n";
+  const auto of_file = Resolve({}, {}, file);
+  ASSERT_TRUE(of_file.ok()) << of_file.error().message;
+  EXPECT_FALSE(of_file->express_sessions);
+  EXPECT_FALSE(of_file->use_arn_region);
+  EXPECT_FALSE(of_file->multi_region_access_points);
+  EXPECT_TRUE(of_file->accelerate);
+  EXPECT_TRUE(of_file->dualstack);
+  EXPECT_TRUE(Resolve({}, {{"AWS_S3_DISABLE_EXPRESS_SESSION_AUTH", "False"}}, file)->express_sessions);
+  EXPECT_TRUE(Resolve({.region = "r", .disable_s3_express_session_auth = false}, {{"AWS_S3_DISABLE_EXPRESS_SESSION_AUTH", "true"}})
+                  ->express_sessions);
+  EXPECT_TRUE(Resolve({.use_arn_region = true}, {}, file)->use_arn_region);
+  const auto unset = Resolve({.region = "r"});
+  EXPECT_TRUE(unset->express_sessions && unset->use_arn_region && unset->multi_region_access_points && !unset->accelerate);
+}
+
+TEST(ConfigTest, DisablingSessionsIsStrictlyTrueOrFalse) {
+  EXPECT_EQ(Failure({.region = "r"}, {{"AWS_S3_DISABLE_EXPRESS_SESSION_AUTH", "yes"}}),
+            "AWS_S3_DISABLE_EXPRESS_SESSION_AUTH is `yes`; use true or false");
+}
+
+TEST(ConfigTest, AccelerateIsForObjectsOnly) {
+  const auto config = Resolve({.region = "us-west-2", .use_accelerate_endpoint = true});
+  EXPECT_EQ(ResolveEndpoint(config->EndpointFor("bucket", "us-west-2"))->authority, "bucket.s3-accelerate.amazonaws.com");
+  EXPECT_EQ(ResolveEndpoint(config->EndpointFor("bucket", "us-west-2", {.never_accelerated = true}))->authority,
+            "bucket.s3.us-west-2.amazonaws.com");
+  EXPECT_EQ(Failure({.region = "r", .endpoint_url = "http://h", .use_accelerate_endpoint = true}),
+            "A custom endpoint cannot be combined with S3 Accelerate");
+}
+
 TEST(ConfigTest, LegacyUsEast1IsTheGlobalHost) {
   const auto legacy = Resolve({.region = "us-east-1"}, {{"AWS_S3_US_EAST_1_REGIONAL_ENDPOINT", "legacy"}});
   ASSERT_TRUE(legacy.ok());

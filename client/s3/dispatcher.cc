@@ -1,5 +1,6 @@
 #include "client/s3/dispatcher.h"
 
+#include <algorithm>
 #include <optional>
 #include <stop_token>
 #include <utility>
@@ -11,6 +12,7 @@
 #include "client/s3/call_log.h"
 #include "client/s3/error_document.h"
 #include "client/s3/redirect.h"
+#include "client/s3/signing_credentials.h"
 
 namespace penstock::s3 {
 namespace {
@@ -147,16 +149,16 @@ Result<void> Flight::ResolveHere() {
   if (region_.empty() && info_.operation != Operation::kCreateBucket) learned = state_->regions.Find(bucket);
   const std::string& region =
       !region_.empty() ? region_ : !learned.empty() ? learned : state_->config.client.region;
-  PENSTOCK_ASSIGN(endpoint_, state_->endpoints.Resolve(state_->config, bucket, region));
+  PENSTOCK_ASSIGN(endpoint_, state_->endpoints.Resolve(state_->config, bucket, region, info_));
   return Ok();
 }
 
 void Flight::FetchCredentials() {
-  const auth::ProviderPtr provider = state_->process.provider();
   const std::uint64_t ticket = BeginWait();
-  provider->Start([self = shared_from_this(), ticket](Result<CredentialsPtr> credentials) {
-    if (self->Claim(ticket)) self->OnCredentials(std::move(credentials));
-  });
+  FetchSigningCredentials(state_, endpoint_, call_.request.bucket,
+                          [self = shared_from_this(), ticket](Result<CredentialsPtr> credentials) {
+                            if (self->Claim(ticket)) self->OnCredentials(std::move(credentials));
+                          });
   if (waiting_.load(std::memory_order_acquire) != ticket) return;
   if (!call_.options.deadline.IsNever()) {
     transport_->RunAt(call_.options.deadline.when(), [self = shared_from_this(), ticket] {
@@ -192,7 +194,7 @@ Result<void> Flight::Sign(http::Request& request) const {
   const std::string& document = call_.request.document;
   std::string hash(source_ ? auth::kUnsignedPayload : auth::kEmptyPayloadSha256);
   if (!document.empty()) hash = auth::PayloadSha256(AsBytes(document));
-  return state_->process.SignerFor(endpoint_->signing_region)
+  return state_->process.SignerFor(ScopeOf(*endpoint_))
       .Sign(request, *credentials_, {.now = CorrectedNow(), .payload_hash = hash});
 }
 
@@ -301,7 +303,9 @@ bool Flight::CorrectClock(const Error& error) {
 }
 
 bool Flight::AwaitNewCredentials(const Error& error) {
-  if (error.code != "ExpiredToken" || credentials_renewed_) return false;
+  const bool of_session = RefusesSession(*endpoint_, info_, error);
+  if ((error.code != "ExpiredToken" && !of_session) || credentials_renewed_) return false;
+  if (of_session) ForgetSession(*state_, call_.request.bucket, credentials_);
   credentials_renewed_ = true;
   expired_ = std::make_unique<Error>(error);
   return true;
@@ -359,7 +363,7 @@ void Flight::Finish(Result<void> result) {
   if (!result.ok()) {
     Error& error = result.error();
     error.At(info_.name, call_.request.bucket, call_.request.key);
-    error.attempts = attempts_;
+    error.attempts = std::max(error.attempts, attempts_);  // more: of the CreateSession that failed
     NoteAmbiguity(error);
     if (!IsEnough(error)) {
       state_->counters.OnFailure();
@@ -374,15 +378,6 @@ BuildContext MakeBuildContext(const ResolvedConfig& config) {
   return {config.client.region, config.client.requester_pays, config.upload_checksums, config.verify_downloads};
 }
 
-ProcessState::MakeProvider MakeProviderMaker(const ResolvedConfig& config, const Surroundings& surroundings) {
-  if (config.client.signing == Signing::kUnsigned) return [] { return auth::MakeAnonymousProvider(); };
-  if (config.client.credentials != nullptr) return [given = config.client.credentials] { return given; };
-  const auth::RemoteContext context{surroundings.environment, surroundings.clock, surroundings.transport,
-                                    config.client.region, std::string(DnsSuffix(config.client.region)),
-                                    config.client.ca_bundle_path};
-  return [context, profile = config.client.profile] { return auth::MakeDefaultProvider(context, profile); };
-}
-
 }  // namespace
 
 Surroundings Surroundings::OfProcess() {
@@ -391,7 +386,7 @@ Surroundings Surroundings::OfProcess() {
 
 ClientState::ClientState(ResolvedConfig resolved, Surroundings outside)
     : config(std::move(resolved)), surroundings(std::move(outside)), build_context(MakeBuildContext(config)),
-      user_agent(MakeUserAgent(config.client.user_agent)), process(MakeProviderMaker(config, surroundings)) {}
+      user_agent(MakeUserAgent(config.client.user_agent)), process(ProviderMakerOf(config, surroundings), *surroundings.clock) {}
 
 void Dispatch(std::shared_ptr<ClientState> state, PreparedCall call) {
   std::make_shared<Flight>(std::move(state), std::move(call))->Start();

@@ -180,7 +180,7 @@ TEST(DispatcherTest, HeadErrorsHaveTheStatusAsTheirCode) {
 
 TEST(DispatcherTest, NothingIsSentWhereNoEndpointCanBe) {
   ClientUnderTest test;
-  const auto result = test.Run(HeadBucketRequest{.bucket = BucketName("data--usw2-az1--x-s3")});
+  const auto result = test.Run(HeadBucketRequest{.bucket = BucketName("arn:aws:s3::123456789012:accesspoint/alias.mrap")});
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().kind, ErrorKind::kUnsupported);
   EXPECT_EQ(result.error().operation, "HeadBucket");

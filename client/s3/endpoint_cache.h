@@ -9,6 +9,7 @@
 #include "client/s3/append_only_list.h"
 #include "client/s3/config.h"
 #include "client/s3/endpoint.h"
+#include "client/s3/operations.h"
 
 namespace penstock::s3 {
 
@@ -19,13 +20,15 @@ using ResolvedEndpointPtr = std::shared_ptr<const ResolvedEndpoint>;  // shared 
 // Thread safety: safe from any thread.
 class EndpointCache {
  public:
-  // Errors as ResolveEndpoint; they are not kept.
-  Result<ResolvedEndpointPtr> Resolve(const ResolvedConfig& config, const std::string& bucket, const std::string& region);
+  // Errors as ResolveEndpoint and CheckSignable; they are not kept.
+  Result<ResolvedEndpointPtr> Resolve(const ResolvedConfig& config, const std::string& bucket, const std::string& region,
+                                      const OperationInfo& operation);
 
  private:
   struct Entry {
     std::string bucket;
     std::string region;
+    OperationRules rules;
     ResolvedEndpointPtr endpoint;
   };
   AppendOnlyList<Entry> entries_;

@@ -129,14 +129,42 @@ TEST(EndpointTest, ANameWithASlashWouldBeAnotherBucketAndIsRefused) {
   }
 }
 
-TEST(EndpointTest, SaysWhichKindsOfBucketAreNotSupported) {
-  for (const char* bucket : {"data--usw2-az1--x-s3", "ap--usw2-az1--xa-s3", "alias--op-s3",
-                             "arn:aws:s3:us-west-2:123456789012:accesspoint/x"}) {
-    const auto out = ResolveEndpoint(Aws(bucket));
-    ASSERT_FALSE(out.ok()) << bucket;
-    EXPECT_EQ(out.error().kind, ErrorKind::kUnsupported) << bucket;
-    EXPECT_NE(out.error().message.find(bucket), std::string::npos);
-  }
+std::string Refusal(const std::string& bucket, bool writes) {
+  const auto out = ResolveEndpoint(Aws(bucket));
+  if (!out.ok()) return out.error().message;
+  const auto signable = CheckSignable(*out, bucket, writes);
+  if (signable.ok()) return "";
+  EXPECT_EQ(signable.error().kind, ErrorKind::kUnsupported);
+  return signable.error().message;
+}
+
+TEST(EndpointTest, SaysWhatItCannotSign) {
+  const std::string mrap = "arn:aws:s3::123456789012:accesspoint/alias.mrap";
+  EXPECT_EQ(Refusal(mrap, false), "`" + mrap + "` is a Multi-Region Access Point, whose requests need SigV4a signatures, "
+                                  "which this version does not make; use the bucket or the access point of one region");
+  const std::string outpost = "arn:aws:s3-outposts:us-west-2:123456789012:outpost/op-1/accesspoint/x";
+  EXPECT_EQ(Refusal(outpost, false),
+            "`" + outpost + "` is on S3 on Outposts, whose requests this version does not sign; use a bucket in a region");
+  const std::string lambda = "arn:aws:s3-object-lambda:us-west-2:123456789012:accesspoint/x";
+  EXPECT_EQ(Refusal(lambda, false), "");
+  EXPECT_EQ(Refusal(lambda, true), "`" + lambda + "` is an Object Lambda access point, through which this version only "
+                                   "reads; use the bucket or access point behind it");
+  EXPECT_EQ(Refusal("arn:aws:s3:us-west-2:123456789012:accesspoint/x", true), "");
+}
+
+TEST(EndpointTest, SignsForTheArnsRegionAndService) {
+  const auto point = ResolveEndpoint(Aws("arn:aws:s3:eu-west-1:123456789012:accesspoint/x"));
+  EXPECT_EQ(ScopeOf(*point), (auth::SigningScope{"eu-west-1", "s3"}));
+  const auto lambda = ResolveEndpoint(Aws("arn:aws:s3-object-lambda:eu-west-1:123456789012:accesspoint/x"));
+  EXPECT_EQ(ScopeOf(*lambda), (auth::SigningScope{"eu-west-1", "s3-object-lambda"}));
+}
+
+TEST(EndpointTest, AccelerateHasNoRegionInItsHost) {
+  EndpointInputs in = Aws("bucket");
+  in.accelerate = true;
+  EXPECT_EQ(Url(in), "https://bucket.s3-accelerate.amazonaws.com");
+  in.bucket = "dotted.name";
+  EXPECT_EQ(Url(in), "error: Path-style addressing cannot be used with S3 Accelerate: `dotted.name` cannot be one DNS label of the host");
 }
 
 }  // namespace

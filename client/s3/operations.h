@@ -31,8 +31,11 @@ enum class Operation : std::uint8_t {
   kHeadBucket,
   kDeleteBucket,
   kListBuckets,
+  kCreateSession,
+  kListDirectoryBuckets,
+  kRenameObject,
 };
-inline constexpr std::size_t kOperationCount = 19;
+inline constexpr std::size_t kOperationCount = 22;
 
 // What a repeat may meet when an earlier attempt was carried out but its answer got lost. Every class is retried.
 enum class RetryClass : std::uint8_t {
@@ -74,6 +77,9 @@ inline constexpr std::array<OperationInfo, kOperationCount> kOperations = {{
     {Operation::kHeadBucket, "HeadBucket", "HEAD", RetryClass::kRead, {200, 200}, false, {}},
     {Operation::kDeleteBucket, "DeleteBucket", "DELETE", RetryClass::kEcho, {204, 200}, false, "NoSuchBucket"},
     {Operation::kListBuckets, "ListBuckets", "GET", RetryClass::kRead, {200, 200}, false, {}},
+    {Operation::kCreateSession, "CreateSession", "GET", RetryClass::kRead, {200, 200}, false, {}},
+    {Operation::kListDirectoryBuckets, "ListDirectoryBuckets", "GET", RetryClass::kRead, {200, 200}, false, {}},
+    {Operation::kRenameObject, "RenameObject", "PUT", RetryClass::kIdempotent, {200, 200}, false, {}},
 }};
 
 constexpr const OperationInfo& Info(Operation operation) {

@@ -16,17 +16,17 @@ ProcessState::State& ProcessState::Mine() {
   const pid_t pid = ProcessId();
   State* seen = current_.load(std::memory_order_acquire);
   if (seen != nullptr && seen->pid == pid) return *seen;
-  auto* made = new State{pid, make_provider_(), {}, seen};
+  auto* made = new State{pid, make_provider_(), std::make_shared<ExpressSessions>(clock_), {}, seen};
   if (current_.compare_exchange_strong(seen, made, std::memory_order_acq_rel)) return *made;
   delete made;  // another thread of this process was first
   return *seen;
 }
 
-const auth::Signer& ProcessState::SignerFor(const std::string& region) {
+const auth::Signer& ProcessState::SignerFor(const auth::SigningScope& scope) {
   auto& signers = Mine().signers;
-  const auto matches = [&region](const auto& signer) { return signer->scope().region == region; };
+  const auto matches = [&scope](const auto& signer) { return signer->scope() == scope; };
   if (const auto* known = signers.FindNewest(matches)) return **known;
-  return *signers.Push(std::make_unique<auth::Signer>(auth::SigningScope{.region = region}));
+  return *signers.Push(std::make_unique<auth::Signer>(scope));
 }
 
 }  // namespace penstock::s3

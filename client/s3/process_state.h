@@ -1,4 +1,4 @@
-// The parts of a Client that hold locks (signers, the default credential chain), made anew in a forked child.
+// The parts of a Client that hold locks (signers, the default credential chain, sessions), made anew in a forked child.
 //
 // A fork copies a lock another thread holds, and nobody in the child would ever release it. So whatever locks is kept
 // here under the pid of its maker; a child makes its own at its first request and leaves the copy alone.
@@ -15,6 +15,8 @@
 #include "client/auth/credentials.h"
 #include "client/auth/signer.h"
 #include "client/s3/append_only_list.h"
+#include "client/s3/express_sessions.h"
+#include "penstock/base/clock.h"
 
 namespace penstock::s3 {
 
@@ -23,27 +25,32 @@ class ProcessState {
  public:
   using MakeProvider = std::function<auth::ProviderPtr()>;
 
-  // `make_provider` is called once per process.
-  explicit ProcessState(MakeProvider make_provider) : make_provider_(std::move(make_provider)) {}
+  // `make_provider` is called once per process. `clock` lives forever.
+  explicit ProcessState(MakeProvider make_provider, const Clock& clock = SystemClock())
+      : make_provider_(std::move(make_provider)), clock_(clock) {}
   ProcessState(const ProcessState&) = delete;
   ProcessState& operator=(const ProcessState&) = delete;
   ~ProcessState();
 
   // This process's. Shared: a call in flight keeps it.
   auth::ProviderPtr provider() { return Mine().provider; }
-  // The signer of a region; lives as long as this object.
-  const auth::Signer& SignerFor(const std::string& region);
+  // This process's. Shared: a session on its way keeps it.
+  std::shared_ptr<ExpressSessions> sessions() { return Mine().sessions; }
+  // The signer of a scope; lives as long as this object.
+  const auth::Signer& SignerFor(const auth::SigningScope& scope);
 
  private:
   struct State {
     pid_t pid;
     auth::ProviderPtr provider;
+    std::shared_ptr<ExpressSessions> sessions;
     AppendOnlyList<std::unique_ptr<auth::Signer>> signers;
     State* of_parent;  // the copy of the parent's, never touched again: its locks may be taken
   };
   State& Mine();
 
   const MakeProvider make_provider_;
+  const Clock& clock_;
   std::atomic<State*> current_{nullptr};
 };
 

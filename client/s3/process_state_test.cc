@@ -24,9 +24,9 @@ TEST(ProcessStateTest, MakesItsProviderOnce) {
 
 TEST(ProcessStateTest, KeepsOneSignerPerRegion) {
   ProcessState state(Fresh);
-  const auth::Signer& west = state.SignerFor("us-west-2");
-  const auth::Signer& east = state.SignerFor("us-east-1");
-  EXPECT_EQ(&state.SignerFor("us-west-2"), &west);
+  const auth::Signer& west = state.SignerFor({"us-west-2"});
+  const auth::Signer& east = state.SignerFor({"us-east-1"});
+  EXPECT_EQ(&state.SignerFor({"us-west-2"}), &west);
   EXPECT_NE(&east, &west);
   EXPECT_EQ(east.scope().region, "us-east-1");
 }
@@ -34,10 +34,11 @@ TEST(ProcessStateTest, KeepsOneSignerPerRegion) {
 TEST(ProcessStateTest, AForkedChildMakesItsOwn) {
   ProcessState state(Fresh);
   const auth::ProviderPtr parents = state.provider();
-  const auth::Signer* parents_signer = &state.SignerFor("r");
+  const auth::Signer* parents_signer = &state.SignerFor({"r"});
+  const auto parents_sessions = state.sessions();
   const pid_t child = ::fork();
   if (child == 0) {
-    const bool own = state.provider() != parents && &state.SignerFor("r") != parents_signer &&
+    const bool own = state.sessions() != parents_sessions && state.provider() != parents && &state.SignerFor({"r"}) != parents_signer &&
                      state.provider() == state.provider();
     ::_exit(own ? 0 : 1);
   }

@@ -1,6 +1,7 @@
 #include "client/s3/redirect.h"
 
 #include "client/http/uri.h"
+#include "client/s3/partition.h"
 
 namespace penstock::s3 {
 namespace {
@@ -21,8 +22,8 @@ bool IsBelow(std::string_view host, std::string_view parent) {
 // The part of the asked host that every host of the same owner ends with.
 std::string_view OwnerOf(const ResolvedEndpoint& asked, std::string_view bucket) {
   std::string_view host = asked.endpoint.host;
-  if (!asked.bucket_in_path && !bucket.empty()) host.remove_prefix(bucket.size() + 1);
-  const std::string_view aws = DnsSuffix(asked.signing_region);
+  if (!bucket.empty() && host.starts_with(std::string(bucket) + ".")) host.remove_prefix(bucket.size() + 1);
+  const std::string_view aws = PartitionOf(asked.signing_region).dns_suffix;
   return IsBelow(host, aws) ? aws : host;
 }
 

@@ -63,7 +63,8 @@ Result<void> CheckPartNumber(int part_number) {
 
 Result<std::string> CopySource(const BucketName& bucket, const ObjectKey& key, const VersionId& version) {
   PENSTOCK_TRY(CheckNames(bucket, key));
-  std::string source = http::EncodePath(bucket.value + "/" + key.value);
+  const std::string_view between = bucket.value.starts_with("arn:") ? "/object/" : "/";  // of an access point
+  std::string source = http::EncodePath(bucket.value + std::string(between) + key.value);
   if (!version.empty()) source += "?versionId=" + http::EncodeQuery(version.value);
   return source;
 }

@@ -30,6 +30,11 @@ TEST(RequestStartTest, EmptyNamesAreRefused) {
   EXPECT_FALSE(CopySource(BucketName("b"), ObjectKey()).ok());
 }
 
+TEST(RequestStartTest, AnObjectOfAnAccessPointIsBehindItsArn) {
+  EXPECT_EQ(*CopySource(BucketName("arn:aws:s3:us-west-2:1:accesspoint/p"), ObjectKey("a b")),
+            "arn%3Aaws%3As3%3Aus-west-2%3A1%3Aaccesspoint/p/object/a%20b");
+}
+
 TEST(RequestStartTest, PartNumbersHaveLimits) {
   EXPECT_TRUE(CheckPartNumber(1).ok());
   EXPECT_TRUE(CheckPartNumber(10'000).ok());

@@ -7,6 +7,7 @@
 
 #include "base/digest.h"
 #include "base/encoding.h"
+#include "penstock/bucket_kind.h"
 
 namespace penstock::testing {
 namespace {
@@ -151,7 +152,7 @@ Result<ObjectMetadata> MemoryState::Apply(const HeadObjectRequest& request) {
 Result<PutObjectResponse> MemoryState::Apply(const PutObjectRequest& request) {
   PENSTOCK_ASSIGN(std::shared_ptr<const Blob> blob, ReadAll(request.body, request.options));
   StoredObject object{blob, MakeMetadata(*blob, Md5ETag(blob->view()), request.attributes)};
-  const PutObjectResponse response{object.metadata.etag, {}};
+  const PutObjectResponse response{object.metadata.etag, {}, {}};
   const MutexLock lock(mutex_);
   PENSTOCK_ASSIGN(StoredBucket * bucket, FindBucket(request.bucket));
   const auto found = bucket->objects.find(request.key.value);
@@ -160,7 +161,30 @@ Result<PutObjectResponse> MemoryState::Apply(const PutObjectRequest& request) {
     if (found == bucket->objects.end()) return NoSuchKey(request.key);
     if (found->second.metadata.etag != *request.if_match) return PreconditionFailed("If-Match");
   }
+  if (request.write_offset) return Append(request, *blob, *bucket);
   bucket->objects[request.key.value] = std::move(object);
+  return response;
+}
+
+Result<PutObjectResponse> MemoryState::Append(const PutObjectRequest& request, const Blob& more, StoredBucket& bucket) const {
+  if (!IsDirectoryBucket(request.bucket.value)) {
+    return S3Error(ErrorKind::kUnsupported, 501, "NotImplemented", "appending works in directory buckets only");
+  }
+  const auto found = bucket.objects.find(request.key.value);
+  if (found == bucket.objects.end() && *request.write_offset > 0) return NoSuchKey(request.key);
+  const ByteView before = found == bucket.objects.end() ? ByteView() : found->second.blob->view();
+  if (before.size() != *request.write_offset) {
+    return S3Error(ErrorKind::kInvalidArgument, 400, "InvalidWriteOffset",
+                   "the write offset is " + std::to_string(*request.write_offset) + ", the object has " + std::to_string(before.size()) + " bytes");
+  }
+  auto whole = std::make_shared<Blob>();
+  whole->size = before.size() + more.size;
+  whole->data = std::make_unique_for_overwrite<std::byte[]>(whole->size);
+  std::ranges::copy(before, whole->data.get());
+  std::ranges::copy(more.view(), whole->data.get() + before.size());
+  StoredObject object{whole, MakeMetadata(*whole, Md5ETag(whole->view()), request.attributes)};
+  PutObjectResponse response{object.metadata.etag, {}, whole->size};
+  bucket.objects[request.key.value] = std::move(object);
   return response;
 }
 

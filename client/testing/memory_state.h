@@ -98,6 +98,8 @@ class MemoryState {
   Result<std::shared_ptr<const Blob>> ReadAll(BodySource* body, const CallOptions& call) const;
   Result<CompletedPart> StorePart(const BucketName& bucket, const ObjectKey& key, const UploadId& id, int part_number,
                                   std::shared_ptr<const Blob> blob);
+  // A put with a write offset, which directory buckets take.
+  Result<PutObjectResponse> Append(const PutObjectRequest& request, const Blob& more, StoredBucket& bucket) const;
   ObjectMetadata MakeMetadata(const Blob& blob, ETag etag, const ObjectAttributes& attributes) const;
 
   const MemoryObjectStoreOptions options_;

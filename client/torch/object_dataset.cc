@@ -16,7 +16,7 @@ Result<ObjectDataset> ObjectDataset::Create(std::shared_ptr<ObjectStore> store, 
   request.bucket = place.bucket;
   request.prefix = place.path;
   request.options = options.download.call;
-  const std::unique_ptr<Lister> lister = Lister::Create(store, std::move(request));
+  const std::unique_ptr<Lister> lister = Lister::CreateOrdered(store, std::move(request));
   auto objects = std::make_shared<std::vector<ObjectSummary>>();
   for (;;) {
     PENSTOCK_ASSIGN(std::optional<ListObjectsResponse> page, lister->Next(interrupt));

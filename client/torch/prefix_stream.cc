@@ -37,7 +37,7 @@ struct PrefixStreamDataset::Impl {
     request.bucket = place.bucket;
     request.prefix = place.path;
     request.options = options.download.call;
-    lister = Lister::Create(store, std::move(request));
+    lister = Lister::CreateOrdered(store, std::move(request));
     next_index = 0;
     skip = std::exchange(resume_at, 0);
     position = skip;

@@ -1,11 +1,14 @@
 // Whole listings, several prefixes at a time.
 #include <algorithm>
 #include <deque>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "penstock/bucket_kind.h"
 #include "penstock/object_list.h"
 #include "penstock/transfer.h"
 
@@ -109,6 +112,21 @@ class PrefixListing {
   ObjectList all_;
 };
 
+// Page by page, since nobody promises that a common prefix comes once, and put in order at the end.
+Result<ObjectList> ListDirectoryBucket(std::shared_ptr<ObjectStore> store, ListObjectsRequest whole, const Interrupt& interrupt) {
+  const auto pages = Lister::Create(std::move(store), std::move(whole));
+  std::vector<ObjectSummary> found;
+  for (;;) {
+    PENSTOCK_ASSIGN(std::optional<ListObjectsResponse> page, pages->Next(interrupt));
+    if (!page) break;
+    found.insert(found.end(), std::make_move_iterator(page->objects.begin()), std::make_move_iterator(page->objects.end()));
+  }
+  std::ranges::sort(found, {}, [](const ObjectSummary& object) -> const std::string& { return object.key.value; });
+  ObjectList all;
+  for (const ObjectSummary& object : found) all.Append(object);
+  return all;
+}
+
 }  // namespace
 
 Result<ObjectList> ListAll(std::shared_ptr<ObjectStore> store, const ListObjectsRequest& request, const ListAllOptions& options,
@@ -117,6 +135,7 @@ Result<ObjectList> ListAll(std::shared_ptr<ObjectStore> store, const ListObjects
   whole.delimiter.clear();
   whole.continuation_token.clear();
   whole.start_after.clear();
+  if (IsDirectoryBucket(request.bucket.value)) return ListDirectoryBucket(std::move(store), std::move(whole), interrupt);
   if (!options.delimiter.empty()) return PrefixListing(std::move(store), whole, options).Run(interrupt);
   const auto pages = Lister::Create(std::move(store), std::move(whole));
   ObjectList all;

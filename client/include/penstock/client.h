@@ -10,6 +10,7 @@
 #include <string>
 
 #include "penstock/credentials.h"
+#include "penstock/directory_bucket.h"
 #include "penstock/object_store.h"
 #include "penstock/stats.h"
 
@@ -47,6 +48,16 @@ struct ClientConfig {
   // that callers bring is not counted. Unset: PENSTOCK_MEMORY_LIMIT ("268435456", "256MiB", "2GiB"), else what an earlier
   // Client set, else DefaultMemoryLimit(). The Client made last decides for all.
   std::optional<std::uint64_t> memory_limit_bytes;
+  // Which of AWS's endpoints; unset: the environment variable, else the key of the profile, else as said here. Variables
+  // and keys take true or false, in either case.
+  std::optional<bool> use_fips_endpoint;                    // AWS_USE_FIPS_ENDPOINT, use_fips_endpoint, false
+  std::optional<bool> use_dualstack_endpoint;               // AWS_USE_DUALSTACK_ENDPOINT, use_dualstack_endpoint, false
+  std::optional<bool> use_accelerate_endpoint;              // s3.use_accelerate_endpoint, false
+  std::optional<bool> use_arn_region;                       // AWS_S3_USE_ARN_REGION, s3_use_arn_region, true
+  std::optional<bool> disable_multi_region_access_points;   // AWS_S3_DISABLE_MULTIREGION_ACCESS_POINTS, ..., false
+  // True: requests to directory buckets are signed with the credentials themselves, not with a session's.
+  // AWS_S3_DISABLE_EXPRESS_SESSION_AUTH, s3_disable_express_session_auth, false.
+  std::optional<bool> disable_s3_express_session_auth;
 };
 
 // One attempt of one request, as it ended. For traces and counters; holds no secret.
@@ -67,7 +78,8 @@ struct RequestEvent {
 };
 
 // Thread safety: safe from any thread. Making one is cheap and touches no network; connections and I/O threads are
-// shared by all Clients of the process and start with the first request. After fork() the child rebuilds them on its
+// shared by all Clients of the process and start with the first request. Requests to a directory bucket are signed with a
+// session (CreateSession) that all calls of a Client share; it is made by the first of them. After fork() the child rebuilds them on its
 // first request; calls in flight at the fork belong to the parent. A Client holds no lock of its own that a fork could
 // leave taken; its counters and its observer go on in the child from their values at the fork.
 class Client final : public ObjectStore {
@@ -96,6 +108,12 @@ class Client final : public ObjectStore {
   void Start(HeadBucketRequest request, Callback<HeadBucketResponse> done) override;
   void Start(DeleteBucketRequest request, Callback<NoResponse> done) override;
   void Start(ListBucketsRequest request, Callback<ListBucketsResponse> done) override;
+
+  // What only directory buckets have (directory_bucket.h).
+  void Start(RenameObjectRequest request, Callback<NoResponse> done);
+  void Start(ListDirectoryBucketsRequest request, Callback<ListDirectoryBucketsResponse> done);
+  Result<NoResponse> Call(RenameObjectRequest request, const Interrupt& interrupt = {});
+  Result<ListDirectoryBucketsResponse> Call(ListDirectoryBucketsRequest request, const Interrupt& interrupt = {});
 
   const ClientConfig& config() const;
   // Counters and histograms since the Client was made; a call costs some microseconds and disturbs nobody.

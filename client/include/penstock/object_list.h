@@ -66,7 +66,7 @@ struct ListAllOptions {
   int parallel = 16;  // listings at a time
 };
 
-// Every object below `request.prefix`, in S3's order. Of `request` bucket, prefix, page size and call options count.
+// Every object below `request.prefix`, keys ascending: S3's order, which of a directory bucket is made here. Of `request` bucket, prefix, page size and call options count.
 Result<ObjectList> ListAll(std::shared_ptr<ObjectStore> store, const ListObjectsRequest& request, const ListAllOptions& options = {},
                            const Interrupt& interrupt = {});
 

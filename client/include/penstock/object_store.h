@@ -121,6 +121,7 @@ struct ObjectAttributes {
 struct PutObjectResponse {
   ETag etag;
   VersionId version_id;
+  std::optional<std::uint64_t> object_size;  // of an append: bytes of the whole object now
 };
 struct PutObjectRequest {
   using Response = PutObjectResponse;
@@ -131,6 +132,11 @@ struct PutObjectRequest {
   std::optional<ETag> if_match;
   bool if_none_match_any = false;  // only if no object has that key
   CallOptions options;
+  // Directory buckets only: the body is appended at this offset, which must be the object's size; 0 makes the object.
+  std::optional<std::uint64_t> write_offset;
+  // With write_offset: the CRC that is sent, "crc64nvme", "crc32c" or "crc32", which must be the one the object has, or
+  // "none". Empty: as configured.
+  std::string checksum_algorithm;
 };
 
 struct DeleteObjectRequest {

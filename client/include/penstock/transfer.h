@@ -198,12 +198,16 @@ Result<UploadResponse> Upload(std::shared_ptr<ObjectStore> store, BucketName buc
 
 // ---- Lister ---------------------------------------------------------------------------------------------------
 
-// Pages of a listing, in S3's order, one page fetched ahead.
+// Pages of a listing, in S3's order (directory buckets have none), one page fetched ahead.
 //
 // Thread safety: one reader at a time.
 class Lister {
  public:
   static std::unique_ptr<Lister> Create(std::shared_ptr<ObjectStore> store, ListObjectsRequest first);
+  // Keys ascending in every bucket: for who counts objects and has to come to the same numbers as others do. A directory
+  // bucket lists in any order: there the first page waits for the whole listing, which is kept packed (ObjectList). Of
+  // `first` bucket, prefix, page size and call options count.
+  static std::unique_ptr<Lister> CreateOrdered(std::shared_ptr<ObjectStore> store, ListObjectsRequest first);
   virtual ~Lister() = default;
   // Asks for the first page, which Next does otherwise, and does not wait for it. Later: nothing.
   virtual void Start() = 0;

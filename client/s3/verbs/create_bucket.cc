@@ -1,13 +1,50 @@
 #include "client/s3/verbs/create_bucket.h"
 
+#include <algorithm>
+#include <string>
+#include <string_view>
+
 #include "base/xml.h"
 #include "client/s3/document.h"
 #include "client/s3/request_start.h"
+#include "penstock/bucket_kind.h"
 
 namespace penstock::s3 {
+namespace {
+
+// "usw2-lax1-az1" names a Local Zone, "usw2-az1" an Availability Zone.
+bool IsLocalZone(std::string_view zone) { return std::count(zone.begin(), zone.end(), '-') > 1; }
+
+// Where a directory bucket is, all of which its name tells.
+Result<std::string> DirectoryBucketDocument(const std::string& bucket) {
+  const std::string_view zone = ZoneOfBucket(bucket);
+  if (zone.empty() || !bucket.ends_with("--x-s3")) {
+    return InvalidRequest("Unrecognized S3Express bucket name format. `" + bucket +
+                          "` names no zone; use base--zone--x-s3, as in name--usw2-az1--x-s3");
+  }
+  XmlWriter xml;
+  xml.Open("CreateBucketConfiguration", kXmlNamespace);
+  xml.Open("Location");
+  xml.Element("Type", IsLocalZone(zone) ? "LocalZone" : "AvailabilityZone");
+  xml.Element("Name", zone);
+  xml.Close("Location");
+  xml.Open("Bucket");
+  xml.Element("Type", "Directory");
+  xml.Element("DataRedundancy", IsLocalZone(zone) ? "SingleLocalZone" : "SingleAvailabilityZone");
+  xml.Close("Bucket");
+  xml.Close("CreateBucketConfiguration");
+  return xml.Take();
+}
+
+}  // namespace
 
 Result<WireRequest> BuildRequest(const CreateBucketRequest& request, const BuildContext& context) {
   PENSTOCK_ASSIGN(WireRequest wire, StartBucketRequest(Operation::kCreateBucket, request.bucket, context));
+  if (IsDirectoryBucket(request.bucket.value)) {
+    PENSTOCK_ASSIGN(wire.document, DirectoryBucketDocument(request.bucket.value));
+    wire.headers.push_back({"Content-Type", "application/xml"});
+    return wire;
+  }
   // us-east-1 is what S3 assumes and refuses to be told (spec/protocol.md §2.1).
   if (context.region == "us-east-1" || context.region == "aws-global") return wire;
   XmlWriter xml;

@@ -1,4 +1,4 @@
-// CreateBucket: PUT /{bucket}, in the client's region.
+// CreateBucket: PUT /{bucket}, in the client's region; a directory bucket in the zone of its name.
 #ifndef PENSTOCK_CLIENT_S3_VERBS_CREATE_BUCKET_H_
 #define PENSTOCK_CLIENT_S3_VERBS_CREATE_BUCKET_H_
 

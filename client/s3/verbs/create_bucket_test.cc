@@ -22,6 +22,21 @@ TEST(CreateBucketTest, OtherRegionsAreNamed) {
             "<LocationConstraint>eu-west-1</LocationConstraint></CreateBucketConfiguration>");
 }
 
+std::string Express(const std::string& zone, const std::string& type, const std::string& redundancy) {
+  const std::string bucket = "b--" + zone + "--x-s3";
+  return "PUT /" + bucket + "\nContent-Type: application/xml\n\n<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+         "<CreateBucketConfiguration xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><Location><Type>" + type + "</Type><Name>" +
+         zone + "</Name></Location><Bucket><Type>Directory</Type><DataRedundancy>" + redundancy +
+         "</DataRedundancy></Bucket></CreateBucketConfiguration>";
+}
+
+TEST(CreateBucketTest, ADirectoryBucketIsPutIntoTheZoneOfItsName) {
+  const auto golden = [](const char* bucket) { return Golden(BuildRequest(CreateBucketRequest{BucketName(bucket), {}}, Context())); };
+  EXPECT_EQ(golden("b--usw2-az1--x-s3"), Express("usw2-az1", "AvailabilityZone", "SingleAvailabilityZone"));
+  EXPECT_EQ(golden("b--usw2-lax1-az1--x-s3"), Express("usw2-lax1-az1", "LocalZone", "SingleLocalZone"));
+  EXPECT_EQ(golden("b--az1--x-s3").find("error: Unrecognized S3Express bucket name format. `b--az1--x-s3` names no zone"), 0u);
+}
+
 TEST(CreateBucketTest, TakesNoRequestPayer) {
   BuildContext context = Context();
   context.requester_pays = true;

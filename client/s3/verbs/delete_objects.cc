@@ -9,6 +9,7 @@
 #include "client/s3/body_checksum.h"
 #include "client/s3/document.h"
 #include "client/s3/request_start.h"
+#include "penstock/bucket_kind.h"
 
 namespace penstock::s3 {
 namespace {
@@ -40,8 +41,8 @@ Result<WireRequest> BuildRequest(const DeleteObjectsRequest& request, const Buil
   wire.query.emplace_back("delete", "");
   wire.document = DeleteDocument(request.keys);
   wire.headers.push_back({"Content-Type", "application/xml"});
-  // The one verb here that S3 refuses without a digest of its body.
-  if (context.upload_checksums) {
+  // The one verb here that S3 refuses without a digest of its body; directory buckets know no MD5.
+  if (context.upload_checksums || IsDirectoryBucket(request.bucket.value)) {
     wire.headers.push_back({kCrc64NvmeHeader, Crc64NvmeText(AsBytes(wire.document))});
   } else {
     wire.headers.push_back({"Content-MD5", Base64Encode(Md5(AsBytes(wire.document)))});

@@ -24,6 +24,15 @@ TEST(DeleteObjectsTest, ListsTheKeysQuietlyWithTheRequiredDigest) {
   EXPECT_EQ(wire->FindHeader("Content-MD5"), nullptr);
 }
 
+TEST(DeleteObjectsTest, DirectoryBucketsGetNoMd5) {
+  DeleteObjectsRequest request = Request({ObjectKey("a")});
+  request.bucket = BucketName("b--usw2-az1--x-s3");
+  const auto wire = BuildRequest(request, WithoutChecksums());
+  ASSERT_TRUE(wire.ok());
+  EXPECT_EQ(wire->FindHeader("Content-MD5"), nullptr);
+  EXPECT_NE(wire->FindHeader("x-amz-checksum-crc64nvme"), nullptr);
+}
+
 TEST(DeleteObjectsTest, FallsBackToContentMd5WithoutChecksums) {
   const auto wire = BuildRequest(Request({ObjectKey("a&b"), ObjectKey("c")}), WithoutChecksums());
   ASSERT_TRUE(wire.ok());

@@ -13,6 +13,7 @@
 #include "client/s3/listing_page.h"
 #include "client/s3/object_headers.h"
 #include "client/s3/request_start.h"
+#include "penstock/bucket_kind.h"
 
 namespace penstock::s3 {
 namespace {
@@ -107,6 +108,19 @@ class PageReader {
   std::optional<Error> no_number_;  // of the first size that is none
 };
 
+// Directory buckets take no prefix that ends inside a name, and no start-after: the directory is listed, and what was not
+// asked for left out. The directory of a prefix without `/` is the bucket.
+std::string DirectoryOf(const std::string& prefix) { return prefix.substr(0, prefix.rfind('/') + 1); }
+
+void KeepAskedFor(const ListObjectsRequest& request, ListObjectsResponse& page) {
+  std::erase_if(page.objects, [&](const ObjectSummary& object) {
+    return !object.key.value.starts_with(request.prefix) || (!request.start_after.empty() && object.key.value <= request.start_after);
+  });
+  std::erase_if(page.common_prefixes, [&](const std::string& prefix) {
+    return !prefix.starts_with(request.prefix) || (!request.start_after.empty() && prefix <= request.start_after);
+  });
+}
+
 }  // namespace
 
 Result<WireRequest> BuildRequest(const ListObjectsRequest& request, const BuildContext& context) {
@@ -115,18 +129,22 @@ Result<WireRequest> BuildRequest(const ListObjectsRequest& request, const BuildC
   }
   PENSTOCK_ASSIGN(WireRequest wire, StartBucketRequest(Operation::kListObjectsV2, request.bucket, context));
   wire.query = {{"list-type", "2"}, {"encoding-type", "url"}, {"max-keys", std::to_string(request.max_keys)}};
-  if (!request.prefix.empty()) wire.query.emplace_back("prefix", request.prefix);
+  const bool directory = IsDirectoryBucket(request.bucket.value);
+  const std::string prefix = directory ? DirectoryOf(request.prefix) : request.prefix;
+  if (!prefix.empty()) wire.query.emplace_back("prefix", prefix);
   if (!request.delimiter.empty()) wire.query.emplace_back("delimiter", request.delimiter);
   if (!request.continuation_token.empty()) {
     wire.query.emplace_back("continuation-token", request.continuation_token);
-  } else if (!request.start_after.empty()) {
+  } else if (!request.start_after.empty() && !directory) {
     wire.query.emplace_back("start-after", request.start_after);  // a token would win over it
   }
   return wire;
 }
 
-Result<ListObjectsResponse> ParseResponse(const ListObjectsRequest&, const WireResponse& response) {
-  return PageReader(response).Read();
+Result<ListObjectsResponse> ParseResponse(const ListObjectsRequest& request, const WireResponse& response) {
+  PENSTOCK_ASSIGN(ListObjectsResponse page, PageReader(response).Read());
+  if (IsDirectoryBucket(request.bucket.value)) KeepAskedFor(request, page);
+  return page;
 }
 
 }  // namespace penstock::s3

@@ -27,6 +27,45 @@ TEST(ListObjectsTest, SendsPrefixDelimiterAndStart) {
             "&continuation-token=t%2B1%3D\n\n");
 }
 
+TEST(ListObjectsTest, InADirectoryBucketTheDirectoryIsListed) {
+  ListObjectsRequest request;
+  request.bucket = BucketName("b--usw2-az1--x-s3");
+  const auto sent = [&](const std::string& prefix) {
+    request.prefix = prefix;
+    const std::string text = Golden(BuildRequest(request, Context()));
+    return text.substr(0, text.find('\n'));
+  };
+  const std::string start = "GET /b--usw2-az1--x-s3?list-type=2&encoding-type=url&max-keys=1000";
+  EXPECT_EQ(sent("a/b/"), start + "&prefix=a%2Fb%2F");
+  EXPECT_EQ(sent("a/b/c"), start + "&prefix=a%2Fb%2F");
+  EXPECT_EQ(sent("abc"), start);
+  request.start_after = "a/b/d";
+  EXPECT_EQ(sent("a/b/c"), start + "&prefix=a%2Fb%2F");
+}
+
+TEST(ListObjectsTest, OfADirectoryOnlyWhatWasAskedForIsGivenOut) {
+  ListObjectsRequest request;
+  request.bucket = BucketName("b--usw2-az1--x-s3");
+  request.prefix = "d/st";
+  request.start_after = "d/step1";
+  std::string keys;
+  for (const char* key : {"d/stone", "d/step2", "d/other", "d/step1", "d/start"}) {
+    keys += std::string("<Contents><Key>") + key + "</Key><Size>0</Size></Contents>";
+  }
+  const std::string document = "<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>t</NextContinuationToken>" + keys +
+                               "<CommonPrefixes><Prefix>d/stuff/</Prefix></CommonPrefixes>"
+                               "<CommonPrefixes><Prefix>d/no/</Prefix></CommonPrefixes></ListBucketResult>";
+  const auto page = ParseResponse(request, Answer(document));
+  ASSERT_TRUE(page.ok()) << page.error().message;
+  ASSERT_EQ(page->objects.size(), 2u);
+  EXPECT_EQ(page->objects[0].key.value, "d/stone");  // in the order they came
+  EXPECT_EQ(page->objects[1].key.value, "d/step2");
+  EXPECT_EQ(page->common_prefixes, std::vector<std::string>{"d/stuff/"});
+  EXPECT_EQ(page->next_token, "t");
+  request.bucket = BucketName("plain");
+  EXPECT_EQ(ParseResponse(request, Answer(document))->objects.size(), 5u);
+}
+
 TEST(ListObjectsTest, LeavesPageSizesToTheServiceButNegativeOnes) {
   ListObjectsRequest request = kRequest;
   for (const int max_keys : {0, 1, 1001, 5000}) {

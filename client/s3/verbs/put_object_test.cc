@@ -44,6 +44,36 @@ TEST(PutObjectTest, SendsAChecksumThatIsKnownAndComputesOneThatIsOnlyFollowed) {
   EXPECT_EQ(body.rewinds, 0);
 }
 
+TEST(PutObjectTest, AppendsAtAnOffsetWithTheObjectsOwnChecksum) {
+  StringSource body("123456789");
+  PutObjectRequest request = Request(body);
+  request.bucket = BucketName("b--usw2-az1--x-s3");
+  request.write_offset = 7;
+  EXPECT_EQ(Golden(BuildRequest(request, Context())),
+            "PUT /b--usw2-az1--x-s3/k\nx-amz-write-offset-bytes: 7\nx-amz-checksum-crc64nvme: rosUhgp5mIg=\n\n");
+  // CRC-32C of "123456789" is e3069283, its CRC-32 cbf43926 (spec/protocol.md §6.3).
+  request.checksum_algorithm = "crc32c";
+  EXPECT_NE(Golden(BuildRequest(request, Context())).find("\nx-amz-checksum-crc32c: 4waSgw==\n\n"), std::string::npos);
+  request.checksum_algorithm = "crc32";
+  EXPECT_NE(Golden(BuildRequest(request, Context())).find("\nx-amz-checksum-crc32: y/Q5Jg==\n\n"), std::string::npos);
+  request.checksum_algorithm = "none";
+  EXPECT_EQ(Golden(BuildRequest(request, Context())), "PUT /b--usw2-az1--x-s3/k\nx-amz-write-offset-bytes: 7\n\n");
+}
+
+TEST(PutObjectTest, AppendsInDirectoryBucketsOnly) {
+  StringSource body("x");
+  PutObjectRequest request = Request(body);
+  request.write_offset = 0;
+  EXPECT_EQ(BuildRequest(request, Context()).error().kind, ErrorKind::kUnsupported);
+}
+
+TEST(PutObjectTest, AnAppendIsToldTheWholeSize) {
+  StringSource body("x");
+  const auto response = ParseResponse(Request(body), Answer("", {{"ETag", "\"e\""}, {"x-amz-object-size", "12"}}));
+  EXPECT_EQ(response->object_size, 12u);
+  EXPECT_EQ(ParseResponse(Request(body), Answer("", {{"ETag", "\"e\""}}))->object_size, std::nullopt);
+}
+
 TEST(PutObjectTest, RefusesBothConditionsAtOnce) {
   StringSource body("x");
   PutObjectRequest request = Request(body);

@@ -1,0 +1,48 @@
+#include "client/s3/verbs/create_session.h"
+
+#include <gtest/gtest.h>
+
+#include "base/dates.h"
+#include "client/s3/wire_for_test.h"
+
+namespace penstock::s3 {
+namespace {
+
+using std::chrono::seconds;
+
+std::string Document(const std::string& expiration = "2026-01-02T03:09:05Z") {
+  return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<CreateSessionResult xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">"
+         "<Credentials><SessionToken>T</SessionToken><SecretAccessKey>S</SecretAccessKey><AccessKeyId>A</AccessKeyId>"
+         "<Expiration>" + expiration + "</Expiration></Credentials></CreateSessionResult>";
+}
+
+TEST(CreateSessionTest, AsksTheBucketForASession) {
+  EXPECT_EQ(Golden(BuildRequest(CreateSessionRequest{BucketName("b--usw2-az1--x-s3")}, Context())),
+            "GET /b--usw2-az1--x-s3?session=\n\n");
+}
+
+TEST(CreateSessionTest, ReadsCredentialsAndCountsTheirLifeFromTheAnswersDate) {
+  const auto session = ParseSession(Answer(Document(), {{"Date", "Fri, 02 Jan 2026 03:04:05 GMT"}}), WallTime{});
+  ASSERT_TRUE(session.ok()) << session.error().message;
+  EXPECT_EQ(session->credentials->access_key_id, "A");
+  EXPECT_EQ(session->credentials->secret_access_key, "S");
+  EXPECT_EQ(session->credentials->session_token, "T");
+  EXPECT_EQ(session->lifetime, seconds(300));
+}
+
+TEST(CreateSessionTest, WithoutADateOurClockStandsIn) {
+  const WallTime now = *ParseIso8601("2026-01-02T03:08:05Z");
+  EXPECT_EQ(ParseSession(Answer(Document()), now)->lifetime, seconds(60));
+}
+
+TEST(CreateSessionTest, AnAnswerThatIsNoSessionIsRefusedWithoutItsSecrets) {
+  for (const std::string& body : {Document("soon"), std::string("<CreateSessionResult/>"), std::string("<Other/>"), std::string()}) {
+    const auto session = ParseSession(Answer(body), WallTime{});
+    ASSERT_FALSE(session.ok()) << body;
+    EXPECT_EQ(session.error().kind, ErrorKind::kUnavailable);
+    EXPECT_EQ(session.error().message.find(">S<"), std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace penstock::s3
