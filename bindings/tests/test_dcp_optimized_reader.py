@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 import pickle
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import penstock
@@ -353,3 +355,9 @@ def test_items_of_a_plan_are_sorted_by_offset(checkpoints: Checkpoints) -> None:
     reader.prepare_local_plan(plan)
     offsets = [metadata.storage_data[item.storage_index].offset for item in plan.items]
     assert offsets == sorted(offsets)
+
+
+def test_the_guidance_names_a_page_that_is_there() -> None:
+    page, _, anchor = re.search(r"(docs/\S+\.md)(#)([a-z0-9-]+)", FALLBACK_GUIDANCE).groups()  # type: ignore[union-attr]
+    headings = re.findall(r"^#+ (.+)$", (Path(__file__).parents[2] / page).read_text(), re.MULTILINE)
+    assert anchor in [heading.lower().replace(" ", "-") for heading in headings]

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import dcp_io
 import dcp_ranks
 import pytest
+import torch
+import torch.distributed.checkpoint as dcp
 from penstock import simulate
-from penstock.dcp._writer import JITTER_FROM_RANKS, MAX_JITTER_S, start_delay
+from penstock.dcp import _reader, _spread
+from penstock.dcp._spread import LOADS, SAVES, Spread
 from penstock.testing import Emulator
 
 URI = "s3://bucket/ck"
 MANY = 512
-SPREAD_S = start_delay(MANY, 1.0)  # the longest wait; the simulation draws each rank's, as the writer does, evenly below
+SPREAD_S = SAVES.delay(MANY, 1.0)  # the longest wait; the simulation draws each rank's, as the writer does, evenly below
 MIB = 1 << 20
 JOB = {"ranks": MANY, "limits": "aws-standard", "client": "penstock"}
 
@@ -48,11 +52,40 @@ def test_listings_by_every_rank_would_be_as_many_requests_as_ranks() -> None:
     assert simulate.simulate(operation="list", **{**JOB, "ranks": 1}).requests == 1
 
 
-def test_the_wait_grows_with_the_ranks_and_few_do_not_wait() -> None:
-    assert start_delay(JITTER_FROM_RANKS - 1, 1.0) == 0
-    assert 0 < start_delay(JITTER_FROM_RANKS, 1.0) < SPREAD_S < MAX_JITTER_S
-    assert start_delay(100_000, 1.0) == MAX_JITTER_S
-    assert start_delay(MANY, 0.25) == SPREAD_S / 4
+@pytest.mark.parametrize("ranks", [MANY, 2 * MANY])
+@pytest.mark.parametrize("file_bytes", [8 * MIB, 64 * MIB])
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_many_ranks_that_load_do_not_either(ranks: int, file_bytes: int, seed: int) -> None:
+    job = {**JOB, "ranks": ranks, "operation": "load", "file_bytes": file_bytes, "seed": seed}
+    at_once, ours = simulate.simulate(**job), simulate.simulate(start_spread_s=LOADS.delay(ranks, 1.0), **job)
+    assert at_once.refused > 100
+    assert (ours.refused, ours.retries, ours.completed) == (0, 0, True)
+
+
+def test_ranks_that_load_without_a_wait_are_not_throttled() -> None:
+    job = {**JOB, "ranks": LOADS.from_ranks - 1, "operation": "load"}
+    assert all(simulate.simulate(file_bytes=size * MIB, seed=seed, **job).refused == 0 for size in (8, 64) for seed in (1, 2, 3))
+
+
+@pytest.mark.parametrize("spread", [SAVES, LOADS])
+def test_the_wait_grows_with_the_ranks_and_few_do_not_wait(spread: Spread) -> None:
+    assert spread.delay(spread.from_ranks - 1, 1.0) == 0
+    assert 0 < spread.delay(spread.from_ranks, 1.0) < spread.delay(2 * spread.from_ranks, 1.0) < spread.most_s
+    assert spread.delay(100_000, 1.0) == spread.most_s
+    assert spread.delay(MANY, 0.25) == spread.delay(MANY, 1.0) / 4
+
+
+@pytest.mark.parametrize("ranks", [1, LOADS.from_ranks])
+def test_a_reader_waits_where_its_ranks_are_many(own: Emulator, monkeypatch: pytest.MonkeyPatch, ranks: int) -> None:
+    dcp_io.save(own, URI, {"w": torch.ones(3)}, {"no_dist": True})
+    waits: list[float] = []
+    monkeypatch.setattr(_spread.time, "sleep", waits.append)
+    monkeypatch.setattr(_reader, "world_size", lambda: ranks)
+    state = {"w": torch.zeros(3)}
+    dcp.load(state, storage_reader=dcp_ranks.Access(own).reader(URI), no_dist=True)
+    assert torch.equal(state["w"], torch.ones(3))
+    assert len(waits) == (ranks > 1)
+    assert all(0 < wait <= LOADS.delay(ranks, 1.0) for wait in waits)
 
 
 @pytest.fixture

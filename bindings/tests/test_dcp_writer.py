@@ -24,7 +24,6 @@ from penstock.dcp import (
     S3FileSystem,
     S3PrefixStrategyBase,
     S3StorageWriter,
-    _writer,
 )
 from penstock.dcp._shard import item_bytes, split
 from penstock.testing import Emulator
@@ -386,14 +385,6 @@ def test_items_are_shared_out_by_size():
     assert [sum(map(item_bytes, each)) for each in lists] == [512, 256, 252]
     assert split(items, 1) == [list(items)]
     assert split([], 2) == [[], []]
-
-
-def test_many_ranks_do_not_start_at_once():
-    delay = _writer.start_delay
-    assert [delay(ranks, 0.9) for ranks in (1, 4, 63)] == [0, 0, 0]
-    assert 0 < delay(512, 0.5) <= 1
-    assert max(delay(100_000, 1.0), delay(512, 1.0)) <= 2
-    assert delay(512, 0.0) == 0
 
 
 def test_it_pickles_before_and_after_use(emulator, client, bucket):

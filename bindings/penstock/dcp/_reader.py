@@ -23,6 +23,7 @@ from ._layout import Tails
 from ._load import Load
 from ._load_plan import TravellingPlan
 from ._quiet import put_off_collection, resume_collection, without_collection
+from ._spread import LOADS, world_size
 from ._stored import Catalogue, stored_items
 
 if TYPE_CHECKING:
@@ -161,6 +162,7 @@ class S3StorageReader(FileSystemReader):
         return plan
 
     def read_data(self, plan: LoadPlan, planner: LoadPlanner) -> Future[None]:
+        LOADS.wait(world_size())
         if not self._plans_itself or not self._is_ours():
             return super().read_data(plan, planner)
         sent = self._get("plan")

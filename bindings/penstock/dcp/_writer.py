@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import logging
-import random
 import re
 import secrets
-import time
 import warnings
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
@@ -23,6 +21,7 @@ from . import _commit, _saving
 from ._file_system import S3FileSystem, bucket_and_key
 from ._shard import SafetensorsWriter, Shard, ShardWriter, split
 from ._sink import UploadSink
+from ._spread import SAVES
 from ._uploads import upload_all
 from .s3_prefix_strategy import DefaultPrefixStrategy, S3PrefixStrategyBase
 
@@ -35,10 +34,6 @@ log = logging.getLogger(__name__)
 
 METADATA_NAME = ".metadata"
 SHARD_SUFFIX = ".distcp"
-# Ranks that start at once are spread out where they are many: S3 takes 3,500 writes a second below one prefix.
-JITTER_FROM_RANKS = 64
-JITTER_S_PER_RANK = 0.002
-MAX_JITTER_S = 2.0
 _GENERATION = re.compile(r"g[0-9a-f]{8}_\Z")
 
 
@@ -207,7 +202,7 @@ class S3StorageWriter(FileSystemWriter):
             storage.used = True
         lists = split(plan.items, self.thread_count) if self.single_file_per_rank else [[item] for item in plan.items]
         shards = [Shard(f"{prefix}{number}{SHARD_SUFFIX}", items) for number, items in enumerate(lists)]
-        time.sleep(start_delay(getattr(storage, "ranks", 1), random.random()))
+        SAVES.wait(getattr(storage, "ranks", 1))
         try:
             return self._write_shards(shards, planner)
         except BaseException as error:
@@ -301,11 +296,6 @@ def _check_names_apart(prefixes: list[str]) -> None:
                 f"the prefix strategy gives rank {other} and rank {rank} the same prefix {prefix!r}, so that one would write over"
                 " the other's objects; put the rank into it"
             )
-
-
-def start_delay(ranks: int, fraction: float) -> float:
-    """Seconds that a rank waits before its first upload, `fraction` (0 to 1) of what so many ranks are spread over."""
-    return fraction * min(MAX_JITTER_S, ranks * JITTER_S_PER_RANK) if ranks >= JITTER_FROM_RANKS else 0.0
 
 
 __all__ = ["S3StorageWriter", "StorageMetadata"]
