@@ -83,6 +83,8 @@ void DirectPool::ForgetIdle(DirectConnection& connection) {
   const auto found = idle_.find(connection.peer);
   if (found == idle_.end()) return;
   idle_count_ -= std::erase(found->second, &connection);
+  // Nobody takes what has expired out of an empty pool: a time left here would be over for good, and never be waited for.
+  if (idle_count_ == 0) next_expiry_ = MonotonicTime::max();
 }
 
 }  // namespace penstock::http

@@ -69,6 +69,18 @@ TEST_F(DirectPoolTest, TheOldAreTakenWithoutARequest) {
   EXPECT_EQ(pool_.next_expiry(), MonotonicTime::max());
 }
 
+// The I/O thread turned without end, from 4 s after the last idle connection was taken or closed by its peer.
+TEST_F(DirectPoolTest, WhereNoneIsIdleThereIsNoTimeToWaitFor) {
+  DirectConnection& one = Add("a");
+  PutIdle(one, seconds(1));
+  ASSERT_EQ(TakeIdle("a", seconds(2)), &one);
+  EXPECT_EQ(pool_.next_expiry(), MonotonicTime::max());
+  PutIdle(one, seconds(3));
+  EXPECT_EQ(pool_.next_expiry(), MonotonicTime(seconds(7)));
+  expired_.push_back(pool_.Remove(one));
+  EXPECT_EQ(pool_.next_expiry(), MonotonicTime::max());
+}
+
 TEST_F(DirectPoolTest, AConnectionInUseIsNeverTooOld) {
   DirectConnection& busy = Add("a");
   PutIdle(busy, seconds(1));
