@@ -4,8 +4,11 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -51,7 +54,24 @@ struct Options {
   std::string secret_access_key;
   std::string session_token;
   std::optional<std::uint64_t> memory_limit;
+  std::map<std::string, bool> flags;
 };
+
+// The settings of ClientConfig that are true, false or left to the environment, by name.
+void SetFlags(const std::map<std::string, bool>& flags, ClientConfig& config) {
+  const std::pair<const char*, std::optional<bool>*> known[] = {
+      {"use_fips_endpoint", &config.use_fips_endpoint},
+      {"use_dualstack_endpoint", &config.use_dualstack_endpoint},
+      {"use_accelerate_endpoint", &config.use_accelerate_endpoint},
+      {"use_arn_region", &config.use_arn_region},
+      {"disable_multi_region_access_points", &config.disable_multi_region_access_points},
+      {"disable_s3_express_session_auth", &config.disable_s3_express_session_auth}};
+  for (const auto& [name, value] : flags) {
+    const auto* found = std::find_if(std::begin(known), std::end(known), [&](const auto& flag) { return name == flag.first; });
+    if (found == std::end(known)) throw py::value_error("there is no flag " + name);
+    *found->second = value;
+  }
+}
 
 PyClient MakeClient(Options options) {
   ClientConfig config;
@@ -64,6 +84,7 @@ PyClient MakeClient(Options options) {
   config.requester_pays = options.requester_pays;
   config.user_agent = std::move(options.user_agent);
   config.memory_limit_bytes = options.memory_limit;
+  SetFlags(options.flags, config);
   if (!options.access_key_id.empty()) {
     config.credentials = std::make_shared<StaticCredentials>(
         Credentials{options.access_key_id, options.secret_access_key, options.session_token, std::nullopt});
@@ -227,15 +248,16 @@ void BindClient(py::module_& module) {
   Guarded<PyClient> client(module, "Client", "S3 client. Safe from any thread; usable in a forked child.");
   client.def(py::init([](std::string region, std::string endpoint, bool force_path_style, bool unsigned_, std::string profile,
                          int max_attempts, bool requester_pays, std::string user_agent, std::string access_key_id,
-                         std::string secret_access_key, std::string session_token, std::optional<std::uint64_t> memory_limit) {
+                         std::string secret_access_key, std::string session_token, std::optional<std::uint64_t> memory_limit,
+                         std::map<std::string, bool> flags) {
                return MakeClient({std::move(region), std::move(endpoint), force_path_style, unsigned_, std::move(profile),
                                   max_attempts, requester_pays, std::move(user_agent), std::move(access_key_id),
-                                  std::move(secret_access_key), std::move(session_token), memory_limit});
+                                  std::move(secret_access_key), std::move(session_token), memory_limit, std::move(flags)});
              }),
              py::kw_only(), "region"_a = "", "endpoint"_a = "", "force_path_style"_a = false, "unsigned"_a = false,
              "profile"_a = "", "max_attempts"_a = 10, "requester_pays"_a = false, "user_agent"_a = "",
              "access_key_id"_a = "", "secret_access_key"_a = "", "session_token"_a = "",
-             "memory_limit"_a = py::none());
+             "memory_limit"_a = py::none(), "flags"_a = std::map<std::string, bool>());
   client
       .def("read", [](const PyClient& self, Text<"bucket"> bucket, Text<"key"> key, Named<"start", std::uint64_t> start,
                       Named<"end", std::optional<std::uint64_t>> end, Named<"size", std::optional<std::uint64_t>> size,
@@ -258,6 +280,7 @@ void BindClient(py::module_& module) {
       .def("stats", [](const PyClient& self) { return StatsToPython(self.client->stats()); });
   BindBuckets(client);
   BindObjects(client);
+  BindDirectoryBuckets(module, client);
   BindMultipart(client);
   BindPages(client);
 }

@@ -28,6 +28,9 @@ void BindMultipart(Guarded<PyClient>& client);
 // Pages of an object's versions and of open uploads.
 void BindPages(Guarded<PyClient>& client);
 
+// Renames, appends and the list of directory buckets.
+void BindDirectoryBuckets(pybind11::module_& module, Guarded<PyClient>& client);
+
 }  // namespace penstock::python
 
 #endif  // PENSTOCK_BINDINGS_CORE_CLIENT_BINDING_H_

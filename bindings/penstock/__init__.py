@@ -9,6 +9,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False  # type checkers know the name; importing typing for it would cost more than this module
 if TYPE_CHECKING:
+    from ._append import S3AppendWriter
     from ._checkpoint import S3Checkpoint
     from ._client import S3Client
     from ._config import S3ClientConfig
@@ -41,6 +42,7 @@ __all__ = [
     "ObjectInfo",
     "ObjectVersion",
     "S3AccessDeniedError",
+    "S3AppendWriter",
     "S3BucketKeyData",
     "S3Checkpoint",
     "S3Client",
@@ -66,6 +68,7 @@ __all__ = [
 
 # Where each name is made. A name costs its module, and what that imports (the native library, torch), on first use.
 _MODULES = {
+    "_append": ("S3AppendWriter",),
     "_checkpoint": ("S3Checkpoint",),
     "_client": ("S3Client",),
     "_config": ("S3ClientConfig",),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _core
 from ._config import DEFAULT_PART_SIZE, DEFAULT_THROUGHPUT_GBPS, S3ClientConfig, check_type
+from ._directory_buckets import DirectoryBuckets
 from ._listing import ListObjectStream
 from ._objects import HeadObjectResult, ObjectInfo, RestoreStatus
 from ._progress import ReadProgress
@@ -32,7 +33,7 @@ RANGES_PART_SIZE = 4 * 1024**2
 RANGES_AHEAD_BYTES = 96 * 1024**2
 
 
-class S3Client:
+class S3Client(DirectoryBuckets):
     """Talks to S3. Cheap to make: connections are shared by the whole process and opened by the first request.
 
     Picklable, and usable in forked and spawned workers: each process builds its own connections.
@@ -113,6 +114,7 @@ class S3Client:
             secret_access_key=config.secret_access_key or "",
             session_token=config.session_token or "",
             memory_limit=config.memory_limit,
+            flags=config._flags,
         )
 
     @property
@@ -237,7 +239,7 @@ class S3Client:
         )
 
     def list_objects(self, bucket: str, prefix: str = "", delimiter: str = "", max_keys: int = 1000) -> ListObjectStream:
-        """Pages of the objects below a prefix, in S3's order.
+        """Pages of the objects below a prefix, in S3's order; a directory bucket has none.
 
         Args:
             max_keys: Objects and common prefixes of a page. S3 sends 1000 at most, whatever is asked for, and of 0 an empty page.
@@ -306,7 +308,10 @@ class S3Client:
     # ---- buckets
 
     def create_bucket(self, bucket: str) -> None:
-        """Makes a bucket; one that this account already owns is left as it is."""
+        """Makes a bucket; one that this account already owns is left as it is.
+
+        A name such as ``base--usw2-az1--x-s3`` makes a directory bucket, in the zone that it names.
+        """
         from ._exceptions import S3ConflictError
 
         try:

@@ -31,6 +31,16 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "memory_limit": (int, NoneType),
     "listing_delimiter": _OPTIONAL_TEXT,
 }
+# What is true, false, or left to the environment and the profile (None).
+_FLAGS = (
+    "use_fips_endpoint",
+    "use_dualstack_endpoint",
+    "use_accelerate_endpoint",
+    "use_arn_region",
+    "disable_multi_region_access_points",
+    "disable_s3_express_session_auth",
+)
+_TYPES |= dict.fromkeys(_FLAGS, (bool, NoneType))
 
 
 def check_type(name: str, value: object, types: tuple[type, ...]) -> None:
@@ -67,6 +77,16 @@ class S3ClientConfig:
             ``2GiB``), else a quarter of the machine's or control group's memory, at most 2 GiB.
         listing_delimiter: With one, such as ``"/"``, S3MapDataset.from_prefix lists what is below each first-level common prefix
             at the same time: the same objects in the same order, at one more request per such prefix. None: page after page.
+        use_fips_endpoint: AWS's FIPS endpoints. This and the following: None leaves it to the environment variable, then the
+            profile's key, then false; here ``AWS_USE_FIPS_ENDPOINT``, ``use_fips_endpoint``.
+        use_dualstack_endpoint: Endpoints with IPv6: ``AWS_USE_DUALSTACK_ENDPOINT``, ``use_dualstack_endpoint``.
+        use_accelerate_endpoint: S3 Transfer Acceleration; the profile's ``s3.use_accelerate_endpoint``.
+        use_arn_region: An access point's ARN may name another region than the client's: ``AWS_S3_USE_ARN_REGION``,
+            ``s3_use_arn_region``, else true.
+        disable_multi_region_access_points: ``AWS_S3_DISABLE_MULTIREGION_ACCESS_POINTS``,
+            ``s3_disable_multiregion_access_points``.
+        disable_s3_express_session_auth: Sign requests to directory buckets with the credentials themselves, not with a
+            session's: ``AWS_S3_DISABLE_EXPRESS_SESSION_AUTH``, ``s3_disable_express_session_auth``.
 
     Raises:
         ValueError: requester_pays together with unsigned, half of a key pair, a negative look_ahead_bytes, or a memory_limit
@@ -86,6 +106,12 @@ class S3ClientConfig:
     look_ahead_bytes: int = 128 * 1024 * 1024
     memory_limit: int | None = None
     listing_delimiter: str | None = None
+    use_fips_endpoint: bool | None = None
+    use_dualstack_endpoint: bool | None = None
+    use_accelerate_endpoint: bool | None = None
+    use_arn_region: bool | None = None
+    disable_multi_region_access_points: bool | None = None
+    disable_s3_express_session_auth: bool | None = None
 
     def __post_init__(self) -> None:
         if self.requester_pays and self.unsigned:
@@ -101,6 +127,11 @@ class S3ClientConfig:
             raise ValueError(f"look_ahead_bytes is {self.look_ahead_bytes}; it takes 0 (no look-ahead) or a number of bytes")
         if self.memory_limit is not None and self.memory_limit < MIN_MEMORY_LIMIT:
             raise ValueError(f"memory_limit is {self.memory_limit}; it takes at least {MIN_MEMORY_LIMIT} bytes (16 MiB), or None")
+
+    @property
+    def _flags(self) -> dict[str, bool]:
+        """Those that were set."""
+        return {name: value for name in _FLAGS if (value := getattr(self, name)) is not None}
 
     def validate(self) -> None:
         """Checks what making a configuration does not: a client's first use calls this, who wants to know earlier may.

@@ -1,13 +1,16 @@
 """Types of the C++ core. tests/test_stubs.py holds the names against the built module."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from typing_extensions import Buffer
 
 from ._objects import ObjectInfo, S3BucketKeyData
 
 __version__: str
+
+# if_match, if_none_match (ETags without quotes), if_modified_since, if_unmodified_since (seconds since the epoch).
+_RenameConditions: TypeAlias = tuple[str | None, str | None, int | None, int | None]
 
 def crc32(address: int, size: int, previous: int = 0) -> int: ...
 def memory_usage() -> dict[str, int]: ...
@@ -48,6 +51,7 @@ class Client:
         secret_access_key: str = "",
         session_token: str = "",
         memory_limit: int | None = None,
+        flags: dict[str, bool] = {},
     ) -> None: ...
     def read(
         self,
@@ -129,7 +133,25 @@ class Client:
     def delete_bucket(self, bucket: str) -> None: ...
     def head_bucket(self, bucket: str) -> str: ...
     def list_buckets(self) -> list[tuple[str, int]]: ...
+    def rename_object(
+        self,
+        bucket: str,
+        source: str,
+        destination: str,
+        of_source: _RenameConditions = ...,
+        of_destination: _RenameConditions = ...,
+        client_token: str = "",
+    ) -> None: ...
+    def list_directory_buckets(self) -> list[tuple[str, int]]: ...
     def stats(self) -> dict[str, Any]: ...
+
+class AppendWriter:
+    def __init__(self, client: Client, bucket: str, key: str) -> None: ...
+    def append(self, data: Buffer) -> None: ...
+    @property
+    def size(self) -> int: ...
+    @property
+    def etag(self) -> str | None: ...
 
 class Fetch:
     def __init__(

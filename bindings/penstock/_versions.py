@@ -48,9 +48,14 @@ class ListObjectVersionsResult(NamedTuple):
     common_prefixes: list[str]
 
 
+def is_directory_bucket(bucket: str) -> bool:
+    """Whether that is a name of S3 Express One Zone."""
+    return isinstance(bucket, str) and bucket.endswith(("--x-s3", "--xa-s3"))
+
+
 def refuse_directory_bucket(bucket: str) -> None:
     """Raises S3InvalidArgumentError, also a ValueError, where versions do not exist."""
-    if isinstance(bucket, str) and bucket.endswith("--x-s3"):
+    if is_directory_bucket(bucket):
         raise S3InvalidArgumentError(
             f"{bucket!r} is a directory bucket, where versioning does not exist; keep checkpoints under keys of their own,"
             " or in a general purpose bucket with versioning enabled"

@@ -19,6 +19,7 @@ from .._client import S3Client
 from .._exceptions import S3Exception, S3NotFoundError
 from .._objects import parse_s3_uri
 from .._user_agent import UserAgent
+from .._versions import is_directory_bucket
 from ..s3reader import S3ReaderConstructor
 from ._sink import UploadSink
 
@@ -109,6 +110,8 @@ class S3FileSystem(FileSystemBase):
     def rename(self, old_path: str | os.PathLike[str], new_path: str | os.PathLike[str]) -> None:
         """Copies an object to a new key and deletes the old one, which is tried three times. Not atomic.
 
+        In a directory bucket it is one request, and atomic.
+
         Raises:
             ValueError: The paths are of different buckets.
             S3Exception: The copy failed, and nothing has changed, or the last deletion did.
@@ -120,6 +123,10 @@ class S3FileSystem(FileSystemBase):
             raise ValueError(
                 "Source and destination buckets cannot be different (rename does not support cross-buckets operations)"
             )
+        if is_directory_bucket(bucket):
+            self._client.rename_object(bucket, old_key, new_key)
+            log.debug("rename: s3://%s/%s successfully", bucket, old_key)
+            return
         self._client.copy_object(src_bucket=bucket, src_key=old_key, dst_bucket=new_bucket, dst_key=new_key)
         log.debug("rename: copied %s to %s successfully", old_path, new_path)
         self._delete_with_retry(bucket, old_key)

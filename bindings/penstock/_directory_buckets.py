@@ -1,0 +1,93 @@
+"""What a client can do in directory buckets only (S3 Express One Zone)."""
+
+from __future__ import annotations
+
+import logging
+
+from . import _core
+from ._append import DEFAULT_BUFFER_SIZE, S3AppendWriter
+from ._config import check_type
+
+log = logging.getLogger(__name__)
+
+
+def _conditions(
+    if_match: str | None, if_none_match: str | None, modified: float | None, unmodified: float | None
+) -> tuple[str | None, str | None, int | None, int | None]:
+    """As the core takes them; ETags with their quotes or without."""
+    tags = [tag if tag is None else tag.strip('"') for tag in (if_match, if_none_match)]
+    times = [time if time is None else int(time) for time in (modified, unmodified)]
+    return tags[0], tags[1], times[0], times[1]
+
+
+class DirectoryBuckets:
+    """The part of S3Client that is about directory buckets."""
+
+    @property
+    def _client(self) -> _core.Client:
+        raise NotImplementedError
+
+    def rename_object(
+        self,
+        bucket: str,
+        source: str,
+        destination: str,
+        *,
+        if_match: str | None = None,
+        if_none_match: str | None = None,
+        if_modified_since: float | None = None,
+        if_unmodified_since: float | None = None,
+        source_if_match: str | None = None,
+        source_if_none_match: str | None = None,
+        source_if_modified_since: float | None = None,
+        source_if_unmodified_since: float | None = None,
+        client_token: str | None = None,
+    ) -> None:
+        """Gives an object of a directory bucket another key, at once and without a copy.
+
+        An object that has that key is replaced. When an answer is lost and the request is sent again, it is still one rename.
+
+        Args:
+            destination: The new key; must not end in ``/``.
+            if_match: Only over an object with this ETag. This and the next three are about what has the new key.
+            if_none_match: Only where no object has this ETag; ``"*"``: only where no object has that key.
+            if_modified_since: Seconds since the epoch, as the next.
+            source_if_match: Only the version with this ETag. This and the next three are about the object to rename.
+            client_token: 1 to 64 printable ASCII characters that stand for this rename; None: one of its own.
+
+        Raises:
+            S3PreconditionFailedError: A condition did not hold; nothing has changed.
+            S3NotFoundError: There is no source.
+            S3Exception: A general purpose bucket, which knows no renames.
+        """
+        log.debug("RenameObject s3://%s/%s to %s", bucket, source, destination)
+        self._client.rename_object(
+            bucket,
+            source,
+            destination,
+            of_source=_conditions(source_if_match, source_if_none_match, source_if_modified_since, source_if_unmodified_since),
+            of_destination=_conditions(if_match, if_none_match, if_modified_since, if_unmodified_since),
+            client_token=client_token or "",
+        )
+
+    def append_object(self, bucket: str, key: str, *, buffer_size: int = DEFAULT_BUFFER_SIZE) -> S3AppendWriter:
+        """A writer that appends to an object of a directory bucket; where there is none, the first append makes it.
+
+        One HEAD now, and one request for each `buffer_size` bytes, ``flush`` and ``close``.
+
+        Args:
+            buffer_size: Bytes that are gathered before they are appended, 1 or more.
+
+        Raises:
+            ValueError: buffer_size is below 1.
+            S3Exception: A general purpose bucket, or S3 does not say what is there.
+        """
+        log.debug("append to s3://%s/%s", bucket, key)
+        check_type("buffer_size", buffer_size, (int,))
+        if buffer_size < 1:
+            raise ValueError(f"buffer_size is {buffer_size}; it takes 1 byte or more")
+        return S3AppendWriter(_core.AppendWriter(self._client, bucket, key), buffer_size)
+
+    def list_directory_buckets(self) -> list[str]:
+        """Names of the account's directory buckets in the client's region."""
+        return [name for name, _ in self._client.list_directory_buckets()]

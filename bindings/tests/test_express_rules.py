@@ -1,0 +1,60 @@
+"""What the package says of directory buckets and endpoints before any request is sent."""
+
+from __future__ import annotations
+
+import penstock
+import pytest
+from penstock import S3Client, S3ClientConfig
+
+
+def test_general_purpose_buckets_know_no_renames_and_no_appends(client, bucket):
+    with pytest.raises(penstock.S3Exception, match="is a general purpose bucket; copy the object and delete its source"):
+        client.rename_object(bucket, "a", "b")
+    with pytest.raises(penstock.S3Exception, match="is a general purpose bucket; write a new object"):
+        client.append_object(bucket, "log")
+    assert set(client.stats()["requests"]) == {"CreateBucket"}  # of the fixture
+
+
+def test_arguments_are_checked(client):
+    directory = "data--use1-az4--x-s3"
+    with pytest.raises(ValueError, match="ends in /"):
+        client.rename_object(directory, "a", "b/")
+    with pytest.raises(ValueError, match="1 to 64"):
+        client.rename_object(directory, "a", "b", client_token="t" * 65)
+    with pytest.raises(ValueError, match="buffer_size is 0"):
+        client.append_object(directory, "log", buffer_size=0)
+    with pytest.raises(TypeError, match="buffer_size is of type str"):
+        client.append_object(directory, "log", buffer_size="8")
+
+
+@pytest.mark.parametrize(
+    ("flag", "message"),
+    [
+        ("use_fips_endpoint", "A custom endpoint cannot be combined with FIPS"),
+        ("use_dualstack_endpoint", "Cannot set dual-stack in combination with a custom endpoint."),
+        ("use_accelerate_endpoint", "A custom endpoint cannot be combined with S3 Accelerate"),
+    ],
+)
+def test_flags_reach_the_rules(emulator, flag, message):
+    config = emulator.config(S3ClientConfig(**{flag: True}))
+    with pytest.raises(penstock.S3Exception) as error:
+        S3Client("us-east-1", endpoint=emulator.endpoint, s3client_config=config).delete_bucket("none")
+    assert message in str(error.value)
+
+
+def test_flags_take_true_false_and_none(emulator):
+    S3ClientConfig(use_arn_region=False, disable_multi_region_access_points=True).validate()
+    with pytest.raises(TypeError, match="use_arn_region is of type str; it takes bool or None"):
+        S3ClientConfig(use_arn_region="yes").validate()
+
+
+def test_disabling_sessions_is_strictly_a_boolean(emulator, monkeypatch):
+    monkeypatch.setenv("AWS_S3_DISABLE_EXPRESS_SESSION_AUTH", "yes")
+    with pytest.raises(penstock.S3Exception, match="AWS_S3_DISABLE_EXPRESS_SESSION_AUTH is `yes`; use true or false"):
+        emulator.client().delete_bucket("none")
+
+
+def test_what_cannot_be_signed_is_refused_with_a_way_out():
+    client = S3Client("us-east-1", s3client_config=S3ClientConfig(access_key_id="a", secret_access_key="s"))
+    with pytest.raises(penstock.S3Exception, match=r"Multi-Region Access Point.*use the bucket or the access point of one"):
+        client.head_object("arn:aws:s3::123456789012:accesspoint/alias.mrap", "key")
