@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
 from .._offline_environment import environment_set, offline_environment
@@ -21,6 +21,9 @@ from ._suite import MOST_PROBLEMS, Check, Failed, NotRun, Suite, Trial, Verdict
 if TYPE_CHECKING:
     from ._admin import Admin
     from .clients import Client
+
+
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True)
@@ -86,6 +89,7 @@ class Bench:
         self._prefix = f"conf-{secrets.token_hex(4)}"
         self._made: list[str] = []
         self._numbers = 0
+        self._kept: dict[str, Any] = {}
 
     def __enter__(self) -> Bench:
         return self
@@ -105,6 +109,13 @@ class Bench:
         """A bucket's name that nobody has."""
         self._numbers += 1
         return f"{self._prefix}-{self._numbers}{suffix}"
+
+    def once(self, name: str, make: Callable[[], Made]) -> Made:
+        """What `make` gives, made at the first call with this name and kept: for what several checks look at."""
+        if name not in self._kept:
+            self._kept[name] = make()
+        made: Made = self._kept[name]
+        return made
 
     def clean_up(self) -> None:
         """Removes the buckets that were made."""

@@ -83,6 +83,18 @@ class Client(ABC):
         """Reads an object."""
         raise self._lacks("way to read objects")
 
+    def keys(self, bucket: str, prefix: str) -> list[str]:
+        """Every key below a prefix."""
+        raise self._lacks("way to list objects")
+
+    def rename(self, bucket: str, source: str, target: str) -> None:
+        """Moves an object within a directory bucket."""
+        raise self._lacks("way to rename objects")
+
+    def reach(self, bucket: str, region: str, *, path_style: bool) -> None:
+        """Asks AWS itself (no endpoint) for any object, once; whatever comes of it. The environment says the rest."""
+        raise self._lacks("way to ask AWS for an object")
+
 
 def find(name: str) -> type[Client]:
     """The client of a name in :data:`KNOWN`, or of MODULE:CLASS.

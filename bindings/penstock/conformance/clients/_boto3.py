@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import boto3
 from botocore.config import Config
 
 from . import Client
+
+if TYPE_CHECKING:
+    from .._bench import Access
 
 
 class Boto3(Client):
@@ -18,6 +21,17 @@ class Boto3(Client):
     @property
     def version(self) -> str:
         return str(boto3.__version__)
+
+    def __init__(self, access: Access) -> None:
+        super().__init__(access)
+        self._made: Any = None
+
+    @property
+    def _client(self) -> Any:
+        """One for all requests."""
+        if self._made is None:
+            self._made = self.client()
+        return self._made
 
     def client(self, **config: Any) -> Any:
         """A client of its own session."""
@@ -31,9 +45,21 @@ class Boto3(Client):
             config=Config(s3={"addressing_style": "path"}, **config),
         )
 
+    def keys(self, bucket: str, prefix: str) -> list[str]:
+        pages = self._client.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix)
+        return [entry["Key"] for page in pages for entry in page.get("Contents", [])]
+
+    def rename(self, bucket: str, source: str, target: str) -> None:
+        self._client.rename_object(Bucket=bucket, Key=target, RenameSource=source)
+
+    def reach(self, bucket: str, region: str, *, path_style: bool) -> None:
+        style = Config(s3={"addressing_style": "path" if path_style else "virtual"}, retries={"total_max_attempts": 1})
+        keys = {"aws_access_key_id": self.access.access_key, "aws_secret_access_key": self.access.secret_key}
+        boto3.session.Session().client("s3", region_name=region, config=style, **keys).head_object(Bucket=bucket, Key="key")
+
     def put(self, bucket: str, key: str, data: bytes) -> None:
-        self.client().put_object(Bucket=bucket, Key=key, Body=data)
+        self._client.put_object(Bucket=bucket, Key=key, Body=data)
 
     def get(self, bucket: str, key: str) -> bytes:
-        data: bytes = self.client().get_object(Bucket=bucket, Key=key)["Body"].read()
+        data: bytes = self._client.get_object(Bucket=bucket, Key=key)["Body"].read()
         return data

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ... import S3Client, S3IterableDataset, S3ReaderConstructor, __version__, dcp
 from .._store import client_config
 from . import Client, Loader
+
+if TYPE_CHECKING:
+    from .._bench import Access
 
 
 class Penstock(Client):
     """Our own client."""
 
     name: ClassVar[str] = "penstock"
+
+    def __init__(self, access: Access) -> None:
+        super().__init__(access)
+        self._made: S3Client | None = None
 
     @property
     def version(self) -> str:
@@ -52,6 +60,16 @@ class Penstock(Client):
 
         return {"planned": planned, "dcp_optimized": optimized}
 
+    def keys(self, bucket: str, prefix: str) -> list[str]:
+        return [info.key for page in self._client().list_objects(bucket, prefix) for info in page.object_info]
+
+    def rename(self, bucket: str, source: str, target: str) -> None:
+        self._client().rename_object(bucket, source, target)
+
+    def reach(self, bucket: str, region: str, *, path_style: bool) -> None:
+        config = dataclasses.replace(client_config(self.access), force_path_style=path_style, max_attempts=1)
+        S3Client(region, s3client_config=config).head_object(bucket, "key")
+
     def put(self, bucket: str, key: str, data: bytes) -> None:
         with self._client().put_object(bucket, key) as writer:
             writer.write(data)
@@ -60,7 +78,10 @@ class Penstock(Client):
         return self._client().get_object(bucket, key).read()
 
     def _client(self) -> S3Client:
-        return S3Client(self.access.region, **self._arguments())
+        """One for all requests."""
+        if self._made is None:
+            self._made = S3Client(self.access.region, **self._arguments())
+        return self._made
 
 
 STRATEGIES: dict[str, Callable[..., Callable[[int], str]]] = {

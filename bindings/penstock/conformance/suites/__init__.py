@@ -11,6 +11,9 @@ KNOWN = {
     "wire": "S3's answers, request by request, to the byte",
     "sharding": "every object exactly once over ranks, workers and interruptions",
     "prefixes": "keys of prefix strategies, their spread over partitions, and the 503s they meet",
+    "dcp-ranges": "which bytes a load of a distributed checkpoint fetches, and of which version",
+    "express": "S3 Express One Zone of a server: names, sessions, listings, appends, renames",
+    "express-client": "S3 Express One Zone of a client: hosts, one session for all, renames",
 }
 
 
@@ -21,7 +24,7 @@ def find(name: str) -> Suite:
         ValueError: there is none.
         ModuleNotFoundError: something that it needs is not installed.
     """
-    place = f"{__name__}._{name}:suite" if name in KNOWN else name
+    place = f"{__name__}._{name.replace('-', '_')}:suite" if name in KNOWN else name
     module, colon, attribute = place.partition(":")
     if not colon:
         raise ValueError(f"'{name}' is no suite; it takes {', '.join(KNOWN)}, or MODULE:ATTRIBUTE of your own")

@@ -1,0 +1,172 @@
+"""Directory buckets of the endpoint under test, by plain requests: what the Express suites prepare and look at."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import quote
+from xml.etree import ElementTree
+
+from .._bench import Bench
+from .._suite import NotRun
+from ..wire import request as requests
+from ..wire.connection import Answer, Connection
+from ..wire.expectation import parse, texts
+from ..wire.signing import Identity
+
+ZONE = "use1-az4"
+
+
+@dataclass(frozen=True)
+class Session:
+    """What CreateSession gives."""
+
+    access_key: str
+    secret_key: str
+    token: str
+    expiration: str
+
+    def changed(self, token: str) -> Session:
+        return Session(self.access_key, self.secret_key, token, self.expiration)
+
+
+class Directory:
+    """Requests to directory buckets, signed for ``s3express``, path-style. Not for several threads."""
+
+    def __init__(self, bench: Bench) -> None:
+        access = bench.access
+        self._connection = Connection(access.endpoint, bench.ca)
+        identity = Identity(access.access_key, access.secret_key)
+        self._target = requests.Target(access.endpoint, self._connection.host, access.region, identity)
+        self._token = access.session_token
+        self._base = f"conf-{secrets.token_hex(4)}"
+        self._numbers = 0
+        self._made: list[str] = []
+
+    def ask(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: str | None = None,
+        headers: Mapping[str, str] | None = None,
+        body: bytes | str = b"",
+        session: Session | None = None,
+        service: str = "s3express",
+    ) -> Answer:
+        """One request. `path` is decoded; `query` as it is sent."""
+        auth: dict[str, Any] = {"service": service}
+        sent = dict(headers or {})
+        if session:
+            auth |= {"access_key": session.access_key, "secret_key": session.secret_key}
+            sent["x-amz-s3session-token"] = session.token
+        elif self._token:
+            auth["token"] = self._token
+        text = body if isinstance(body, str) else body.decode("latin-1")
+        spec = {
+            "method": method,
+            "path": quote(path, safe="/-_.~"),
+            **({"query": query} if query is not None else {}),
+            "headers": sent,
+            "body": text,
+            "auth": auth,
+        }
+        return self._connection.send(*requests.build(spec, {}, self._target))
+
+    def create(self, name: str, zone: str) -> Answer:
+        """CreateBucket in a zone."""
+        kind, redundancy = (
+            ("LocalZone", "SingleLocalZone") if zone.count("-") == 2 else ("AvailabilityZone", "SingleAvailabilityZone")
+        )
+        body = (
+            '<CreateBucketConfiguration xmlns="http://s3.amazonaws.com/doc/2006-03-01/">'
+            f"<Location><Type>{kind}</Type><Name>{zone}</Name></Location>"
+            f"<Bucket><Type>Directory</Type><DataRedundancy>{redundancy}</DataRedundancy></Bucket></CreateBucketConfiguration>"
+        )
+        return self.ask("PUT", f"/{name}", body=body)
+
+    def bucket(self) -> str:
+        """A new, empty directory bucket.
+
+        Raises:
+            NotRun: the endpoint makes none.
+        """
+        self._numbers += 1
+        name = f"{self._base}-{self._numbers}--{ZONE}--x-s3"
+        answer = self.create(name, ZONE)
+        if answer.status != 200:
+            raise NotRun(f"the endpoint makes no directory buckets: CreateBucket was answered {answer.status} {code_of(answer)}")
+        self._made.append(name)
+        return name
+
+    def session(self, bucket: str, mode: str = "ReadWrite") -> Session:
+        """CreateSession.
+
+        Raises:
+            ValueError: it was refused.
+        """
+        answer = self.ask("GET", f"/{bucket}", query="session", headers={"x-amz-create-session-mode": mode})
+        if answer.status != 200:
+            raise ValueError(f"CreateSession was answered {answer.status} {code_of(answer)}")
+        root = parse(answer.body)
+        members = ("AccessKeyId", "SecretAccessKey", "SessionToken", "Expiration")
+        values = [(texts(root, f"Credentials/{member}") or [""])[0] for member in members]
+        return Session(*values)
+
+    def put(self, bucket: str, key: str, data: bytes, **headers: str) -> Answer:
+        """PutObject; `write_offset_bytes` becomes ``x-amz-write-offset-bytes``."""
+        named = {f"x-amz-{name.replace('_', '-')}": value for name, value in headers.items()}
+        return self.ask("PUT", f"/{bucket}/{key}", body=data, headers=named)
+
+    def keys(self, bucket: str, query: str = "list-type=2") -> tuple[list[str], list[str], str]:
+        """Keys and common prefixes of a page, and the token of the next one."""
+        answer = self.ask("GET", f"/{bucket}", query=query)
+        if answer.status != 200:
+            raise ValueError(f"ListObjectsV2 was answered {answer.status} {code_of(answer)}")
+        root = parse(answer.body)
+        token = (texts(root, "NextContinuationToken") or [""])[0]
+        return texts(root, "Contents/Key"), texts(root, "CommonPrefixes/Prefix"), token
+
+    def remove(self, name: str) -> None:
+        """A bucket with its objects and uploads, as far as it goes."""
+        try:
+            for key in self.keys(name)[0]:
+                self.ask("DELETE", f"/{name}/{key}")
+            uploads = parse(self.ask("GET", f"/{name}", query="uploads").body)
+            for key, upload in zip(texts(uploads, "Upload/Key"), texts(uploads, "Upload/UploadId"), strict=True):
+                self.ask("DELETE", f"/{name}/{key}", query=f"uploadId={quote(upload, safe='')}")
+        except (ValueError, ElementTree.ParseError):
+            pass  # it is not there, or is no directory bucket: what can be removed is
+        self.ask("DELETE", f"/{name}")
+
+    def close(self) -> None:
+        for name in self._made:
+            self.remove(name)
+        self._connection.close()
+
+
+def code_of(answer: Answer) -> str:
+    """The error's code; empty: there is none."""
+    try:
+        return (texts(parse(answer.body), "Code") or [""])[0] if answer.body else ""
+    except ElementTree.ParseError:
+        return ""
+
+
+@contextmanager
+def directory(bench: Bench) -> Iterator[Directory]:
+    """For a suite's resource."""
+    instance = Directory(bench)
+    try:
+        yield instance
+    finally:
+        instance.close()
+
+
+def complete_body(parts: Sequence[tuple[int, str]]) -> str:
+    """Of CompleteMultipartUpload."""
+    listed = "".join(f"<Part><PartNumber>{number}</PartNumber><ETag>{etag}</ETag></Part>" for number, etag in parts)
+    return f'<CompleteMultipartUpload xmlns="http://s3.amazonaws.com/doc/2006-03-01/">{listed}</CompleteMultipartUpload>'
