@@ -64,7 +64,10 @@ class Penstock(Client):
         return [info.key for page in self._client().list_objects(bucket, prefix) for info in page.object_info]
 
     def rename(self, bucket: str, source: str, target: str) -> None:
-        self._client().rename_object(bucket, source, target)
+        rename = getattr(self._client(), "rename_object", None)
+        if rename is None:
+            raise self._lacks("way to rename objects")
+        rename(bucket, source, target)
 
     def reach(self, bucket: str, region: str, *, path_style: bool) -> None:
         config = dataclasses.replace(client_config(self.access), force_path_style=path_style, max_attempts=1)
