@@ -1,7 +1,10 @@
 #include "client/s3/express_sessions.h"
 
+#include <atomic>
 #include <optional>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -55,6 +58,32 @@ TEST(ExpressSessionsTest, HoweverManyWaitOneSessionIsAskedFor) {
   for (const std::string& one : got) EXPECT_EQ(one, "S1");
   EXPECT_EQ(test.Use(), "S1");
   EXPECT_TRUE(test.asked.empty());
+}
+
+// The same with threads, for the sanitizers: the answer comes on one of its own.
+TEST(ExpressSessionsTest, ThreadsWaitForTheSameAnswer) {
+  FakeClock clock;
+  const auto sessions = std::make_shared<ExpressSessions>(clock);
+  std::atomic<int> asked{0};
+  std::atomic<int> served{0};
+  std::jthread service;
+  const ExpressSessions::Create create = [&](auto done) {
+    ++asked;
+    service = std::jthread([done = std::move(done)] {
+      done(BucketSession{std::make_shared<const Credentials>(Credentials{"S1", "secret", "token", {}}), seconds(300)});
+    });
+  };
+  {
+    std::vector<std::jthread> callers;
+    for (int i = 0; i < 64; ++i) {
+      callers.emplace_back([&] {
+        sessions->Start(kKey, create, [&](const Result<CredentialsPtr>& result) { served += result.ok() ? 1 : 0; });
+      });
+    }
+  }
+  service.join();
+  EXPECT_EQ(asked, 1);
+  EXPECT_EQ(served, 64);
 }
 
 TEST(ExpressSessionsTest, BucketsRegionsAndIdentitiesHaveTheirOwn) {
