@@ -70,6 +70,12 @@ def s3_bucket(s3_emulator: Namespace) -> str:
 
 
 @pytest.fixture
+def s3_directory_bucket(s3_emulator: Namespace) -> str:
+    """The name of an empty directory bucket (S3 Express One Zone) of this test's own."""
+    return s3_emulator.create_directory_bucket(f"bucket-{next(_numbers)}")
+
+
+@pytest.fixture
 def s3_clock(s3_emulator: Namespace) -> Clock:
     """The clock of this test's namespace: dates, signatures, expiry, limits."""
     return s3_emulator.clock

@@ -12,6 +12,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+import tempfile
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -276,6 +277,25 @@ class Emulator(_Access):
         report = self._core.seed(bucket=bucket, directory=str(Path(directory).absolute()), prefix=prefix, namespace=namespace)
         return SeedReport(**report)
 
+    def create_directory_bucket(self, name: str, zone: str = "use1-az4", namespace: str = "default") -> str:
+        """Makes an empty directory bucket (S3 Express One Zone) of the emulator's region, in the name of the namespace's account.
+
+        Args:
+            name: Without the suffix.
+            zone: The id of an availability zone or local zone; any of the right form exists.
+
+        Returns:
+            The bucket's whole name, ``NAME--ZONE--x-s3``.
+
+        Raises:
+            ValueError: the name or the zone is none that S3 knows; the message says why.
+            S3NotFoundError: there is no such namespace.
+        """
+        bucket = f"{name}--{zone}--x-s3"
+        with tempfile.TemporaryDirectory() as nothing:
+            self.seed(bucket, nothing, namespace=namespace)
+        return bucket
+
     def add_users(self, users: Mapping[str, Any]) -> None:
         """Adds accounts, users and access keys, all or none; replaces those of the same account id or access key id.
 
@@ -340,6 +360,10 @@ class Namespace(_Access):
     def journal(self) -> Journal:
         """What clients asked of it."""
         return self._emulator.journal(self.name)
+
+    def create_directory_bucket(self, name: str, zone: str = "use1-az4") -> str:
+        """As `Emulator.create_directory_bucket`, in this namespace."""
+        return self._emulator.create_directory_bucket(name, zone, self.name)
 
     def set_limits(self, limits: str | os.PathLike[str] | Mapping[str, Any] | None) -> None:
         """As `Emulator.set_limits`, of this namespace."""

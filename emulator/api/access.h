@@ -1,7 +1,7 @@
 // Who may do what: the one place that decides.
 //
 // Today the account that owns a bucket may do everything in it and everybody else nothing: ACLs and bucket policies are
-// kept (sub_resources.h) but not evaluated. Evaluation belongs here, and nowhere else. Signatures are auth's.
+// kept (sub_resources.h) but not evaluated. A directory bucket's session is good for that bucket alone. Evaluation belongs here, and nowhere else. Signatures are auth's.
 #ifndef PENSTOCK_EMULATOR_API_ACCESS_H_
 #define PENSTOCK_EMULATOR_API_ACCESS_H_
 

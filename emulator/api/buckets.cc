@@ -3,6 +3,7 @@
 
 #include "base/encoding.h"
 #include "emulator/api/access.h"
+#include "emulator/api/directory_bucket.h"
 #include "emulator/api/documents.h"
 #include "emulator/api/errors.h"
 #include "emulator/api/handlers.h"
@@ -61,7 +62,7 @@ Result<BucketQuery> ReadBucketQuery(const Call& call) {
 BucketPage SelectBuckets(std::vector<store::BucketPtr> all, const BucketQuery& query, const std::string& owner_id) {
   BucketPage page;
   for (store::BucketPtr& bucket : all) {
-    if (bucket->owner_id != owner_id || bucket->name.value <= query.start_after) continue;
+    if (bucket->owner_id != owner_id || bucket->name.value <= query.start_after || IsDirectoryBucket(*bucket)) continue;
     if (!bucket->name.value.starts_with(query.prefix)) continue;
     if (!query.region.empty() && RegionOfConstraint(bucket->region) != query.region) continue;
     if (page.buckets.size() == query.max) {
@@ -88,7 +89,8 @@ Result<void> HeadBucket(Call& call) {
   PENSTOCK_ASSIGN(const store::BucketPtr bucket, OpenBucket(call));
   Response& response = call.response();
   response.Add("x-amz-bucket-region", std::string(RegionOfConstraint(bucket->region)));
-  response.Add("x-amz-bucket-arn", "arn:aws:s3:::" + call.bucket().value);
+  response.Add("x-amz-bucket-arn", BucketArn(call, *bucket));
+  AddLocationHeaders(call, *bucket);
   response.Add("x-amz-access-point-alias", "false");
   response.Add("Content-Type", "application/xml");
   return Ok();
@@ -96,7 +98,8 @@ Result<void> HeadBucket(Call& call) {
 
 Result<void> DeleteBucket(Call& call) {
   PENSTOCK_ASSIGN(const store::BucketPtr bucket, OpenBucket(call));
-  const auto deleted = call.store.DeleteBucket(bucket->name);
+  const auto open_uploads = IsDirectoryBucket(*bucket) ? store::OpenUploads::kBlockIt : store::OpenUploads::kGoWithIt;
+  const auto deleted = call.store.DeleteBucket(bucket->name, open_uploads);
   if (!deleted.ok()) {
     if (deleted.error().code != "BucketNotEmpty") return deleted.error();
     const bool versioned = bucket->versioning != store::Versioning::kNever;

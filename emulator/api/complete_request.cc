@@ -82,7 +82,7 @@ Result<void> CheckOrder(const std::vector<RequestedPart>& requested, const PartR
   int previous = 0;
   for (const RequestedPart& part : requested) {
     if (part.number <= previous) return InvalidPartOrder(rules);
-    if (rules.checksum_type == kComposite && part.number != previous + 1) return InvalidPartOrder(rules);
+    if ((rules.consecutive || rules.checksum_type == kComposite) && part.number != previous + 1) return InvalidPartOrder(rules);
     previous = part.number;
   }
   return Ok();

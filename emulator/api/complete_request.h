@@ -29,6 +29,7 @@ struct PartRules {
   std::string checksum_algorithm;  // of the upload; empty: none
   std::string checksum_type;
   std::uint64_t min_part_size_bytes = 5ull << 20;
+  bool consecutive = false;  // numbers have no gaps (spec §1.5 "MPU")
 };
 // The stored parts that the request names, in its order; or S3's refusal of the list.
 Result<std::vector<store::PartRecord>> MatchParts(const std::vector<RequestedPart>& requested,

@@ -6,6 +6,8 @@
 #include "emulator/api/complete_request.h"
 #include "emulator/api/conditions.h"
 #include "emulator/api/customer_key.h"
+#include "emulator/api/directory_bucket.h"
+#include "emulator/api/directory_names.h"
 #include "emulator/api/documents.h"
 #include "emulator/api/errors.h"
 #include "emulator/api/handlers.h"
@@ -34,8 +36,9 @@ void Respond(Call& call, const store::ObjectRecord& object) {
   const bool tells = !object.checksum.empty() && (encryption.kind == EncryptionKind::kS3 || !IsOwnChoice(object));
   XmlWriter xml;
   xml.Open("CompleteMultipartUploadResult", kXmlNamespace);
-  xml.Element("Location", "https://" + call.bucket().value + ".s3." + call.options.region + ".amazonaws.com/" +
-                              PathEncode(call.key().value));
+  const std::string host =
+      IsDirectoryBucket(*call.opened) ? DirectoryHostName(*call.opened) : call.bucket().value + ".s3." + call.options.region + ".amazonaws.com";
+  xml.Element("Location", "https://" + host + "/" + PathEncode(call.key().value));
   xml.Element("Bucket", call.bucket().value);
   xml.Element("Key", call.key().value);
   xml.Element("ETag", Quoted(object.etag.value));
@@ -145,13 +148,14 @@ Result<store::ObjectRecord> MakeRecord(const Call& call, const store::UploadReco
   store::ObjectRecord record;
   record.key = upload.key;
   record.owner_id = upload.owner_id;
-  record.last_modified = upload.initiated;  // spec §2.11 "Object date"
+  const bool directory = IsDirectoryBucketName(upload.bucket.value);
+  if (!directory) record.last_modified = upload.initiated;  // spec §2.11 "Object date"; §1.5 "MPU": the store's time, now
   record.storage_class = upload.storage_class;
   for (const auto& attribute : upload.attributes) {
     if (attribute.first != kCurrentAtCreate && attribute.first != kInitiator) record.attributes.push_back(attribute);
   }
   record.tags = upload.tags;
-  record.etag = CompositeETag(parts);
+  record.etag = directory ? OpaqueETag() : CompositeETag(parts);
   for (const store::PartRecord& part : parts) record.size += part.size;
   record.parts = std::move(parts);
   PENSTOCK_TRY(CheckObjectSize(call, record.size));
@@ -187,7 +191,7 @@ Result<void> CompleteMultipartUpload(Call& call) {
   PENSTOCK_ASSIGN(const std::vector<store::StoredPart> stored,
                   call.store.ListParts(call.bucket(), call.key(), upload.id, 0, kMaxParts));
   const PartRules rules{upload.id.value, upload.checksum_algorithm, upload.checksum_type,
-                        call.options.min_part_size_bytes};
+                        call.options.min_part_size_bytes, IsDirectoryBucket(*bucket)};
   PENSTOCK_ASSIGN(std::vector<store::PartRecord> parts, MatchParts(requested, stored, rules));
 
   store::CompleteUpload complete;

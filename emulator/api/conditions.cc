@@ -98,12 +98,36 @@ Result<WriteCondition> ReadWriteCondition(const Call& call, WriteConditionOption
 
 Result<void> CheckWrite(const WriteCondition& condition, std::string_view key, const store::ObjectRecord* current) {
   const bool exists = current != nullptr && !current->is_delete_marker;
+  if (condition.absent_holds && !exists) return Ok();
   if (condition.if_none_match && exists) return PreconditionFailed("If-None-Match");
   if (condition.if_match) {
     if (!exists) return NoSuchKey(key);
     if (!ETagMatches(*condition.if_match, current->etag.value)) return PreconditionFailed("If-Match");
   }
+  if (condition.size && current->size != *condition.size) return PreconditionFailed("x-amz-if-match-size");
+  if (condition.last_modified && floor<seconds>(current->last_modified) != floor<seconds>(*condition.last_modified)) {
+    return PreconditionFailed("x-amz-if-match-last-modified-time");
+  }
   return Ok();
+}
+
+Result<WriteCondition> ReadDirectoryDelete(const Call& call) {
+  PENSTOCK_ASSIGN(WriteCondition condition, ReadWriteCondition(call, {.allow_any = true}));
+  condition.absent_holds = true;
+  if (const auto size = call.Header("x-amz-if-match-size")) {
+    condition.size = ParseDecimal(*size);
+    if (!condition.size) return InvalidArgument("The size must be a number of bytes", "x-amz-if-match-size", *size);
+  }
+  if (const auto date = call.Header("x-amz-if-match-last-modified-time")) {
+    condition.last_modified = ReadConditionDate(*date);
+    if (!condition.last_modified) return InvalidArgument("The time must be a date", "x-amz-if-match-last-modified-time", *date);
+  }
+  return condition;
+}
+
+std::optional<WallTime> ReadConditionDate(std::string_view text) {
+  const auto http = ParseHttpDate(text);
+  return http ? http : ParseIso8601(text);
 }
 
 store::Precondition MakePrecondition(WriteCondition condition, const ObjectKey& key) {

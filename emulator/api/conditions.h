@@ -2,6 +2,7 @@
 #ifndef PENSTOCK_EMULATOR_API_CONDITIONS_H_
 #define PENSTOCK_EMULATOR_API_CONDITIONS_H_
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -25,13 +26,22 @@ Result<void> CheckCopySource(const Call& call, const store::ObjectRecord& source
 struct WriteCondition {
   bool if_none_match = false;            // "*": the key must not exist
   std::optional<std::string> if_match;   // this ETag must be current
-  bool unconditional() const { return !if_none_match && !if_match; }
+  // Of directory buckets' deletes alone (spec §1.5 "Delete"): size and date, to the second, of what is to go; and what is not
+  // there is gone.
+  std::optional<std::uint64_t> size = std::nullopt;
+  std::optional<WallTime> last_modified = std::nullopt;
+  bool absent_holds = false;
+  bool unconditional() const { return !if_none_match && !if_match && !size && !last_modified; }
 };
 // NotImplemented for the forms S3 does not accept. `allow_any`: DeleteObject takes "If-Match: *".
 struct WriteConditionOptions {
   bool allow_any = false;
 };
 Result<WriteCondition> ReadWriteCondition(const Call& call, WriteConditionOptions options = {});
+// DeleteObject's of a directory bucket.
+Result<WriteCondition> ReadDirectoryDelete(const Call& call);
+// An HTTP date, as SDKs send it, or ISO 8601.
+std::optional<WallTime> ReadConditionDate(std::string_view text);
 // Holds `condition` against the current version (null: none). Used inside the store's transaction.
 Result<void> CheckWrite(const WriteCondition& condition, std::string_view key, const store::ObjectRecord* current);
 // The same as a store callback; empty when there is nothing to check.

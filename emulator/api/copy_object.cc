@@ -7,6 +7,8 @@
 #include "emulator/api/checksums.h"
 #include "emulator/api/conditions.h"
 #include "emulator/api/copy_source.h"
+#include "emulator/api/directory_bucket.h"
+#include "emulator/api/directory_names.h"
 #include "emulator/api/documents.h"
 #include "emulator/api/errors.h"
 #include "emulator/api/handlers.h"
@@ -59,13 +61,13 @@ store::Attributes CopiedAttributes(const Call& call, const store::ObjectRecord& 
 }
 
 // ETag and checksum of a single object with the source's bytes: taken over where they fit, else read anew.
-Result<void> FillDigests(store::ObjectRecord& record, const store::ObjectRecord& source, const ChecksumInfo& info,
-                         const Encryption& encryption) {
+Result<void> FillDigests(store::ObjectRecord& record, const OpenedSource& opened, const ChecksumInfo& info, bool wants_md5) {
+  const store::ObjectRecord& source = *opened.object;
   record.checksum_algorithm = info.name;
   record.checksum_type = kFullObject;
   const bool same_checksum = source.checksum_algorithm == info.name && source.checksum_type == kFullObject;
-  const bool wants_md5 = encryption.etag_is_md5();
-  const bool has_md5 = source.parts.empty() && StoredEncryption(source.attributes).etag_is_md5();
+  const bool has_md5 = source.parts.empty() && StoredEncryption(source.attributes).etag_is_md5() &&
+                       !IsDirectoryBucketName(opened.address.bucket.value);
   record.etag = !wants_md5 ? OpaqueETag() : has_md5 ? source.etag : ETag();
   if (same_checksum && !record.etag.empty()) {
     record.checksum = source.checksum;
@@ -86,6 +88,9 @@ Result<store::ObjectRecord> MakeRecord(const Call& call, ObjectSettings& setting
                           std::to_string(kMaxBodyBytes));
   }
   PENSTOCK_ASSIGN(const bool replace_tags, ReadDirective(call, "x-amz-tagging-directive", "tagging"));
+  if (!replace_tags && !source.tags.empty() && IsDirectoryBucket(*call.opened)) {
+    return NotImplemented("Directory buckets keep no tags; copy the tagged object with x-amz-tagging-directive: REPLACE.");
+  }
   PENSTOCK_ASSIGN(const ChecksumInfo* info, ChooseAlgorithm(call, source));
   store::ObjectRecord record;
   record.key = call.key();
@@ -96,7 +101,7 @@ Result<store::ObjectRecord> MakeRecord(const Call& call, ObjectSettings& setting
   record.attributes = replace ? std::move(settings.attributes) : CopiedAttributes(call, source);
   record.tags = replace_tags ? std::move(settings.tags) : source.tags;
   StoreSettings(settings, record.attributes);
-  PENSTOCK_TRY(FillDigests(record, source, *info, settings.encryption));
+  PENSTOCK_TRY(FillDigests(record, opened, *info, EtagIsMd5(*call.opened, settings.encryption)));
   return record;
 }
 

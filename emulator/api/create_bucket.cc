@@ -6,6 +6,7 @@
 #include "emulator/api/acl.h"
 #include "emulator/api/body.h"
 #include "emulator/api/configuration_checks.h"
+#include "emulator/api/directory_names.h"
 #include "emulator/api/errors.h"
 #include "emulator/api/handlers.h"
 #include "emulator/api/names.h"
@@ -33,7 +34,7 @@ Result<Document> ReadCreateDocument(Call& call) {
   for (const std::string_view name : {"Location", "Bucket"}) {
     if (!root.Has(name)) continue;
     return NotImplemented("The element '" + std::string(name) +
-                          "' of CreateBucketConfiguration makes a directory bucket, which is not implemented; remove it");
+                          "' of CreateBucketConfiguration makes a directory bucket, whose name ends in --ZONE--x-s3; remove it");
   }
   document.constraint = root.TextOf("LocationConstraint");
   if (Element* tags = root.Find("Tags"); tags != nullptr && !tags->children.empty()) {
@@ -136,6 +137,7 @@ Result<store::BucketRecord> MakeBucket(Call& call, const Document& document, std
 }  // namespace
 
 Result<void> CreateBucket(Call& call) {
+  if (IsDirectoryBucketName(call.bucket().value)) return CreateDirectoryBucket(call);
   const std::string_view endpoint_region = EndpointRegion(call.exchange, call.options.region);
   PENSTOCK_ASSIGN(const Document document, ReadCreateDocument(call));
   PENSTOCK_ASSIGN(store::BucketRecord record, MakeBucket(call, document, endpoint_region));

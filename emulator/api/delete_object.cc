@@ -1,5 +1,6 @@
 // DeleteObject (spec/protocol.md §2.7, §2.9).
 #include "emulator/api/conditions.h"
+#include "emulator/api/directory_bucket.h"
 #include "emulator/api/errors.h"
 #include "emulator/api/handlers.h"
 #include "emulator/api/object_lock.h"
@@ -27,7 +28,8 @@ Result<void> Answer(Call& call, const std::optional<VersionId>& version, Outcome
 Result<void> DeleteObject(Call& call) {
   PENSTOCK_ASSIGN(const store::BucketPtr bucket, OpenBucket(call));
   PENSTOCK_ASSIGN(const auto version, VersionParameter(call));
-  PENSTOCK_ASSIGN(const WriteCondition condition, ReadWriteCondition(call, {.allow_any = true}));
+  PENSTOCK_ASSIGN(const WriteCondition condition, IsDirectoryBucket(*bucket) ? ReadDirectoryDelete(call)
+                                                                             : ReadWriteCondition(call, {.allow_any = true}));
   store::DeleteObject request{bucket->name, call.key(), version, MakePrecondition(condition, call.key()), RemovalCheck(call)};
   return WriteThenAnswer<store::DeleteOutcome>(
       call, [&](auto... later) { return call.store.Delete(std::move(request), std::move(later)...); },

@@ -1,15 +1,19 @@
 // DeleteObjects (spec/protocol.md §2.8): many deletes, one document, always 200 once the document was understood.
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "emulator/api/body.h"
 #include "emulator/api/conditions.h"
+#include "emulator/api/directory_bucket.h"
+#include "emulator/api/directory_names.h"
 #include "emulator/api/documents.h"
 #include "emulator/api/errors.h"
 #include "emulator/api/handlers.h"
 #include "emulator/api/names.h"
 #include "emulator/api/object_lock.h"
+#include "emulator/api/text.h"
 
 namespace penstock::emulator::api {
 namespace {
@@ -30,6 +34,35 @@ struct DeleteRequest {
 // Conditions that only directory buckets know.
 constexpr std::string_view kUnsupported[] = {"LastModifiedTime", "Size"};
 
+bool IsBlankOrControl(char c) { return static_cast<unsigned char>(c) <= ' ' || c == 0x7f; }
+
+// Spec §1.5 "Delete": one key that a directory bucket cannot have spoils the whole request.
+Result<void> CheckDirectoryKey(const std::string& key) {
+  const bool control = std::any_of(key.begin(), key.end(), [](char c) {
+    return IsBlankOrControl(c) && c != ' ' && c != '\n' && c != '\t' && c != '\r';
+  });
+  if (!control && !std::all_of(key.begin(), key.end(), IsBlankOrControl)) return Ok();
+  return InvalidRequest("A key of the request is blank or holds control characters; directory buckets have no such keys.");
+}
+
+Result<Entry> ParseDirectoryEntry(const XmlElement& object) {
+  const XmlElement key = object.Child("Key");
+  if (!key || key.text().empty()) return MalformedXml();
+  Entry entry{key.text(), object.Child("VersionId").text(), {}};
+  PENSTOCK_TRY(CheckDirectoryKey(entry.key));
+  entry.condition.absent_holds = true;
+  if (const XmlElement etag = object.Child("ETag")) entry.condition.if_match = etag.text();
+  if (const XmlElement size = object.Child("Size")) {
+    entry.condition.size = ParseDecimal(size.text());
+    if (!entry.condition.size) return MalformedXml();
+  }
+  if (const XmlElement date = object.Child("LastModifiedTime")) {
+    entry.condition.last_modified = ReadConditionDate(date.text());
+    if (!entry.condition.last_modified) return MalformedXml();
+  }
+  return entry;
+}
+
 Result<Entry> ParseEntry(const XmlElement& object) {
   const XmlElement key = object.Child("Key");
   if (!key || key.text().empty()) return MalformedXml();
@@ -43,7 +76,7 @@ Result<Entry> ParseEntry(const XmlElement& object) {
   return entry;
 }
 
-Result<DeleteRequest> ParseRequest(std::string_view text) {
+Result<DeleteRequest> ParseRequest(std::string_view text, bool directory) {
   PENSTOCK_ASSIGN(const XmlDocument document, ParseRequestDocument(text));
   const XmlElement root = document.root();
   if (root.name() != "Delete") return MalformedXml();
@@ -53,7 +86,7 @@ Result<DeleteRequest> ParseRequest(std::string_view text) {
   request.quiet = root.Child("Quiet").text() == "true";
   request.entries.reserve(objects.size());
   for (const XmlElement& object : objects) {
-    PENSTOCK_ASSIGN(Entry entry, ParseEntry(object));
+    PENSTOCK_ASSIGN(Entry entry, directory ? ParseDirectoryEntry(object) : ParseEntry(object));
     request.entries.push_back(std::move(entry));
   }
   return request;
@@ -64,6 +97,7 @@ Result<store::DeleteObject> MakeDelete(const Call& call, const Entry& entry) {
   std::optional<VersionId> version;
   if (!entry.version_id.empty()) {
     if (!IsVersionId(entry.version_id)) return MakeError("NoSuchVersion");
+    if (IsDirectoryBucketName(call.bucket().value) && entry.version_id != "null") return MakeError("NoSuchVersion");
     version = VersionId(entry.version_id);
   }
   return store::DeleteObject{call.bucket(), ObjectKey(entry.key), std::move(version),
@@ -123,7 +157,7 @@ void WriteDeleted(XmlWriter& xml, const Entry& entry, const store::DeleteOutcome
 Result<void> DeleteObjects(Call& call) {
   PENSTOCK_ASSIGN(const store::BucketPtr bucket, OpenBucket(call));
   PENSTOCK_ASSIGN(const std::string text, ReadDocument(call, {.require_checksum = true}));
-  PENSTOCK_ASSIGN(const DeleteRequest request, ParseRequest(text));
+  PENSTOCK_ASSIGN(const DeleteRequest request, ParseRequest(text, IsDirectoryBucket(*bucket)));
   XmlWriter xml;
   xml.Open("DeleteResult", kXmlNamespace);
   const auto outcomes = DeleteEntries(call, request.entries);

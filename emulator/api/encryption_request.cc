@@ -71,9 +71,31 @@ Result<void> RefuseKmsHeaders(const Call& call) {
       kEncryptionHeader, call.Header(kEncryptionHeader).value_or("null"));
 }
 
+// What is written in a session is encrypted as the session says, and headers may only repeat it (spec §1.3).
+Result<Encryption> SessionEncryption(const Call& call, const DirectorySession& session) {
+  const auto same = [&](std::string_view header, const std::string& value) {
+    const auto sent = call.Header(header);
+    return !sent || *sent == value;
+  };
+  if (!same(kEncryptionHeader, session.encryption) || !same(kKmsKeyHeader, session.kms_key_id) ||
+      !same(kKmsContextHeader, session.kms_context)) {
+    return InvalidRequest("The server-side encryption of the request must be that of its session, or not be given.");
+  }
+  Encryption encryption;
+  if (session.encryption != kKmsName) return encryption;
+  encryption.kind = kKms;
+  PENSTOCK_ASSIGN(encryption.kms_key_arn, KmsKeyArn(call, session.kms_key_id));
+  encryption.kms_context = session.kms_context;
+  encryption.bucket_key = true;
+  return encryption;
+}
+
 }  // namespace
 
 Result<Encryption> ReadEncryption(const Call& call, const store::BucketRecord& bucket) {
+  if (const auto& session = call.exchange.identity.session; session && !session->encryption.empty()) {
+    return SessionEncryption(call, *session);
+  }
   const BucketEncryption fallback = EncryptionOfBucket(bucket);
   if (!call.families.encryption) return DefaultEncryption(call, fallback);
   const auto algorithm = call.Header(kEncryptionHeader);

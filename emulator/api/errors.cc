@@ -49,6 +49,8 @@ constexpr ErrorInfo kErrors[] = {
     {"BadDigest", 400, kDataLoss, "The Content-MD5 you specified did not match what we received."},
     {"BadRequest", 400, kInvalidArgument, "Bad Request"},
     {"400", 400, kInvalidArgument, "Bad Request"},
+    {"EncryptionTypeMismatch", 400, kInvalidArgument,
+     "The encryption type specified does not match that of the existing object."},
     {"EntityTooLarge", 400, kInvalidArgument, "Your proposed upload exceeds the maximum allowed size"},
     {"EntityTooSmall", 400, kInvalidArgument, "Your proposed upload is smaller than the minimum allowed size"},
     {"IllegalLocationConstraintException", 400, kInvalidArgument,
@@ -60,6 +62,8 @@ constexpr ErrorInfo kErrors[] = {
     {"InvalidBucketName", 400, kInvalidArgument, "The specified bucket is not valid."},
     {"InvalidBucketOwnerAWSAccountID", 400, kInvalidArgument,
      "The value of the expected bucket owner parameter must be an AWS Account ID"},
+    {"IdempotencyParameterMismatch", 400, kInvalidArgument,
+     "The parameters of the request do not match those of the one that had this client token first."},
     {"IdMismatch", 400, kInvalidArgument, "Document ID does not match the specified configuration ID."},
     {"InvalidBucketAclWithObjectOwnership", 400, kInvalidArgument,
      "Bucket cannot have ACLs set with ObjectOwnership's BucketOwnerEnforced setting"},
@@ -81,6 +85,7 @@ constexpr ErrorInfo kErrors[] = {
     {"InvalidStorageClass", 400, kInvalidArgument, "The storage class you specified is not valid"},
     {"InvalidTargetBucketForLogging", 400, kInvalidArgument, "The target bucket for logging does not exist"},
     {"InvalidTag", 400, kInvalidArgument, "The TagKey you have provided is invalid"},
+    {"InvalidWriteOffset", 400, kInvalidArgument, "The write offset value that you specified does not match the current object size."},
     {"InvalidURI", 400, kInvalidArgument, "Couldn't parse the specified URI."},
     {"InvalidRedirectLocation", 400, kInvalidArgument,
      "The website redirect location must have a prefix of 'http://' or 'https://' or '/'."},
@@ -198,6 +203,10 @@ Error MethodNotAllowed(std::string_view method, std::string_view resource_type) 
 
 Error PreconditionFailed(std::string_view condition) {
   return MakeError("PreconditionFailed", {{"Condition", std::string(condition)}});
+}
+
+Error SessionHeaderRefused() {
+  return InvalidRequest("CreateSession request should not include \"x-amz-s3session-token\"");
 }
 
 Error NoSuchKey(std::string_view key) { return MakeError("NoSuchKey", {{"Key", std::string(key)}}); }

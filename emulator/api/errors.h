@@ -46,6 +46,8 @@ Error MethodNotAllowed(std::string_view method, std::string_view resource_type);
 // 412 + Condition.
 Error PreconditionFailed(std::string_view condition);
 Error NoSuchKey(std::string_view key);
+// CreateSession with a session's token.
+Error SessionHeaderRefused();
 
 }  // namespace penstock::emulator::api
 

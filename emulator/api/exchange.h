@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "emulator/api/delivery.h"
+#include "emulator/api/directory_session.h"
 #include "emulator/api/target.h"
 #include "emulator/store/store.h"
 #include "penstock/base/bytes.h"
@@ -126,6 +127,7 @@ struct Identity {
   std::string account_id;    // 12 digits
   std::string arn = {};      // "arn:aws:iam::111122223333:user/ann", or ":root"
   std::string user_name = {};  // empty: the account's root
+  std::shared_ptr<const DirectorySession> session = {};  // null: not by the credentials of a session
   bool anonymous() const { return access_key_id.empty(); }
 };
 
@@ -190,6 +192,7 @@ struct Exchange {
   std::chrono::nanoseconds clock_ahead{};    // of the namespace's clock, where this request is judged and answered
   std::shared_ptr<RequestNotes> notes = {};  // null: none
   JournalPlace journal = {};
+  const SessionIssuer* sessions = nullptr;  // CreateSession's, set by auth
   const Form* form = nullptr;  // PostObject's, read by auth; `body` then is the file's content (form.h)
   // By the wire, when the end of the response is about to leave; corrected where it did not.
   MonotonicTime ended{};

@@ -18,6 +18,12 @@ Result<void> GetBucketLocation(Call& call);
 
 // create_bucket.cc
 Result<void> CreateBucket(Call& call);
+// create_directory_bucket.cc: CreateBucket's, for the names of directory buckets
+Result<void> CreateDirectoryBucket(Call& call);
+// list_directory_buckets.cc
+Result<void> ListDirectoryBuckets(Call& call);
+// create_session.cc
+Result<void> CreateSession(Call& call);
 // bucket_configuration.cc: every row of sub_resources.cc.
 Result<void> GetBucketConfiguration(Call& call);
 Result<void> PutBucketConfiguration(Call& call);
@@ -53,6 +59,10 @@ Result<void> GetObject(Call& call);  // and HeadObject
 Result<void> GetObjectAttributes(Call& call);
 // put_object.cc
 Result<void> PutObject(Call& call);
+// append_object.cc: PutObject's, with x-amz-write-offset-bytes
+Result<void> AppendObject(Call& call);
+// rename_object.cc
+Result<void> RenameObject(Call& call);
 // post_object.cc
 Result<void> PostObject(Call& call);
 // copy_object.cc
@@ -67,6 +77,8 @@ Result<void> DeleteObjects(Call& call);
 // list_objects.cc
 Result<void> ListObjectsV1(Call& call);
 Result<void> ListObjectsV2(Call& call);
+// list_directory.cc: ListObjectsV2's, of a directory bucket
+Result<void> ListDirectory(Call& call, const store::BucketRecord& bucket);
 // list_versions.cc
 Result<void> ListObjectVersions(Call& call);
 

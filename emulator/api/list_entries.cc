@@ -41,7 +41,7 @@ void EntryWriter::AppendTagAndSize(const store::ListEntry& entry) {
   AppendElement(out_, "<ETag>&quot;", entry.etag, "&quot;</ETag>");
   if (!entry.checksum_algorithm.empty()) {
     AppendElement(out_, "<ChecksumAlgorithm>", entry.checksum_algorithm, "</ChecksumAlgorithm>");
-    AppendElement(out_, "<ChecksumType>", entry.checksum_type, "</ChecksumType>");
+    if (!entry.checksum_type.empty()) AppendElement(out_, "<ChecksumType>", entry.checksum_type, "</ChecksumType>");
   }
   char digits[20];
   const auto end = std::to_chars(digits, digits + sizeof(digits), entry.size).ptr;

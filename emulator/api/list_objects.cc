@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "base/encoding.h"
+#include "emulator/api/directory_bucket.h"
 #include "emulator/api/documents.h"
 #include "emulator/api/errors.h"
 #include "emulator/api/handlers.h"
@@ -86,6 +87,7 @@ Result<void> ListObjectsV2(Call& call) {
     return InvalidArgument("Invalid List Type specified in Request", "list-type", type);
   }
   PENSTOCK_TRY(CheckOptionalAttributes(call));
+  if (IsDirectoryBucket(*bucket)) return ListDirectory(call, *bucket);
   PENSTOCK_ASSIGN(const ListQuery query, ReadListQuery(call, "max-keys"));
   const auto token = call.Query("continuation-token");
   const std::string asked_start(call.Query("start-after").value_or(""));

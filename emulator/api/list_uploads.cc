@@ -1,12 +1,15 @@
 // ListMultipartUploads and ListParts (spec/protocol.md §2.4).
 #include <algorithm>
 
+#include "base/encoding.h"
 #include "emulator/api/checksums.h"
 #include "emulator/api/customer_key.h"
+#include "emulator/api/directory_bucket.h"
 #include "emulator/api/documents.h"
 #include "emulator/api/errors.h"
 #include "emulator/api/handlers.h"
 #include "emulator/api/lifecycle.h"
+#include "emulator/api/list_directory.h"
 #include "emulator/api/list_query.h"
 #include "emulator/api/multipart.h"
 
@@ -17,6 +20,26 @@ struct UploadMarkers {
   std::string key;
   std::string upload_id;
 };
+
+// Of a directory bucket: one opaque marker (spec §1.5 "ListMultipartUploads"), which holds both.
+constexpr std::string_view kMarkerMark = "penstock-directory:";
+
+std::string OpaqueMarker(const store::UploadListEntry& last) {
+  const std::string id = last.upload ? last.upload->id.value : std::string();
+  const std::string& key = last.upload ? last.upload->key.value : last.common_prefix;
+  return Base64Encode(AsBytes(std::string(kMarkerMark) + id + ":" + key));
+}
+
+Result<UploadMarkers> ReadOpaqueMarker(const Call& call) {
+  if (call.Query("upload-id-marker")) return NotImplemented("Directory buckets do not support upload-id-marker.");
+  const std::string_view marker = call.Query("key-marker").value_or("");
+  if (marker.empty()) return UploadMarkers{};
+  const auto raw = Base64Decode(marker);
+  const std::string_view text = raw && raw->starts_with(kMarkerMark) ? std::string_view(*raw).substr(kMarkerMark.size()) : std::string_view();
+  const auto colon = text.find(':');
+  if (colon == std::string_view::npos) return InvalidArgument("The key marker is not one that this bucket gave", "key-marker", marker);
+  return UploadMarkers{std::string(text.substr(colon + 1)), std::string(text.substr(0, colon))};
+}
 
 // upload-id-marker is ignored without key-marker, and must name an upload of that key.
 Result<UploadMarkers> ReadMarkers(Call& call) {
@@ -45,6 +68,12 @@ std::string NameOfInitiator(const Call& call, std::string_view arn, std::string_
 // "If the principal is an IAM user, it provides a user ARN value", else the canonical id (API reference, Initiator). Since
 // the end of 2025 this is the only place where a name stands beside an id (recorded).
 void WriteInitiator(XmlWriter& xml, const Call& call, const store::UploadRecord& upload) {
+  if (IsDirectoryBucket(*call.opened)) {  // account ids there (spec §1.5 "MPU")
+    xml.Open("Initiator");
+    xml.Element("ID", call.exchange.identity.account_id);
+    xml.Close("Initiator");
+    return;
+  }
   const auto found = std::find_if(upload.attributes.begin(), upload.attributes.end(),
                                   [](const auto& attribute) { return attribute.first == kInitiator; });
   const std::string_view arn = found == upload.attributes.end() ? std::string_view() : std::string_view(found->second);
@@ -55,12 +84,16 @@ void WriteInitiator(XmlWriter& xml, const Call& call, const store::UploadRecord&
   xml.Close("Initiator");
 }
 
+void WriteUploadOwner(XmlWriter& xml, const Call& call, const store::UploadRecord& upload) {
+  WriteOwner(xml, "Owner", IsDirectoryBucket(*call.opened) ? call.exchange.identity.account_id : upload.owner_id);
+}
+
 void WriteUpload(XmlWriter& xml, const Call& call, const ListQuery& query, const store::UploadRecord& upload) {
   xml.Open("Upload");
   xml.Element("Key", query.Encode(upload.key.value));
   xml.Element("UploadId", upload.id.value);
   WriteInitiator(xml, call, upload);
-  WriteOwner(xml, "Owner", upload.owner_id);
+  WriteUploadOwner(xml, call, upload);
   xml.Element("StorageClass", upload.storage_class);
   xml.Element("Initiated", XmlDate(upload.initiated));
   if (!upload.checksum_algorithm.empty()) {
@@ -94,7 +127,9 @@ void WritePart(XmlWriter& xml, const store::UploadRecord& upload, const store::P
 Result<void> ListMultipartUploads(Call& call) {
   PENSTOCK_ASSIGN(const store::BucketPtr bucket, OpenBucket(call));
   PENSTOCK_ASSIGN(const ListQuery query, ReadListQuery(call, "max-uploads"));
-  PENSTOCK_ASSIGN(const UploadMarkers markers, ReadMarkers(call));
+  const bool directory = IsDirectoryBucket(*bucket);
+  if (directory) PENSTOCK_TRY(CheckDirectoryListing(query));
+  PENSTOCK_ASSIGN(const UploadMarkers markers, directory ? ReadOpaqueMarker(call) : ReadMarkers(call));
   store::UploadPage page;
   if (query.max_keys > 0) {
     PENSTOCK_ASSIGN(page, call.store.List(store::ListUploads{call.bucket(), query.prefix, query.delimiter, markers.key,
@@ -103,7 +138,13 @@ Result<void> ListMultipartUploads(Call& call) {
   XmlWriter xml;
   xml.Open("ListMultipartUploadsResult", kXmlNamespace);
   xml.Element("Bucket", bucket->name.value);
-  WriteMarkers(xml, query, markers, page);
+  if (directory) {
+    xml.Element("KeyMarker", call.Query("key-marker").value_or(""));
+    if (page.truncated) xml.Element("NextKeyMarker", OpaqueMarker(page.entries.back()));
+    std::reverse(page.entries.begin(), page.entries.end());  // in no order
+  } else {
+    WriteMarkers(xml, query, markers, page);
+  }
   if (!query.delimiter.empty()) xml.Element("Delimiter", query.Encode(query.delimiter));
   if (!query.prefix.empty()) xml.Element("Prefix", query.Encode(query.prefix));
   if (query.url_encoding) xml.Element("EncodingType", "url");
@@ -145,7 +186,7 @@ Result<void> ListParts(Call& call) {
   xml.Element("Key", call.key().value);
   xml.Element("UploadId", upload->id.value);
   WriteInitiator(xml, call, *upload);
-  WriteOwner(xml, "Owner", upload->owner_id);
+  WriteUploadOwner(xml, call, *upload);
   xml.Element("StorageClass", upload->storage_class);
   WriteNumber(xml, "PartNumberMarker", static_cast<std::uint64_t>(*marker));
   WriteNumber(xml, "NextPartNumberMarker", parts.empty() ? 0 : static_cast<std::uint64_t>(parts.back().part.number));

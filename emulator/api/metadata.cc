@@ -4,6 +4,8 @@
 #include <iterator>
 
 #include "emulator/api/acl.h"
+#include "emulator/api/directory_bucket.h"
+#include "emulator/api/directory_names.h"
 #include "emulator/api/encoded_words.h"
 #include "emulator/api/errors.h"
 #include "emulator/api/strict.h"
@@ -95,7 +97,18 @@ Result<void> AddUserMetadata(const Call& call, store::Attributes& attributes) {
                    {{"Size", std::to_string(bytes)}, {"MaxSizeAllowed", std::to_string(kMaxUserMetadataBytes)}});
 }
 
-Result<std::string> ReadStorageClass(const Call& call) {
+// A directory bucket's objects are of its zone's one class.
+Result<std::string> ReadExpressClass(const Call& call, const store::BucketRecord& bucket) {
+  const bool local = IsLocalZone(ZoneOf(bucket.name.value).value_or(""));
+  const auto name = call.Header("x-amz-storage-class");
+  if (!name || *name == kExpressStorageClass || (local && *name == "ONEZONE_IA")) {
+    return std::string(name.value_or(kExpressStorageClass));
+  }
+  return MakeError("InvalidStorageClass", {{"StorageClassRequested", std::string(*name)}});
+}
+
+Result<std::string> ReadStorageClass(const Call& call, const store::BucketRecord& bucket) {
+  if (IsDirectoryBucket(bucket)) return ReadExpressClass(call, bucket);
   const auto name = call.Header("x-amz-storage-class");
   if (!name) return std::string("STANDARD");
   if (std::find(std::begin(kStorageClasses), std::end(kStorageClasses), *name) == std::end(kStorageClasses)) {
@@ -122,7 +135,7 @@ Result<ObjectSettings> ReadObjectSettings(const Call& call, const store::BucketR
     PENSTOCK_ASSIGN(settings.acl, AclOfNewObject(call, bucket));
   }
   PENSTOCK_ASSIGN(settings.encryption, ReadEncryption(call, bucket));
-  PENSTOCK_ASSIGN(settings.storage_class, ReadStorageClass(call));
+  PENSTOCK_ASSIGN(settings.storage_class, ReadStorageClass(call, bucket));
   PENSTOCK_ASSIGN(settings.lock, ReadObjectLock(call, bucket));
   PENSTOCK_TRY(AddContentHeaders(call, settings.attributes));
   PENSTOCK_TRY(AddUserMetadata(call, settings.attributes));

@@ -2,6 +2,7 @@
 #include "emulator/api/multipart.h"
 
 #include "emulator/api/checksums.h"
+#include "emulator/api/conditions.h"
 #include "emulator/api/documents.h"
 #include "emulator/api/errors.h"
 #include "emulator/api/handlers.h"
@@ -103,6 +104,15 @@ Result<void> CreateMultipartUpload(Call& call) {
 Result<void> AbortMultipartUpload(Call& call) {
   PENSTOCK_ASSIGN(const store::BucketPtr bucket, OpenBucket(call));
   const UploadId id = UploadIdParameter(call);
+  if (const auto initiated = call.Header("x-amz-if-match-initiated-time")) {
+    const auto time = ReadConditionDate(*initiated);
+    if (!time) return InvalidArgument("The time must be a date", "x-amz-if-match-initiated-time", *initiated);
+    PENSTOCK_ASSIGN(const store::UploadPtr upload, OpenUpload(call));
+    using std::chrono::floor;
+    if (floor<std::chrono::seconds>(upload->initiated) != floor<std::chrono::seconds>(*time)) {
+      return PreconditionFailed("x-amz-if-match-initiated-time");
+    }
+  }
   const auto aborted = call.store.AbortUpload(bucket->name, call.key(), id);
   if (!aborted.ok()) return aborted.error().code == "NoSuchUpload" ? NoSuchUpload(id) : aborted.error();
   call.response().status = 204;

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/utf8.h"
+#include "emulator/api/directory_names.h"
 #include "emulator/api/errors.h"
 #include "emulator/api/text.h"
 
@@ -13,7 +14,7 @@ namespace {
 constexpr std::size_t kMaxKeyBytes = 1024;
 
 constexpr std::string_view kReservedPrefixes[] = {"xn--", "sthree-", "amzn-s3-demo-"};
-constexpr std::string_view kReservedSuffixes[] = {"-s3alias", "--ol-s3", ".mrap", "--x-s3", "--table-s3"};
+constexpr std::string_view kReservedSuffixes[] = {"-s3alias", "--ol-s3", ".mrap", "--x-s3", "--xa-s3", "--table-s3"};
 
 constexpr std::string_view kRegions[] = {
     "af-south-1",     "ap-east-1",      "ap-east-2",      "ap-northeast-1", "ap-northeast-2", "ap-northeast-3",
@@ -78,6 +79,7 @@ bool ClimbsAboveRoot(std::string_view key) {
 }  // namespace
 
 Result<void> CheckBucketName(std::string_view name) {
+  if (IsDirectoryBucketName(name)) return CheckDirectoryBucketName(name);
   if (IsBucketName(name)) return Ok();
   return MakeError("InvalidBucketName", {{"BucketName", std::string(name)}});
 }

@@ -1,6 +1,7 @@
 #include "emulator/api/new_object.h"
 
 #include "base/encoding.h"
+#include "emulator/api/directory_bucket.h"
 
 namespace penstock::emulator::api {
 
@@ -9,7 +10,7 @@ store::ObjectRecord NewObjectRecord(const Call& call, ObjectSettings& settings, 
   record.key = call.key();
   record.owner_id = call.exchange.identity.owner_id;
   record.size = body.size;
-  record.etag = settings.encryption.etag_is_md5() ? ETag(HexEncode(AsBytes(body.md5))) : OpaqueETag();
+  record.etag = EtagIsMd5(*call.opened, settings.encryption) ? ETag(HexEncode(AsBytes(body.md5))) : OpaqueETag();
   record.storage_class = std::move(settings.storage_class);
   record.checksum_algorithm = claim.info ? claim.info->name : InfoOf(ChecksumAlgorithm::kCrc64Nvme).name;
   record.checksum_type = kFullObject;

@@ -4,6 +4,7 @@
 #include "base/dates.h"
 #include "emulator/api/checksums.h"
 #include "emulator/api/customer_key.h"
+#include "emulator/api/directory_bucket.h"
 #include "emulator/api/documents.h"
 #include "emulator/api/errors.h"
 #include "emulator/api/handlers.h"
@@ -73,7 +74,7 @@ Result<std::uint64_t> ReadNumber(const Call& call, std::string_view header, std:
 
 // Composite values are printed without their "-N".
 void WriteObjectChecksum(XmlWriter& xml, const store::ObjectRecord& object) {
-  if (object.checksum_algorithm.empty()) return;
+  if (object.checksum.empty()) return;
   xml.Open("Checksum");
   WriteChecksum(xml, object.checksum_algorithm, std::string_view(object.checksum).substr(0, object.checksum.find('-')));
   xml.Element("ChecksumType", object.checksum_type);
@@ -85,11 +86,11 @@ struct PartWindow {
   std::uint64_t max = kMaxPartsPage;
 };
 
-// Single parts are told only of objects with composite checksums.
-void WriteParts(XmlWriter& xml, const store::ObjectRecord& object, const PartWindow& window) {
+// Single parts are told only of objects with composite checksums, but for directory buckets, which always tell them.
+void WriteParts(XmlWriter& xml, const store::ObjectRecord& object, const PartWindow& window, bool directory) {
   xml.Open("ObjectParts");
   WriteNumber(xml, "PartsCount", object.parts.size());
-  if (object.checksum_type == kComposite) {
+  if (directory || object.checksum_type == kComposite) {
     const auto first = std::find_if(object.parts.begin(), object.parts.end(), [&](const store::PartRecord& part) {
       return static_cast<std::uint64_t>(part.number) > window.marker;
     });
@@ -103,7 +104,9 @@ void WriteParts(XmlWriter& xml, const store::ObjectRecord& object, const PartWin
       xml.Open("Part");
       WriteNumber(xml, "PartNumber", static_cast<std::uint64_t>(part->number));
       WriteNumber(xml, "Size", part->size);
-      WriteChecksum(xml, object.checksum_algorithm, part->checksum);
+      if (!part->checksum.empty() && !IsHiddenPartChecksum(part->checksum)) {
+        WriteChecksum(xml, object.checksum_algorithm, part->checksum);
+      }
       xml.Close("Part");
     }
   }
@@ -129,7 +132,7 @@ Result<void> GetObjectAttributes(Call& call) {
   xml.Open("GetObjectAttributesResponse", kXmlNamespace);
   if (wanted.etag) xml.Element("ETag", object->etag.value);
   if (wanted.checksum) WriteObjectChecksum(xml, *object);
-  if (wanted.object_parts && !object->parts.empty()) WriteParts(xml, *object, window);
+  if (wanted.object_parts && !object->parts.empty()) WriteParts(xml, *object, window, IsDirectoryBucket(*bucket));
   if (wanted.storage_class) xml.Element("StorageClass", object->storage_class);
   if (wanted.object_size) WriteNumber(xml, "ObjectSize", object->size);
   xml.Close("GetObjectAttributesResponse");

@@ -30,6 +30,9 @@ constexpr Operation kPlain[] = {
 };
 constexpr const Operation& kPutObject = kPlain[1];
 static_assert(kPutObject.name == "PutObject");
+constexpr Operation kListDirectoryBuckets{"ListDirectoryBuckets", "GET", kService, "", ListDirectoryBuckets, Entry::kAccount};
+// CRT clients lose the bucket where they address it in the path (create_session.cc).
+constexpr Operation kCreateSessionOfAny{"CreateSession", "GET", kService, "session", CreateSession, Entry::kAccount};
 constexpr Operation kCopyObject{"CopyObject", "PUT", kObject, "", CopyObject};
 constexpr Operation kUploadPart{"UploadPart", "PUT", kObject, "uploadId", UploadPart};
 constexpr Operation kUploadPartCopy{"UploadPartCopy", "PUT", kObject, "uploadId", UploadPartCopy};
@@ -59,7 +62,7 @@ constexpr Operation kSelected[] = {
     {"PutObjectRetention", "PUT", kObject, "retention", PutObjectRetention},
     {"GetObjectTorrent", "GET", kObject, "torrent", nullptr},
     {"UpdateObjectEncryption", "PUT", kObject, "encryption", UpdateObjectEncryption},
-    {"RenameObject", "PUT", kObject, "renameObject", nullptr},
+    {"RenameObject", "PUT", kObject, "renameObject", RenameObject},
     {"RestoreObject", "POST", kObject, "restore", nullptr},
     {"SelectObjectContent", "POST", kObject, "select", nullptr},
     {"GetBucketAcl", "GET", kBucket, "acl", GetAcl},
@@ -118,7 +121,7 @@ constexpr Operation kSelected[] = {
     {"PutBucketReplication", "PUT", kBucket, "replication", PutBucketConfiguration},
     {"GetBucketRequestPayment", "GET", kBucket, "requestPayment", GetBucketConfiguration},
     {"PutBucketRequestPayment", "PUT", kBucket, "requestPayment", PutBucketConfiguration},
-    {"CreateSession", "GET", kBucket, "session", nullptr},
+    {"CreateSession", "GET", kBucket, "session", CreateSession, Entry::kAccount},
     {"DeleteBucketTagging", "DELETE", kBucket, "tagging", DeleteBucketConfiguration},
     {"GetBucketTagging", "GET", kBucket, "tagging", GetBucketConfiguration},
     {"PutBucketTagging", "PUT", kBucket, "tagging", PutBucketConfiguration},
@@ -139,6 +142,7 @@ constexpr std::string_view kParameters[] = {
     "versionId",    "partNumber", "prefix",          "delimiter",          "encoding-type",     "marker",
     "max-keys",     "start-after", "continuation-token", "fetch-owner",    "key-marker",        "version-id-marker",
     "upload-id-marker", "max-uploads", "max-parts",  "part-number-marker", "max-buckets",       "bucket-region",
+    "max-directory-buckets",
     "id",           "x-id",       "select-type",     "response-content-type", "response-content-language",
     "response-expires", "response-cache-control", "response-content-disposition", "response-content-encoding",
     "AWSAccessKeyId", "Signature", "Expires",
@@ -239,6 +243,17 @@ std::optional<Resolution> ResolveBucketsAtKey(const RequestHead& request, const 
   return Resolution{FindSelected(request.method, kBucket, selector, target), std::nullopt, {}};
 }
 
+// "akid/day/region/s3express/aws4_request", wherever in `text` it stands.
+bool NamesDirectoryService(std::optional<std::string_view> text) {
+  return text && text->find("/s3express/aws4_request") != std::string_view::npos;
+}
+
+// GET / is ListBuckets and ListDirectoryBuckets (spec §1.2): told by the host, a parameter, or the signature's service.
+bool AsksForDirectoryBuckets(const RequestHead& request, const Target& target) {
+  return target.directory_endpoint == DirectoryEndpoint::kControl || target.Has("max-directory-buckets") ||
+         NamesDirectoryService(request.Find("authorization")) || NamesDirectoryService(target.Get("X-Amz-Credential"));
+}
+
 // PUT of a key: whole object, part, or a copy of either.
 Resolution ResolveObjectPut(const RequestHead& request, const Target& target, bool has_upload_id) {
   const bool copy = request.Find("x-amz-copy-source") || target.Has("x-amz-copy-source");
@@ -273,6 +288,12 @@ Resolution ResolveOperation(const RequestHead& request, const Target& target) {
     selector = parameter.name;
   }
   if (level == kService) selector = {};  // the service has no sub-resources
+  if (level == kService && request.method == "GET" && target.Has("session") && !target.on_s3_domain) {
+    return {&kCreateSessionOfAny, std::nullopt, {}};
+  }
+  if (level == kService && request.method == "GET" && AsksForDirectoryBuckets(request, target)) {
+    return {&kListDirectoryBuckets, std::nullopt, {}};
+  }
   if (level == kObject && request.method == "PUT" && (selector.empty() || selector == "uploadId")) {
     return ResolveObjectPut(request, target, !selector.empty());
   }
@@ -302,7 +323,7 @@ bool IsKnownParameter(std::string_view name) {
 
 const std::vector<std::string_view>& OperationNames() {
   static const std::vector<std::string_view> names = [] {
-    std::vector<std::string_view> all{kCopyObject.name, kUploadPart.name, kUploadPartCopy.name};
+    std::vector<std::string_view> all{kListDirectoryBuckets.name, kCopyObject.name, kUploadPart.name, kUploadPartCopy.name};
     const auto add = [&all](const Operation& operation) { all.push_back(operation.name); };
     std::for_each(std::begin(kPlain), std::end(kPlain), add);
     std::for_each(std::begin(kSelected), std::end(kSelected), add);

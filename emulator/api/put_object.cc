@@ -2,6 +2,7 @@
 #include "emulator/api/body.h"
 #include "emulator/api/checksums.h"
 #include "emulator/api/conditions.h"
+#include "emulator/api/directory_bucket.h"
 #include "emulator/api/documents.h"
 #include "emulator/api/handlers.h"
 #include "emulator/api/lifecycle.h"
@@ -29,13 +30,14 @@ void Answer(Call& call, const Encryption& encryption, const store::PutOutcome& o
 }  // namespace
 
 Result<void> PutObject(Call& call) {
+  if (call.families.directory && call.Header("x-amz-write-offset-bytes")) return AppendObject(call);
   PENSTOCK_ASSIGN(const store::BucketPtr bucket, OpenBucket(call));
   PENSTOCK_ASSIGN(const WriteCondition condition, ReadWriteCondition(call));
   PENSTOCK_ASSIGN(const ChecksumClaim claim, ReadChecksumClaim(call));
   PENSTOCK_ASSIGN(ObjectSettings settings, ReadObjectSettings(call, *bucket));
   PENSTOCK_TRY(RequireChecksumOfLocked(call, settings.lock, claim.info != nullptr, "Put Object"));
   ReceiveOptions receive{.claim = claim, .also_compute = {}, .expected_digest = Md5Style::kHex,
-                         .md5 = settings.encryption.etag_is_md5()};
+                         .md5 = EtagIsMd5(*bucket, settings.encryption)};
   if (claim.info == nullptr) receive.also_compute.push_back(ChecksumAlgorithm::kCrc64Nvme);
   PENSTOCK_ASSIGN(ReceivedBody body, ReceiveBody(call, std::move(receive)));
 

@@ -6,6 +6,7 @@
 #include "emulator/api/access.h"
 #include "emulator/api/call.h"
 #include "emulator/api/cors.h"
+#include "emulator/api/directory_rules.h"
 #include "emulator/api/encryption.h"
 #include "emulator/api/errors.h"
 #include "emulator/api/names.h"
@@ -83,6 +84,7 @@ class Router final : public Handler {
     PENSTOCK_ASSIGN(call.families, RefuseUnknown(exchange.request, exchange.target, call.presigned));
     if (operation.level != Level::kService) PENSTOCK_TRY(CheckBucketName(call.bucket().value));
     if (operation.level == Level::kObject) PENSTOCK_TRY(CheckKey(call.key().value));
+    PENSTOCK_TRY(CheckDirectoryRules(call, operation.name));
     if (operation.handler == nullptr) {
       return NotImplemented(std::string(operation.name) + " is not implemented by this emulator");
     }

@@ -16,6 +16,8 @@ struct RouterOptions {
   std::string region = "us-east-1";
   std::uint64_t min_part_size_bytes = 5ull << 20;  // lowered by tests only
   std::size_t max_buckets_per_account = 10'000;    // AWS's default since November 2024
+  std::size_t max_directory_buckets_per_region = 100;  // of an account
+  int max_object_parts = 10'000;                   // appends to an object and parts of an upload; lowered by tests only
 };
 
 std::unique_ptr<Handler> MakeRouter(RouterOptions options);

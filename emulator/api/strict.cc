@@ -13,7 +13,7 @@ constexpr std::string_view kPrefix = "x-amz-";
 constexpr std::size_t kMaxHeaderSectionBytes = 8192;
 constexpr std::size_t kHeaderLineExtra = 4;  // ": " and the line's end
 
-enum class Family { kNone, kEncryption, kAcl, kObjectLock, kCopySource, kChecksum, kBucket };
+enum class Family { kNone, kEncryption, kAcl, kObjectLock, kCopySource, kChecksum, kBucket, kDirectory };
 using enum Family;
 
 struct KnownHeader {
@@ -23,7 +23,7 @@ struct KnownHeader {
 
 // Those every request may carry first.
 constexpr KnownHeader kHeaders[] = {
-    {"date"}, {"content-sha256"}, {"security-token"}, {"user-agent"}, {"checksum-mode"},
+    {"date"}, {"content-sha256"}, {"security-token"}, {"s3session-token"}, {"user-agent"}, {"checksum-mode"},
     // Integrity. Every other checksum-* passes here as well: checksum_claims.cc knows their names.
     {"sdk-checksum-algorithm", kChecksum}, {"trailer", kChecksum}, {"decoded-content-length"}, {"checksum-algorithm"},
     {"checksum-type"},
@@ -37,6 +37,12 @@ constexpr KnownHeader kHeaders[] = {
     {"copy-source-if-unmodified-since", kCopySource}, {"metadata-directive"}, {"tagging-directive"},
     // Single operations.
     {"mp-object-size"}, {"object-attributes"}, {"max-parts"}, {"part-number-marker"}, {"optional-object-attributes"},
+    // Of directory buckets (directory_rules.cc).
+    {"create-session-mode", kDirectory}, {"write-offset-bytes", kDirectory}, {"if-match-size", kDirectory},
+    {"if-match-last-modified-time", kDirectory}, {"if-match-initiated-time", kDirectory}, {"rename-source", kDirectory},
+    {"rename-source-if-match", kDirectory}, {"rename-source-if-none-match", kDirectory},
+    {"rename-source-if-modified-since", kDirectory}, {"rename-source-if-unmodified-since", kDirectory},
+    {"client-token", kDirectory},
     // Of one bucket operation each (kBucketHeaders).
     {"object-ownership", kBucket}, {"bucket-object-lock-enabled", kBucket}, {"bucket-namespace", kBucket},
     {"bucket-object-lock-token", kBucket},
@@ -94,6 +100,7 @@ bool Note(std::string_view name, HeaderFamilies& families) {
     families.copy_source = families.copy_source || known.family == kCopySource;
     families.checksum = families.checksum || known.family == kChecksum;
     families.bucket = families.bucket || known.family == kBucket;
+    families.directory = families.directory || known.family == kDirectory;
     return true;
   }
   if (!StartsWithIgnoreCase(rest, "checksum-")) return false;

@@ -18,6 +18,7 @@ struct HeaderFamilies {
   bool checksum = false;     // x-amz-checksum-* but for its settings, x-amz-sdk-checksum-algorithm, x-amz-trailer
   bool metadata = false;     // x-amz-meta-*
   bool bucket = false;       // those of one bucket operation each (x-amz-object-ownership, ...)
+  bool directory = false;    // those that only directory buckets know (x-amz-write-offset-bytes, ...)
 };
 
 // A query parameter that S3 takes for a header in a query-authenticated request (spec §0): x-amz-* in lower case, as SDKs write

@@ -30,18 +30,25 @@ std::string_view WithoutPort(std::string_view host) {
 struct RegionalHost {
   std::string_view bucket;
   std::string_view region;  // empty: not one of S3's regional names
+  DirectoryEndpoint directory_endpoint = DirectoryEndpoint::kNone;
+  std::string_view zone = {};
 };
 
 // S3's own domain, and those under which names lead to this machine.
 constexpr std::string_view kDomains[] = {".amazonaws.com", ".localhost", ".localhost.localstack.cloud"};
 
-// "[bucket.]s3[.dualstack].<region>.DOMAIN" and "[bucket.]s3-<region>.DOMAIN", in lower case as SDKs write them.
+// "[bucket.]s3[.dualstack].<region>.DOMAIN" and "[bucket.]s3-<region>.DOMAIN", in lower case as SDKs write them; and those of
+// S3 Express One Zone (directory_host.h).
 RegionalHost ParseRegionalHost(std::string_view host) {
   std::string_view rest = WithoutPort(host);
   const auto* const domain = std::find_if(std::begin(kDomains), std::end(kDomains),
                                           [&](std::string_view suffix) { return rest.ends_with(suffix); });
   if (domain == std::end(kDomains)) return {};
   rest.remove_suffix(domain->size());
+  const DirectoryHost directory = ParseDirectoryHost(rest);
+  if (directory.endpoint != DirectoryEndpoint::kNone) {
+    return {directory.bucket, directory.region, directory.endpoint, directory.zone};
+  }
   const auto dot = rest.rfind('.');
   std::string_view region = dot == std::string_view::npos ? rest : rest.substr(dot + 1);
   std::string_view before;  // "bucket.", or nothing
@@ -151,6 +158,9 @@ Result<Target> ParseTarget(std::string_view raw_target, std::string_view host, c
   std::string_view path = std::string_view(target.raw_path).substr(1);
   const RegionalHost regional = ParseRegionalHost(host);
   target.host_region = regional.region;
+  target.directory_endpoint = regional.directory_endpoint;
+  target.host_zone = regional.zone;
+  target.on_s3_domain = WithoutPort(host).ends_with(kDomains[0]);
   const std::string_view host_bucket = regional.region.empty() ? BucketOfHost(host, rules) : regional.bucket;
   if (!host_bucket.empty()) {
     if (!IsValidUtf8(host_bucket)) return InvalidUri(raw_target);

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "emulator/api/directory_host.h"
 #include "penstock/base/result.h"
 #include "penstock/base/types.h"
 
@@ -29,6 +30,9 @@ struct Target {
   // The region of "[bucket.]s3.<region>.amazonaws.com" and its older spellings, or of the same names under "localhost" and
   // "localhost.localstack.cloud"; empty: the host names none.
   std::string host_region;
+  DirectoryEndpoint directory_endpoint = DirectoryEndpoint::kNone;  // of S3 Express One Zone, by the host's name
+  std::string host_zone;                                            // of a zonal endpoint
+  bool on_s3_domain = false;  // "amazonaws.com": S3's own rules hold for which endpoint serves what; elsewhere one serves all
   std::vector<QueryParameter> query;  // arrival order, duplicates kept
 
   bool Has(std::string_view name) const;

@@ -167,6 +167,14 @@ class Harness {
     const Md5Digest md5 = Md5(AsBytes(document));
     return Send(std::string(request) + "\nContent-MD5: " + Base64Encode(md5), Body{std::string(document)});
   }
+  // Of the availability zone in its name.
+  Reply MakeDirectoryBucket(std::string_view bucket) {
+    const std::string_view zone = bucket.substr(bucket.size() - 14, 8);
+    return Send("PUT /" + std::string(bucket),
+                "<CreateBucketConfiguration><Location><Type>AvailabilityZone</Type><Name>" + std::string(zone) +
+                    "</Name></Location><Bucket><Type>Directory</Type><DataRedundancy>SingleAvailabilityZone</DataRedundancy></Bucket>"
+                    "</CreateBucketConfiguration>");
+  }
   Reply SetVersioning(std::string_view bucket, std::string_view status) {
     return SendDocument("PUT /" + std::string(bucket) + "?versioning",
                         "<VersioningConfiguration><Status>" + std::string(status) + "</Status></VersioningConfiguration>");

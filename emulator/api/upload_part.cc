@@ -4,6 +4,7 @@
 #include "emulator/api/checksums.h"
 #include "emulator/api/copy_source.h"
 #include "emulator/api/customer_key.h"
+#include "emulator/api/directory_bucket.h"
 #include "emulator/api/documents.h"
 #include "emulator/api/errors.h"
 #include "emulator/api/handlers.h"
@@ -70,14 +71,14 @@ Result<void> UploadPart(Call& call) {
   PENSTOCK_TRY(CheckUploadKey(call, encryption));
   const ChecksumInfo& kept = StoredAlgorithm(*upload);
   ReceiveOptions receive{.claim = claim, .also_compute = {}, .expected_digest = Md5Style::kBase64,
-                         .md5 = encryption.etag_is_md5()};
+                         .md5 = EtagIsMd5(*bucket, encryption)};
   if (claim.info != &kept) receive.also_compute.push_back(kept.algorithm);
   PENSTOCK_ASSIGN(ReceivedBody body, ReceiveBody(call, std::move(receive)));
 
   store::PartRecord part;
   part.number = number;
   part.size = body.size;
-  part.etag = encryption.etag_is_md5() ? ETag(HexEncode(AsBytes(body.md5))) : OpaqueETag();
+  part.etag = EtagIsMd5(*bucket, encryption) ? ETag(HexEncode(AsBytes(body.md5))) : OpaqueETag();
   part.checksum = StoredChecksum(*upload, claim.info == &kept ? body.claimed : body.computed.front());
   AddEncryptionHeaders(call, encryption);
   call.response().Add("ETag", Quoted(part.etag.value));
@@ -106,11 +107,11 @@ Result<void> UploadPartCopy(Call& call) {
   }
   PENSTOCK_ASSIGN(ContentDigests digests,
                   DigestContent(source.object->content, range,
-                                {.algorithm = StoredAlgorithm(*upload).algorithm, .md5 = encryption.etag_is_md5()}));
+                                {.algorithm = StoredAlgorithm(*upload).algorithm, .md5 = EtagIsMd5(*bucket, encryption)}));
   store::PartRecord part;
   part.number = number;
   part.size = range.size();
-  part.etag = encryption.etag_is_md5() ? ETag(HexEncode(AsBytes(digests.md5))) : OpaqueETag();
+  part.etag = EtagIsMd5(*bucket, encryption) ? ETag(HexEncode(AsBytes(digests.md5))) : OpaqueETag();
   part.checksum = StoredChecksum(*upload, std::move(digests.checksum));
 
   AddSourceVersionHeader(call, source);

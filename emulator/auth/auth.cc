@@ -7,6 +7,7 @@
 #include "emulator/api/router.h"
 #include "emulator/api/strict.h"
 #include "emulator/auth/body_chain.h"
+#include "emulator/auth/session_token.h"
 #include "emulator/auth/unchecked.h"
 #include "emulator/auth/verifier.h"
 
@@ -15,6 +16,19 @@ namespace {
 
 // Those of the signature itself were dealt with here.
 bool IsForRouter(std::string_view name) { return api::IsHeaderInQuery(name) && !IsSignatureParameter(name); }
+
+// In the name of whoever was admitted.
+class Issuer final : public api::SessionIssuer {
+ public:
+  Issuer(std::shared_ptr<const User> user, std::string access_key_id) : user_(std::move(user)), access_key_id_(std::move(access_key_id)) {}
+  api::SessionCredentials Issue(const api::DirectorySession& session) const override {
+    return IssueSession(SecretOf(user_.get()), {access_key_id_, session});
+  }
+
+ private:
+  const std::shared_ptr<const User> user_;
+  const std::string access_key_id_;
+};
 
 class Auth final : public api::Handler {
  public:
@@ -28,6 +42,10 @@ class Auth final : public api::Handler {
     if (!admission.ok()) return Refuse(exchange, admission.error());
 
     exchange.identity = std::move(admission->identity);
+    std::optional<Issuer> issuer;
+    if (exchange.operation == "CreateSession") {
+      exchange.sessions = &issuer.emplace(std::move(admission->user), exchange.identity.access_key_id);
+    }
     const Mechanism mechanism = admission->mechanism;
     api::BodyReader* const wire_body = exchange.body;
     BodyChain chain;
@@ -52,6 +70,7 @@ class Auth final : public api::Handler {
     }
     exchange.body = wire_body;  // the chain ends here
     exchange.form = nullptr;
+    exchange.sessions = nullptr;
   }
 
  private:
@@ -103,6 +122,7 @@ class Auth final : public api::Handler {
     }
     api::Exchange inner{.request = head, .body = exchange.body, .connection = exchange.connection};
     inner.form = exchange.form;
+    inner.sessions = exchange.sessions;
     inner.target = std::move(exchange.target);
     inner.identity = std::move(exchange.identity);
     inner.signing_region = exchange.signing_region;

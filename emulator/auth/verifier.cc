@@ -3,9 +3,12 @@
 #include <utility>
 
 #include "base/time_ahead.h"
+#include "emulator/api/directory_names.h"
+#include "emulator/api/errors.h"
 #include "emulator/api/regions.h"
 #include "emulator/auth/canonical.h"
 #include "emulator/auth/refusal.h"
+#include "emulator/auth/session_token.h"
 #include "emulator/auth/version_two.h"
 
 namespace penstock::emulator::auth {
@@ -43,9 +46,20 @@ Error TokenRefused(std::string code, std::string message, std::string_view token
   return error;
 }
 
-// Directory buckets ("name--zone--x-s3") are another service in the credential scope.
-std::string_view ServiceOf(const api::Target& target) {
-  return target.bucket.value.ends_with("--x-s3") ? "s3express" : "s3";
+Error InvalidToken(std::string_view token) {
+  return TokenRefused("InvalidToken", "The provided token is malformed or otherwise invalid.", token);
+}
+
+Error ExpiredToken(std::string_view token) { return TokenRefused("ExpiredToken", "The provided token has expired.", token); }
+
+// Directory buckets are another service in the credential scope, but for S3's own general purpose endpoints, which know none.
+std::string_view ServiceOf(const api::Exchange& exchange) {
+  const api::Target& target = exchange.target;
+  if (target.directory_endpoint != api::DirectoryEndpoint::kNone) return "s3express";
+  if (target.on_s3_domain) return "s3";
+  const bool directory = api::IsDirectoryBucketName(target.bucket.value) || exchange.operation == "ListDirectoryBuckets" ||
+                         exchange.operation == "CreateSession";
+  return directory ? "s3express" : "s3";
 }
 
 Result<void> CheckToken(std::optional<std::string_view> token, std::string_view access_key_id, const User& user) {
@@ -54,7 +68,7 @@ Result<void> CheckToken(std::optional<std::string_view> token, std::string_view 
     return InvalidAccessKeyId(access_key_id);  // temporary keys exist only together with their token
   }
   if (!user.session_token.empty() && ConstantTimeEqual(AsBytes(*token), AsBytes(user.session_token))) return Ok();
-  return TokenRefused("InvalidToken", "The provided token is malformed or otherwise invalid.", *token);
+  return InvalidToken(*token);
 }
 
 // Parameters of the signature have names of their own, in just that case (X-Amz-Date); one that is spelt as a header counts as
@@ -65,12 +79,23 @@ std::optional<std::string_view> FromQuery(const api::Target& target, std::string
 }
 
 std::optional<std::string_view> TokenOf(const api::Exchange& exchange, const Claim& claim) {
-  const bool express = claim.service == "s3express";
-  const std::string_view header = express ? "x-amz-s3session-token" : "x-amz-security-token";
-  return claim.mechanism == Mechanism::kQuery
-             ? FromQuery(exchange.target, express ? "X-Amz-S3session-Token" : "X-Amz-Security-Token", header)
-             : exchange.request.Find(header);
+  return claim.mechanism == Mechanism::kQuery ? FromQuery(exchange.target, "X-Amz-Security-Token", "x-amz-security-token")
+                                              : exchange.request.Find("x-amz-security-token");
 }
+
+// Of a directory bucket's session; nullopt: the requester's own credentials, which do as well there.
+std::optional<std::string_view> SessionTokenOf(const api::Exchange& exchange, const Claim& claim) {
+  if (claim.service != "s3express") return std::nullopt;
+  return claim.mechanism == Mechanism::kQuery ? FromQuery(exchange.target, "X-Amz-S3session-Token", api::kSessionTokenHeader)
+                                              : exchange.request.Find(api::kSessionTokenHeader);
+}
+
+// The requester showed the token of his own credentials when he got the session.
+std::optional<std::string_view> OwnToken(const User* user) {
+  if (user == nullptr || user->session_token.empty()) return std::nullopt;
+  return user->session_token;
+}
+
 
 Result<std::string_view> PayloadClaim(const api::Exchange& exchange, Mechanism mechanism) {
   if (mechanism == Mechanism::kQuery) {
@@ -132,6 +157,19 @@ WallTime TimeOf(const api::Exchange& exchange) {
   return TimeAhead(exchange.space->clock->Now(), exchange.clock_ahead);
 }
 
+// The session's credentials, when it was given to just that access key.
+Result<api::SessionCredentials> OpenSession(const Claim& claim, std::string_view token, std::string_view secret) {
+  auto credentials = SessionOfToken(secret, token);
+  if (!credentials || credentials->access_key_id != claim.access_key_id) return InvalidToken(token);
+  return std::move(*credentials);
+}
+
+Result<void> CheckSession(const api::Exchange& exchange, const SessionClaim& session, std::string_view token) {
+  if (TimeOf(exchange) >= session.session.expires) return ExpiredToken(token);
+  if (!session.session.bucket.empty() && session.session.bucket != exchange.target.bucket.value) return AccessDenied("Access Denied");
+  return Ok();
+}
+
 // The query as it stands where '+' means a space.
 std::string WithSpaces(std::string_view raw_query) {
   std::string spaced;
@@ -140,6 +178,10 @@ std::string WithSpaces(std::string_view raw_query) {
 }
 
 }  // namespace
+
+std::string_view SecretOf(const User* user) {
+  return user != nullptr ? std::string_view(user->secret_access_key) : std::string_view();
+}
 
 Verifier::Verifier(const AuthOptions& options, const Directory& directory) : options_(options), directory_(directory) {}
 
@@ -155,27 +197,48 @@ Result<Admission> Verifier::Verify(api::Exchange& exchange) {
     return AdmitVersionTwo(exchange, mechanism);
   }
 
+  return AdmitVersionFour(exchange, mechanism);
+}
+
+Result<Admission> Verifier::AdmitVersionFour(api::Exchange& exchange, Mechanism mechanism) {
   PENSTOCK_ASSIGN(const Claim claim, mechanism == Mechanism::kQuery ? ParseQueryClaim(exchange.target)
                                                                     : ParseHeaderClaim(exchange.request));
+  const auto session_token = SessionTokenOf(exchange, claim);
+  std::optional<SessionClaim> session;
+  if (session_token) {
+    // Recorded: whatever the token is.
+    if (exchange.operation == "CreateSession") return api::SessionHeaderRefused();
+    session = ReadSessionToken(*session_token);
+    if (!session) return InvalidToken(*session_token);
+  }
+  const std::string_view access_key_id = session ? std::string_view(session->parent) : claim.access_key_id;
   // The user is looked up early because the clock is the universe's; refused in its place below.
-  const std::shared_ptr<const User> user = directory_.FindUser(claim.access_key_id);
-  if (user) exchange.space = directory_.NamespaceOf(user.get());
-  const WallTime now = TimeOf(exchange);
-
-  PENSTOCK_TRY(CheckScope(claim, api::ExpectedSigningRegion(exchange, claim.region, options_.region),
-                          ServiceOf(exchange.target)));
-  PENSTOCK_TRY(CheckTime(claim, now));
   Admission admission;
+  admission.user = directory_.FindUser(access_key_id);
+  const User* const user = admission.user.get();
+  if (user) exchange.space = directory_.NamespaceOf(user);
+
+  PENSTOCK_TRY(CheckScope(claim, api::ExpectedSigningRegion(exchange, claim.region, options_.region), ServiceOf(exchange)));
+  PENSTOCK_TRY(CheckTime(claim, TimeOf(exchange)));
   admission.mechanism = mechanism;
-  PENSTOCK_ASSIGN(admission.identity, Identify(exchange, claim.access_key_id, user.get(), TokenOf(exchange, claim)));
+  std::string secret(SecretOf(user));
+  if (session) {
+    PENSTOCK_ASSIGN(admission.identity, Identify(exchange, access_key_id, user, OwnToken(user)));
+    PENSTOCK_ASSIGN(const api::SessionCredentials credentials, OpenSession(claim, *session_token, secret));
+    PENSTOCK_TRY(CheckSession(exchange, *session, *session_token));
+    secret = credentials.secret_access_key;
+    admission.identity.session = std::make_shared<const api::DirectorySession>(std::move(session->session));
+  } else {
+    PENSTOCK_ASSIGN(admission.identity, Identify(exchange, access_key_id, user, TokenOf(exchange, claim)));
+  }
   PENSTOCK_ASSIGN(admission.payload_claim, PayloadClaim(exchange, mechanism));
   PENSTOCK_ASSIGN(admission.payload_kind, Classify(admission.payload_claim));
   exchange.signing_region = claim.region;
   if (options_.mode != Mode::kVerify) return admission;
 
   PENSTOCK_TRY(CheckCoverage(exchange.request, claim));
-  const HmacSha256Key key = keys_.Get(
-      {.secret = user->secret_access_key, .day = claim.day, .region = claim.region, .service = claim.service});
+  const HmacSha256Key key =
+      keys_.Get({.secret = secret, .day = claim.day, .region = claim.region, .service = claim.service});
   PENSTOCK_TRY(CheckSignature(exchange, claim, admission.payload_claim, key));
 
   if (IsSignedStreaming(admission.payload_kind)) {
@@ -222,7 +285,7 @@ Result<api::Identity> Verifier::Identify(const api::Exchange& exchange, std::str
   if (!user || !user->active) return InvalidAccessKeyId(access_key_id);
   if (options_.mode == Mode::kVerify) PENSTOCK_TRY(CheckToken(token, access_key_id, *user));
   if (user->expires && TimeOf(exchange) >= *user->expires) {
-    return TokenRefused("ExpiredToken", "The provided token has expired.", token.value_or(std::string_view()));
+    return ExpiredToken(token.value_or(std::string_view()));
   }
   return user->identity;
 }

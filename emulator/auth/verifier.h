@@ -23,7 +23,11 @@ struct Admission {
   PayloadKind payload_kind = PayloadKind::kUnsigned;  // kHash only where that hash is to be verified
   std::string_view payload_claim;       // view into head or target
   std::optional<ChunkSigning> signing;  // set for signed chunks that are to be verified
+  std::shared_ptr<const User> user = {};  // whose credentials they are; null: of one whom nobody knows, or anonymous
 };
+
+// What sessions in the user's name are signed with; nothing where nobody knows a secret of his (Mode::kParse).
+std::string_view SecretOf(const User* user);
 
 // For Mode::kVerify and Mode::kParse. Thread safety: safe from any thread.
 class Verifier {
@@ -47,6 +51,7 @@ class Verifier {
   Result<PayloadKind> Classify(std::string_view payload_claim) const;
   Result<api::Identity> Identify(const api::Exchange& exchange, std::string_view access_key_id, const User* user,
                                  std::optional<std::string_view> token) const;
+  Result<Admission> AdmitVersionFour(api::Exchange& exchange, Mechanism mechanism);
   Result<Admission> AdmitVersionTwo(api::Exchange& exchange, Mechanism mechanism) const;
   Result<void> CheckTime(const Claim& claim, WallTime now) const;
   Result<void> CheckSignature(api::Exchange& exchange, const Claim& claim, std::string_view payload_claim,

@@ -13,6 +13,7 @@
 
 #include "base/utf8.h"
 #include "base/xml.h"
+#include "emulator/api/directory_names.h"
 #include "emulator/api/names.h"
 
 namespace penstock::emulator::server {
@@ -110,12 +111,20 @@ class Walk {
   }
 
  private:
-  Result<void> EnsureBucket() {
-    std::string body;
-    if (seeder_.region != "us-east-1") {
-      body = "<CreateBucketConfiguration xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><LocationConstraint>" +
-             seeder_.region + "</LocationConstraint></CreateBucketConfiguration>";
+  // What makes a bucket of that name: a directory bucket is of its name's zone.
+  std::string CreateDocument() const {
+    if (api::IsDirectoryBucketName(request_.bucket)) {
+      const std::string zone(api::ZoneOf(request_.bucket).value_or(""));
+      return "<CreateBucketConfiguration><Location><Type>" + std::string(api::IsLocalZone(zone) ? "LocalZone" : "AvailabilityZone") +
+             "</Type><Name>" + zone + "</Name></Location><Bucket><Type>Directory</Type></Bucket></CreateBucketConfiguration>";
     }
+    if (seeder_.region == "us-east-1") return {};
+    return "<CreateBucketConfiguration xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"><LocationConstraint>" + seeder_.region +
+           "</LocationConstraint></CreateBucketConfiguration>";
+  }
+
+  Result<void> EnsureBucket() {
+    std::string body = CreateDocument();
     if (TextBody none({}); Ask("HEAD", {}, none).status == 200) return Ok();
     TextBody reader(std::move(body));
     const Answer answer = Ask("PUT", {}, reader);

@@ -51,13 +51,19 @@ Result<BucketPtr> SqliteStore::FindBucket(const BucketName& name) {
 
 Result<std::vector<BucketPtr>> SqliteStore::ListBuckets() { return buckets_.All(); }
 
-Result<void> SqliteStore::DeleteBucket(const BucketName& name) {
+Result<void> SqliteStore::DeleteBucket(const BucketName& name, OpenUploads open_uploads) {
   return queue_.Run(
       [&](WriteTransaction& transaction) -> Result<void> {
         PENSTOCK_ASSIGN(const Bucket bucket, buckets_.Find(name));
         PENSTOCK_ASSIGN(const bool has_objects, BucketHasObjects(transaction.connection(), bucket.id));
         if (has_objects) {
           return BucketError(ErrorKind::kConflict, "BucketNotEmpty", "The bucket you tried to delete is not empty", name);
+        }
+        if (open_uploads == OpenUploads::kBlockIt) {
+          PENSTOCK_ASSIGN(const auto upload, FindFirstUpload(transaction.connection(), bucket));
+          if (upload.has_value()) {
+            return BucketError(ErrorKind::kConflict, "BucketNotEmpty", "The bucket you tried to delete has open uploads", name);
+          }
         }
         PENSTOCK_TRY(RemoveUploadsOf(transaction, bucket));
         PENSTOCK_TRY(RemoveBucket(transaction.connection(), bucket.id));

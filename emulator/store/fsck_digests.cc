@@ -93,9 +93,9 @@ Result<void> Compare(const std::string& what, ByteRange range, const Expected& e
 
 }  // namespace
 
-Result<std::vector<std::string>> CompareDigests(const ObjectRecord& record, const RangeReader& read) {
+Result<std::vector<std::string>> CompareDigests(const ObjectRecord& record, const RangeReader& read, ETags etags) {
   std::vector<std::string> complaints;
-  const bool md5 = !IsEncryptedWithAKey(record);
+  const bool md5 = etags == ETags::kDigests && !IsEncryptedWithAKey(record);
   Expected whole{{}, record.checksum_algorithm, record.checksum};
   if (md5 && record.parts.empty() && LooksLikeMd5(record.etag.value)) whole.md5 = record.etag.value;
   PENSTOCK_TRY(Compare("the object", {0, record.size}, whole, read, complaints));

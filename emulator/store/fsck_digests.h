@@ -15,7 +15,9 @@ using RangeReader = std::function<Result<void>(ByteRange range, const std::funct
 
 // One sentence for each ETag or checksum of the object or its parts that its bytes do not have; empty: all is well. What
 // cannot be computed from the bytes alone (an unknown algorithm, the ETag of an encrypted object) is left out.
-Result<std::vector<std::string>> CompareDigests(const ObjectRecord& record, const RangeReader& read);
+// `etags`: directory buckets' are opaque.
+enum class ETags { kDigests, kOpaque };
+Result<std::vector<std::string>> CompareDigests(const ObjectRecord& record, const RangeReader& read, ETags etags = ETags::kDigests);
 // The same for one part of an unfinished upload, whose bytes are the whole range. `algorithm`: of the upload.
 Result<std::vector<std::string>> ComparePartDigests(const PartRecord& part, const std::string& algorithm,
                                                     const RangeReader& read);

@@ -193,6 +193,11 @@ Result<void> WriteAttributes(Connection& connection, std::int64_t bucket, const 
   return Write(connection, kUpdateAttributes, bucket, row, attributes);
 }
 
+Result<void> MoveCurrent(Connection& connection, std::int64_t bucket, std::string_view key, std::string_view to) {
+  Query query(connection, "UPDATE current SET key=?3 WHERE bucket=?1 AND key=?2");
+  return query.Bind(bucket).BindBytes(key).BindBytes(to).Run();
+}
+
 Result<bool> BucketHasObjects(Connection& connection, std::int64_t bucket) {
   Query query(connection,
               "SELECT EXISTS(SELECT 1 FROM current WHERE bucket=?1) OR EXISTS(SELECT 1 FROM versions WHERE bucket=?1)");
@@ -219,8 +224,10 @@ FoundRow FindRemembered(Connection& connection, std::int64_t bucket, std::string
   return ReadOne(connection, query);
 }
 
-CurrentCursor::CurrentCursor(Connection& connection, std::int64_t bucket)
-    : query_(connection, "SELECT " ENTRY_COLUMNS " FROM current WHERE bucket=? AND key>=? ORDER BY key"),
+CurrentCursor::CurrentCursor(Connection& connection, std::int64_t bucket, Walk walk)
+    : query_(connection, walk == Walk::kForwards
+                             ? "SELECT " ENTRY_COLUMNS " FROM current WHERE bucket=? AND key>=? ORDER BY key"
+                             : "SELECT " ENTRY_COLUMNS " FROM current WHERE bucket=? AND key<? ORDER BY key DESC"),
       bucket_(bucket) {}
 
 Result<void> CurrentCursor::Seek(std::string_view key) {

@@ -51,6 +51,8 @@ Result<void> PromoteArchived(Connection& connection, std::int64_t bucket, std::s
 // Replaces the tags of a row just read.
 Result<void> WriteTags(Connection& connection, std::int64_t bucket, const ObjectRow& row, const Attributes& tags);
 Result<void> WriteAttributes(Connection& connection, std::int64_t bucket, const ObjectRow& row, const Attributes& attributes);
+// Of a key that has a current row, to one that has none. The row stays as it is.
+Result<void> MoveCurrent(Connection& connection, std::int64_t bucket, std::string_view key, std::string_view to);
 Result<bool> BucketHasObjects(Connection& connection, std::int64_t bucket);
 
 // Remembers what a completed upload made; forgets all but the latest `limit`.
@@ -58,11 +60,13 @@ Result<void> RememberCompleted(Connection& connection, std::int64_t bucket, std:
                                const ObjectRow& row, std::int64_t limit);
 FoundRow FindRemembered(Connection& connection, std::int64_t bucket, std::string_view key, std::string_view upload_id);
 
+enum class Walk { kForwards, kBackwards };
+
 // Walks `current` in key order.
 class CurrentCursor {
  public:
-  CurrentCursor(Connection& connection, std::int64_t bucket);
-  // To the first row with a key >= `key`. `key` must live until the next Seek.
+  CurrentCursor(Connection& connection, std::int64_t bucket, Walk walk = Walk::kForwards);
+  // To the first row with a key >= `key`; backwards to the last one with a key < `key`. It must live until the next Seek.
   Result<void> Seek(std::string_view key);
   Result<void> Next();
   bool AtEnd() const { return at_end_; }

@@ -14,6 +14,11 @@ namespace {
 // hidden by the marker that comes first there. newest_first is the negated sequence number of the write.
 //
 // Large columns come last: SQLite reads a row's overflow pages only as far as a column is asked for.
+// Renames that were done, by the token of their request (renaming.cc).
+#define RENAMED_TABLE                                                                                                 \
+  "CREATE TABLE renamed(ordinal INTEGER PRIMARY KEY, bucket INTEGER NOT NULL, token TEXT NOT NULL, request BLOB NOT " \
+  "NULL, UNIQUE(bucket, token));"
+
 constexpr char kTables[] = R"sql(
 CREATE TABLE numbers(next INTEGER NOT NULL);
 INSERT INTO numbers VALUES(1);
@@ -55,12 +60,14 @@ CREATE TABLE completed(
   etag TEXT NOT NULL, last_modified INTEGER NOT NULL, owner_id TEXT NOT NULL, storage_class TEXT NOT NULL,
   checksum_algorithm TEXT NOT NULL, checksum_type TEXT NOT NULL, checksum TEXT NOT NULL, attributes BLOB NOT NULL,
   tags BLOB NOT NULL, parts BLOB NOT NULL);
-)sql";
+)sql" RENAMED_TABLE;
 
 // From each version to the next. kTables above always makes the newest.
 constexpr std::array<Migration, kSchemaVersion - 1> kMigrations{{
     // What a completed upload made is remembered without its content: nothing counts those references.
     {2, "ALTER TABLE completed DROP COLUMN content"},
+    // Directory buckets: tokens of renames.
+    {3, RENAMED_TABLE},
 }};
 
 // mmap halves the cost of a point read (spec/performance.md §3f) and leaves the page cache little to do. The writer's

@@ -1,4 +1,5 @@
-// The Store over SQLite and blobs. Its methods are spread over buckets.cc, objects.cc, listing.cc and uploads.cc;
+// The Store over SQLite and blobs. Its methods are spread over buckets.cc, objects.cc, listing.cc,
+// directory_listing.cc, renaming.cc and uploads.cc;
 // sqlite_store.cc opens and closes.
 #ifndef PENSTOCK_EMULATOR_STORE_SQLITE_STORE_H_
 #define PENSTOCK_EMULATOR_STORE_SQLITE_STORE_H_
@@ -30,7 +31,8 @@ class SqliteStore final : public Store {
 
   Result<void> CreateBucket(BucketRecord bucket, std::size_t max_per_owner) override;
   Result<BucketPtr> FindBucket(const BucketName& name) override;
-  Result<void> DeleteBucket(const BucketName& name) override;
+  Result<void> DeleteBucket(const BucketName& name) override { return DeleteBucket(name, OpenUploads::kGoWithIt); }
+  Result<void> DeleteBucket(const BucketName& name, OpenUploads open_uploads) override;
   Result<std::vector<BucketPtr>> ListBuckets() override;
   Result<void> SetVersioning(const BucketName& name, Versioning versioning) override;
   Result<void> SetConfiguration(const BucketName& name, const std::string& sub_resource,
@@ -43,6 +45,7 @@ class SqliteStore final : public Store {
   Result<DeleteOutcome> Delete(DeleteObject request) override;
   void Delete(DeleteObject request, Later<DeleteOutcome> later) override;
   std::vector<Result<DeleteOutcome>> Delete(std::vector<DeleteObject> requests) override;
+  Result<void> Rename(RenameObject request) override;
   Result<void> SetTags(const BucketName& bucket, const ObjectKey& key, const std::optional<VersionId>& version,
                        Attributes tags) override;
   Result<void> ChangeAttributes(const BucketName& bucket, const ObjectKey& key, const std::optional<VersionId>& version,
@@ -51,6 +54,7 @@ class SqliteStore final : public Store {
                             const std::string& name, std::optional<std::string> value) override;
   Result<ListPage> List(const ListObjects& query) override;
   Result<VersionPage> List(const ListVersions& query) override;
+  Result<ListPage> List(const ListDirectory& query) override;
 
   Result<UploadPtr> CreateUpload(UploadRecord upload) override;
   Result<UploadPtr> FindUpload(const BucketName& bucket, const ObjectKey& key, const UploadId& id) override;

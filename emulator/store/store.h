@@ -117,6 +117,19 @@ struct DeleteOutcome {
   VersionId version_id;         // of the marker created or the version removed; empty when never versioned
 };
 
+// Gives an object that has no versions another key, in place of what has that key.
+struct RenameObject {
+  BucketName bucket;
+  ObjectKey source;
+  ObjectKey target;
+  Precondition source_precondition;  // asked about the source, which is there
+  Precondition target_precondition;  // asked about what would be replaced; null: nothing
+  // Of a request that may come again: done once, and the same request is answered as it was. `request` is what has to be the
+  // same. Remembered with the commit, for the latest 10,000. Empty: no token.
+  std::string token;
+  std::string request;
+};
+
 struct ListObjects {
   BucketName bucket;
   std::string prefix;
@@ -145,6 +158,16 @@ struct ListPage {
   TextArena text;  // what the entries' views point into
   bool truncated = false;
   std::string next;  // start_after of the next page: last key or common prefix
+};
+
+// A directory bucket's listing: of objects as above, but backwards, which no reader may mistake for S3's order, and with
+// folders in which there are only open uploads. Versions and delete markers are not looked for.
+struct ListDirectory {
+  BucketName bucket;
+  std::string prefix;
+  bool fold = false;   // at the next '/' behind the prefix
+  std::string before;  // exclusive; empty: from the end. `next` of the page before.
+  int max_keys = 1000;
 };
 
 struct ListVersions {
@@ -220,6 +243,9 @@ struct UploadPage {
   bool truncated = false;
 };
 
+// What uploads that are neither complete nor aborted mean for the deletion of their bucket.
+enum class OpenUploads { kGoWithIt, kBlockIt };
+
 // Thread safety: safe from any thread. Readers do not wait for writers. Every write is atomic and, once it returned,
 // visible to every later read; what it promises after a crash is `durability`'s.
 class Store {
@@ -235,6 +261,7 @@ class Store {
   Result<void> CreateBucket(BucketRecord bucket) { return CreateBucket(std::move(bucket), SIZE_MAX); }
   virtual Result<BucketPtr> FindBucket(const BucketName& name) = 0;
   virtual Result<void> DeleteBucket(const BucketName& name) = 0;  // open uploads do not block it; objects, versions do
+  virtual Result<void> DeleteBucket(const BucketName& name, OpenUploads open_uploads) = 0;
   virtual Result<std::vector<BucketPtr>> ListBuckets() = 0;       // by name
   virtual Result<void> SetVersioning(const BucketName& name, Versioning versioning) = 0;
   // Stores or (nullopt) removes one configuration document.
@@ -252,6 +279,8 @@ class Store {
   virtual void Delete(DeleteObject request, Later<DeleteOutcome> later) = 0;
   // The same for each of them in order, in one commit. Every request has its own outcome; a refused one changes nothing.
   virtual std::vector<Result<DeleteOutcome>> Delete(std::vector<DeleteObject> requests) = 0;
+  // NoSuchKey: the source is not there. IdempotencyParameterMismatch: the token came with another request.
+  virtual Result<void> Rename(RenameObject request) = 0;
   virtual Result<void> SetTags(const BucketName& bucket, const ObjectKey& key,
                                const std::optional<VersionId>& version, Attributes tags) = 0;
   // Of a version that exists and is no delete marker; last_modified stays.
@@ -263,6 +292,7 @@ class Store {
                                     std::optional<std::string> value) = 0;
   virtual Result<ListPage> List(const ListObjects& query) = 0;
   virtual Result<VersionPage> List(const ListVersions& query) = 0;
+  virtual Result<ListPage> List(const ListDirectory& query) = 0;
 
   // Multipart uploads.
   virtual Result<UploadPtr> CreateUpload(UploadRecord upload) = 0;  // id and initiated are the store's

@@ -139,6 +139,21 @@ Result<UploadPage> ListUploadRows(Connection& connection, const Bucket& bucket, 
   return page;
 }
 
+UploadKeyCursor::UploadKeyCursor(Connection& connection, std::int64_t bucket)
+    : query_(connection, "SELECT key FROM uploads WHERE bucket=? AND key<? ORDER BY key DESC"), bucket_(bucket) {}
+
+Result<void> UploadKeyCursor::Seek(std::string_view key) {
+  query_.Reset();
+  query_.Bind(bucket_).BindBytes(key);
+  return Next();
+}
+
+Result<void> UploadKeyCursor::Next() {
+  PENSTOCK_ASSIGN(const bool row, query_.Step());
+  at_end_ = !row;
+  return Ok();
+}
+
 Result<std::vector<PartRow>> FindParts(Connection& connection, std::int64_t upload, int marker, int limit) {
   std::vector<PartRow> parts;
   Query query(connection, "SELECT record, content FROM parts WHERE upload=? AND number>? ORDER BY number LIMIT ?");

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "emulator/store/bucket_table.h"
@@ -31,6 +32,22 @@ Result<std::optional<UploadRow>> FindFirstUpload(Connection& connection, const B
 // One page: by key, then by initiation. kInvalidArgument (code InvalidArgument) when the upload id marker names no upload
 // of the key marker's key.
 Result<UploadPage> ListUploadRows(Connection& connection, const Bucket& bucket, const ListUploads& query);
+
+// Walks the keys of a bucket's open uploads backwards; a key comes once for each of its uploads.
+class UploadKeyCursor {
+ public:
+  UploadKeyCursor(Connection& connection, std::int64_t bucket);
+  // To the last key < `key`, which must live until the next Seek.
+  Result<void> Seek(std::string_view key);
+  Result<void> Next();
+  bool AtEnd() const { return at_end_; }
+  std::string_view key() const { return query_.Bytes(0); }
+
+ private:
+  Query query_;
+  const std::int64_t bucket_;
+  bool at_end_ = true;
+};
 
 // Parts with number > marker, ascending, at most `limit`.
 Result<std::vector<PartRow>> FindParts(Connection& connection, std::int64_t upload, int marker, int limit);
