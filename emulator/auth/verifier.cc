@@ -57,7 +57,9 @@ std::string_view ServiceOf(const api::Exchange& exchange) {
   const api::Target& target = exchange.target;
   if (target.directory_endpoint != api::DirectoryEndpoint::kNone) return "s3express";
   if (target.on_s3_domain) return "s3";
-  const bool directory = api::IsDirectoryBucketName(target.bucket.value) || exchange.operation == "ListDirectoryBuckets" ||
+  // Access points of directory buckets are of that service too; the router refuses their names.
+  const bool access_point = target.bucket.value.ends_with("--xa-s3");
+  const bool directory = api::IsDirectoryBucketName(target.bucket.value) || access_point || exchange.operation == "ListDirectoryBuckets" ||
                          exchange.operation == "CreateSession";
   return directory ? "s3express" : "s3";
 }
