@@ -1,4 +1,4 @@
-"""boto3 on directory buckets (S3 Express One Zone): its own session handling against ours, signatures verified, http and https."""
+"""boto3 on directory buckets (S3 Express One Zone): its own session handling against ours, over http and https."""
 
 from __future__ import annotations
 
@@ -104,7 +104,12 @@ def test_objects_round_trip(boto, bucket):
     put = boto.put_object(Bucket=bucket, Key="a/b", Body=b"hello", Metadata={"m": "1"}, ContentType="text/plain")
     assert put["ETag"].strip('"') != hashlib.md5(b"hello").hexdigest()
     got = boto.get_object(Bucket=bucket, Key="a/b", ChecksumMode="ENABLED")
-    assert (got["Body"].read(), got["ETag"], got["Metadata"], got["StorageClass"]) == (b"hello", put["ETag"], {"m": "1"}, "EXPRESS_ONEZONE")
+    assert (got["Body"].read(), got["ETag"], got["Metadata"], got["StorageClass"]) == (
+        b"hello",
+        put["ETag"],
+        {"m": "1"},
+        "EXPRESS_ONEZONE",
+    )
     assert got["ChecksumCRC32"]
     assert boto.get_object(Bucket=bucket, Key="a/b", Range="bytes=1-2")["Body"].read() == b"el"
     boto.copy_object(Bucket=bucket, Key="copy", CopySource={"Bucket": bucket, "Key": "a/b"})

@@ -43,7 +43,9 @@ def bucket(space):
 @pytest.fixture
 def boto(space):
     keys = {"aws_access_key_id": space.access_key_id, "aws_secret_access_key": space.secret_access_key}
-    return boto3.client("s3", endpoint_url=space.endpoint, region_name="us-east-1", config=Config(retries={"total_max_attempts": 1}), **keys)
+    return boto3.client(
+        "s3", endpoint_url=space.endpoint, region_name="us-east-1", config=Config(retries={"total_max_attempts": 1}), **keys
+    )
 
 
 def fill(boto, bucket, count=12):
