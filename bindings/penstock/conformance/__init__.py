@@ -19,6 +19,7 @@ from __future__ import annotations
 from ._bench import Access, Bench, run
 from ._records import Record, Records
 from ._report import Report
+from ._store import client_config
 from ._suite import Chart, Check, Failed, NotRun, Suite, Table, Trial, Verdict
 
 __all__ = [
@@ -35,5 +36,6 @@ __all__ = [
     "Table",
     "Trial",
     "Verdict",
+    "client_config",
     "run",
 ]
