@@ -1,5 +1,6 @@
 #include "penstock/base/error.h"
 
+#include "base/dates.h"
 #include "penstock/base/check.h"
 
 namespace penstock {
@@ -81,6 +82,17 @@ std::string Error::ToString() const {
     facts.append(facts.empty() ? "" : ", ").append(std::to_string(attempts)).append(attempts == 1 ? " attempt" : " attempts");
   }
   if (!facts.empty()) text.append(" [").append(facts).append("]");
+  return OneLine(text);
+}
+
+std::string FailedAttempt::ToString() const {
+  std::string text = FormatIso8601(std::chrono::time_point_cast<WallTime::duration>(at));
+  text.append(" ").append(address.empty() ? "no connection" : address).append(" ");
+  if (http_status != 0) text.append(std::to_string(http_status)).append(" ");
+  if (code != std::to_string(http_status)) text.append(code).append(" ");
+  const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(duration).count();
+  text.append("after ").append(std::to_string(milliseconds)).append(" ms");
+  if (!request_id.empty()) text.append(" [request id ").append(request_id).append("]");
   return OneLine(text);
 }
 

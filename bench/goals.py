@@ -68,6 +68,13 @@ GOALS: dict[str, dict[str, list[Goal]]] = {
         "dcp.save.peak": [("<=", 256)],
         "lightning.save_load": [(">=", 2, "s3torchconnector")],
     },
+    "resilience": {
+        "throttle.goodput": [(">=", 97)],
+        "throttle.refused": [("<=", 1)],
+        "throttle.fair": [(">=", 0.8)],
+        "hedge.p99": [("<=", 0.1, "without hedging")],
+        "hedge.extra": [("<=", 2)],
+    },
     "faults": {
         "faults.idle": [(">=", 0.95, "without rules")],
         "faults.journal": [(">=", 0.93, "without a journal")],

@@ -21,6 +21,7 @@ GROUPS = {  # a group and its files in groups/
     "emulator": ["emulator", "emulator_store", "emulator_limits"],
     "faults": ["faults", "faults_shape"],
     "dcp": ["dcp", "lightning"],
+    "resilience": ["resilience"],
     "client": ["client", "client_readers", "client_writers", "client_listing", "client_python"],
 }
 

@@ -10,13 +10,18 @@
 
 namespace penstock::bench {
 
-// Of one endpoint, with buckets in the path and credentials from the environment. Ends the program where that fails.
-inline std::unique_ptr<Client> MakeClient(const char* endpoint) {
+// Of one endpoint, with buckets in the path and credentials from the environment.
+inline ClientConfig ConfigFor(const char* endpoint) {
   ClientConfig config;
   config.endpoint_url = endpoint;
   config.region = "us-east-1";
   config.addressing = AddressingStyle::kPath;
-  auto made = Client::Create(config);
+  return config;
+}
+
+// Ends the program where that fails.
+inline std::unique_ptr<Client> MakeClient(const char* endpoint) {
+  auto made = Client::Create(ConfigFor(endpoint));
   if (!made.ok()) Fail(made.error().ToString());
   return std::move(made).value();
 }

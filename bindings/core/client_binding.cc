@@ -5,6 +5,8 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <iterator>
@@ -54,8 +56,25 @@ struct Options {
   std::string secret_access_key;
   std::string session_token;
   std::optional<std::uint64_t> memory_limit;
+  std::string retry_mode;  // empty: as the environment says
+  double attempt_timeout = 0;
+  double operation_timeout = 0;
+  std::uint64_t low_speed_limit = 0;
+  bool hedge_reads = true;
   std::map<std::string, bool> flags;
 };
+
+RetryMode ModeOf(const std::string& name) {
+  for (const RetryMode mode : {RetryMode::kTuned, RetryMode::kLegacy, RetryMode::kStandard, RetryMode::kAdaptive}) {
+    if (name == RetryModeName(mode)) return mode;
+  }
+  if (name.empty()) return RetryMode::kDefault;
+  Raise(Error::Make(ErrorKind::kInvalidArgument, "retry_mode is `" + name + "`; use tuned, legacy, standard or adaptive"));
+}
+
+std::chrono::milliseconds Milliseconds(double seconds) {
+  return std::chrono::milliseconds(static_cast<std::int64_t>(std::ceil(std::clamp(seconds, 0.0, 1e9) * 1000)));
+}
 
 // The settings of ClientConfig that are true, false or left to the environment, by name.
 void SetFlags(const std::map<std::string, bool>& flags, ClientConfig& config) {
@@ -85,6 +104,11 @@ PyClient MakeClient(Options options) {
   config.user_agent = std::move(options.user_agent);
   config.memory_limit_bytes = options.memory_limit;
   SetFlags(options.flags, config);
+  config.retry_mode = ModeOf(options.retry_mode);
+  config.attempt_timeout = Milliseconds(options.attempt_timeout);
+  config.operation_timeout = Milliseconds(options.operation_timeout);
+  config.low_speed_bytes_per_second = options.low_speed_limit;
+  config.hedge_reads = options.hedge_reads;
   if (!options.access_key_id.empty()) {
     config.credentials = std::make_shared<StaticCredentials>(
         Credentials{options.access_key_id, options.secret_access_key, options.session_token, std::nullopt});
@@ -249,15 +273,19 @@ void BindClient(py::module_& module) {
   client.def(py::init([](std::string region, std::string endpoint, bool force_path_style, bool unsigned_, std::string profile,
                          int max_attempts, bool requester_pays, std::string user_agent, std::string access_key_id,
                          std::string secret_access_key, std::string session_token, std::optional<std::uint64_t> memory_limit,
-                         std::map<std::string, bool> flags) {
+                         std::string retry_mode, double attempt_timeout, double operation_timeout,
+                         std::uint64_t low_speed_limit, bool hedge_reads, std::map<std::string, bool> flags) {
                return MakeClient({std::move(region), std::move(endpoint), force_path_style, unsigned_, std::move(profile),
                                   max_attempts, requester_pays, std::move(user_agent), std::move(access_key_id),
-                                  std::move(secret_access_key), std::move(session_token), memory_limit, std::move(flags)});
+                                  std::move(secret_access_key), std::move(session_token), memory_limit,
+                                  std::move(retry_mode), attempt_timeout, operation_timeout, low_speed_limit, hedge_reads,
+                                  std::move(flags)});
              }),
              py::kw_only(), "region"_a = "", "endpoint"_a = "", "force_path_style"_a = false, "unsigned"_a = false,
              "profile"_a = "", "max_attempts"_a = 10, "requester_pays"_a = false, "user_agent"_a = "",
              "access_key_id"_a = "", "secret_access_key"_a = "", "session_token"_a = "",
-             "memory_limit"_a = py::none(), "flags"_a = std::map<std::string, bool>());
+             "memory_limit"_a = py::none(), "retry_mode"_a = "", "attempt_timeout"_a = 0.0, "operation_timeout"_a = 0.0,
+             "low_speed_limit"_a = 0, "hedge_reads"_a = true, "flags"_a = std::map<std::string, bool>());
   client
       .def("read", [](const PyClient& self, Text<"bucket"> bucket, Text<"key"> key, Named<"start", std::uint64_t> start,
                       Named<"end", std::optional<std::uint64_t>> end, Named<"size", std::optional<std::uint64_t>> size,

@@ -1,5 +1,8 @@
 #include "bindings/core/errors.h"
 
+#include <chrono>
+#include <string>
+
 namespace penstock::python {
 
 namespace py = pybind11;
@@ -17,6 +20,14 @@ py::object ExceptionOf(const Error& error) {
   fields["key"] = py::bytes(error.key).attr("decode")("utf-8", "replace");
   fields["region"] = error.region;
   fields["attempts"] = error.attempts;
+  py::list history;
+  for (const FailedAttempt& attempt : error.history) {
+    const auto text = [](const std::string& bytes) { return py::bytes(bytes).attr("decode")("utf-8", "replace"); };
+    history.append(py::make_tuple(std::chrono::duration<double>(attempt.at.time_since_epoch()).count(),
+                                  std::chrono::duration<double>(attempt.duration).count(), attempt.address,
+                                  attempt.http_status, text(attempt.code), text(attempt.request_id), text(attempt.ToString())));
+  }
+  fields["history"] = history;
   return py::module_::import("penstock._exceptions").attr("from_error")(**fields);
 }
 

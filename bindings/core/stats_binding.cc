@@ -35,6 +35,7 @@ py::dict StatsToPython(const ClientStats& stats) {
     connections[py::str(plane)] = py::dict("opened"_a = counts.opened, "reused"_a = counts.reused);
   }
   return py::dict("requests"_a = stats.requests, "retries"_a = stats.retries, "throttled"_a = stats.throttled,
+                  "hedges"_a = stats.hedges, "hedges_won"_a = stats.hedges_won,
                   "failures"_a = stats.failures, "bytes_sent"_a = stats.bytes_sent,
                   "bytes_received"_a = stats.bytes_received, "operations"_a = operations, "connections"_a = connections);
 }

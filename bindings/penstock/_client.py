@@ -115,6 +115,11 @@ class S3Client(DirectoryBuckets):
             session_token=config.session_token or "",
             memory_limit=config.memory_limit,
             flags=config._flags,
+            retry_mode=config.retry_mode or "",
+            attempt_timeout=config.attempt_timeout or 0.0,
+            operation_timeout=config.operation_timeout or 0.0,
+            low_speed_limit=config.low_speed_limit,
+            hedge_reads=config.hedge_reads,
         )
 
     @property

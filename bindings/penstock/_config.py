@@ -30,6 +30,11 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "look_ahead_bytes": _NUMBER,
     "memory_limit": (int, NoneType),
     "listing_delimiter": _OPTIONAL_TEXT,
+    "retry_mode": _OPTIONAL_TEXT,
+    "attempt_timeout": (int, float, NoneType),
+    "operation_timeout": (int, float, NoneType),
+    "low_speed_limit": _NUMBER,
+    "hedge_reads": (bool,),
 }
 # What is true, false, or left to the environment and the profile (None).
 _FLAGS = (
@@ -41,6 +46,7 @@ _FLAGS = (
     "disable_s3_express_session_auth",
 )
 _TYPES |= dict.fromkeys(_FLAGS, (bool, NoneType))
+RETRY_MODES = ("tuned", "legacy", "standard", "adaptive")
 
 
 def check_type(name: str, value: object, types: tuple[type, ...]) -> None:
@@ -64,7 +70,8 @@ class S3ClientConfig:
         unsigned: Do not sign requests (public buckets).
         force_path_style: Address objects as ``host/bucket/key`` instead of ``bucket.host/key``.
         max_attempts: How often a request is sent before its error is raised, 1 to 64. ``AWS_MAX_ATTEMPTS`` overrides it.
-            Checked by :meth:`validate`.
+            10, the default, stands for the retry mode's own: 10 tuned, 5 legacy, 3 standard and adaptive. Checked by
+            :meth:`validate`.
         profile: Profile of the AWS configuration files to take credentials and settings from.
         requester_pays: Send ``x-amz-request-payer: requester`` with every request.
         access_key_id: Sign with this key; None: environment, then configuration files.
@@ -87,6 +94,16 @@ class S3ClientConfig:
             ``s3_disable_multiregion_access_points``.
         disable_s3_express_session_auth: Sign requests to directory buckets with the credentials themselves, not with a
             session's: ``AWS_S3_DISABLE_EXPRESS_SESSION_AUTH``, ``s3_disable_express_session_auth``.
+        retry_mode: ``"tuned"`` is ours; ``"legacy"``, ``"standard"`` and ``"adaptive"`` are the AWS SDKs'. None:
+            ``AWS_RETRY_MODE``, the profile's ``retry_mode``, ``"standard"`` where ``AWS_NEW_RETRIES_2026`` is true, else
+            ``"tuned"``. Checked by :meth:`validate`.
+        attempt_timeout: Seconds that one attempt of a request may take to its last byte; then it is tried again, a read from the
+            byte reached. None: no limit but 30 s without a byte.
+        operation_timeout: Seconds that one request may take with all its attempts and waits. None: no limit.
+        low_speed_limit: Bytes a second, on average over 5 s, below which an answer is given up and read on from the byte
+            reached. 0: no limit.
+        hedge_reads: Ask a second time for an object or range whose first byte is later than nearly all before it, for two of a
+            hundred at the most; the first answer counts.
 
     Raises:
         ValueError: requester_pays together with unsigned, half of a key pair, a negative look_ahead_bytes, or a memory_limit
@@ -112,6 +129,11 @@ class S3ClientConfig:
     use_arn_region: bool | None = None
     disable_multi_region_access_points: bool | None = None
     disable_s3_express_session_auth: bool | None = None
+    retry_mode: str | None = None
+    attempt_timeout: float | None = None
+    operation_timeout: float | None = None
+    low_speed_limit: int = 0
+    hedge_reads: bool = True
 
     def __post_init__(self) -> None:
         if self.requester_pays and self.unsigned:
@@ -153,3 +175,11 @@ class S3ClientConfig:
             raise S3InvalidArgumentError(
                 f"max_attempts is {self.max_attempts}; it takes 1 to {MAX_ATTEMPTS} (1 means no retries)"
             )
+        if self.retry_mode is not None and self.retry_mode not in RETRY_MODES:
+            raise S3InvalidArgumentError(f"retry_mode is {self.retry_mode!r}; it takes None or one of {', '.join(RETRY_MODES)}")
+        for name in ("attempt_timeout", "operation_timeout"):
+            seconds = getattr(self, name)
+            if seconds is not None and not 0 < seconds < 1e9:
+                raise S3InvalidArgumentError(f"{name} is {seconds}; it takes None (no limit) or a number of seconds above 0")
+        if self.low_speed_limit < 0:
+            raise S3InvalidArgumentError(f"low_speed_limit is {self.low_speed_limit}; it takes 0 (none) or bytes per second")

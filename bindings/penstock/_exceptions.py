@@ -2,7 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+
+class S3Attempt(NamedTuple):
+    """One sending of a request that failed.
+
+    Attributes:
+        at: When it was sent, in seconds since 1970.
+        seconds: How long it took.
+        address: Where it went, such as ``"192.0.2.1:443"``; empty: no connection was made.
+        status: HTTP status; 0 when there was no response.
+        code: S3's error code, else the kind of failure, such as ``"timeout"``.
+        request_id: S3's ``x-amz-request-id``, where there was one.
+    """
+
+    at: float
+    seconds: float
+    address: str
+    status: int
+    code: str
+    request_id: str
 
 
 class S3Exception(Exception):
@@ -21,6 +42,8 @@ class S3Exception(Exception):
         host_id: S3's ``x-amz-id-2``.
         region: The bucket's region, where S3 named it.
         attempts: How often the request was sent.
+        attempt_history: Those attempts as :class:`S3Attempt`, where the request was sent more than once. A traceback shows
+            the last of them as notes.
     """
 
     code: str = ""
@@ -32,6 +55,7 @@ class S3Exception(Exception):
     host_id: str = ""
     region: str = ""
     attempts: int = 0
+    attempt_history: tuple[S3Attempt, ...] = ()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (type(self), self.args, self.__dict__)
@@ -103,6 +127,8 @@ _ONE_LINE = {i: f"\\x{i:02x}" for i in (*range(0x20), *range(0x7F, 0xA0))} | {
     **{i: f"\\u{i:x}" for i in (0x2028, 0x2029)},
 }
 
+_NOTED_ATTEMPTS = 5
+
 _NOT_FOUND_BY_CODE = {
     "NoSuchKey": "Service error: The key does not exist",
     "NoSuchBucket": "Service error: The bucket does not exist",
@@ -145,6 +171,7 @@ def from_error(
     key: str,
     region: str,
     attempts: int,
+    history: Sequence[tuple[float, float, str, int, str, str, str]] = (),
 ) -> Exception:
     """The exception for an error of the C++ core. Called by it, and by nothing else."""
     place = f"s3://{bucket}/{key}" if bucket else ""
@@ -163,4 +190,9 @@ def from_error(
     exception.code, exception.status, exception.operation = code, status, operation
     exception.bucket, exception.key, exception.region = bucket, key, region
     exception.request_id, exception.host_id, exception.attempts = request_id, host_id, attempts
+    if history:
+        exception.attempt_history = tuple(S3Attempt(*facts) for *facts, _ in history)
+        if hasattr(exception, "add_note"):  # Python 3.11
+            for *_, line in history[-_NOTED_ATTEMPTS:]:
+                exception.add_note(f"attempt: {line}".translate(_ONE_LINE))
     return exception

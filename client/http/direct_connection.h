@@ -21,6 +21,7 @@ struct DirectConnection {
   std::optional<DirectSocket> socket;  // once connected
   DirectExchange exchange;
   TransferPtr transfer;                // null: idle
+  PeerAddress address;                 // once connected
   MonotonicTime made{};
   MonotonicTime idle_since{};
   MonotonicTime continue_by = MonotonicTime::max();  // the body goes out then

@@ -1,7 +1,9 @@
 #include "client/http/direct_connector.h"
 
 #include <sys/epoll.h>
+#include <sys/socket.h>
 
+#include "client/http/address_circuit.h"
 #include "client/http/tls_read_ahead.h"
 #include "client/http/uri.h"
 #include "penstock/base/clock.h"
@@ -17,6 +19,31 @@ int ConnectHandle::Socket() const {
   curl_socket_t fd = CURL_SOCKET_BAD;
   if (curl_easy_getinfo(handle_, CURLINFO_ACTIVESOCKET, &fd) != CURLE_OK) return -1;
   return fd == CURL_SOCKET_BAD ? -1 : static_cast<int>(fd);
+}
+
+curl_socket_t ConnectHandle::OnOpenSocket(void* self, curlsocktype, curl_sockaddr* address) {
+  auto& handle = *static_cast<ConnectHandle*>(self);
+  const PeerAddress peer = PeerAddress::Of(&address->addr);
+  if (peer.known() && !handle.tries_all_ && AddressCircuit::OfProcess().Avoids(peer, SystemClock().Monotonic())) {
+    handle.passed_over_ = true;
+    return CURL_SOCKET_BAD;  // libcurl goes on to the host's next address
+  }
+  if (peer.known()) handle.tried_.push_back(peer);
+  return ::socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
+void ConnectHandle::TellCircuit(CURLcode code) const {
+  AddressCircuit& circuit = AddressCircuit::OfProcess();
+  const bool unreachable = code == CURLE_COULDNT_CONNECT || code == CURLE_OPERATION_TIMEDOUT;
+  if (code != CURLE_OK && !unreachable) return;
+  const int fd = code == CURLE_OK ? Socket() : -1;
+  const PeerAddress winner = fd < 0 ? PeerAddress() : PeerAddress::OfSocket(fd);
+  for (const PeerAddress& address : tried_) {
+    if (address == winner) break;
+    // One of the other family may only have been slower.
+    if (!winner.known() || winner.ip_bytes == address.ip_bytes) circuit.OnFailure(address, SystemClock().Monotonic());
+  }
+  if (winner.known()) circuit.OnSuccess(winner);
 }
 
 CurlFailure ConnectHandle::Failure(CURLcode code) const { return FailureOf(handle_, code, error_text_.data()); }
@@ -41,11 +68,12 @@ std::optional<int> DirectConnector::FromTag(std::uint64_t tag) {
   return static_cast<int>(static_cast<std::uint32_t>(tag >> 1));
 }
 
-std::unique_ptr<ConnectHandle> DirectConnector::Connect(const Request& request, void* owner) {
+std::unique_ptr<ConnectHandle> DirectConnector::Connect(const Request& request, void* owner, bool tries_all) {
   CURL* const handle = multi_ == nullptr ? nullptr : curl_easy_init();
   if (handle == nullptr) return nullptr;
   auto made = std::make_unique<ConnectHandle>(*this, handle);
   made->owner_ = owner;
+  made->tries_all_ = tries_all;
   made->url_ = request.endpoint.scheme + "://" + Authority(request.endpoint);
   curl_easy_setopt(handle, CURLOPT_PRIVATE, made.get());
   curl_easy_setopt(handle, CURLOPT_ERRORBUFFER, made->error_text_.data());
@@ -54,6 +82,8 @@ std::unique_ptr<ConnectHandle> DirectConnector::Connect(const Request& request, 
   SetConnectionOptions(handle, share_, request.ca_bundle_path);
   // Not in a tunnel: a proxy with TLS of its own is read by libcurl, which polls.
   if (request.endpoint.scheme == "https" && !HasProxyFor("https")) LetTlsReadAhead(handle);
+  curl_easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, &ConnectHandle::OnOpenSocket);
+  curl_easy_setopt(handle, CURLOPT_OPENSOCKETDATA, made.get());
   resolve_.Apply(handle);
   SetConnectTimeout(handle, request.connect_timeout);
   if (curl_multi_add_handle(multi_, handle) != CURLM_OK) return nullptr;

@@ -33,12 +33,22 @@ class ConnectHandle {
   // Once connected. -1: the connection is gone.
   int Socket() const;
   CurlFailure Failure(CURLcode code) const;
+  // How it went, for the addresses that were tried: those that failed are passed over for a while (address_circuit.h).
+  void TellCircuit(CURLcode code) const;
+  // It failed because every address was passed over: none was tried.
+  bool passed_all_over() const { return passed_over_ && tried_.empty(); }
+  const std::vector<PeerAddress>& tried() const { return tried_; }
 
  private:
   friend class DirectConnector;
   DirectConnector& connector_;
   CURL* const handle_;
+  static curl_socket_t OnOpenSocket(void* self, curlsocktype purpose, curl_sockaddr* address);
+
   void* owner_ = nullptr;
+  bool tries_all_ = false;
+  bool passed_over_ = false;  // some address
+  std::vector<PeerAddress> tried_;  // in that order
   std::string url_;
   std::array<char, CURL_ERROR_SIZE> error_text_{};
 };
@@ -58,7 +68,8 @@ class DirectConnector {
   static std::optional<int> FromTag(std::uint64_t tag);
 
   // Begins to connect; how it went is Finished's to say, with `owner`. Null: libcurl has no memory.
-  std::unique_ptr<ConnectHandle> Connect(const Request& request, void* owner);
+  // `tries_all`: also addresses that failed of late.
+  std::unique_ptr<ConnectHandle> Connect(const Request& request, void* owner, bool tries_all = false);
 
   void OnEvents(int fd, std::uint32_t events);
   void OnTime(MonotonicTime now);

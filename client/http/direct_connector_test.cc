@@ -9,7 +9,10 @@
 #include <future>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
+#include "client/http/address_circuit.h"
 #include "client/http/curl_global.h"
 #include "client/http/raw_server_for_test.h"
 
@@ -25,8 +28,8 @@ class DirectConnectorTest : public ::testing::Test {
     ::close(epoll_fd_);
   }
   // Runs the connector until the attempt has ended.
-  CURLcode Connect(const Request& request) {
-    handle_ = connector_->Connect(request, this);
+  CURLcode Connect(const Request& request, bool tries_all = false) {
+    handle_ = connector_->Connect(request, this, tries_all);
     std::optional<CURLcode> code;
     while (!code) {
       epoll_event events[8];
@@ -80,6 +83,42 @@ TEST_F(DirectConnectorTest, ItsEndClosesTheConnection) {
   ASSERT_EQ(Connect(server.Get()), CURLE_OK);
   handle_.reset();
   EXPECT_EQ(closed.get_future().wait_for(std::chrono::seconds(30)), std::future_status::ready);
+}
+
+TEST_F(DirectConnectorTest, PassesOverAnAddressThatFailedWhereThereIsAnother) {
+  RawServer server([](RawConnection& connection) { connection.WaitForClose(); });
+  Request request = server.Get();
+  const int port = request.endpoint.port;
+  request.endpoint.host = "two.test";
+  const std::string both = "two.test:" + std::to_string(port) + ":127.0.0.2,127.0.0.1";
+  connector_.emplace(nullptr, std::size_t{4}, epoll_fd_, std::vector<std::string>{both});
+  const PeerAddress dead = PeerAddress::OfText("127.0.0.2", port);
+  for (int i = 0; i < 8; ++i) AddressCircuit::OfProcess().OnFailure(dead, SystemClock().Monotonic());
+  for (int i = 0; i < 8; ++i) {
+    ASSERT_EQ(Connect(request), CURLE_OK);
+    EXPECT_EQ(handle_->tried(), std::vector<PeerAddress>{PeerAddress::OfText("127.0.0.1", port)});
+  }
+}
+
+TEST_F(DirectConnectorTest, WhereAllFailedAllAreTried) {
+  RawServer server([](RawConnection& connection) { connection.WaitForClose(); });
+  const Request request = server.Get();
+  const PeerAddress only = PeerAddress::OfText("127.0.0.1", request.endpoint.port);
+  for (int i = 0; i < 8; ++i) AddressCircuit::OfProcess().OnFailure(only, SystemClock().Monotonic());
+  EXPECT_NE(Connect(request), CURLE_OK);
+  EXPECT_TRUE(handle_->passed_all_over());
+  EXPECT_EQ(Connect(request, true), CURLE_OK);
+  handle_->TellCircuit(CURLE_OK);
+  EXPECT_EQ(Connect(request), CURLE_OK) << "it is alive again";
+}
+
+TEST_F(DirectConnectorTest, LearnsWhichAddressFailed) {
+  Request request;
+  request.endpoint = {"http", "127.0.0.1", UnusedPort()};
+  const CURLcode code = Connect(request);
+  handle_->TellCircuit(code);
+  EXPECT_TRUE(AddressCircuit::OfProcess().Avoids(PeerAddress::OfText("127.0.0.1", request.endpoint.port),
+                                                 SystemClock().Monotonic() - std::chrono::hours(1)));
 }
 
 TEST(DirectConnectorTag, IsItsDescriptorsAndNoPointers) {

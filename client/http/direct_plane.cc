@@ -88,6 +88,14 @@ void DirectPlane::BeginOnFresh(const TransferPtr& transfer) {
 void DirectPlane::OnConnected(DirectConnection& connection, CURLcode code) {
   const int fd = code == CURLE_OK ? connection.handle->Socket() : -1;
   const TransferPtr transfer = connection.transfer;
+  connection.handle->TellCircuit(code);
+  if (fd < 0 && connection.handle->passed_all_over()) {
+    connection.handle = connector_.Connect(transfer->request, &connection, true);
+    if (connection.handle != nullptr) return;
+    transfer->direct = nullptr;
+    Drop(connection);
+    return finish_(transfer, Error::Make(ErrorKind::kResourceExhausted, "libcurl has no memory"));
+  }
   if (fd < 0) {
     CurlFailure failure = connection.handle->Failure(code == CURLE_OK ? CURLE_COULDNT_CONNECT : code);
     Error error = ErrorFromCurl(transfer->request, failure);
@@ -96,13 +104,14 @@ void DirectPlane::OnConnected(DirectConnection& connection, CURLcode code) {
     return finish_(transfer, std::move(error));
   }
   connection.made = transfer->last_activity = Now();
+  connection.address = PeerAddress::OfSocket(fd);
   connection.socket.emplace(connection.handle->get(), fd, transfer->request.endpoint.scheme == "https");
   StartExchange(connection);
 }
 
 void DirectPlane::StartExchange(DirectConnection& connection) {
   Watch(connection, EPOLLIN);
-  connection.transfer->response_body->OnConnection({DataPlane::kDirect, connection.reused});
+  connection.transfer->response_body->OnConnection({DataPlane::kDirect, connection.reused, connection.address});
   const bool expects = connection.expects;
   connection.exchange.Begin(*connection.transfer, expects ? options_.expect_continue_from_bytes : UINT64_MAX,
                             options_.turn_bytes);

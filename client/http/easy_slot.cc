@@ -166,7 +166,13 @@ void EasySlot::TellConnection() const {
   long new_connections = 0;
   curl_easy_getinfo(handle, CURLINFO_PRETRANSFER_TIME_T, &connected_us);
   curl_easy_getinfo(handle, CURLINFO_NUM_CONNECTS, &new_connections);
-  if (connected_us != 0) transfer->response_body->OnConnection({DataPlane::kCurl, new_connections == 0});
+  if (connected_us == 0) return;
+  const char* ip = nullptr;
+  long port = 0;
+  curl_easy_getinfo(handle, CURLINFO_PRIMARY_IP, &ip);
+  curl_easy_getinfo(handle, CURLINFO_PRIMARY_PORT, &port);
+  const PeerAddress address = ip == nullptr ? PeerAddress() : PeerAddress::OfText(ip, static_cast<int>(port));
+  transfer->response_body->OnConnection({DataPlane::kCurl, new_connections == 0, address});
 }
 
 }  // namespace penstock::http

@@ -306,7 +306,8 @@ void FakeTransport::Answer(const PendingPtr& pending) {
     requests_.push_back(record);
   }
   const FakeReply reply = TakeReply(record);
-  if (reply.connected) pending->response_body->OnConnection({DataPlane::kDirect, false});
+  const PeerAddress address = PeerAddress::OfText("192.0.2.1", pending->request.endpoint.port);
+  if (reply.connected) pending->response_body->OnConnection({DataPlane::kDirect, false, address});
   if (!reply.hang) return Finish(pending, Play(reply, pending->request, record.body.size(), *pending->response_body));
   {
     const MutexLock lock(mutex_);

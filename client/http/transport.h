@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "client/http/peer_address.h"
 #include "penstock/base/bytes.h"
 #include "penstock/base/clock.h"
 #include "penstock/base/result.h"
@@ -90,6 +91,7 @@ class RequestBody {
 struct ConnectionUse {
   DataPlane plane = DataPlane::kDefault;  // kDirect or kCurl
   bool reused = false;                    // had carried a request before
+  PeerAddress address = {};               // the other end: the service, or a proxy
 };
 
 // Takes the response apart: head once, then (Window, Commit) pairs. Called from one I/O thread. An error aborts the

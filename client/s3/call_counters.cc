@@ -87,6 +87,8 @@ ClientStats CallCounters::Snapshot() const {
     if (plane.opened + plane.reused > 0) stats.connections.emplace(PlaneName(kPlanes[i]), plane);
   }
   stats.retries = retries_.load(std::memory_order_relaxed);
+  stats.hedges = hedges_.load(std::memory_order_relaxed);
+  stats.hedges_won = hedges_won_.load(std::memory_order_relaxed);
   stats.throttled = throttled_.load(std::memory_order_relaxed);
   stats.failures = failures_.load(std::memory_order_relaxed);
   stats.bytes_sent = bytes_sent_.load(std::memory_order_relaxed);

@@ -21,11 +21,13 @@ struct ConnectionsUsed {
   http::DataPlane plane = http::DataPlane::kDefault;  // kDefault: none
   std::uint32_t opened = 0;
   std::uint32_t reused = 0;
+  http::PeerAddress address = {};  // the last one's other end
 
   bool any() const { return opened + reused > 0; }
   void Add(const http::ConnectionUse& use) {
     plane = use.plane;
     ++(use.reused ? reused : opened);
+    address = use.address;
   }
 };
 
@@ -60,6 +62,8 @@ class CallCounters {
   // One attempt ended: counts it and calls the newest observer.
   void OnAttempt(const AttemptEnd& end);
   void OnRetry() { retries_.fetch_add(1, std::memory_order_relaxed); }
+  void OnHedge() { hedges_.fetch_add(1, std::memory_order_relaxed); }
+  void OnHedgeWon() { hedges_won_.fetch_add(1, std::memory_order_relaxed); }
   void OnFailure() { failures_.fetch_add(1, std::memory_order_relaxed); }
 
   // Former observers are kept, unused, as long as the counters live: one may be running.
@@ -82,6 +86,8 @@ class CallCounters {
   std::array<std::atomic<Times*>, kOperationCount> times_{};  // owned; made with an operation's first attempt
   std::array<PlaneCounters, 2> planes_{};
   Counter retries_{0};
+  Counter hedges_{0};
+  Counter hedges_won_{0};
   Counter throttled_{0};
   Counter failures_{0};
   Counter bytes_sent_{0};

@@ -45,7 +45,7 @@ struct ClientUnderTest {
     // Not owned: the transport is the test's.
     auto shared = std::shared_ptr<http::Transport>(&transport, [](http::Transport*) {});
     Surroundings surroundings{[shared] { return shared; }, &transport.clock(), [] { return std::uint64_t{1} << 63; },
-                              EmptyEnvironment()};
+                              EmptyEnvironment(), [this]() -> RateControl& { return rates; }};
     client = Client::Impl::Make(std::move(config), std::move(surroundings)).value();
   }
 
@@ -70,6 +70,7 @@ struct ClientUnderTest {
 
   StringSink sink;
   http::FakeTransport transport;
+  RateControl rates;
   std::unique_ptr<Client> client;
 };
 

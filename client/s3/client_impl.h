@@ -14,6 +14,8 @@ struct Client::Impl {
 
   // Client::Create with injected surroundings.
   static Result<std::unique_ptr<Client>> Make(ClientConfig config, s3::Surroundings surroundings);
+  // For tests.
+  static s3::ClientState& StateOf(const Client& client) { return *client.impl_->state; }
 };
 
 }  // namespace penstock

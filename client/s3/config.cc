@@ -83,9 +83,22 @@ Result<bool> ReadChecksumPolicy(ChecksumPolicy configured, const std::optional<S
   return Invalid(setting->origin + " is `" + setting->value + "`; use when_supported or when_required");
 }
 
-Result<int> ReadMaxAttempts(int configured, const Settings& settings) {
+Result<const RetryRules*> ReadRetryMode(RetryMode configured, const Settings& settings) {
+  PENSTOCK_ASSIGN(const bool of_2026, ReadFlag(settings.Variable("AWS_NEW_RETRIES_2026")));
+  if (configured != RetryMode::kDefault) return &RetryRulesOf(configured, of_2026);
+  const auto setting = settings.Either("AWS_RETRY_MODE", "retry_mode");
+  if (!setting) return &RetryRulesOf(of_2026 ? RetryMode::kStandard : RetryMode::kTuned, of_2026);
+  const std::string value = LowerCase(setting->value);
+  for (const RetryRules& rules : kRetryRules) {
+    if (rules.name == value) return &RetryRulesOf(rules.mode, of_2026);
+  }
+  return Invalid(setting->origin + " is `" + setting->value + "`; use tuned, legacy, standard or adaptive");
+}
+
+Result<int> ReadMaxAttempts(int configured, const Settings& settings, const RetryRules& rules) {
   auto setting = settings.Variable("AWS_MAX_ATTEMPTS");
   if (!setting && configured == kDefaultMaxAttempts) setting = settings.Profile("max_attempts");
+  if (!setting && configured == kDefaultMaxAttempts) return rules.max_attempts;
   std::string origin = "max_attempts";
   if (setting) {
     origin = setting->origin;
@@ -141,8 +154,15 @@ Result<void> CheckClient(const ClientConfig& config) {
   if (std::any_of(config.user_agent.begin(), config.user_agent.end(), is_control)) {
     return Invalid("user_agent has a control or non-ASCII character; use printable ASCII");
   }
+  for (const auto& [name, timeout] : {std::pair{"attempt_timeout", config.attempt_timeout},
+                                      std::pair{"operation_timeout", config.operation_timeout}}) {
+    if (timeout.count() < 0) {
+      return Invalid(std::string(name) + " is " + std::to_string(timeout.count()) + " ms; use 0 (no limit) or a positive time");
+    }
+  }
   for (const auto& [name, timeout] : {std::pair{"connect_timeout", config.connect_timeout},
-                                      std::pair{"idle_timeout", config.idle_timeout}}) {
+                                      std::pair{"idle_timeout", config.idle_timeout},
+                                      std::pair{"low_speed_time", config.low_speed_time}}) {
     if (timeout.count() <= 0) {
       return Invalid(std::string(name) + " is " + std::to_string(timeout.count()) + " ms; use a positive time");
     }
@@ -264,7 +284,9 @@ Result<ResolvedConfig> ResolveConfig(ClientConfig config, const auth::Environmen
     PENSTOCK_ASSIGN(out.endpoint, ParseEndpointUrl(out.client.endpoint_url));
   }
   PENSTOCK_ASSIGN(out.client.addressing, FindAddressing(out.client.addressing, settings));
-  PENSTOCK_ASSIGN(out.client.max_attempts, ReadMaxAttempts(out.client.max_attempts, settings));
+  PENSTOCK_ASSIGN(out.retry_rules, ReadRetryMode(out.client.retry_mode, settings));
+  out.client.retry_mode = out.retry_rules->mode;
+  PENSTOCK_ASSIGN(out.client.max_attempts, ReadMaxAttempts(out.client.max_attempts, settings, *out.retry_rules));
   out.client.region = FindRegion(out.client, settings);
   if (out.client.ca_bundle_path.empty()) {
     if (const auto bundle = settings.Either("AWS_CA_BUNDLE", "ca_bundle")) out.client.ca_bundle_path = bundle->value;

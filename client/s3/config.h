@@ -8,6 +8,7 @@
 #include "client/auth/profile.h"
 #include "client/s3/endpoint.h"
 #include "client/s3/endpoint_url.h"
+#include "client/s3/retry_rules.h"
 #include "penstock/base/result.h"
 #include "penstock/client.h"
 
@@ -25,6 +26,7 @@ struct ResolvedConfig {
   bool express_sessions = true;
   bool upload_checksums = true;
   bool verify_downloads = true;
+  const RetryRules* retry_rules = &kRetryRules.front();  // of client.retry_mode, which is not kDefault any more
 
   // The resolver's inputs for an operation on one bucket, signed for `region`.
   EndpointInputs EndpointFor(const std::string& bucket, const std::string& region, const OperationRules& rules = {}) const;

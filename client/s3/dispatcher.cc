@@ -7,97 +7,19 @@
 
 #include "base/log.h"
 #include "client/http/curl_transport.h"
-#include "client/http/text_source.h"
 #include "client/s3/attempt_request.h"
 #include "client/s3/call_log.h"
 #include "client/s3/error_document.h"
+#include "client/s3/flight.h"
 #include "client/s3/redirect.h"
 #include "client/s3/signing_credentials.h"
 
 namespace penstock::s3 {
 namespace {
 
-// One call in progress. Owned by whatever will wake it next: a transport's completion, a timer, a provider.
-//
-// Its phases follow one another, each on the thread that ends the former, so its members need no lock. Only waking has
-// rivals (timer against cancellation): the one that takes the ticket goes on.
-class Flight : public std::enable_shared_from_this<Flight> {
- public:
-  Flight(std::shared_ptr<ClientState> state, PreparedCall call)
-      : state_(std::move(state)), call_(std::move(call)), info_(Info(call_.request.operation)),
-        transport_(state_->surroundings.transport()), body_(info_, call_.success_body),
-        invocation_id_(MakeUuid(state_->surroundings.random)), document_(call_.request.document) {
-    if (call_.request.source != nullptr) source_.emplace(*call_.request.source);
-  }
-
-  void Start();
-
- private:
-  const Clock& clock() const { return *state_->surroundings.clock; }
-  WallTime CorrectedNow() const {
-    return clock().Now() + std::chrono::seconds(state_->clock_skew_seconds.load(std::memory_order_relaxed));
-  }
-
-  // Waiting: whoever gets true from Claim goes on.
-  std::uint64_t BeginWait();
-  bool Claim(std::uint64_t ticket) { return waiting_.compare_exchange_strong(ticket, 0, std::memory_order_acq_rel); }
-  void GiveUpIfStoppedWhileWaiting(std::uint64_t ticket);
-  void OnStop();
-
-  // The phases.
-  void Attempt();
-  void FetchCredentials();
-  void OnCredentials(Result<CredentialsPtr> credentials);
-  void Send();
-  void OnOutcome(Result<http::Outcome> outcome);
-  void OnFailure(Error error);
-  void WaitAndRetry(RetryDecision decision, Error error);
-  void Finish(Result<void> result);
-
-  Result<void> ResolveHere();
-  Result<void> Sign(http::Request& request) const;
-  http::RequestBody* Body();
-  Result<void> Read(Result<http::Outcome> outcome);
-  AttemptEnd EndOf(const Result<http::Outcome>& outcome) const;
-  void Report(AttemptEnd end, const Result<void>& result);
-  bool FollowRedirect(const Error& error);
-  bool CorrectClock(const Error& error);
-  bool AwaitNewCredentials(const Error& error);
-  void NoteAmbiguity(Error& error) const;
-  // The caller's sink has all it wants: the call ends early, but not badly.
-  bool IsEnough(const Error& error) const {
-    return error.kind == ErrorKind::kCancelled && body_.refused_by_caller();
-  }
-  std::optional<Error> StoppedOrLate() const;
-
-  const std::shared_ptr<ClientState> state_;  // shared: the call may outlive the Client
-  PreparedCall call_;
-  const OperationInfo& info_;
-  const std::shared_ptr<http::Transport> transport_;  // shared: kept for the length of the call
-  AttemptBody body_;
-  const std::string invocation_id_;
-  http::TextSource document_;
-  std::optional<SourceBody> source_;
-  std::optional<std::stop_callback<std::function<void()>>> on_stop_;
-  std::atomic<std::uint64_t> waiting_{0};  // ticket of the wait in progress; 0: none
-  std::uint64_t tickets_ = 0;
-
-  int attempts_ = 0;
-  int tokens_taken_ = 0;
-  bool redirected_ = false;
-  bool clock_corrected_ = false;
-  bool may_have_happened_ = false;  // an attempt that was sent and not answered may have been carried out
-  ResolvedEndpointPtr endpoint_;            // of this attempt; null before the first
-  ResolvedEndpointPtr temporary_endpoint_;  // of a redirect; null: none
-  std::string region_;  // of a redirect; empty: learned or configured
-  CredentialsPtr credentials_;
-  std::unique_ptr<Error> expired_;   // waits for other credentials than credentials_
-  bool credentials_renewed_ = false;  // or tried to
-  WallTime attempt_started_{};
-  MonotonicTime attempt_began_{};
-};
-
 Error Cancelled() { return Error::Make(ErrorKind::kCancelled, "the caller cancelled the call"); }
+
+}  // namespace
 
 std::uint64_t Flight::BeginWait() {
   const std::uint64_t ticket = ++tickets_;
@@ -135,7 +57,36 @@ void Flight::Start() {
 void Flight::Attempt() {
   if (auto over = StoppedOrLate()) return Finish(*std::move(over));
   if (auto resolved = ResolveHere(); !resolved.ok()) return Finish(std::move(resolved));
-  FetchCredentials();
+  limiter_ = FindLimiter();
+  if (limiter_ == nullptr) return FetchCredentials();
+  turn_ = limiter_->Join(clock().Monotonic());
+  AwaitTurn();
+}
+
+RateScope Flight::Scope() const {
+  return {endpoint_->authority, call_.request.bucket, call_.request.key, info_.method != "GET" && info_.method != "HEAD"};
+}
+
+RateLimiter* Flight::FindLimiter() const {
+  if (state_->config.retry_rules->mode == RetryMode::kAdaptive) return &state_->process.adaptive_rate(clock().Monotonic());
+  return PacesPrefixes() ? state_->surroundings.rates().Find(Scope()) : nullptr;
+}
+
+void Flight::AwaitTurn() {
+  const MonotonicTime now = clock().Monotonic();
+  const std::chrono::nanoseconds wait = limiter_->WaitFor(*turn_, now);
+  if (wait.count() <= 0) {
+    turn_.reset();
+    return FetchCredentials();
+  }
+  const std::uint64_t ticket = BeginWait();
+  transport_->RunAt(std::min(now + wait, call_.options.deadline.when()), [self = shared_from_this(), ticket] {
+    if (!self->Claim(ticket)) return;
+    if (!self->call_.options.deadline.Passed(self->clock())) return self->AwaitTurn();
+    self->Finish(Error::Make(ErrorKind::kTimeout, "the deadline passed while the request waited for its turn: S3 had asked "
+                                                  "to slow down, and all requests to this prefix share what it admits"));
+  });
+  GiveUpIfStoppedWhileWaiting(ticket);
 }
 
 Result<void> Flight::ResolveHere() {
@@ -198,29 +149,15 @@ Result<void> Flight::Sign(http::Request& request) const {
       .Sign(request, *credentials_, {.now = CorrectedNow(), .payload_hash = hash});
 }
 
-void Flight::Send() {
-  if (auto over = StoppedOrLate()) return Finish(*std::move(over));
-  if (call_.success_body != nullptr) call_.success_body->Prepare(call_.request);
-  http::Request request = MakeAttempt(call_.request, *endpoint_, state_->config.client,
-                                      {invocation_id_, attempts_ + 1, state_->user_agent});
-  if (auto is_signed = Sign(request); !is_signed.ok()) return Finish(std::move(is_signed));
-  ++attempts_;
-  body_.Reset();
-  attempt_started_ = clock().Now();
-  attempt_began_ = clock().Monotonic();
-  transport_->Start(std::move(request), Body(), &body_, {call_.options.deadline, call_.options.cancel},
-                    [self = shared_from_this()](Result<http::Outcome> outcome) { self->OnOutcome(std::move(outcome)); });
-}
-
 // One attempt's end as a success or a classified error.
 Result<void> Flight::Read(Result<http::Outcome> outcome) {
-  const auto& head = body_.head();
+  const auto& head = body().head();
   const bool refused = head && !IsSuccess(info_, head->status);
   if (!outcome.ok()) {
     const ErrorKind kind = outcome.error().kind;
     // A refusal whose body broke off is still that refusal.
     if (refused && kind != ErrorKind::kCancelled && kind != ErrorKind::kTimeout) {
-      return ReadErrorResponse(*head, body_.TakeText());
+      return ReadErrorResponse(*head, body().TakeText());
     }
     Error error = std::move(outcome).error();
     if (head) {
@@ -230,7 +167,7 @@ Result<void> Flight::Read(Result<http::Outcome> outcome) {
     }
     return error;
   }
-  const WireResponse response{std::move(outcome->head), body_.TakeText()};
+  const WireResponse response{std::move(outcome->head), body().TakeText()};
   if (!IsSuccess(info_, response.head.status)) return ReadErrorResponse(response.head, response.body);
   auto accepted = call_.accept(response);
   if (!accepted.ok()) {
@@ -245,16 +182,16 @@ Result<void> Flight::Read(Result<http::Outcome> outcome) {
 
 AttemptEnd Flight::EndOf(const Result<http::Outcome>& outcome) const {
   AttemptEnd end{.operation = info_.operation, .bucket = call_.request.bucket, .key = call_.request.key,
-                 .attempt = attempts_, .started = attempt_started_,
-                 .duration = clock().Monotonic() - attempt_began_, .connections = body_.connections()};
+                 .attempt = attempts_, .started = counting_->started,
+                 .duration = clock().Monotonic() - counting_->began, .connections = body().connections()};
   if (outcome.ok()) {
     end.http_status = outcome->head.status;
     end.first_byte = outcome->first_byte;
     end.bytes_sent = outcome->sent_bytes;
     end.bytes_received = outcome->body_bytes;
-  } else if (body_.head()) {
-    end.http_status = body_.head()->status;
-    end.bytes_received = body_.body_bytes();
+  } else if (body().head()) {
+    end.http_status = body().head()->status;
+    end.bytes_received = body().body_bytes();
   }
   return end;
 }
@@ -269,18 +206,41 @@ void Flight::Report(AttemptEnd end, const Result<void>& result) {
   LogAttempt(end);
 }
 
+void Flight::Learn(const http::Outcome& outcome) {
+  if (call_.success_body == nullptr || !IsSuccess(info_, outcome.head.status)) return;
+  // Where the second leg won, the first would have taken longer than that.
+  state_->hedging.OnFirstByte(counting_->began - first_.began + outcome.first_byte);
+}
+
+void Flight::TellLimiter(bool throttled) {
+  const MonotonicTime now = clock().Monotonic();
+  if (throttled) state_->hedging.OnThrottled(now);
+  if (throttled && limiter_ == nullptr && PacesPrefixes()) limiter_ = &state_->surroundings.rates().For(Scope());
+  if (limiter_ != nullptr) limiter_->OnAnswer(throttled, first_.began, now);
+}
+
 void Flight::OnOutcome(Result<http::Outcome> outcome) {
   const AttemptEnd end = EndOf(outcome);
+  if (outcome.ok()) Learn(*outcome);
   Result<void> result = Read(std::move(outcome));
   Report(end, result);
-  if (!result.ok()) return OnFailure(std::move(result).error());
+  const RetryDecision decision = result.ok() ? RetryDecision::kNo : DecideRetry(*state_->config.retry_rules, result.error());
+  TellLimiter(decision == RetryDecision::kThrottled);
+  if (!result.ok()) return OnFailure(std::move(result).error(), decision);
   state_->quotas.For(endpoint_->endpoint.host).OnSuccess(tokens_taken_);
   Finish(Ok());
 }
 
+void Flight::Remember(const Error& error) {
+  constexpr std::size_t kLongest = 128;  // what a service sends may be anything
+  const std::string code = error.code.empty() ? std::string(ErrorKindName(error.kind)) : error.code;
+  history_.push_back({counting_->started, clock().Monotonic() - counting_->began, body().connections().address.ToString(),
+                      error.http_status, code.substr(0, kLongest), error.request_id.substr(0, kLongest)});
+}
+
 bool Flight::FollowRedirect(const Error& error) {
-  if (redirected_ || !body_.head()) return false;
-  auto redirect = ReadRedirect(info_, error, *body_.head(), *endpoint_, call_.request.bucket);
+  if (redirected_ || !body().head()) return false;
+  auto redirect = ReadRedirect(info_, error, *body().head(), *endpoint_, call_.request.bucket);
   if (!redirect) return false;
   redirected_ = true;
   region_ = redirect->region;
@@ -291,8 +251,8 @@ bool Flight::FollowRedirect(const Error& error) {
 }
 
 bool Flight::CorrectClock(const Error& error) {
-  if (clock_corrected_ || !body_.head()) return false;
-  const auto date = body_.head()->Find("date");
+  if (clock_corrected_ || !body().head()) return false;
+  const auto date = body().head()->Find("date");
   if (!date) return false;
   const auto skew = ClockSkew(error, info_.method, *date, clock().Now(), CorrectedNow());
   if (!skew) return false;
@@ -319,31 +279,35 @@ void Flight::NoteAmbiguity(Error& error) const {
   }
 }
 
-void Flight::OnFailure(Error error) {
+void Flight::OnFailure(Error error, RetryDecision decision) {
+  if (attempts_ > 1 || decision != RetryDecision::kNo) Remember(error);
   const bool echo = info_.retry_class == RetryClass::kEcho && may_have_happened_ && error.code == info_.echo_code;
   if (echo) return Finish(Ok());
-  if (body_.refused_by_caller() || error.kind == ErrorKind::kCancelled) return Finish(std::move(error));
+  if (body().refused_by_caller() || error.kind == ErrorKind::kCancelled) return Finish(std::move(error));
   // Cured at once, beside the retries: each at most once per call.
-  if (FollowRedirect(error) || CorrectClock(error) || AwaitNewCredentials(error)) return Attempt();
+  if (FollowRedirect(error) || CorrectClock(error) || AwaitNewCredentials(error)) {
+    if (history_.empty()) Remember(error);
+    return Attempt();
+  }
   ExplainRegionOfNewBucket(info_, *endpoint_, error);
-  const bool answered = body_.head() && error.http_status < 500 && !IsSuccess(info_, error.http_status);
-  if (!answered && body_.connections().any()) may_have_happened_ = true;  // without a connection nothing was sent
-  const RetryDecision decision = DecideRetry(error);
+  const bool answered = body().head() && error.http_status < 500 && !IsSuccess(info_, error.http_status);
+  if (!answered && body().connections().any()) may_have_happened_ = true;  // without a connection nothing was sent
   const bool late = call_.options.deadline.Passed(clock());
   if (decision == RetryDecision::kNo || late || attempts_ >= state_->config.client.max_attempts) {
     return Finish(std::move(error));
   }
-  tokens_taken_ = state_->quotas.For(endpoint_->endpoint.host).Take(decision);
-  if (tokens_taken_ == 0) {
+  const int cost = state_->config.retry_rules->Cost(decision);
+  if (!state_->quotas.For(endpoint_->endpoint.host).Take(cost)) {
     error.message += " (not tried again: too many retries of late, the retry quota for this host is used up)";
     return Finish(std::move(error));
   }
+  tokens_taken_ = cost;
   WaitAndRetry(decision, std::move(error));
 }
 
 void Flight::WaitAndRetry(RetryDecision decision, Error error) {
   const double random = ToUnitInterval(state_->surroundings.random());
-  const auto delay = BackOff(decision, attempts_, random, error.retry_after);
+  const auto delay = BackOff(*state_->config.retry_rules, decision, attempts_, random, error.retry_after);
   const MonotonicTime when = clock().Monotonic() + delay;
   if (!call_.options.deadline.IsNever() && when >= call_.options.deadline.when()) {
     error.kind = ErrorKind::kTimeout;
@@ -360,8 +324,10 @@ void Flight::WaitAndRetry(RetryDecision decision, Error error) {
 }
 
 void Flight::Finish(Result<void> result) {
+  if (turn_) limiter_->Leave(*std::exchange(turn_, std::nullopt), clock().Monotonic());
   if (!result.ok()) {
     Error& error = result.error();
+    if (history_.size() > 1) error.history = std::move(history_);
     error.At(info_.name, call_.request.bucket, call_.request.key);
     error.attempts = std::max(error.attempts, attempts_);  // more: of the CreateSession that failed
     NoteAmbiguity(error);
@@ -373,6 +339,8 @@ void Flight::Finish(Result<void> result) {
   const auto done = std::exchange(call_.done, nullptr);
   done(std::move(result));
 }
+
+namespace {
 
 BuildContext MakeBuildContext(const ResolvedConfig& config) {
   return {config.client.region, config.client.requester_pays, config.upload_checksums, config.verify_downloads};
@@ -389,6 +357,9 @@ ClientState::ClientState(ResolvedConfig resolved, Surroundings outside)
       user_agent(MakeUserAgent(config.client.user_agent)), process(ProviderMakerOf(config, surroundings), *surroundings.clock) {}
 
 void Dispatch(std::shared_ptr<ClientState> state, PreparedCall call) {
+  if (const auto limit = state->config.client.operation_timeout; limit.count() != 0) {
+    call.options.deadline = call.options.deadline.Min(Deadline::After(*state->surroundings.clock, limit));
+  }
   std::make_shared<Flight>(std::move(state), std::move(call))->Start();
 }
 

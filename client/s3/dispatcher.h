@@ -15,8 +15,10 @@
 #include "client/s3/call_counters.h"
 #include "client/s3/config.h"
 #include "client/s3/endpoint_cache.h"
+#include "client/s3/hedge_policy.h"
 #include "client/s3/process_state.h"
 #include "client/s3/random_bits.h"
+#include "client/s3/rate_control.h"
 #include "client/s3/response_bodies.h"
 #include "client/s3/retry_rules.h"
 #include "client/s3/wire.h"
@@ -30,6 +32,7 @@ struct Surroundings {
   const Clock* clock = nullptr;                                 // lives forever
   RandomBits random;
   auth::Environment environment;
+  std::function<RateControl&()> rates = RateControl::OfProcess;  // as transport
 
   static Surroundings OfProcess();
 };
@@ -47,6 +50,7 @@ struct ClientState {
   BucketRegions regions;
   EndpointCache endpoints;
   CallCounters counters;
+  HedgePolicy hedging;
   std::atomic<std::int64_t> clock_skew_seconds{0};  // service's clock minus ours, where they differ much
 };
 

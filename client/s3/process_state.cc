@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/process_id.h"
+#include "client/s3/adaptive_rate.h"
 
 namespace penstock::s3 {
 
@@ -16,7 +17,7 @@ ProcessState::State& ProcessState::Mine() {
   const pid_t pid = ProcessId();
   State* seen = current_.load(std::memory_order_acquire);
   if (seen != nullptr && seen->pid == pid) return *seen;
-  auto* made = new State{pid, make_provider_(), std::make_shared<ExpressSessions>(clock_), {}, seen};
+  auto* made = new State{pid, make_provider_(), std::make_shared<ExpressSessions>(clock_), {}, {}, seen};
   if (current_.compare_exchange_strong(seen, made, std::memory_order_acq_rel)) return *made;
   delete made;  // another thread of this process was first
   return *seen;
@@ -27,6 +28,12 @@ const auth::Signer& ProcessState::SignerFor(const auth::SigningScope& scope) {
   const auto matches = [&scope](const auto& signer) { return signer->scope() == scope; };
   if (const auto* known = signers.FindNewest(matches)) return **known;
   return *signers.Push(std::make_unique<auth::Signer>(scope));
+}
+
+RateLimiter& ProcessState::adaptive_rate(MonotonicTime now) {
+  auto& limiters = Mine().limiters;
+  if (const auto* made = limiters.FindNewest([](const auto&) { return true; })) return **made;
+  return *limiters.Push(std::make_unique<AdaptiveRate>(now));  // should two threads be first, the later one's stays
 }
 
 }  // namespace penstock::s3

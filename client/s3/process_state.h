@@ -17,6 +17,7 @@
 #include "client/s3/append_only_list.h"
 #include "client/s3/express_sessions.h"
 #include "penstock/base/clock.h"
+#include "client/s3/rate_limiter.h"
 
 namespace penstock::s3 {
 
@@ -39,12 +40,16 @@ class ProcessState {
   // The signer of a scope; lives as long as this object.
   const auth::Signer& SignerFor(const auth::SigningScope& scope);
 
+  // The rate limiter of retry mode `adaptive`, made at first use; lives as long as this object.
+  RateLimiter& adaptive_rate(MonotonicTime now);
+
  private:
   struct State {
     pid_t pid;
     auth::ProviderPtr provider;
     std::shared_ptr<ExpressSessions> sessions;
     AppendOnlyList<std::unique_ptr<auth::Signer>> signers;
+    AppendOnlyList<std::unique_ptr<RateLimiter>> limiters;
     State* of_parent;  // the copy of the parent's, never touched again: its locks may be taken
   };
   State& Mine();

@@ -97,6 +97,7 @@ Result<ObjectMetadata> ObjectBody::Finish() {
 }
 
 void AttemptBody::Reset() {
+  race_ = nullptr;
   to_success_body_ = false;
   head_.reset();
   text_.clear();
@@ -119,7 +120,10 @@ Result<void> AttemptBody::Begin(const http::ResponseHead& head) {
       if (const auto value = head.Find(name)) head_->headers.push_back({std::string(name), std::string(*value)});
     }
   }
-  return to_success_body_ ? success_body_->Begin(head) : Ok();
+  floor_.Begin();
+  if (!to_success_body_) return Ok();
+  if (race_ != nullptr && !race_->Win(*this)) return Error::Make(ErrorKind::kCancelled, "another answer was first");
+  return success_body_->Begin(head);
 }
 
 MutableByteView AttemptBody::Window() {
@@ -133,9 +137,9 @@ MutableByteView AttemptBody::Window() {
 
 Result<void> AttemptBody::Commit(std::size_t count) {
   body_bytes_ += count;
-  if (to_success_body_) return success_body_->Commit(count);
-  filled_ += count;
-  return Ok();
+  if (to_success_body_) PENSTOCK_TRY(success_body_->Commit(count));
+  if (!to_success_body_) filled_ += count;
+  return floor_.Add(count);
 }
 
 std::string AttemptBody::TakeText() {

@@ -10,6 +10,7 @@
 #include "client/http/transport.h"
 #include "client/s3/body_checksum.h"
 #include "client/s3/call_counters.h"
+#include "client/s3/speed_floor.h"
 #include "client/s3/verbs/get_object.h"
 
 namespace penstock::s3 {
@@ -56,14 +57,27 @@ class ObjectBody final : public SuccessBody {
   bool refused_by_caller_ = false;
 };
 
+class AttemptBody;
+
+// Where two attempts are on their way for one answer: which of them may deliver it.
+class AnswerRace {
+ public:
+  virtual ~AnswerRace() = default;
+  // True for the first one that asks.
+  virtual bool Win(const AttemptBody& body) = 0;
+};
+
 // What one attempt hands to the transport: decides by status and keeps head and text.
 class AttemptBody final : public http::ResponseBody {
  public:
   // `success_body` may be null: successes are documents.
-  AttemptBody(const OperationInfo& info, SuccessBody* success_body) : info_(info), success_body_(success_body) {}
+  AttemptBody(const OperationInfo& info, SuccessBody* success_body, SpeedFloor floor = {})
+      : info_(info), success_body_(success_body), floor_(floor) {}
 
   // Before each sending.
   void Reset();
+  // After Reset: the success body is delivered to only by whoever wins. `race` outlives the sending.
+  void set_race(AnswerRace* race) { race_ = race; }
   void OnConnection(const http::ConnectionUse& use) override { connections_.Add(use); }
   Result<void> Begin(const http::ResponseHead& head) override;
   MutableByteView Window() override;
@@ -80,6 +94,8 @@ class AttemptBody final : public http::ResponseBody {
  private:
   const OperationInfo& info_;
   SuccessBody* const success_body_;
+  SpeedFloor floor_;
+  AnswerRace* race_ = nullptr;
   bool to_success_body_ = false;
   std::optional<http::ResponseHead> head_;
   std::string text_;        // grown ahead of what is filled

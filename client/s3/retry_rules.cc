@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <string>
 
 #include "base/dates.h"
 
@@ -13,15 +14,10 @@ using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 using std::chrono::seconds;
 
-constexpr milliseconds kTransientScale{50};
-constexpr milliseconds kThrottledScale{250};
-constexpr seconds kCap{20};
 constexpr seconds kHintReach{5};
 constexpr std::chrono::minutes kSkewTolerance{4};
 
-}  // namespace
-
-RetryDecision DecideRetry(const Error& error) {
+RetryDecision DecideTuned(const Error& error) {
   switch (error.kind) {
     case ErrorKind::kThrottled: return RetryDecision::kThrottled;
     case ErrorKind::kTimeout: return RetryDecision::kTimeout;
@@ -33,12 +29,77 @@ RetryDecision DecideRetry(const Error& error) {
   }
 }
 
-nanoseconds BackOff(RetryDecision decision, int attempt, double random, std::optional<milliseconds> hint) {
-  const nanoseconds scale = decision == RetryDecision::kThrottled ? kThrottledScale : kTransientScale;
-  const int doublings = std::clamp(attempt - 1, 0, 20);
-  const nanoseconds ceiling = std::min<nanoseconds>(scale * (1 << doublings), kCap);
+// No answer, or one whose body broke off or was wrong; also an <Error> after a 200, which counts as 500.
+RetryDecision DecideWithoutRefusal(const Error& error) {
+  if (error.kind == ErrorKind::kTimeout) return RetryDecision::kTimeout;
+  const bool transient = error.kind == ErrorKind::kUnavailable || error.kind == ErrorKind::kDataLoss;
+  return transient ? RetryDecision::kTransient : RetryDecision::kNo;
+}
+
+// A code of §5's list of throttling errors, not the text of a status that came without a code.
+bool NamesThrottling(const Error& error) {
+  if (error.code == "PriorRequestNotComplete") return true;
+  return error.kind == ErrorKind::kThrottled && error.code != std::to_string(error.http_status);
+}
+
+RetryDecision DecideStandard(const Error& error) {
+  if (NamesThrottling(error)) return RetryDecision::kThrottled;
+  const int status = error.http_status;
+  if (status < 300) return DecideWithoutRefusal(error);
+  const bool by_status = status == 500 || status == 502 || status == 503 || status == 504;
+  const bool by_code = error.code == "RequestTimeout" || error.code == "RequestTimeoutException";
+  return by_status || by_code ? RetryDecision::kTransient : RetryDecision::kNo;
+}
+
+RetryDecision DecideLegacy(const Error& error) {
+  const int status = error.http_status;
+  if (status < 300 && error.kind != ErrorKind::kThrottled) return DecideWithoutRefusal(error);
+  if (error.kind == ErrorKind::kThrottled) {
+    const bool listed = status < 300 || status == 400 || status == 429 || status == 503 || status == 509;
+    return listed ? RetryDecision::kThrottled : RetryDecision::kNo;
+  }
+  const bool by_status = status == 500 || status == 502 || status == 503 || status == 504 || status == 509;
+  const bool by_code = status == 400 && (error.code == "RequestTimeout" || error.code == "BadDigest");
+  return by_status || by_code ? RetryDecision::kTransient : RetryDecision::kNo;
+}
+
+}  // namespace
+
+int RetryRules::Cost(RetryDecision decision) const {
+  switch (decision) {
+    case RetryDecision::kNo: return 0;
+    case RetryDecision::kTransient: return transient_cost;
+    case RetryDecision::kTimeout: return timeout_cost;
+    case RetryDecision::kThrottled: return throttled_cost;
+  }
+  return 0;
+}
+
+const RetryRules& RetryRulesOf(RetryMode mode, bool of_2026) {
+  const RetryRules* found = &kRetryRules.front();
+  for (const RetryRules& rules : kRetryRules) {
+    if (rules.mode == mode && (!rules.of_2026 || of_2026)) found = &rules;  // those of 2026 come last
+  }
+  return *found;
+}
+
+RetryDecision DecideRetry(const RetryRules& rules, const Error& error) {
+  switch (rules.mode) {
+    case RetryMode::kLegacy: return DecideLegacy(error);
+    case RetryMode::kStandard:
+    case RetryMode::kAdaptive: return DecideStandard(error);
+    default: return DecideTuned(error);
+  }
+}
+
+nanoseconds BackOff(const RetryRules& rules, RetryDecision decision, int attempt, double random,
+                    std::optional<milliseconds> hint) {
+  const nanoseconds scale = decision == RetryDecision::kThrottled ? rules.throttled_scale : rules.transient_scale;
+  const int doublings = std::clamp(attempt - 1, 0, 30);  // 34 years of seconds
+  nanoseconds ceiling = scale * (std::int64_t{1} << doublings);
+  if (rules.cap) ceiling = std::min<nanoseconds>(ceiling, *rules.cap);
   const auto drawn = nanoseconds(static_cast<std::int64_t>(random * static_cast<double>(ceiling.count())));
-  if (!hint) return drawn;
+  if (!hint || !rules.heeds_hint) return drawn;
   return std::max(drawn, std::min<nanoseconds>(*hint, drawn + kHintReach));
 }
 
@@ -53,13 +114,12 @@ std::optional<seconds> ClockSkew(const Error& error, std::string_view method, st
   return std::chrono::round<seconds>(*server - local_now);
 }
 
-int RetryQuota::Take(RetryDecision decision) {
-  const int cost = decision == RetryDecision::kTimeout ? 10 : 5;
+bool RetryQuota::Take(int cost) {
   int tokens = tokens_.load(std::memory_order_relaxed);
   while (tokens >= cost) {
-    if (tokens_.compare_exchange_weak(tokens, tokens - cost, std::memory_order_relaxed)) return cost;
+    if (tokens_.compare_exchange_weak(tokens, tokens - cost, std::memory_order_relaxed)) return true;
   }
-  return 0;
+  return false;
 }
 
 void RetryQuota::OnSuccess(int last_taken) {
@@ -73,3 +133,9 @@ void RetryQuota::OnSuccess(int last_taken) {
 RetryQuota& RetryQuotas::For(std::string_view host) { return quotas_[std::hash<std::string_view>{}(host) % quotas_.size()]; }
 
 }  // namespace penstock::s3
+
+namespace penstock {
+
+std::string_view RetryModeName(RetryMode mode) { return s3::RetryRulesOf(mode).name; }
+
+}  // namespace penstock

@@ -17,12 +17,82 @@ Error Of(ErrorKind kind, int status = 0, std::string code = "") {
   return error;
 }
 
+const RetryRules& kTuned = RetryRulesOf(RetryMode::kTuned);
+const RetryRules& kLegacy = RetryRulesOf(RetryMode::kLegacy);
+const RetryRules& kStandard = RetryRulesOf(RetryMode::kStandard);
+const RetryRules& kStandard2026 = RetryRulesOf(RetryMode::kStandard, true);
+constexpr auto kNo = RetryDecision::kNo;
+constexpr auto kTransient = RetryDecision::kTransient;
+constexpr auto kTimeout = RetryDecision::kTimeout;
+constexpr auto kThrottled = RetryDecision::kThrottled;
+
+TEST(RetryRulesTest, EveryModeHasItsRow) {
+  EXPECT_EQ(RetryRulesOf(RetryMode::kDefault).name, "tuned");
+  EXPECT_EQ(kTuned.max_attempts, 10);
+  EXPECT_EQ(kLegacy.max_attempts, 5);
+  EXPECT_EQ(kStandard.max_attempts, 3);
+  EXPECT_TRUE(kStandard2026.of_2026);
+  EXPECT_EQ(RetryRulesOf(RetryMode::kAdaptive, true).mode, RetryMode::kAdaptive);
+  EXPECT_EQ(&RetryRulesOf(RetryMode::kLegacy, true), &kLegacy) << "2026 changes nothing there";
+  EXPECT_EQ(&RetryRulesOf(RetryMode::kTuned, true), &kTuned);
+}
+
 TEST(RetryRulesTest, TransientFailuresAreTriedAgain) {
-  EXPECT_EQ(DecideRetry(Of(ErrorKind::kUnavailable)), RetryDecision::kTransient);
-  EXPECT_EQ(DecideRetry(Of(ErrorKind::kDataLoss)), RetryDecision::kTransient);
-  EXPECT_EQ(DecideRetry(Of(ErrorKind::kTimeout)), RetryDecision::kTimeout);
-  EXPECT_EQ(DecideRetry(Of(ErrorKind::kThrottled)), RetryDecision::kThrottled);
-  EXPECT_EQ(DecideRetry(Of(ErrorKind::kUnavailable, 503)), RetryDecision::kThrottled);
+  EXPECT_EQ(DecideRetry(kTuned, Of(ErrorKind::kUnavailable)), kTransient);
+  EXPECT_EQ(DecideRetry(kTuned, Of(ErrorKind::kDataLoss)), kTransient);
+  EXPECT_EQ(DecideRetry(kTuned, Of(ErrorKind::kTimeout)), kTimeout);
+  EXPECT_EQ(DecideRetry(kTuned, Of(ErrorKind::kThrottled)), kThrottled);
+  EXPECT_EQ(DecideRetry(kTuned, Of(ErrorKind::kUnavailable, 503)), kThrottled);
+}
+
+// What each mode makes of one failure: spec/protocol.md §5.
+struct Verdicts {
+  const char* what;
+  Error error;
+  RetryDecision tuned;
+  RetryDecision legacy;
+  RetryDecision standard;
+};
+
+TEST(RetryRulesTest, ModesDifferWhereAwsSaysSo) {
+  using enum ErrorKind;
+  const Verdicts rows[] = {
+      {"reset", Of(kUnavailable), kTransient, kTransient, kTransient},
+      {"timeout", Of(ErrorKind::kTimeout), RetryDecision::kTimeout, RetryDecision::kTimeout, RetryDecision::kTimeout},
+      {"body cut short", Of(kUnavailable, 200), kTransient, kTransient, kTransient},
+      {"wrong checksum", Of(kDataLoss, 200), kTransient, kTransient, kTransient},
+      {"500", Of(kUnavailable, 500, "InternalError"), kTransient, kTransient, kTransient},
+      {"error inside a 200", Of(kUnavailable, 200, "InternalError"), kTransient, kTransient, kTransient},
+      {"SlowDown inside a 200", Of(ErrorKind::kThrottled, 200, "SlowDown"), RetryDecision::kThrottled,
+       RetryDecision::kThrottled, RetryDecision::kThrottled},
+      {"502", Of(kUnavailable, 502, "502"), kTransient, kTransient, kTransient},
+      {"504", Of(kUnavailable, 504, "504"), kTransient, kTransient, kTransient},
+      {"509", Of(kUnavailable, 509, "509"), kTransient, kTransient, kNo},
+      {"507", Of(kResourceExhausted, 507, "507"), kNo, kNo, kNo},
+      {"SlowDown", Of(ErrorKind::kThrottled, 503, "SlowDown"), RetryDecision::kThrottled, RetryDecision::kThrottled,
+       RetryDecision::kThrottled},
+      {"a HEAD's 503", Of(ErrorKind::kThrottled, 503, "503"), RetryDecision::kThrottled, RetryDecision::kThrottled,
+       kTransient},
+      {"ServiceUnavailable", Of(kUnavailable, 503, "ServiceUnavailable"), RetryDecision::kThrottled, kTransient, kTransient},
+      {"429 without a code", Of(ErrorKind::kThrottled, 429, "429"), RetryDecision::kThrottled, RetryDecision::kThrottled, kNo},
+      {"ThrottlingException", Of(ErrorKind::kThrottled, 400, "ThrottlingException"), RetryDecision::kThrottled,
+       RetryDecision::kThrottled, RetryDecision::kThrottled},
+      {"PriorRequestNotComplete", Of(kUnavailable, 400, "PriorRequestNotComplete"), kTransient, kNo,
+       RetryDecision::kThrottled},
+      {"RequestTimeout", Of(kUnavailable, 400, "RequestTimeout"), kTransient, kTransient, kTransient},
+      {"RequestTimeoutException", Of(kUnavailable, 400, "RequestTimeoutException"), kTransient, kNo, kTransient},
+      {"BadDigest", Of(kDataLoss, 400, "BadDigest"), kTransient, kTransient, kNo},
+      {"NoSuchKey", Of(kNotFound, 404, "NoSuchKey"), kNo, kNo, kNo},
+      {"OperationAborted", Of(kConflict, 409, "OperationAborted"), kNo, kNo, kNo},
+      {"PreconditionFailed", Of(kPreconditionFailed, 412, "PreconditionFailed"), kNo, kNo, kNo},
+  };
+  for (const Verdicts& row : rows) {
+    EXPECT_EQ(DecideRetry(kTuned, row.error), row.tuned) << row.what;
+    EXPECT_EQ(DecideRetry(kLegacy, row.error), row.legacy) << row.what;
+    EXPECT_EQ(DecideRetry(kStandard, row.error), row.standard) << row.what;
+    EXPECT_EQ(DecideRetry(RetryRulesOf(RetryMode::kAdaptive), row.error), row.standard) << row.what;
+    EXPECT_EQ(DecideRetry(kStandard2026, row.error), row.standard) << row.what;
+  }
 }
 
 TEST(RetryRulesTest, WhatStaysWrongIsNot) {
@@ -31,27 +101,54 @@ TEST(RetryRulesTest, WhatStaysWrongIsNot) {
         ErrorKind::kAlreadyExists, ErrorKind::kPreconditionFailed, ErrorKind::kNotModified, ErrorKind::kConflict,
         ErrorKind::kWrongRegion, ErrorKind::kCancelled, ErrorKind::kResourceExhausted, ErrorKind::kUnsupported,
         ErrorKind::kInternal}) {
-    EXPECT_EQ(DecideRetry(Of(kind)), RetryDecision::kNo) << ErrorKindName(kind);
+    for (const RetryRules& rules : kRetryRules) EXPECT_EQ(DecideRetry(rules, Of(kind)), kNo) << ErrorKindName(kind);
   }
 }
 
 TEST(RetryRulesTest, BackOffDoublesUpToTheCap) {
-  EXPECT_EQ(BackOff(RetryDecision::kTransient, 1, 1.0, {}), milliseconds(50));
-  EXPECT_EQ(BackOff(RetryDecision::kTransient, 3, 1.0, {}), milliseconds(200));
-  EXPECT_EQ(BackOff(RetryDecision::kThrottled, 1, 1.0, {}), milliseconds(250));
-  EXPECT_EQ(BackOff(RetryDecision::kThrottled, 9, 1.0, {}), seconds(20));
-  EXPECT_EQ(BackOff(RetryDecision::kThrottled, 64, 1.0, {}), seconds(20));
+  EXPECT_EQ(BackOff(kTuned, kTransient, 1, 1.0, {}), milliseconds(50));
+  EXPECT_EQ(BackOff(kTuned, kTransient, 3, 1.0, {}), milliseconds(200));
+  EXPECT_EQ(BackOff(kTuned, kThrottled, 1, 1.0, {}), milliseconds(250));
+  EXPECT_EQ(BackOff(kTuned, kThrottled, 9, 1.0, {}), seconds(20));
+  EXPECT_EQ(BackOff(kTuned, kThrottled, 64, 1.0, {}), seconds(20));
+}
+
+TEST(RetryRulesTest, BackOffOfTheAwsModes) {
+  for (const RetryDecision decision : {kTransient, kTimeout, kThrottled}) {
+    EXPECT_EQ(BackOff(kStandard, decision, 1, 1.0, {}), seconds(1));
+    EXPECT_EQ(BackOff(kStandard, decision, 3, 0.5, {}), seconds(2));
+    EXPECT_EQ(BackOff(kStandard, decision, 6, 1.0, {}), seconds(20));
+    EXPECT_EQ(BackOff(kLegacy, decision, 6, 1.0, {}), seconds(32)) << "uncapped";
+  }
+  EXPECT_EQ(BackOff(kStandard2026, kTransient, 2, 1.0, {}), milliseconds(100));
+  EXPECT_EQ(BackOff(kStandard2026, kTimeout, 2, 1.0, {}), milliseconds(100));
+  EXPECT_EQ(BackOff(kStandard2026, kThrottled, 2, 1.0, {}), seconds(2));
+  EXPECT_EQ(BackOff(kStandard2026, kThrottled, 30, 1.0, {}), seconds(20));
 }
 
 TEST(RetryRulesTest, BackOffIsFullJitter) {
-  EXPECT_EQ(BackOff(RetryDecision::kThrottled, 1, 0.0, {}), milliseconds(0));
-  EXPECT_EQ(BackOff(RetryDecision::kThrottled, 1, 0.5, {}), milliseconds(125));
+  EXPECT_EQ(BackOff(kTuned, kThrottled, 1, 0.0, {}), milliseconds(0));
+  EXPECT_EQ(BackOff(kTuned, kThrottled, 1, 0.5, {}), milliseconds(125));
 }
 
 TEST(RetryRulesTest, TheServersHintReachesFiveSecondsBeyondTheDraw) {
-  EXPECT_EQ(BackOff(RetryDecision::kThrottled, 1, 0.0, milliseconds(1500)), milliseconds(1500));
-  EXPECT_EQ(BackOff(RetryDecision::kThrottled, 1, 0.0, seconds(60)), seconds(5));
-  EXPECT_EQ(BackOff(RetryDecision::kThrottled, 1, 1.0, milliseconds(1)), milliseconds(250));
+  EXPECT_EQ(BackOff(kTuned, kThrottled, 1, 0.0, milliseconds(1500)), milliseconds(1500));
+  EXPECT_EQ(BackOff(kTuned, kThrottled, 1, 0.0, seconds(60)), seconds(5));
+  EXPECT_EQ(BackOff(kTuned, kThrottled, 1, 1.0, milliseconds(1)), milliseconds(250));
+  EXPECT_EQ(BackOff(kStandard2026, kThrottled, 1, 0.5, seconds(60)), milliseconds(5500));
+  EXPECT_EQ(BackOff(kStandard, kThrottled, 1, 0.5, seconds(60)), milliseconds(500)) << "standard knows no hint";
+  EXPECT_EQ(BackOff(kLegacy, kThrottled, 1, 0.5, seconds(60)), milliseconds(500));
+}
+
+TEST(RetryRulesTest, RetriesCostWhatTheModeSays) {
+  EXPECT_EQ(kStandard.Cost(kTransient), 5);
+  EXPECT_EQ(kStandard.Cost(kTimeout), 10);
+  EXPECT_EQ(kStandard.Cost(kThrottled), 5);
+  EXPECT_EQ(kStandard2026.Cost(kTransient), 14);
+  EXPECT_EQ(kStandard2026.Cost(kTimeout), 14);
+  EXPECT_EQ(kStandard2026.Cost(kThrottled), 5);
+  EXPECT_EQ(kTuned.Cost(kThrottled), 0);
+  for (const RetryDecision decision : {kNo, kTransient, kTimeout, kThrottled}) EXPECT_EQ(kLegacy.Cost(decision), 0);
 }
 
 // 2013-05-24T00:00:00Z, as the fake clocks start.
@@ -78,12 +175,13 @@ TEST(RetryRulesTest, ASoundClockIsNotBlamed) {
 
 TEST(RetryRulesTest, TheQuotaRunsOutAndRecovers) {
   RetryQuota quota;
-  for (int i = 0; i < 100; ++i) EXPECT_EQ(quota.Take(RetryDecision::kTransient), 5);
+  for (int i = 0; i < 100; ++i) EXPECT_TRUE(quota.Take(5));
   EXPECT_EQ(quota.tokens(), 0);
-  EXPECT_EQ(quota.Take(RetryDecision::kTransient), 0);
+  EXPECT_FALSE(quota.Take(5));
+  EXPECT_TRUE(quota.Take(0));
   quota.OnSuccess(5);
-  EXPECT_EQ(quota.Take(RetryDecision::kTimeout), 0);
-  EXPECT_EQ(quota.Take(RetryDecision::kThrottled), 5);
+  EXPECT_FALSE(quota.Take(10));
+  EXPECT_TRUE(quota.Take(5));
   quota.OnSuccess(0);
   EXPECT_EQ(quota.tokens(), 1);
 }
@@ -92,7 +190,7 @@ TEST(RetryRulesTest, TheQuotaNeverExceedsItsCapacity) {
   RetryQuota quota;
   quota.OnSuccess(0);
   EXPECT_EQ(quota.tokens(), RetryQuota::kCapacity);
-  EXPECT_EQ(quota.Take(RetryDecision::kTimeout), 10);
+  EXPECT_TRUE(quota.Take(10));
   quota.OnSuccess(0);
   quota.OnSuccess(10);
   EXPECT_EQ(quota.tokens(), RetryQuota::kCapacity);

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "penstock/credentials.h"
 #include "penstock/directory_bucket.h"
@@ -25,6 +26,12 @@ enum class ChecksumPolicy { kDefault, kWhenSupported, kWhenRequired };
 // copy, on connections that libcurl made. kCurl: all is libcurl's; for a server or proxy that only it copes with.
 enum class DataPlane { kDefault, kDirect, kCurl };
 
+// How failures are tried again (docs/retries.md has the numbers). kDefault: AWS_RETRY_MODE, the profile's retry_mode,
+// kStandard where AWS_NEW_RETRIES_2026 is true, else kTuned. kTuned: ours. The others are the AWS SDKs' modes of these names.
+enum class RetryMode { kDefault, kTuned, kLegacy, kStandard, kAdaptive };
+// "tuned", "legacy", ...: as AWS_RETRY_MODE spells it. kDefault is "tuned".
+std::string_view RetryModeName(RetryMode mode);
+
 // Everything a Client is made from. Unset members are looked up as the AWS SDKs do (spec/protocol.md §3, §4).
 struct ClientConfig {
   std::string region;        // empty: AWS_REGION, AWS_DEFAULT_REGION, profile
@@ -33,12 +40,26 @@ struct ClientConfig {
   Signing signing = Signing::kSigned;
   std::string profile;                                   // empty: AWS_PROFILE, "default"
   std::shared_ptr<CredentialsProvider> credentials;      // null: the default chain
-  int max_attempts = 10;                                 // 1 to 64; AWS_MAX_ATTEMPTS overrides; sends, not retries
+  // 1 to 64; AWS_MAX_ATTEMPTS overrides; sends, not retries. 10 stands for the profile's max_attempts, else the mode's own:
+  // 10 tuned, 5 legacy, 3 standard and adaptive.
+  int max_attempts = 10;
   bool requester_pays = false;
   std::string user_agent;                                // prefix of the User-Agent header
   std::string ca_bundle_path;                            // empty: AWS_CA_BUNDLE, system store
   std::chrono::milliseconds connect_timeout{10'000};
   std::chrono::milliseconds idle_timeout{30'000};        // no byte moved for that long: the attempt fails
+  // One attempt, from its start to its last byte; then it is tried again, a read from the byte reached. Zero: no limit.
+  std::chrono::milliseconds attempt_timeout{0};
+  // One call with all its attempts and waits; an earlier CallOptions::deadline wins. Zero: no limit.
+  std::chrono::milliseconds operation_timeout{0};
+  // An answer that brings fewer bytes a second, on average over low_speed_time, is given up like one that brings none, and
+  // read on from the byte reached. 0: no floor.
+  std::uint64_t low_speed_bytes_per_second = 0;
+  std::chrono::milliseconds low_speed_time{5'000};
+  RetryMode retry_mode = RetryMode::kDefault;
+  // GetObject asks a second time when its first byte is later than nearly all before it, at most two of a hundred; the
+  // first answer counts. Never where answers take less than a millisecond, nor soon after the service asked to slow down.
+  bool hedge_reads = true;
   // Uploads carry a CRC64NVME. kWhenRequired for S3-compatible servers that do not know it.
   ChecksumPolicy upload_checksums = ChecksumPolicy::kDefault;
   // Whole objects are verified against the checksum S3 stored with them.

@@ -47,6 +47,8 @@ struct ClientStats {
   std::map<std::string, ConnectionStats> connections; // by data plane: "direct", "curl"
   std::uint64_t retries = 0;
   std::uint64_t throttled = 0;  // attempts answered with a throttling error
+  std::uint64_t hedges = 0;     // reads that were asked for a second time because the first answer was late
+  std::uint64_t hedges_won = 0; // of these, how often the second answer was first
   std::uint64_t failures = 0;   // calls that ended in an error
   std::uint64_t bytes_sent = 0;
   std::uint64_t bytes_received = 0;

@@ -38,6 +38,19 @@ enum class ErrorKind {
 // The kind in snake_case without the `k` ("not_found"), for messages and logs.
 std::string_view ErrorKindName(ErrorKind kind);
 
+// One sending of a request that failed, for whoever asks what happened on the way.
+struct FailedAttempt {
+  std::chrono::system_clock::time_point at{};  // when it was sent
+  std::chrono::nanoseconds duration{};
+  std::string address;     // "192.0.2.1:443" that it went to; empty: no connection was made
+  int http_status = 0;     // 0: no response
+  std::string code;        // S3's error code, else the kind of failure ("timeout")
+  std::string request_id;  // x-amz-request-id
+
+  // "2026-01-02T03:04:05.678Z 192.0.2.1:443 503 SlowDown after 12 ms [request id X]", control characters escaped.
+  std::string ToString() const;
+};
+
 // One failure. Never carries a secret: whoever builds the message keeps keys, tokens and signatures out of it.
 //
 // Value type; copyable; equality is not defined. Fields are public on purpose: an Error is data.
@@ -53,6 +66,7 @@ struct Error {
   std::string key;
   std::string region;      // the right region, where the service named it
   int attempts = 0;        // how often the request was sent
+  std::vector<FailedAttempt> history;  // those attempts in order, where the error ended a call that was sent more than once
   std::optional<std::chrono::milliseconds> retry_after;
   // Extra elements of S3's error document in wire order, e.g. {"BucketName", "b"}.
   std::vector<std::pair<std::string, std::string>> details;

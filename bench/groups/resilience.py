@@ -1,0 +1,116 @@
+"""Group `resilience`: clients that a service refuses or keeps waiting."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from pathlib import Path
+
+from harness import BUILD, Measurement, Row, interleave, rows, run_json
+from servers import CREDENTIALS, Server, penstock_emulator
+
+CLIENTS = Path(__file__).parent.parent / "clients"
+PEERS = ("penstock", "boto3 standard", "boto3 adaptive", "s3torchconnector")
+PROCESSES = 8
+THREADS = 8
+READS_PER_SECOND = 55  # of the preset aws-strict
+SETTLING_S = 60
+MEASURED_S = 60
+STARTING_S = 5
+BATCH = 256
+BATCHES = 200
+
+
+def counters(server: Server) -> dict[str, int]:
+    """What the emulator admitted and refused since it began."""
+    with urllib.request.urlopen(f"{server.endpoint}/_penstock/limits", timeout=30) as answer:
+        report = json.load(answer)
+    return {"admitted": int(report["admitted"]), "refused": int(report["refused"])}
+
+
+def crowd(peer: str, limits: str) -> Measurement:
+    """Eight processes of one client on one prefix: what they got of what it gives, and how evenly."""
+    with penstock_emulator("--memory", "--auth=off", "--limits", limits) as server:
+        client = server.boto3()
+        client.create_bucket(Bucket="bench")
+        client.put_object(Bucket="bench", Key="train/part/one", Body=os.urandom(1024))
+        begin = time.time() + STARTING_S + SETTLING_S
+        end = begin + MEASURED_S
+        command = [sys.executable, str(CLIENTS / "python_throttle.py"), peer, server.endpoint, "bench", "train/part/one"]
+        processes = [
+            subprocess.Popen(
+                [*command, str(THREADS), str(begin), str(end)],
+                env={**os.environ, **CREDENTIALS},
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                text=True,
+            )
+            for _ in range(PROCESSES)
+        ]
+        time.sleep(max(0.0, begin - time.time()))
+        before = counters(server)
+        time.sleep(max(0.0, end - time.time()))
+        after = counters(server)
+        counts = [json.loads(process.communicate(timeout=120)[0]) for process in processes]
+    good = [count["good"] for count in counts]
+    refused = after["refused"] - before["refused"]
+    asked = refused + after["admitted"] - before["admitted"]
+    return {
+        "goodput": sum(good) / (READS_PER_SECOND * MEASURED_S) * 100,
+        "refused": refused / max(1, asked) * 100,
+        "fair": min(good) / max(1e-9, sum(good) / len(good)),
+        "failed": sum(count["failed"] for count in counts),
+    }
+
+
+def throttle(rounds: int) -> list[Row]:
+    """8 processes with 8 threads each read one prefix at the strict preset: the second minute, one round whatever is asked."""
+    del rounds  # eight minutes each
+    with tempfile.TemporaryDirectory() as folder:
+        limits = Path(folder) / "limits.json"
+        # A partition that splits under the peers' load would give them more than was allowed.
+        limits.write_text(json.dumps({"preset": "aws-strict", "split_after_s": 0}))
+        results = interleave({peer: (lambda peer=peer: crowd(peer, str(limits))) for peer in PEERS}, 1)
+    quantities = {
+        "goodput": ("throttle.goodput", "% of the allowed rate"),
+        "refused": ("throttle.refused", "% of requests refused"),
+        "fair": ("throttle.fair", "slowest process / mean"),
+        "failed": ("throttle.failed", "reads that failed"),
+    }
+    return rows(results, "penstock", quantities)
+
+
+def hedge(rounds: int) -> list[Row]:
+    """Batches of 256 objects of 128 KiB under the latency of s3-standard, with and without hedged reads."""
+    with tempfile.TemporaryDirectory() as folder:
+        limits = Path(folder) / "limits.json"
+        limits.write_text(json.dumps({"latency": "s3-standard"}))
+        with penstock_emulator("--memory", "--auth=off", "--limits", str(limits)) as server:
+            client = server.boto3()
+            client.create_bucket(Bucket="bench")
+            body = os.urandom(128 << 10)
+            for number in range(BATCH):
+                client.put_object(Bucket="bench", Key=f"train/{number:06}", Body=body)
+            program = str(BUILD / "bench/bench_client_hedge")
+
+            def measure(mode: str) -> Measurement:
+                command = [program, server.endpoint, "bench", "train/", str(BATCH), str(BATCHES), mode]
+                got = run_json(command, CREDENTIALS, timeout=1200)
+                return {**got, "extra": (got["requests"] / got["reads"] - 1) * 100}
+
+            cells = {"penstock": lambda: measure("hedge"), "without hedging": lambda: measure("plain")}
+            results = interleave(cells, rounds)
+    quantities = {
+        "p99_ms": ("hedge.p99", "ms/batch, 99th percentile"),
+        "p50_ms": ("hedge.p50", "ms/batch, median"),
+        "extra": ("hedge.extra", "% more requests"),
+    }
+    return rows(results, "penstock", quantities)
+
+
+SCENARIOS = [throttle, hedge]
