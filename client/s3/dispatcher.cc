@@ -213,6 +213,7 @@ void Flight::Learn(const http::Outcome& outcome) {
 }
 
 void Flight::TellLimiter(bool throttled) {
+  if (!throttled && limiter_ == nullptr) return;
   const MonotonicTime now = clock().Monotonic();
   if (throttled) state_->hedging.OnThrottled(now);
   if (throttled && limiter_ == nullptr && PacesPrefixes()) limiter_ = &state_->surroundings.rates().For(Scope());

@@ -1,0 +1,89 @@
+"""Retry modes, limits, hedging and the history of a failed request, through S3ClientConfig and the emulator's faults."""
+
+import contextlib
+import pickle
+from collections.abc import Iterator
+
+import pytest
+
+from penstock import S3Client, S3ClientConfig, S3Exception, S3InvalidArgumentError, S3TimeoutError
+from penstock.testing import Emulator
+
+ATTEMPTS = {"tuned": 10, "legacy": 5, "standard": 3, "adaptive": 3}
+
+
+def client_of(emulator: Emulator, **fields: object) -> S3Client:
+    return emulator.client(S3ClientConfig(**fields))
+
+
+@contextlib.contextmanager
+def faulty(emulator: Emulator, rule: dict[str, object]) -> Iterator[None]:
+    emulator.faults().set([rule])
+    try:
+        yield
+    finally:
+        emulator.faults().clear(forget=True)
+
+
+def attempts(failing: S3Client, bucket: str) -> int:
+    with pytest.raises(S3Exception) as raised:
+        failing.head_object(bucket, "key")
+    return raised.value.attempts
+
+
+@pytest.fixture
+def failing(emulator, bucket):
+    """A bucket that answers every HeadObject with an internal error."""
+    rule = {"when": {"operation": "HeadObject", "bucket": bucket}, "do": {"error": {"code": "InternalError"}}}
+    with faulty(emulator, rule):
+        yield bucket
+
+
+@pytest.mark.parametrize("mode", ["standard"])
+def test_a_mode_makes_its_own_number_of_attempts(emulator, failing, mode):
+    assert attempts(client_of(emulator, retry_mode=mode), failing) == ATTEMPTS[mode]
+
+
+def test_the_environment_chooses_the_mode(emulator, failing, monkeypatch):
+    monkeypatch.setenv("AWS_NEW_RETRIES_2026", "true")
+    assert attempts(client_of(emulator), failing) == 3
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "2")
+    assert attempts(client_of(emulator), failing) == 2
+
+
+def test_an_error_tells_each_attempt(emulator, failing):
+    with pytest.raises(S3Exception) as raised:
+        client_of(emulator, max_attempts=3).head_object(failing, "key")
+    error = raised.value
+    history = error.attempt_history
+    assert [(one.status, one.code) for one in history] == [(500, "500")] * 3
+    assert all(one.address == emulator.endpoint.removeprefix("http://") for one in history)
+    assert all(one.request_id for one in history) and history[-1].request_id == error.request_id
+    assert history[0].at < history[1].at < history[2].at and history[0].seconds >= 0
+    assert pickle.loads(pickle.dumps(error)).attempt_history == history
+    notes = getattr(error, "__notes__", None)
+    assert notes is None or (len(notes) == 3 and history[0].address in notes[0])
+
+
+def test_a_request_sent_once_has_no_history(client, bucket):
+    with pytest.raises(S3Exception) as raised:
+        client.head_object(bucket, "nothing")
+    assert raised.value.attempt_history == ()
+
+
+def test_limits_end_what_hangs(emulator, bucket):
+    rule = {"when": {"operation": "GetObject", "bucket": bucket}, "do": {"stall": {"ms": 3_600_000}}}
+    with faulty(emulator, rule):
+        hanging = client_of(emulator, attempt_timeout=0.2, operation_timeout=1.0)
+        with pytest.raises(S3TimeoutError) as raised:
+            hanging.get_object(bucket, "key").read()
+    assert raised.value.attempts > 1
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("retry_mode", "fast"), ("attempt_timeout", 0), ("operation_timeout", -1.0), ("low_speed_limit", -1)],
+)
+def test_what_cannot_work_is_refused_by_name(field, value):
+    with pytest.raises(S3InvalidArgumentError, match=field):
+        S3ClientConfig(**{field: value}).validate()
