@@ -21,7 +21,11 @@ def boto3_read(mode: str) -> Callable[[str, str, str], Callable[[], object]]:
 
         config = Config(retries={"mode": mode}, s3={"addressing_style": "path"}, max_pool_connections=64)
         client = boto3.client("s3", endpoint_url=endpoint, config=config)
-        return lambda: client.get_object(Bucket=bucket, Key=key)["Body"].read()
+
+        def read() -> object:
+            return client.get_object(Bucket=bucket, Key=key)["Body"].read()
+
+        return read
 
     return make
 
@@ -38,7 +42,11 @@ def connector_read(package: str) -> Callable[[str, str, str], Callable[[], objec
             from s3torchconnector._s3client import S3Client
 
             client = S3Client("us-east-1", endpoint=endpoint, s3client_config=config)
-        return lambda: client.get_object(bucket, key).read()
+
+        def read() -> object:
+            return client.get_object(bucket, key).read()
+
+        return read
 
     return make
 

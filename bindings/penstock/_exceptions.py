@@ -191,7 +191,7 @@ def from_error(
     exception.bucket, exception.key, exception.region = bucket, key, region
     exception.request_id, exception.host_id, exception.attempts = request_id, host_id, attempts
     if history:
-        exception.attempt_history = tuple(S3Attempt(*facts) for *facts, _ in history)
+        exception.attempt_history = tuple(S3Attempt(*facts[:6]) for facts in history)
         if hasattr(exception, "add_note"):  # Python 3.11
             for *_, line in history[-_NOTED_ATTEMPTS:]:
                 exception.add_note(f"attempt: {line}".translate(_ONE_LINE))

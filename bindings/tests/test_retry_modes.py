@@ -5,7 +5,6 @@ import pickle
 from collections.abc import Iterator
 
 import pytest
-
 from penstock import S3Client, S3ClientConfig, S3Exception, S3InvalidArgumentError, S3TimeoutError
 from penstock.testing import Emulator
 

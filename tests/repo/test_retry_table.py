@@ -9,7 +9,9 @@ ROW = re.compile(r"^\| ([A-Z]\w+) \| ([A-Z]+) \| (\w+) \|", re.M)
 
 
 def test_every_row_agrees_with_the_header():
-    verbs = {name: (method, retry_class) for name, method, retry_class in VERB.findall((ROOT / "client/s3/operations.h").read_text())}
+    verbs = {
+        name: (method, retry_class) for name, method, retry_class in VERB.findall((ROOT / "client/s3/operations.h").read_text())
+    }
     rows = {name: (method, retry_class) for name, method, retry_class in ROW.findall((ROOT / "docs/retries.md").read_text())}
     assert len(rows) >= 19
     assert {name: verbs.get(name) for name in rows} == rows
