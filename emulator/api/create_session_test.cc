@@ -20,7 +20,7 @@ TEST(CreateSessionTest, ASessionIsNotAskedForWithASession) {
   s3.MakeDirectoryBucket("b--use1-az4--x-s3");
   const Reply refused = s3.Send("GET /b--use1-az4--x-s3?session\nx-amz-s3session-token: t");
   EXPECT_EQ(refused.Outcome(), "400 InvalidRequest");
-  EXPECT_EQ(refused.Element("Message"), "CreateSession request should not include \"x-amz-s3session-token\"");
+  EXPECT_EQ(refused.Element("Message"), "CreateSession request should not include &quot;x-amz-s3session-token&quot;");
 }
 
 TEST(CreateSessionTest, ModesAndEncryptionAreChecked) {

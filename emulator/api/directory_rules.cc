@@ -97,6 +97,13 @@ const Served* FindServed(std::string_view operation) {
   return found == std::end(kServed) ? nullptr : found;
 }
 
+// A header's name in the letters of the request, as any other that nobody here reads is answered.
+std::string_view AsSent(const RequestHead& request, std::string_view name) {
+  const auto found = std::find_if(request.headers.begin(), request.headers.end(),
+                                  [&](const HeaderView& header) { return EqualsIgnoreCase(header.name, name); });
+  return found == request.headers.end() ? name : found->name;
+}
+
 Error NoSuchBucketHere(const Call& call) { return MakeError("NoSuchBucket", {{"BucketName", call.bucket().value}}); }
 
 // S3's own hosts serve either objects or buckets of one zone or region. Any other serves everything.
@@ -169,7 +176,7 @@ Result<void> CheckPlainBucket(const Call& call, std::string_view operation) {
   }
   if (!call.families.directory) return Ok();
   for (const DirectoryHeader& header : kDirectoryHeaders) {
-    if (call.Header(header.name)) return NotImplementedHeader(header.name);
+    if (call.Header(header.name)) return NotImplementedHeader(AsSent(call.exchange.request, header.name));
   }
   return Ok();
 }

@@ -25,7 +25,7 @@ constexpr std::string_view kBucketKey = ":sse-bucket-key";
 constexpr std::string_view kProof = ":sse-customer";
 
 // Appendix B: operations that take every encryption header, those that take the customer's key, those that copy.
-constexpr std::string_view kChoosing[] = {"PutObject", "PostObject", "CopyObject", "CreateMultipartUpload"};
+constexpr std::string_view kChoosing[] = {"CreateSession", "PutObject", "PostObject", "CopyObject", "CreateMultipartUpload"};
 constexpr std::string_view kWithKey[] = {"PutObject",       "PostObject",      "CopyObject",     "CreateMultipartUpload",   "UploadPart",
                                          "UploadPartCopy",  "GetObject",      "CompleteMultipartUpload", "HeadObject",
                                          "GetObjectAttributes", "ListParts"};

@@ -131,7 +131,8 @@ Result<HeaderFamilies> RefuseUnknown(const RequestHead& request, const Target& t
       const std::string_view rest = std::string_view(parameter.name).substr(kPrefix.size());
       HeaderFamilies ignored;
       HeaderFamilies& noted = IsHeaderInQuery(parameter.name) ? families : ignored;
-      if (!Contains(kPresign, rest) && !Note(parameter.name, noted)) return NotImplementedHeader(parameter.name);
+      const bool known = Contains(kPresign, rest) || Note(parameter.name, noted);
+      if (!known || ignored.directory) return NotImplementedHeader(parameter.name);
     } else if (parameter.value.empty() && !IsKnownParameter(parameter.name)) {
       return NotImplemented("The sub-resource '" + parameter.name +
                             "' is not implemented; remove it from the query string");

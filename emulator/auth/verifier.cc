@@ -60,7 +60,7 @@ std::string_view ServiceOf(const api::Exchange& exchange) {
   // Access points of directory buckets are of that service too; the router refuses their names.
   const bool access_point = target.bucket.value.ends_with("--xa-s3");
   const bool directory = api::IsDirectoryBucketName(target.bucket.value) || access_point || exchange.operation == "ListDirectoryBuckets" ||
-                         exchange.operation == "CreateSession";
+                         (target.bucket.empty() && exchange.operation == "CreateSession");
   return directory ? "s3express" : "s3";
 }
 

@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import unquote_plus
 from xml.etree import ElementTree
 
+from . import directory
 from . import request as requests
 from .cases import Case
 from .connection import Answer, Connection
@@ -78,6 +79,8 @@ class Runner:
         self._prefix = f"conf-{secrets.token_hex(4)}"
         self._number = 0
         self._made: list[str] = []  # buckets of the case at hand
+        self._on_directory = False  # the case at hand is one of directory buckets
+        self._has_directories: bool | None = None  # None: nobody has asked yet
 
     def close(self) -> None:
         """Closes the connection."""
@@ -99,6 +102,9 @@ class Runner:
             return Verdict(case, not_run=lacking)
         self._number += 1
         values = self._names()
+        self._on_directory = case.bucket == "directory"
+        if self._on_directory:
+            values |= {name: values[name] + directory.SUFFIX for name in ("bucket", "new_bucket", "missing_bucket")}
         verdict = Verdict(case)
         try:
             self._prepare(case, values)
@@ -113,6 +119,7 @@ class Runner:
         for bucket in self._made:
             self._clean_up(bucket)
         self._made.clear()
+        self._on_directory = False
         return verdict
 
     def _lacking(self, case: Case) -> str:
@@ -126,7 +133,16 @@ class Runner:
                 return f"needs region {value}"
             if name == "not_region" and self._target.region == value:
                 return f"needs a region other than {value}"
-        return ""
+        return "needs directory buckets" if case.bucket == "directory" and not self._serves_directories() else ""
+
+    def _serves_directories(self) -> bool:
+        if self._has_directories is None:
+            bucket = f"{self._prefix}{directory.SUFFIX}"
+            spec = directory.signed({"method": "PUT", "path": f"/{bucket}", "body": directory.DOCUMENT})
+            self._has_directories = self._send(spec, {})[1].status == 200
+            self._made.clear()
+            self._clean_up(bucket)
+        return self._has_directories
 
     def _names(self) -> dict[str, str]:
         names = {word: f"{self._prefix}-{self._number}-{letter}" for word, letter in
@@ -145,6 +161,9 @@ class Runner:
 
     def _prepare(self, case: Case, values: dict[str, str]) -> None:
         if case.bucket == "none":
+            return
+        if case.bucket == "directory":
+            self._set_up({"method": "PUT", "path": f"/{values['bucket']}", "body": directory.DOCUMENT}, {}, "directory bucket")
             return
         self._create(values["bucket"])
         if "other_bucket" in names_in([case.request, case.setup, case.expect]):
@@ -166,6 +185,8 @@ class Runner:
             values[name] = saved(answer, where)
 
     def _send(self, spec: Mapping[str, Any], values: Mapping[str, str]) -> tuple[str, Answer]:
+        if self._on_directory:
+            spec = directory.signed(dict(spec))
         method, head, body = requests.build(spec, values, self._target)
         answer = self._connection.send(method, head, body, half_close=spec.get("half_close", False))
         bucket = _BUCKET.fullmatch(fill(spec["path"], values))
@@ -184,8 +205,12 @@ class Runner:
     def _clean_up(self, bucket: str) -> None:
         """Deletes a bucket with everything in it; what cannot be deleted stays, for the endpoint's owner to see."""
         try:
+            self._on_directory = directory.is_directory(bucket)
             if self._ask("DELETE", f"/{bucket}").status == 409:
-                self._empty(bucket)
+                if self._on_directory:
+                    directory.empty(self._ask, bucket)
+                else:
+                    self._empty(bucket)
                 self._ask("DELETE", f"/{bucket}")
         except (OSError, http.client.HTTPException, ElementTree.ParseError):
             self._connection.close()
