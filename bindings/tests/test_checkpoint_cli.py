@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import io
 import json
@@ -11,6 +12,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import penstock
 import pytest
 import torch
@@ -227,6 +229,29 @@ def test_inspect_of_a_file_fetches_no_byte_of_a_tensor(emulator, client, bucket,
         begin = data.index(tensors[f"t{number}"].numpy().tobytes())
         assert not [span for span in fetched if span is None or (span[0] < begin + 4000 and span[1] > begin)]
     assert sum(end - start for start, end in fetched) < len(data) / 2
+
+
+def test_inspect_of_what_training_programs_save(client, bucket, command):
+    """A state_dict is an OrderedDict with an attribute; other objects have state of all kinds."""
+    model = torch.nn.Sequential(torch.nn.Linear(3, 2), torch.nn.BatchNorm1d(2))
+    optimizer = torch.optim.AdamW(model.parameters())
+    model(torch.randn(4, 3)).sum().backward()
+    optimizer.step()
+    scheduler = torch.optim.lr_scheduler.OneCycleLR(optimizer, 0.1, total_steps=5)
+    counts = collections.defaultdict(list, {"deep": [torch.ones(5)]})
+    value = {"model": model.state_dict(), "optimizer": optimizer.state_dict(), "scheduler": scheduler.state_dict()}
+    value |= {"rng": torch.get_rng_state(), "counts": counts, "counter": collections.Counter("ab"), "device": torch.device("cpu")}
+    value |= {"array": np.arange(3), "number": np.float64(1.5), "whole": model, "all": optimizer, "dtype": torch.bfloat16}
+    put(client, bucket, "model.pt", torch_file(value))
+    put(client, bucket, "state.pt", torch_file(model.state_dict()))
+    names = {each["name"]: each["shape"] for each in command.json("inspect", f"s3://{bucket}/model.pt")["tensors"]}
+    of_model = {name: list(tensor.shape) for name, tensor in model.state_dict().items()}
+    assert {name: shape for name, shape in names.items() if name.startswith("model.")} == {
+        f"model.{name}": shape for name, shape in of_model.items()
+    }
+    assert {"rng", "optimizer.state.0.exp_avg", "counts.deep.0"} <= names.keys()
+    found = command.json("inspect", f"s3://{bucket}/state.pt")["tensors"]
+    assert {each["name"]: each["shape"] for each in found} == of_model
 
 
 class Harmful:

@@ -65,6 +65,19 @@ class Held:
             self.state = state
 
 
+class Ordered(dict[Any, Any]):
+    """An OrderedDict, without the attributes that it may have, as every ``model.state_dict()`` does."""
+
+    def __setstate__(self, state: Any) -> None: ...
+
+
+class Defaulting(Ordered):
+    """A defaultdict, without what it makes, as the state of every optimizer is."""
+
+    def __init__(self, *arguments: Any) -> None:
+        super().__init__()
+
+
 class Tensor:
     """Shape and dtype of a tensor; `storage` is the name of the record that has its elements, None: it has none."""
 
@@ -126,7 +139,8 @@ _DCP_CLASSES["torch.distributed.checkpoint.filesystem", "_StorageInfo"] = Stored
 _COMMON: dict[tuple[str, str], Callable[..., Any]] = {
     ("torch", "Size"): lambda sizes=(): tuple(sizes),
     ("torch.serialization", "_get_layout"): str,
-    ("collections", "OrderedDict"): dict,
+    ("collections", "OrderedDict"): Ordered,
+    ("collections", "defaultdict"): Defaulting,
     ("builtins", "set"): set,
     ("builtins", "frozenset"): frozenset,
     ("builtins", "complex"): complex,
@@ -278,7 +292,7 @@ class _FileUnpickler(_Unpickler):
         raise pickle.UnpicklingError("refers to something other than a storage of torch.save")
 
 
-_PLAIN = {("torch", "device"), ("torch.serialization", "_get_dtype"), ("collections", "Counter"), ("collections", "defaultdict")}
+_PLAIN = {("torch", "device"), ("torch.serialization", "_get_dtype"), ("collections", "Counter")}
 
 
 def load_file_pickle(data: bytes) -> tuple[Any, list[str]]:

@@ -28,7 +28,8 @@ class S3ModelCheckpoint(_ModelCheckpoint):
 
     - removes the checkpoint that the Trainer resumed from, and those of earlier runs in other directories: this one keeps them,
       as Lightning does on local disks;
-    - never finds ``ckpt_path="last"``: this one does, by ``last.ckpt`` (``save_last=True``) in the checkpoints' directory.
+    - never finds ``ckpt_path="last"``: this one does, by ``last.ckpt`` (``save_last=True``) in the checkpoints' directory. Give
+      that as `dirpath`: without it each run with a logger has one of its own (``version_0``, ``version_1``), here as locally.
 
     Takes the same arguments.
     """
