@@ -3,23 +3,6 @@
 #include <algorithm>
 
 #include "client/s3/endpoint_url.h"
-#include "penstock/bucket_kind.h"
-
-namespace penstock {
-
-std::string_view ZoneOfBucket(std::string_view bucket) {
-  const std::string_view suffix = bucket.ends_with("--x-s3") ? "--x-s3" : "--xa-s3";
-  if (!bucket.ends_with(suffix)) return {};
-  bucket.remove_suffix(suffix.size());
-  for (const std::size_t length : {8, 9, 13, 14, 20}) {
-    if (bucket.size() < length + 2) continue;
-    const std::string_view zone = bucket.substr(bucket.size() - length);
-    if (bucket.substr(0, bucket.size() - length).ends_with("--")) return zone;
-  }
-  return {};
-}
-
-}  // namespace penstock
 
 namespace penstock::s3 {
 namespace {
@@ -49,6 +32,18 @@ bool IsVirtualHostable(std::string_view bucket, Dots dots) {
   if (bucket.size() < 3 || bucket.size() > 63 || IsIpv4Literal(bucket)) return false;
   if (std::any_of(bucket.begin(), bucket.end(), [](char c) { return c >= 'A' && c <= 'Z'; })) return false;
   return IsHostLabel(bucket, dots);
+}
+
+std::string_view ZoneOfBucket(std::string_view bucket) {
+  const std::string_view suffix = bucket.ends_with("--x-s3") ? "--x-s3" : "--xa-s3";
+  if (!bucket.ends_with(suffix)) return {};
+  bucket.remove_suffix(suffix.size());
+  for (const std::size_t length : {8, 9, 13, 14, 20}) {
+    if (bucket.size() < length + 2) continue;
+    const std::string_view zone = bucket.substr(bucket.size() - length);
+    if (bucket.substr(0, bucket.size() - length).ends_with("--")) return zone;
+  }
+  return {};
 }
 
 }  // namespace penstock::s3

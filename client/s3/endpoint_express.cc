@@ -5,7 +5,6 @@
 
 #include "client/s3/bucket_name.h"
 #include "client/s3/partition.h"
-#include "penstock/bucket_kind.h"
 
 namespace penstock::s3 {
 namespace {

@@ -12,10 +12,6 @@ inline bool IsDirectoryBucket(std::string_view bucket) {
   return bucket.ends_with("--x-s3") || bucket.ends_with("--xa-s3");
 }
 
-// The id of its zone, "usw2-az1"; empty where the name has none or is not a directory bucket's. AWS's rule: the lengths
-// 8, 9, 13, 14 and 20 are tried in this order, and "--" must stand before it.
-std::string_view ZoneOfBucket(std::string_view bucket);
-
 }  // namespace penstock
 
 #endif  // PENSTOCK_BUCKET_KIND_H_
