@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import urllib.parse
+import urllib.request
 from pathlib import Path
 from typing import Any
 
@@ -91,3 +92,67 @@ def test_fsck_agrees_with_the_emulator(tmp_path: Path) -> None:
     status, report = fsck(data)
     assert status == 1
     assert {finding["code"] for finding in report["stores"][0]["findings"]} == {"content"}
+
+
+DIRECTORY = "logs--use1-az4--x-s3"
+CONFIGURATION = {
+    "Location": {"Type": "AvailabilityZone", "Name": "use1-az4"},
+    "Bucket": {"Type": "Directory", "DataRedundancy": "SingleAvailabilityZone"},
+}
+
+
+def start(data: Path) -> tuple[Any, str]:
+    process = subprocess.Popen([str(PROGRAM), "--port", "0", "--data", str(data)], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    return process, json.loads(process.stdout.readline())["endpoint"]
+
+
+def test_a_directory_bucket_survives_a_kill(tmp_path: Path) -> None:
+    """What was acknowledged is there after kill -9: appends, renames with their tokens, uploads; and a session goes on."""
+    data = tmp_path / "s3"
+    process, endpoint = start(data)
+    try:
+        s3 = client(endpoint)
+        s3.create_bucket(Bucket=DIRECTORY, CreateBucketConfiguration=CONFIGURATION)
+        for i in range(30):
+            s3.put_object(Bucket=DIRECTORY, Key="log", Body=bytes([i]) * 3000, WriteOffsetBytes=i * 3000)
+        s3.put_object(Bucket=DIRECTORY, Key="a/old", Body=BODY)
+        s3.rename_object(Bucket=DIRECTORY, Key="b/new", RenameSource="a/old", ClientToken="t-1")
+        s3.create_multipart_upload(Bucket=DIRECTORY, Key="open/upload")
+        session = s3.create_session(Bucket=DIRECTORY)["Credentials"]
+    finally:
+        process.kill()
+        process.wait(30)
+    status, report = fsck(data)
+    assert status == 0, report
+    process, endpoint = start(data)
+    try:
+        s3 = client(endpoint)
+        head = s3.head_bucket(Bucket=DIRECTORY)
+        assert (head["BucketLocationType"], head["BucketLocationName"]) == ("AvailabilityZone", "use1-az4")
+        assert s3.get_object(Bucket=DIRECTORY, Key="log")["Body"].read() == b"".join(bytes([i]) * 3000 for i in range(30))
+        s3.put_object(Bucket=DIRECTORY, Key="log", Body=b"more", WriteOffsetBytes=90_000)
+        s3.rename_object(Bucket=DIRECTORY, Key="b/new", RenameSource="a/old", ClientToken="t-1")
+        assert s3.get_object(Bucket=DIRECTORY, Key="b/new")["Body"].read() == BODY
+        listed = s3.list_objects_v2(Bucket=DIRECTORY, Delimiter="/")
+        assert {p["Prefix"] for p in listed["CommonPrefixes"]} == {"b/", "open/"}
+        assert [o["Key"] for o in listed["Contents"]] == ["log"]
+        assert _read_with(session, endpoint) == 200
+    finally:
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(30) == 0
+
+
+def _read_with(session: dict[str, Any], endpoint: str) -> int:
+    """The status of a read of the log with a session's credentials."""
+    from botocore.auth import S3ExpressAuth
+    from botocore.awsrequest import AWSRequest
+    from botocore.credentials import Credentials
+
+    url = f"{endpoint}/{DIRECTORY}/log"
+    keys = Credentials(session["AccessKeyId"], session["SecretAccessKey"], session["SessionToken"])
+    asked = AWSRequest("GET", url)
+    S3ExpressAuth(keys, "s3express", "us-east-1", identity_cache={}).add_auth(asked)
+    with urllib.request.urlopen(urllib.request.Request(url, headers=dict(asked.headers))) as answer:
+        status: int = answer.status
+    return status

@@ -167,6 +167,17 @@ TEST_F(FsckTest, FindsWhatBelongsToNoBucket) {
   EXPECT_EQ(Codes(), "record");
 }
 
+// What a bucket is, its name says (spec/protocol.md §1.1).
+TEST_F(FsckTest, ADirectoryBucketHasOpaqueETagsAndNoVersions) {
+  ASSERT_EQ(Codes(true), "");
+  Sql("UPDATE current SET etag = '00000000000000000000000000000000' WHERE CAST(key AS TEXT) = 'file'");
+  EXPECT_EQ(Codes(true), "content");
+  Sql("UPDATE buckets SET name = CAST('logs--use1-az4--x-s3' AS BLOB)");
+  EXPECT_EQ(Codes(true), "record") << "it has versions";
+  Sql("DELETE FROM versions; UPDATE current SET version_id = 'null'");
+  for (const FsckFinding& finding : Check(true).findings) EXPECT_EQ(finding.code, "references") << finding.message;
+}
+
 TEST_F(FsckTest, OrphansAreNotesOnly) {
   fs::create_directories(directory_.path() + "/blobs/ee");
   std::ofstream(directory_.path() + "/blobs/ee/00000000000000ee") << "left behind";
