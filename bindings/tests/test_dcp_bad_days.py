@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import dcp_io
+import penstock
 import pytest
 import torch
+import torch.distributed.checkpoint as dcp
+from bucket_io import get, put
+from penstock.dcp import S3StorageReader
 from penstock.testing import Emulator
 from torch.distributed.checkpoint.api import CheckpointException
 
@@ -146,3 +150,19 @@ def test_a_failure_of_one_object_gives_the_others_up(own):
         dcp_io.save(own, URI, state, thread_count=3)
     assert open_uploads(own) == []
     assert ".metadata" not in dcp_io.names(own.client(), "bucket", "ck")
+
+
+def test_an_unreadable_metadata_is_no_reason_to_load_an_older_one_of_a_rank(own: Emulator) -> None:
+    """A load under a lasting 503 got what a save without collectives had left there."""
+    dcp_io.save(own, URI, {"value": torch.ones(3)})
+    put(own.client(), "bucket", "ck/__0.metadata", get(own.client(), "bucket", "ck/.metadata"))
+    reader = S3StorageReader(own.region, URI, own.config(penstock.S3ClientConfig(max_attempts=2)), endpoint=own.endpoint)
+    own.faults().set([{"when": {"key": {"exactly": "ck/.metadata"}}, "do": {"slow_down": {}}}])
+    state = {"value": torch.zeros(3)}
+    with pytest.raises(CheckpointException, match="Request throttled"):
+        dcp.load(state, storage_reader=reader, no_dist=True)
+    own.faults().check()
+    own.faults().clear()
+    own.journal().assert_count(1, key="ck/__0.metadata")  # the one that put it there
+    dcp.load(state, storage_reader=reader, no_dist=True)
+    assert torch.equal(state["value"], torch.ones(3))

@@ -326,6 +326,22 @@ def test_appending_that_s3_refuses_raises_why(client, bucket, emulator, operatio
     assert get(client, bucket, "k") == b"x" * 6 * MIB
 
 
+def test_appending_whose_upload_is_gone_loses_nothing(client, bucket, emulator):
+    """Another 404 than the file's was taken for "there is no file", and what was there replaced by what was appended."""
+    put(client, bucket, "k", b"x" * 6 * MIB)
+    rule = {"when": {"operation": "UploadPartCopy", "bucket": bucket}, "do": {"error": {"status": 404, "code": "NoSuchUpload"}}}
+    faults = emulator.faults()
+    faults.set([rule])
+    try:
+        with pytest.raises(FileNotFoundError, match="UploadPartCopy"), file_system(emulator).open(f"{bucket}/k", "ab") as file:
+            file.write(b"y")
+        faults.check()
+    finally:
+        faults.clear()
+    assert get(client, bucket, "k") == b"x" * 6 * MIB
+    assert open_uploads(client, bucket) == []
+
+
 def test_appending_to_nothing_begins_a_file(fs, client, bucket):
     with fs.open(f"{bucket}/log.csv", "a", newline="") as file:
         file.write("a,b\r\n")

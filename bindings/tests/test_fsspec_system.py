@@ -54,6 +54,20 @@ def test_errors_are_those_of_files(emulator, bucket, client, code, status, kind)
     assert caught.value.__cause__.status == status
 
 
+def test_what_came_through_the_loop_of_events_has_its_cause(emulator, bucket, client):
+    """asyncio makes a plain TimeoutError anew, without what it came of."""
+    put(client, bucket, "k", b"x")
+    fs = file_system(emulator, max_attempts=1)
+    faults = emulator.faults()
+    faults.set([{"when": {"operation": "CopyObject", "bucket": bucket}, "do": {"slow_down": {}}}])
+    try:
+        with pytest.raises(TimeoutError) as caught:
+            fs.mv(f"{bucket}/k", f"{bucket}/moved")
+    finally:
+        faults.clear()
+    assert isinstance(caught.value.__cause__, penstock.S3ThrottledError)
+
+
 def test_an_object_replaced_while_it_is_read(fs, client, bucket):
     put(client, bucket, "k", b"1" * 30 * MIB)
     with fs.open(f"{bucket}/k") as file:

@@ -15,7 +15,9 @@ from penstock.conformance.clients import find
 
 LONG = bool(os.environ.get("PENSTOCK_LONG"))
 SEED = int(os.environ.get("PENSTOCK_PROPERTY_SEED", "0")) or time.time_ns() % 1_000_000
-OF_CLIENTS = [name for name in suites.KNOWN if suites.find(name).judges == "client" and not name.startswith("express")]
+# The fault matrix has tests of its own (bindings/tests/test_fault_matrix.py).
+ELSEWHERE = ("express", "matrix")
+OF_CLIENTS = [name for name in suites.KNOWN if suites.find(name).judges == "client" and not name.startswith(ELSEWHERE)]
 
 # What the reference connector does not do: its rank is fixed when a dataset is made, and its loads read one range after the
 # other, each of whatever version is there.

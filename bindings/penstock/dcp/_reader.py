@@ -16,6 +16,7 @@ from torch.distributed.checkpoint.planner import LoadPlan
 from torch.futures import Future
 
 from .. import _core
+from .._exceptions import S3DataLossError, S3ThrottledError, S3UnavailableError
 from ..s3reader import S3ReaderConstructor
 from ..s3reader.protocol import DCPS3ReaderConstructorProtocol
 from ._file_system import S3FileSystem, bucket_and_key
@@ -128,13 +129,26 @@ class S3StorageReader(FileSystemReader):
         self._set("metadata", None)
 
     def read_metadata(self, *args: Any, **kwargs: Any) -> Metadata:
-        """The checkpoint's metadata: one request."""
+        """The checkpoint's metadata: one request.
+
+        Raises:
+            S3Exception: Also of a rank's metadata where the checkpoint's own could not be read though it may well be there:
+                torch asks for a rank's after any failure, and an older save may have left one.
+        """
         if not isinstance(self.fs, S3FileSystem):
             return super().read_metadata(*args, **kwargs)
         bucket_and_key(self.path)  # a Path is refused while it is one
         path = self.fs.concat_path(self.path, ".metadata" if kwargs.get("rank") is None else f"__{kwargs['rank']}.metadata")
         bucket, key = bucket_and_key(path)
-        data = self.fs._client.get_object(bucket, key).read()
+        if kwargs.get("rank") is None:
+            self._of_thread.unread = None
+        elif (unread := getattr(self._of_thread, "unread", None)) is not None:
+            raise unread
+        try:
+            data = self.fs._client.get_object(bucket, key).read()
+        except (S3ThrottledError, S3UnavailableError, S3DataLossError) as error:
+            self._of_thread.unread = error
+            raise
         put_off_collection()  # while torch plans, too
         with without_collection():
             metadata: Metadata = pickle.loads(data)

@@ -29,10 +29,17 @@ class FileChangedError(OSError):
     """The object was replaced while it was being read, or since it was listed."""
 
 
+class FileUnavailableError(TimeoutError):
+    """S3 throttled or failed until all attempts were used up; trying again later may help.
+
+    A class of its own: asyncio makes a plain TimeoutError anew where it crosses threads, and loses its ``__cause__``.
+    """
+
+
 def translated(error: S3Exception, path: str) -> OSError:
     """The OSError for an S3Exception.
 
-    FileNotFoundError, PermissionError, FileExistsError; TimeoutError where trying again later may help; else OSError.
+    FileNotFoundError, PermissionError, FileExistsError; a TimeoutError where trying again later may help; else OSError.
     """
     text = str(error)
     if isinstance(error, S3NotFoundError):
@@ -44,7 +51,7 @@ def translated(error: S3Exception, path: str) -> OSError:
             return FileExistsError(errno.EEXIST, text, path)
         return FileChangedError(errno.ESTALE, text, path)
     if isinstance(error, (S3ThrottledError, S3UnavailableError)):
-        return TimeoutError(errno.ETIMEDOUT, text, path)
+        return FileUnavailableError(errno.ETIMEDOUT, text, path)
     if isinstance(error, S3ConflictError):
         return OSError(_CONFLICTS.get(error.code, errno.EBUSY), text, path)
     if isinstance(error, S3InvalidArgumentError):

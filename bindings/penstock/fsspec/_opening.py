@@ -72,14 +72,15 @@ def _appending(store: Store, path: str, options: dict[str, Any]) -> tuple[S3Writ
     try:
         with mapped(path):
             head = store.core.head_object(bucket, key)
-            if head.size >= MIN_PART:
-                stream = AppendStream(store.core, bucket, key, head)
-                return S3Writer(cast("PutObjectStream", stream)), head.size
-            before, _ = store.core.read(bucket, key, size=head.size, etag=head.etag) if head.size else (b"", None)
     except FileNotFoundError as error:
         if isinstance(error.__cause__, S3NotFoundError) and error.__cause__.code == "NoSuchBucket":
             raise
         return None, 0
+    with mapped(path):  # what is not found from here on was there: beginning anew would lose it
+        if head.size >= MIN_PART:
+            stream = AppendStream(store.core, bucket, key, head)
+            return S3Writer(cast("PutObjectStream", stream)), head.size
+        before, _ = store.core.read(bucket, key, size=head.size, etag=head.etag) if head.size else (b"", None)
     writer = store.writer(path, **{**_attributes_of(head), **write_attributes(options)})
     with mapped(path):
         writer.write(before)

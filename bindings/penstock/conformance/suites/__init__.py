@@ -14,6 +14,8 @@ KNOWN = {
     "dcp-ranges": "which bytes a load of a distributed checkpoint fetches, and of which version",
     "express": "S3 Express One Zone of a server: names, sessions, listings, appends, renames",
     "express-client": "S3 Express One Zone of a client: hosts, one session for all, renames",
+    "retry": "verb by verb and failure by failure what is asked again, and what is not",
+    "matrix": "our client under every fault of the emulator, at every request, on both data planes",
 }
 
 

@@ -1,0 +1,146 @@
+"""The cells of the matrix: each fault, at each request of each operation of the client, on each data plane, once and for good."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import random
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ...testing import JournalEntry
+from .actions import Action, schema
+from .trials import Operation, World
+
+PLANES = ("direct", "curl")
+ONCE, ALWAYS = "once", "always"
+PLANTED = "planted"  # the rule's id
+CONNECTION = "connection"  # stands for the S3 operation where a fault meets a connection
+
+# What S3 answers with white space first, and what may fail in part (docs/faults.md).
+_LATE = ("CompleteMultipartUpload", "CopyObject", "UploadPartCopy")
+
+
+@dataclasses.dataclass(frozen=True)
+class Target:
+    """The requests of one S3 operation that an operation of the client makes."""
+
+    operation: str
+    requests: int
+    bytes_in: int  # of the smallest request's body, on the wire
+    bytes_out: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Cell:
+    """One fault and one operation."""
+
+    action: Action
+    operation: str
+    size: str
+    plane: str
+    target: str  # an S3 operation, or CONNECTION
+    nth: int  # which of the target's requests; of what is "always" all
+    times: str  # ONCE or ALWAYS
+    body_bytes: int = 0
+
+    @property
+    def name(self) -> str:
+        """One line that `penstock conformance matrix --cell` takes."""
+        return f"{self.operation}/{self.size}/{self.plane}/{self.target}#{self.nth}/{self.times}/{self.action.name}"
+
+    def rule(self) -> dict[str, Any]:
+        """For the emulator."""
+        when: dict[str, Any] = {} if self.target == CONNECTION else {"operation": self.target}
+        if self.times == ONCE and self.nth > 1:
+            when["nth"] = self.nth
+        limit = {"limit": {"times": 1}} if self.times == ONCE else {}
+        return {"id": PLANTED, "when": when, "do": self.action.deed(self.body_bytes), "must_fire": False, **limit}
+
+
+def traffic(world: World, operation: Operation, size: str) -> list[Target]:
+    """What an operation asks of S3 where nothing fails, in the order of its first requests."""
+    trial = operation.prepare(world, size)
+    mark = world.emulator.journal().last
+    if not trial.right(trial.run()):
+        raise AssertionError(f"{operation.name}, {size}: wrong without any fault")
+    entries = world.emulator.journal().entries(after=mark)
+    if trial.state is not None and (found := trial.state()) != "after":
+        raise AssertionError(f"{operation.name}, {size}: {found!r} without any fault")
+    world.clear()
+    by_operation: dict[str, list[JournalEntry]] = {}
+    for entry in sorted(entries, key=lambda entry: entry.began_s):
+        by_operation.setdefault(entry.operation, []).append(entry)
+    return [
+        Target(name, len(of), min(entry.bytes_in for entry in of), min(entry.bytes_out for entry in of))
+        for name, of in by_operation.items()
+    ]
+
+
+def cells_of(
+    operation: Operation, size: str, targets: Sequence[Target], actions: Sequence[Action], *, product: bool = False
+) -> Iterator[Cell]:
+    """The cells of an operation; where a fault has nothing to happen to there is none.
+
+    Args:
+        product: Every value of every parameter at every request; otherwise every stage and place of every fault is, and a value
+            of a parameter is one cell: at a request, on a plane and as often as follows from its name.
+    """
+    for action in actions:
+        cells = list(_of_action(action, operation.name, size, targets))
+        if action.variant and not product and cells:
+            cells = [random.Random(f"{operation.name} {size} {action.name}").choice(cells)]
+        yield from cells
+
+
+def _of_action(action: Action, operation: str, size: str, targets: Sequence[Target]) -> Iterator[Cell]:
+    for plane in PLANES:
+        if of_connections(action):
+            for times in (ONCE, ALWAYS):
+                yield Cell(action, operation, size, plane, CONNECTION, 1, times)
+            continue
+        for target in targets:
+            if not applies(action, target):
+                continue
+            body = target.bytes_in if action.stage == "body_in" else target.bytes_out
+            yield Cell(action, operation, size, plane, target.operation, 1, ONCE, body)
+            if target.requests > 1:
+                yield Cell(action, operation, size, plane, target.operation, 2, ONCE, body)
+            yield Cell(action, operation, size, plane, target.operation, 1, ALWAYS, body)
+
+
+def of_connections(action: Action) -> bool:
+    """Whether it meets a connection, of which no request is known."""
+    return action.stage == "accept" or {"required": [action.kind]} in _connection_schema()
+
+
+@functools.cache
+def _connection_schema() -> list[Any]:
+    return list(schema()["$defs"]["at_accept"]["anyOf"])
+
+
+def applies(action: Action, target: Target) -> bool:
+    """Whether it can happen to requests like these: there is a body, the operation may answer so (docs/faults.md)."""
+    if action.kind == "late_error":
+        return target.operation in _LATE
+    if action.kind == "partial_failure":
+        return target.operation == "DeleteObjects"
+    if action.stage == "body_in":
+        return target.bytes_in >= 2
+    if action.stage == "body_out" or action.kind in ("corrupt", "truncate"):
+        return target.bytes_out >= 2
+    return True
+
+
+def sample(cells: Sequence[Cell], count: int, seed: int) -> list[Cell]:
+    """About `count` cells: each action, and each request of each operation at each size, at least once; others by the seed."""
+    shuffled = sorted(cells, key=lambda cell: cell.name)
+    random.Random(seed).shuffle(shuffled)
+    seen: set[Any] = set()
+    chosen: list[Cell] = []
+    others: list[Cell] = []
+    for cell in shuffled:
+        features = {cell.action.name, (cell.operation, cell.size, cell.target)}
+        (chosen if features - seen else others).append(cell)
+        seen |= features
+    return chosen + others[: max(0, count - len(chosen))]

@@ -1,0 +1,138 @@
+"""What an operation of the client is to the matrix: how to run it, what is right, and what it must leave in the bucket."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import random
+from collections.abc import Callable
+from functools import cached_property
+from types import TracebackType
+from typing import Any
+
+from ..._client import S3Client
+from ..._config import S3ClientConfig
+from ...testing import Emulator
+
+PART = 5 << 20
+BYTES = {"small": 20_000, "multipart": PART + 70_001}
+BUCKET = "matrix-bucket"
+
+
+@dataclasses.dataclass
+class Trial:
+    """One run of an operation, and its oracle."""
+
+    run: Callable[[], Any]
+    right: Callable[[Any], bool]
+    #: What a client without faults finds afterwards: "before", "after", or words for what is neither. None: it only reads.
+    state: Callable[[], str] | None = None
+    #: S3 gives a checksum of all bytes that it reads, so that wrong ones can be told.
+    verified: bool = False
+    #: What reads its bytes may refuse wrong ones before their checksum is known, in words of its own.
+    parsed: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
+class Operation:
+    """An operation of our client, at one or more sizes of objects."""
+
+    name: str
+    prepare: Callable[[World, str], Trial]
+    sizes: tuple[str, ...] = ("small", "multipart")
+
+
+class World:
+    """An emulator with a bucket, a client without faults and the settings of the one that meets them. A context manager."""
+
+    def __init__(self, max_attempts: int, tls: tuple[str, str] | None = None) -> None:
+        self.emulator = Emulator(tls=tls, journal_bytes=4 << 20)
+        self.clean = self.emulator.client()
+        self.clean.create_bucket(BUCKET)
+        self.config = self.emulator.config(S3ClientConfig(part_size=PART, max_attempts=max_attempts))
+        self._numbers = itertools.count()
+        self._kept: dict[Any, Any] = {}
+
+    def __enter__(self) -> World:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
+        self.emulator.stop()
+
+    @cached_property
+    def region(self) -> str:
+        return self.emulator.region
+
+    @property
+    def endpoint(self) -> str:
+        return self.emulator.endpoint
+
+    def client(self) -> S3Client:
+        """A new one, which meets the faults: quotas and what it learned of the service are its own."""
+        return S3Client(self.region, endpoint=self.endpoint, s3client_config=self.config)
+
+    def content(self, size: str, number: int = 0) -> bytes:
+        """Bytes that differ everywhere, the same in every run."""
+        name = ("content", size, number)
+        if name not in self._kept:
+            self._kept[name] = random.Random(f"{size} {number}").randbytes(BYTES[size])
+        data: bytes = self._kept[name]
+        return data
+
+    def key(self) -> str:
+        """One that nobody has used, below a prefix of its own."""
+        return f"t{next(self._numbers):06}/object"
+
+    def once(self, name: Any, make: Callable[[], Any]) -> Any:
+        """What `make` makes, once in this world."""
+        if name not in self._kept:
+            self._kept[name] = make()
+        return self._kept[name]
+
+    def stored(self, size: str, key: str = "", number: int = 0) -> str:
+        """The key of an object of that size, put there by a client without faults."""
+        if key:
+            self.put(key, self.content(size, number))
+            return key
+        return str(self.once(("stored", size, number), lambda: self.stored(size, f"kept/{size}-{number}", number)))
+
+    def put(self, key: str, data: bytes) -> None:
+        config = dataclasses.replace(self.config, max_attempts=10)
+        with S3Client(self.region, endpoint=self.endpoint, s3client_config=config).put_object(BUCKET, key) as writer:
+            writer.write(data)
+
+    def get(self, key: str) -> bytes | None:
+        """What is there; None: nothing."""
+        from ..._exceptions import S3NotFoundError
+
+        try:
+            return self.clean.get_object(BUCKET, key).read()
+        except S3NotFoundError:
+            return None
+
+    def keys(self, prefix: str) -> list[str]:
+        return [info.key for page in self.clean.list_objects(BUCKET, prefix) for info in page.object_info]
+
+    def open_uploads(self) -> list[tuple[str, str]]:
+        return self.clean._client.list_multipart_uploads(BUCKET)
+
+    def clear(self) -> None:
+        """Removes what trials wrote."""
+        for key, upload_id in self.open_uploads():
+            self.clean._client.abort_multipart_upload(BUCKET, key, upload_id)
+        if keys := self.keys("t"):
+            self.clean._client.delete_objects(BUCKET, keys)
+
+
+def written(world: World, key: str, before: bytes | None, after: bytes | None) -> Callable[[], str]:
+    """The state of one object that an operation writes, replaces or deletes."""
+
+    def state() -> str:
+        found = world.get(key)
+        if found == after:
+            return "after"
+        if found == before:
+            return "before"
+        return f"{key}: {'nothing' if found is None else f'{len(found)} bytes'} that are neither the old nor the new object"
+
+    return state

@@ -1,0 +1,52 @@
+"""The fault matrix as a suite: a check for each operation of our client and size of objects."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+
+from .._bench import Bench
+from .._suite import Check, NotRun, Suite, Trial
+
+SAMPLE = 8  # cells of an operation and size that a run which is not thorough takes
+
+suite = Suite(
+    "matrix",
+    "The client under every fault",
+    "Every fault that the emulator can make, at every request of every operation of our client, on both data planes, on "
+    "emulators of its own: right bytes or one clear error in time, never a partial object, never an upload left open.",
+)
+
+
+@suite.generate
+def _checks(bench: Bench) -> Iterator[Check]:
+    del bench
+    from ..matrix.lanes import every_operation
+
+    for operation in every_operation():
+        for size in operation.sizes:
+            name = re.sub("[^a-z]+", "-", operation.name.lower()).strip("-")
+            yield Check(f"{name}-{size}", f"{operation.name}, {size}: right, or one clear error", _of(operation.name, size))
+
+
+def _of(name: str, size: str) -> Callable[[Trial], None]:
+    def run(trial: Trial) -> None:
+        if trial.client.name != "penstock":
+            raise NotRun("knows the operations of our client alone")
+        from ..matrix import judge, lanes, report
+
+        [operation] = [one for one in lanes.every_operation() if one.name == name]
+        cells = [cell for cell in lanes.plan([operation]) if cell.size == size]
+        chosen = trial.sample(cells, SAMPLE)
+        outcomes = lanes.run_cells(chosen)
+        for outcome in report.defects(outcomes):
+            trial.expect(False, f"{outcome.verdict}: {outcome.cell}: {outcome.note}")
+        counts = Counter(outcome.verdict for outcome in outcomes)
+        trial.evidence(
+            summary=report.summary(chosen, outcomes),
+            cells=[[outcome.cell, outcome.verdict, outcome.fired, outcome.requests, outcome.note] for outcome in outcomes],
+        )
+        trial.table(f"{name}, {size}", ["verdict", "cells"], [[v, counts[v]] for v in judge.VERDICTS if counts[v]])
+
+    return run

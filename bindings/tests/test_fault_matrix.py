@@ -1,0 +1,119 @@
+"""The fault matrix: what it is generated from, that its judge sees defects, and cells of it: a sample, or all (PENSTOCK_LONG)."""
+
+from __future__ import annotations
+
+import copy
+import os
+import time
+from collections import Counter
+
+import pytest
+from penstock.conformance.matrix import actions, cells, judge, lanes, report
+from penstock.conformance.matrix.trials import BUCKET, Trial, World, written
+from penstock.testing import Emulator
+
+LONG = bool(os.environ.get("PENSTOCK_LONG"))
+SAMPLE, SEED = 330, 8
+OPERATIONS = lanes.every_operation()
+
+
+# ---- what it is made of
+
+
+def test_every_action_of_the_schema_is_there_at_every_stage_and_the_emulator_takes_each():
+    points = actions.every_action()
+    assert len({point.name for point in points}) == len(points) > 200
+    schema = actions.schema()
+    kinds = {reference["$ref"].rpartition("/")[2] for reference in schema["$defs"]["action"]["oneOf"]}
+    assert {point.kind for point in points} == kinds
+    for kind in kinds:
+        stages = {point.stage for point in points if point.kind == kind}
+        assert stages >= {stage.rstrip("@") for stage in actions.stages_of(schema["$defs"][kind])}
+    with Emulator() as emulator:
+        for point in points:
+            emulator.faults().set([{"do": point.deed(1000), "must_fire": False}])
+
+
+def test_a_parameter_that_the_generator_does_not_know_is_not_left_out():
+    schema = copy.deepcopy(actions.schema())
+    schema["$defs"]["reset"]["properties"]["reset"]["properties"]["softly"] = {"type": "integer"}
+    with pytest.raises(NotImplementedError, match="'softly'"):
+        actions.every_action(schema)
+
+
+# ---- the judge sees what it is there for
+
+
+def cell(**changed: object) -> cells.Cell:
+    given = {"action": actions.Action("reset", {}), "operation": "one", "size": "small", "plane": "direct"}
+    return cells.Cell(**{**given, "target": "PutObject", "nth": 1, "times": cells.ONCE, **changed})
+
+
+def verdict_of(world: World, trial: Trial, one: cells.Cell | None = None) -> str:
+    operation = judge.Operation("one", lambda world, size: trial, ("small",))
+    return judge.run_cell(world, operation, one or cell()).verdict
+
+
+def test_the_judge_sees_each_defect(monkeypatch):
+    with World(2) as world:
+        half = world.content("small")[:100]
+
+        def left_open() -> None:
+            world.client()._client.create_multipart_upload(BUCKET, "t/left")
+
+        def wrong_key() -> None:
+            raise KeyError("k")
+
+        def state() -> str:
+            return written(world, "t/half", None, world.content("small"))()
+
+        monkeypatch.setattr(judge, "LEFT_OPEN_S", 0.2)
+        assert verdict_of(world, Trial(lambda: b"x", lambda got: got == b"y")) == "wrong"
+        assert verdict_of(world, Trial(lambda: None, lambda got: True, lambda: "before")) == "wrong"
+        assert verdict_of(world, Trial(lambda: world.put("t/half", half), lambda got: True, state)) == "partial"
+        assert verdict_of(world, Trial(left_open, lambda got: True, lambda: "after")) == "left open"
+        assert verdict_of(world, Trial(wrong_key, lambda got: True)) == "unclear"
+        assert verdict_of(world, Trial(lambda: None, lambda got: True, wrong_key)) == "broken"
+        assert verdict_of(world, Trial(lambda: None, lambda got: True)) == judge.IDLE
+        monkeypatch.setattr(judge, "DEADLINE_S", 0.2)
+        ended = []
+        hung = Trial(lambda: ended or time.sleep(1.5), lambda got: True)
+        assert verdict_of(world, hung) == "hang"
+
+
+def test_what_s3_has_no_checksum_for_is_no_defect():
+    trial = Trial(lambda: ["a"], lambda got: got == ["b"])
+    corrupt = cell(action=actions.Action("corrupt", {}))
+    assert judge.may_go_untold(cell(action=corrupt.action, target="ListObjectsV2"), trial)
+    assert not judge.may_go_untold(cell(action=corrupt.action, target="GetObject"), Trial(list, bool, verified=True))
+    assert not judge.may_go_untold(cell(target="GetObject"), trial)
+
+
+def test_reports_tell_of_every_cell():
+    one, other = cell(), cell(plane="curl", operation="<two>")
+    outcomes = [judge.Outcome(one.name, "right", 1, 2, 0.1), judge.Outcome(other.name, "wrong", 1, 2, 0.1, "got b'x'")]
+    facts = report.summary([one, other], outcomes)
+    assert (facts["cells"], facts["silent_corruptions"], facts["hangs"]) == (2, 1, 0)
+    assert other.name in report.as_markdown([one, other], outcomes)
+    assert "&lt;two&gt;" in report.as_html([one, other], outcomes)
+    assert report.as_json([one, other], outcomes).count('"cell"') == 2
+
+
+# ---- cells
+
+
+@pytest.fixture(scope="module")
+def chosen() -> list[cells.Cell]:
+    every = lanes.plan(OPERATIONS)
+    assert len({one.action.name for one in every}) >= 40
+    return every if LONG else cells.sample(every, SAMPLE, SEED)
+
+
+@pytest.mark.timeout(3600 if LONG else 180)
+@pytest.mark.parametrize("operation", [operation.name for operation in OPERATIONS])
+def test_right_bytes_or_one_clear_error(chosen, operation):
+    mine = [one for one in chosen if one.operation == operation]
+    outcomes = lanes.run_cells(mine)
+    assert not report.defects(outcomes)
+    verdicts = Counter(outcome.verdict for outcome in outcomes)
+    assert verdicts[judge.IDLE] < len(mine), "no fault fired"
