@@ -12,7 +12,7 @@ from .cells import CONNECTION, Cell, cells_of, traffic
 from .judge import Outcome, run_cell
 from .trials import Operation, World
 
-FRESH_AFTER = 250  # cells of one emulator
+FRESH_AFTER = 50  # cells of one emulator
 
 
 def every_operation() -> tuple[Operation, ...]:
