@@ -115,6 +115,9 @@ void JoinChecksums(const store::ObjectRecord& before, store::ObjectRecord& after
     for (const store::PartRecord& part : before.parts) pieces.push_back({std::string(RevealPartChecksum(part.checksum)), part.size});
   }
   pieces.push_back({appended, size});
+  std::uint64_t told = 0;
+  for (const PartChecksum& piece : pieces) told += piece.size_bytes;
+  if (told != after.size) return;  // of what was there nothing is known
   after.checksum_algorithm = info.name;
   after.checksum_type = kFullObject;
   after.checksum = FullObjectChecksum(info.algorithm, pieces);

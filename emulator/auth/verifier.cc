@@ -223,12 +223,14 @@ Result<Admission> Verifier::AdmitVersionFour(api::Exchange& exchange, Mechanism 
   PENSTOCK_TRY(CheckScope(claim, api::ExpectedSigningRegion(exchange, claim.region, options_.region), ServiceOf(exchange)));
   PENSTOCK_TRY(CheckTime(claim, TimeOf(exchange)));
   admission.mechanism = mechanism;
-  std::string secret(SecretOf(user));
+  std::string_view secret = SecretOf(user);
+  std::string session_secret;
   if (session) {
     PENSTOCK_ASSIGN(admission.identity, Identify(exchange, access_key_id, user, OwnToken(user)));
-    PENSTOCK_ASSIGN(const api::SessionCredentials credentials, OpenSession(claim, *session_token, secret));
+    PENSTOCK_ASSIGN(api::SessionCredentials credentials, OpenSession(claim, *session_token, secret));
     PENSTOCK_TRY(CheckSession(exchange, *session, *session_token));
-    secret = credentials.secret_access_key;
+    session_secret = std::move(credentials.secret_access_key);
+    secret = session_secret;
     admission.identity.session = std::make_shared<const api::DirectorySession>(std::move(session->session));
   } else {
     PENSTOCK_ASSIGN(admission.identity, Identify(exchange, access_key_id, user, TokenOf(exchange, claim)));

@@ -20,7 +20,7 @@ const std::vector<OperationClass>& Classes() {
       {"@write",
        {"AbortMultipartUpload", "CompleteMultipartUpload", "CopyObject", "CreateMultipartUpload", "DeleteObject", "DeleteObjects",
         "PostObject", "PutObject", "RenameObject", "UploadPart", "UploadPartCopy"}},
-      {"@list", {"ListBuckets", "ListMultipartUploads", "ListObjectVersions", "ListObjects", "ListObjectsV2", "ListParts"}},
+      {"@list", {"ListBuckets", "ListDirectoryBuckets", "ListMultipartUploads", "ListObjectVersions", "ListObjects", "ListObjectsV2", "ListParts"}},
       {"@multipart",
        {"AbortMultipartUpload", "CompleteMultipartUpload", "CreateMultipartUpload", "ListMultipartUploads", "ListParts", "UploadPart",
         "UploadPartCopy"}},
