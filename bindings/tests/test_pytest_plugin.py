@@ -264,3 +264,26 @@ def test_a_fixture_that_fails_in_set_up_has_the_report_too(run_suite):
     assert "S3 emulator" in output
     assert "seed 4711" in output
     assert "PUT /bucket-" in output
+
+
+DIRECTORIES = """
+import boto3
+import pytest
+
+
+def test_a_directory_bucket_of_ones_own(s3_directory_bucket, s3_journal):
+    boto3.client("s3").put_object(Bucket=s3_directory_bucket, Key="folder/key", Body=b"text")
+    assert s3_directory_bucket.endswith("--use1-az4--x-s3")
+    assert s3_journal.count(operations=["CreateSession"]) == 1
+
+
+def test_more_of_them(s3_emulator):
+    names = {s3_emulator.create_directory_bucket("b"), s3_emulator.create_directory_bucket("b", "usw2-lax1-az1")}
+    assert {b["Name"] for b in boto3.client("s3").list_directory_buckets()["Buckets"]} == names
+    with pytest.raises(ValueError, match="lower-case"):
+        s3_emulator.create_directory_bucket("B")
+"""
+
+
+def test_directory_buckets_are_there_for_the_asking(run_suite: Callable[..., str]) -> None:
+    assert "2 passed" in run_suite(DIRECTORIES)

@@ -120,6 +120,16 @@ TEST_F(SeederTest, APrefixThatBeginsNoKeyIsRefusedBeforeAnythingIsMade) {
   EXPECT_EQ(Send(emulator_->endpoint(), {.target = "/data"}).status, 404);
 }
 
+TEST_F(SeederTest, ADirectoryBucketIsMadeInTheZoneOfItsName) {
+  Write("a/b", "1");
+  const auto report = emulator_->Seed({.bucket = "data--usw2-lax1-az1--x-s3", .directory = folder_.path()});
+  ASSERT_TRUE(report.ok()) << report.error().message;
+  EXPECT_EQ(report->objects, 1u);
+  const auto refused = emulator_->Seed({.bucket = "data--nozone--x-s3", .directory = folder_.path()});
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.error().message.find("BASE--ZONE--x-s3"), std::string::npos);
+}
+
 TEST(SeederRegionTest, TheBucketLiesInTheHomeRegion) {
   const TemporaryFolder folder;
   const auto emulator = Emulator::Start({.region = "eu-west-1"}).value();
