@@ -51,7 +51,7 @@ def test_killed_emulator_keeps_what_it_acknowledged(tmp_path):
     process, client = start("--data", str(tmp_path / "s3"))
     assert {key: get(client, key) for key in kept} == kept
     process.send_signal(signal.SIGTERM)
-    assert process.wait(timeout=15) == 0
+    assert process.wait(timeout=60) == 0
 
 
 def test_full_disk_is_told_and_the_rest_goes_on(tmp_path):
@@ -63,7 +63,7 @@ def test_full_disk_is_told_and_the_rest_goes_on(tmp_path):
     assert get(client, "small") == b"x" * 1000
     assert [o.key for page in client.list_objects("bucket") for o in page.object_info] == ["small"]
     process.send_signal(signal.SIGTERM)
-    assert process.wait(timeout=15) == 0
+    assert process.wait(timeout=60) == 0
 
 
 def test_full_disk_is_told_without_the_servers_paths(tmp_path):
@@ -77,7 +77,7 @@ def test_full_disk_is_told_without_the_servers_paths(tmp_path):
     for told in (putting, deleting):
         assert str(tmp_path) not in str(told.value)
     process.send_signal(signal.SIGTERM)
-    assert process.wait(timeout=15) == 0
+    assert process.wait(timeout=60) == 0
 
 
 def test_corrupt_database_is_named(tmp_path):
@@ -85,7 +85,7 @@ def test_corrupt_database_is_named(tmp_path):
     client.create_bucket("bucket")
     put(client, "k", b"x")
     process.send_signal(signal.SIGTERM)
-    assert process.wait(timeout=15) == 0
+    assert process.wait(timeout=60) == 0
     database = next(p for p in (tmp_path / "s3").rglob("*") if p.is_file() and p.read_bytes()[:15] == b"SQLite format 3")
     database.write_bytes(b"this is no database" * 1000)
     done = subprocess.run(

@@ -104,7 +104,7 @@ def test_nobody_else_waits_and_nothing_is_lost(emulator: Emulator, kind: str) ->
         assert emulator.ask("PUT", "/bucket/large", HUGE)[0] == 200  # a body that itself takes a while
         assert emulator.ask("GET", "/bucket/large") == (200, HUGE)
         print(f"{kind}: put and get p50 {statistics.median(took) * 1e3:.1f} ms, most {max(took) * 1e3:.1f} ms")
-        assert max(took) < 5, "the stalled are given up after 20 s: what waits for them takes longer"
+        assert max(took) < 15, "the stalled are given up after 20 s: what waits for them takes longer"
         assert emulator.status("Threads") <= MAX_THREADS
         assert emulator.status("VmRSS") <= MAX_MEMORY_KIB
         if "bodies" in kind:

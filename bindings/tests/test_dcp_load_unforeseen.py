@@ -209,7 +209,7 @@ def test_a_load_is_interrupted_from_the_keyboard(emulator: Emulator, checkpoints
                     return plan
             dcp.load({{"a": torch.zeros(1000)}}, storage_reader=reader, planner=Planner(), no_dist=True)
         """
-        assert exit_status(program, 15) != 0
+        assert exit_status(program, 60) != 0
     finally:
         emulator.faults().clear()
 

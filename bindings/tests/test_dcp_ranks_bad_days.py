@@ -46,7 +46,7 @@ def test_a_rank_killed_while_it_loads_ends_the_load_of_the_others(own: Emulator,
         killed_at.append(time.monotonic())
 
     errors = dcp_ranks.run(dcp_ranks.load, RANKS, access, URI, 1, killed=1, meanwhile=kill)
-    assert time.monotonic() - killed_at[0] < dcp_ranks.COLLECTIVE_TIMEOUT_S + 10
+    assert time.monotonic() - killed_at[0] < dcp_ranks.COLLECTIVE_TIMEOUT_S + 60
     assert list(errors) == [1 - victim]
     assert errors[1 - victim], "a rank that lives does not succeed with half a load"
     own.faults().clear(forget=True)

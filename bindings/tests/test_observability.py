@@ -190,6 +190,6 @@ def test_what_the_callback_raises_ends_a_read_that_is_still_going_on():
     reader = client.get_object("bucket", "key", progress=failing)
     with pytest.raises(Planted, match=r"\d+ of 1000000000"):
         reader.read()
-    assert hung_up.wait(20)
+    assert hung_up.wait(60)
     server.join()
     listener.close()

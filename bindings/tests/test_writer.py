@@ -223,4 +223,4 @@ def test_ctrl_c_while_closing_is_a_keyboard_interrupt():
         except KeyboardInterrupt:
             sys.exit(42)
     """
-    assert interrupted.exit_status(program, timeout_s=30) == 42
+    assert interrupted.exit_status(program, timeout_s=60) == 42

@@ -83,6 +83,6 @@ def test_who_does_not_answer_is_not_waited_for(tmp_path: Path) -> None:
         look = script[script.index("<<'EOF'\n") + len("<<'EOF'\n") :].partition("\nEOF\n")[0]
         url = f"http://127.0.0.1:{silent.getsockname()[1]}/"
         command = [sys.executable, "-", url]
-        done = subprocess.run(command, input=look, capture_output=True, text=True, timeout=15, check=False)
+        done = subprocess.run(command, input=look, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 1
     assert done.stderr.startswith(url)
