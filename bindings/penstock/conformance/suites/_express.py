@@ -47,7 +47,8 @@ def names_accepted(trial: Trial) -> None:
 def names_refused(trial: Trial) -> None:
     there = _supported(trial)
     for row in DATA["refused"]:
-        answer = there.create(row["name"], "use1-az4")
+        mine = row["name"].endswith("--x-s3")
+        answer = there.create(row["name"], "use1-az4") if mine else there.ask("PUT", f"/{row['name']}", service="s3")
         found = (answer.status, code_of(answer))
         trial.expect_equal(found, (400, "InvalidBucketName"), f"{row['name']} ({row['why']})")
         if answer.status == 200:
