@@ -60,12 +60,6 @@ class Reference(Client):
         dataset = self.dataset(f"s3://{bucket}/{prefix}", lambda reader: str(reader.key), sharded=False)
         return list(dataset)
 
-    def reach(self, bucket: str, region: str, *, path_style: bool) -> None:
-        config = connector.S3ClientConfig(force_path_style=path_style, max_attempts=1)
-        checkpoint = connector.S3Checkpoint(region, s3client_config=config)
-        with checkpoint.reader(f"s3://{bucket}/key") as reader:
-            reader.read()
-
     def put(self, bucket: str, key: str, data: bytes) -> None:
         with self._checkpoint().writer(f"s3://{bucket}/{key}") as writer:
             writer.write(data)
