@@ -15,8 +15,10 @@ import pytest
 from penstock import S3IterableDataset, _iterable_dataset
 from penstock._object_iterator import Position, Share
 from penstock.conformance import Access, Bench, run, suites
+from penstock.conformance._admin import Admin
 from penstock.conformance._proxy import Answer, RecordingProxy
 from penstock.conformance.clients._penstock import Penstock
+from penstock.conformance.retry.verbs import Ours
 from penstock.dcp import S3StorageReader, S3StorageWriter
 from penstock.dcp.s3_prefix_strategy import HexPrefixStrategy
 
@@ -182,6 +184,20 @@ def asks_for_each_item_alone(bench):
     return broken(S3StorageReader, "__init__", init)
 
 
+def retries_what_it_must_not(bench):
+    """A write that S3 refused is sent again."""
+
+    def call(self, verb, scene):
+        try:
+            return original(self, verb, scene)
+        except Exception:
+            return original(self, verb, scene)
+
+    original = Ours.call
+    bench.thorough = True  # the refusals are a few of the failures, and a sample may have none of them
+    return broken(Ours, "call", call)
+
+
 # The check that is there for it, and what the check has to say.
 BUGS = {
     skips_a_shard: ("sharding/exactly-once", "never came"),
@@ -196,13 +212,14 @@ BUGS = {
     drops_if_match: ("dcp-ranges/one-etag", "reads have no If-Match"),
     ignores_a_changed_etag: ("dcp-ranges/replaced-meanwhile", "the load ended without an error"),
     asks_for_each_item_alone: ("dcp-ranges/coalesced", " stretches of run/step-1/__0_0.distcp"),
+    retries_what_it_must_not: ("retry/complete-multipart-upload", "was tried again: 2 requests"),
 }
 
 
 @pytest.fixture
 def bench(standalone):
     access = Access(standalone.endpoint, standalone.access_key, standalone.secret_key, standalone.region)
-    with Bench(access, seed=1) as instance:
+    with Bench(access, admin=Admin(standalone.admin), seed=1) as instance:
         yield instance
 
 
@@ -230,4 +247,4 @@ def test_without_a_bug_those_checks_pass(bench):
 def test_there_are_at_least_ten_bugs_of_every_kind():
     assert len(BUGS) >= 10
     kinds = [name for name, _ in itertools.groupby(check.partition("/")[0] for check, _ in BUGS.values())]
-    assert kinds == ["sharding", "prefixes", "dcp-ranges"]
+    assert kinds == ["sharding", "prefixes", "dcp-ranges", "retry"]
