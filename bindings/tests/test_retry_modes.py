@@ -73,7 +73,7 @@ def test_a_request_sent_once_has_no_history(client, bucket):
 def test_limits_end_what_hangs(emulator, bucket):
     rule = {"when": {"operation": "GetObject", "bucket": bucket}, "do": {"stall": {"ms": 3_600_000}}}
     with faulty(emulator, rule):
-        hanging = client_of(emulator, attempt_timeout=0.1, operation_timeout=4.0)
+        hanging = client_of(emulator, attempt_timeout=0.2, operation_timeout=1.0)
         with pytest.raises(S3TimeoutError) as raised:
             hanging.get_object(bucket, "key").read()
     assert raised.value.attempts > 1
