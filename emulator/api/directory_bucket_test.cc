@@ -156,6 +156,11 @@ TEST_F(DirectoryBucketTest, UploadsAreListedByOneOpaqueMarker) {
   std::sort(found.begin(), found.end());
   std::sort(begun.begin(), begun.end());
   EXPECT_EQ(found, begun);
+  const Reply first = s3_.Send(list + "&max-uploads=1");
+  const std::string key = first.Element("Key");
+  EXPECT_EQ(s3_.Send("DELETE /" + kBucket + "/" + key + "?uploadId=" + first.Element("UploadId")).Outcome(), "204");
+  EXPECT_EQ(s3_.Send(list + "&key-marker=" + first.Element("NextKeyMarker")).Elements("Key").size(), 2U) << "behind one that is no more";
+  Begin("c/1");
   EXPECT_EQ(s3_.Send(list).Elements("ID"), std::vector<std::string>(6, "123456789012")) << "initiators and owners are account ids";
 }
 

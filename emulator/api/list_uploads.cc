@@ -30,7 +30,8 @@ std::string OpaqueMarker(const store::UploadListEntry& last) {
   return Base64Encode(AsBytes(std::string(kMarkerMark) + id + ":" + key));
 }
 
-Result<UploadMarkers> ReadOpaqueMarker(const Call& call) {
+// The upload may be no more: then the page begins with the next key.
+Result<UploadMarkers> ReadOpaqueMarker(Call& call) {
   if (call.Query("upload-id-marker")) return NotImplemented("Directory buckets do not support upload-id-marker.");
   const std::string_view marker = call.Query("key-marker").value_or("");
   if (marker.empty()) return UploadMarkers{};
@@ -38,7 +39,10 @@ Result<UploadMarkers> ReadOpaqueMarker(const Call& call) {
   const std::string_view text = raw && raw->starts_with(kMarkerMark) ? std::string_view(*raw).substr(kMarkerMark.size()) : std::string_view();
   const auto colon = text.find(':');
   if (colon == std::string_view::npos) return InvalidArgument("The key marker is not one that this bucket gave", "key-marker", marker);
-  return UploadMarkers{std::string(text.substr(colon + 1)), std::string(text.substr(0, colon))};
+  UploadMarkers markers{std::string(text.substr(colon + 1)), std::string(text.substr(0, colon))};
+  const auto found = call.store.FindUpload(call.bucket(), ObjectKey(markers.key), UploadId(markers.upload_id));
+  if (!found.ok()) markers.upload_id.clear();
+  return markers;
 }
 
 // upload-id-marker is ignored without key-marker, and must name an upload of that key.

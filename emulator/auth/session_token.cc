@@ -16,6 +16,7 @@ constexpr std::string_view kMark = "penstock-session-1";
 constexpr std::size_t kLines = 9;
 constexpr std::size_t kMacBytes = 32;
 constexpr std::size_t kKeyIdDigits = 16;
+constexpr long long kLastSecond = 9'000'000'000;  // within what the clock can hold; nobody has verified it when it is read
 constexpr std::string_view kReadOnly = "ro";
 constexpr std::string_view kReadWrite = "rw";
 
@@ -79,6 +80,7 @@ std::optional<SessionClaim> ReadSessionToken(std::string_view token) {
   long long expires = 0;
   const auto parsed = std::from_chars(lines[4].data(), lines[4].data() + lines[4].size(), expires);
   if (parsed.ec != std::errc() || parsed.ptr != lines[4].data() + lines[4].size()) return std::nullopt;
+  if (expires < 0 || expires > kLastSecond) return std::nullopt;
   SessionClaim claim;
   claim.parent = lines[1];
   claim.session = {.bucket = std::string(lines[2]),

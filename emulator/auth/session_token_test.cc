@@ -58,6 +58,16 @@ TEST(SessionTokenTest, AnyChangedByteIsNoticed) {
   }
 }
 
+TEST(SessionTokenTest, NoClockHoldsEveryNumber) {
+  const auto token = [](const std::string& expires) {
+    return Base64Encode(AsBytes("penstock-session-1\nAKID\nb\nrw\n" + expires + "\n\n\n\n00" + std::string(32, 'm')));
+  };
+  EXPECT_TRUE(ReadSessionToken(token("1767323345")).has_value());
+  for (const char* expires : {"9223372036854775807", "9000000001", "-1", "", "12x"}) {
+    EXPECT_FALSE(ReadSessionToken(token(expires)).has_value()) << expires;
+  }
+}
+
 TEST(SessionTokenTest, OtherTokensAreNone) {
   for (const std::string& token : {std::string(), std::string("TESTTOKEN=="), std::string("%"), Base64Encode(AsBytes(std::string(200, '\n')))}) {
     EXPECT_FALSE(ReadSessionToken(token).has_value());
