@@ -303,3 +303,27 @@ def test_bucket_policy_encryption_and_lifecycle_are_kept(boto, bucket):
     boto.put_bucket_lifecycle_configuration(Bucket=bucket, LifecycleConfiguration={"Rules": [rule]})
     assert boto.get_bucket_lifecycle_configuration(Bucket=bucket)["Rules"][0]["ID"] == "r"
     assert boto.get_bucket_encryption(Bucket=bucket)["ServerSideEncryptionConfiguration"]["Rules"]
+
+
+def test_limits_are_of_each_directory_bucket(space, s3, boto):
+    """One budget for all keys of a bucket, whatever their folders; another bucket has its own."""
+    names = [space.create_directory_bucket(name) for name in ("one", "two")]
+    for name in names:  # its session, before the clock stands still
+        boto.list_objects_v2(Bucket=name)
+    space.clock.freeze()
+    space.set_limits({"preset": "aws-standard", "directory_preset": "aws-strict"})
+
+    def admitted(bucket) -> int:
+        for number in range(500):
+            try:
+                boto.put_object(Bucket=bucket, Key=f"{number % 10}/{number}", Body=b"")
+            except ClientError as error:
+                assert error.response["Error"]["Code"] == "SlowDown"
+                return number
+        raise AssertionError("never refused")
+
+    budgets = [admitted(name) for name in names]
+    assert budgets[0] == budgets[1] >= 1
+    boto.create_bucket(Bucket="plain-bucket")
+    for number in range(budgets[0] + 5):
+        boto.put_object(Bucket="plain-bucket", Key=f"0/{number}", Body=b"")
