@@ -1,0 +1,34 @@
+"""The table of what is asked again: as it is published, and whole."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from penstock.conformance.retry import rules, verbs
+
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs/retries.md"
+
+
+def test_the_published_table_is_the_one_that_is_tried():
+    assert rules.table() in DOCUMENT.read_text(encoding="utf-8")
+
+
+def test_every_failure_has_a_verb_that_it_can_meet_and_every_verb_many_failures():
+    for failure in rules.FAILURES:
+        assert any(rules.applies(verb, failure) for verb in rules.VERBS)
+    for verb in rules.VERBS:
+        kinds = {failure.says for failure in rules.FAILURES if rules.applies(verb, failure)}
+        assert kinds >= {rules.NOT_DONE, rules.UNKNOWN, rules.REFUSED, rules.UNDECIDED}
+    assert {verb.name for verb in rules.VERBS} >= set(verbs.DONE) | set(verbs.READS)
+
+
+def test_what_is_refused_is_never_asked_again_and_what_was_not_done_always():
+    by_name = {(v.name, f.name): rules.rule(v, f) for v in rules.VERBS for f in rules.FAILURES if rules.applies(v, f)}
+    assert by_name["PutObject", "slow-down"].retry == "must"
+    assert by_name["PutObject", "access-denied"].retry == "must not"
+    assert by_name["PutObject", "ack-lost"].retry == "must"
+    assert by_name["PutObject, If-None-Match", "ack-lost"].retry == "may"
+    assert by_name["HeadObject", "request-timeout"].retry == "may"
+    assert all(rule.done is False for rule in by_name.values() if rule.retry == "must not")
+    assert all(rule.done for rule in by_name.values() if rule.retry == "must")
+    assert all(rule.why for rule in by_name.values())

@@ -1,0 +1,88 @@
+"""No descriptors, threads or memory more after many requests, some of which failed: 20,000, and PENSTOCK_LONG=1 a million."""
+
+from __future__ import annotations
+
+import gc
+import os
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import penstock
+import pytest
+from penstock.conformance._admin import Admin
+
+LONG = bool(os.environ.get("PENSTOCK_LONG"))
+REQUESTS = int(os.environ.get("PENSTOCK_GROWTH_REQUESTS", "1000000" if LONG else "20000"))
+THREADS = 8
+WARM = 0.25  # of the requests, before the first look
+MOST_GROWTH = 16 << 20  # bytes of resident memory; a hundred bytes a request would be a hundred million
+DATA = os.urandom(4000)
+
+FAULTS = [
+    {"id": "throttled", "when": {"probability": 0.001}, "do": {"slow_down": {}}},
+    {"id": "failed", "when": {"probability": 0.003}, "do": {"error": {"code": "InternalError"}}},
+    {"id": "reset", "when": {"probability": 0.004}, "do": {"reset": {}, "at": "after_commit"}},
+    {"id": "cut", "when": {"operation": "GetObject", "probability": 0.01}, "do": {"fin": {}, "at": "body_out@40"}},
+    {"id": "refused", "when": {"operation": "HeadObject", "probability": 0.01}, "do": {"error": {"code": "AccessDenied"}}},
+]  # fmt: skip
+
+
+@pytest.fixture
+def client(start_emulator) -> Iterator[penstock.S3Client]:
+    with start_emulator() as emulator:
+        config = penstock.S3ClientConfig(
+            force_path_style=True, access_key_id=emulator.access_key, secret_access_key=emulator.secret_key
+        )
+        client = penstock.S3Client(emulator.region, endpoint=emulator.endpoint, s3client_config=config)
+        client.create_bucket("growth")
+        Admin(emulator.admin).set_faults({"seed": 5, "rules": FAULTS})
+        yield client
+        Admin(emulator.admin).clear_faults()
+
+
+def round_of(client: penstock.S3Client, number: int) -> int:
+    """Six requests; how many calls failed for good, of those that are refused now and then."""
+    key = f"{number % 64}"
+    with client.put_object("growth", key) as writer:
+        writer.write(DATA)
+    assert client.get_object("growth", key).read() == DATA
+    reader = client.get_object("growth", key)
+    assert reader.read(10) == DATA[:10]
+    next(iter(client.list_objects("growth", max_keys=5)))
+    client.delete_object("growth", f"{key}-other")
+    try:
+        client.head_object("growth", key)
+    except penstock.S3AccessDeniedError:
+        return 1
+    return 0
+
+
+def usage() -> tuple[int, int, int]:
+    """Descriptors, threads, bytes of resident memory."""
+    gc.collect()
+    status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
+    return len(os.listdir("/proc/self/fd")), int(status["Threads"]), int(status["VmRSS"].split()[0]) << 10  # noqa: PTH208
+
+
+@pytest.mark.timeout(7200 if LONG else 180)
+def test_many_requests_leave_nothing_behind(client):
+    rounds = REQUESTS // 6 // THREADS
+    with ThreadPoolExecutor(THREADS) as threads:
+
+        def run(count: int) -> int:  # one future for each thread: one for each round would be memory of this test's own
+            return sum(threads.map(lambda thread: sum(round_of(client, thread * 7 + n) for n in range(count)), range(THREADS)))
+
+        refused = run(int(rounds * WARM))
+        fds, count, memory = usage()
+        refused += run(int(rounds * (1 - WARM)))
+        later_fds, later_count, later_memory = usage()
+    stats = client.stats()
+    print(f"{sum(stats['requests'].values())} requests, {stats['retries']} retries: descriptors {fds} to {later_fds}, "
+          f"threads {count} to {later_count}, memory {memory} to {later_memory}")  # fmt: skip
+    assert refused, "HEADs were refused"
+    assert stats["retries"] > REQUESTS // 500
+    assert sum(stats["requests"].values()) > REQUESTS * 0.98
+    assert later_fds <= fds + 2 * THREADS  # connections come and go
+    assert later_count <= count
+    assert later_memory <= memory + MOST_GROWTH
