@@ -12,7 +12,7 @@ import urllib.request
 from pathlib import Path
 
 from harness import BUILD, Measurement, Row, interleave, rows, run_json
-from servers import CREDENTIALS, Server, penstock_emulator
+from servers import CREDENTIALS, free_port, penstock_emulator
 
 CLIENTS = Path(__file__).parent.parent / "clients"
 PEERS = ("penstock", "boto3 standard", "boto3 adaptive", "s3torchconnector")
@@ -23,19 +23,21 @@ SETTLING_S = 60
 MEASURED_S = 60
 STARTING_S = 5
 BATCH = 256
-BATCHES = 200
+BATCHES = 400
 
 
-def counters(server: Server) -> dict[str, int]:
+def counters(admin: str) -> dict[str, int]:
     """What the emulator admitted and refused since it began."""
-    with urllib.request.urlopen(f"{server.endpoint}/_penstock/limits", timeout=30) as answer:
+    with urllib.request.urlopen(f"{admin}/_penstock/limits", timeout=30) as answer:
         report = json.load(answer)
     return {"admitted": int(report["admitted"]), "refused": int(report["refused"])}
 
 
 def crowd(peer: str, limits: str) -> Measurement:
     """Eight processes of one client on one prefix: what they got of what it gives, and how evenly."""
-    with penstock_emulator("--memory", "--auth=off", "--limits", limits) as server:
+    port = free_port()
+    admin = f"http://127.0.0.1:{port}"
+    with penstock_emulator("--memory", "--auth=off", "--limits", limits, "--admin-port", str(port)) as server:
         client = server.boto3()
         client.create_bucket(Bucket="bench")
         client.put_object(Bucket="bench", Key="train/part/one", Body=os.urandom(1024))
@@ -53,9 +55,9 @@ def crowd(peer: str, limits: str) -> Measurement:
             for _ in range(PROCESSES)
         ]
         time.sleep(max(0.0, begin - time.time()))
-        before = counters(server)
+        before = counters(admin)
         time.sleep(max(0.0, end - time.time()))
-        after = counters(server)
+        after = counters(admin)
         counts = [json.loads(process.communicate(timeout=120)[0]) for process in processes]
     good = [count["good"] for count in counts]
     refused = after["refused"] - before["refused"]
