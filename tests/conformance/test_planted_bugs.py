@@ -228,7 +228,7 @@ def failed_checks(bench, client, names) -> dict[str, list[str]]:
     return {verdict.name: verdict.problems for verdict in run(chosen, bench, [client], only=sorted(names)).failed}
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.__name__)
 def test_a_planted_bug_is_caught_by_its_check(bench, bug):
     check, says = BUGS[bug]
@@ -237,7 +237,7 @@ def test_a_planted_bug_is_caught_by_its_check(bench, bug):
     assert says in "\n".join(problems[check])
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 def test_without_a_bug_those_checks_pass(bench):
     """Behind a proxy that does nothing as well."""
     with meddled(bench, lambda exchange, forward: forward(exchange)) as client:

@@ -29,7 +29,7 @@ def test_there_are_commands_and_programs() -> None:
     assert [name for name, _ in PROGRAMS] == ["my_client.py", "my_suite.py"]
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(900)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_command_runs(command, standalone, tmp_path, monkeypatch, capsys) -> None:
     for name, text in PROGRAMS:
