@@ -22,7 +22,7 @@ RIGHT, ERROR, UNTOLD, IDLE = "right", "error", "untold", "idle"
 #: Verdicts that no cell may have.
 DEFECTS = ("wrong", "hang", "partial", "left open", "unclear", "broken")
 
-_OF_S3 = re.compile(r"\([A-Z]\w+ s3://[^)]*attempts?\)")
+_OF_S3 = re.compile(r"\([A-Z]\w+ s3://")
 
 #: What the verdicts say, for reports.
 VERDICTS = {

@@ -102,7 +102,7 @@ class Ours(Verbs):
     """Of penstock.S3Client and the client below it."""
 
     def call(self, verb: str, scene: Scene) -> Any:
-        config = dataclasses.replace(client_config(self.access), max_attempts=4)
+        config = dataclasses.replace(client_config(self.access), max_attempts=4, hedge_reads=False)
         client = S3Client(self.access.region, endpoint=self.access.endpoint, s3client_config=config)
         core, bucket = client._client, scene.bucket
         calls: dict[str, Callable[[], Any]] = {
