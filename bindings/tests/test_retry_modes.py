@@ -70,13 +70,22 @@ def test_a_request_sent_once_has_no_history(client, bucket):
     assert raised.value.attempt_history == ()
 
 
-def test_limits_end_what_hangs(emulator, bucket):
-    rule = {"when": {"operation": "GetObject", "bucket": bucket}, "do": {"stall": {"ms": 3_600_000}}}
-    with faulty(emulator, rule):
-        hanging = client_of(emulator, attempt_timeout=0.2, operation_timeout=1.0)
-        with pytest.raises(S3TimeoutError) as raised:
-            hanging.get_object(bucket, "key").read()
-    assert raised.value.attempts > 1
+@pytest.fixture
+def hanging(emulator, bucket):
+    """A bucket that answers no GetObject."""
+    with faulty(emulator, {"when": {"operation": "GetObject", "bucket": bucket}, "do": {"stall": {"ms": 3_600_000}}}):
+        yield bucket
+
+
+def test_an_attempt_that_hangs_is_tried_again(emulator, hanging):
+    with pytest.raises(S3TimeoutError) as raised:
+        client_of(emulator, attempt_timeout=0.2, max_attempts=2).get_object(hanging, "key").read()
+    assert raised.value.attempts == 2
+
+
+def test_an_operation_ends_whatever_its_attempts_do(emulator, hanging):
+    with pytest.raises(S3TimeoutError):
+        client_of(emulator, operation_timeout=0.2).get_object(hanging, "key").read()
 
 
 @pytest.mark.parametrize(
