@@ -51,12 +51,12 @@ class Client:
         secret_access_key: str = "",
         session_token: str = "",
         memory_limit: int | None = None,
-        flags: dict[str, bool] = {},
         retry_mode: str = "",
         attempt_timeout: float = 0.0,
         operation_timeout: float = 0.0,
         low_speed_limit: int = 0,
         hedge_reads: bool = True,
+        flags: dict[str, bool] = {},
     ) -> None: ...
     def read(
         self,
