@@ -60,7 +60,6 @@ struct Options {
   double attempt_timeout = 0;
   double operation_timeout = 0;
   std::uint64_t low_speed_limit = 0;
-  bool hedge_reads = true;
   std::map<std::string, bool> flags;
 };
 
@@ -84,7 +83,8 @@ void SetFlags(const std::map<std::string, bool>& flags, ClientConfig& config) {
       {"use_accelerate_endpoint", &config.use_accelerate_endpoint},
       {"use_arn_region", &config.use_arn_region},
       {"disable_multi_region_access_points", &config.disable_multi_region_access_points},
-      {"disable_s3_express_session_auth", &config.disable_s3_express_session_auth}};
+      {"disable_s3_express_session_auth", &config.disable_s3_express_session_auth},
+      {"hedge_reads", &config.hedge_reads}};
   for (const auto& [name, value] : flags) {
     const auto* found = std::find_if(std::begin(known), std::end(known), [&](const auto& flag) { return name == flag.first; });
     if (found == std::end(known)) throw py::value_error("there is no flag " + name);
@@ -108,7 +108,6 @@ PyClient MakeClient(Options options) {
   config.attempt_timeout = Milliseconds(options.attempt_timeout);
   config.operation_timeout = Milliseconds(options.operation_timeout);
   config.low_speed_bytes_per_second = options.low_speed_limit;
-  config.hedge_reads = options.hedge_reads;
   if (!options.access_key_id.empty()) {
     config.credentials = std::make_shared<StaticCredentials>(
         Credentials{options.access_key_id, options.secret_access_key, options.session_token, std::nullopt});
@@ -274,18 +273,18 @@ void BindClient(py::module_& module) {
                          int max_attempts, bool requester_pays, std::string user_agent, std::string access_key_id,
                          std::string secret_access_key, std::string session_token, std::optional<std::uint64_t> memory_limit,
                          std::string retry_mode, double attempt_timeout, double operation_timeout,
-                         std::uint64_t low_speed_limit, bool hedge_reads, std::map<std::string, bool> flags) {
+                         std::uint64_t low_speed_limit, std::map<std::string, bool> flags) {
                return MakeClient({std::move(region), std::move(endpoint), force_path_style, unsigned_, std::move(profile),
                                   max_attempts, requester_pays, std::move(user_agent), std::move(access_key_id),
                                   std::move(secret_access_key), std::move(session_token), memory_limit,
-                                  std::move(retry_mode), attempt_timeout, operation_timeout, low_speed_limit, hedge_reads,
+                                  std::move(retry_mode), attempt_timeout, operation_timeout, low_speed_limit,
                                   std::move(flags)});
              }),
              py::kw_only(), "region"_a = "", "endpoint"_a = "", "force_path_style"_a = false, "unsigned"_a = false,
              "profile"_a = "", "max_attempts"_a = 10, "requester_pays"_a = false, "user_agent"_a = "",
              "access_key_id"_a = "", "secret_access_key"_a = "", "session_token"_a = "",
              "memory_limit"_a = py::none(), "retry_mode"_a = "", "attempt_timeout"_a = 0.0, "operation_timeout"_a = 0.0,
-             "low_speed_limit"_a = 0, "hedge_reads"_a = true, "flags"_a = std::map<std::string, bool>());
+             "low_speed_limit"_a = 0, "flags"_a = std::map<std::string, bool>());
   client
       .def("read", [](const PyClient& self, Text<"bucket"> bucket, Text<"key"> key, Named<"start", std::uint64_t> start,
                       Named<"end", std::optional<std::uint64_t>> end, Named<"size", std::optional<std::uint64_t>> size,

@@ -119,7 +119,6 @@ class S3Client(DirectoryBuckets):
             attempt_timeout=config.attempt_timeout or 0.0,
             operation_timeout=config.operation_timeout or 0.0,
             low_speed_limit=config.low_speed_limit,
-            hedge_reads=config.hedge_reads,
         )
 
     @property

@@ -34,7 +34,6 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "attempt_timeout": (int, float, NoneType),
     "operation_timeout": (int, float, NoneType),
     "low_speed_limit": _NUMBER,
-    "hedge_reads": (bool,),
 }
 # What is true, false, or left to the environment and the profile (None).
 _FLAGS = (
@@ -44,6 +43,7 @@ _FLAGS = (
     "use_arn_region",
     "disable_multi_region_access_points",
     "disable_s3_express_session_auth",
+    "hedge_reads",
 )
 _TYPES |= dict.fromkeys(_FLAGS, (bool, NoneType))
 RETRY_MODES = ("tuned", "legacy", "standard", "adaptive")
@@ -103,7 +103,7 @@ class S3ClientConfig:
         low_speed_limit: Bytes a second, on average over 5 s, below which an answer is given up and read on from the byte
             reached. 0: no limit.
         hedge_reads: Ask a second time for an object or range whose first byte is later than nearly all before it, for two of a
-            hundred at the most; the first answer counts.
+            hundred at the most; the first answer counts. None: ``PENSTOCK_HEDGE_READS`` (``true`` or ``false``), else True.
 
     Raises:
         ValueError: requester_pays together with unsigned, half of a key pair, a negative look_ahead_bytes, or a memory_limit
@@ -133,7 +133,7 @@ class S3ClientConfig:
     attempt_timeout: float | None = None
     operation_timeout: float | None = None
     low_speed_limit: int = 0
-    hedge_reads: bool = True
+    hedge_reads: bool | None = None
 
     def __post_init__(self) -> None:
         if self.requester_pays and self.unsigned:

@@ -55,7 +55,6 @@ class Client:
         attempt_timeout: float = 0.0,
         operation_timeout: float = 0.0,
         low_speed_limit: int = 0,
-        hedge_reads: bool = True,
         flags: dict[str, bool] = {},
     ) -> None: ...
     def read(

@@ -294,6 +294,7 @@ Result<ResolvedConfig> ResolveConfig(ClientConfig config, const auth::Environmen
   PENSTOCK_ASSIGN(out.client.data_plane, ReadDataPlane(out.client.data_plane, environment));
   PENSTOCK_ASSIGN(out.client.memory_limit_bytes, ReadMemoryLimit(out.client.memory_limit_bytes, environment));
   PENSTOCK_TRY(ReadEndpointFlags(settings, out));
+  PENSTOCK_ASSIGN(out.hedge_reads, ReadSwitch(out.client.hedge_reads, settings.Variable("PENSTOCK_HEDGE_READS"), true));
   PENSTOCK_TRY(ReadChecksumPolicies(settings, out));
   // What no bucket could make right is said now, not at the first request.
   PENSTOCK_TRY(ResolveEndpoint(out.EndpointFor("", out.client.region)));

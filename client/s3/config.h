@@ -24,6 +24,7 @@ struct ResolvedConfig {
   bool use_arn_region = true;
   bool multi_region_access_points = true;
   bool express_sessions = true;
+  bool hedge_reads = true;
   bool upload_checksums = true;
   bool verify_downloads = true;
   const RetryRules* retry_rules = &kRetryRules.front();  // of client.retry_mode, which is not kDefault any more

@@ -32,8 +32,9 @@ class HedgedAttempt final : public AnswerRace {
   // `first` outlives this; `cancel` ends both legs.
   HedgedAttempt(Leg& first_leg, const std::stop_token& cancel)
       : first(first_leg), link_(cancel, [this] {
-          cancel_first.request_stop();
-          cancel_second.request_stop();
+          // A leg may end in the middle of this, and take the attempt with it.
+          const std::stop_source sources[] = {cancel_first, cancel_second};
+          for (const std::stop_source& source : sources) source.request_stop();
         }) {
     first.body.set_race(this);
   }

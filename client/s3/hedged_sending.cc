@@ -37,7 +37,7 @@ void Flight::Send() {
 
 // Only the answer to a read can be taken from whoever is first.
 std::optional<std::chrono::nanoseconds> Flight::Patience() {
-  if (call_.success_body == nullptr || !state_->config.client.hedge_reads) return std::nullopt;
+  if (call_.success_body == nullptr || !state_->config.hedge_reads) return std::nullopt;
   return state_->hedging.OnRead(first_.began);
 }
 

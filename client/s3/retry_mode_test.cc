@@ -74,6 +74,16 @@ TEST(RetryModeTest, OtherNamesAreRefused) {
   EXPECT_FALSE(Resolve({}, {{"AWS_NEW_RETRIES_2026", "1"}}).ok());
 }
 
+TEST(RetryModeTest, ReadsAreHedgedUnlessSomebodySaysOtherwise) {
+  EXPECT_TRUE(Resolve({})->hedge_reads);
+  EXPECT_FALSE(Resolve({}, {{"PENSTOCK_HEDGE_READS", "false"}})->hedge_reads);
+  ClientConfig config;
+  config.hedge_reads = true;
+  EXPECT_TRUE(Resolve(config, {{"PENSTOCK_HEDGE_READS", "false"}})->hedge_reads);
+  EXPECT_EQ(Resolve({}, {{"PENSTOCK_HEDGE_READS", "off"}}).error().message,
+            "PENSTOCK_HEDGE_READS is `off`; use true or false");
+}
+
 TEST(RetryModeTest, LimitsAreNotNegative) {
   ClientConfig config;
   config.attempt_timeout = std::chrono::milliseconds(-1);

@@ -59,7 +59,8 @@ struct ClientConfig {
   RetryMode retry_mode = RetryMode::kDefault;
   // GetObject asks a second time when its first byte is later than nearly all before it, at most two of a hundred; the
   // first answer counts. Never where answers take less than a millisecond, nor soon after the service asked to slow down.
-  bool hedge_reads = true;
+  // Unset: PENSTOCK_HEDGE_READS ("true", "false"), else true.
+  std::optional<bool> hedge_reads;
   // Uploads carry a CRC64NVME. kWhenRequired for S3-compatible servers that do not know it.
   ChecksumPolicy upload_checksums = ChecksumPolicy::kDefault;
   // Whole objects are verified against the checksum S3 stored with them.
