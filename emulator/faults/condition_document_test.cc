@@ -17,7 +17,7 @@ TEST(ConditionDocumentTest, EveryMemberIsRead) {
     "client": {"access_key": "AK", "user_agent": "Boto3*", "address": "127.*", "rank": 3}, "attempt": ">=2",
     "connection": {"reused": true, "requests": ">=100", "id": 4}, "nth": "every 5", "after": {"requests": 6, "bytes": 1024},
     "window": {"from_s": 1, "to_s": 31, "ramp_s": 10}, "unless_failed": 3, "probability": 0.05})");
-  EXPECT_EQ(when.operations.size(), 7U);
+  EXPECT_EQ(when.operations.size(), 8U);
   EXPECT_TRUE(when.bucket->Matches("ckpt-1"));
   EXPECT_EQ(when.directory_bucket, true);
   EXPECT_TRUE(when.key->Matches("a*/x"));
