@@ -61,7 +61,7 @@ Error CutError(const std::string& peer, const CurlFailure& failure) {
 
 // No connection was tried: what libcurl cannot read in the URL of a proxy, in words that do not quote it.
 std::optional<Error> ProxyFault(const std::string& server, const EnvironmentProxy& proxy, const CurlFailure& failure) {
-  if (proxy.fault.empty() || failure.connected || failure.os_error != 0) return std::nullopt;
+  if (proxy.fault.empty() || failure.connected) return std::nullopt;  // the system's error may be an older transfer's
   return Error::Make(ErrorKind::kInvalidArgument,
                      "no way to " + server + ": the proxy's URL in " + proxy.variable + " " + proxy.fault);
 }
