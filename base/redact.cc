@@ -2,6 +2,7 @@
 
 #include <cstddef>
 
+#include "base/ascii.h"
 #include "base/log.h"
 
 namespace penstock {
@@ -19,12 +20,11 @@ constexpr std::string_view kReplacement = "***";
 
 bool IsAlphanumeric(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
 bool IsNameCharacter(char c) { return IsAlphanumeric(c) || c == '-' || c == '_'; }
-char LowerCase(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 bool EndsWith(std::string_view name, std::string_view ending) {
   while (!ending.empty()) {
     while (!name.empty() && (name.back() == '-' || name.back() == '_')) name.remove_suffix(1);
-    if (name.empty() || LowerCase(name.back()) != ending.back()) return false;
+    if (name.empty() || AsciiLower(name.back()) != ending.back()) return false;
     name.remove_suffix(1);
     ending.remove_suffix(1);
   }

@@ -4,6 +4,7 @@
 #include <array>
 #include <utility>
 
+#include "base/ascii.h"
 #include "client/http/uri.h"
 
 namespace penstock::auth {
@@ -18,7 +19,6 @@ std::string CanonicalComponent(std::string_view text) {
 
 bool IsBlank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\n'; }
 
-char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 bool IsSigned(std::string_view name) {
   return std::none_of(kUnsignedHeaders.begin(), kUnsignedHeaders.end(),
@@ -29,8 +29,8 @@ bool IsSigned(std::string_view name) {
 bool ComesFirst(const http::Header* a, const http::Header* b) {
   const std::size_t common = std::min(a->name.size(), b->name.size());
   for (std::size_t i = 0; i < common; ++i) {
-    const char x = Lower(a->name[i]);
-    const char y = Lower(b->name[i]);
+    const char x = AsciiLower(a->name[i]);
+    const char y = AsciiLower(b->name[i]);
     if (x != y) return static_cast<unsigned char>(x) < static_cast<unsigned char>(y);
   }
   return a->name.size() != b->name.size() ? a->name.size() < b->name.size() : a < b;
@@ -53,7 +53,7 @@ bool IsCanonical(std::string_view value) {
 void AppendLowerCase(std::string& out, std::string_view text) {
   const std::size_t begin = out.size();
   out.append(text);
-  for (std::size_t i = begin; i < out.size(); ++i) out[i] = Lower(out[i]);
+  for (std::size_t i = begin; i < out.size(); ++i) out[i] = AsciiLower(out[i]);
 }
 
 void AppendValue(std::string& out, std::string_view value) {

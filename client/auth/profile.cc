@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/ascii.h"
+
 namespace penstock::auth {
 namespace {
 
@@ -12,14 +14,6 @@ std::string_view Trim(std::string_view text) {
   while (!text.empty() && IsBlank(text.front())) text.remove_prefix(1);
   while (!text.empty() && IsBlank(text.back())) text.remove_suffix(1);
   return text;
-}
-
-std::string ToLower(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  }
-  return lower;
 }
 
 bool IsName(std::string_view text) {
@@ -121,7 +115,7 @@ class Parser {
     const std::size_t equals = text.find('=');
     if (equals == std::string_view::npos) return Fatal("expected 'name = value'");
     if (section_ == nullptr) return Ok();
-    const std::string name = ToLower(Trim(text.substr(0, equals)));
+    const std::string name = AsciiLower(Trim(text.substr(0, equals)));
     if (!IsName(name)) {
       Warn("setting skipped: its name has a character that no setting has");
       return Ok();
@@ -145,7 +139,7 @@ class Parser {
     }
     if (IsCommentStart(text.front())) return Ok();
     const std::size_t equals = text.find('=');
-    const std::string name = ToLower(Trim(text.substr(0, std::min(equals, text.size()))));
+    const std::string name = AsciiLower(Trim(text.substr(0, std::min(equals, text.size()))));
     if (equals == std::string_view::npos || !IsName(name)) {
       Warn("indented line under '" + property_ + "' skipped: expected 'name = value'");
       return Ok();

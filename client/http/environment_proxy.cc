@@ -9,14 +9,10 @@
 #include <string_view>
 #include <vector>
 
+#include "base/ascii.h"
+
 namespace penstock::http {
 namespace {
-
-std::string LowerCase(std::string_view text) {
-  std::string lower(text);
-  std::ranges::transform(lower, lower.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  return lower;
-}
 
 std::string_view Trimmed(std::string_view text, char what) {
   while (text.starts_with(what)) text.remove_prefix(1);
@@ -52,8 +48,8 @@ bool Excludes(std::string_view entry, const std::string& host) {
     if (!length.empty()) std::from_chars(length.data(), length.data() + length.size(), bits);
     return SamePrefix(address, AddressBytes(entry.substr(0, slash)), bits);
   }
-  const std::string domain = LowerCase(Trimmed(entry, '.'));
-  const std::string name = LowerCase(Trimmed(host, '.'));
+  const std::string domain = AsciiLower(Trimmed(entry, '.'));
+  const std::string name = AsciiLower(Trimmed(host, '.'));
   return !domain.empty() && (name == domain || name.ends_with("." + domain));
 }
 
@@ -109,7 +105,7 @@ bool IsScheme(std::string_view text) {
 std::string AddressOf(const Pieces& url) {
   // "user:secret" without a host: what looks like a port is none.
   if (url.host.empty() || (url.port && !IsPort(*url.port))) return "?";
-  const std::string_view usual = LowerCase(url.scheme) == "https" ? "443" : "1080";  // libcurl's
+  const std::string_view usual = AsciiLower(url.scheme) == "https" ? "443" : "1080";  // libcurl's
   std::string address = std::string(url.host) + ":" + std::string(url.port.value_or(usual));
   std::ranges::replace_if(address, [](char c) { return c <= ' ' || c > '~'; }, '?');
   return address;
@@ -120,7 +116,7 @@ std::string FaultOf(const Pieces& url) {
   constexpr std::string_view kShape = "write it as http://host:port or http://user:password@host:port, special characters of "
                                       "user and password as %XX";
   constexpr std::array<std::string_view, 7> kSchemes = {"http", "https", "socks", "socks4", "socks4a", "socks5", "socks5h"};
-  const std::string scheme = LowerCase(url.scheme);
+  const std::string scheme = AsciiLower(url.scheme);
   if (!scheme.empty() && std::ranges::find(kSchemes, scheme) == kSchemes.end()) {
     const std::string shown = IsScheme(scheme) ? "has the scheme '" + scheme + "', which no proxy has" : "has no valid scheme";
     return shown + ": use http, https, socks4, socks4a, socks5 or socks5h";

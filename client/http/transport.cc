@@ -2,16 +2,17 @@
 
 #include <charconv>
 
+#include "base/ascii.h"
+
 namespace penstock::http {
 namespace {
 
-char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 }  // namespace
 
 bool internal::SameIgnoringCase(const char* a, const char* b, std::size_t size) {
   for (std::size_t i = 0; i < size; ++i) {
-    if (a[i] != b[i] && Lower(a[i]) != Lower(b[i])) return false;
+    if (a[i] != b[i] && AsciiLower(a[i]) != AsciiLower(b[i])) return false;
   }
   return true;
 }

@@ -2,6 +2,8 @@
 
 #include <charconv>
 
+#include "base/ascii.h"
+
 namespace penstock::http {
 namespace {
 
@@ -58,7 +60,7 @@ Result<void> ReadAuthority(std::string_view text, std::string_view authority, Ur
   if (host.empty()) return BadUrl(text, "it has no host");
   for (const char c : host) {
     if (!IsHostCharacter(c, ipv6)) return BadUrl(text, "its host has a character that no host has");
-    url.endpoint.host.push_back(c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c);
+    url.endpoint.host.push_back(AsciiLower(c));
   }
   if (rest.empty()) return Ok();
   if (rest[0] != ':') return BadUrl(text, "only ':' and a port may follow the host");

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <string>
 
+#include "base/ascii.h"
 #include "base/log.h"
 
 namespace penstock::s3 {
@@ -18,12 +19,6 @@ std::string Milliseconds(std::chrono::nanoseconds time) {
 
 constexpr auto* AsNumber = &LogValue::Number;
 
-std::string LowerCase(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  return text;
-}
-
 // What datasets and checkpoints ask for on purpose, to learn the answer.
 bool IsAskedFor(ErrorKind kind) {
   return kind == ErrorKind::kNotFound || kind == ErrorKind::kPreconditionFailed || kind == ErrorKind::kNotModified ||
@@ -37,7 +32,7 @@ std::string_view CodeOf(const Error& error) { return error.code.empty() ? ErrorK
 Result<void> ApplyLogLevel(const auth::Environment& environment) {
   const auto value = environment.Get("PENSTOCK_LOG");
   if (!value) return Ok();
-  const std::string name = LowerCase(*value);
+  const std::string name = AsciiLower(*value);
   const LogLevel level = ParseLogLevel(name);
   if (level == LogLevel::kTrace || (level == LogLevel::kOff && name != "off")) {  // nothing is finer than an attempt
     return Error::Make(ErrorKind::kInvalidArgument,

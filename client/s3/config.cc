@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/ascii.h"
 #include "penstock/memory.h"
 
 namespace penstock::s3 {
@@ -60,15 +61,9 @@ class Settings {
   const auth::Section* profile_;
 };
 
-std::string LowerCase(std::string text) {
-  std::transform(text.begin(), text.end(), text.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
-  return text;
-}
-
 Result<bool> ReadFlag(const std::optional<Setting>& setting, bool unset = false) {
   if (!setting) return unset;
-  const std::string value = LowerCase(setting->value);
+  const std::string value = AsciiLower(setting->value);
   if (value == "true") return true;
   if (value == "false") return false;
   return Invalid(setting->origin + " is `" + setting->value + "`; use true or false");
@@ -77,7 +72,7 @@ Result<bool> ReadFlag(const std::optional<Setting>& setting, bool unset = false)
 Result<bool> ReadChecksumPolicy(ChecksumPolicy configured, const std::optional<Setting>& setting) {
   if (configured != ChecksumPolicy::kDefault) return configured == ChecksumPolicy::kWhenSupported;
   if (!setting) return true;
-  const std::string value = LowerCase(setting->value);
+  const std::string value = AsciiLower(setting->value);
   if (value == "when_supported") return true;
   if (value == "when_required") return false;
   return Invalid(setting->origin + " is `" + setting->value + "`; use when_supported or when_required");
@@ -88,7 +83,7 @@ Result<const RetryRules*> ReadRetryMode(RetryMode configured, const Settings& se
   if (configured != RetryMode::kDefault) return &RetryRulesOf(configured, of_2026);
   const auto setting = settings.Either("AWS_RETRY_MODE", "retry_mode");
   if (!setting) return &RetryRulesOf(of_2026 ? RetryMode::kStandard : RetryMode::kTuned, of_2026);
-  const std::string value = LowerCase(setting->value);
+  const std::string value = AsciiLower(setting->value);
   for (const RetryRules& rules : kRetryRules) {
     if (rules.name == value) return &RetryRulesOf(rules.mode, of_2026);
   }
@@ -129,7 +124,7 @@ Result<std::string> FindEndpointUrl(const std::string& configured, const Setting
 Result<AddressingStyle> FindAddressing(AddressingStyle configured, const Settings& settings) {
   const auto setting = settings.Profile("s3.addressing_style");
   if (configured != AddressingStyle::kAuto || !setting) return configured;
-  const std::string value = LowerCase(setting->value);
+  const std::string value = AsciiLower(setting->value);
   if (value == "auto") return AddressingStyle::kAuto;
   if (value == "path") return AddressingStyle::kPath;
   // The profile's word is a wish, as botocore has it: it falls back where the bucket cannot be in the host.
@@ -198,7 +193,7 @@ Result<void> ReadEndpointFlags(const Settings& settings, ResolvedConfig& out) {
   const auto us_east_1 =
       either("AWS_S3_US_EAST_1_REGIONAL_ENDPOINT", "s3_us_east_1_regional_endpoint", "s3.us_east_1_regional_endpoint");
   if (!us_east_1) return Ok();
-  const std::string value = LowerCase(us_east_1->value);
+  const std::string value = AsciiLower(us_east_1->value);
   if (value != "legacy" && value != "regional") {
     return Invalid(us_east_1->origin + " is `" + us_east_1->value + "`; use legacy or regional");
   }
@@ -219,7 +214,7 @@ Result<void> ReadChecksumPolicies(const Settings& settings, ResolvedConfig& out)
 // Ours alone, so the profile has no word for it.
 Result<DataPlane> ReadDataPlane(DataPlane given, const auth::Environment& environment) {
   if (given != DataPlane::kDefault) return given;
-  const std::string value = LowerCase(environment.Get("PENSTOCK_DATA_PLANE").value_or(""));
+  const std::string value = AsciiLower(environment.Get("PENSTOCK_DATA_PLANE").value_or(""));
   if (value.empty() || value == "direct") return DataPlane::kDirect;
   if (value == "curl") return DataPlane::kCurl;
   return Invalid("PENSTOCK_DATA_PLANE is `" + value + "`; use direct or curl");

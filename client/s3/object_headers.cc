@@ -4,6 +4,7 @@
 #include <charconv>
 #include <utility>
 
+#include "base/ascii.h"
 #include "base/dates.h"
 
 namespace penstock::s3 {
@@ -15,14 +16,6 @@ constexpr std::string_view kChecksumPrefix = "x-amz-checksum-";
 constexpr std::size_t kMaxUserMetadataBytes = 2048;
 
 Error Invalid(std::string message) { return Error::Make(ErrorKind::kInvalidArgument, std::move(message)); }
-
-char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
-std::string LowerCase(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(), Lower);
-  return out;
-}
 
 bool IsTokenChar(char c) {
   const bool alphanumeric = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
@@ -53,7 +46,7 @@ void ReadChecksum(std::string_view name, std::string_view value, ObjectMetadata&
   for (const std::string_view other : {"type", "algorithm", "mode"}) {
     if (http::EqualsIgnoringCase(name, other)) return;
   }
-  metadata.checksums.emplace_back(LowerCase(name), value);
+  metadata.checksums.emplace_back(AsciiLower(name), value);
 }
 
 }  // namespace
@@ -77,7 +70,7 @@ Result<void> AppendAttributes(const ObjectAttributes& attributes, std::vector<ht
       return Invalid("user metadata `" + name + "` has a value with characters other than printable ASCII; encode it");
     }
     bytes += name.size() + value.size();
-    headers.push_back({std::string(kMetaPrefix) + LowerCase(name), value});
+    headers.push_back({std::string(kMetaPrefix) + AsciiLower(name), value});
   }
   if (bytes > kMaxUserMetadataBytes) {
     return Invalid("user metadata has " + std::to_string(bytes) + " bytes of names and values; S3 takes at most 2048");
@@ -109,7 +102,7 @@ ObjectMetadata ReadMetadata(const http::ResponseHead& head) {
       composite = composite || (http::EqualsIgnoringCase(name, "x-amz-checksum-type") && value == "COMPOSITE");
       ReadChecksum(name.substr(kChecksumPrefix.size()), value, out);
     } else if (http::StartsWithIgnoringCase(name, kMetaPrefix)) {
-      out.user_metadata.emplace_back(LowerCase(name.substr(kMetaPrefix.size())), value);
+      out.user_metadata.emplace_back(AsciiLower(name.substr(kMetaPrefix.size())), value);
     } else if (http::EqualsIgnoringCase(name, "x-amz-storage-class")) {
       first(out.storage_class, value);
     } else if (http::EqualsIgnoringCase(name, "x-amz-version-id")) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/ascii.h"
 #include "base/dates.h"
 #include "emulator/api/documents.h"
 #include "emulator/api/errors.h"

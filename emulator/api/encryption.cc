@@ -4,6 +4,7 @@
 #include <array>
 #include <iterator>
 
+#include "base/ascii.h"
 #include "base/digest.h"
 #include "base/encoding.h"
 #include "emulator/api/errors.h"

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 
+#include "base/ascii.h"
 #include "emulator/api/errors.h"
 #include "emulator/api/text.h"
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/ascii.h"
 #include "emulator/api/acl.h"
 #include "emulator/api/directory_bucket.h"
 #include "emulator/api/directory_names.h"

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/ascii.h"
 #include "emulator/api/configuration_checks.h"
 #include "emulator/api/errors.h"
 #include "emulator/api/text.h"

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/ascii.h"
 #include "base/dates.h"
 #include "base/encoding.h"
 #include "emulator/api/errors.h"

@@ -2,10 +2,11 @@
 
 #include <algorithm>
 
+#include "base/ascii.h"
+
 namespace penstock::emulator::api {
 namespace {
 
-constexpr char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; }
 
 constexpr int HexValue(char c) {
   if (c >= '0' && c <= '9') return c - '0';
@@ -43,17 +44,11 @@ std::string EncodeAllBut(std::string_view text, std::string_view kept) {
 
 bool EqualsIgnoreCase(std::string_view a, std::string_view b) {
   return a.size() == b.size() &&
-         std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) { return x == y || Lower(x) == Lower(y); });
+         std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) { return x == y || AsciiLower(x) == AsciiLower(y); });
 }
 
 bool StartsWithIgnoreCase(std::string_view text, std::string_view prefix) {
   return text.size() >= prefix.size() && EqualsIgnoreCase(text.substr(0, prefix.size()), prefix);
-}
-
-std::string AsciiLower(std::string_view text) {
-  std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(), Lower);
-  return out;
 }
 
 std::string_view Trim(std::string_view text) {

@@ -14,7 +14,6 @@ namespace penstock::emulator::api {
 // ASCII only; other bytes compare as they are.
 bool EqualsIgnoreCase(std::string_view a, std::string_view b);
 bool StartsWithIgnoreCase(std::string_view text, std::string_view prefix);
-std::string AsciiLower(std::string_view text);
 
 // Without spaces and tabs at both ends.
 std::string_view Trim(std::string_view text);

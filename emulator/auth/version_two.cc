@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/ascii.h"
 #include "base/dates.h"
 #include "base/digest.h"
 #include "base/encoding.h"
@@ -34,7 +35,7 @@ std::string_view SignedValue(const api::RequestHead& head, const api::Target& ta
   if (const auto value = head.Find(name)) return api::Trim(*value);
   if (!in_query) return {};
   for (const api::QueryParameter& parameter : target.query) {
-    if (api::AsciiLower(parameter.name) == name) return parameter.value;
+    if (AsciiLower(parameter.name) == name) return parameter.value;
   }
   return {};
 }
@@ -43,7 +44,7 @@ std::string_view SignedValue(const api::RequestHead& head, const api::Target& ta
 std::string AmzHeaders(const api::RequestHead& head, const api::Target& target, bool in_query) {
   std::map<std::string, std::string> found;
   const auto add = [&found](std::string_view name, std::string_view value) {
-    std::string lower = api::AsciiLower(name);
+    std::string lower = AsciiLower(name);
     if (!lower.starts_with("x-amz-")) return;
     const auto [place, is_new] = found.try_emplace(std::move(lower), value);
     if (!is_new) place->second.append(",").append(value);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "base/ascii.h"
 #include "emulator/api/errors.h"
 #include "emulator/api/text.h"
 #include "emulator/faults/accept_action_document.h"
@@ -48,7 +49,7 @@ Result<void> ReadFlag(const JsonFields& fields, std::string_view name, bool& int
 Result<void> CheckErrorHeaders(const JsonFields& fields, const ErrorAction& error) {
   constexpr std::array<std::string_view, 3> kOfTheWire{"content-length", "transfer-encoding", "connection"};
   for (const auto& [name, value] : error.headers) {
-    const std::string lower = api::AsciiLower(name);
+    const std::string lower = AsciiLower(name);
     if (std::find(kOfTheWire.begin(), kOfTheWire.end(), lower) == kOfTheWire.end()) continue;
     return FieldError(fields.Place("headers") + "." + name,
                       "cannot be given: it says how the answer is framed, which follows from `body`, `chunked` and `close`; for a "

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 
+#include "base/ascii.h"
 #include "emulator/http/head_parser.h"
 #include "emulator/http/wire_error.h"
 #include "penstock/base/check.h"
@@ -101,7 +102,7 @@ Result<void> ChunkedDecoder::ReadTrailerLine() {
   if (colon == std::string::npos) return BrokenChunks("a trailer has no colon.");
   std::string name = line_.substr(0, colon);
   if (!IsToken(name)) return BrokenChunks("a trailer name is empty or holds a character that is not allowed there.");
-  for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
+  for (char& c : name) c = AsciiLower(c);
   if (ForbiddenInTrailer(name)) return BrokenChunks("a trailer names a field that is not allowed there.");
   const std::string_view value = TrimBlanks(std::string_view(line_).substr(colon + 1));
   if (!IsFieldValue(value)) return BrokenChunks("a trailer value holds a control character.");

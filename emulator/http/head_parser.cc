@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "base/ascii.h"
 #include "emulator/http/wire_error.h"
 
 namespace penstock::emulator::http {
@@ -60,7 +61,6 @@ bool All(const ByteClass& allowed, std::string_view text) {
   return true;
 }
 
-char Lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; }
 
 // Takes one line off the front of `rest`; the line has no terminator. False: the terminator is not CRLF.
 bool TakeLine(std::string_view& rest, std::string_view& line) {
@@ -155,7 +155,7 @@ std::string_view TrimBlanks(std::string_view text) {
 bool EqualsIgnoringCase(std::string_view a, std::string_view b) {
   if (a.size() != b.size()) return false;
   for (std::size_t i = 0; i < a.size(); ++i) {
-    if (Lower(a[i]) != Lower(b[i])) return false;
+    if (AsciiLower(a[i]) != AsciiLower(b[i])) return false;
   }
   return true;
 }

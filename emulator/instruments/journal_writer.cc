@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/ascii.h"
 #include "emulator/api/body_size.h"
 #include "emulator/api/sdk_attempt.h"
 #include "emulator/api/text.h"
@@ -58,7 +59,7 @@ bool IsChecksum(std::string_view name) {
 
 void AddPair(std::string& list, std::string_view name, std::string_view value) {
   if (!list.empty()) list += ',';
-  list += api::AsciiLower(name);
+  list += AsciiLower(name);
   list += '=';
   list += value;
 }

@@ -1,0 +1,20 @@
+// Letters of ASCII; other bytes stay as they are.
+#ifndef PENSTOCK_BASE_ASCII_H_
+#define PENSTOCK_BASE_ASCII_H_
+
+#include <string>
+#include <string_view>
+
+namespace penstock {
+
+constexpr char AsciiLower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+inline std::string AsciiLower(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower) c = AsciiLower(c);
+  return lower;
+}
+
+}  // namespace penstock
+
+#endif  // PENSTOCK_BASE_ASCII_H_
