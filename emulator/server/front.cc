@@ -1,13 +1,29 @@
 #include "emulator/server/front.h"
 
+#include <optional>
+#include <string>
 #include <utility>
 
 #include "emulator/api/claimed_key.h"
+#include "emulator/api/directory_session.h"
 #include "emulator/api/router.h"
+#include "emulator/auth/session_token.h"
 #include "emulator/server/admin.h"
 
 namespace penstock::emulator::server {
 namespace {
+
+constexpr std::string_view kSessionTokenQuery = "X-Amz-S3session-Token";
+
+// Whose session the request says it was signed with; nothing is verified.
+std::optional<std::string> ClaimedSessionOwner(const api::Exchange& exchange) {
+  auto token = exchange.request.Find(api::kSessionTokenHeader);
+  if (!token) token = exchange.target.Get(kSessionTokenQuery);
+  if (!token) return std::nullopt;
+  auto claim = auth::ReadSessionToken(*token);
+  if (!claim) return std::nullopt;
+  return std::move(claim->parent);
+}
 
 class Front final : public api::Handler {
  public:
@@ -33,7 +49,8 @@ class Front final : public api::Handler {
  private:
   std::shared_ptr<api::Namespace> ClaimedNamespace(const api::Exchange& exchange) const {
     if (!options_.by_claim) return directory_.NamespaceOf(nullptr);
-    const std::string_view key = api::ClaimedAccessKey(exchange.request, exchange.target);
+    const std::optional<std::string> owner = ClaimedSessionOwner(exchange);
+    const std::string_view key = owner ? std::string_view(*owner) : api::ClaimedAccessKey(exchange.request, exchange.target);
     return directory_.NamespaceOf(key.empty() ? nullptr : directory_.FindUser(key).get());
   }
 

@@ -2,17 +2,27 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
+#include "emulator/api/text.h"
+#include "emulator/auth/session_token.h"
+
 namespace penstock::emulator::server {
 namespace {
 
-class NobodyDirectory final : public auth::Directory {
+// Knows one user, who has a space of his own.
+class OneUserDirectory final : public auth::Directory {
  public:
-  std::shared_ptr<const auth::User> FindUser(std::string_view) const override { return nullptr; }
-  std::shared_ptr<api::Namespace> NamespaceOf(const auth::User*) const override { return space; }
+  std::shared_ptr<const auth::User> FindUser(std::string_view key) const override { return key == user->access_key_id ? user : nullptr; }
+  std::shared_ptr<api::Namespace> NamespaceOf(const auth::User* found) const override { return found == nullptr ? space : own_space; }
   api::Identity IdentityOf(std::string_view) const override { return {}; }
   const api::Identity& DefaultIdentity() const override { return nobody; }
   api::Identity nobody;
+  std::shared_ptr<const auth::User> user =
+      std::make_shared<auth::User>(auth::User{.access_key_id = "AKIDUSER", .secret_access_key = "secret"});
   std::shared_ptr<api::Namespace> space = std::make_shared<api::Namespace>();
+  std::shared_ptr<api::Namespace> own_space = std::make_shared<api::Namespace>();
 };
 
 class Teapot final : public api::Handler {
@@ -22,14 +32,15 @@ class Teapot final : public api::Handler {
 
 class FrontTest : public testing::Test {
  protected:
-  void Handle(std::string_view target) {
+  void Handle(std::string_view target, const std::vector<api::HeaderView>& more = {}) {
     head_.method = "GET";
     head_.target = target;
     head_.headers = {{"Host", "bucket.localhost:9000"}};
+    head_.headers.insert(head_.headers.end(), more.begin(), more.end());
     front_->Handle(exchange_);
   }
 
-  NobodyDirectory directory_;
+  OneUserDirectory directory_;
   Counters counters_;
   Teapot next_;
   std::unique_ptr<api::Handler> front_ = MakeFront({.hosts = api::HostRules::Default("us-east-1")}, directory_, counters_, next_);
@@ -42,6 +53,36 @@ TEST_F(FrontTest, NamesTargetAndOperation) {
   Handle("/key");
   EXPECT_EQ(exchange_.target.bucket.value, "bucket");
   EXPECT_EQ(exchange_.operation, "GetObject");
+  EXPECT_EQ(exchange_.space, directory_.space);
+}
+
+std::string Authorization(const std::string& key) {
+  return "AWS4-HMAC-SHA256 Credential=" + key + "/20260101/us-east-1/s3/aws4_request, SignedHeaders=host, Signature=0";
+}
+
+TEST_F(FrontTest, TheSpaceIsThatOfTheClaimedKey) {
+  const std::string authorization = Authorization("AKIDUSER");
+  Handle("/key", {{"Authorization", authorization}});
+  EXPECT_EQ(exchange_.space, directory_.own_space);
+}
+
+TEST_F(FrontTest, TheSpaceOfASessionIsThatOfWhoHasIt) {
+  const auto session = auth::IssueSession("secret", {.parent = "AKIDUSER", .session = {.bucket = "bucket"}});
+  const std::string authorization = Authorization(session.access_key_id);
+  Handle("/key", {{"Authorization", authorization}, {"x-amz-s3session-token", session.session_token}});
+  EXPECT_EQ(exchange_.space, directory_.own_space);
+}
+
+TEST_F(FrontTest, TheSpaceOfASessionInAUrlIsThatOfWhoHasIt) {
+  const auto session = auth::IssueSession("secret", {.parent = "AKIDUSER", .session = {.bucket = "bucket"}});
+  Handle("/key?X-Amz-Credential=" + session.access_key_id + "%2F20260101%2Fus-east-1%2Fs3express%2Faws4_request&X-Amz-S3session-Token=" +
+         api::PercentEncode(session.session_token));
+  EXPECT_EQ(exchange_.space, directory_.own_space);
+}
+
+TEST_F(FrontTest, ABrokenSessionTokenIsNobodys) {
+  const std::string authorization = Authorization("ASIA0123456789ABCDEF");
+  Handle("/key", {{"Authorization", authorization}, {"x-amz-s3session-token", "bm8gdG9rZW4="}});
   EXPECT_EQ(exchange_.space, directory_.space);
 }
 
