@@ -11,6 +11,7 @@ import time
 import urllib.request
 from pathlib import Path
 
+import penstock
 from harness import BUILD, Measurement, Row, interleave, rows, run_json
 from servers import CREDENTIALS, free_port, penstock_emulator
 
@@ -24,6 +25,10 @@ MEASURED_S = 60
 STARTING_S = 5
 BATCH = 256
 BATCHES = 400
+COLD_THREADS = 64
+ROUND_TRIP_S = 1.0
+DIRECTORY_BUCKET = "bench--use1-az1--x-s3"
+CELLS = 1000
 
 
 def counters(admin: str) -> dict[str, int]:
@@ -115,4 +120,63 @@ def hedge(rounds: int) -> list[Row]:
     return rows(results, "penstock", quantities)
 
 
-SCENARIOS = [throttle, hedge]
+def sessions_made(admin: str) -> int:
+    """How often CreateSession was asked of an emulator, from its journal."""
+    question = {"question": "count", "filter": {"operations": ["CreateSession"]}}
+    request = urllib.request.Request(f"{admin}/_penstock/journal-query", data=json.dumps(question).encode())
+    with urllib.request.urlopen(request, timeout=30) as answer:
+        return int(json.load(answer)["count"])
+
+
+def express_session(rounds: int) -> list[Row]:
+    """64 threads read a directory bucket at once with a new client, every answer a second away: what the session costs."""
+    port = free_port()
+    admin = f"http://127.0.0.1:{port}"
+    with tempfile.TemporaryDirectory() as folder:
+        faults = Path(folder) / "faults.json"
+        faults.write_text(json.dumps([{"do": {"latency": {"ms": ROUND_TRIP_S * 1000}}}]))
+        options = ("--memory", "--faults", str(faults), "--admin-port", str(port))
+        with penstock_emulator(*options, journal=True) as server:
+            client = penstock.S3Client(
+                "us-east-1", server.endpoint, s3client_config=penstock.S3ClientConfig(force_path_style=True)
+            )
+            client.create_bucket(DIRECTORY_BUCKET)
+            with client.put_object(DIRECTORY_BUCKET, "train/one") as writer:
+                writer.write(os.urandom(1024))
+            program = str(CLIENTS / "python_express.py")
+
+            def seconds(mode: str) -> float:
+                command = [sys.executable, program, server.endpoint, DIRECTORY_BUCKET, "train/one", str(COLD_THREADS), mode]
+                return run_json(command, CREDENTIALS)["seconds"]
+
+            def measure() -> Measurement:
+                plain, before = seconds("plain"), sessions_made(admin)
+                added = (seconds("session") - plain) / ROUND_TRIP_S
+                return {"sessions": sessions_made(admin) - before, "added": added}
+
+            results = interleave({"penstock": measure}, rounds)
+    quantities = {
+        "sessions": ("express.session", "CreateSession requests, 64 cold threads"),
+        "added": ("express.session.added", "round trips more than without a session"),
+    }
+    return rows(results, "penstock", quantities)
+
+
+def matrix(rounds: int) -> list[Row]:
+    """A sample of the fault matrix: what came of it, once whatever is asked."""
+    del rounds
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder) / "matrix.json"
+        command = [sys.executable, "-m", "penstock.conformance.matrix", "--sample", str(CELLS), "--json", str(report)]
+        subprocess.run(command, stdout=subprocess.DEVNULL, timeout=3600, check=False)  # its status tells of defects too
+        facts = json.loads(report.read_text())["summary"]
+    quantities = {
+        "cells": ("matrix.cells", "of fault, request, plane"),
+        "silent_corruptions": ("matrix", "silent corruptions"),
+        "hangs": ("matrix.hangs", "hangs"),
+        "uploads_left_open": ("matrix.uploads", "uploads left open"),
+    }
+    return rows({"penstock": [{name: facts[name] for name in quantities}]}, "penstock", quantities)
+
+
+SCENARIOS = [throttle, hedge, express_session, matrix]
