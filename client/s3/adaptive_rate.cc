@@ -14,30 +14,30 @@ constexpr double kLeastRate = 0.5;
 constexpr double kLeastCapacity = 1;
 constexpr double kMostOfMeasured = 2;
 
-double Seconds(std::chrono::nanoseconds time) { return std::chrono::duration<double>(time).count(); }
-
 }  // namespace
 
 AdaptiveRate::AdaptiveRate(MonotonicTime now) : zero_(now) { line_.Reset(now); }
 
+void AdaptiveRate::Advance(MonotonicTime now) { line_.Move(rate_, std::max(rate_, kLeastCapacity), now); }
+
 Turn AdaptiveRate::Join(MonotonicTime now) {
   const MutexLock lock(mutex_);
   if (!enabled_) return 0;
-  line_.Move(rate_, std::max(rate_, kLeastCapacity), now);
+  Advance(now);
   return line_.Join();
 }
 
 std::chrono::nanoseconds AdaptiveRate::WaitFor(Turn turn, MonotonicTime now) {
   if (turn == 0) return {};
   const MutexLock lock(mutex_);
-  line_.Move(rate_, std::max(rate_, kLeastCapacity), now);
+  Advance(now);
   return line_.WaitFor(turn, rate_);
 }
 
 void AdaptiveRate::Leave(Turn turn, MonotonicTime now) {
   if (turn == 0) return;
   const MutexLock lock(mutex_);
-  line_.Move(rate_, std::max(rate_, kLeastCapacity), now);
+  Advance(now);
   line_.Leave();
 }
 
@@ -54,7 +54,7 @@ void AdaptiveRate::Measure(MonotonicTime now) {
 void AdaptiveRate::OnAnswer(bool throttled, MonotonicTime, MonotonicTime now) {
   const MutexLock lock(mutex_);
   Measure(now);
-  if (enabled_) line_.Move(rate_, std::max(rate_, kLeastCapacity), now);
+  if (enabled_) Advance(now);
   const double at = Seconds(now - zero_);
   double wanted = 0;
   if (throttled) {

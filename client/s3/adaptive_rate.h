@@ -21,6 +21,7 @@ class AdaptiveRate final : public RateLimiter {
   double rate() const;
 
  private:
+  void Advance(MonotonicTime now) PENSTOCK_REQUIRES(mutex_);
   void Measure(MonotonicTime now) PENSTOCK_REQUIRES(mutex_);
 
   mutable Mutex mutex_;

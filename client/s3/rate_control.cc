@@ -39,8 +39,6 @@ constexpr double kSettleAgainShare = 0.3;   // the limit has fallen, or others h
 constexpr double kQuietIntervals = 3;       // without a refusal for longer the limit seems to have risen
 constexpr seconds kUnusedFor{60};           // nobody waits: there is nothing to hold back
 
-double Seconds(nanoseconds time) { return std::chrono::duration<double>(time).count(); }
-
 std::string_view PrefixOf(std::string_view key) {
   const std::size_t first = key.find('/');
   if (first == std::string_view::npos) return {};

@@ -9,6 +9,8 @@
 
 namespace penstock::s3 {
 
+inline double Seconds(std::chrono::nanoseconds time) { return std::chrono::duration<double>(time).count(); }
+
 // A place in a line. 0: it may go at once, whatever the line does.
 using Turn = double;
 
@@ -37,7 +39,7 @@ class TurnLine {
   }
   // Moves it on; saves at most `burst` turns for those who come. Returns the seconds that have passed.
   double Move(double rate, double burst, MonotonicTime now) {
-    const double passed = std::max(0.0, std::chrono::duration<double>(now - moved_).count());
+    const double passed = std::max(0.0, Seconds(now - moved_));
     moved_ = std::max(moved_, now);
     admitted_ = std::min(admitted_ + rate * passed, joined_ + burst);
     return passed;

@@ -8,12 +8,11 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import TypeVar
 
+from .._waiting import LONGEST_WAIT_S
 from ._shard import Shard
 from ._sink import UploadSink
 
 Result = TypeVar("Result")
-
-LONGEST_WAIT_S = 0.25
 
 
 class _GivenUp(Exception):
@@ -76,7 +75,7 @@ def upload_all(
     for thread in threads:
         while thread.is_alive():
             try:
-                thread.join(LONGEST_WAIT_S)  # in turns: a signal that comes just before Python begins to wait does not wake it
+                thread.join(LONGEST_WAIT_S)
             except BaseException as error:  # Ctrl-C ends the other uploads too
                 fail(error)
     if failures:

@@ -13,13 +13,14 @@ from collections.abc import Callable, Coroutine
 from concurrent.futures import Future, wait
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from .._waiting import LONGEST_WAIT_S
+
 if TYPE_CHECKING:
     from .._progress import ProgressCallback
 
 T = TypeVar("T")
 
 MOST_THREADS = 32
-LONGEST_WAIT_S = 0.25
 
 
 class CancelledError(Exception):
@@ -137,7 +138,6 @@ def sync(loop: asyncio.AbstractEventLoop | None, function: Callable[..., Corouti
         raise RuntimeError(f"{function.__name__}() would wait for its own thread; await it instead")
     future = asyncio.run_coroutine_threadsafe(function(*args, **kwargs), loop)
     try:
-        # In turns: a signal that comes just before Python begins to wait does not wake it.
         while not wait([future], LONGEST_WAIT_S).done:
             pass
         return future.result()

@@ -243,15 +243,20 @@ def _delete_objects(world: World, size: str) -> Trial:
     return Trial(run, lambda got: all(code for _, code, _ in got), state)
 
 
+def _taken_away(world: World, bucket: str) -> bool:
+    """Whether the bucket was there; it is not any more."""
+    there = bucket in [name for name, _ in world.clean._client.list_buckets()]
+    if there:
+        world.clean.delete_bucket(bucket)
+    return there
+
+
 def _create_bucket(world: World, size: str) -> Trial:
     del size
     client, name = world.client(), f"made-{world.key()[:7]}"
 
     def state() -> str:
-        there = name in [bucket for bucket, _ in world.clean._client.list_buckets()]
-        if there:
-            world.clean.delete_bucket(name)
-        return "after" if there else "before"
+        return "after" if _taken_away(world, name) else "before"
 
     return Trial(lambda: client.create_bucket(name), lambda got: got is None, state)
 
@@ -262,10 +267,7 @@ def _delete_bucket(world: World, size: str) -> Trial:
     world.clean.create_bucket(name)
 
     def state() -> str:
-        there = name in [bucket for bucket, _ in world.clean._client.list_buckets()]
-        if there:
-            world.clean.delete_bucket(name)
-        return "before" if there else "after"
+        return "before" if _taken_away(world, name) else "after"
 
     return Trial(lambda: client.delete_bucket(name), lambda got: got is None, state)
 
