@@ -229,9 +229,12 @@ void BindObjects(Guarded<PyClient>& client) {
         return Call(self, HeadObjectRequest{BucketName(bucket.value), ObjectKey(key.value), VersionId(version.value), {}});
       }, "bucket"_a, "key"_a, "version_id"_a = "")
       .def("put_object", &PutObject, "bucket"_a, "key"_a, "data"_a, "if_match"_a = py::none(), "if_none_match"_a = false)
-      .def("delete_object", [](const PyClient& self, const Text<"bucket">& bucket, const Text<"key">& key, const Text<"version_id">& version) {
-        Call(self, DeleteObjectRequest{BucketName(bucket.value), ObjectKey(key.value), VersionId(version.value), {}});
-      }, "bucket"_a, "key"_a, "version_id"_a = "")
+      .def("delete_object", [](const PyClient& self, const Text<"bucket">& bucket, const Text<"key">& key, const Text<"version_id">& version,
+                               const Named<"if_match", std::optional<std::string>>& if_match) {
+        DeleteObjectRequest request{BucketName(bucket.value), ObjectKey(key.value), VersionId(version.value), {}, {}};
+        if (if_match.value) request.if_match = ETag(*if_match.value);
+        Call(self, std::move(request));
+      }, "bucket"_a, "key"_a, "version_id"_a = "", "if_match"_a = py::none())
       .def("delete_objects", [](const PyClient& self, const Text<"bucket">& bucket, const Named<"keys", std::vector<std::string>>& keys) {
         DeleteObjectsRequest request{BucketName(bucket.value), {}, {}};
         for (const std::string& key : keys.value) request.keys.emplace_back(key);

@@ -287,16 +287,18 @@ class S3Client(DirectoryBuckets):
         restore = RestoreStatus.from_header(found.restore)
         return HeadObjectResult(f'"{found.etag}"', found.size, found.last_modified, found.storage_class or None, restore)
 
-    def delete_object(self, bucket: str, key: str, *, version_id: str | None = None) -> None:
+    def delete_object(self, bucket: str, key: str, *, version_id: str | None = None, if_match: str | None = None) -> None:
         """Deletes an object; deleting what is not there succeeds.
 
         Where the bucket keeps versions the object's versions stay, below a delete marker.
 
         Args:
             version_id: This version, or delete marker, is removed for good instead; None: the object.
+            if_match: Delete only the object of this ETag; another raises S3PreconditionFailedError and stays, and a server may
+                raise S3NotFoundError where there is none. Servers that do not know the condition may delete whatever is there.
         """
         log.debug("DeleteObject s3://%s/%s", bucket, key)
-        self._client.delete_object(bucket, key, checked_version(bucket, version_id))
+        self._client.delete_object(bucket, key, checked_version(bucket, version_id), if_match and if_match.strip('"'))
 
     def copy_object(
         self, src_bucket: str, src_key: str, dst_bucket: str, dst_key: str, *, src_version_id: str | None = None

@@ -678,6 +678,35 @@ def test_prune_spares_what_a_save_replaces_at_the_last_moment(client, bucket, co
     assert deletable & set(keys(client, bucket)) == left
 
 
+def test_prune_spares_what_is_published_after_its_last_look(client, bucket, command, run_folder, monkeypatch, saved):
+    looked = _prune._is_as_planned
+
+    def and_then_a_save(place: Any, found: Any, info: Any) -> bool:
+        as_planned = looked(place, found, info)
+        if info.key == "run/step_1/.metadata":
+            upload(client, bucket, "run/step_1/", saved[0])
+        return as_planned
+
+    monkeypatch.setattr(_prune, "_is_as_planned", and_then_a_save)
+    text = command("prune", run_folder, "--keep", "1", "--yes", status=1)
+    assert f"{run_folder}/step_1/.metadata: changed while this ran, and stays" in text
+    assert folders(client, bucket) == ["run/step_1", "run/step_3"]
+    assert command.json("verify", f"{run_folder}/step_1")["intact"]
+
+
+def test_prune_takes_what_is_gone_for_deleted(client, bucket, command, run_folder, monkeypatch):
+    looked = _prune._is_as_planned
+
+    def and_then_another_prune(place: Any, found: Any, info: Any) -> bool:
+        as_planned = looked(place, found, info)
+        client.delete_object(bucket, info.key)
+        return as_planned
+
+    monkeypatch.setattr(_prune, "_is_as_planned", and_then_another_prune)
+    command("prune", run_folder, "--keep", "1", "--yes")
+    assert folders(client, bucket) == ["run/step_3"]
+
+
 def test_prune_gives_up_when_the_listing_does(emulator, client, bucket, command, run_folder, monkeypatch):
     """An incomplete list deletes nothing."""
     emulator.faults().set([{"when": {"operation": "ListObjectsV2"}, "do": {"error": {"code": "AccessDenied"}}}])

@@ -54,7 +54,7 @@ class Deletion : public std::enable_shared_from_this<Deletion> {
       const ObjectKey key = singles_[next_++];
       ++under_way_;
       mutex_.Unlock();
-      verbs_.one({request_.bucket, key, {}, request_.options}, [self = shared_from_this(), key](const Result<NoResponse>& result) {
+      verbs_.one({request_.bucket, key, {}, request_.options, {}}, [self = shared_from_this(), key](const Result<NoResponse>& result) {
         self->Ended(key, result);
       });
       mutex_.Lock();

@@ -191,6 +191,10 @@ Result<PutObjectResponse> MemoryState::Append(const PutObjectRequest& request, c
 Result<NoResponse> MemoryState::Apply(const DeleteObjectRequest& request) {
   const MutexLock lock(mutex_);
   PENSTOCK_ASSIGN(StoredBucket * bucket, FindBucket(request.bucket));
+  const auto found = bucket->objects.find(request.key.value);
+  if (request.if_match && found != bucket->objects.end() && found->second.metadata.etag != *request.if_match) {
+    return PreconditionFailed("If-Match");
+  }
   // Deleting a version that is not there succeeds.
   if (request.version_id.empty() || request.version_id.value == kNullVersion) bucket->objects.erase(request.key.value);
   return NoResponse{};

@@ -113,6 +113,20 @@ TEST_F(MemoryStateTest, DeletingWhatIsNotThereSucceeds) {
   EXPECT_TRUE(state_.Apply(request).ok());
 }
 
+TEST_F(MemoryStateTest, DeletesOnlyTheObjectOfThatETag) {
+  const auto written = Put("x");
+  ASSERT_TRUE(written.ok());
+  DeleteObjectRequest request;
+  request.bucket = kBucket;
+  request.key = kKey;
+  request.if_match = ETag("another");
+  EXPECT_EQ(state_.Apply(request).error().kind, ErrorKind::kPreconditionFailed);
+  request.if_match = written->etag;
+  EXPECT_TRUE(state_.Apply(request).ok());
+  EXPECT_EQ(Get().error().code, "NoSuchKey");
+  EXPECT_TRUE(state_.Apply(request).ok()) << "deleting what is not there succeeds";
+}
+
 TEST_F(MemoryStateTest, DeleteObjectsTakesAThousandKeys) {
   ASSERT_TRUE(Put("x").ok());
   DeleteObjectsRequest request;
@@ -153,9 +167,9 @@ TEST_F(MemoryStateTest, AnObjectIsItsOnlyVersion) {
   EXPECT_EQ(state_.Apply(copy).error().code, "NoSuchVersion");
   copy.source_version_id = null_version;
   EXPECT_TRUE(state_.Apply(copy).ok());
-  EXPECT_TRUE(state_.Apply(DeleteObjectRequest{kBucket, kKey, other, {}}).ok());
+  EXPECT_TRUE(state_.Apply(DeleteObjectRequest{kBucket, kKey, other, {}, {}}).ok());
   EXPECT_TRUE(Get().ok());
-  EXPECT_TRUE(state_.Apply(DeleteObjectRequest{kBucket, kKey, null_version, {}}).ok());
+  EXPECT_TRUE(state_.Apply(DeleteObjectRequest{kBucket, kKey, null_version, {}, {}}).ok());
   EXPECT_EQ(Get().error().code, "NoSuchKey");
 }
 

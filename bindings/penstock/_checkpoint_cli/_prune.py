@@ -6,7 +6,7 @@ import argparse
 import sys
 import time
 
-from .._exceptions import S3Exception
+from .._exceptions import S3Exception, S3NotFoundError, S3PreconditionFailedError
 from .._objects import ObjectInfo
 from . import _ls
 from ._catalog import DCP
@@ -36,14 +36,25 @@ def _is_as_planned(place: Place, found: Plan, info: ObjectInfo) -> bool:
     return now is None or (now.etag, int(now.last_modified)) == (info.etag, int(info.last_modified))
 
 
+def _deleted(place: Place, info: ObjectInfo) -> bool:
+    """Deletes it if it still has that ETag; whether nothing is there now, as far as the server knows the condition."""
+    try:
+        place.client.delete_object(place.bucket, info.key, if_match=info.etag)
+    except S3PreconditionFailedError:
+        return False
+    except S3NotFoundError as error:
+        if error.code == "NoSuchBucket":
+            raise
+    return True
+
+
 def _delete_roots(place: Place, found: Plan, roots: list[ObjectInfo]) -> tuple[list[str], set[str]]:
     """One by one, each looked at right before. Returns what stays in words, and the folders of metadata that stay."""
     failures: list[str] = []
     kept: set[str] = set()
     for at, info in enumerate(roots):
         try:
-            if _is_as_planned(place, found, info):
-                place.client.delete_object(place.bucket, info.key)
+            if _is_as_planned(place, found, info) and _deleted(place, info):
                 continue
         except S3Exception as error:
             failures.append(f"{place.uri(info.key)} and the {len(roots) - at - 1} behind it stay: {error}")

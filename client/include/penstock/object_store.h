@@ -145,6 +145,7 @@ struct DeleteObjectRequest {
   ObjectKey key;
   VersionId version_id;
   CallOptions options;
+  std::optional<ETag> if_match;  // another ETag: kPreconditionFailed, and the object stays
 };
 
 struct DeleteObjectsResponse {

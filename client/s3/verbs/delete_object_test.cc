@@ -14,6 +14,12 @@ TEST(DeleteObjectTest, NamesKeyAndVersion) {
   EXPECT_EQ(Golden(BuildRequest(request, Context())), "DELETE /b/a/b?versionId=v\n\n");
 }
 
+TEST(DeleteObjectTest, OnlyTheObjectOfThatETag) {
+  DeleteObjectRequest request{.bucket = BucketName("b"), .key = ObjectKey("k")};
+  request.if_match = ETag("e1");
+  EXPECT_EQ(Golden(BuildRequest(request, Context())), "DELETE /b/k\nIf-Match: \"e1\"\n\n");
+}
+
 TEST(DeleteObjectTest, AnEmptyKeyNeverBecomesDeleteBucket) {
   const DeleteObjectRequest request{.bucket = BucketName("b")};
   EXPECT_EQ(BuildRequest(request, Context()).error().kind, ErrorKind::kInvalidArgument);
