@@ -1,9 +1,9 @@
 """The first reads of a directory bucket by a client that has no session yet, from many threads at once.
 
-    python_express.py ENDPOINT BUCKET KEY THREADS session|plain
+    python_express.py ENDPOINT BUCKET KEY THREADS session|plain|make
 
-`plain` signs with the credentials themselves, so that it needs no session. Prints the seconds until the last thread has its
-object, as one JSON line.
+`plain` signs with the credentials themselves, so that it needs no session; `make` makes the bucket and the object. Prints the
+seconds until the last thread has its object, as one JSON line.
 """
 
 from __future__ import annotations
@@ -21,7 +21,11 @@ def main() -> None:
     config = penstock.S3ClientConfig(
         force_path_style=True, hedge_reads=False, disable_s3_express_session_auth=mode == "plain", max_attempts=1
     )
-    client = penstock.S3Client("us-east-1", endpoint, s3client_config=config)
+    client = penstock.S3Client("us-east-1", endpoint=endpoint, s3client_config=config)
+    if mode == "make":
+        client.create_bucket(bucket)
+        with client.put_object(bucket, key) as writer:
+            writer.write(bytes(1024))
     start = threading.Barrier(int(threads) + 1)
     read: list[bytes] = []
 

@@ -37,7 +37,7 @@ def connector_read(package: str) -> Callable[[str, str, str], Callable[[], objec
         module = importlib.import_module(package)
         config = module.S3ClientConfig(force_path_style=True)
         if package == "penstock":
-            client = module.S3Client("us-east-1", endpoint, s3client_config=config)
+            client = module.S3Client("us-east-1", endpoint=endpoint, s3client_config=config)
         else:
             from s3torchconnector._s3client import S3Client
 

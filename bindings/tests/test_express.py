@@ -56,6 +56,20 @@ def sessions(client: penstock.S3Client) -> int:
     return int(client.stats()["requests"].get("CreateSession", 0))
 
 
+def test_a_sessions_requests_meet_the_faults_of_who_asked_for_it(namespace, client, bucket):
+    put(client, bucket, "key", b"text")
+    journal = namespace.journal
+    namespace.faults.set([{"do": {"slow_down": {}}, "when": {"operation": "GetObject"}, "limit": {"times": 1}}])
+    assert get(client, bucket, "key") == b"text"
+    assert journal.count(operations=["GetObject"], status=503) == 1
+
+
+def test_sessions_live_where_the_servers_clock_is_ahead(namespace, client, bucket):
+    put(client, bucket, "key", b"text")
+    namespace.faults.set([{"do": {"clock_skew": {"ahead_s": 1200}}}])
+    assert get(namespace.client(), bucket, "key") == b"text"
+
+
 def test_a_directory_bucket_is_used_like_any_other(client, bucket):
     put(client, bucket, "a/b", b"text")
     assert get(client, bucket, "a/b") == b"text"

@@ -2,6 +2,7 @@
 #include <string>
 
 #include "base/dates.h"
+#include "base/time_ahead.h"
 #include "emulator/api/access.h"
 #include "emulator/api/directory_session.h"
 #include "emulator/api/documents.h"
@@ -63,7 +64,7 @@ Result<void> CreateSession(Call& call) {
   session.bucket = call.bucket().value;
   PENSTOCK_ASSIGN(session.read_only, ReadMode(call));
   PENSTOCK_TRY(ReadSessionEncryption(call, session));
-  session.expires = call.exchange.space->clock->Now() + kSessionLifetime;
+  session.expires = TimeAhead(call.exchange.space->clock->Now(), call.exchange.clock_ahead) + kSessionLifetime;
   if (call.exchange.sessions == nullptr) return NotImplemented("Nobody here makes the credentials of sessions.");
   const SessionCredentials credentials = call.exchange.sessions->Issue(session);
   if (!session.encryption.empty()) call.response().Add(std::string(kEncryptionHeader), session.encryption);
