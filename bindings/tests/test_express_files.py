@@ -40,6 +40,29 @@ def test_a_file_system_lists_finds_and_globs(emulator, listed):
     assert fs.isdir(f"{listed}/step1") and fs.isfile(f"{listed}/step") and not fs.exists(f"{listed}/ste")
 
 
+def test_a_file_is_moved_by_one_request(emulator, client, listed):
+    fs = file_system(emulator)
+    before = emulator.journal().last
+    fs.mv(f"{listed}/step1/a", f"s3://{listed}/moved")
+    fs.move(f"{listed}/step1/b", f"{listed}/into/")
+    fs.mv(f"{listed}/step2", f"{listed}/into")
+    fs.mv(f"{listed}/step", f"{listed}/step")
+    entries = emulator.journal().entries(after=before)
+    assert [entry.operation for entry in entries if entry.operation not in ("HeadObject", "ListObjectsV2", "CreateSession")] == [
+        "RenameObject"
+    ] * 3
+    assert set(keys(client, listed)) == {"moved", "into/b", "into/step2", "step", "step10/a", "other/step1"}
+    assert fs.cat(f"{listed}/into/b") == b"step1/b"
+
+
+def test_what_is_no_file_is_not_renamed(emulator, client, listed):
+    fs = file_system(emulator)
+    with pytest.raises(FileNotFoundError):
+        fs.mv(f"{listed}/nothing", f"{listed}/moved")
+    fs.mv(f"{listed}/step1", f"{listed}/moved", recursive=True)
+    assert {name for name in keys(client, listed) if name.startswith("moved")} == {"moved/a", "moved/b"}
+
+
 def test_a_file_system_moves_and_removes(emulator, client, listed):
     fs = file_system(emulator)
     fs.mv(f"{listed}/step1/a", f"{listed}/moved/a")

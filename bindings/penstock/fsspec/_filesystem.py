@@ -7,6 +7,7 @@ import io
 import os
 from collections.abc import Mapping
 from datetime import datetime
+from glob import has_magic
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from fsspec.compression import compr
 from fsspec.core import get_compression
 from fsspec.utils import isfilelike
 
+from .._versions import is_directory_bucket
 from ._bulk import BulkOperations
 from ._files import CompressedWriter, ReadFile, TextWriter
 from ._opening import open_file
@@ -281,6 +283,27 @@ class PenstockFileSystem(BulkOperations, AsyncFileSystem):
         path1, path2 = self._strip_protocol(path1), self._strip_protocol(path2)
         self._store.copy(path1, path2)
         self.invalidate_cache(path2)
+
+    def mv(self, path1: Any, path2: Any, recursive: bool = False, maxdepth: int | None = None, **kwargs: Any) -> None:
+        """Copies inside S3, then deletes. One file within a directory bucket is renamed instead, at once and without a copy."""
+        renamed = self._renamed(path1, path2) if not recursive and isinstance(path1, str) and isinstance(path2, str) else None
+        if renamed is None:
+            super().mv(path1, path2, recursive=recursive, maxdepth=maxdepth, **kwargs)
+            return
+        self._store.rename(*renamed)
+        for path in renamed:
+            self.invalidate_cache(path)
+
+    def _renamed(self, path1: str, path2: str) -> tuple[str, str] | None:
+        """The old name and the new of a file that one request moves; None: there is no such file."""
+        source, target = self._strip_protocol(path1), self._strip_protocol(path2)
+        bucket = split(source)[0]
+        if source == target or bucket != split(target)[0] or not is_directory_bucket(bucket):
+            return None
+        if has_magic(path1) or not self.isfile(source):
+            return None
+        into = path2.endswith("/") or self.isdir(target)
+        return source, f"{target}/{source.rpartition('/')[2]}" if into else target
 
     def rm_file(self, path: str, **kwargs: Any) -> None:
         """Deletes an object; one that is not there is deleted already."""

@@ -213,6 +213,11 @@ class Store:
                 raise
             self.made.add(target)
 
+    def rename(self, source: str, target: str) -> None:
+        """One object within a directory bucket."""
+        with mapped(source):
+            self.client.rename_object(split(source)[0], split(source)[1], split(target)[1])
+
     # ---- directories
 
     def create_bucket(self, bucket: str) -> None:
