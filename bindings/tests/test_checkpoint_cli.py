@@ -694,6 +694,18 @@ def test_prune_spares_what_is_published_after_its_last_look(client, bucket, comm
     assert command.json("verify", f"{run_folder}/step_1")["intact"]
 
 
+def test_prune_says_which_files_it_does_not_look_at(client, bucket, command, run_folder):
+    for step in (1, 2):
+        put(client, bucket, f"run/checkpoints/step={step}.ckpt", torch_file({"step": step}))
+    put(client, bucket, "run/checkpoints/last.ckpt", torch_file({}))
+    put(client, bucket, "run/step_1/rank_0.pt", torch_file({}))  # a part of that checkpoint
+    text = command("prune", run_folder, "--keep", "9", "--yes")
+    assert f"2 files in {run_folder}/checkpoints/: neither counted nor deleted" in text
+    assert text.count("neither counted") == 1
+    found = command.json("prune", run_folder, "--keep", "9", "--yes")
+    assert found["elsewhere"] == [{"uri": f"{run_folder}/checkpoints/", "files": 2}]
+
+
 def test_prune_takes_what_is_gone_for_deleted(client, bucket, command, run_folder, monkeypatch):
     looked = _prune._is_as_planned
 

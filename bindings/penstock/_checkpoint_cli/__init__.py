@@ -9,7 +9,8 @@ __all__ = ["add_commands"]
 
 _EPILOG = (
     "Credentials come from the environment, the profile or the instance, as everywhere. "
-    "--json prints one document on standard output. Exit status: 0, 1 where something is missing or damaged, 2 for an error."
+    "--json prints one document on standard output. "
+    "Exit status: 0, 1 where something is missing, damaged or was not agreed to, 2 for an error."
 )
 
 
@@ -25,7 +26,7 @@ def add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     which.add_argument("--version", metavar="ID", dest="version_id", help="a version of the file, or of a directory's .metadata")
     which.add_argument("--as-of", type=_time, metavar="TIME", help="as it was then: 2026-01-31T12:00:00Z, or seconds since 1970")
     restore.add_argument("--dry-run", action="store_true", help="tell what would be restored")
-    prune = _add(verbs, "prune", "deletes all but the newest checkpoints below a prefix")
+    prune = _add(verbs, "prune", "deletes all but the newest checkpoints of a run, which is all that lie below URI together")
     add = prune.add_argument
     add("--keep", type=_count, required=True, metavar="N", help="complete checkpoints that stay, the newest; 1 at least")
     add(

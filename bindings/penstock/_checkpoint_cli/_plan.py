@@ -26,6 +26,7 @@ class Upload:
 @dataclass
 class Plan:
     """`damaged`: checkpoints that are not whole, cannot be read or are being written, and why; they neither count nor go.
+    `elsewhere`: how many files with a number lie in which folders below; they neither count nor go.
     `signs`: etag by key of the metadata and claims that this was made from."""
 
     keep: list[Checkpoint] = field(default_factory=list)
@@ -34,6 +35,7 @@ class Plan:
     orphans: list[ObjectInfo] = field(default_factory=list)
     younger_orphans: int = 0
     uploads: list[Upload] = field(default_factory=list)
+    elsewhere: dict[str, int] = field(default_factory=dict)
     signs: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -125,12 +127,15 @@ def plan(place: Place, keep: int, older_than: float | None, now: float) -> Plan:
     parts: dict[str, list[Checkpoint]] = {}
     unsure: dict[str, Checkpoint] = {}  # by unit: a part of it that is not whole
     most_ranks = 0
-    in_place = any(is_sign(info.key) and folder_of(info.key) == place.folder for info in objects)
-    files_count = not in_place and not survey.closed(place.folder)
+    signed = {folder_of(info.key) for info in objects if is_sign(info.key)}
+    files_count = place.folder not in signed and not survey.closed(place.folder)
     for checkpoint in checkpoints:
         unit = _unit(place.folder, checkpoint)
         if checkpoint.kind != DCP:
-            if files_count and checkpoint.step is not None and "/" not in checkpoint.key[len(place.folder) :]:
+            folder = folder_of(checkpoint.key)
+            if checkpoint.step is not None and folder != place.folder and folder not in signed:
+                found.elsewhere[folder] = found.elsewhere.get(folder, 0) + 1
+            elif checkpoint.step is not None and folder == place.folder and files_count:
                 parts[unit] = [*parts.pop(unit, []), checkpoint]  # the one with the newest part comes last
             continue
         why = survey.why_not_whole(checkpoint) if checkpoint.metadata else "it has no metadata"

@@ -101,6 +101,9 @@ def _print_plan(place: Place, found: Plan) -> None:
             print(_ls.rows(place, checkpoints))
     for checkpoint, why in found.damaged:
         print(f"not complete, so it neither counts nor goes: {one_line(place.uri(checkpoint.key))}: {one_line(why)}")
+    for folder, files in sorted(found.elsewhere.items()):
+        uri = one_line(place.uri(folder))
+        print(f"{many(files, 'file')} in {uri}: neither counted nor deleted, since they are not in the folder itself")
     if found.orphans:
         print(f"{many(len(found.orphans), 'shard')} that no checkpoint refers to:")
         rows = [(size_text(info.size), time_text(info.last_modified), place.uri(info.key)) for info in found.orphans]
@@ -120,6 +123,7 @@ def _document(place: Place, found: Plan, dry_run: bool, failures: list[str]) -> 
         "kept": [_ls.document(place, each) for each in found.keep],
         "deleted": [_ls.document(place, each) for each in found.delete],
         "incomplete": [{"uri": place.uri(each.key), "why": why} for each, why in found.damaged],
+        "elsewhere": [{"uri": place.uri(folder), "files": files} for folder, files in sorted(found.elsewhere.items())],
         "orphans": [place.uri(info.key) for info in found.orphans],
         "kept_orphans": found.younger_orphans,
         "uploads": [{"uri": place.uri(each.key), "initiated": time_text(each.initiated)} for each in found.uploads],

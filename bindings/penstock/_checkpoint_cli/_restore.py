@@ -56,8 +56,8 @@ def _wanted(place: Place, key: str, history: list[ObjectVersion], version_id: st
     if wanted is None and as_of is None:
         raise _versions.no_such(place.bucket, key, version_id or "", history)
     if wanted is None:
-        oldest = time_text(history[-1].last_modified) if history else "never"
-        raise S3NotFoundError(f"{place.uri(key)} was not there at {time_text(as_of or 0)}; its oldest version is of {oldest}")
+        oldest = f"its oldest version is of {time_text(history[-1].last_modified)}" if history else "there is no version of it"
+        raise S3NotFoundError(f"{place.uri(key)} was not there at {time_text(as_of or 0)}; {oldest}")
     if wanted.is_delete_marker:
         raise S3InvalidArgumentError(f"version {version_id!r} of {place.uri(key)} is a delete marker, which holds nothing")
     return wanted
