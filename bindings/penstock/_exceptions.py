@@ -146,7 +146,7 @@ def _headline(kind: str, code: str, operation: str, region: str, message: str) -
     if kind == "access_denied":
         return f"Client error: Forbidden: {message or '<no message>'}"
     if kind == "wrong_region":
-        return f"Client error: Wrong region (expecting {region})"
+        return f"Client error: Wrong region ({f'expecting {region}' if region else 'the answer names none'})"
     if kind == "throttled":
         return "Client error: Request throttled"
     if kind == "invalid_argument":
@@ -156,6 +156,13 @@ def _headline(kind: str, code: str, operation: str, region: str, message: str) -
     if kind == "cancelled":
         return "Client error: Request canceled"
     return f"Client error: {message}"
+
+
+def _told_behind(kind: str, headline: str, message: str, attempts: int) -> str:
+    """The core's own words where the headline has none of them: what may have been carried out, or why nobody tried again."""
+    if message in headline or not (attempts > 1 or kind in ("throttled", "wrong_region")):
+        return ""
+    return f": {message}"
 
 
 def from_error(
@@ -181,11 +188,13 @@ def from_error(
         facts.append(" ".join(filter(None, (named, f"HTTP {status}" if status else ""))))
     if request_id:
         facts.append(f"request id {request_id}")
+    if kind == "wrong_region" and not region and history:
+        facts.append(f"answered by {history[-1][2]}")
     if attempts:
         facts.append("1 attempt" if attempts == 1 else f"{attempts} attempts")
     details = ", ".join(filter(None, facts))
     headline = _headline(kind, code, operation, region, message)
-    text = f"{headline} ({details})" if details else headline
+    text = (f"{headline} ({details})" if details else headline) + _told_behind(kind, headline, message, attempts)
     exception = _BY_KIND.get(kind, S3Exception)(text.translate(_ONE_LINE))
     exception.code, exception.status, exception.operation = code, status, operation
     exception.bucket, exception.key, exception.region = bucket, key, region

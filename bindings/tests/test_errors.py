@@ -13,6 +13,7 @@ from bucket_io import get, put
 from http_answers import answering
 from penstock import S3Client, S3ClientConfig
 from penstock._exceptions import from_error
+from penstock.testing import Emulator
 
 NOWHERE = "no-such-bucket-here"
 
@@ -204,3 +205,62 @@ def test_a_dead_proxy_is_named_without_its_credentials():
         "refused by the proxy 127.0.0.1:1 (http_proxy) on the way to bucket.s3.invalid:9000: nothing listens there" in done.stderr
     )
     assert "secret" not in done.stderr
+
+
+def of(kind, message, **facts):
+    """What the core says, as an exception."""
+    known = {"code": "", "status": 0, "request_id": "", "host_id": "", "operation": "PutObject", "bucket": "b", "key": "k"}
+    return from_error(kind=kind, message=message, **{**known, "region": "", "attempts": 1, **facts})
+
+
+def test_what_the_core_says_of_a_throttled_request_is_told():
+    """Told only 'Request throttled', a caller took a rename that may have happened for one that had not."""
+    text = "Please reduce your request rate. (an earlier attempt of this call got no clear answer and may have been carried out)"
+    error = of("throttled", text, code="SlowDown", status=503, attempts=2)
+    assert str(error) == f"Client error: Request throttled (PutObject s3://b/k, SlowDown HTTP 503, 2 attempts): {text}"
+
+
+def test_an_upload_that_may_have_been_begun_says_so_though_it_is_throttled_then():
+    of_begin = {"operation": "CreateMultipartUpload"}
+    with Emulator() as own:
+        client = own.client(S3ClientConfig(max_attempts=2))
+        client.create_bucket("b-1")
+        lost = {"do": {"reset": {}, "at": "after_commit"}, "when": of_begin, "limit": {"times": 1}}
+        own.faults().set([lost, {"do": {"error": {"code": "SlowDown", "status": 503}}, "when": of_begin}])
+        with pytest.raises(penstock.S3ThrottledError, match="may have been carried out"):
+            client._client.create_multipart_upload("b-1", "k")
+
+
+def test_an_object_that_is_gone_after_a_lost_answer_may_have_been_moved_by_it():
+    text = "No such key. (an earlier attempt of this call got no clear answer and may have been carried out)"
+    error = of("not_found", text, code="NoSuchKey", status=404, operation="RenameObject", attempts=2)
+    assert str(error).startswith(
+        "Service error: The key does not exist (RenameObject s3://b/k, NoSuchKey HTTP 404, 2 attempts): "
+    )
+    assert str(error).endswith(text)
+
+
+@pytest.mark.parametrize(("status", "says"), [(301, "the bucket is in another region"), (307, "redirected")])
+def test_a_redirect_that_names_no_region_says_what_was_answered(status, says):
+    with answering(status) as (client, asked), pytest.raises(penstock.S3WrongRegionError) as caught:
+        get(client, "bucket", "k")
+    assert str(caught.value) == (
+        f"Client error: Wrong region (the answer names none) (GetObject s3://bucket/k, HTTP {status}, 1 attempt): {says}"
+    )
+    assert len(asked) == 1
+
+
+def test_a_redirect_without_a_region_after_another_attempt_names_who_answered():
+    history = [(0.0, 0.1, "192.0.2.1:80", 301, "301", "", "line")]
+    error = of("wrong_region", "the bucket is in another region", code="301", status=301, attempts=1, history=history)
+    assert "(PutObject s3://b/k, HTTP 301, answered by 192.0.2.1:80, 1 attempt): the bucket is in another region" in str(error)
+
+
+def test_a_redirect_in_a_circle_says_what_was_answered():
+    headers = {"x-amz-bucket-region": "eu-west-3"}
+    body = b"<Error><Code>PermanentRedirect</Code><Message>Elsewhere</Message></Error>"
+    with answering(301, headers=headers, body=body) as (client, _), pytest.raises(penstock.S3WrongRegionError) as caught:
+        get(client, "bucket", "k")
+    assert str(caught.value).startswith("Client error: Wrong region (expecting eu-west-3) (GetObject s3://bucket/k, ")
+    assert "Elsewhere (the bucket is in region eu-west-3" in str(caught.value)
+    assert len(caught.value.attempt_history) == 2

@@ -1,4 +1,7 @@
-"""One rank of a real process group: ``python -m`` this with a job as JSON; it prints the keys of its share."""
+"""One rank of a real process group: ``python -m`` this with a job as JSON on its standard input.
+
+It prints the keys of its share. The job has the key to the endpoint in it, and a command line is for everybody to read.
+"""
 
 from __future__ import annotations
 
@@ -30,4 +33,4 @@ def main(job: dict[str, Any]) -> None:
 
 
 if __name__ == "__main__":
-    main(json.loads(sys.argv[1]))
+    main(json.load(sys.stdin))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import hashlib
@@ -207,12 +208,13 @@ def _in_processes(trial: Trial, uri: str, world: int, workers: int, meeting: Pat
         "meeting": str(meeting),
     }
     command = [sys.executable, "-m", f"{__package__}._rank_process"]
-    processes = [
-        subprocess.Popen([*command, json.dumps({**job, "rank": rank})], stdout=subprocess.PIPE, text=True)
-        for rank in range(world)
-    ]
+    processes: list[subprocess.Popen[str]] = []
     found: list[str] = []
     try:
+        for rank in range(world):
+            process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            processes.append(process)
+            _tell(process, json.dumps({**job, "rank": rank}))
         for rank, process in enumerate(processes):
             output, _ = process.communicate(timeout=PROCESS_TIMEOUT_S)
             if process.returncode:
@@ -223,6 +225,14 @@ def _in_processes(trial: Trial, uri: str, world: int, workers: int, meeting: Pat
             process.kill()
             process.wait()
     return found
+
+
+def _tell(process: subprocess.Popen[str], text: str) -> None:
+    """All of its standard input. One that ends without reading it says so by its status."""
+    assert process.stdin is not None
+    with contextlib.suppress(BrokenPipeError), process.stdin:
+        process.stdin.write(text)
+    process.stdin = None
 
 
 # ---- interruptions
