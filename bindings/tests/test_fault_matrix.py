@@ -8,12 +8,15 @@ import time
 from collections import Counter
 
 import pytest
+from penstock import S3Client
+from penstock._append import S3AppendWriter
 from penstock.conformance.matrix import actions, cells, judge, lanes, report
-from penstock.conformance.matrix.trials import BUCKET, Trial, World, written
+from penstock.conformance.matrix.trials import BUCKET, DIRECTORY, Trial, World, written
 from penstock.testing import Emulator
 
 LONG = bool(os.environ.get("PENSTOCK_LONG"))
 SAMPLE, SEED = 330, 8
+IN_DIRECTORIES = 2  # cells of each operation on a directory bucket: their faults are those of the others
 OPERATIONS = lanes.every_operation()
 
 
@@ -81,6 +84,48 @@ def test_the_judge_sees_each_defect(monkeypatch):
         assert verdict_of(world, hung) == "hang"
 
 
+BY_NAME = {operation.name: operation for operation in OPERATIONS}
+
+
+def verdict_of_mine(name: str) -> str:
+    """Of an operation of the matrix, and a fault that does nothing to it."""
+    slow = cell(action=actions.Action("latency", {"ms": 1}), operation=name, target="CreateSession")
+    with World(2) as world:
+        return judge.run_cell(world, BY_NAME[name], slow).verdict
+
+
+@pytest.mark.parametrize("name", ["append", "append to nothing", "append three records"])
+def test_the_judge_sees_a_record_that_was_appended_twice(monkeypatch, name):
+    once = S3AppendWriter._append
+
+    def twice(writer: S3AppendWriter) -> None:
+        gathered = bytes(writer._gathered)
+        once(writer)
+        writer._gathered += gathered
+        once(writer)
+
+    assert verdict_of_mine(f"directory {name}") == "right"
+    monkeypatch.setattr(S3AppendWriter, "_append", twice)
+    assert verdict_of_mine(f"directory {name}") == "partial"
+
+
+@pytest.mark.parametrize("name", ["rename", "rename over another"])
+def test_the_judge_sees_a_rename_that_is_a_copy(monkeypatch, name):
+    assert verdict_of_mine(f"directory {name}") == "right"
+    monkeypatch.setattr(S3Client, "rename_object", lambda client, bucket, old, new: client.copy_object(bucket, old, bucket, new))
+    assert verdict_of_mine(f"directory {name}") == "partial"
+
+
+def test_every_trial_in_a_directory_bucket_begins_without_a_session():
+    asks_the_bucket_itself = {"copy", "create bucket", "delete bucket", "list buckets"}
+    with World(2) as world:
+        for operation in OPERATIONS:
+            if operation.bucket == DIRECTORY and operation.name.removeprefix("directory ") not in asks_the_bucket_itself:
+                for _ in range(2):  # the second one with what the first one left
+                    targets = cells.traffic(world, operation, operation.sizes[0])
+                    assert [one.requests for one in targets if one.operation == "CreateSession"] == [1], operation.name
+
+
 def test_what_s3_has_no_checksum_for_is_no_defect():
     trial = Trial(lambda: ["a"], lambda got: got == ["b"])
     corrupt = cell(action=actions.Action("corrupt", {}))
@@ -104,9 +149,12 @@ def test_reports_tell_of_every_cell():
 
 @pytest.fixture(scope="module")
 def chosen() -> list[cells.Cell]:
-    every = lanes.plan(OPERATIONS)
-    assert len({one.action.name for one in every}) >= 40
-    return every if LONG else cells.sample(every, SAMPLE, SEED)
+    in_directories = lanes.plan([operation for operation in OPERATIONS if operation.bucket == DIRECTORY])
+    others = lanes.plan([operation for operation in OPERATIONS if operation.bucket == BUCKET])
+    assert len({one.action.name for one in others}) >= 40
+    if LONG:
+        return others + in_directories
+    return cells.sample(others, SAMPLE, SEED) + cells.some_of_each_operation(in_directories, IN_DIRECTORIES, SEED)
 
 
 @pytest.mark.timeout(3600 if LONG else 180)

@@ -24,6 +24,9 @@ NAMED = (
     "Lightning load",
     "fsspec get",
     "fsspec put",
+    "directory put if none match",
+    "directory rename over another",
+    "directory append three records",
 )
 FAILURES = (
     tuple(nth.FAILURES) if LONG else ("503", "reset in the request's body", "reset in the answer's body", "acknowledgement lost")

@@ -28,6 +28,10 @@ def test_what_is_refused_is_never_asked_again_and_what_was_not_done_always():
     assert by_name["PutObject", "access-denied"].retry == "must not"
     assert by_name["PutObject", "ack-lost"].retry == "must"
     assert by_name["PutObject, If-None-Match", "ack-lost"].retry == "may"
+    assert by_name["PutObject, append", "ack-lost"].retry == "may"
+    assert by_name["RenameObject", "ack-lost"].retry == "must"
+    assert by_name["RenameObject", "invalid-key"].retry == "may"
+    assert by_name["CreateSession", "invalid-key"].retry == "must not"
     assert by_name["HeadObject", "request-timeout"].retry == "may"
     assert all(rule.done is False for rule in by_name.values() if rule.retry == "must not")
     assert all(rule.done for rule in by_name.values() if rule.retry == "must")

@@ -60,7 +60,7 @@ class Cell:
 
 def traffic(world: World, operation: Operation, size: str) -> list[Target]:
     """What an operation asks of S3 where nothing fails, in the order of its first requests."""
-    trial = operation.prepare(world, size)
+    trial = operation.begin(world, size)
     mark = world.emulator.journal().last
     if not trial.right(trial.run()):
         raise AssertionError(f"{operation.name}, {size}: wrong without any fault")
@@ -144,3 +144,12 @@ def sample(cells: Sequence[Cell], count: int, seed: int) -> list[Cell]:
         (chosen if features - seen else others).append(cell)
         seen |= features
     return chosen + others[: max(0, count - len(chosen))]
+
+
+def some_of_each_operation(cells: Sequence[Cell], count: int, seed: int) -> list[Cell]:
+    """`count` cells of each operation, chosen by the seed."""
+    by_operation: dict[str, list[Cell]] = {}
+    for cell in sorted(cells, key=lambda cell: cell.name):
+        by_operation.setdefault(cell.operation, []).append(cell)
+    chance = random.Random(seed)
+    return [cell for of in by_operation.values() for cell in chance.sample(of, min(count, len(of)))]

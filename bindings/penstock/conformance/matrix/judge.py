@@ -54,7 +54,7 @@ class Outcome:
 def run_cell(world: World, operation: Operation, cell: Cell) -> Outcome:
     """Runs a cell. The world is as before afterwards, but for a hung one."""
     world.config = dataclasses.replace(world.config, max_attempts=ATTEMPTS[cell.times])
-    trial = operation.prepare(world, cell.size)
+    trial = operation.begin(world, cell.size)
     journal, faults = world.emulator.journal(), world.emulator.faults()
     mark = journal.last
     faults.set([cell.rule()])

@@ -17,9 +17,9 @@ FRESH_AFTER = 50  # cells of one emulator
 
 def every_operation() -> tuple[Operation, ...]:
     """All operations that the matrix knows."""
-    from . import operations, training
+    from . import directory_operations, operations, training
 
-    return (*operations.OPERATIONS, *training.OPERATIONS)
+    return (*operations.OPERATIONS, *training.OPERATIONS, *directory_operations.OPERATIONS)
 
 
 def plan(operations: Sequence[Operation], actions: Sequence[Action] | None = None, *, product: bool = False) -> list[Cell]:

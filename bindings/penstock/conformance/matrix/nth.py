@@ -43,7 +43,7 @@ def nth_request_fails(world: World, operation: Operation, size: str, failure: st
     journal, faults = world.emulator.journal(), world.emulator.faults()
     for n in range(1, MOST_REQUESTS + 1):
         world.config = dataclasses.replace(world.config, max_attempts=attempts)
-        trial = operation.prepare(world, size)
+        trial = operation.begin(world, size)
         mark = journal.last
         limit = {} if later_too else {"limit": {"times": 1}}
         when = {"nth": f">={n}" if later_too else n}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...s3reader import S3ReaderConstructor
-from .trials import BUCKET, BYTES, PART, Operation, Trial, World, written
+from .trials import BYTES, PART, Operation, Trial, World, written
 
 LISTED = tuple(f"kept/list/{number:02}" for number in range(7))
 
@@ -15,14 +15,14 @@ LISTED = tuple(f"kept/list/{number:02}" for number in range(7))
 
 def _get(world: World, size: str) -> Trial:
     key, client = world.stored(size), world.client()
-    return Trial(lambda: client.get_object(BUCKET, key).read(), lambda got: got == world.content(size), verified=True)
+    return Trial(lambda: client.get_object(world.bucket, key).read(), lambda got: got == world.content(size), verified=True)
 
 
 def _read_in_steps(world: World, size: str) -> Trial:
     key, client = world.stored(size), world.client()
 
     def run() -> bytes:
-        reader = client.get_object(BUCKET, key, reader_constructor=S3ReaderConstructor.sequential())
+        reader = client.get_object(world.bucket, key, reader_constructor=S3ReaderConstructor.sequential())
         step = max(1, BYTES[size] // 7)
         return b"".join(iter(lambda: reader.read(step), b""))
 
@@ -34,7 +34,7 @@ def _seek_and_read(world: World, size: str) -> Trial:
     first, second = BYTES[size] // 2, BYTES[size] // 9
 
     def run() -> tuple[bytes, bytes]:
-        reader = client.get_object(BUCKET, key)
+        reader = client.get_object(world.bucket, key)
         reader.seek(first)
         one = reader.read(3000)
         reader.seek(second)
@@ -48,7 +48,7 @@ def _readinto(world: World, size: str) -> Trial:
     begin, length = BYTES[size] // 3, BYTES[size] // 2
 
     def run() -> bytes:
-        reader = client.get_object(BUCKET, key, reader_constructor=S3ReaderConstructor.range_based(buffer_size=0))
+        reader = client.get_object(world.bucket, key, reader_constructor=S3ReaderConstructor.range_based(buffer_size=0))
         reader.seek(begin)
         buffer = bytearray(length)
         filled = 0
@@ -64,7 +64,7 @@ def _read_into(world: World, size: str) -> Trial:
 
     def run() -> bytes:
         buffer = bytearray(BYTES[size])
-        count, _ = client._client.read_into(BUCKET, key, buffer, part_size=PART, parallel=3)
+        count, _ = client._client.read_into(world.bucket, key, buffer, part_size=PART, parallel=3)
         return bytes(buffer[:count])
 
     return Trial(run, lambda got: got == world.content(size), verified=True)
@@ -72,13 +72,15 @@ def _read_into(world: World, size: str) -> Trial:
 
 def _head(world: World, size: str) -> Trial:
     key, client = world.stored(size), world.client()
-    return Trial(lambda: client.head_object(BUCKET, key).size, lambda got: got == BYTES[size])
+    return Trial(lambda: client.head_object(world.bucket, key).size, lambda got: got == BYTES[size])
 
 
 # ---- listing
 
 
-def _listed(world: World) -> World:
+def listed(world: World) -> World:
+    """With objects at LISTED."""
+
     def make() -> bool:
         for key in LISTED:
             world.put(key, b"x")
@@ -89,19 +91,19 @@ def _listed(world: World) -> World:
 
 
 def _list(world: World, size: str) -> Trial:
-    client, page = _listed(world).client(), 1000 if size == "small" else 3
+    client, page = listed(world).client(), 1000 if size == "small" else 3
 
     def run() -> list[str]:
-        return [info.key for part in client.list_objects(BUCKET, "kept/list/", max_keys=page) for info in part.object_info]
+        return [info.key for part in client.list_objects(world.bucket, "kept/list/", max_keys=page) for info in part.object_info]
 
     return Trial(run, lambda got: got == list(LISTED))
 
 
 def _list_versions(world: World, size: str) -> Trial:
-    client, page = _listed(world).client(), 1000 if size == "small" else 3
+    client, page = listed(world).client(), 1000 if size == "small" else 3
 
     def run() -> list[str]:
-        pages = client.list_object_versions(BUCKET, "kept/list/", max_keys=page)
+        pages = client.list_object_versions(world.bucket, "kept/list/", max_keys=page)
         return [version.key for part in pages for version in part.versions]
 
     return Trial(run, lambda got: got == list(LISTED))
@@ -110,13 +112,13 @@ def _list_versions(world: World, size: str) -> Trial:
 def _list_uploads(world: World, size: str) -> Trial:
     del size
     client = world.client()
-    return Trial(lambda: client._client.list_multipart_uploads(BUCKET, "nothing/"), lambda got: got == [])
+    return Trial(lambda: client._client.list_multipart_uploads(world.bucket, "nothing/"), lambda got: got == [])
 
 
 def _list_buckets(world: World, size: str) -> Trial:
     del size
     client = world.client()
-    return Trial(lambda: [name for name, _ in client._client.list_buckets()], lambda got: BUCKET in got)
+    return Trial(lambda: [name for name, _ in client._client.list_buckets()], lambda got: world.bucket in got)
 
 
 # ---- writing
@@ -126,7 +128,7 @@ def _put(world: World, size: str) -> Trial:
     key, client, data = world.key(), world.client(), world.content(size)
 
     def run() -> None:
-        with client.put_object(BUCKET, key) as writer:
+        with client.put_object(world.bucket, key) as writer:
             writer.write(data)
 
     return Trial(run, lambda got: got is None, written(world, key, None, data))
@@ -137,7 +139,7 @@ def _replace(world: World, size: str) -> Trial:
     client, data = world.client(), world.content(size)
 
     def run() -> None:
-        with client.put_object(BUCKET, key) as writer:
+        with client.put_object(world.bucket, key) as writer:
             for begin in range(0, len(data), PART // 2):
                 writer.write(data[begin : begin + PART // 2])
 
@@ -148,7 +150,7 @@ def _put_if_none_match(world: World, size: str) -> Trial:
     key, client, data = world.key(), world.client(), world.content(size)
 
     def run() -> None:
-        with client.put_object(BUCKET, key, if_none_match=True) as writer:
+        with client.put_object(world.bucket, key, if_none_match=True) as writer:
             writer.write(data)
 
     return Trial(run, lambda got: got is None, written(world, key, None, data))
@@ -158,9 +160,9 @@ def _put_if_match(world: World, size: str) -> Trial:
     del size
     key = world.stored("small", world.key(), number=1)
     client, data, old = world.client(), world.content("small"), world.content("small", 1)
-    etag = world.clean._client.head_object(BUCKET, key).etag
+    etag = world.clean._client.head_object(world.bucket, key).etag
     return Trial(
-        lambda: client._client.put_object(BUCKET, key, data, if_match=etag),
+        lambda: client._client.put_object(world.bucket, key, data, if_match=etag),
         lambda got: isinstance(got, str),  # the ETag, where S3 tells it
         written(world, key, old, data),
     )
@@ -174,15 +176,15 @@ def _upload_verbs(world: World, size: str) -> Trial:
     joined = data[:PART] + b"the end"
 
     def run() -> None:
-        upload = core.create_multipart_upload(BUCKET, key)
+        upload = core.create_multipart_upload(world.bucket, key)
         try:
             parts = [
-                core.upload_part_copy(BUCKET, key, upload, 1, BUCKET, source, 0, PART),
-                core.upload_part(BUCKET, key, upload, 2, b"the end"),
+                core.upload_part_copy(world.bucket, key, upload, 1, world.bucket, source, 0, PART),
+                core.upload_part(world.bucket, key, upload, 2, b"the end"),
             ]
-            core.complete_multipart_upload(BUCKET, key, upload, parts, len(joined))
+            core.complete_multipart_upload(world.bucket, key, upload, parts, len(joined))
         except BaseException:
-            core.abort_multipart_upload(BUCKET, key, upload)
+            core.abort_multipart_upload(world.bucket, key, upload)
             raise
 
     return Trial(run, lambda got: got is None, written(world, key, None, joined))
@@ -191,21 +193,21 @@ def _upload_verbs(world: World, size: str) -> Trial:
 def _abort(world: World, size: str) -> Trial:
     del size
     key, core = world.key(), world.client()._client
-    upload = world.clean._client.create_multipart_upload(BUCKET, key)
+    upload = world.clean._client.create_multipart_upload(world.bucket, key)
 
     def state() -> str:
         left = [one for one in world.open_uploads() if one[0] == key]
         for _ in left:
-            world.clean._client.abort_multipart_upload(BUCKET, key, upload)
+            world.clean._client.abort_multipart_upload(world.bucket, key, upload)
         return "before" if left else "after"
 
-    return Trial(lambda: core.abort_multipart_upload(BUCKET, key, upload), lambda got: got is None, state)
+    return Trial(lambda: core.abort_multipart_upload(world.bucket, key, upload), lambda got: got is None, state)
 
 
 def _copy(world: World, size: str) -> Trial:
     source, key, client = world.stored(size), world.key(), world.client()
     return Trial(
-        lambda: client.copy_object(BUCKET, source, BUCKET, key),
+        lambda: client.copy_object(world.bucket, source, world.bucket, key),
         lambda got: got is None,
         written(world, key, None, world.content(size)),
     )
@@ -219,7 +221,9 @@ def _delete(world: World, size: str) -> Trial:
     key = world.stored("small", world.key())
     client = world.client()
     return Trial(
-        lambda: client.delete_object(BUCKET, key), lambda got: got is None, written(world, key, world.content("small"), None)
+        lambda: client.delete_object(world.bucket, key),
+        lambda got: got is None,
+        written(world, key, world.content("small"), None),
     )
 
 
@@ -231,7 +235,7 @@ def _delete_objects(world: World, size: str) -> Trial:
     failed: list[Any] = []
 
     def run() -> list[Any]:
-        failed[:] = client._client.delete_objects(BUCKET, keys)
+        failed[:] = client._client.delete_objects(world.bucket, keys)
         return failed
 
     def state() -> str:
@@ -245,7 +249,7 @@ def _delete_objects(world: World, size: str) -> Trial:
 
 def _taken_away(world: World, bucket: str) -> bool:
     """Whether the bucket was there; it is not any more."""
-    there = bucket in [name for name, _ in world.clean._client.list_buckets()]
+    there = bucket in world.buckets()
     if there:
         world.clean.delete_bucket(bucket)
     return there
@@ -253,7 +257,7 @@ def _taken_away(world: World, bucket: str) -> bool:
 
 def _create_bucket(world: World, size: str) -> Trial:
     del size
-    client, name = world.client(), f"made-{world.key()[:7]}"
+    client, name = world.client(), world.bucket_name()
 
     def state() -> str:
         return "after" if _taken_away(world, name) else "before"
@@ -263,7 +267,7 @@ def _create_bucket(world: World, size: str) -> Trial:
 
 def _delete_bucket(world: World, size: str) -> Trial:
     del size
-    client, name = world.client(), f"made-{world.key()[:7]}"
+    client, name = world.client(), world.bucket_name()
     world.clean.create_bucket(name)
 
     def state() -> str:
@@ -275,7 +279,7 @@ def _delete_bucket(world: World, size: str) -> Trial:
 def _head_bucket(world: World, size: str) -> Trial:
     del size
     client = world.client()
-    return Trial(lambda: client._client.head_bucket(BUCKET), lambda got: isinstance(got, str))
+    return Trial(lambda: client._client.head_bucket(world.bucket), lambda got: isinstance(got, str))
 
 
 ONE_SIZE = ("small",)

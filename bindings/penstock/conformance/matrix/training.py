@@ -18,7 +18,7 @@ from ..._iterable_dataset import S3IterableDataset
 from ..._map_dataset import S3MapDataset
 from ...dcp import S3StorageReader, S3StorageWriter
 from ...fsspec import PenstockFileSystem
-from .trials import BUCKET, BYTES, PART, Operation, Trial, World, written
+from .trials import BYTES, PART, Operation, Trial, World, written
 
 ITEMS = tuple(f"kept/data/{number}" for number in range(5))
 
@@ -72,7 +72,7 @@ def _torch_save(world: World, size: str) -> Trial:
     key, checkpoint, saved = _saved(world, world.key(), size, 1), _checkpoint_of(world), state_of(size, 2)
 
     def run() -> None:
-        with checkpoint.writer(f"s3://{BUCKET}/{key}") as writer:
+        with checkpoint.writer(f"s3://{world.bucket}/{key}") as writer:
             torch.save(saved, writer)  # type: ignore[arg-type]
 
     return Trial(run, lambda got: got is None, _file_state(world, key, size, 1, 2))
@@ -82,7 +82,7 @@ def _torch_load(world: World, size: str) -> Trial:
     key = world.once(("saved", size), lambda: _saved(world, f"kept/{size}.pt", size, 1))
     checkpoint = _checkpoint_of(world)
     return Trial(
-        lambda: torch.load(checkpoint.reader(f"s3://{BUCKET}/{key}"), weights_only=True),  # type: ignore[arg-type]
+        lambda: torch.load(checkpoint.reader(f"s3://{world.bucket}/{key}"), weights_only=True),  # type: ignore[arg-type]
         lambda got: same(got, state_of(size, 1)),
         verified=True,
         parsed=True,
@@ -95,7 +95,7 @@ def _lightning_save(world: World, size: str) -> Trial:
     key, saved = _saved(world, world.key(), size, 1), state_of(size, 2)
     plugin = S3LightningCheckpoint(world.region, s3client_config=world.config, endpoint=world.endpoint)
     return Trial(
-        lambda: plugin.save_checkpoint(saved, f"s3://{BUCKET}/{key}"),
+        lambda: plugin.save_checkpoint(saved, f"s3://{world.bucket}/{key}"),
         lambda got: got is None,
         _file_state(world, key, size, 1, 2),
     )
@@ -107,7 +107,7 @@ def _lightning_load(world: World, size: str) -> Trial:
     key = world.once(("saved", size), lambda: _saved(world, f"kept/{size}.pt", size, 1))
     plugin = S3LightningCheckpoint(world.region, s3client_config=world.config, endpoint=world.endpoint)
     return Trial(
-        lambda: plugin.load_checkpoint(f"s3://{BUCKET}/{key}", weights_only=True),
+        lambda: plugin.load_checkpoint(f"s3://{world.bucket}/{key}", weights_only=True),
         lambda got: same(got, state_of(size, 1)),
         verified=True,
         parsed=True,
@@ -123,8 +123,8 @@ def _items(world: World, size: str) -> str:
             world.put(f"{key}-{size}", world.content(size, number))
         for key in world.keys("kept/data/"):
             if key.endswith(size):
-                world.clean.copy_object(BUCKET, key, BUCKET, key.replace("kept/data/", f"kept/data-{size}/"))
-        return f"s3://{BUCKET}/kept/data-{size}/"
+                world.clean.copy_object(world.bucket, key, world.bucket, key.replace("kept/data/", f"kept/data-{size}/"))
+        return f"s3://{world.bucket}/kept/data-{size}/"
 
     return str(world.once(("items", size), make))
 
@@ -193,7 +193,7 @@ def _dcp_load_at(world: World, path: str, config: Any, size: str) -> dict[str, A
 
 
 def _dcp_save(world: World, size: str) -> Trial:
-    path, clean = f"s3://{BUCKET}/{world.key()}", world.emulator.config()
+    path, clean = f"s3://{world.bucket}/{world.key()}", world.emulator.config()
     _dcp_save_at(world, path, clean, size, 1)
 
     def state() -> str:
@@ -206,7 +206,7 @@ def _dcp_save(world: World, size: str) -> Trial:
 
 
 def _dcp_load(world: World, size: str) -> Trial:
-    path = f"s3://{BUCKET}/kept/dcp-{size}"
+    path = f"s3://{world.bucket}/kept/dcp-{size}"
     world.once(("dcp", size), lambda: _dcp_save_at(world, path, world.emulator.config(), size, 1))
     return Trial(lambda: _dcp_load_at(world, path, world.config, size), lambda got: same(got, state_of(size, 1)))
 
@@ -227,7 +227,7 @@ def _fs_get(world: World, size: str) -> Trial:
 
     def run() -> bytes:
         with tempfile.TemporaryDirectory() as folder:
-            files.get_file(f"{BUCKET}/{key}", f"{folder}/got")
+            files.get_file(f"{world.bucket}/{key}", f"{folder}/got")
             return Path(folder, "got").read_bytes()
 
     return Trial(run, lambda got: got == world.content(size), verified=True)
@@ -239,7 +239,7 @@ def _fs_put(world: World, size: str) -> Trial:
     def run() -> None:
         with tempfile.TemporaryDirectory() as folder:
             Path(folder, "given").write_bytes(data)
-            files.put_file(f"{folder}/given", f"{BUCKET}/{key}")
+            files.put_file(f"{folder}/given", f"{world.bucket}/{key}")
 
     return Trial(run, lambda got: got is None, written(world, key, None, data))
 
@@ -249,7 +249,7 @@ def _fs_append(world: World, size: str) -> Trial:
     old = world.content(size)
 
     def run() -> None:
-        with files.open(f"{BUCKET}/{key}", "ab") as file:
+        with files.open(f"{world.bucket}/{key}", "ab") as file:
             file.write(old[:PART])
 
     return Trial(run, lambda got: got is None, written(world, key, old, old + old[:PART]))
@@ -266,15 +266,15 @@ def _fs_move(world: World, size: str) -> Trial:
             return "after"
         return "before" if there in ((data, None), (data, data)) else "neither the source nor the target is whole"
 
-    return Trial(lambda: files.mv(f"{BUCKET}/{source}", f"{BUCKET}/{target}"), lambda got: got is None, state)
+    return Trial(lambda: files.mv(f"{world.bucket}/{source}", f"{world.bucket}/{target}"), lambda got: got is None, state)
 
 
 def _fs_find(world: World, size: str) -> Trial:
     _items(world, size)
     files = _files(world)
     return Trial(
-        lambda: files.find(f"{BUCKET}/kept/data-{size}"),
-        lambda got: got == [f"{BUCKET}/{name}" for name in _names(size)],
+        lambda: files.find(f"{world.bucket}/kept/data-{size}"),
+        lambda got: got == [f"{world.bucket}/{name}" for name in _names(size)],
     )
 
 
@@ -288,7 +288,7 @@ def _fs_remove(world: World, size: str) -> Trial:
     def state() -> str:
         return "before" if world.keys(prefix) else "after"
 
-    return Trial(lambda: files.rm(f"{BUCKET}/{prefix}", recursive=True), lambda got: got is None, state)
+    return Trial(lambda: files.rm(f"{world.bucket}/{prefix}", recursive=True), lambda got: got is None, state)
 
 
 OPERATIONS = (

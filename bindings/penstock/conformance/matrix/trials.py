@@ -17,6 +17,7 @@ from ...testing import Emulator
 PART = 5 << 20
 BYTES = {"small": 20_000, "multipart": PART + 70_001}
 BUCKET = "matrix-bucket"
+DIRECTORY = "matrix--use1-az1--x-s3"  # a directory bucket: a client without a session of its own asks for one
 
 
 @dataclasses.dataclass
@@ -35,20 +36,31 @@ class Trial:
 
 @dataclasses.dataclass(frozen=True)
 class Operation:
-    """An operation of our client, at one or more sizes of objects."""
+    """An operation of our client, at one or more sizes of objects, in a bucket."""
 
     name: str
     prepare: Callable[[World, str], Trial]
     sizes: tuple[str, ...] = ("small", "multipart")
+    bucket: str = BUCKET
+
+    def begin(self, world: World, size: str) -> Trial:
+        """A trial of it; the world is about its bucket from now on."""
+        world.bucket = self.bucket
+        return self.prepare(world, size)
 
 
 class World:
-    """An emulator with a bucket, a client without faults and the settings of the one that meets them. A context manager."""
+    """An emulator with a bucket of each kind, a client without faults and the settings of the one that meets them.
+
+    A context manager. Whatever it does is about one of the buckets at a time.
+    """
 
     def __init__(self, max_attempts: int, tls: tuple[str, str] | None = None) -> None:
         self.emulator = Emulator(tls=tls, journal_bytes=4 << 20)
         self.clean = self.emulator.client()
-        self.clean.create_bucket(BUCKET)
+        for bucket in (BUCKET, DIRECTORY):
+            self.clean.create_bucket(bucket)
+        self.bucket = BUCKET
         # Without second requests for what is late, which is chance: a fault meets the same requests in every run.
         self.config = self.emulator.config(S3ClientConfig(part_size=PART, max_attempts=max_attempts, hedge_reads=False))
         self._numbers = itertools.count()
@@ -69,7 +81,7 @@ class World:
         return self.emulator.endpoint
 
     def client(self) -> S3Client:
-        """A new one, which meets the faults: quotas and what it learned of the service are its own."""
+        """A new one, which meets the faults: quotas, sessions and what it learned of the service are its own."""
         return S3Client(self.region, endpoint=self.endpoint, s3client_config=self.config)
 
     def content(self, size: str, number: int = 0) -> bytes:
@@ -84,8 +96,20 @@ class World:
         """One that nobody has used, below a prefix of its own."""
         return f"t{next(self._numbers):06}/object"
 
+    def bucket_name(self) -> str:
+        """One for another bucket of this one's kind, that nobody has used."""
+        name = f"made-{self.key()[:7]}"
+        return name if self.bucket == BUCKET else DIRECTORY.replace("matrix", name)
+
+    def buckets(self) -> list[str]:
+        """The names of those of this one's kind."""
+        if self.bucket == BUCKET:
+            return [name for name, _ in self.clean._client.list_buckets()]
+        return self.clean.list_directory_buckets()
+
     def once(self, name: Any, make: Callable[[], Any]) -> Any:
-        """What `make` makes, once in this world."""
+        """What `make` makes, once in this bucket."""
+        name = (self.bucket, name)
         if name not in self._kept:
             self._kept[name] = make()
         return self._kept[name]
@@ -99,7 +123,7 @@ class World:
 
     def put(self, key: str, data: bytes) -> None:
         config = dataclasses.replace(self.config, max_attempts=10)
-        with S3Client(self.region, endpoint=self.endpoint, s3client_config=config).put_object(BUCKET, key) as writer:
+        with S3Client(self.region, endpoint=self.endpoint, s3client_config=config).put_object(self.bucket, key) as writer:
             writer.write(data)
 
     def get(self, key: str) -> bytes | None:
@@ -107,22 +131,22 @@ class World:
         from ..._exceptions import S3NotFoundError
 
         try:
-            return self.clean.get_object(BUCKET, key).read()
+            return self.clean.get_object(self.bucket, key).read()
         except S3NotFoundError:
             return None
 
     def keys(self, prefix: str) -> list[str]:
-        return [info.key for page in self.clean.list_objects(BUCKET, prefix) for info in page.object_info]
+        return [info.key for page in self.clean.list_objects(self.bucket, prefix) for info in page.object_info]
 
     def open_uploads(self) -> list[tuple[str, str]]:
-        return self.clean._client.list_multipart_uploads(BUCKET)
+        return self.clean._client.list_multipart_uploads(self.bucket)
 
     def clear(self) -> None:
         """Removes what trials wrote."""
         for key, upload_id in self.open_uploads():
-            self.clean._client.abort_multipart_upload(BUCKET, key, upload_id)
+            self.clean._client.abort_multipart_upload(self.bucket, key, upload_id)
         if keys := self.keys("t"):
-            self.clean._client.delete_objects(BUCKET, keys)
+            self.clean._client.delete_objects(self.bucket, keys)
 
 
 def written(world: World, key: str, before: bytes | None, after: bytes | None) -> Callable[[], str]:

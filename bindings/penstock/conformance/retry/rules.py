@@ -35,6 +35,7 @@ class Verb:
         kind: What its repetition does.
         body: It has one. answer: its answer has one.
         late: S3 may say 200 first and then that it failed.
+        directory: Of directory buckets alone.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Verb:
     body: bool = False
     answer: bool = False
     late: bool = False
+    directory: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -85,6 +87,9 @@ VERBS = (
     Verb("UploadPartCopy", "UploadPartCopy", REPEATABLE, answer=True, late=True),
     Verb("CompleteMultipartUpload", "CompleteMultipartUpload", CONDITIONAL, body=True, answer=True, late=True),
     Verb("AbortMultipartUpload", "AbortMultipartUpload", CONDITIONAL),
+    Verb("CreateSession", "CreateSession", READ, answer=True, directory=True),
+    Verb("PutObject, append", "PutObject", CONDITIONAL, body=True, directory=True),
+    Verb("RenameObject", "RenameObject", REPEATABLE, directory=True),
 )
 
 
@@ -121,6 +126,7 @@ _LOOK = "the repetition may be refused (412, NoSuchUpload) because the first req
 _SECOND = "a second upload begins; the first is nobody's, and a lifecycle rule's"
 _BODY = "the SDKs' standard mode does not cover bodies that are streamed to the caller; a document is one of its own"
 _NAMELESS = "an answer to HEAD has no body, and so a 400 no name: it may be another region's"
+_SESSION = "the key is a session's: another session may be had, and what is asked with that is another request"
 _FINAL = "the same request is refused again"
 _DIFFER = "legacy modes retry BadDigest and 429, standard ones do not; tokens may be renewed; a conflict may be over"
 
@@ -138,6 +144,8 @@ def rule(verb: Verb, failure: Failure) -> Rule:
     """What a client has to do where `failure` meets `verb` once."""
     if verb.name == "HeadObject" and failure.about.startswith("400"):
         return Rule("may", None, _NAMELESS)
+    if verb.directory and verb.name != "CreateSession" and failure.name == "invalid-key":
+        return Rule("may", None, _SESSION)
     if failure.says == NOT_DONE:
         return Rule("must", True, _TRANSIENT)
     if failure.says == REFUSED:

@@ -13,6 +13,7 @@ from .._store import client_config
 
 KEY, OTHER = "object", "other"
 DATA = bytes(range(256)) * 8
+RECORD = b"appended"
 PART_BYTES = 5 << 20
 
 
@@ -80,6 +81,8 @@ DONE: dict[str, Callable[[Scene], bool]] = {
     "CreateMultipartUpload": lambda scene: bool(scene.uploads()) or scene.get(OTHER) == DATA,
     "CompleteMultipartUpload": lambda scene: scene.get(OTHER) == DATA,
     "AbortMultipartUpload": lambda scene: not scene.uploads(),
+    "PutObject, append": lambda scene: scene.get(KEY) == DATA + RECORD,
+    "RenameObject": lambda scene: (scene.get(KEY), scene.get(OTHER)) == (None, DATA),
 }
 
 
@@ -105,6 +108,11 @@ class Ours(Verbs):
         config = dataclasses.replace(client_config(self.access), max_attempts=4, hedge_reads=False)
         client = S3Client(self.access.region, endpoint=self.access.endpoint, s3client_config=config)
         core, bucket = client._client, scene.bucket
+
+        def append() -> None:
+            with client.append_object(bucket, KEY) as writer:
+                writer.write(RECORD)
+
         calls: dict[str, Callable[[], Any]] = {
             "GetObject": lambda: client.get_object(bucket, KEY).read(),
             "HeadObject": lambda: client.head_object(bucket, KEY).size,
@@ -122,6 +130,9 @@ class Ours(Verbs):
                 bucket, OTHER, scene.upload, scene.parts, len(DATA)
             ),
             "AbortMultipartUpload": lambda: core.abort_multipart_upload(bucket, OTHER, scene.upload),
+            "CreateSession": lambda: client.get_object(bucket, KEY).read(),
+            "PutObject, append": append,
+            "RenameObject": lambda: client.rename_object(bucket, KEY, OTHER),
         }
         return calls[verb]()
 
@@ -136,7 +147,11 @@ class Boto3(Verbs):
         client: Any = boto3.session.Session().client(
             "s3", endpoint_url=self.access.endpoint, region_name=self.access.region, aws_access_key_id=self.access.access_key,
             aws_secret_access_key=self.access.secret_key, aws_session_token=self.access.session_token,
-            config=Config(retries={"mode": "standard"}, s3={"addressing_style": "path"}),
+            # An append has to have the kind of checksum that the object has, a CRC64NVME, which boto3 alone cannot make.
+            config=Config(
+                retries={"mode": "standard"}, s3={"addressing_style": "path"},
+                request_checksum_calculation="when_required" if verb == "PutObject, append" else "when_supported",
+            ),
         )  # fmt: skip
         at = {"Bucket": scene.bucket, "Key": KEY}
         upload = {"Bucket": scene.bucket, "Key": OTHER, "UploadId": scene.upload}
@@ -163,6 +178,9 @@ class Boto3(Verbs):
             "UploadPartCopy": lambda: client.upload_part_copy(**upload, PartNumber=1, CopySource=source),
             "CompleteMultipartUpload": lambda: client.complete_multipart_upload(**upload, MultipartUpload=parts),
             "AbortMultipartUpload": lambda: client.abort_multipart_upload(**upload),
+            "CreateSession": lambda: bytes(client.get_object(**at)["Body"].read()),
+            "PutObject, append": lambda: client.put_object(**at, Body=RECORD, WriteOffsetBytes=len(DATA)),
+            "RenameObject": lambda: client.rename_object(Bucket=scene.bucket, Key=OTHER, RenameSource=KEY),
         }
         return calls[verb]()
 
@@ -198,5 +216,5 @@ class Reference(Verbs):
 
 
 #: What is right to read.
-READS: dict[str, Any] = {"GetObject": DATA, "HeadObject": len(DATA), "ListObjectsV2": [KEY]}
+READS: dict[str, Any] = {"GetObject": DATA, "HeadObject": len(DATA), "ListObjectsV2": [KEY], "CreateSession": DATA}
 OF_CLIENT: dict[str, type[Verbs]] = {"penstock": Ours, "boto3": Boto3, "s3torchconnector": Reference}

@@ -12,6 +12,7 @@ from .._bench import Bench
 from .._suite import Check, NotRun, Suite, Trial
 from ..retry.rules import FAILURES, VERBS, Failure, Rule, Verb, applies, rule
 from ..retry.verbs import DONE, OF_CLIENT, READS, Scene, Verbs
+from ._directory_bucket import ZONE
 
 SAMPLE = 6  # failures of each verb that a run which is not thorough takes
 MOST_ATTEMPTS = 10
@@ -73,7 +74,7 @@ def _of(verb: Verb) -> Callable[[Trial], None]:
 
 
 def _scene(trial: Trial, verb: Verb) -> Scene:
-    scene = Scene(trial.bench.access, trial.bucket())
+    scene = Scene(trial.bench.access, trial.bench.new_bucket(f"--{ZONE}--x-s3") if verb.directory else trial.bucket())
     scene.prepare(verb.name)
     return scene
 
