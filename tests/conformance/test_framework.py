@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from xml.etree import ElementTree
 
 import pytest
-from penstock.conformance import Access, Bench, Chart, Failed, NotRun, Suite, Trial, run
+from penstock.conformance import Access, Bench, Chart, Failed, NotRun, Suite, Trial, run, suites
 from penstock.conformance import _html as html
 from penstock.conformance._proxy import Answer, Cut
 from penstock.conformance._records import coalesced, length, union, without
@@ -193,3 +193,21 @@ def test_arithmetic_of_ranges():
     assert coalesced([(0, 1), (3, 4), (9, 10)], 2) == [(0, 4), (9, 10)]
     assert coalesced([(0, 1), (3, 4), (9, 10)], float("inf")) == [(0, 10)]
     assert length([(0, 3), (2, 4)]) == 5
+
+
+def test_sessions_and_lists_of_directory_buckets_are_told_from_lists_of_buckets(bench):
+    signed = "AWS4-HMAC-SHA256 Credential=K/20260101/us-east-1/s3express/aws4_request, SignedHeaders=host, Signature=0"
+    ask(bench, "GET", "/?session")
+    ask(bench, "GET", "/", Authorization=signed)
+    assert [record.operation for record in bench.proxy.records()] == ["CreateSession", "ListDirectoryBuckets"]
+
+
+def test_what_a_client_lacks_for_a_process_group_is_not_run(bench):
+    """boto3, which has no datasets, had failed: rank 0 of 2 ended with status 1."""
+    [verdict] = run([suites.find("sharding")], bench, [find("boto3")], only=["process-group"]).verdicts
+    assert (verdict.outcome, verdict.reason) == ("not run", "boto3 has no sharded dataset")
+
+
+def test_a_client_that_cannot_ask_aws_is_not_asked_for_hosts(bench):
+    [verdict] = run([suites.find("express-client")], bench, [find("s3torchconnector")], only=["/hosts"]).verdicts
+    assert (verdict.outcome, verdict.reason) == ("not run", "s3torchconnector has no way to ask AWS for an object")

@@ -130,6 +130,7 @@ def run(
     *,
     only: Sequence[str] = (),
     tell: Callable[[Verdict], None] = lambda verdict: None,
+    report: Report | None = None,
 ) -> Report:
     """Runs suites: those that judge clients once with each client, the others once.
 
@@ -139,8 +140,9 @@ def run(
         clients: Made anew for each suite; they get the proxy's access.
         only: Checks whose ``suite/check`` contains one of these; empty: all.
         tell: Hears of each verdict as it is there.
+        report: Gets each verdict as it is there, too: for whoever may be interrupted. None: a new one.
     """
-    report = Report(bench.access.endpoint, bench.seed, bench.thorough)
+    report = report or Report(bench.access.endpoint, bench.seed, bench.thorough)
     under_test = bench.access.at(bench.proxy.endpoint)
     with ExitStack() as stack:
         stack.enter_context(environment_set(under_test.environment()))

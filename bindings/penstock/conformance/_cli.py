@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import functools
+import http.client
 import json
 import os
 import sys
@@ -14,8 +16,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ._admin import Admin
     from ._bench import Access, Bench
+    from ._report import Report
+    from ._suite import Verdict
 
 __all__ = ["add_command"]
+
+INTERRUPTED = 130  # as shells tell that SIGINT ended a program
+NO_BUCKET = "conf-nobody-has-this-bucket"
 
 
 def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -25,7 +32,8 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
         help="does this client, this server, do what S3 does?",
         description="Judges an S3 endpoint, and clients that talk to it, by named checks. It makes buckets named conf-... and "
         "removes them.",
-        epilog="Exit status: 0, 1 where a check failed, 2 for an error. docs/conformance.md says what each suite asks.",
+        epilog="Exit status: 0, 1 where a check failed, 2 for an error, 130 when interrupted. "
+        "docs/conformance.md says what each suite asks.",
     )
     add = parser.add_argument
     add("suites", nargs="*", metavar="SUITE", help="all unless given; --list names them; MODULE:ATTRIBUTE is one of your own")
@@ -36,6 +44,12 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     add("--secret-key", metavar="SECRET", default=os.environ.get("AWS_SECRET_ACCESS_KEY"), help="or AWS_SECRET_ACCESS_KEY")
     add("--region", default="us-east-1", help="us-east-1 unless given")
     add("--admin", metavar="URL", help="the endpoint's admin listener, of a Penstock emulator")
+    add(
+        "--admin-token",
+        metavar="TOKEN",
+        default=os.environ.get("PENSTOCK_ADMIN_TOKEN"),
+        help="that the admin listener asks for; PENSTOCK_ADMIN_TOKEN unless given",
+    )
     add("--second-access-key", metavar="ID", help="of another account, for the wire cases that need one")
     add("--second-secret-key", metavar="SECRET")
     add("--ca", metavar="FILE", help="PEM certificate to trust over https, for the wire cases")
@@ -63,25 +77,87 @@ def _run(options: argparse.Namespace) -> int:
     if options.list:
         print("\n".join(f"{name:10} {about}" for name, about in suites.KNOWN.items()))
         return 0
-    from . import _html, clients
+    from . import clients
     from ._bench import run
-    from ._report import tell
+    from ._report import Report
 
+    for path in filter(None, (options.json, options.junit, options.html)):
+        _check_writable(Path(path))
     chosen = [suites.find(name) for name in options.suites or suites.KNOWN]
     under_test = [clients.find(name) for name in options.clients or ["penstock"]]
-    with _bench(options) as bench:
-        report = run(chosen, bench, under_test, only=options.only, tell=lambda v: _print(tell(v, options.verbose)))
-    if not report.verdicts:
+    report = Report("", options.seed, options.thorough)
+    try:
+        with _bench(options) as bench:
+            report.endpoint = bench.access.endpoint
+            told = functools.partial(_tell, verbose=options.verbose)
+            run(chosen, bench, under_test, only=options.only, tell=told, report=report)
+    except KeyboardInterrupt:
+        report.interrupted = True
+    if not report.verdicts and not report.interrupted:
         print(f"no check's name contains {' or '.join(options.only)}", file=sys.stderr)
         return 2
-    print(report.text())
+    if report.verdicts:
+        print(report.text())
+    _write(report, options)
+    if report.interrupted:
+        print(f"penstock conformance: interrupted after {len(report.verdicts)} checks; reports have these alone", file=sys.stderr)
+        return INTERRUPTED
+    return 1 if report.failed else 0
+
+
+def _write(report: Report, options: argparse.Namespace) -> None:
+    from . import _html
+
     if options.json:
         Path(options.json).write_text(json.dumps(report.document(), indent=1) + "\n", encoding="utf-8")
     if options.junit:
         Path(options.junit).write_text(report.junit(), encoding="utf-8")
     if options.html:
         Path(options.html).write_text(_html.page(report), encoding="utf-8")
-    return 1 if report.failed else 0
+
+
+def _check_writable(path: Path) -> None:
+    """Before a run that takes minutes, whose report would have nowhere to go.
+
+    Raises:
+        OSError: a report cannot be written there.
+    """
+    if path.is_dir():
+        raise IsADirectoryError(f"'{path}' is a folder; a report is written to a file")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"a report cannot be written to '{path}': there is no folder '{path.parent}'")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise PermissionError(f"a report cannot be written to '{path}': no permission")
+
+
+def _check_answers(access: Access, admin: Admin | None, ca: str | None) -> None:
+    """One request to the endpoint and one to its admin API: whether there is anything to judge.
+
+    Raises:
+        OSError: nobody answers.
+        S3Exception: nobody does, or the key is none.
+    """
+    from .. import S3Client, S3Exception, S3UnauthenticatedError
+    from ._store import client_config
+    from .wire.connection import Connection
+
+    if ca:  # which the client knows nothing of
+        connection = Connection(access.endpoint, ca)
+        try:
+            connection.send("GET", f"GET / HTTP/1.1\r\nHost: {connection.host}\r\n\r\n".encode(), b"")
+        except (OSError, http.client.HTTPException) as error:
+            raise OSError(f"no answer from {access.endpoint}: {error}") from None
+        finally:
+            connection.close()
+    else:
+        config = client_config(access, max_attempts=1)
+        try:
+            next(S3Client(access.region, endpoint=access.endpoint, s3client_config=config).list_objects(NO_BUCKET), None)
+        except S3Exception as error:
+            if isinstance(error, S3UnauthenticatedError) or not error.status:
+                raise
+    if admin:
+        admin.ask("GET", f"limits/{admin.namespace}")
 
 
 @contextmanager
@@ -110,7 +186,9 @@ def _target(options: argparse.Namespace) -> Iterator[tuple[Access, Access | None
     endpoint = options.endpoint.rstrip("/")
     access = Access(endpoint, options.access_key, options.secret_key, options.region, os.environ.get("AWS_SESSION_TOKEN"))
     second = Access(endpoint, options.second_access_key, options.second_secret_key) if options.second_access_key else None
-    yield access, second, Admin(options.admin) if options.admin else None
+    admin = Admin(options.admin, token=options.admin_token or "") if options.admin else None
+    _check_answers(access, admin, options.ca)
+    yield access, second, admin
 
 
 @contextmanager
@@ -125,6 +203,8 @@ def _emulator() -> Iterator[tuple[Access, Access, Admin]]:
         yield first, second, Admin(emulator.admin_endpoint)
 
 
-def _print(text: str) -> None:
-    if text:
+def _tell(verdict: Verdict, verbose: bool) -> None:
+    from ._report import tell
+
+    if text := tell(verdict, verbose):
         print(text, flush=True)

@@ -357,9 +357,16 @@ _PLAIN_BUCKET = {"GET": "ListObjects", "PUT": "CreateBucket", "HEAD": "HeadBucke
 _PLAIN_OBJECT = {"GET": "GetObject", "PUT": "PutObject", "HEAD": "HeadObject", "DELETE": "DeleteObject"}
 
 
+def _of_service(query: dict[str, str], headers: dict[str, str]) -> str:
+    """Of ``GET /``. The AWS CRT asks so for a session where the endpoint is an address, which no bucket's name goes before."""
+    if "session" in query:
+        return "CreateSession"
+    return "ListDirectoryBuckets" if "/s3express/aws4_request" in headers.get("authorization", "") else "ListBuckets"
+
+
 def _operation(method: str, bucket: bool, key: bool, query: dict[str, str], headers: dict[str, str]) -> str:
     if not bucket:
-        return "ListBuckets" if method == "GET" else ""
+        return _of_service(query, headers) if method == "GET" else ""
     named, plain = (_OF_OBJECT, _PLAIN_OBJECT) if key else (_OF_BUCKET, _PLAIN_BUCKET)
     name = next((name for parameter, name in named.get(method, ()) if parameter in query), plain.get(method, ""))
     copy = {"PutObject": "CopyObject", "UploadPart": "UploadPartCopy"}

@@ -20,6 +20,7 @@ class Report:
 
     Attributes:
         clients: Name and version of each client under test.
+        interrupted: It ended before its last check.
     """
 
     endpoint: str
@@ -28,6 +29,7 @@ class Report:
     clients: dict[str, str] = dataclasses.field(default_factory=dict)
     suites: list[Suite] = dataclasses.field(default_factory=list)
     verdicts: list[Verdict] = dataclasses.field(default_factory=list)
+    interrupted: bool = False
 
     @property
     def failed(self) -> list[Verdict]:
@@ -56,6 +58,7 @@ class Report:
             "endpoint": self.endpoint,
             "seed": self.seed,
             "thorough": self.thorough,
+            "interrupted": self.interrupted,
             "clients": self.clients,
             "summary": {outcome: self.count(outcome) for outcome in ("passed", "failed", "not run")},
             "verdicts": [_verdict_document(verdict) for verdict in self.verdicts],

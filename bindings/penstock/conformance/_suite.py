@@ -205,8 +205,12 @@ class Trial:
     @property
     def admin(self) -> Admin:
         """The endpoint's admin API, of a Penstock emulator."""
+        return self.admin_for("limits, faults or a clock")
+
+    def admin_for(self, what: str) -> Admin:
+        """The same, where the reader of a report shall know what of it the check needs, such as "limits of requests"."""
         if self.bench.admin is None:
-            raise NotRun("needs an endpoint that is told its limits: a Penstock emulator, with --admin URL")
+            raise NotRun(f"needs {what} that a check can set: a Penstock emulator, with --admin URL")
         return self.bench.admin
 
     def forget(self) -> None:

@@ -106,15 +106,21 @@ class Directory:
         """CreateSession.
 
         Raises:
-            ValueError: it was refused.
+            ValueError: it was refused, or what came is no session.
         """
-        answer = self.ask("GET", f"/{bucket}", query="session", headers={"x-amz-create-session-mode": mode})
+        answer = self.ask_for_session(bucket, mode)
         if answer.status != 200:
             raise ValueError(f"CreateSession was answered {answer.status} {code_of(answer)}")
         root = parse(answer.body)
         members = ("AccessKeyId", "SecretAccessKey", "SessionToken", "Expiration")
         values = [(texts(root, f"Credentials/{member}") or [""])[0] for member in members]
+        if not all(values):
+            raise ValueError("CreateSession was answered 200 without credentials")
         return Session(*values)
+
+    def ask_for_session(self, bucket: str, mode: str = "ReadWrite") -> Answer:
+        """CreateSession, whatever comes of it."""
+        return self.ask("GET", f"/{bucket}", query="session", headers={"x-amz-create-session-mode": mode})
 
     def put(self, bucket: str, key: str, data: bytes, **headers: str) -> Answer:
         """PutObject; `write_offset_bytes` becomes ``x-amz-write-offset-bytes``."""

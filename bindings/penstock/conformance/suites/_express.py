@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from .._suite import Suite, Trial
 from ..wire.expectation import parse, texts
-from ._directory_bucket import Directory, code_of, complete_body, directory
+from ._directory_bucket import Directory, Session, code_of, complete_body, directory
 
 suite = Suite(
     "express",
@@ -108,7 +108,7 @@ def sessions(trial: Trial) -> None:
 
 @suite.check("session-ends", "a session is refused once its five minutes are over")
 def session_ends(trial: Trial) -> None:
-    admin, there = trial.admin, _supported(trial)
+    admin, there = trial.admin_for("a clock"), _supported(trial)
     bucket = there.bucket()
     session = there.session(bucket)
     before = there.ask("GET", f"/{bucket}", query="list-type=2", session=session)
@@ -125,8 +125,23 @@ def session_ends(trial: Trial) -> None:
 def session_of_nothing(trial: Trial) -> None:
     there = _supported(trial)
     missing = f"{trial.bench.new_name()}--use1-az4--x-s3"
-    answer = there.ask("GET", f"/{missing}/k")
-    trial.expect_equal((answer.status, code_of(answer)), (404, "NoSuchBucket"), "GetObject in a missing bucket")
+    _nothing_works(trial, missing, there.session(there.bucket()), "another bucket's session")
+    answer = there.ask_for_session(missing)
+    trial.evidence(create_session=answer.status)
+    if answer.status == 200:
+        _nothing_works(trial, missing, there.session(missing), "its session")
+    else:
+        trial.expect_equal((answer.status, code_of(answer)), (404, "NoSuchBucket"), "CreateSession")
+
+
+def _nothing_works(trial: Trial, missing: str, session: Session, whose: str) -> None:
+    there: Directory = trial.resource
+    for method in ("PUT", "GET"):
+        answer = there.ask(method, f"/{missing}/k", body="x" if method == "PUT" else "", session=session)
+        trial.expect(answer.status in (400, 403, 404), f"{method} in a missing bucket by {whose}: {answer.status}")
+    if there.ask("GET", f"/{missing}", query="list-type=2").status == 200:
+        trial.expect(False, f"the bucket is there after what was sent by {whose}")
+        there.remove(missing)
 
 
 # ---- objects
@@ -251,18 +266,39 @@ def rename(trial: Trial) -> None:
     trial.expect_equal(there.ask("GET", f"/{bucket}/there").body, b"content", "what it is then")
 
 
-@suite.check("not-there", "what directory buckets do not have is refused, and nothing happens")
+@suite.check("not-there", "what directory buckets do not have is refused, and nothing of it happens")
 def not_there(trial: Trial) -> None:
     there = _supported(trial)
     bucket = there.bucket()
-    there.put(bucket, "k", b"x")
-    refused = {
-        "PutBucketVersioning": ("PUT", f"/{bucket}", "versioning"),
-        "PutObjectTagging": ("PUT", f"/{bucket}/k", "tagging"),
-        "PutObjectAcl": ("PUT", f"/{bucket}/k", "acl"),
-        "ListObjectVersions": ("GET", f"/{bucket}", "versions"),
-        "PutBucketWebsite": ("PUT", f"/{bucket}", "website"),
-    }
-    for operation, (method, path, query) in refused.items():
-        answer = there.ask(method, path, query=query)
+    etag = there.put(bucket, "k", b"x").header("ETag")
+    for operation, (method, path, query, body) in _REFUSED.items():
+        acl = {"x-amz-acl": "public-read"} if query == "acl" else {}
+        answer = there.ask(method, f"/{bucket}{path}", query=query, body=body, headers=acl)
         trial.expect(answer.status in (400, 403, 404, 405, 501), f"{operation}: {answer.status}")
+        now = there.ask("GET", f"/{bucket}/k")
+        trial.expect_equal((now.status, now.body, now.header("ETag")), (200, b"x", etag), f"the object after {operation}")
+        trial.expect_equal(now.header("x-amz-tagging-count"), None, f"its tags after {operation}")
+        trial.expect_equal(there.keys(bucket)[0], ["k"], f"the bucket's objects after {operation}")
+    again = there.put(bucket, "k", b"y")
+    trial.expect_equal(again.header("x-amz-version-id"), None, "the version of a second write")
+    trial.expect_equal(there.ask("GET", f"/{bucket}/k").body, b"y", "what a second write leaves")
+
+
+_XMLNS = 'xmlns="http://s3.amazonaws.com/doc/2006-03-01/"'
+# Whole requests, which a general-purpose bucket would take: what is refused is the operation, not its form.
+_REFUSED = {
+    "PutBucketVersioning": (
+        *("PUT", "", "versioning"),
+        f"<VersioningConfiguration {_XMLNS}><Status>Enabled</Status></VersioningConfiguration>",
+    ),
+    "PutObjectTagging": (
+        *("PUT", "/k", "tagging"),
+        f"<Tagging {_XMLNS}><TagSet><Tag><Key>a</Key><Value>b</Value></Tag></TagSet></Tagging>",
+    ),
+    "PutObjectAcl": ("PUT", "/k", "acl", ""),
+    "ListObjectVersions": ("GET", "", "versions", ""),
+    "PutBucketWebsite": (
+        *("PUT", "", "website"),
+        f"<WebsiteConfiguration {_XMLNS}><IndexDocument><Suffix>i</Suffix></IndexDocument></WebsiteConfiguration>",
+    ),
+}

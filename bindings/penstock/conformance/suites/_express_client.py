@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from ..._offline_environment import environment_set
-from .._suite import Suite, Trial
+from .._suite import NotRun, Suite, Trial
 from ._directory_bucket import Directory, directory
 from ._express import DATA
 
@@ -79,8 +79,8 @@ def hosts(trial: Trial) -> None:
         for row in DATA["hosts"]:
             flags = row.get("flags", {})
             recorder.hosts.clear()
-            with _to_aws(recorder, flags), suppress(Exception):
-                trial.client.reach(row["bucket"], row["region"], path_style=flags.get("path_style", False))
+            with _to_aws(recorder, flags):
+                _reach(trial, row["bucket"], row["region"], path_style=flags.get("path_style", False))
             found = sorted(set(recorder.hosts))
             where = " ".join([row["bucket"], row["region"], *flags])
             trial.expect_equal(found, [row["host"]], where)
@@ -88,6 +88,16 @@ def hosts(trial: Trial) -> None:
     finally:
         recorder.close()
     trial.evidence(hosts=rows, environment=sorted(name for name in os.environ if name.startswith("AWS_")))
+
+
+def _reach(trial: Trial, bucket: str, region: str, *, path_style: bool) -> None:
+    """Nobody is let through: the client's error tells nothing. What it cannot at all, it says."""
+    try:
+        trial.client.reach(bucket, region, path_style=path_style)
+    except NotRun:
+        raise
+    except Exception:
+        return
 
 
 @suite.check("one-session", "many threads that begin at once on a directory bucket share one CreateSession")

@@ -53,6 +53,7 @@ def _of(verb: Verb) -> Callable[[Trial], None]:
         kind = OF_CLIENT.get(trial.client.name)
         if kind is None:
             raise NotRun(f"knows the verbs of {', '.join(OF_CLIENT)}")
+        trial.admin_for("faults")
         verbs = kind(trial.bench.access)
         try:
             verbs.call(verb.name, _scene(trial, verb))

@@ -1,0 +1,106 @@
+"""``penstock conformance`` by its command line: what cannot be run is told before the run, and what was run is not lost.
+
+The client is boto3, for which nobody waits until torch is imported.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+
+import pytest
+from penstock.__main__ import main
+
+MINE = """
+from penstock.conformance import Suite
+
+suite = Suite("mine", "Mine", "Two checks, of which the user waits for one.")
+
+
+@suite.check("first", "holds")
+def first(trial):
+    pass
+
+
+@suite.check("second", "takes too long for its user")
+def second(trial):
+    raise KeyboardInterrupt
+"""
+
+
+@pytest.fixture
+def mine(tmp_path, monkeypatch):
+    """A suite of one's own."""
+    (tmp_path / "suite_of_mine.py").write_text(MINE)
+    monkeypatch.syspath_prepend(tmp_path)
+    return "suite_of_mine:suite"
+
+
+@pytest.fixture
+def nobody():
+    """An endpoint at which nobody listens."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    return f"http://127.0.0.1:{port}"
+
+
+def at(emulator, **other):
+    key = {"--access-key": emulator.access_key, "--secret-key": emulator.secret_key, "--client": "boto3", **other}
+    return ["conformance", "--endpoint", emulator.endpoint, *(text for pair in key.items() for text in pair)]
+
+
+def test_an_endpoint_that_does_not_answer_is_an_error_and_no_list_of_failures(nobody, mine, capsys):
+    assert main(["conformance", "--endpoint", nobody, "--access-key", "a", "--secret-key", "b", "--client", "boto3", mine]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "onnection refused" in err
+
+
+def test_a_key_that_nobody_has_is_an_error_and_no_list_of_failures(standalone, mine, capsys):
+    assert main([*at(standalone, **{"--access-key": "NOBODY"}), mine]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "InvalidAccessKeyId" in err
+
+
+@pytest.mark.parametrize(("path", "says"), [("missing/report.json", "there is no folder"), ("", "is a folder")])
+def test_a_report_that_cannot_be_written_is_told_before_the_run(tmp_path, standalone, mine, capsys, path, says):
+    assert main([*at(standalone), mine, "--json", str(tmp_path / path)]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert says in err
+
+
+def test_an_interrupted_run_reports_what_was_run(tmp_path, standalone, mine, capsys):
+    assert main([*at(standalone), mine, "--json", str(tmp_path / "report.json"), "-v"]) == 130
+    out, err = capsys.readouterr()
+    assert "passed  mine/first [boto3]" in out
+    assert "interrupted after 1 checks" in err
+    document = json.loads((tmp_path / "report.json").read_text())
+    assert document["interrupted"] is True
+    assert [verdict["check"] for verdict in document["verdicts"]] == ["first"]
+
+
+def test_an_admin_listener_is_told_its_token(start_emulator, capsys):
+    with start_emulator("--admin-token", "hush") as emulator:
+        ask = [*at(emulator, **{"--admin": emulator.admin}), "express", "--only", "session-ends"]
+        assert main([*ask, "--admin-token", "hush"]) == 0
+        capsys.readouterr()
+        assert main(ask) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "401" in err
+
+
+@pytest.mark.parametrize(
+    ("suite", "check", "says"),
+    [
+        ("express", "session-ends", "a clock"),
+        ("retry", "get-object", "faults"),
+        ("prefixes", "slowed-down", "limits of requests"),
+    ],
+)
+def test_what_is_not_run_for_lack_of_an_admin_api_says_what_of_it(standalone, capsys, suite, check, says):
+    assert main([*at(standalone), suite, "--only", f"{suite}/{check}"]) == 0
+    out, _ = capsys.readouterr()
+    assert f"(needs {says} that a check can set: a Penstock emulator, with --admin URL)" in out
