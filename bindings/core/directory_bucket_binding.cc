@@ -81,6 +81,7 @@ class PyAppendWriter {
     Unwrap(std::move(result));
   }
   std::uint64_t size() const { return writer_.Get().size(); }
+  std::uint64_t unsettled() const { return writer_.Get().unsettled_bytes(); }
   std::optional<std::string> etag() const {
     const std::optional<ETag>& etag = writer_.Get().etag();
     return etag ? std::optional(etag->value) : std::nullopt;
@@ -108,6 +109,7 @@ void BindDirectoryBuckets(py::module_& module, Guarded<PyClient>& client) {
       .def(py::init(&Open), "client"_a, "bucket"_a, "key"_a)
       .def("append", &PyAppendWriter::Append, "data"_a)
       .def_property_readonly("size", &PyAppendWriter::size)
+      .def_property_readonly("unsettled", &PyAppendWriter::unsettled)
       .def_property_readonly("etag", &PyAppendWriter::etag);
 }
 

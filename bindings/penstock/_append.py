@@ -23,8 +23,15 @@ class S3AppendWriter(io.BufferedIOBase):
     :meth:`close`. What has been appended stays, whatever happens after. Leaving a ``with`` block by an exception drops what
     has only been gathered.
 
-    Nothing is appended twice: where an answer was lost, the object is looked at. Another writer of the same object ends this
-    one (S3PreconditionFailedError or S3ConflictError), and no record is torn. S3 takes 10,000 appends per object.
+    After an S3Exception the writer goes on, and what is not known to be in the object is kept (:attr:`pending`): call
+    :meth:`flush` or :meth:`close` to try again, and do not write those bytes again. Nothing is appended twice: where no
+    answer came, the object's size, ETag and bytes at that place decide. A request whose answer did not come in time may
+    still arrive at S3, and the exception says so. Until the next try settles it, :attr:`unsettled` counts those bytes.
+
+    A change of the object by another writer ends this one: S3PreconditionFailedError or S3ConflictError, "changed under this
+    writer; open another writer", and what is not in the object stays in :attr:`pending`. No record is torn. The same bytes,
+    appended at the same place by another writer after an answer was lost, pass for this one's. S3 takes 10,000 appends per
+    object.
 
     Args:
         writer: The core's; made by :meth:`S3Client.append_object`.
@@ -37,6 +44,7 @@ class S3AppendWriter(io.BufferedIOBase):
         self._writer = writer
         self._buffer_size = buffer_size
         self._gathered = bytearray()
+        self._unsettled = 0
         self._closed = False
         self._lock = threading.Lock()
 
@@ -46,6 +54,9 @@ class S3AppendWriter(io.BufferedIOBase):
     def __exit__(self, exc_type: type[BaseException] | None, exc_val: BaseException | None, exc_tb: TracebackType | None) -> None:
         if exc_type is not None:
             log.info("Exception occurred before closing stream: %s: %s", exc_type.__name__, exc_val)
+            if self._unsettled:
+                log.warning("%d bytes behind the first %d may have been appended or may still arrive", self._unsettled, self.size)
+            self._unsettled = 0
             self._gathered.clear()
         self.close()
 
@@ -61,8 +72,8 @@ class S3AppendWriter(io.BufferedIOBase):
 
         Raises:
             ValueError: after close.
-            S3Exception: What had gathered was not appended, and is kept for the next try; the exception says where it cannot
-                be known, and then every further write raises S3ConflictError.
+            S3Exception: `data` and what had gathered before are kept in :attr:`pending`, as far as they are not known to be
+                in the object; the next write, flush or close tries again.
         """
         with self._lock:
             self._check_open()
@@ -74,27 +85,39 @@ class S3AppendWriter(io.BufferedIOBase):
             return size
 
     def flush(self) -> None:
-        """Appends what has gathered."""
+        """Appends what has gathered, and settles what an earlier try left open.
+
+        Raises:
+            ValueError: after close.
+            S3Exception: As in :meth:`write`.
+        """
         with self._lock:
             self._check_open()
             self._append()
 
     def close(self) -> None:
-        """Appends what has gathered. Later calls do nothing.
+        """Appends what has gathered, and settles what an earlier try left open. Later calls do nothing, but for one case:
+        where this one raised and left bytes :attr:`unsettled`, the next tries again.
 
         Raises:
-            S3Exception: It was not appended; the writer is closed all the same.
+            S3Exception: What is in :attr:`pending` was not appended, or is unsettled; the writer takes no more bytes.
         """
         with self._lock:
-            if self._closed:
+            if self._closed and not self._unsettled:
                 return
             self._closed = True
             self._append()
 
     def _append(self) -> None:
-        if self._gathered:
+        if not self._gathered:
+            return
+        before = self._writer.size
+        try:
             self._writer.append(self._gathered)
-            self._gathered.clear()
+        finally:
+            # After an error too: some of it may have been found in the object.
+            del self._gathered[: self._writer.size - before]
+            self._unsettled = self._writer.unsettled
 
     def _check_open(self) -> None:
         if self._closed:
@@ -108,6 +131,16 @@ class S3AppendWriter(io.BufferedIOBase):
     def size(self) -> int:
         """Bytes of the object, without what has only gathered."""
         return self._writer.size
+
+    @property
+    def pending(self) -> bytes:
+        """A copy of what was written and is not known to be in the object; its first :attr:`unsettled` bytes may be there."""
+        return bytes(self._gathered)
+
+    @property
+    def unsettled(self) -> int:
+        """How many of the first bytes of :attr:`pending` may have been appended or may still arrive; 0: none."""
+        return self._unsettled
 
     @property
     def etag(self) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from types import NoneType
 
 from . import _core
 from ._append import DEFAULT_BUFFER_SIZE, S3AppendWriter
@@ -11,13 +12,34 @@ from ._config import check_type
 log = logging.getLogger(__name__)
 
 
+# The clock of the core counts nanoseconds in 64 bits.
+_LATEST = (2**63 - 1) // 10**9
+
+
+def _etag(name: str, value: str | None) -> str | None:
+    check_type(name, value, (str, NoneType))
+    return None if value is None else value.strip('"')
+
+
+def _seconds(name: str, value: float | None) -> int | None:
+    check_type(name, value, (int, float, NoneType))
+    if value is None:
+        return None
+    if not 0 <= value <= _LATEST:  # nan is not within either
+        raise ValueError(f"{name} is {value!r}; it takes seconds since the epoch, 0 to {_LATEST} (in the year 2262)")
+    return int(value)
+
+
 def _conditions(
-    if_match: str | None, if_none_match: str | None, modified: float | None, unmodified: float | None
+    prefix: str, if_match: str | None, if_none_match: str | None, modified: float | None, unmodified: float | None
 ) -> tuple[str | None, str | None, int | None, int | None]:
-    """As the core takes them; ETags with their quotes or without."""
-    tags = [tag if tag is None else tag.strip('"') for tag in (if_match, if_none_match)]
-    times = [time if time is None else int(time) for time in (modified, unmodified)]
-    return tags[0], tags[1], times[0], times[1]
+    """As the core takes them; ETags with their quotes or without. `prefix`: of the parameters' names."""
+    return (
+        _etag(f"{prefix}if_match", if_match),
+        _etag(f"{prefix}if_none_match", if_none_match),
+        _seconds(f"{prefix}if_modified_since", modified),
+        _seconds(f"{prefix}if_unmodified_since", unmodified),
+    )
 
 
 class DirectoryBuckets:
@@ -51,11 +73,12 @@ class DirectoryBuckets:
             destination: The new key; must not end in ``/``.
             if_match: Only over an object with this ETag. This and the next three are about what has the new key.
             if_none_match: Only where no object has this ETag; ``"*"``: only where no object has that key.
-            if_modified_since: Seconds since the epoch, as the next.
+            if_modified_since: Seconds since the epoch, 0 to 9223372036, as the next; fractions are cut off.
             source_if_match: Only the version with this ETag. This and the next three are about the object to rename.
             client_token: 1 to 64 printable ASCII characters that stand for this rename; None: one of its own.
 
         Raises:
+            ValueError: A time is out of its range.
             S3PreconditionFailedError: A condition did not hold; nothing has changed.
             S3NotFoundError: There is no source.
             S3Exception: A general purpose bucket, which knows no renames.
@@ -65,15 +88,18 @@ class DirectoryBuckets:
             bucket,
             source,
             destination,
-            of_source=_conditions(source_if_match, source_if_none_match, source_if_modified_since, source_if_unmodified_since),
-            of_destination=_conditions(if_match, if_none_match, if_modified_since, if_unmodified_since),
+            of_source=_conditions(
+                "source_", source_if_match, source_if_none_match, source_if_modified_since, source_if_unmodified_since
+            ),
+            of_destination=_conditions("", if_match, if_none_match, if_modified_since, if_unmodified_since),
             client_token=client_token or "",
         )
 
     def append_object(self, bucket: str, key: str, *, buffer_size: int = DEFAULT_BUFFER_SIZE) -> S3AppendWriter:
         """A writer that appends to an object of a directory bucket; where there is none, the first append makes it.
 
-        One HEAD now, and one request for each `buffer_size` bytes, ``flush`` and ``close``.
+        One HEAD now, and one request for each `buffer_size` bytes, ``flush`` and ``close``; where an answer is lost, one or
+        two more that look at the object.
 
         Args:
             buffer_size: Bytes that are gathered before they are appended, 1 or more.

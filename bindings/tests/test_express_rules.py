@@ -27,6 +27,31 @@ def test_arguments_are_checked(client):
         client.append_object(directory, "log", buffer_size="8")
 
 
+CONDITIONS = ("if_modified_since", "if_unmodified_since", "source_if_modified_since", "source_if_unmodified_since")
+
+
+@pytest.mark.parametrize("name", CONDITIONS)
+@pytest.mark.parametrize("time", [1e30, float("inf"), float("-inf"), float("nan"), -1, 2**70])
+def test_times_are_within_their_range(client, name, time):
+    """int() of an infinity, or a conversion in the core, spoke of none of these names."""
+    with pytest.raises(ValueError) as error:
+        client.rename_object("data--use1-az4--x-s3", "a", "b", **{name: time})
+    assert str(error.value).startswith(f"{name} is {time!r}; it takes seconds since the epoch, 0 to 9223372036")
+    assert client.stats()["requests"] == {}
+
+
+@pytest.mark.parametrize("name", CONDITIONS)
+def test_times_are_numbers(client, name):
+    with pytest.raises(TypeError, match=f"^{name} is of type str; it takes int or float or None"):
+        client.rename_object("data--use1-az4--x-s3", "a", "b", **{name: "2026-01-01"})
+
+
+@pytest.mark.parametrize("name", ["if_match", "if_none_match", "source_if_match", "source_if_none_match"])
+def test_etags_are_text(client, name):
+    with pytest.raises(TypeError, match=f"^{name} is of type int; it takes str or None"):
+        client.rename_object("data--use1-az4--x-s3", "a", "b", **{name: 5})
+
+
 @pytest.mark.parametrize(
     ("flag", "message"),
     [

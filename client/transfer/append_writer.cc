@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <iterator>
 #include <utility>
 
+#include "base/digest.h"
 #include "client/transfer/part_body.h"
 #include "client/transfer/settle.h"
 #include "penstock/bucket_kind.h"
@@ -18,24 +20,32 @@ class ComparingSink final : public BodySink {
   explicit ComparingSink(ByteView expected) : expected_(expected) {}
   Result<void> Begin(const ObjectMetadata&, std::optional<std::uint64_t>) override {
     at_ = 0;
-    same_ = true;
+    same_ = 0;
     return Ok();
   }
   MutableByteView Window() override { return MutableByteView(window_).first(std::min(window_.size(), expected_.size() - at_)); }
   Result<void> Commit(std::size_t count) override {
-    same_ = same_ && std::equal(window_.begin(), window_.begin() + static_cast<std::ptrdiff_t>(count),
-                                expected_.begin() + static_cast<std::ptrdiff_t>(at_));
+    if (same_ == at_) {
+      const ByteView arrived = ByteView(window_).first(count);
+      same_ += static_cast<std::size_t>(std::ranges::mismatch(arrived, expected_.subspan(at_, count)).in1 - arrived.begin());
+    }
     at_ += count;
     return Ok();
   }
-  bool same() const { return same_ && at_ == expected_.size(); }
+  // How many bytes there are before the first that differs.
+  std::size_t same() const { return same_; }
 
  private:
   const ByteView expected_;
   std::size_t at_ = 0;
-  bool same_ = true;
+  std::size_t same_ = 0;
   std::array<std::byte, 64 << 10> window_{};
 };
+
+// S3 refused because the object is not as the writer left it: from then on it refuses all that stands on that condition.
+bool SaysChanged(const Error& error) {
+  return error.kind == ErrorKind::kPreconditionFailed || error.code == "InvalidWriteOffset" || error.code == "NoSuchKey";
+}
 
 // The CRC an object was stored with, which every append has to bring; "none" for what we do not compute.
 std::string AlgorithmOf(const ObjectMetadata& metadata) {
@@ -73,11 +83,19 @@ Result<std::unique_ptr<AppendWriter>> AppendWriter::Open(std::shared_ptr<ObjectS
 }
 
 Result<void> AppendWriter::Append(ByteView data, const Interrupt& interrupt) {
-  if (lost_) {
-    return Error::Make(ErrorKind::kConflict, "an earlier append left open what the object holds; open another writer, and look at its size")
-        .At("PutObject", bucket_.value, key_.value);
+  PENSTOCK_TRY(CheckTriedAgain(data));
+  // Twice at the most: after a try that had arrived comes what was written since.
+  while (!data.empty()) {
+    if (!ended_.empty()) return Ended();
+    Result<PutObjectResponse> put = Put(data, interrupt);
+    if (put.ok()) return Take(data.size(), *std::move(put));
+    PENSTOCK_ASSIGN(const std::uint64_t arrived, Settle(data, std::move(put).error(), interrupt));
+    data = data.subspan(arrived);
   }
-  if (data.empty()) return Ok();
+  return Ok();
+}
+
+Result<PutObjectResponse> AppendWriter::Put(ByteView data, const Interrupt& interrupt) {
   transfer::PartBody body = transfer::PartBody::Of(data);
   PutObjectRequest request;
   request.bucket = bucket_;
@@ -87,64 +105,109 @@ Result<void> AppendWriter::Append(ByteView data, const Interrupt& interrupt) {
   request.options = options_.call;
   request.write_offset = size_;
   request.checksum_algorithm = checksum_algorithm_;
-  Result<PutObjectResponse> put = store_->Call(std::move(request), interrupt);
-  if (!put.ok()) return Resolve(data, std::move(put).error(), interrupt);
-  const std::uint64_t expected = size_ + data.size();
-  if (put->object_size.value_or(expected) != expected) {
-    return Lost(Error::Make(ErrorKind::kDataLoss, "the object has " + std::to_string(*put->object_size) + " bytes after an append that ends at " +
-                                                      std::to_string(expected))
-                    .At("PutObject", bucket_.value, key_.value));
+  return store_->Call(std::move(request), interrupt);
+}
+
+// `count` bytes were appended, by the latest request and no other.
+Result<void> AppendWriter::Take(std::uint64_t count, PutObjectResponse response) {
+  tries_.clear();
+  const std::uint64_t expected = size_ + count;
+  if (response.object_size.value_or(expected) != expected) {
+    ended_ = "an earlier append left open what the object holds; open another writer, and look at its size";
+    return Error::Make(ErrorKind::kDataLoss, "the object has " + std::to_string(*response.object_size) +
+                                                 " bytes after an append that ends at " + std::to_string(expected) +
+                                                 " (whether these bytes were appended is not known; open another writer, and look at its size)")
+        .At("PutObject", bucket_.value, key_.value);
   }
   size_ = expected;
-  etag_ = std::move(put->etag);
+  etag_ = std::move(response.etag);
   return Ok();
 }
 
-// `error`, now that nobody knows what the object holds.
-Error AppendWriter::Lost(Error error) {
-  lost_ = true;
-  error.message += " (whether these bytes were appended is not known; open another writer, and look at its size)";
+// What may arrive yet must not be taken for something else.
+Result<void> AppendWriter::CheckTriedAgain(ByteView data) const {
+  const std::uint64_t tried = unsettled_bytes();
+  if (tried == 0 || data.empty()) return Ok();
+  if (data.size() >= tried && Sha256(data.first(tried)) == tried_) return Ok();
+  return Error::Make(ErrorKind::kInvalidArgument,
+                     "an append of " + std::to_string(tried) + " bytes at " + std::to_string(size_) + " is unsettled, and these " +
+                         std::to_string(data.size()) + " bytes do not begin with it; begin with the same bytes, or open another writer")
+      .At("PutObject", bucket_.value, key_.value);
+}
+
+void AppendWriter::NoteTry(ByteView data) {
+  if (unsettled_bytes() == data.size()) return;
+  tries_.push_back(data.size());
+  tried_ = Sha256(data);
+}
+
+Error AppendWriter::Ended() const {
+  return Error::Make(ErrorKind::kConflict, ended_).At("PutObject", bucket_.value, key_.value);
+}
+
+// Ends this writer: `now` says what the object is like.
+Error AppendWriter::Changed(Error error, std::string_view now) {
+  tries_.clear();
+  ended_ = "the object, which had " + std::to_string(size_) + " bytes" + std::string(now) +
+           ", has changed under this writer; open another writer";
+  Error changed = Ended();
+  changed.message += " (these bytes are not in it)";
+  if (!SaysChanged(error)) return changed;
+  error.message = std::move(changed.message);
+  if (error.kind != ErrorKind::kPreconditionFailed) error.kind = ErrorKind::kConflict;
   return error;
 }
 
-// After `error`: success where `data` is in the object after all; else the error, and this writer goes on where it was.
-Result<void> AppendWriter::Resolve(ByteView data, Error error, const Interrupt& interrupt) {
-  // Refused at the first attempt: nothing happened.
-  if (!transfer::OutcomeUnknown(error)) return error;
-  // Whoever interrupted does not wait to be told how it ended.
-  if (error.kind == ErrorKind::kCancelled) return Lost(std::move(error));
-  HeadObjectRequest head{bucket_, key_, {}, transfer::CleanupOptions(false)};
-  const Result<ObjectMetadata> now = store_->Call(std::move(head), interrupt);
-  if (!now.ok() && now.error().kind == ErrorKind::kNotFound && !etag_) return error;  // it was never made
-  if (!now.ok()) return Lost(std::move(error));
-  if (etag_ && now->etag == *etag_) return error;  // as it was
-  const Result<bool> holds = HoldsAtEnd(data, *now, interrupt);
-  if (!holds.ok()) return Lost(std::move(error));
-  if (!*holds) {
-    lost_ = true;
-    return Error::Make(ErrorKind::kConflict, "the object has changed under this writer: it had " + std::to_string(size_) +
-                                                 " bytes and has " + std::to_string(now->size) +
-                                                 ", and these were not appended; open another writer")
-        .At("PutObject", bucket_.value, key_.value);
-  }
-  size_ += data.size();
-  etag_ = now->etag;
-  return Ok();
+// `error`, which leaves open what became of the tries.
+Error AppendWriter::Unsettled(Error error) const {
+  error.message += " (" + std::to_string(unsettled_bytes()) + " bytes behind the first " + std::to_string(size_) +
+                   " may have been appended or may still arrive; the next append of this writer settles it, and none is appended twice)";
+  return error;
 }
 
-// Whether the object ends with `data` where this writer put it. The size alone could be another writer's.
-Result<bool> AppendWriter::HoldsAtEnd(ByteView data, const ObjectMetadata& now, const Interrupt& interrupt) {
-  if (now.size != size_ + data.size()) return false;
-  const auto sink = std::make_unique<ComparingSink>(data);
+// After `error`: how many of the first bytes of `data` are in the object after all, at least one; else the error.
+Result<std::uint64_t> AppendWriter::Settle(ByteView data, Error error, const Interrupt& interrupt) {
+  const bool unknown = transfer::OutcomeUnknown(error);
+  const bool changed = SaysChanged(error);
+  if (unknown) NoteTry(data);
+  if (tries_.empty()) return changed ? Changed(std::move(error), "") : std::move(error);
+  // Whoever interrupted does not wait to be told how it ended; another refusal says nothing of the tries before.
+  if (error.kind == ErrorKind::kCancelled || (!unknown && !changed)) return Unsettled(std::move(error));
+  HeadObjectRequest head{bucket_, key_, {}, transfer::CleanupOptions(false)};
+  const Result<ObjectMetadata> now = store_->Call(std::move(head), interrupt);
+  if (!now.ok()) {
+    const bool gone = now.error().kind == ErrorKind::kNotFound && now.error().code != "NoSuchBucket";
+    if (gone && etag_) return Changed(std::move(error), " and is gone");
+    return Unsettled(now.error().kind == ErrorKind::kCancelled ? now.error() : std::move(error));
+  }
+  // As it was. What is to make the object may also follow an empty one.
+  if (etag_ ? now->etag == *etag_ : now->size == 0) return Unsettled(std::move(error));
+  const Result<std::uint64_t> arrived = Arrived(data, *now, interrupt);
+  if (!arrived.ok()) return Unsettled(arrived.error().kind == ErrorKind::kCancelled ? arrived.error() : std::move(error));
+  const std::string sizes = " and has " + std::to_string(now->size);
+  if (*arrived == 0) return Changed(std::move(error), sizes);
+  size_ += *arrived;
+  etag_ = now->etag;
+  tries_.clear();
+  if (now->size != size_) static_cast<void>(Changed(std::move(error), sizes));  // after it another writer appended
+  return *arrived;
+}
+
+// The length of the longest try that the object has where it belongs; 0: none. The size alone could be another writer's.
+Result<std::uint64_t> AppendWriter::Arrived(ByteView data, const ObjectMetadata& now, const Interrupt& interrupt) const {
+  const std::uint64_t end = std::min(now.size, size_ + unsettled_bytes());
+  if (end <= size_) return std::uint64_t{0};
+  const auto sink = std::make_unique<ComparingSink>(data.first(end - size_));
   GetObjectRequest get;
   get.bucket = bucket_;
   get.key = key_;
-  get.range = RangeRequest{.begin = size_, .end = now.size, .suffix = {}};
+  get.range = RangeRequest{.begin = size_, .end = end, .suffix = {}};
   get.if_match = now.etag;
   get.sink = sink.get();
   get.options = transfer::CleanupOptions(false);
   PENSTOCK_TRY(store_->Call(std::move(get), interrupt));
-  return sink->same();
+  const auto beyond = std::ranges::upper_bound(tries_, sink->same());
+  return beyond == tries_.begin() ? std::uint64_t{0} : *std::prev(beyond);
 }
 
 }  // namespace penstock

@@ -1,0 +1,200 @@
+"""Appends whose answers come late or never: each record is in the object once, and no error says less than is known."""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import time
+from collections.abc import Iterator
+
+import penstock
+import pytest
+from bucket_io import get, put
+from penstock import S3ClientConfig
+from penstock.testing import Emulator
+
+_numbers = itertools.count()
+
+CHANGED = "changed under this writer; open another writer"
+OPEN = "may have been appended or may still arrive"
+
+
+class Log:
+    """An object `log` of a directory bucket; a client whose appends go astray, and one that is left alone."""
+
+    def __init__(self, emulator: Emulator) -> None:
+        self.bucket = f"append-{next(_numbers)}--use1-az4--x-s3"
+        self.other = emulator.client()
+        self.other.create_bucket(self.bucket)
+        self._emulator = emulator
+
+    def writer(self, *, max_attempts: int = 1, attempt_timeout: float | None = None) -> penstock.S3AppendWriter:
+        config = S3ClientConfig(attempt_timeout=attempt_timeout, max_attempts=max_attempts)
+        return self._emulator.client(config).append_object(self.bucket, "log")
+
+    def astray(self, *, times: int = 1) -> None:
+        """The next appends get no answer. What they brought arrives by :meth:`append`, or never."""
+        self._next_appends({"do": {"reset": {}, "at": "before_commit"}, "limit": {"times": times}})
+
+    def stall(self) -> None:
+        """The next append is carried out, but only after its client has given it up."""
+        self._next_appends({"do": {"stall": {"ms": 4000}, "at": "before_commit"}, "limit": {"times": 1}})
+
+    def _next_appends(self, rule: dict[str, object]) -> None:
+        self._emulator.faults().set([rule | {"when": {"operation": "PutObject", "bucket": self.bucket}}])
+
+    def append(self, data: bytes) -> None:
+        with self.other.append_object(self.bucket, "log") as writer:
+            writer.write(data)
+
+    def wait_for(self, size: int) -> None:
+        deadline = time.monotonic() + 30
+        while self.other.append_object(self.bucket, "log").size < size:
+            assert time.monotonic() < deadline, "the late append never came"
+            time.sleep(0.02)
+
+    @property
+    def content(self) -> bytes:
+        return get(self.other, self.bucket, "log")
+
+
+@pytest.fixture
+def log(emulator: Emulator) -> Iterator[Log]:
+    yield Log(emulator)
+    emulator.faults().clear()
+
+
+def test_a_request_that_s3_carries_out_late_is_found(log):
+    """The next flush said that a pre-condition had failed; the record, written anew, was there twice."""
+    log.append(b"first|")
+    writer = log.writer(attempt_timeout=1)
+    writer.write(b"RECORD|")
+    log.stall()
+    with pytest.raises(penstock.S3TimeoutError, match=OPEN):
+        writer.flush()
+    log.wait_for(13)
+    writer.write(b"last")
+    writer.close()
+    assert log.content == b"first|RECORD|last"
+
+
+@pytest.mark.parametrize("more", [b"", b"and more|"])
+@pytest.mark.parametrize("before", [b"", b"first|"])
+def test_what_arrives_late_is_found_by_the_next_flush(log, before, more):
+    if before:
+        log.append(before)
+    writer = log.writer()
+    writer.write(b"RECORD|")
+    log.astray()
+    with pytest.raises(penstock.S3UnavailableError, match=OPEN):
+        writer.flush()
+    assert (writer.pending, writer.unsettled) == (b"RECORD|", 7)
+    log.append(b"RECORD|")
+    writer.write(more)
+    writer.flush()
+    assert (writer.pending, writer.unsettled) == (b"", 0)
+    writer.write(b"last")
+    writer.close()
+    assert log.content == before + b"RECORD|" + more + b"last"
+
+
+@pytest.mark.parametrize("before", [b"", b"first|"])
+def test_several_tries_that_are_all_late_append_once(log, before):
+    if before:
+        log.append(before)
+    writer = log.writer(max_attempts=2)
+    log.astray(times=4)
+    for record in (b"one|", b"two|"):
+        writer.write(record)
+        with pytest.raises(penstock.S3UnavailableError, match=OPEN):
+            writer.flush()
+    assert (writer.pending, writer.unsettled) == (b"one|two|", 8)
+    log.append(b"one|")
+    writer.write(b"three|")
+    writer.close()
+    assert log.content == before + b"one|two|three|"
+
+
+def test_close_settles_what_a_flush_left_open(log):
+    writer = log.writer()
+    writer.write(b"RECORD|")
+    log.astray()
+    with pytest.raises(penstock.S3UnavailableError):
+        writer.flush()
+    log.append(b"RECORD|")
+    writer.close()
+    assert log.content == b"RECORD|"
+
+
+def test_a_close_that_leaves_bytes_open_can_be_called_again(log):
+    writer = log.writer()
+    writer.write(b"RECORD|")
+    log.astray()
+    with pytest.raises(penstock.S3UnavailableError, match=OPEN):
+        writer.close()
+    assert writer.closed
+    log.append(b"RECORD|")
+    writer.close()
+    assert (writer.pending, writer.unsettled) == (b"", 0)
+    writer.close()
+    assert log.content == b"RECORD|"
+
+
+def test_a_close_that_was_refused_is_not_repeated(log):
+    writer = log.writer()
+    writer.write(b"RECORD|")
+    log.append(b"other|")
+    with pytest.raises(penstock.S3ConflictError, match=CHANGED):
+        writer.close()
+    writer.close()
+    assert writer.pending == b"RECORD|"
+
+
+def test_another_writers_append_after_a_late_one_is_told_and_the_rest_kept(log):
+    writer = log.writer()
+    writer.write(b"RECORD|")
+    log.astray()
+    with pytest.raises(penstock.S3UnavailableError):
+        writer.flush()
+    log.append(b"RECORD|")
+    log.append(b"other|")
+    writer.write(b"more|")
+    for _ in range(2):
+        with pytest.raises(penstock.S3ConflictError, match=CHANGED):
+            writer.flush()
+        assert (writer.size, writer.pending, writer.unsettled) == (7, b"more|", 0)
+    log.append(writer.pending)
+    assert log.content == b"RECORD|other|more|"
+
+
+@pytest.mark.parametrize("before", [b"", b"first|"])
+@pytest.mark.parametrize("unsettled", [False, True])
+def test_another_writers_change_ends_this_one_and_its_bytes_are_kept(log, before, unsettled):
+    """The plain case said that a pre-condition had failed, to a caller who set none; a new object, that an offset was wrong."""
+    if before:
+        log.append(before)
+    writer = log.writer()
+    writer.write(b"RECORD|")
+    if unsettled:
+        log.astray()
+        with pytest.raises(penstock.S3UnavailableError, match=OPEN):
+            writer.flush()
+    put(log.other, log.bucket, "log", b"another object")
+    for _ in range(2):
+        with pytest.raises((penstock.S3PreconditionFailedError, penstock.S3ConflictError), match=CHANGED):
+            writer.flush()
+    assert (writer.pending, writer.unsettled) == (b"RECORD|", 0)
+    assert log.content == b"another object"
+
+
+def test_leaving_by_an_exception_sends_nothing_and_says_what_may_arrive(log, caplog):
+    writer = log.writer()
+    log.astray()
+    with caplog.at_level(logging.WARNING, "penstock"), pytest.raises(penstock.S3UnavailableError, match=OPEN), writer:
+        writer.write(b"RECORD|")
+        writer.flush()
+    assert "7 bytes behind the first 0 may have been appended or may still arrive" in caplog.text
+    assert (writer.pending, writer.unsettled) == (b"", 0)
+    log.append(b"RECORD|")
+    writer.close()
+    assert log.content == b"RECORD|"
