@@ -342,6 +342,14 @@ def test_appending_whose_upload_is_gone_loses_nothing(client, bucket, emulator):
     assert open_uploads(client, bucket) == []
 
 
+def test_an_append_to_nothing_replaces_nothing_that_came_since(emulator, bucket, client):
+    fs = file_system(emulator)
+    with pytest.raises(FileExistsError), fs.open(f"{bucket}/k", "ab") as file:
+        file.write(b"mine")
+        put(client, bucket, "k", b"theirs")
+    assert get(client, bucket, "k") == b"theirs"
+
+
 def test_appending_to_nothing_begins_a_file(fs, client, bucket):
     with fs.open(f"{bucket}/log.csv", "a", newline="") as file:
         file.write("a,b\r\n")

@@ -49,8 +49,8 @@ def open_file(
     writer, base = None, 0
     if mode == "ab":
         writer, base = _appending(store, path, options)
-    if writer is None:
-        writer = store.writer(path, mode == "xb", **write_attributes(options))
+    if writer is None:  # who appends to nothing replaces nothing that has come since
+        writer = store.writer(path, mode != "wb", **write_attributes(options))
     return WriteFile(fs, path, mode, writer, base=base, autocommit=autocommit, published=published)
 
 

@@ -147,6 +147,8 @@ def _told_by(error: BaseException) -> str | None:
     for one in seen:
         if isinstance(one, S3Exception):
             return str(one) if one.operation and str(one) else None
+        if isinstance(one, FileNotFoundError) and one.filename:  # of fsspec
+            return str(one)
         if found := _OF_S3.search(str(one)):  # torch makes errors of its own of what a storage reader raised
             return str(one)[max(0, found.start() - 200) :]
         failures = getattr(one, "failures", None)  # of a distributed checkpoint: rank to (error, summary)
