@@ -11,6 +11,7 @@
 #include "client/s3/call_log.h"
 #include "client/s3/error_document.h"
 #include "client/s3/flight.h"
+#include "client/s3/idle_timeout.h"
 #include "client/s3/redirect.h"
 #include "client/s3/signing_credentials.h"
 
@@ -172,6 +173,15 @@ Result<void> Flight::Sign(http::Request& request) const {
       .Sign(request, *credentials_, {.now = CorrectedNow(), .payload_hash = hash});
 }
 
+// The transport knows one setting, its own: the one that was too short is the floor's.
+void Flight::NameSetting(Error& error) const {
+  constexpr std::string_view kOfTransport = "(idle_timeout)";
+  const ClientConfig& config = state_->config.client;
+  if (error.kind != ErrorKind::kTimeout || IdleTimeout(info_, config) == config.idle_timeout) return;
+  const std::size_t at = error.message.find(kOfTransport);
+  if (at != std::string::npos) error.message.replace(at, kOfTransport.size(), "(low_speed_bytes_per_second)");
+}
+
 // One attempt's end as a success or a classified error.
 Result<void> Flight::Read(Result<http::Outcome> outcome) {
   const auto& head = body().head();
@@ -183,6 +193,7 @@ Result<void> Flight::Read(Result<http::Outcome> outcome) {
       return ReadErrorResponse(*head, body().TakeText());
     }
     Error error = std::move(outcome).error();
+    NameSetting(error);
     if (head) {
       error.http_status = head->status;
       error.request_id = std::string(head->Find("x-amz-request-id").value_or(std::string_view{}));

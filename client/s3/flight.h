@@ -73,6 +73,7 @@ class Flight : public std::enable_shared_from_this<Flight> {
   http::RequestBody* Body();
   AttemptBody& body() { return counting_->body; }
   const AttemptBody& body() const { return counting_->body; }
+  void NameSetting(Error& error) const;
   Result<void> Read(Result<http::Outcome> outcome);
   void Learn(const http::Outcome& outcome);
   void Remember(const Error& error);
