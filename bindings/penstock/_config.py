@@ -100,8 +100,9 @@ class S3ClientConfig:
         attempt_timeout: Seconds that one attempt of a request may take to its last byte; then it is tried again, a read from the
             byte reached. None: no limit but 30 s without a byte.
         operation_timeout: Seconds that one request may take with all its attempts and waits. None: no limit.
-        low_speed_limit: Bytes a second, on average over 5 s, below which an answer is given up and read on from the byte
-            reached. 0: no limit.
+        low_speed_limit: Bytes a second, on average over 5 s, below which the answer to a read is given up, as is one that
+            stands still or does not begin for 5 s; it is tried again, an object from the byte reached. Writes are not held
+            to it: S3 may take long over one. 0: no limit.
         hedge_reads: Ask a second time for an object or range whose first byte is later than nearly all before it, for two of a
             hundred at the most; the first answer counts. None: ``PENSTOCK_HEDGE_READS`` (``true`` or ``false``), else True.
 
@@ -181,5 +182,5 @@ class S3ClientConfig:
             seconds = getattr(self, name)
             if seconds is not None and not 0 < seconds < 1e9:
                 raise S3InvalidArgumentError(f"{name} is {seconds}; it takes None (no limit) or a number of seconds above 0")
-        if self.low_speed_limit < 0:
+        if not 0 <= self.low_speed_limit < 2**63:
             raise S3InvalidArgumentError(f"low_speed_limit is {self.low_speed_limit}; it takes 0 (none) or bytes per second")

@@ -129,6 +129,9 @@ _ONE_LINE = {i: f"\\x{i:02x}" for i in (*range(0x20), *range(0x7F, 0xA0))} | {
 
 _NOTED_ATTEMPTS = 5
 
+# Settings that have another name here than in C++.
+_SETTINGS = {"(low_speed_bytes_per_second)": "(low_speed_limit)"}
+
 _NOT_FOUND_BY_CODE = {
     "NoSuchKey": "Service error: The key does not exist",
     "NoSuchBucket": "Service error: The bucket does not exist",
@@ -193,6 +196,8 @@ def from_error(
     if attempts:
         facts.append("1 attempt" if attempts == 1 else f"{attempts} attempts")
     details = ", ".join(filter(None, facts))
+    for in_cpp, here in _SETTINGS.items():
+        message = message.replace(in_cpp, here)
     headline = _headline(kind, code, operation, region, message)
     text = (f"{headline} ({details})" if details else headline) + _told_behind(kind, headline, message, attempts)
     exception = _BY_KIND.get(kind, S3Exception)(text.translate(_ONE_LINE))

@@ -72,6 +72,20 @@ def test_another_region_is_named():
     assert caught.value.region == "eu-west-3"
 
 
+@pytest.mark.parametrize("region", ["evil.example/x", "nowhere-1"])
+def test_a_redirect_to_nowhere_costs_its_own_call_only(emulator, bucket, client, region):
+    put(client, bucket, "k", b"content")
+    emulator.faults().set(
+        [{"when": {"bucket": bucket}, "do": {"redirect": {"status": 301, "region": region}}, "limit": {"times": 1}}]
+    )
+    fresh = emulator.client(S3ClientConfig(max_attempts=2))
+    with pytest.raises(penstock.S3WrongRegionError) as caught:
+        get(fresh, bucket, "k")
+    assert "AWS_REGION" not in str(caught.value)
+    emulator.faults().clear(forget=True)
+    assert get(fresh, bucket, "k") == b"content"
+
+
 def test_no_credentials(emulator, bucket, monkeypatch, tmp_path):
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE"):
         monkeypatch.delenv(name, raising=False)

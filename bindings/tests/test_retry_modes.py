@@ -88,9 +88,42 @@ def test_an_operation_ends_whatever_its_attempts_do(emulator, hanging):
         client_of(emulator, operation_timeout=0.2).get_object(hanging, "key").read()
 
 
+@pytest.mark.parametrize("plane", ["direct", "curl"])
+def test_a_silent_read_is_below_any_speed_limit(emulator, bucket, client, monkeypatch, plane):
+    monkeypatch.setenv("PENSTOCK_DATA_PLANE", plane)
+    content = bytes(range(256)) * 1000
+    with client.put_object(bucket, "key") as writer:
+        writer.write(content)
+    rules = [
+        {"do": {"stall": {"ms": 3_600_000}, "at": "body_out@100000"}, "limit": {"times": 1}},
+        {"do": {"stall": {"ms": 3_600_000}}, "limit": {"times": 1}},
+    ]
+    for rule in rules:
+        with faulty(emulator, {"when": {"operation": "GetObject", "bucket": bucket}, **rule}):
+            limited = client_of(emulator, low_speed_limit=1, operation_timeout=25.0)
+            assert limited.get_object(bucket, "key").read() == content
+
+
+def test_what_is_too_slow_names_the_setting_of_python(emulator, hanging):
+    with pytest.raises(S3TimeoutError, match=r"no byte moved for 5000 ms \(low_speed_limit\)"):
+        client_of(emulator, low_speed_limit=1, max_attempts=1).get_object(hanging, "key").read()
+
+
+def test_no_time_is_so_short_that_it_is_none(emulator, hanging):
+    for name in ("attempt_timeout", "operation_timeout"):
+        with pytest.raises(S3TimeoutError):
+            client_of(emulator, **{name: 1e-12}, max_attempts=1).get_object(hanging, "key").read()
+
+
 @pytest.mark.parametrize(
     ("field", "value"),
-    [("retry_mode", "fast"), ("attempt_timeout", 0), ("operation_timeout", -1.0), ("low_speed_limit", -1)],
+    [
+        ("retry_mode", "fast"),
+        ("attempt_timeout", 0),
+        ("operation_timeout", -1.0),
+        ("low_speed_limit", -1),
+        ("low_speed_limit", 2**64),
+    ],
 )
 def test_what_cannot_work_is_refused_by_name(field, value):
     with pytest.raises(S3InvalidArgumentError, match=field):

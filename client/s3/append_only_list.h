@@ -26,6 +26,12 @@ class AppendOnlyList {
     return node->value;
   }
 
+  // Visits every entry, the newest first.
+  template <class Visitor>
+  void ForEach(const Visitor& visit) const {
+    for (const Node* node = newest_.load(std::memory_order_acquire); node != nullptr; node = node->older) visit(node->value);
+  }
+
   // The newest entry that `matches`, or null.
   template <class Predicate>
   const T* FindNewest(const Predicate& matches) const {

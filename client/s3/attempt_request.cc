@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "client/http/uri.h"
+#include "client/s3/idle_timeout.h"
 
 #ifndef PENSTOCK_VERSION
 #error "the build defines PENSTOCK_VERSION"
@@ -39,7 +40,7 @@ http::Request MakeAttempt(const WireRequest& request, const ResolvedEndpoint& en
   out.headers.push_back({"User-Agent", std::string(facts.user_agent)});
   out.ca_bundle_path = config.ca_bundle_path;
   out.connect_timeout = config.connect_timeout;
-  out.idle_timeout = config.idle_timeout;
+  out.idle_timeout = IdleTimeout(Info(request.operation), config);
   out.plane = config.data_plane == DataPlane::kCurl ? http::DataPlane::kCurl : http::DataPlane::kDirect;
   return out;
 }

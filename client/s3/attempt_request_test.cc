@@ -58,6 +58,26 @@ TEST(AttemptRequestTest, CarriesIdentityOfCallAndAttempt) {
   EXPECT_EQ(request.ca_bundle_path, "ca.pem");
 }
 
+TEST(AttemptRequestTest, AReadWithASpeedFloorMayBeIdleNoLongerThanItsTime) {
+  ClientConfig config;
+  config.low_speed_time = std::chrono::seconds(5);
+  const auto idle = [&config](Operation operation) {
+    WireRequest wire = Request("b", "k");
+    wire.operation = operation;
+    return MakeAttempt(wire, PathStyle(), config, {}).idle_timeout;
+  };
+  EXPECT_EQ(idle(Operation::kGetObject), config.idle_timeout) << "without a floor";
+  config.low_speed_bytes_per_second = 1;
+  for (const Operation read : {Operation::kGetObject, Operation::kHeadObject, Operation::kListObjectsV2}) {
+    EXPECT_EQ(idle(read), config.low_speed_time);
+  }
+  for (const Operation write : {Operation::kPutObject, Operation::kCopyObject, Operation::kCompleteMultipartUpload}) {
+    EXPECT_EQ(idle(write), config.idle_timeout);
+  }
+  config.idle_timeout = std::chrono::seconds(2);
+  EXPECT_EQ(idle(Operation::kGetObject), config.idle_timeout) << "the shorter one holds";
+}
+
 TEST(AttemptRequestTest, TheUserAgentBeginsWithTheCallersPart) {
   EXPECT_EQ(MakeUserAgent("mine/1").find("mine/1 penstock/"), 0u);
   EXPECT_EQ(MakeUserAgent("").find("penstock/"), 0u);

@@ -19,6 +19,40 @@ TEST(BucketRegionsTest, RemembersTheLastLesson) {
   EXPECT_EQ(regions.Find("b"), "ap-south-1");
 }
 
+TEST(BucketRegionsTest, ForgetsWhatItIsToldToAndNothingElse) {
+  BucketRegions regions;
+  regions.Learn("b", "eu-west-1");
+  regions.Learn("c", "eu-west-1");
+  regions.Forget("b", "eu-west-2");
+  EXPECT_EQ(regions.Find("b"), "eu-west-1") << "another one was refuted";
+  regions.Forget("b", "eu-west-1");
+  EXPECT_EQ(regions.Find("b"), "");
+  EXPECT_EQ(regions.Find("c"), "eu-west-1");
+  regions.Learn("b", "eu-west-1");
+  EXPECT_EQ(regions.Find("b"), "eu-west-1");
+}
+
+TEST(BucketRegionsTest, TheLaterOfTwoLessonsCounts) {
+  BucketRegions regions;
+  regions.Learn("b", "eu-west-1");
+  regions.Learn("b", "eu-west-2");
+  regions.Learn("b", "eu-west-1");
+  EXPECT_EQ(regions.Find("b"), "eu-west-1");
+  regions.Forget("b", "eu-west-1");
+  EXPECT_EQ(regions.Find("b"), "eu-west-2") << "the one before has not been refuted";
+}
+
+TEST(BucketRegionsTest, ABucketThatMovesToAndFroTakesNoMoreRoom) {
+  BucketRegions regions;
+  for (int i = 0; i < 2000; ++i) {
+    regions.Learn("b", i % 2 == 0 ? "eu-west-1" : "eu-west-2");
+    regions.Forget("b", i % 2 == 0 ? "eu-west-1" : "eu-west-2");
+  }
+  regions.Learn("c", "eu-west-1");
+  EXPECT_EQ(regions.Find("b"), "");
+  EXPECT_EQ(regions.Find("c"), "eu-west-1");
+}
+
 TEST(BucketRegionsTest, StopsLearningAtItsLimit) {
   BucketRegions regions;
   for (int i = 0; i < 1100; ++i) regions.Learn("bucket-" + std::to_string(i), "r");

@@ -11,6 +11,7 @@
 #include "client/s3/call_log.h"
 #include "client/s3/error_document.h"
 #include "client/s3/flight.h"
+#include "client/s3/idle_timeout.h"
 #include "client/s3/redirect.h"
 #include "client/s3/signing_credentials.h"
 
@@ -95,13 +96,36 @@ Result<void> Flight::ResolveHere() {
     return Ok();
   }
   const std::string& bucket = call_.request.bucket;
-  std::string learned;
+  learned_region_.clear();
   // A new bucket belongs where the client is configured, wherever one of that name was before.
-  if (region_.empty() && info_.operation != Operation::kCreateBucket) learned = state_->regions.Find(bucket);
-  const std::string& region =
-      !region_.empty() ? region_ : !learned.empty() ? learned : state_->config.client.region;
-  PENSTOCK_ASSIGN(endpoint_, state_->endpoints.Resolve(state_->config, bucket, region, info_));
+  if (region_.empty() && info_.operation != Operation::kCreateBucket) learned_region_ = state_->regions.Find(bucket);
+  auto resolved = state_->endpoints.Resolve(state_->config, bucket, AskedRegion(), info_);
+  if (!resolved.ok() && !learned_region_.empty()) {  // not for this operation
+    state_->regions.Forget(bucket, learned_region_);
+    learned_region_.clear();
+    resolved = state_->endpoints.Resolve(state_->config, bucket, AskedRegion(), info_);
+  }
+  PENSTOCK_ASSIGN(endpoint_, std::move(resolved));
   return Ok();
+}
+
+const std::string& Flight::AskedRegion() const {
+  return !region_.empty() ? region_ : !learned_region_.empty() ? learned_region_ : state_->config.client.region;
+}
+
+// A region that a redirect named is the bucket's once somebody has answered there; it is not, or no longer, where that is
+// another redirect or nobody is there.
+void Flight::LearnRegion(const Result<void>& result) {
+  const std::string& named = !region_.empty() ? region_ : learned_region_;
+  if (named.empty() || temporary_endpoint_) return;
+  const std::string& bucket = call_.request.bucket;
+  const auto refutes = [this](const Error& error) {
+    const bool nobody = !body().connections().any() && error.kind != ErrorKind::kCancelled;
+    return nobody || error.kind == ErrorKind::kWrongRegion || SpeaksOfAnotherRegion(info_, error);
+  };
+  if (!result.ok() && refutes(result.error())) return state_->regions.Forget(bucket, named);
+  // A server's failure may be a proxy's, which found nobody.
+  if (body().head() && body().head()->status < 500) state_->regions.Learn(bucket, named);
 }
 
 void Flight::FetchCredentials() {
@@ -149,6 +173,15 @@ Result<void> Flight::Sign(http::Request& request) const {
       .Sign(request, *credentials_, {.now = CorrectedNow(), .payload_hash = hash});
 }
 
+// The transport knows one setting, its own: the one that was too short is the floor's.
+void Flight::NameSetting(Error& error) const {
+  constexpr std::string_view kOfTransport = "(idle_timeout)";
+  const ClientConfig& config = state_->config.client;
+  if (error.kind != ErrorKind::kTimeout || IdleTimeout(info_, config) == config.idle_timeout) return;
+  const std::size_t at = error.message.find(kOfTransport);
+  if (at != std::string::npos) error.message.replace(at, kOfTransport.size(), "(low_speed_bytes_per_second)");
+}
+
 // One attempt's end as a success or a classified error.
 Result<void> Flight::Read(Result<http::Outcome> outcome) {
   const auto& head = body().head();
@@ -160,6 +193,7 @@ Result<void> Flight::Read(Result<http::Outcome> outcome) {
       return ReadErrorResponse(*head, body().TakeText());
     }
     Error error = std::move(outcome).error();
+    NameSetting(error);
     if (head) {
       error.http_status = head->status;
       error.request_id = std::string(head->Find("x-amz-request-id").value_or(std::string_view{}));
@@ -225,6 +259,7 @@ void Flight::OnOutcome(Result<http::Outcome> outcome) {
   if (outcome.ok()) Learn(*outcome);
   Result<void> result = Read(std::move(outcome));
   Report(end, result);
+  LearnRegion(result);
   const RetryDecision decision = result.ok() ? RetryDecision::kNo : DecideRetry(*state_->config.retry_rules, result.error());
   TellLimiter(decision == RetryDecision::kThrottled);
   if (!result.ok()) return OnFailure(std::move(result).error(), decision);
@@ -239,15 +274,21 @@ void Flight::Remember(const Error& error) {
                       error.http_status, code.substr(0, kLongest), error.request_id.substr(0, kLongest)});
 }
 
-bool Flight::FollowRedirect(const Error& error) {
+bool Flight::FollowRedirect(Error& error) {
   if (redirected_ || !body().head()) return false;
   auto redirect = ReadRedirect(info_, error, *body().head(), *endpoint_, call_.request.bucket);
   if (!redirect) return false;
+  if (!redirect->region.empty()) {
+    const auto there = state_->endpoints.Resolve(state_->config, call_.request.bucket, redirect->region, info_);
+    if (!there.ok()) {
+      error.message += " (that region cannot be asked: " + there.error().message + ")";
+      return false;
+    }
+  }
   redirected_ = true;
   region_ = redirect->region;
   temporary_endpoint_.reset();
   if (redirect->endpoint) temporary_endpoint_ = std::make_shared<const ResolvedEndpoint>(*std::move(redirect->endpoint));
-  if (!region_.empty()) state_->regions.Learn(call_.request.bucket, region_);
   return true;
 }
 
@@ -290,6 +331,7 @@ void Flight::OnFailure(Error error, RetryDecision decision) {
     if (history_.empty()) Remember(error);
     return Attempt();
   }
+  if (body().head()) ExplainRedirect(*body().head(), *endpoint_, redirected_, error);
   ExplainRegionOfNewBucket(info_, *endpoint_, error);
   const bool answered = body().head() && error.http_status < 500 && !IsSuccess(info_, error.http_status);
   if (!answered && body().connections().any()) may_have_happened_ = true;  // without a connection nothing was sent

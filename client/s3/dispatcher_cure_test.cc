@@ -48,6 +48,93 @@ TEST(RegionRedirectTest, ASecondOneIsAnErrorThatNamesTheRegion) {
   EXPECT_EQ(result.error().kind, ErrorKind::kWrongRegion);
   EXPECT_EQ(result.error().region, "eu-west-2");
   EXPECT_EQ(result.error().attempts, 2);
+  EXPECT_NE(result.error().message.find("(answered 301 by bucket.s3.eu-west-1.amazonaws.com, where another redirect had led)"),
+            std::string::npos)
+      << result.error().message;
+}
+
+FakeReply To(const std::string& region) { return Refuse(301, "PermanentRedirect", {{"x-amz-bucket-region", region}}); }
+
+const std::string kHere = "bucket.s3.us-east-1.amazonaws.com";
+
+TEST(RegionRedirectTest, OnlyAnAnswerFromThereIsRemembered) {
+  // Symptom: one redirect to a region that is not the bucket's, and the client asked that region for ever.
+  const FakeReply nobody = FakeReply::Refuse(Error::Make(ErrorKind::kUnavailable, "cannot resolve the host"));
+  for (const FakeReply& there : {nobody, To("eu-west-2"), Refuse(307, "TemporaryRedirect"), Refuse(502, "BadGateway"),
+                                 FakeReply::Fail(Error::Make(ErrorKind::kUnavailable, "connection reset"))}) {
+    ClientUnderTest test({.region = "us-east-1", .max_attempts = 2});
+    test.transport.Expect(To("nowhere-1"));
+    test.transport.Expect(there);
+    EXPECT_FALSE(test.Get().ok());
+    EXPECT_EQ(test.Header(1, "Host"), "bucket.s3.nowhere-1.amazonaws.com");
+    test.transport.Expect(Object("abc"));
+    ASSERT_TRUE(test.Get().ok()) << there.status;
+    EXPECT_EQ(test.Header(2, "Host"), kHere) << there.status;
+  }
+}
+
+TEST(RegionRedirectTest, ARefusalIsAnAnswerToo) {
+  ClientUnderTest test(Aws());
+  test.transport.Expect(To("eu-west-1"));
+  test.transport.Expect(Refuse(404, "NoSuchKey"));
+  test.transport.Expect(Object("abc"));
+  EXPECT_EQ(test.Get().error().code, "NoSuchKey");
+  ASSERT_TRUE(test.Get().ok());
+  EXPECT_EQ(test.Header(2, "Host"), "bucket.s3.eu-west-1.amazonaws.com");
+}
+
+TEST(RegionRedirectTest, ARegionThatNoLongerHasTheBucketIsForgotten) {
+  const FakeReply nobody = FakeReply::Refuse(Error::Make(ErrorKind::kUnavailable, "cannot resolve the host"));
+  for (const FakeReply& later : {nobody, Refuse(301, "PermanentRedirect")}) {
+    ClientUnderTest test({.region = "us-east-1", .max_attempts = 1});
+    test.transport.Expect(To("eu-west-1"));
+    test.transport.Expect(Object("abc"));
+    ASSERT_TRUE(test.Get().ok());
+    test.transport.Expect(later);
+    EXPECT_FALSE(test.Get().ok());
+    EXPECT_EQ(test.Header(2, "Host"), "bucket.s3.eu-west-1.amazonaws.com");
+    test.transport.Expect(Object("abc"));
+    ASSERT_TRUE(test.Get().ok());
+    EXPECT_EQ(test.Header(3, "Host"), kHere) << later.status;
+  }
+}
+
+TEST(RegionRedirectTest, ABucketThatMovedIsFollowed) {
+  ClientUnderTest test(Aws());
+  for (const char* region : {"eu-west-1", "eu-west-2", "us-east-1"}) {
+    test.transport.Expect(To(region));
+    test.transport.Expect(Object("abc"));
+    ASSERT_TRUE(test.Get().ok());
+    EXPECT_EQ(test.Header(test.sent() - 1, "Host"), "bucket.s3." + std::string(region) + ".amazonaws.com");
+  }
+}
+
+TEST(RegionRedirectTest, WhatNamesNoRegionIsNotAskedAndNotRemembered) {
+  // Symptom: `Invalid region ... in the configuration, in AWS_REGION or in the profile`, and so for ever, without a request.
+  ClientUnderTest test(Aws());
+  test.transport.Expect(To("evil.example/x"));
+  const auto result = test.Get();
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.error().kind, ErrorKind::kWrongRegion);
+  EXPECT_EQ(result.error().region, "");
+  EXPECT_EQ(result.error().message, "m (the answer names the region `evil.example/x`, which is no region's name) (answered 301 by " +
+                                        kHere + ")");
+  EXPECT_EQ(test.sent(), 1u);
+  test.transport.Expect(Object("abc"));
+  ASSERT_TRUE(test.Get().ok());
+  EXPECT_EQ(test.Header(1, "Host"), kHere);
+}
+
+TEST(RegionRedirectTest, ARegionThatTheClientsSettingsExcludeIsNotAsked) {
+  ClientUnderTest test({.region = "us-east-1", .use_fips_endpoint = true});
+  test.transport.Expect(To("cn-north-1"));
+  const auto result = test.Get();
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.error().kind, ErrorKind::kWrongRegion);
+  EXPECT_NE(result.error().message.find("that region cannot be asked: Partition does not support FIPS"), std::string::npos)
+      << result.error().message;
+  test.transport.Expect(Object("abc"));
+  EXPECT_TRUE(test.Get().ok());
 }
 
 TEST(RegionRedirectTest, CreateBucketIsNotMadeInARegionNobodyAskedFor) {

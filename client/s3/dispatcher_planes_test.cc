@@ -1,8 +1,10 @@
 // Bodies that break off on real sockets, on both data planes: the object arrives whole, from the byte reached.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "client/auth/credentials.h"
@@ -47,8 +49,23 @@ class DispatcherPlanes : public ::testing::TestWithParam<http::DataPlane> {
     std::vector<std::string> heads;  // of the requests, by connection
   };
 
+  static ClientConfig ShortIdleTimeout() {
+    ClientConfig config;
+    config.max_attempts = 4;
+    config.idle_timeout = std::chrono::milliseconds(1500);
+    return config;
+  }
+  // Whoever waits for anything but the floor is late.
+  static ClientConfig WithAFloor() {
+    ClientConfig config;
+    config.operation_timeout = std::chrono::seconds(20);
+    config.low_speed_bytes_per_second = 1;
+    config.low_speed_time = std::chrono::milliseconds(1000);
+    return config;
+  }
+
   // Connection n is served by scripts[n], after its first request's head was read; all later ones by the last.
-  static Got Get(std::vector<RawServer::Script> scripts) {
+  static Got Get(std::vector<RawServer::Script> scripts, ClientConfig config = ShortIdleTimeout()) {
     Mutex mutex;
     std::vector<std::string> heads;
     RawServer server([&](RawConnection& connection) {
@@ -60,12 +77,9 @@ class DispatcherPlanes : public ::testing::TestWithParam<http::DataPlane> {
       }
       scripts[std::min<std::size_t>(static_cast<std::size_t>(connection.index()), scripts.size() - 1)](connection);
     });
-    ClientConfig config;
     config.endpoint_url = "http://127.0.0.1:" + std::to_string(server.port());
     config.credentials = auth::MakeStaticProvider({"AKID", "secret", "", {}});
     config.data_plane = GetParam() == http::DataPlane::kDirect ? DataPlane::kDirect : DataPlane::kCurl;
-    config.max_attempts = 4;
-    config.idle_timeout = std::chrono::milliseconds(1500);
     const std::shared_ptr<http::Transport> transport = http::MakeCurlTransport({.plane = GetParam()});
     auto client = Client::Impl::Make(config, {[transport] { return transport; }, &SystemClock(),
                                               [] { return std::uint64_t{0}; }, EmptyEnvironment()});
@@ -138,6 +152,67 @@ TEST_P(DispatcherPlanes, ABodyThatStallsIsResumed) {
                        connection.WaitForClose();
                      },
                      SendRest}));
+}
+
+// Symptom: low_speed_limit=1_000_000, and a body that stood still for 25 s took 25 s.
+TEST_P(DispatcherPlanes, ABodyThatStandsStillIsBelowAnySpeedFloor) {
+  ExpectResumed(Get({[](RawConnection& connection) {
+                       SendHalf(connection);
+                       connection.WaitForClose();
+                     },
+                     SendRest},
+                    WithAFloor()));
+}
+
+TEST_P(DispatcherPlanes, AReadThatDoesNotBeginIsBelowAnySpeedFloor) {
+  const Got got = Get({[](RawConnection& connection) { connection.WaitForClose(); },
+                       [](RawConnection& connection) {
+                         connection.Send(WholeHead() + kContent);
+                         connection.WaitForClose();
+                       }},
+                      WithAFloor());
+  ASSERT_TRUE(got.result.ok()) << got.result.error().ToString();
+  EXPECT_EQ(got.text, kContent);
+}
+
+TEST_P(DispatcherPlanes, ASilenceBelowTheFloorNamesTheFloor) {
+  ClientConfig config = WithAFloor();
+  config.max_attempts = 1;
+  const Got got = Get({[](RawConnection& connection) { connection.WaitForClose(); }}, config);
+  ASSERT_FALSE(got.result.ok());
+  EXPECT_EQ(got.result.error().kind, ErrorKind::kTimeout);
+  EXPECT_NE(got.result.error().message.find("no byte moved for 1000 ms (low_speed_bytes_per_second)"), std::string::npos)
+      << got.result.error().message;
+}
+
+// S3 says 200 and sends white space while it puts the parts together: an answer of a few bytes in minutes.
+TEST_P(DispatcherPlanes, AWriteMayTakeItsTimeWhateverTheFloor) {
+  const std::string document =
+      "<CompleteMultipartUploadResult><ETag>&quot;x-1&quot;</ETag></CompleteMultipartUploadResult>";
+  RawServer server([&document](RawConnection& connection) {
+    if (!connection.ReadHead()) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    connection.Send("HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(document.size() + 3) + "\r\n\r\n");
+    for (int i = 0; i < 3; ++i) {
+      connection.Send(" ");
+      std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    }
+    connection.Send(document);
+    connection.WaitForClose();
+  });
+  ClientConfig config;
+  config.endpoint_url = "http://127.0.0.1:" + std::to_string(server.port());
+  config.credentials = auth::MakeStaticProvider({"AKID", "secret", "", {}});
+  config.data_plane = GetParam() == http::DataPlane::kDirect ? DataPlane::kDirect : DataPlane::kCurl;
+  config.max_attempts = 1;
+  config.low_speed_bytes_per_second = 1'000'000;
+  config.low_speed_time = std::chrono::milliseconds(100);
+  const std::shared_ptr<http::Transport> transport = http::MakeCurlTransport({.plane = GetParam()});
+  auto client = Client::Impl::Make(config, {[transport] { return transport; }, &SystemClock(),
+                                            [] { return std::uint64_t{0}; }, EmptyEnvironment()});
+  const auto result = (*client)->Call(CompleteMultipartUploadRequest{
+      .bucket = BucketName("b"), .key = ObjectKey("k"), .upload_id = UploadId("u"), .parts = {{1, ETag("e"), ""}}});
+  EXPECT_TRUE(result.ok()) << result.error().ToString();
 }
 
 // A reset may overtake bytes that were sent before it, so how far the first attempt came is the system's to say.

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/dates.h"
+#include "client/s3/bucket_name.h"
 
 namespace penstock::s3 {
 namespace {
@@ -157,7 +158,15 @@ void FillFromDocument(const XmlElement& root, Error& error) {
   }
 }
 
+// What names no region is no region: nothing is asked of it or signed for it.
+std::string TakeBadRegion(Error& error) {
+  constexpr std::size_t kLongest = 128;  // what a service sends may be anything
+  if (error.region.empty() || IsHostLabel(error.region)) return {};
+  return std::exchange(error.region, {}).substr(0, kLongest);
+}
+
 void Classify(Error& error) {
+  const std::string bad_region = TakeBadRegion(error);
   const auto by_code = KindOfCode(error.code);
   // S3 names the right region with AuthorizationHeaderMalformed: then it is not the credentials that are wrong.
   const bool other_region = error.code == "AuthorizationHeaderMalformed" && !error.region.empty();
@@ -167,6 +176,7 @@ void Classify(Error& error) {
   if (error.kind == kWrongRegion && !error.region.empty()) {
     error.message += " (the bucket is in region " + error.region + "; configure that region)";
   }
+  if (!bad_region.empty()) error.message += " (the answer names the region `" + bad_region + "`, which is no region's name)";
 }
 
 }  // namespace

@@ -73,12 +73,15 @@ class Flight : public std::enable_shared_from_this<Flight> {
   http::RequestBody* Body();
   AttemptBody& body() { return counting_->body; }
   const AttemptBody& body() const { return counting_->body; }
+  void NameSetting(Error& error) const;
   Result<void> Read(Result<http::Outcome> outcome);
   void Learn(const http::Outcome& outcome);
   void Remember(const Error& error);
   AttemptEnd EndOf(const Result<http::Outcome>& outcome) const;
   void Report(AttemptEnd end, const Result<void>& result);
-  bool FollowRedirect(const Error& error);
+  bool FollowRedirect(Error& error);
+  const std::string& AskedRegion() const;
+  void LearnRegion(const Result<void>& result);
   bool CorrectClock(const Error& error);
   bool AwaitNewCredentials(const Error& error);
   void NoteAmbiguity(Error& error) const;
@@ -110,6 +113,7 @@ class Flight : public std::enable_shared_from_this<Flight> {
   ResolvedEndpointPtr endpoint_;            // of this attempt; null before the first
   ResolvedEndpointPtr temporary_endpoint_;  // of a redirect; null: none
   std::string region_;  // of a redirect; empty: learned or configured
+  std::string learned_region_;  // that this attempt goes to; empty: none
   CredentialsPtr credentials_;
   std::unique_ptr<Error> expired_;   // waits for other credentials than credentials_
   bool credentials_renewed_ = false;  // or tried to

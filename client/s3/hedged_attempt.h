@@ -8,6 +8,7 @@
 #include <stop_token>
 
 #include "client/s3/dispatcher.h"
+#include "client/s3/idle_timeout.h"
 #include "client/s3/response_bodies.h"
 
 namespace penstock::s3 {
@@ -15,12 +16,18 @@ namespace penstock::s3 {
 // One sending of an attempt.
 struct Leg {
   Leg(const OperationInfo& info, const PreparedCall& call, const ClientState& state)
-      : body(info, call.success_body, SpeedFloor(state.config.client, *state.surroundings.clock)) {}
+      : body(info, call.success_body, FloorOf(info, state)) {}
 
   AttemptBody body;
   WallTime started{};
   MonotonicTime began{};
   std::optional<Result<http::Outcome>> outcome;  // once it has ended, of a hedged attempt
+
+ private:
+  static SpeedFloor FloorOf(const OperationInfo& info, const ClientState& state) {
+    const ClientConfig& config = state.config.client;
+    return HasSpeedFloor(info, config) ? SpeedFloor(config, *state.surroundings.clock) : SpeedFloor();
+  }
 };
 
 // Two legs, of which the second may never start. Both may end in the loser's cancellation; the call goes on when both have,

@@ -6,14 +6,6 @@
 namespace penstock::s3 {
 namespace {
 
-bool SpeaksOfAnotherRegion(const OperationInfo& info, const Error& error) {
-  const int status = error.http_status;
-  if (status == 301 || status == 302 || status == 307) return true;
-  if (info.method == "HEAD" && status == 400) return true;
-  return error.code == "AuthorizationHeaderMalformed" || error.code == "PermanentRedirect" ||
-         error.code == "IllegalLocationConstraintException";
-}
-
 bool IsBelow(std::string_view host, std::string_view parent) {
   if (host == parent) return true;
   return host.size() > parent.size() && host.ends_with(parent) && host[host.size() - parent.size() - 1] == '.';
@@ -27,7 +19,22 @@ std::string_view OwnerOf(const ResolvedEndpoint& asked, std::string_view bucket)
   return IsBelow(host, aws) ? aws : host;
 }
 
+// Not its path and query, which may be long or secret.
+std::string NotFollowed(std::string_view location) {
+  const auto url = http::ParseUrl(location);
+  if (!url.ok()) return "that is no URL";
+  return url->endpoint.scheme + "://" + http::HostHeader(url->endpoint) + " that is not followed";
+}
+
 }  // namespace
+
+bool SpeaksOfAnotherRegion(const OperationInfo& info, const Error& error) {
+  const int status = error.http_status;
+  if (status == 301 || status == 302 || status == 307) return true;
+  if (info.method == "HEAD" && status == 400) return true;
+  return error.code == "AuthorizationHeaderMalformed" || error.code == "PermanentRedirect" ||
+         error.code == "IllegalLocationConstraintException";
+}
 
 std::optional<Redirect> ReadRedirect(const OperationInfo& info, const Error& error, const http::ResponseHead& head,
                                      const ResolvedEndpoint& asked, std::string_view bucket) {
@@ -48,6 +55,15 @@ std::optional<Redirect> ReadRedirect(const OperationInfo& info, const Error& err
   target.authority = http::HostHeader(url->endpoint);
   target.bucket_in_path = !url->endpoint.host.starts_with(std::string(bucket) + ".");
   return Redirect{{}, target};
+}
+
+void ExplainRedirect(const http::ResponseHead& head, const ResolvedEndpoint& asked, bool redirected, Error& error) {
+  if (error.kind != ErrorKind::kWrongRegion) return;
+  error.message += " (answered " + std::to_string(head.status) + " by " + asked.authority;
+  if (redirected) error.message += ", where another redirect had led";
+  const auto location = error.region.empty() ? head.Find("location") : std::nullopt;
+  if (location) error.message += ", with a Location " + NotFollowed(*location);
+  error.message += ")";
 }
 
 void ExplainRegionOfNewBucket(const OperationInfo& info, const ResolvedEndpoint& asked, Error& error) {

@@ -71,6 +71,27 @@ TEST(RedirectTest, OnlyCreateBucketsWrongRegionIsExplained) {
   EXPECT_EQ(explained(Operation::kGetObject, ErrorKind::kWrongRegion, "eu-west-1"), "as it was");
 }
 
+TEST(RedirectTest, WhatIsNotFollowedIsToldWithItsOrigin) {
+  const auto explained = [](ErrorKind kind, const std::string& region, const std::string& location) {
+    Error error = Error::Make(kind, "as it was");
+    error.region = region;
+    http::ResponseHead head{307, {}};
+    if (!location.empty()) head.headers.push_back({"Location", location});
+    ResolvedEndpoint asked = Asked("store.example");
+    asked.authority = "store.example";
+    ExplainRedirect(head, asked, false, error);
+    return error.message;
+  };
+  EXPECT_EQ(explained(ErrorKind::kWrongRegion, "", ""), "as it was (answered 307 by store.example)");
+  EXPECT_EQ(explained(ErrorKind::kWrongRegion, "", "https://other.example/k?X-Amz-Signature=secret"),
+            "as it was (answered 307 by store.example, with a Location https://other.example that is not followed)");
+  EXPECT_EQ(explained(ErrorKind::kWrongRegion, "", "nonsense"),
+            "as it was (answered 307 by store.example, with a Location that is no URL)");
+  EXPECT_EQ(explained(ErrorKind::kWrongRegion, "eu-west-1", "https://other.example/k"),
+            "as it was (answered 307 by store.example)");
+  EXPECT_EQ(explained(ErrorKind::kNotFound, "", ""), "as it was");
+}
+
 TEST(RedirectTest, ATemporaryHostOfTheSameOwnerIsFollowed) {
   const auto redirect =
       Read(Operation::kGetObject, Refusal(307, "TemporaryRedirect"), "https://b.s3-us-west-2.amazonaws.com/k");

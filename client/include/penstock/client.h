@@ -52,8 +52,8 @@ struct ClientConfig {
   std::chrono::milliseconds attempt_timeout{0};
   // One call with all its attempts and waits; an earlier CallOptions::deadline wins. Zero: no limit.
   std::chrono::milliseconds operation_timeout{0};
-  // An answer that brings fewer bytes a second, on average over low_speed_time, is given up like one that brings none, and
-  // read on from the byte reached. 0: no floor.
+  // The answer to a read that brings fewer bytes a second, on average over low_speed_time, or no byte for that long, is given
+  // up and tried again, an object from the byte reached. Writes are not held to it: S3 may take long over one. 0: no floor.
   std::uint64_t low_speed_bytes_per_second = 0;
   std::chrono::milliseconds low_speed_time{5'000};
   RetryMode retry_mode = RetryMode::kDefault;

@@ -36,12 +36,20 @@ TEST(CreateSessionTest, WithoutADateOurClockStandsIn) {
 }
 
 TEST(CreateSessionTest, AnAnswerThatIsNoSessionIsRefusedWithoutItsSecrets) {
-  for (const std::string& body : {Document("soon"), std::string("<CreateSessionResult/>"), std::string("<Other/>"), std::string()}) {
+  for (const std::string& body : {Document("soon"), std::string("<CreateSessionResult/>"), std::string("<Other"), std::string()}) {
     const auto session = ParseSession(Answer(body), WallTime{});
     ASSERT_FALSE(session.ok()) << body;
     EXPECT_EQ(session.error().kind, ErrorKind::kUnavailable);
     EXPECT_EQ(session.error().message.find(">S<"), std::string::npos);
   }
+}
+
+TEST(CreateSessionTest, AServiceWithoutSessionsIsNotAskedAgain) {
+  // Symptom: moto answers `?session` with a listing; ten attempts, for up to a minute.
+  const auto session = ParseSession(Answer("<ListBucketResult/>"), WallTime{});
+  ASSERT_FALSE(session.ok());
+  EXPECT_EQ(session.error().kind, ErrorKind::kUnsupported);
+  EXPECT_NE(session.error().message.find("disable_s3_express_session_auth"), std::string::npos) << session.error().message;
 }
 
 }  // namespace
