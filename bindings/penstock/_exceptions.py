@@ -191,8 +191,6 @@ def from_error(
         facts.append(" ".join(filter(None, (named, f"HTTP {status}" if status else ""))))
     if request_id:
         facts.append(f"request id {request_id}")
-    if kind == "wrong_region" and not region and history:
-        facts.append(f"answered by {history[-1][2]}")
     if attempts:
         facts.append("1 attempt" if attempts == 1 else f"{attempts} attempts")
     details = ", ".join(filter(None, facts))

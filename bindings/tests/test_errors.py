@@ -258,16 +258,11 @@ def test_an_object_that_is_gone_after_a_lost_answer_may_have_been_moved_by_it():
 def test_a_redirect_that_names_no_region_says_what_was_answered(status, says):
     with answering(status) as (client, asked), pytest.raises(penstock.S3WrongRegionError) as caught:
         get(client, "bucket", "k")
-    assert str(caught.value) == (
+    assert str(caught.value).startswith(
         f"Client error: Wrong region (the answer names none) (GetObject s3://bucket/k, HTTP {status}, 1 attempt): {says}"
+        f" (answered {status} by 127.0.0.1:"
     )
     assert len(asked) == 1
-
-
-def test_a_redirect_without_a_region_after_another_attempt_names_who_answered():
-    history = [(0.0, 0.1, "192.0.2.1:80", 301, "301", "", "line")]
-    error = of("wrong_region", "the bucket is in another region", code="301", status=301, attempts=1, history=history)
-    assert "(PutObject s3://b/k, HTTP 301, answered by 192.0.2.1:80, 1 attempt): the bucket is in another region" in str(error)
 
 
 def test_a_redirect_in_a_circle_says_what_was_answered():
