@@ -24,14 +24,7 @@ class Boto3(Client):
 
     def __init__(self, access: Access) -> None:
         super().__init__(access)
-        self._made: Any = None
-
-    @property
-    def _client(self) -> Any:
-        """One for all requests."""
-        if self._made is None:
-            self._made = self.client()
-        return self._made
+        self._client = self.client()  # one for all requests, and made before threads ask for it
 
     def client(self, **config: Any) -> Any:
         """A client of its own session."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import s3torchconnector as connector
 from s3torchconnector import dcp
@@ -12,11 +12,19 @@ from s3torchconnector.dcp import s3_prefix_strategy as strategies
 
 from . import Client, Loader
 
+if TYPE_CHECKING:
+    from .._bench import Access
+
 
 class Reference(Client):
     """s3torchconnector. Its checkpoint classes take no endpoint: the environment leads them."""
 
     name: ClassVar[str] = "s3torchconnector"
+
+    def __init__(self, access: Access) -> None:
+        super().__init__(access)
+        # One for all objects: its client keeps what it has learned, sessions too.
+        self._checkpoint = connector.S3Checkpoint(access.region, endpoint=access.endpoint, s3client_config=self._config())
 
     @property
     def version(self) -> str:
@@ -61,13 +69,10 @@ class Reference(Client):
         return list(dataset)
 
     def put(self, bucket: str, key: str, data: bytes) -> None:
-        with self._checkpoint().writer(f"s3://{bucket}/{key}") as writer:
+        with self._checkpoint.writer(f"s3://{bucket}/{key}") as writer:
             writer.write(data)
 
     def get(self, bucket: str, key: str) -> bytes:
-        with self._checkpoint().reader(f"s3://{bucket}/{key}") as reader:
+        with self._checkpoint.reader(f"s3://{bucket}/{key}") as reader:
             data: bytes = reader.read()
         return data
-
-    def _checkpoint(self) -> Any:
-        return connector.S3Checkpoint(self.access.region, endpoint=self.access.endpoint, s3client_config=self._config())
