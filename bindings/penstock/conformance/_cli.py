@@ -75,7 +75,7 @@ def _run(options: argparse.Namespace) -> int:
     from . import suites
 
     if options.list:
-        print("\n".join(f"{name:10} {about}" for name, about in suites.KNOWN.items()))
+        print("\n".join(f"{name:{max(map(len, suites.KNOWN))}} {about}" for name, about in suites.KNOWN.items()))
         return 0
     from . import clients
     from ._bench import run
