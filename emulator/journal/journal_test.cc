@@ -50,7 +50,8 @@ std::vector<std::string> Keys(const Reading& reading) {
   return keys;
 }
 
-Entry Keyed(const std::string& key) { return {.method = "GET", .target = "/b", .key = key}; }
+// A view of `key`.
+Entry Keyed(std::string_view key) { return {.method = "GET", .target = "/b", .key = key}; }
 
 TEST(JournalTest, GivesBackWhatItWasGiven) {
   Journal journal(1 << 20);
@@ -158,7 +159,8 @@ TEST(JournalTest, AnAmendmentFindsItsEntryInAnyBlockAndNoneThatIsGone) {
   for (int i = 1; i <= 10'000; ++i) journal.Append(Keyed(std::to_string(i)));
   const std::uint64_t oldest = journal.Read().dropped() + 1;
   for (const std::uint64_t number : {std::uint64_t{1}, oldest, oldest + 400, std::uint64_t{10'000}, std::uint64_t{10'001}}) {
-    Entry entry = Keyed(std::to_string(number));
+    const std::string key = std::to_string(number);
+    Entry entry = Keyed(key);
     entry.status = 200;
     journal.Amend(number, entry);
   }
@@ -176,7 +178,8 @@ TEST(JournalTest, AnAmendmentWithoutRoomKeepsWhatWasSaidOfFaults) {
   journal.Append(Keyed("a"));
   Entry entry = Keyed("a");
   entry.status = 500;
-  entry.faults = std::string(100, 'f');
+  const std::string faults(100, 'f');
+  entry.faults = faults;
   journal.Amend(1, entry);
   const std::vector<JournalEntry> entries = journal.Read().Entries();
   EXPECT_EQ(entries.at(0).status, 500);
