@@ -22,8 +22,16 @@ thread_safety() {
     -I. -Ibase/include -Iclient/include -Iemulator/include
 }
 
+test_names() {
+  # pytest imports a test file by its base name: two of one name end the whole collection.
+  local twice
+  twice=$(git ls-files 'tests/*test_*.py' 'bindings/tests/*test_*.py' | xargs -n 1 basename | sort | uniq -d)
+  [ -z "$twice" ] || { printf 'two test files of one name; rename one: %s\n' "$twice"; return 1; }
+}
+
 step layers python tools/check_layers.py
 step "public headers" python tests/hygiene/public_headers.py base/include client/include emulator/include
+step "test names" test_names
 step ruff ruff check .
 step "ruff format" ruff format --check .
 step mypy mypy
