@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -55,6 +56,13 @@ def penstock_emulator(*options: str, journal: bool = False) -> Iterator[Server]:
     finally:
         process.terminate()
         process.wait(START_TIMEOUT_S)
+
+
+def ask(admin: str, path: str, question: Any = None) -> Any:
+    """What the emulator whose admin API is at `admin` answers to GET `path`, or to POST with `question`, as JSON."""
+    data = None if question is None else json.dumps(question).encode()
+    with urllib.request.urlopen(f"{admin}/_penstock/{path}", data=data, timeout=START_TIMEOUT_S) as answer:
+        return json.load(answer)
 
 
 def free_port() -> int:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
-import urllib.request
 from pathlib import Path
 
 from groups.client_python import PEERS, not_md5
 from harness import Measurement, Row, interleave, per_gigabyte, rows, run_json
-from servers import CREDENTIALS, Server, free_port, penstock_emulator
+from servers import CREDENTIALS, Server, ask, free_port, penstock_emulator
 
 PROGRAM = str(Path(__file__).parent.parent / "clients" / "python_dcp.py")
 RANKS = 4
@@ -35,8 +33,7 @@ def measured(results: dict[str, list[Measurement]], name: str) -> list[Row]:
 
 def bytes_sent(admin: str) -> int:
     """What the server has sent, all answers together."""
-    with urllib.request.urlopen(f"{admin}/_penstock/stats") as answer:
-        return int(json.load(answer)["bytes_out"])
+    return int(ask(admin, "stats")["bytes_out"])
 
 
 def loaded(rounds: int, name: str, ranks: int, shape: str, delay_ms: int = 0) -> list[Row]:

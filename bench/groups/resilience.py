@@ -8,11 +8,10 @@ import subprocess
 import sys
 import tempfile
 import time
-import urllib.request
 from pathlib import Path
 
 from harness import BUILD, Measurement, Row, interleave, rows, run_json
-from servers import CREDENTIALS, free_port, penstock_emulator
+from servers import CREDENTIALS, ask, free_port, penstock_emulator
 
 CLIENTS = Path(__file__).parent.parent / "clients"
 PEERS = ("penstock", "boto3 standard", "boto3 adaptive", "s3torchconnector")
@@ -32,8 +31,7 @@ CELLS = 1000
 
 def counters(admin: str) -> dict[str, int]:
     """What the emulator admitted and refused since it began."""
-    with urllib.request.urlopen(f"{admin}/_penstock/limits", timeout=30) as answer:
-        report = json.load(answer)
+    report = ask(admin, "limits")
     return {"admitted": int(report["admitted"]), "refused": int(report["refused"])}
 
 
@@ -122,9 +120,7 @@ def hedge(rounds: int) -> list[Row]:
 def sessions_made(admin: str) -> int:
     """How often CreateSession was asked of an emulator, from its journal."""
     question = {"question": "count", "filter": {"operations": ["CreateSession"]}}
-    request = urllib.request.Request(f"{admin}/_penstock/journal-query", data=json.dumps(question).encode())
-    with urllib.request.urlopen(request, timeout=30) as answer:
-        return int(json.load(answer)["count"])
+    return int(ask(admin, "journal-query", question)["count"])
 
 
 def express_session(rounds: int) -> list[Row]:
