@@ -40,6 +40,15 @@ class Log:
         """The next append is carried out, but only after its client has given it up."""
         self._next_appends({"do": {"stall": {"ms": 4000}, "at": "before_commit"}, "limit": {"times": 1}})
 
+    def writer_in_doubt(self) -> penstock.S3AppendWriter:
+        """One whose flush of `RECORD|` got no answer."""
+        writer = self.writer()
+        writer.write(b"RECORD|")
+        self.astray()
+        with pytest.raises(penstock.S3UnavailableError, match=OPEN):
+            writer.flush()
+        return writer
+
     def _next_appends(self, rule: dict[str, object]) -> None:
         self._emulator.faults().set([rule | {"when": {"operation": "PutObject", "bucket": self.bucket}}])
 
@@ -83,11 +92,7 @@ def test_a_request_that_s3_carries_out_late_is_found(log):
 def test_what_arrives_late_is_found_by_the_next_flush(log, before, more):
     if before:
         log.append(before)
-    writer = log.writer()
-    writer.write(b"RECORD|")
-    log.astray()
-    with pytest.raises(penstock.S3UnavailableError, match=OPEN):
-        writer.flush()
+    writer = log.writer_in_doubt()
     assert (writer.pending, writer.unsettled) == (b"RECORD|", 7)
     log.append(b"RECORD|")
     writer.write(more)
@@ -116,11 +121,7 @@ def test_several_tries_that_are_all_late_append_once(log, before):
 
 
 def test_close_settles_what_a_flush_left_open(log):
-    writer = log.writer()
-    writer.write(b"RECORD|")
-    log.astray()
-    with pytest.raises(penstock.S3UnavailableError):
-        writer.flush()
+    writer = log.writer_in_doubt()
     log.append(b"RECORD|")
     writer.close()
     assert log.content == b"RECORD|"
@@ -151,11 +152,7 @@ def test_a_close_that_was_refused_is_not_repeated(log):
 
 
 def test_another_writers_append_after_a_late_one_is_told_and_the_rest_kept(log):
-    writer = log.writer()
-    writer.write(b"RECORD|")
-    log.astray()
-    with pytest.raises(penstock.S3UnavailableError):
-        writer.flush()
+    writer = log.writer_in_doubt()
     log.append(b"RECORD|")
     log.append(b"other|")
     writer.write(b"more|")
@@ -173,12 +170,11 @@ def test_another_writers_change_ends_this_one_and_its_bytes_are_kept(log, before
     """The plain case said that a pre-condition had failed, to a caller who set none; a new object, that an offset was wrong."""
     if before:
         log.append(before)
-    writer = log.writer()
-    writer.write(b"RECORD|")
     if unsettled:
-        log.astray()
-        with pytest.raises(penstock.S3UnavailableError, match=OPEN):
-            writer.flush()
+        writer = log.writer_in_doubt()
+    else:
+        writer = log.writer()
+        writer.write(b"RECORD|")
     put(log.other, log.bucket, "log", b"another object")
     for _ in range(2):
         with pytest.raises((penstock.S3PreconditionFailedError, penstock.S3ConflictError), match=CHANGED):
