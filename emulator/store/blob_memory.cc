@@ -1,8 +1,9 @@
 #include "emulator/store/blob_memory.h"
 
-#include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <utility>
 #include <vector>
@@ -21,11 +22,11 @@ class MemoryBlobWriter final : public BlobWriter {
       : registry_(std::move(registry)), size_hint_(size_hint) {}
 
   Result<void> Append(ByteView bytes) override {
-    if (!file_ && !memfd_refused_ && std::max(size_hint_, size_ + bytes.size()) >= kMemfdFrom) {
+    if (!memory_.file && !memfd_refused_ && std::max(size_hint_, size_ + bytes.size()) >= kMemfdFrom) {
       PENSTOCK_TRY(MoveToMemfd());
     }
     size_ += bytes.size();
-    if (file_) return WriteToMemfd(bytes);
+    if (memory_.file) return WriteToMemfd(bytes);
     while (!bytes.empty()) {
       if (chunks_.empty() || chunks_.back().size() == chunks_.back().capacity()) AddChunk(bytes.size());
       bytes = chunks_.back().Fill(bytes);
@@ -35,9 +36,9 @@ class MemoryBlobWriter final : public BlobWriter {
 
   Result<Content> Finish() override {
     Content content;
-    if (file_ && size_ > 0) {
-      Add(content,
-          std::make_shared<MemfdBlob>(registry_, registry_->NextId(), std::move(file_), std::move(share_), size_));
+    if (memory_.file && size_ > 0) {
+      PENSTOCK_TRY(CutToSize());
+      Add(content, std::make_shared<MemfdBlob>(registry_, registry_->NextId(), std::move(memory_)));
     }
     for (HeapBuffer& chunk : chunks_) {
       chunk.Trim();
@@ -62,10 +63,8 @@ class MemoryBlobWriter final : public BlobWriter {
   }
 
   Result<void> MoveToMemfd() {
-    share_ = DescriptorShare::Take();
-    if (share_.held()) file_ = Descriptor(::memfd_create("penstock-blob", MFD_CLOEXEC));
-    if (!file_) {
-      share_ = DescriptorShare();
+    memory_ = registry_->spare_memory().Take(std::max(size_hint_, size_));
+    if (!memory_.file) {
       memfd_refused_ = true;
       return Ok();
     }
@@ -74,8 +73,16 @@ class MemoryBlobWriter final : public BlobWriter {
     return Ok();
   }
 
+  // Spare memory may have been larger; nothing of what it held stays.
+  Result<void> CutToSize() {
+    const bool larger = memory_.size > size_;
+    memory_.size = size_;
+    if (!larger || ::ftruncate(memory_.file.get(), static_cast<off_t>(size_)) == 0) return Ok();
+    return SystemError(ErrorKind::kInternal, "cut", "an object in memory", errno);
+  }
+
   Result<void> WriteToMemfd(ByteView bytes) {
-    if (const int error = WriteAll(file_.get(), bytes); error != 0) {
+    if (const int error = WriteAll(memory_.file.get(), bytes); error != 0) {
       return SystemError(ErrorKind::kInternal, "write", "an object in memory", error);
     }
     return Ok();
@@ -86,8 +93,7 @@ class MemoryBlobWriter final : public BlobWriter {
   std::uint64_t size_ = 0;  // appended
   std::uint64_t held_ = 0;  // capacity of all chunks
   std::vector<HeapBuffer> chunks_;
-  Descriptor file_;
-  DescriptorShare share_;
+  MemoryFile memory_;
   bool memfd_refused_ = false;
 };
 

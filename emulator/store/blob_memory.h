@@ -2,10 +2,11 @@
 #ifndef PENSTOCK_EMULATOR_STORE_BLOB_MEMORY_H_
 #define PENSTOCK_EMULATOR_STORE_BLOB_MEMORY_H_
 
+#include <atomic>
 #include <memory>
 
 #include "emulator/store/blob_registry.h"
-#include "emulator/store/descriptor.h"
+#include "emulator/store/spare_memory.h"
 
 namespace penstock::emulator::store {
 
@@ -45,17 +46,23 @@ class HeapBlob final : public StoredBlob {
 
 class MemfdBlob final : public StoredBlob {
  public:
-  MemfdBlob(std::shared_ptr<BlobRegistry> registry, std::int64_t id, Descriptor file, DescriptorShare share,
-            std::uint64_t size)
-      : StoredBlob(std::move(registry), id, true), file_(std::move(file)), share_(std::move(share)), size_(size) {}
-  std::uint64_t size() const override { return size_; }
+  MemfdBlob(std::shared_ptr<BlobRegistry> registry, std::int64_t id, MemoryFile memory)
+      : StoredBlob(registry, id, true), spare_(registry->spare_memory()), memory_(std::move(memory)) {
+    spare_.Stored(memory_.size);
+  }
+  ~MemfdBlob() override { spare_.GiveBack(std::move(memory_), given_out_.load(std::memory_order_acquire)); }
+  std::uint64_t size() const override { return memory_.size; }
   std::optional<ByteView> Memory() const override { return std::nullopt; }
-  int FileDescriptor() const override { return file_.get(); }
+  int FileDescriptor() const override {
+    given_out_.store(true, std::memory_order_release);
+    return memory_.file.get();
+  }
+  bool InFile() const override { return true; }
 
  private:
-  const Descriptor file_;
-  const DescriptorShare share_;
-  const std::uint64_t size_;
+  SpareMemory& spare_;  // the registry's, which StoredBlob keeps alive
+  MemoryFile memory_;
+  mutable std::atomic<bool> given_out_{false};  // a socket may hold pages
 };
 
 // For memory mode. From 256 KiB on a blob goes to a memfd, or stays in heap chunks when no descriptor is to be had.

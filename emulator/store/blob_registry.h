@@ -13,6 +13,7 @@
 
 #include "emulator/store/content.h"
 #include "emulator/store/file_remover.h"
+#include "emulator/store/spare_memory.h"
 #include "penstock/base/mutex.h"
 
 namespace penstock::emulator::store {
@@ -68,6 +69,8 @@ class BlobRegistry {
   void Released(std::int64_t id, bool has_file);
   // Waits until the files that nobody needs any more are gone, and their place is free.
   void FlushRemovals() { remover_.Flush(); }
+  // For blobs in memory.
+  SpareMemory& spare_memory() { return spare_memory_; }
   // When the store goes: memory mode no longer keeps blobs alive, which would keep this registry alive in turn. Blobs
   // that readers still hold go with their last pointer.
   void LetGo();
@@ -88,6 +91,7 @@ class BlobRegistry {
   std::atomic<std::int64_t> next_id_;
   Mutex mutex_;
   std::unordered_map<std::int64_t, Entry> entries_ PENSTOCK_GUARDED_BY(mutex_);
+  SpareMemory spare_memory_;
   FileRemover remover_;  // last: its thread uses everything above
 };
 

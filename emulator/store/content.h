@@ -24,7 +24,9 @@ class Blob {
   // The bytes, when they are in memory.
   virtual std::optional<ByteView> Memory() const = 0;
   // A descriptor to pread/sendfile from (offset 0 is the first byte), when they are in a file; else -1. Owned by the blob.
+  // Whoever only asks whether there is one asks InFile: pages that were handed out are not used again.
   virtual int FileDescriptor() const = 0;
+  virtual bool InFile() const { return FileDescriptor() >= 0; }
 };
 using BlobPtr = std::shared_ptr<const Blob>;
 

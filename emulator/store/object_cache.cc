@@ -96,7 +96,7 @@ void ObjectCache::Insert(Shard& shard, const Name& name, Entries& fresh, Entries
                 object.parts.size() * sizeof(PartRecord);
   for (const ContentSlice& slice : object.content.slices) {
     entry.bytes += sizeof(ContentSlice);
-    if (slice.blob->FileDescriptor() >= 0) {
+    if (slice.blob->InFile()) {
       ++entry.descriptors;
     } else {
       entry.bytes += slice.range.size();
