@@ -57,9 +57,13 @@ void Rename(const PyClient& self, Text<"bucket"> bucket, Text<"source"> source, 
   Call(self, std::move(request));
 }
 
-std::vector<std::pair<std::string, std::int64_t>> ListDirectoryBuckets(const PyClient& self) {
+std::vector<std::pair<std::string, std::int64_t>> ListDirectoryBuckets(const PyClient& self, std::optional<double> timeout) {
   std::vector<std::pair<std::string, std::int64_t>> buckets;
   ListDirectoryBucketsRequest request;
+  if (timeout) {
+    const auto limit = std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::duration<double>(*timeout));
+    request.options.deadline = Deadline::After(SystemClock(), limit);
+  }
   do {
     ListDirectoryBucketsResponse page = Call(self, request);
     for (const BucketSummary& bucket : page.buckets) buckets.emplace_back(bucket.name.value, EpochSeconds(bucket.created));
@@ -104,7 +108,7 @@ void BindDirectoryBuckets(py::module_& module, Guarded<PyClient>& client) {
   client
       .def("rename_object", &Rename, "bucket"_a, "source"_a, "destination"_a, "of_source"_a = Conditions(),
            "of_destination"_a = Conditions(), "client_token"_a = "")
-      .def("list_directory_buckets", &ListDirectoryBuckets);
+      .def("list_directory_buckets", &ListDirectoryBuckets, "timeout"_a = py::none());
   Guarded<PyAppendWriter>(module, "AppendWriter", "Appends to one object of a directory bucket, unbuffered. One user at a time.")
       .def(py::init(&Open), "client"_a, "bucket"_a, "key"_a)
       .def("append", &PyAppendWriter::Append, "data"_a)

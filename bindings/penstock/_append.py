@@ -54,10 +54,7 @@ class S3AppendWriter(io.BufferedIOBase):
     def __exit__(self, exc_type: type[BaseException] | None, exc_val: BaseException | None, exc_tb: TracebackType | None) -> None:
         if exc_type is not None:
             log.info("Exception occurred before closing stream: %s: %s", exc_type.__name__, exc_val)
-            if self._unsettled:
-                log.warning("%d bytes behind the first %d may have been appended or may still arrive", self._unsettled, self.size)
-            self._unsettled = 0
-            self._gathered.clear()
+            self.abort()
         self.close()
 
     def __del__(self) -> None:
@@ -107,6 +104,15 @@ class S3AppendWriter(io.BufferedIOBase):
                 return
             self._closed = True
             self._append()
+
+    def abort(self) -> None:
+        """Drops what has only been gathered, and closes. What has been appended stays."""
+        with self._lock:
+            if self._unsettled:
+                log.warning("%d bytes behind the first %d may have been appended or may still arrive", self._unsettled, self.size)
+            self._unsettled = 0
+            self._gathered.clear()
+            self._closed = True
 
     def _append(self) -> None:
         if not self._gathered:

@@ -12,7 +12,7 @@ from . import _core
 from ._config import DEFAULT_PART_SIZE, DEFAULT_THROUGHPUT_GBPS, S3ClientConfig, check_type
 from ._directory_buckets import DirectoryBuckets
 from ._listing import ListObjectStream
-from ._objects import HeadObjectResult, ObjectInfo, RestoreStatus
+from ._objects import HeadObjectResult, ObjectInfo, RestoreStatus, checked_etag
 from ._progress import ReadProgress
 from ._streams import GetObjectStream, ObjectRanges, ObjectSource, PutObjectStream
 from ._user_agent import UserAgent
@@ -298,7 +298,7 @@ class S3Client(DirectoryBuckets):
                 raise S3NotFoundError where there is none. Servers that do not know the condition may delete whatever is there.
         """
         log.debug("DeleteObject s3://%s/%s", bucket, key)
-        self._client.delete_object(bucket, key, checked_version(bucket, version_id), if_match and if_match.strip('"'))
+        self._client.delete_object(bucket, key, checked_version(bucket, version_id), checked_etag("if_match", if_match))
 
     def copy_object(
         self, src_bucket: str, src_key: str, dst_bucket: str, dst_key: str, *, src_version_id: str | None = None

@@ -8,17 +8,13 @@ from types import NoneType
 from . import _core
 from ._append import DEFAULT_BUFFER_SIZE, S3AppendWriter
 from ._config import check_type
+from ._objects import checked_etag
 
 log = logging.getLogger(__name__)
 
 
 # The clock of the core counts nanoseconds in 64 bits.
 _LATEST = (2**63 - 1) // 10**9
-
-
-def _etag(name: str, value: str | None) -> str | None:
-    check_type(name, value, (str, NoneType))
-    return None if value is None else value.strip('"')
 
 
 def _seconds(name: str, value: float | None) -> int | None:
@@ -35,8 +31,8 @@ def _conditions(
 ) -> tuple[str | None, str | None, int | None, int | None]:
     """As the core takes them; ETags with their quotes or without. `prefix`: of the parameters' names."""
     return (
-        _etag(f"{prefix}if_match", if_match),
-        _etag(f"{prefix}if_none_match", if_none_match),
+        checked_etag(f"{prefix}if_match", if_match),
+        checked_etag(f"{prefix}if_none_match", if_none_match),
         _seconds(f"{prefix}if_modified_since", modified),
         _seconds(f"{prefix}if_unmodified_since", unmodified),
     )

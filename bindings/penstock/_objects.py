@@ -4,12 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from types import NoneType
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from ._config import check_type
 
 if TYPE_CHECKING:
     from ._client import S3Client
 
 T = TypeVar("T")
+
+
+def checked_etag(name: str, value: str | None) -> str | None:
+    """An ETag, with its quotes or without, as the core takes it. `name`: of the parameter."""
+    check_type(name, value, (str, NoneType))
+    return None if value is None else value.strip('"')
 
 
 @dataclass(frozen=True)

@@ -238,6 +238,16 @@ def test_appends_gather_and_follow_one_another(client, bucket):
     assert get(client, bucket, "log") == b"0123456789abend!"
 
 
+def test_an_append_writer_that_is_given_up_leaves_what_it_has_appended(client, bucket):
+    writer = client.append_object(bucket, "log", buffer_size=4)
+    writer.write(b"1234")
+    writer.write(b"5")
+    writer.abort()
+    assert writer.closed and writer.pending == b""
+    writer.close()
+    assert get(client, bucket, "log") == b"1234"
+
+
 def test_an_append_whose_answer_was_lost_is_there_once(lossy):
     client, bucket, faults = lossy
     with client.append_object(bucket, "log", buffer_size=1) as log:

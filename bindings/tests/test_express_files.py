@@ -8,10 +8,13 @@ import penstock
 import pytest
 import torch
 import torch.distributed.checkpoint as dcp
-from bucket_io import keys, put
+from bucket_io import get, keys, put
 from file_systems import file_system
 from penstock import __main__
 from penstock.dcp import S3StorageWriter
+from penstock.fsspec import FileChangedError
+
+MIB = 1024**2
 
 _numbers = itertools.count()
 NAMES = ["step10/a", "step1/b", "step1/a", "step2", "other/step1", "step"]
@@ -74,6 +77,143 @@ def test_a_file_system_moves_and_removes(emulator, client, listed):
         file.write(b"new")
     with fs.open(f"{listed}/new", "rb") as file:
         assert file.read() == b"new"
+
+
+def test_a_listing_of_buckets_has_both_kinds(emulator, client, bucket):
+    client.create_bucket("files-general")
+    names = file_system(emulator).ls("", detail=False)
+    assert {bucket, "files-general"} <= set(names)
+    assert names == sorted(set(names))
+
+
+@pytest.mark.parametrize("refusal", [{"status": 403, "code": "AccessDenied"}, {"status": 501, "code": "NotImplemented"}])
+def test_where_directory_buckets_cannot_be_listed_the_others_are(emulator, client, bucket, caplog, refusal):
+    client.create_bucket("files-general")
+    faults = emulator.faults()
+    faults.set([{"when": {"operation": "ListDirectoryBuckets"}, "do": {"error": refusal}}])
+    try:
+        fs = file_system(emulator, skip_instance_cache=True)
+        for _ in range(2):
+            names = fs.ls("", detail=False)
+            assert "files-general" in names and bucket not in names
+        faults.check()
+    finally:
+        faults.clear()
+    told = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert len(told) == 1 and "without directory buckets (--x-s3)" in told[0] and refusal["code"] in told[0]
+
+
+def test_a_service_that_takes_the_question_for_another_lists_no_bucket_twice(emulator, client, bucket, monkeypatch):
+    """Services that know no directory buckets answer with all they have."""
+    client.create_bucket("files-general")
+    fs = file_system(emulator, skip_instance_cache=True)
+    foreign = [("files-general", 0), ("of-another-kind", 0)]
+    monkeypatch.setattr(type(fs.client._client), "list_directory_buckets", lambda core, timeout=None: foreign)
+    names = fs.ls("", detail=False)
+    assert names.count("files-general") == 1 and "of-another-kind" not in names
+
+
+def sent(emulator, after: int) -> list[tuple[str, int]]:
+    """Requests that write, and the bytes of their bodies."""
+    quiet = ("HeadObject", "CreateSession", "ListObjectsV2")
+    return [
+        (entry.operation, entry.bytes_in) for entry in emulator.journal().entries(after=after) if entry.operation not in quiet
+    ]
+
+
+def test_appending_sends_what_is_appended_and_nothing_else(emulator, client, bucket):
+    """It copied the object, or read and wrote it again."""
+    fs = file_system(emulator)
+    for name, size in (("small", 3), ("large", 6 * MIB), ("empty", 0)):
+        put(client, bucket, name, b"x" * size)
+        before = emulator.journal().last
+        with fs.open(f"{bucket}/{name}", "ab") as file:
+            assert file.tell() == size
+            file.write(b"more")
+            file.write(b"!")
+            assert file.tell() == size + 5
+            assert fs.info(f"{bucket}/{name}")["size"] == size
+        assert sent(emulator, before) == [("PutObject", 5)]
+        assert get(client, bucket, name) == b"x" * size + b"more!"
+
+
+def test_a_long_append_arrives_in_pieces_that_stay(emulator, client, bucket):
+    fs = file_system(emulator)
+    put(client, bucket, "log", b"begin")
+    with pytest.raises(KeyError), fs.open(f"{bucket}/log", "ab") as file:
+        file.write(b"a" * 16 * MIB)
+        file.write(b"b")
+        raise KeyError
+    assert get(client, bucket, "log") == b"begin" + b"a" * 16 * MIB
+    file = fs.open(f"{bucket}/log", "ab")
+    file.write(b"c")
+    file.discard()
+    assert fs.info(f"{bucket}/log")["size"] == 5 + 16 * MIB
+
+
+def test_an_append_of_nothing_sends_nothing(emulator, client, bucket):
+    put(client, bucket, "log", b"begin")
+    before = emulator.journal().last
+    with file_system(emulator).open(f"{bucket}/log", "ab"):
+        pass
+    assert sent(emulator, before) == []
+
+
+def test_what_another_writer_appended_meanwhile_stays(emulator, client, bucket):
+    fs = file_system(emulator)
+    put(client, bucket, "log", b"begin")
+    with pytest.raises(FileChangedError, match="changed under this writer"), fs.open(f"{bucket}/log", "ab") as file:
+        file.write(b"mine")
+        with client.append_object(bucket, "log") as other:
+            other.write(b" theirs")
+    assert get(client, bucket, "log") == b"begin theirs"
+
+
+def test_an_append_to_nothing_replaces_nothing_that_came_since(emulator, client, bucket):
+    fs = file_system(emulator)
+    with pytest.raises(FileExistsError), fs.open(f"{bucket}/new", "ab") as file:
+        file.write(b"mine")
+        put(client, bucket, "new", b"theirs")
+    assert get(client, bucket, "new") == b"theirs"
+    with pytest.raises(FileNotFoundError), fs.open("no-such--use1-az4--x-s3/new", "ab") as file:
+        file.write(b"x")
+
+
+def test_an_append_whose_answer_is_lost_is_there_once(emulator, client, bucket):
+    put(client, bucket, "log", b"begin")
+    faults = emulator.faults()
+    when = {"operation": "PutObject", "bucket": bucket}
+    lost = {"when": when, "do": {"reset": {}, "at": "after_commit"}, "limit": {"times": 1}}
+    faults.set([lost, {"when": when, "do": {"error": {"status": 503, "code": "SlowDown"}, "at": "headers"}}])
+    try:
+        with file_system(emulator, max_attempts=3).open(f"{bucket}/log", "ab") as file:
+            file.write(b" end")
+        faults.check()
+    finally:
+        faults.clear()
+    assert get(client, bucket, "log") == b"begin end"
+
+
+def test_an_append_in_a_transaction_can_still_be_taken_back(emulator, client, bucket):
+    fs = file_system(emulator)
+    put(client, bucket, "log", b"begin")
+    with pytest.raises(KeyError), fs.transaction:
+        with fs.open(f"{bucket}/log", "ab") as file:
+            file.write(b"y" * 20 * MIB)
+        raise KeyError
+    assert get(client, bucket, "log") == b"begin"
+    with fs.transaction, fs.open(f"{bucket}/log", "ab") as file:
+        file.write(b" end")
+    assert get(client, bucket, "log") == b"begin end"
+
+
+def test_an_append_that_gives_other_attributes_writes_the_object_anew(emulator, client, bucket):
+    fs = file_system(emulator)
+    put(client, bucket, "log", b"begin")
+    with fs.open(f"{bucket}/log", "ab", ContentType="text/csv") as file:
+        file.write(b" end")
+    assert fs.info(f"{bucket}/log")["ContentType"] == "text/csv"
+    assert get(client, bucket, "log") == b"begin end"
 
 
 def test_the_command_line_sees_checkpoints_whatever_their_order(emulator, client, bucket, monkeypatch, capsys):

@@ -52,6 +52,12 @@ def test_etags_are_text(client, name):
         client.rename_object("data--use1-az4--x-s3", "a", "b", **{name: 5})
 
 
+def test_a_delete_s_etag_is_text_or_none(client):
+    """It was an AttributeError of str's."""
+    with pytest.raises(TypeError, match="if_match is of type int; it takes str or None"):
+        client.delete_object("bucket", "k", if_match=5)
+
+
 @pytest.mark.parametrize(
     ("flag", "message"),
     [

@@ -33,9 +33,9 @@ struct CurlTransportOptions {
 // Starts no thread and opens no socket before the first request. Destroying it completes what is in flight with
 // kCancelled and runs waiting RunAt tasks early; a Start from there on completes with kCancelled at once.
 //
-// Header order on the wire: Host first, then the request's headers as given, then Content-Length. libcurl repeats a
-// request by itself only when a reused connection died before any byte of the response; it calls Rewind() then. The
-// proxy variables of the environment are honoured.
+// Header order on the wire: Host first, then the request's headers as given, then Content-Length. A request is repeated
+// here only when a reused connection died before any byte of the response, and then only if the server cannot have had all
+// of it, or it reads (GET, HEAD); Rewind() is called then. The proxy variables of the environment are honoured.
 //
 // fork(): a child's first request builds new threads and connections. What was in flight belongs to the parent: the
 // child never completes it.

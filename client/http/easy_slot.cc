@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 #include "client/http/curl_error.h"
 #include "client/http/request_rules.h"
@@ -30,7 +31,15 @@ std::size_t WriteCallback(char* data, std::size_t size, std::size_t count, void*
 }
 
 std::size_t ReadCallback(char* data, std::size_t size, std::size_t count, void* slot) {
-  return Moving(slot).OnSend({reinterpret_cast<std::byte*>(data), size * count}).value_or(CURL_READFUNC_ABORT);
+  Transfer& transfer = Moving(slot);
+  const auto sent = transfer.OnSend({reinterpret_cast<std::byte*>(data), size * count});
+  if (transfer.sent == UploadSize(transfer.request_body)) static_cast<EasySlot*>(slot)->took_all = true;
+  return sent.value_or(CURL_READFUNC_ABORT);
+}
+
+// Before each sending of the request, the first too.
+int PrereqCallback(void* slot, char*, char*, int, int) {
+  return static_cast<EasySlot*>(slot)->MaySend() ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT;
 }
 
 int SeekCallback(void* slot, curl_off_t offset, int origin) {
@@ -71,6 +80,8 @@ void EasySlot::SetConstants(const CurlTransportOptions& options, CURLSH* share) 
   curl_easy_setopt(handle, CURLOPT_READDATA, this);
   curl_easy_setopt(handle, CURLOPT_SEEKFUNCTION, SeekCallback);
   curl_easy_setopt(handle, CURLOPT_SEEKDATA, this);
+  curl_easy_setopt(handle, CURLOPT_PREREQFUNCTION, PrereqCallback);
+  curl_easy_setopt(handle, CURLOPT_PREREQDATA, this);
 }
 
 void EasySlot::SetHeaders(const Transfer& next, const CurlTransportOptions& options) {
@@ -126,9 +137,20 @@ Result<void> EasySlot::Load(Transfer& next, const CurlTransportOptions& options,
   SetHeaders(next, options);
   SetConnectTimeout(handle, next.request.connect_timeout);
   error_text[0] = '\0';
+  sent_before = false;
+  took_all = UploadSize(next.request_body) == 0;
   transfer = &next;
   next.slot = this;
   return Ok();
+}
+
+bool EasySlot::MaySend() {
+  const std::string& method = transfer->request.method;
+  if (!std::exchange(sent_before, true) || !took_all || method == "GET" || method == "HEAD") return true;
+  if (transfer->head.complete()) return true;  // refused, for its Expect header: libcurl sends it without
+  transfer->error = Error::Make(ErrorKind::kUnavailable, "connection to " + Authority(transfer->request.endpoint) +
+                                                             " was lost before a response, after the whole request was sent");
+  return false;
 }
 
 Result<Outcome> EasySlot::Conclude(CURLcode code) const {

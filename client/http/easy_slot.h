@@ -24,6 +24,8 @@ struct EasySlot {
   std::string header_text;               // lines, each ended by NUL
   std::vector<curl_slist> header_nodes;  // pointing into header_text: libcurl reads the list, it never frees it
   std::array<char, CURL_ERROR_SIZE> error_text{};
+  bool sent_before = false;  // the request, or some of it, and no answer came
+  bool took_all = false;     // of the body; libcurl may have sent the whole request
 
   std::unique_ptr<ResolveList> resolve;  // outlives the handle
 
@@ -38,6 +40,10 @@ struct EasySlot {
   // Sets the handle up for `next`. kInvalidArgument naming what cannot be sent: a target that does not start with '/'
   // or holds a blank, control or non-ASCII byte or '#'; a header with a line break; no Host; an own Content-Length.
   Result<void> Load(Transfer& next, const CurlTransportOptions& options, CURLSH* share);
+
+  // Whether libcurl, which is about to send, may: it repeats by itself what a kept connection took and did not answer. What
+  // changes something and may have arrived is for whoever retries to judge; false, with the transfer's error set.
+  bool MaySend();
 
   // Of the transfer it carries: how it ended, when libcurl ended it with `code`.
   Result<Outcome> Conclude(CURLcode code) const;

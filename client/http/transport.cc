@@ -5,10 +5,6 @@
 #include "base/ascii.h"
 
 namespace penstock::http {
-namespace {
-
-
-}  // namespace
 
 bool internal::SameIgnoringCase(const char* a, const char* b, std::size_t size) {
   for (std::size_t i = 0; i < size; ++i) {

@@ -2,7 +2,9 @@
 #ifndef PENSTOCK_CLIENT_S3_BUCKET_REGIONS_H_
 #define PENSTOCK_CLIENT_S3_BUCKET_REGIONS_H_
 
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -12,7 +14,8 @@
 
 namespace penstock::s3 {
 
-// Remembers up to 1024 pairs of bucket and region; later ones are followed per call but not kept.
+// Remembers up to 1024 pairs of bucket and region; later ones are followed per call but not kept. Every request asks: a
+// bucket is looked for among those of its hash, about four where all room is taken.
 //
 // Thread safety: safe from any thread.
 class BucketRegions {
@@ -34,9 +37,12 @@ class BucketRegions {
     std::string region;
     mutable std::atomic<std::uint64_t> learned;  // the higher, the later; 0: forgotten
   };
+  using Chain = AppendOnlyList<Entry>;
+  static constexpr std::size_t kChains = 256;
+  static std::size_t ChainOf(std::string_view bucket);
   const Entry* FindEntry(std::string_view bucket) const;
 
-  AppendOnlyList<Entry> entries_;
+  std::array<Chain, kChains> chains_;
   std::atomic<int> count_{0};
   std::atomic<std::uint64_t> lessons_{0};
 };

@@ -55,9 +55,14 @@ TEST(BucketRegionsTest, ABucketThatMovesToAndFroTakesNoMoreRoom) {
 
 TEST(BucketRegionsTest, StopsLearningAtItsLimit) {
   BucketRegions regions;
-  for (int i = 0; i < 1100; ++i) regions.Learn("bucket-" + std::to_string(i), "r");
-  EXPECT_EQ(regions.Find("bucket-1023"), "r");
-  EXPECT_EQ(regions.Find("bucket-1024"), "");
+  const auto bucket = [](int i) { return "bucket-" + std::to_string(i); };
+  for (int i = 0; i < 1100; ++i) regions.Learn(bucket(i), "r");
+  for (int i = 0; i < 1100; ++i) ASSERT_EQ(regions.Find(bucket(i)), i < 1024 ? "r" : "") << i;
+  regions.Learn("bucket-7", "q");
+  EXPECT_EQ(regions.Find("bucket-7"), "r") << "a pair of its own, for which there is no room";
+  regions.Forget("bucket-7", "r");
+  EXPECT_EQ(regions.Find("bucket-7"), "");
+  EXPECT_EQ(regions.Find("bucket-8"), "r");
 }
 
 TEST(BucketRegionsTest, LearnsFromManyThreads) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <stop_token>
+#include <string>
 #include <utility>
 
 #include "base/log.h"
@@ -258,11 +259,17 @@ bool Flight::AwaitNewCredentials(const Error& error) {
 }
 
 void Flight::NoteAmbiguity(Error& error) const {
-  const bool looks_like_own_work = error.kind == ErrorKind::kPreconditionFailed || error.code == "NoSuchUpload" ||
-                                   info_.retry_class == RetryClass::kAmbiguous;
-  if (may_have_happened_ && attempts_ > 1 && info_.retry_class != RetryClass::kRead && looks_like_own_work) {
-    error.message += " (an earlier attempt of this call got no clear answer and may have been carried out)";
-  }
+  if (!may_have_happened_ || info_.retry_class == RetryClass::kRead) return;
+  error.message += " (an earlier attempt of this call got no clear answer and may have been carried out)";
+}
+
+// Whether the attempt that ended so may have been carried out. S3 throttles before it looks at a request; without a
+// connection nothing was sent. A 503 without a code may be a proxy's.
+bool Flight::LeftOpen(const Error& error) const {
+  if (!body().connections().any()) return false;
+  if (!body().head() || IsSuccess(info_, error.http_status)) return true;
+  const bool throttled = error.kind == ErrorKind::kThrottled && error.code != std::to_string(error.http_status);
+  return error.http_status >= 500 && !throttled;
 }
 
 void Flight::OnFailure(Error error, RetryDecision decision) {
@@ -277,8 +284,6 @@ void Flight::OnFailure(Error error, RetryDecision decision) {
   }
   if (body().head()) ExplainRedirect(*body().head(), *endpoint_, redirected_, error);
   ExplainRegionOfNewBucket(info_, *endpoint_, error);
-  const bool answered = body().head() && error.http_status < 500 && !IsSuccess(info_, error.http_status);
-  if (!answered && body().connections().any()) may_have_happened_ = true;  // without a connection nothing was sent
   const bool late = call_.options.deadline.Passed(clock());
   if (decision == RetryDecision::kNo || late || attempts_ >= state_->config.client.max_attempts) {
     return Finish(std::move(error));
@@ -301,6 +306,7 @@ void Flight::WaitAndRetry(RetryDecision decision, Error error) {
     error.message = "the deadline leaves no time for another attempt; the last one failed: " + error.message;
     return Finish(std::move(error));
   }
+  if (LeftOpen(error)) may_have_happened_ = true;
   state_->counters.OnRetry();
   LogRetry(info_, call_.request.bucket, call_.request.key, attempts_, decision, delay, error);
   const std::uint64_t ticket = BeginWait();

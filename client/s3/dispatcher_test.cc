@@ -266,6 +266,43 @@ TEST(DispatcherTest, AFailedConditionAfterALostAnswerSaysSo) {
   EXPECT_EQ(test.Run(put).error().message.find("may have been carried out"), std::string::npos);
 }
 
+// Told only of the throttling, a caller took for undone what the first request had done.
+TEST(DispatcherTest, AThrottledRepeatOfALostAnswerMayHaveBeenCarriedOut) {
+  ClientUnderTest test({.endpoint_url = "http://127.0.0.1:9000", .disable_s3_express_session_auth = true});
+  StringSource body("abc");
+  const auto says = [](const Error& error) { return error.message.find("may have been carried out") != std::string::npos; };
+  const auto throttle_to_the_end = [&test](FakeReply first) {
+    test.transport.Expect(std::move(first));
+    for (int attempt = 2; attempt <= 10; ++attempt) test.transport.Expect(Refuse(503, "SlowDown"));
+  };
+  const PutObjectRequest put{.bucket = BucketName("b"), .key = ObjectKey("k"), .body = &body, .if_none_match_any = true};
+  const RenameObjectRequest rename{.bucket = BucketName("b--usw2-az1--x-s3"), .source = ObjectKey("k"),
+                                   .destination = ObjectKey("l"), .client_token = "t"};
+  const CompleteMultipartUploadRequest complete{.bucket = BucketName("b"), .key = ObjectKey("k"), .upload_id = UploadId("u"),
+                                                .parts = {{1, ETag("e"), ""}}};
+  throttle_to_the_end(FakeReply::Fail(Reset()));
+  EXPECT_TRUE(says(test.Run(put).error()));
+  throttle_to_the_end(Refuse(500, "InternalError"));
+  EXPECT_TRUE(says(test.Run(put).error()));
+  throttle_to_the_end(FakeReply::Fail(Reset()));
+  EXPECT_TRUE(says(test.Run(rename).error()));
+  throttle_to_the_end(FakeReply::Fail(Reset()));
+  EXPECT_TRUE(says(test.Run(complete).error()));
+  throttle_to_the_end(Refuse(503, "SlowDown"));
+  EXPECT_FALSE(says(test.Run(put).error())) << "S3 has taken none of them";
+  throttle_to_the_end(Refuse(503, "SlowDown"));
+  EXPECT_FALSE(says(test.Run(complete).error()));
+  throttle_to_the_end(FakeReply::Refuse(Reset()));
+  EXPECT_FALSE(says(test.Run(put).error())) << "none was sent";
+}
+
+TEST(DispatcherTest, WhatIsThrottledHasNotHappened) {
+  ClientUnderTest test;
+  test.transport.Expect(Refuse(503, "SlowDown"));
+  test.transport.Expect(Refuse(404, "NoSuchBucket"));
+  EXPECT_EQ(test.Run(DeleteBucketRequest{.bucket = BucketName("bucket")}).error().code, "NoSuchBucket");
+}
+
 TEST(DispatcherTest, WhatWasNeverSentCannotHaveHappened) {
   ClientUnderTest test;
   const DeleteBucketRequest remove{.bucket = BucketName("bucket")};

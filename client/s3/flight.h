@@ -85,6 +85,7 @@ class Flight : public std::enable_shared_from_this<Flight> {
   bool CorrectClock(const Error& error);
   bool AwaitNewCredentials(const Error& error);
   void NoteAmbiguity(Error& error) const;
+  bool LeftOpen(const Error& error) const;
   // The caller's sink has all it wants: the call ends early, but not badly.
   bool IsEnough(const Error& error) const {
     return error.kind == ErrorKind::kCancelled && body().refused_by_caller();
@@ -109,7 +110,7 @@ class Flight : public std::enable_shared_from_this<Flight> {
   int tokens_taken_ = 0;
   bool redirected_ = false;
   bool clock_corrected_ = false;
-  bool may_have_happened_ = false;  // an attempt that was sent and not answered may have been carried out
+  bool may_have_happened_ = false;  // an attempt before this one was sent, and may have been carried out
   ResolvedEndpointPtr endpoint_;            // of this attempt; null before the first
   ResolvedEndpointPtr temporary_endpoint_;  // of a redirect; null: none
   std::string region_;  // of a redirect; empty: learned or configured

@@ -26,7 +26,7 @@ _CONFLICTS = {
 
 
 class FileChangedError(OSError):
-    """The object was replaced while it was being read, or since it was listed."""
+    """The object was replaced while it was being read or appended to, or since it was listed."""
 
 
 class FileUnavailableError(TimeoutError):
@@ -36,11 +36,14 @@ class FileUnavailableError(TimeoutError):
     """
 
 
-def translated(error: S3Exception, path: str) -> OSError:
+def translated(error: S3Exception, path: str, in_place: bool = False) -> OSError:
     """The OSError for an S3Exception.
 
     FileNotFoundError, PermissionError, FileExistsError; a TimeoutError where trying again later may help; else OSError.
+    `in_place`: it is about a file that is being appended to, where a conflict is another writer's change.
     """
+    if in_place and isinstance(error, (S3PreconditionFailedError, S3ConflictError)):
+        return FileChangedError(errno.ESTALE, str(error), path)
     text = str(error)
     if isinstance(error, S3NotFoundError):
         return FileNotFoundError(errno.ENOENT, text, path)
@@ -60,9 +63,9 @@ def translated(error: S3Exception, path: str) -> OSError:
 
 
 @contextmanager
-def mapped(path: str) -> Iterator[None]:
+def mapped(path: str, in_place: bool = False) -> Iterator[None]:
     """Raises what :func:`translated` makes of an S3Exception."""
     try:
         yield
     except S3Exception as error:
-        raise translated(error, path) from error
+        raise translated(error, path, in_place) from error

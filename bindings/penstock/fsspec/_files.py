@@ -9,6 +9,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from .._append import S3AppendWriter
 from .._exceptions import S3Exception
 from ._errors import mapped, translated
 
@@ -190,12 +191,13 @@ def _reopened(fs: PenstockFileSystem, path: str, options: dict[str, Any], positi
 class WriteFile(io.BufferedIOBase):
     """An object open for writing. It is published by :meth:`close`, or by the transaction's end, and by nothing else.
 
-    Leaving a ``with`` block by an exception, :meth:`discard`, garbage collection and interpreter exit give it up.
+    Leaving a ``with`` block by an exception, :meth:`discard`, garbage collection and interpreter exit give it up. With an
+    :class:`~penstock.S3AppendWriter` all that applies to what has only gathered: what has been appended stays.
 
     Args:
         base: Bytes that the object has before what is written.
         autocommit: Whether close publishes; else :meth:`commit` does.
-        published: Called once it is.
+        published: Called once it is, or some of it may be.
     """
 
     def __init__(
@@ -203,7 +205,7 @@ class WriteFile(io.BufferedIOBase):
         fs: PenstockFileSystem,
         path: str,
         mode: str,
-        writer: S3Writer,
+        writer: S3Writer | S3AppendWriter,
         *,
         base: int = 0,
         autocommit: bool = True,
@@ -213,6 +215,7 @@ class WriteFile(io.BufferedIOBase):
         self.path = self.name = path
         self.mode = mode
         self._writer = writer
+        self._in_place = isinstance(writer, S3AppendWriter)
         self._base = base
         self._autocommit = autocommit
         self._published = published
@@ -247,7 +250,7 @@ class WriteFile(io.BufferedIOBase):
         try:
             return self._writer.write(data)
         except S3Exception as error:
-            raise translated(error, self.path) from error
+            raise translated(error, self.path, self._in_place) from error
 
     @property
     def closed(self) -> bool:
@@ -270,23 +273,27 @@ class WriteFile(io.BufferedIOBase):
         self._closed = True
         if self._writer.closed:
             return
-        with mapped(self.path):
+        with mapped(self.path, self._in_place):
             self._writer.close()
         self._published()
 
     def discard(self) -> None:
         """Gives the upload up; what was there before stays. Does nothing after a commit."""
         self._closed = True
-        with mapped(self.path):
+        with mapped(self.path, self._in_place):
             self._writer.abort()
+        if self._in_place:
+            self._published()
 
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
         if kind is None:
             self.close()
             return
         self._closed = True
-        with mapped(self.path):
+        with mapped(self.path, self._in_place):
             self._writer.__exit__(kind, value, trace)
+        if self._in_place:
+            self._published()
 
     def __del__(self) -> None:
         """The writer gives itself up, with a warning; io.IOBase would close, that is publish."""

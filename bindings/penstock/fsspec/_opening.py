@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING, Any, cast
 
 from .._exceptions import S3NotFoundError
 from .._objects import HeadObjectResult
+from .._versions import is_directory_bucket
 from .._writer import S3Writer
 from ..s3reader.checkpoint import CheckpointReader
 from ._errors import mapped
 from ._files import ReadFile, WriteFile
 from ._options import write_attributes
-from ._parts import MIN_PART, AppendStream
+from ._parts import APPENDED_PART, MIN_PART, AppendStream
 from ._store import Store, no_file, split
 
 if TYPE_CHECKING:
     from .. import _core
+    from .._append import S3AppendWriter
     from .._streams import PutObjectStream
     from ._filesystem import PenstockFileSystem
 
@@ -46,9 +48,14 @@ def open_file(
 
     if mode == "xb" and store.file(path) is not None:
         raise FileExistsError(errno.EEXIST, "there is an object of that name", path)
-    writer, base = None, 0
+    writer: S3Writer | S3AppendWriter | None = None
+    base = 0
     if mode == "ab":
-        writer, base = _appending(store, path, options)
+        attributes = write_attributes(options)
+        if is_directory_bucket(split(path)[0]) and autocommit and not attributes:
+            writer = _appending_in_place(store, path)
+        else:
+            writer, base = _appending(store, path, attributes)
     if writer is None:  # who appends to nothing replaces nothing that has come since
         writer = store.writer(path, mode != "wb", **write_attributes(options))
     return WriteFile(fs, path, mode, writer, base=base, autocommit=autocommit, published=published)
@@ -66,7 +73,14 @@ def _open_for_reading(fs: PenstockFileSystem, store: Store, path: str, options: 
     return ReadFile(fs, path, reader, details, options)
 
 
-def _appending(store: Store, path: str, options: dict[str, Any]) -> tuple[S3Writer | None, int]:
+def _appending_in_place(store: Store, path: str) -> S3AppendWriter | None:
+    """A writer that sends only what is appended; None: nothing is there."""
+    with mapped(path):
+        writer = store.client.append_object(*split(path), buffer_size=APPENDED_PART)
+    return writer if writer.etag is not None else None
+
+
+def _appending(store: Store, path: str, attributes: dict[str, Any]) -> tuple[S3Writer | None, int]:
     """A writer behind what is there, and how much of that it does not count as written; None: nothing is there."""
     bucket, key = split(path)
     try:
@@ -81,7 +95,7 @@ def _appending(store: Store, path: str, options: dict[str, Any]) -> tuple[S3Writ
             stream = AppendStream(store.core, bucket, key, head)
             return S3Writer(cast("PutObjectStream", stream)), head.size
         before, _ = store.core.read(bucket, key, size=head.size, etag=head.etag) if head.size else (b"", None)
-    writer = store.writer(path, **{**_attributes_of(head), **write_attributes(options)})
+    writer = store.writer(path, **{**_attributes_of(head), **attributes})
     with mapped(path):
         writer.write(before)
     return writer, 0

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import errno
+import logging
 import os
 from collections.abc import Iterable
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
-from .._exceptions import S3InvalidArgumentError, S3NotFoundError
+from .._exceptions import S3Exception, S3InvalidArgumentError, S3NotFoundError
 from .._streams import PutObjectStream
+from .._versions import is_directory_bucket
 from .._writer import S3Writer
 from ._errors import mapped
 from ._made_directories import MadeDirectories
@@ -26,6 +28,9 @@ if TYPE_CHECKING:
 Entry = dict[str, Any]
 
 KEYS_PER_DELETE = 1000
+DIRECTORY_BUCKETS_PATIENCE_S = 5.0  # a region without them has no such host
+
+log = logging.getLogger(__name__)
 
 
 def split(path: str) -> tuple[str, str]:
@@ -77,6 +82,7 @@ class Store:
         self.client = client
         self.made = MadeDirectories(client.endpoint or endpoint_of_environment(), remember)
         self._attributes = attributes
+        self._told_of_directory_buckets = False
 
     @property
     def core(self) -> _core.Client:
@@ -123,10 +129,24 @@ class Store:
         raise no_file(path)
 
     def buckets(self) -> list[Entry]:
+        """By name; directory buckets of the client's region too, where S3 lists them."""
         with mapped(""):
             found = self.core.list_buckets()
-        made = {name: datetime.fromtimestamp(created, timezone.utc) for name, created in found}
-        return [directory(name) | {"CreationDate": created, "LastModified": created} for name, created in made.items()]
+        made = {name: datetime.fromtimestamp(created, timezone.utc) for name, created in found + self._directory_buckets()}
+        return [directory(name) | {"CreationDate": created, "LastModified": created} for name, created in sorted(made.items())]
+
+    def _directory_buckets(self) -> list[tuple[str, int]]:
+        """S3 lists them apart, by another permission and in some regions only; other services not at all."""
+        try:
+            found = self.core.list_directory_buckets(timeout=DIRECTORY_BUCKETS_PATIENCE_S)
+        except S3Exception as error:
+            log.log(
+                logging.DEBUG if self._told_of_directory_buckets else logging.WARNING,
+                "the listing of all buckets is without directory buckets (--x-s3), which could not be listed: %s", error,
+            )  # fmt: skip
+            self._told_of_directory_buckets = True
+            return []
+        return [(name, created) for name, created in found if is_directory_bucket(name)]
 
     def list_directory(self, path: str, prefix: str = "") -> list[Entry] | None:
         """What is directly inside, by name; None: there is no such directory. `prefix`: only names that begin so."""

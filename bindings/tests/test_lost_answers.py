@@ -1,0 +1,104 @@
+"""An answer is lost, and every repeat is throttled: what was done is found, or the error says that it may have been done."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import penstock
+import pytest
+from bucket_io import get, keys, put
+from penstock import S3ClientConfig
+from penstock.testing import Emulator
+
+MIB = 1024**2
+ZONAL = "lost--use1-az4--x-s3"
+
+
+@pytest.fixture
+def own() -> Iterator[Emulator]:
+    with Emulator() as emulator:
+        emulator.client().create_bucket(ZONAL)
+        emulator.client().create_bucket("lost")
+        yield emulator
+
+
+@pytest.fixture
+def lossy(own) -> penstock.S3Client:
+    return own.client(S3ClientConfig(max_attempts=3))
+
+
+def lose(emulator: Emulator, operation: str, at: str = "after_commit") -> None:
+    """The first request's answer, then all of that operation are throttled before anybody looks at them."""
+    when = {"operation": operation}
+    emulator.faults().set(
+        [
+            {"do": {"reset": {}, "at": at}, "when": when, "limit": {"times": 1}},
+            {"do": {"error": {"status": 503, "code": "SlowDown"}, "at": "headers"}, "when": when},
+        ]
+    )
+
+
+@pytest.mark.parametrize("plane", ["direct", "curl"])
+@pytest.mark.parametrize("bucket", ["lost", ZONAL])
+def test_a_conditional_upload_is_found(own, monkeypatch, bucket, plane):
+    monkeypatch.setenv("PENSTOCK_DATA_PLANE", plane)
+    client = own.client(S3ClientConfig(max_attempts=3))
+    lose(own, "PutObject")
+    with client.put_object(bucket, f"small-{plane}", if_none_match=True) as writer:
+        writer.write(b"mine")
+    own.faults().check()
+    own.faults().clear()
+    assert get(client, bucket, f"small-{plane}") == b"mine"
+
+
+def test_a_conditional_upload_that_did_not_arrive_is_not_found(own, lossy):
+    lose(own, "PutObject", "before_commit")
+    with (
+        pytest.raises(penstock.S3ThrottledError, match="may have been carried out"),
+        lossy.put_object("lost", "never", if_none_match=True) as writer,
+    ):
+        writer.write(b"mine")
+    own.faults().check()
+    own.faults().clear()
+    assert "never" not in keys(lossy, "lost")
+
+
+@pytest.mark.parametrize("bucket", ["lost", ZONAL])
+def test_an_upload_in_parts_is_found(own, bucket):
+    client = own.client(S3ClientConfig(max_attempts=3, part_size=5 * MIB))
+    lose(own, "CompleteMultipartUpload")
+    with client.put_object(bucket, "large", if_none_match=True) as writer:
+        writer.write(b"m" * 20 * MIB)
+    own.faults().check()
+    own.faults().clear()
+    assert client.head_object(bucket, "large").size == 20 * MIB
+
+
+def test_an_append_is_found(own, lossy):
+    put(lossy, ZONAL, "log", b"begin")
+    lose(own, "PutObject")
+    with lossy.append_object(ZONAL, "log") as writer:
+        writer.write(b" end")
+    own.faults().check()
+    own.faults().clear()
+    assert get(lossy, ZONAL, "log") == b"begin end"
+
+
+def test_a_rename_that_happened_is_not_called_undone(own, lossy):
+    """The error spoke of throttling only, and the object had its new name."""
+    put(lossy, ZONAL, "old", b"text")
+    lose(own, "RenameObject")
+    with pytest.raises(penstock.S3ThrottledError, match="may have been carried out"):
+        lossy.rename_object(ZONAL, "old", "new")
+    own.faults().check()
+    own.faults().clear()
+    assert get(lossy, ZONAL, "new") == b"text"
+
+
+def test_what_was_only_throttled_is_not_said_to_have_happened(own, lossy):
+    own.faults().set(
+        [{"do": {"error": {"status": 503, "code": "SlowDown"}, "at": "headers"}, "when": {"operation": "PutObject"}}]
+    )
+    with pytest.raises(penstock.S3ThrottledError) as caught, lossy.put_object("lost", "k", if_none_match=True) as writer:
+        writer.write(b"mine")
+    assert "may have been carried out" not in str(caught.value)
