@@ -7,8 +7,11 @@ import penstock
 import pytest
 import torch
 import torch.distributed.checkpoint as dcp
+from bucket_io import get
+from checkpoints import Sharded
 from penstock.dcp import S3StorageReader
 from penstock.testing import Emulator
+from torch.distributed.checkpoint.api import CheckpointException
 from torch.distributed.checkpoint.default_planner import DefaultSavePlanner
 
 
@@ -68,3 +71,65 @@ def test_a_planner_may_use_its_memory_again(emulator: Emulator, bucket: str, ele
     else:
         dcp_io.save(emulator, f"s3://{bucket}/ck", saved, thread_count=thread_count)
     assert dcp_io.same(load(emulator, f"s3://{bucket}/ck", {key: torch.zeros(elements) for key in saved}), saved)
+
+
+def per_tensor(values: torch.Tensor, scale: float, zero_point: int) -> torch.Tensor:
+    return torch.quantize_per_tensor(values, scale, zero_point, torch.quint8)
+
+
+def per_channel(values: torch.Tensor, scale: float, zero_point: int) -> torch.Tensor:
+    scales = torch.arange(1, values.size(0) + 1, dtype=torch.float64) * scale
+    return torch.quantize_per_channel(values, scales, torch.full((values.size(0),), zero_point), 0, torch.qint8)
+
+
+@pytest.mark.filterwarnings("ignore:.*quantize:UserWarning")
+@pytest.mark.parametrize("quantise", [per_tensor, per_channel])
+def test_a_quantised_tensor_comes_with_its_scale(emulator: Emulator, bucket: str, quantise) -> None:
+    """It had the target's own, which made other numbers of the integers that were saved."""
+    saved = quantise(torch.randn(4, 5), 0.1, 3)
+    dcp_io.save(emulator, f"s3://{bucket}/ck", {"q": saved})
+    loaded = load(emulator, f"s3://{bucket}/ck", {"q": quantise(torch.zeros(4, 5), 7.0, 1)})["q"]
+    assert torch.equal(loaded.int_repr(), saved.int_repr())
+    assert torch.equal(loaded.dequantize(), saved.dequantize())
+
+
+@pytest.mark.filterwarnings("ignore:.*quantize:UserWarning")
+def test_a_part_of_a_quantised_tensor_is_not_given_another_meaning(emulator: Emulator, bucket: str) -> None:
+    saved = per_tensor(torch.randn(4, 5), 0.1, 3)
+    shards = {"q": Sharded.of((4, 5), torch.uint8, [((0, 0), saved[:2]), ((2, 0), saved[2:])])}
+    dcp_io.save(emulator, f"s3://{bucket}/ck", shards)
+    target = {"q": per_tensor(torch.zeros(4, 5), 7.0, 1)}
+    with pytest.raises(CheckpointException, match="scale and zero point of the whole"):
+        load(emulator, f"s3://{bucket}/ck", target)
+    target = {"q": per_tensor(torch.zeros(4, 5), 0.1, 3)}
+    assert torch.equal(load(emulator, f"s3://{bucket}/ck", target)["q"].dequantize(), saved.dequantize())
+
+
+@pytest.mark.filterwarnings("ignore:.*quantize:UserWarning")
+@pytest.mark.parametrize("kind", ["quantised", "conjugate"])
+def test_of_a_view_its_own_elements_are_saved_and_no_others(
+    emulator: Emulator, client: penstock.S3Client, bucket: str, kind: str
+) -> None:
+    """Two rows of a megabyte made an object of a megabyte."""
+    if kind == "quantised":
+        saved = per_tensor(torch.randn(1000, 1000), 0.1, 3)[1:3]
+        target = per_tensor(torch.zeros(2, 1000), 7.0, 1)
+    else:
+        saved = torch.randn(100_000, dtype=torch.complex64).conj()[5:7]
+        target = torch.zeros(2, dtype=torch.complex64)
+    dcp_io.save(emulator, f"s3://{bucket}/ck", {"view": saved})
+    assert len(get(client, bucket, "ck/__0_0.distcp")) < 10_000
+    loaded = load(emulator, f"s3://{bucket}/ck", {"view": target})["view"]
+    assert torch.equal(loaded.dequantize(), saved.dequantize()) if kind == "quantised" else torch.equal(loaded, saved)
+
+
+@pytest.mark.filterwarnings("ignore:Sparse:UserWarning")
+@pytest.mark.parametrize("layout", ["coo", "csr"])
+def test_a_sparse_tensor_is_saved_and_loaded(emulator: Emulator, bucket: str, layout: str) -> None:
+    """It was saved and could not be loaded: it has no address."""
+    dense = torch.tensor([[0.0, 2.0], [3.0, 0.0]])
+    saved, target = (
+        each.to_sparse() if layout == "coo" else each.to_sparse_csr() for each in (dense, torch.tensor([[1.0, 0.0], [0.0, 1.0]]))
+    )
+    dcp_io.save(emulator, f"s3://{bucket}/ck", {"sparse": saved})
+    assert torch.equal(load(emulator, f"s3://{bucket}/ck", {"sparse": target})["sparse"].to_dense(), dense)

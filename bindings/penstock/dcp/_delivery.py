@@ -15,7 +15,7 @@ from torch.distributed.checkpoint.planner import LoadItemType
 from .. import _core
 from .._exceptions import S3DataLossError
 from ._layout import Found, Tails, address_of, payload_begin, same_layout
-from ._stored import Part, Stored, Want, copy_part, narrowed
+from ._stored import Part, Stored, Want, copy_part, is_addressable, narrowed, same_quantiser
 
 if TYPE_CHECKING:
     from torch.distributed.checkpoint.planner import LoadPlanner
@@ -73,7 +73,9 @@ class Delivery:
 
     def resolve(self, want: Want) -> torch.Tensor:
         """Has the planner say where it goes."""
-        target: torch.Tensor = self._planner.resolve_tensor(want.request).detach()
+        target: torch.Tensor = self._planner.resolve_tensor(want.request)
+        if target.layout is torch.strided and not target.is_quantized:
+            target = target.detach()  # of others an alias would get the quantiser or the indices, and the planner's own not
         if tuple(target.size()) != want.box.lengths:
             raise AssertionError(
                 f"req {want.request.storage_index} mismatch sizes {target.size()} vs {torch.Size(want.box.lengths)}"
@@ -198,10 +200,21 @@ class Delivery:
             target = want.target if want.target is not None else self.resolve(want)
             if target.size() != tensor.size():
                 raise AssertionError(f"req {request.storage_index} mismatch sizes {target.size()} vs {tensor.size()}")
-            if want.claim is None and type(target) is torch.Tensor:
+            if want.claim is None and is_addressable(target):
                 want.claim = self._claims.claim(request, target)
                 if want.claim is None:
                     self._settle()
-            target.copy_(tensor)
+            self._fill(want, target, tensor)
             self._planner.commit_tensor(request, target)
             self._claims.give_back(want)
+
+    def _fill(self, want: Want, target: torch.Tensor, tensor: torch.Tensor) -> None:
+        quantised = target.is_quantized and tensor.is_quantized
+        known = not quantised or same_quantiser(target, tensor)
+        with torch.no_grad():
+            target.copy_(tensor)
+        if not known and not same_quantiser(self._planner.resolve_tensor(want.request), tensor):
+            raise ValueError(
+                f"{want.request.dest_index.fqn}: a part of a quantised tensor takes the scale and zero point of the whole, and"
+                f" these are not the ones it was saved with ({tensor.qscheme()}); make the target with the saved ones"
+            )

@@ -17,7 +17,7 @@ from ._delivery import Delivery
 from ._layout import ALIGNMENT, MOST_AROUND, Tails
 from ._planners import loads_own_memory
 from ._scratch import ARENA_BYTES, Arena, Scratch
-from ._stored import Kind, Part, Stored, Want, rows_in_place, rows_of_dense
+from ._stored import Kind, Part, Stored, Want, is_addressable, rows_in_place, rows_of_dense
 
 if TYPE_CHECKING:
     from torch.distributed.checkpoint.planner import LoadPlanner
@@ -207,7 +207,7 @@ class Load:
     def _resolve(self, stored: Stored, want: Want, kind: Kind) -> None:
         """Has the planner say where it goes, and decides whether it lands there."""
         target = want.target if want.target is not None else self._delivery.resolve(want)
-        if type(target) is not torch.Tensor:
+        if not is_addressable(target):
             stored.kind = None  # what a tensor of another class does with parts is its own affair
             return
         if target.is_cuda:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import torch
 from torch.distributed.checkpoint.planner import SavePlanner, WriteItem
 
+from ._archive import is_plain
 from ._boxes import is_one_run
 
 
@@ -52,10 +53,14 @@ def _arrived(entry: Staged, event: Any) -> Staged:
 
 def dense(item: WriteItem, tensor: torch.Tensor, fresh: bool = False) -> Staged:
     """As it is where its bytes are one run of memory, else a copy that keeps the order of its dimensions."""
-    if tensor.layout is not torch.strided or tensor.is_contiguous():
+    if tensor.layout is not torch.strided:
+        return Staged(item, tensor, fresh)
+    stored = tensor.untyped_storage().nbytes()
+    # torch.save, which writes what is not plain, writes the whole storage of a view.
+    if tensor.is_contiguous() and (stored <= tensor.nbytes or is_plain(tensor)):
         return Staged(item, tensor, fresh)
     # Equal sizes alone do not tell: an expanded tensor may be as large as its storage and have one element of it.
-    if tensor.untyped_storage().nbytes() == tensor.nbytes and is_one_run(tensor.shape, tensor.stride()):
+    if stored == tensor.nbytes and is_one_run(tensor.shape, tensor.stride()):
         return Staged(item, tensor, fresh)
     return Staged(item, tensor.clone(), True)
 

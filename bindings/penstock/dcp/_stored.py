@@ -182,13 +182,17 @@ def stored_items(requests: Iterable[ReadItem], storage_data: dict[Any, Any], cat
     return [stored for _, stored in sorted(by_place.items(), key=lambda entry: entry[0])]
 
 
+def is_addressable(target: torch.Tensor) -> bool:
+    """Whether it has memory of its own in which its elements lie by strides. Sparse ones have not."""
+    return type(target) is torch.Tensor and target.layout is torch.strided
+
+
 def _takes_bytes(target: torch.Tensor, kind: Kind) -> bool:
     """Whether stored bytes mean the same in its memory."""
     return (
         target.dtype == kind.dtype
         and target.device.type == "cpu"
-        and type(target) is torch.Tensor
-        and target.layout == torch.strided
+        and is_addressable(target)
         and not target.is_conj()
         and not target.is_neg()
     )
@@ -235,3 +239,16 @@ def narrowed(tensor: torch.Tensor, want: Want) -> torch.Tensor:
         if size < tensor.size(dim):
             tensor = tensor.narrow(dim, start, size)
     return tensor
+
+
+def same_quantiser(one: torch.Tensor, other: torch.Tensor) -> bool:
+    """Whether two quantised tensors give the same integers the same meaning."""
+    if one.qscheme() != other.qscheme():
+        return False
+    if one.qscheme() in (torch.per_tensor_affine, torch.per_tensor_symmetric):
+        return (one.q_scale(), one.q_zero_point()) == (other.q_scale(), other.q_zero_point())
+    return (
+        one.q_per_channel_axis() == other.q_per_channel_axis()
+        and torch.equal(one.q_per_channel_scales(), other.q_per_channel_scales())
+        and torch.equal(one.q_per_channel_zero_points(), other.q_per_channel_zero_points())
+    )

@@ -1,0 +1,97 @@
+"""Processes that are ranks again and again: of one process group after another, of any size up to theirs."""
+
+from __future__ import annotations
+
+import itertools
+import multiprocessing
+import tempfile
+import traceback
+import warnings
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import torch
+import torch.distributed as dist
+
+TIMEOUT_S = 170
+COLLECTIVE_TIMEOUT_S = 60
+_numbers = itertools.count()
+
+
+def _serve(pipe: Any) -> None:
+    torch.set_num_threads(1)
+    warnings.simplefilter("ignore")
+    while (order := pipe.recv()) is not None:
+        work, rank, ranks, store, args = order
+        try:
+            dist.init_process_group(
+                "gloo",
+                init_method=f"file://{store}",
+                rank=rank,
+                world_size=ranks,
+                timeout=timedelta(seconds=COLLECTIVE_TIMEOUT_S),
+            )
+            pipe.send((True, work(rank, *args)))
+        except BaseException:
+            pipe.send((False, traceback.format_exc()))
+        finally:
+            if dist.is_initialized():
+                dist.destroy_process_group()
+
+
+class RankPool:
+    """A context manager.
+
+    Args:
+        size: Ranks of a group at most.
+        preload: Modules that every process has from its start.
+    """
+
+    def __init__(self, size: int, preload: list[str]) -> None:
+        self._context = multiprocessing.get_context("forkserver")
+        self._context.set_forkserver_preload(["torch.distributed.checkpoint", "penstock.dcp", *preload])
+        self._size = size
+        self._pipes: list[Any] = []
+        self._processes: list[Any] = []
+
+    def __enter__(self) -> RankPool:
+        self._folder = tempfile.TemporaryDirectory()
+        for _ in range(self._size):
+            ours, its = self._context.Pipe()
+            process = self._context.Process(target=_serve, args=(its,))
+            process.start()
+            its.close()
+            self._pipes.append(ours)
+            self._processes.append(process)
+        return self
+
+    def run(self, ranks: int, work: Callable[..., Any], *args: Any) -> list[Any]:
+        """What `work(rank, *args)` returns in each rank of a group of so many.
+
+        Raises:
+            AssertionError: It raised in one of them, or gave no answer in time.
+        """
+        store = Path(self._folder.name) / f"store-{next(_numbers)}"
+        for rank, pipe in enumerate(self._pipes[:ranks]):
+            pipe.send((work, rank, ranks, store, args))
+        answers = []
+        for rank, pipe in enumerate(self._pipes[:ranks]):
+            assert pipe.poll(TIMEOUT_S), f"rank {rank} of {ranks} gave no answer within {TIMEOUT_S} s"
+            answers.append(pipe.recv())
+        failed = [f"rank {rank} of {ranks}:\n{answer}" for rank, (done, answer) in enumerate(answers) if not done]
+        assert not failed, "\n".join(failed)
+        return [answer for _, answer in answers]
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        for pipe, process in zip(self._pipes, self._processes, strict=True):
+            if process.is_alive() and error is None:
+                pipe.send(None)
+                process.join(5)
+            if process.is_alive():
+                process.kill()
+            process.join()
+            pipe.close()
+        self._folder.cleanup()
