@@ -324,5 +324,29 @@ TEST_P(CurlFailure, AServerThatIsSilentToTlsDidTakeTheConnection) {
   EXPECT_TRUE(Has(result.error(), "took the connection")) << result.error().message;
 }
 
+TEST(DirectFailure, AnUploadThatASlowPeerTakesSteadilyIsNotIdle) {
+  constexpr std::size_t kBytes = 3 << 20;
+  RawServer server([](RawConnection& connection) {
+    connection.ReadHead();
+    connection.Send("HTTP/1.1 100 Continue\r\n\r\n");
+    for (std::size_t left = kBytes; left > 0;) {
+      const std::string some = connection.ReadBody(std::min<std::size_t>(left, 32 << 10));
+      if (some.empty()) return;
+      left -= some.size();
+      std::this_thread::sleep_for(milliseconds(40));
+    }
+    connection.Send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+  });
+  Request request = server.Get();
+  request.method = "PUT";
+  request.idle_timeout = milliseconds(1000);  // the system takes all of it in less, and sends it in four times as long
+  TextBody body(std::string(kBytes, 'x'));
+  const std::shared_ptr<Transport> transport = MakeCurlTransport({.plane = DataPlane::kDirect});
+  Call call;
+  const Result<Outcome> result = call.Start(*transport, request, &body).Wait();
+  ASSERT_TRUE(result.ok()) << result.error().message;
+  EXPECT_EQ(result->sent_bytes, kBytes);
+}
+
 }  // namespace
 }  // namespace penstock::http

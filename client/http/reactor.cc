@@ -1,5 +1,8 @@
 #include "client/http/reactor.h"
 
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
+
 #include <algorithm>
 #include <string>
 #include <system_error>
@@ -7,6 +10,7 @@
 
 #include "base/signals_blocked.h"
 #include "client/http/curl_global.h"
+#include "client/http/direct_connection.h"
 #include "client/http/uri.h"
 
 namespace penstock::http {
@@ -14,6 +18,7 @@ namespace {
 
 constexpr std::chrono::minutes kLongestSleep{1};
 constexpr std::chrono::hours kLongestIdle{24};  // keeps sums of time points in range
+constexpr int kLooks = 8;                       // at what is still unsent, in an idle timeout
 
 std::chrono::milliseconds IdleTimeout(const Transfer& transfer) {
   return std::min<std::chrono::milliseconds>(transfer.request.idle_timeout, kLongestIdle);
@@ -33,6 +38,17 @@ Error TimedOut(const Transfer& transfer, MonotonicTime now, const std::string& w
                                               " after " + std::to_string(elapsed.count()) + " ms, with " +
                                               std::to_string(transfer.sent) + " bytes sent and " +
                                               std::to_string(transfer.received) + " received");
+}
+
+// Bytes move also while the system sends what it took long ago, over a slow link. It does not tell; what it holds does.
+// On libcurl's plane nobody knows the socket while it is in use.
+void LookAtUnsent(Transfer& transfer, MonotonicTime now) {
+  transfer.last_look = now;
+  int unsent = 0;
+  if (transfer.direct == nullptr || !transfer.direct->socket.has_value()) return;
+  if (::ioctl(transfer.direct->socket->fd(), SIOCOUTQ, &unsent) != 0) return;
+  if (transfer.unsent_bytes.has_value() && unsent < *transfer.unsent_bytes) transfer.last_activity = now;
+  transfer.unsent_bytes = unsent;
 }
 
 }  // namespace
@@ -245,11 +261,14 @@ void Reactor::RemoveActive(Transfer& transfer) {
   active_.pop_back();
 }
 
-// When its deadline or its idle timeout is due.
+// When its deadline or its idle timeout is due, or another look at an upload.
 MonotonicTime Reactor::DueTime(const Transfer& transfer) {
   const MonotonicTime deadline = transfer.context.deadline.when();
   if (transfer.state != TransferState::kActive) return deadline;
-  return std::min(deadline, transfer.last_activity + IdleTimeout(transfer));
+  const std::chrono::milliseconds idle = IdleTimeout(transfer);
+  const MonotonicTime silent = std::min(deadline, transfer.last_activity + idle);
+  if (transfer.request_body == nullptr) return silent;
+  return std::min(silent, std::max(transfer.last_activity, transfer.last_look) + idle / kLooks);
 }
 
 void Reactor::Arm(const TransferPtr& transfer) { next_check_ = std::min(next_check_, DueTime(*transfer)); }
@@ -289,6 +308,7 @@ void Reactor::CheckTimer(const TransferPtr& transfer, MonotonicTime now) {
     curl_easy_getinfo(transfer->slot->handle, CURLINFO_PRETRANSFER_TIME_T, &connected_us);
     if (connected_us == 0) transfer->last_activity = now;  // still connecting: that is the connect timeout's time
   }
+  if (transfer->state == TransferState::kActive && transfer->request_body != nullptr) LookAtUnsent(*transfer, now);
   if (transfer->state == TransferState::kActive && transfer->last_activity + IdleTimeout(*transfer) <= now) {
     return Finish(transfer, TimedOut(*transfer, now,
                                      "no byte moved for " + std::to_string(transfer->request.idle_timeout.count()) +

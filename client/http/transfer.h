@@ -50,6 +50,8 @@ struct Transfer : std::enable_shared_from_this<Transfer> {
   std::uint64_t sent = 0;      // since the last rewind
   MonotonicTime first_byte{};
   MonotonicTime last_activity{};
+  MonotonicTime last_look{};        // at what the system still holds of what was sent
+  std::optional<int> unsent_bytes;  // what it held then
 
   // Bytes have just moved. A plane says so before it tells what they are; nothing else here looks at the clock.
   void Touch() { last_activity = SystemClock().Monotonic(); }
