@@ -60,6 +60,9 @@ def do_a_bit_of_everything(emulator: Emulator) -> None:
             ("POST", "/bucket/data/upload?uploads", b"", "x-penstock-rank: 0\r\n"),
         ):
             ask(emulator, method, target, body, headers)
+    for body in (b"0123", b"456789"):
+        ask(emulator, "PUT", "/bucket/data/again", body)
+        ask(emulator, "GET", "/bucket/data/again")
     entries = b"<Object><Key>data/0</Key></Object><Object><Key>data/1</Key></Object>"
     deletion = b"<Delete>" + entries + b"</Delete>"
     md5 = base64.b64encode(hashlib.md5(deletion).digest()).decode()
@@ -78,8 +81,12 @@ def do_a_bit_of_everything(emulator: Emulator) -> None:
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: json.dumps(example)[:60])
 def test_every_example_of_the_page_happens(emulator: Emulator, example: Any) -> None:
     VALIDATOR.validate(example)
+    plenty = {"reads_per_second": 1_000_000, "writes_per_second": 1_000_000}
+    emulator.set_limits(plenty | {"buckets": {"bucket": plenty | {"boundaries": ["data/"]}}})  # two partitions
     emulator.faults().set(example)
     do_a_bit_of_everything(emulator)
+    emulator.clock().advance(3600)  # into a rule's window
+    ask(emulator, "GET", "/bucket/data/key")
     account = emulator.faults().account()
     assert account.fired > 0 or '"tls_' in json.dumps(example)  # there is no TLS here
     emulator.faults().check()
@@ -88,7 +95,7 @@ def test_every_example_of_the_page_happens(emulator: Emulator, example: Any) -> 
 def test_the_page_has_an_example_of_every_action() -> None:
     text = json.dumps(EXAMPLES)
     actions = [name for name, body in VALIDATOR.schema["$defs"].items() if "at" in body.get("properties", {})]
-    assert len(actions) == 23
+    assert len(actions) == 26
     assert [action for action in actions if f'"{action}": {{' not in text] == []
 
 
@@ -100,6 +107,18 @@ WRONG: list[Any] = [
     [{"do": {"reset": {}, "at": "body"}}],
     [{"do": {"reset": {}, "at": "status@5"}}],
     [{"do": {"corrupt": {}, "at": "headers"}}],
+    [{"do": {"commit_partial": {"bytes": 3}}}],
+    [{"do": {"commit_partial": {"unlike_s3": True}}}],
+    [{"do": {"delay_visibility": {"ms": 3, "unlike_s3": False}}}],
+    [{"do": {"delay_visibility": {"ms": 0, "unlike_s3": True}}}],
+    [{"do": {"duplicate_apply": {"answer": "third"}}}],
+    [{"do": {"duplicate_apply": {}, "at": "headers"}}],
+    [{"do": {"latency": {"trace_ms": []}}}],
+    [{"do": {"latency": {"trace_ms": [-1]}}}],
+    [{"do": {"slow_down": {}}, "when": {"version": 3}}],
+    [{"do": {"slow_down": {}}, "when": {"partition": "first"}}],
+    [{"do": {"slow_down": {}}, "when": {"key": {"regex": "a", "glob": "a"}}}],
+    [{"do": {"reset": {}, "at": "accept"}, "when": {"partition": 0}}],
     [{"do": {"drip": {"bytes": 1, "every_ms": 1}, "at": "body_out@3"}}],
     [{"do": {"stall": {}}}],
     [{"do": {"partial_failure": {"key": []}}}],
@@ -160,6 +179,23 @@ def test_an_account_names_what_did_not_happen(emulator: Emulator) -> None:
         emulator.faults().account()
     with pytest.raises(KeyError):
         account.rule("b")
+
+
+def test_a_client_gets_through_chaos() -> None:
+    with Emulator() as emulator:
+        client = emulator.client()
+        client.create_bucket("bucket")
+        for name in ("chaos-light", "chaos-medium", "chaos-heavy"):
+            emulator.faults().set({"scenario": name, "seed": 5})
+            for number in range(12):
+                body = f"{name} {number}".encode()
+                with client.put_object("bucket", f"{name}/{number}") as writer:
+                    writer.write(body)
+                assert client.get_object("bucket", f"{name}/{number}").read() == body
+            assert len([item for page in client.list_objects("bucket", name) for item in page.object_info]) == 12
+            fired = emulator.faults().account().fired
+            assert fired >= {"chaos-light": 0, "chaos-medium": 1, "chaos-heavy": 5}[name], fired
+            emulator.faults().clear(forget=True)
 
 
 NEVER = [{"id": "never", "when": {"operation": "GetObject"}, "do": {"slow_down": {}}}]

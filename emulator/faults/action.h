@@ -65,6 +65,21 @@ struct PartialFailureAction {
   double probability = 1;            // by key
 };
 
+// The request is carried out twice, as where a proxy sends it once more; the answer is that of one of them.
+struct DuplicateAction {
+  enum class Answer : std::uint8_t { kSecond, kFirst } answer = Answer::kSecond;
+};
+
+// Of what is written the first bytes alone are kept, and the answer knows nothing of it. No correct S3 does this.
+struct CommitPartialAction {
+  std::uint64_t bytes = 0;
+};
+
+// The write is done, and reads do not see it for so long, in the namespace's time. S3 has not done this since December 2020.
+struct DelayVisibilityAction {
+  std::chrono::milliseconds time{};
+};
+
 enum class DropKind : std::uint8_t { kReset, kFin, kHalfClose, kHang };
 struct DropAction {
   DropKind kind = DropKind::kReset;
@@ -83,19 +98,22 @@ struct PaceAction {
   enum class Scope : std::uint8_t { kRequest, kConnection, kClient, kBucket, kServer } scope = Scope::kRequest;
 };
 
-// Milliseconds to the first byte: a floor and a log-normal share on top, or uniform between two, or a profile's.
+// Milliseconds to the first byte: a floor and a log-normal share on top, or uniform between two, or a profile's, or those of a
+// trace, one after the other and from the beginning again.
 struct LatencyAction {
   double floor_ms = 0;
   double median_ms = 0;
   double sigma = 0;
   double most_ms = 0;   // uniform from floor_ms to this where it is more
   std::string profile;  // of throttle/latency_profile.h; empty: none
+  std::vector<double> trace_ms;  // empty: none
 };
 
-enum class CorruptKind : std::uint8_t { kFlipBit, kZero, kRepeatBlock, kSwapHalves };
+// kStaleVersion: the bytes that the object's version before has there.
+enum class CorruptKind : std::uint8_t { kFlipBit, kZero, kRepeatBlock, kSwapHalves, kStaleVersion };
 struct CorruptAction {
   CorruptKind kind = CorruptKind::kFlipBit;
-  std::uint64_t length = 1;   // bytes from the point on
+  std::uint64_t length = 1;   // bytes from the point on; 0: all (kStaleVersion)
   bool fix_checksum = false;  // the answer's checksum headers are those of the wrong bytes
 };
 
@@ -151,9 +169,10 @@ struct ConnectionLimitAction {
   std::uint64_t most = 0;
 };
 
-using Deed = std::variant<ErrorAction, LateErrorAction, PartialFailureAction, DropAction, StallAction, PaceAction, LatencyAction, CorruptAction,
-                          TruncateAction, HeaderAction, RedirectAction, ContinueAction, CredentialsAction, SkewAction, TlsAbortAction,
-                          TlsCertificateAction, GoAwayAction, ConnectionLimitAction>;
+using Deed =
+    std::variant<ErrorAction, LateErrorAction, PartialFailureAction, DuplicateAction, CommitPartialAction, DelayVisibilityAction,
+                 DropAction, StallAction, PaceAction, LatencyAction, CorruptAction, TruncateAction, HeaderAction, RedirectAction,
+                 ContinueAction, CredentialsAction, SkewAction, TlsAbortAction, TlsCertificateAction, GoAwayAction, ConnectionLimitAction>;
 
 struct Action {
   Deed deed;

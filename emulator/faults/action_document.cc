@@ -10,6 +10,7 @@
 #include "emulator/api/errors.h"
 #include "emulator/api/text.h"
 #include "emulator/faults/accept_action_document.h"
+#include "emulator/faults/commit_action_document.h"
 #include "emulator/faults/header_document.h"
 #include "emulator/faults/kind_document.h"
 #include "emulator/faults/partial_failure_document.h"
@@ -164,16 +165,39 @@ Result<void> ReadAmount(const JsonFields& fields, std::string_view name, double 
   return Ok();
 }
 
-// {"ms": 30}, {"least_ms": 10, "most_ms": 50}, {"floor_ms": 12, "median_ms": 18, "sigma": 0.5}, {"profile": "s3-standard"}.
+// Values that were measured elsewhere.
+Result<std::vector<double>> ReadTrace(const Json& list, const std::string& place) {
+  constexpr std::size_t kMostValues = 10'000;
+  if (list.empty() || list.size() > kMostValues)
+    return FieldError(place, "must have 1 to 10000 values, not " + std::to_string(list.size()));
+  std::vector<double> trace;
+  for (const Json& value : list) {
+    const double ms = value.is_number() ? value.get<double>() : -1;
+    if (!(ms >= 0 && ms <= static_cast<double>(kLongestMs))) {
+      return FieldError(place + "[" + std::to_string(trace.size()) + "]", "must be 0 to 3600000 milliseconds, not " + value.dump());
+    }
+    trace.push_back(ms);
+  }
+  return trace;
+}
+
+// {"ms": 30}, {"least_ms": 10, "most_ms": 50}, {"floor_ms": 12, "median_ms": 18, "sigma": 0.5}, {"profile": "s3-standard"},
+// {"trace_ms": [12, 340, 9]}.
 Result<Deed> ReadLatency(const Json& json, const std::string& place) {
   constexpr auto kMost = static_cast<double>(kLongestMs);
   PENSTOCK_ASSIGN(const JsonFields fields,
-                  JsonFields::Read(json, place, {"ms", "least_ms", "most_ms", "floor_ms", "median_ms", "sigma", "profile"}));
+                  JsonFields::Read(json, place, {"ms", "least_ms", "most_ms", "floor_ms", "median_ms", "sigma", "profile", "trace_ms"}));
   LatencyAction latency;
   PENSTOCK_TRY(ReadText(fields, "profile", latency.profile));
   if (!latency.profile.empty()) {
     if (auto found = throttle::FindProfile(latency.profile); !found.ok()) return FieldError(fields.Place("profile"), found.error().message);
     if (json.size() > 1) return FieldError(place, "a profile has its own figures: leave the others out");
+    return Deed(std::move(latency));
+  }
+  PENSTOCK_ASSIGN(const Json* const trace, fields.List("trace_ms"));
+  if (trace != nullptr) {
+    if (json.size() > 1) return FieldError(place, "a trace has its own times: leave the others out");
+    PENSTOCK_ASSIGN(latency.trace_ms, ReadTrace(*trace, fields.Place("trace_ms")));
     return Deed(std::move(latency));
   }
   for (const std::string_view name : {"ms", "least_ms", "floor_ms"}) PENSTOCK_TRY(ReadAmount(fields, name, kMost, latency.floor_ms));
@@ -182,16 +206,17 @@ Result<Deed> ReadLatency(const Json& json, const std::string& place) {
   PENSTOCK_TRY(ReadAmount(fields, "median_ms", kMost, latency.median_ms));
   PENSTOCK_TRY(ReadAmount(fields, "sigma", 3, latency.sigma));
   if (latency.floor_ms <= 0 && latency.most_ms <= 0 && latency.median_ms <= 0) {
-    return FieldError(place, "takes no time: give ms, least_ms and most_ms, median_ms and sigma, or profile");
+    return FieldError(place, "takes no time: give ms, least_ms and most_ms, median_ms and sigma, profile, or trace_ms");
   }
   return Deed(std::move(latency));
 }
 
 Result<Deed> ReadCorrupt(const Json& json, const std::string& place) {
-  constexpr std::array<std::pair<std::string_view, CorruptKind>, 4> kKinds{{{"flip-bit", CorruptKind::kFlipBit},
+  constexpr std::array<std::pair<std::string_view, CorruptKind>, 5> kKinds{{{"flip-bit", CorruptKind::kFlipBit},
                                                                             {"zero", CorruptKind::kZero},
                                                                             {"repeat-block", CorruptKind::kRepeatBlock},
-                                                                            {"swap-halves", CorruptKind::kSwapHalves}}};
+                                                                            {"swap-halves", CorruptKind::kSwapHalves},
+                                                                            {"stale-version", CorruptKind::kStaleVersion}}};
   PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"mode", "length", "fix_checksum"}));
   CorruptAction corrupt;
   PENSTOCK_TRY(ReadKind(fields, "mode", kKinds, corrupt.kind));
@@ -202,6 +227,7 @@ Result<Deed> ReadCorrupt(const Json& json, const std::string& place) {
   const bool needs_two = corrupt.kind == CorruptKind::kSwapHalves;
   if (length && needs_two && *length < 2) return FieldError(fields.Place("length"), "must be at least 2: there are two halves");
   if (corrupt.kind == CorruptKind::kRepeatBlock || needs_two) corrupt.length = kBlock;
+  if (corrupt.kind == CorruptKind::kStaleVersion) corrupt.length = 0;
   if (length) corrupt.length = *length;
   PENSTOCK_TRY(ReadFlag(fields, "fix_checksum", corrupt.fix_checksum));
   return Deed(corrupt);
@@ -289,11 +315,14 @@ constexpr std::uint32_t kInstead = At(Stage::kHeaders, Stage::kBodyIn, Stage::kB
 constexpr std::uint32_t kAnywhere = ((1U << 9) - 1) & ~At(Stage::kAccept);
 constexpr std::uint32_t kAlsoAtOnce = kAnywhere | At(Stage::kAccept);
 
-constexpr std::array<Kind, 23> kKinds{{
+constexpr std::array<Kind, 26> kKinds{{
     {"error", ReadError, Stage::kBeforeCommit, kInstead},
     {"slow_down", ReadSlowDown, Stage::kHeaders, kInstead},
     {"late_error", ReadLateError, Stage::kAfterCommit, At(Stage::kBeforeCommit, Stage::kAfterCommit)},
     {"partial_failure", ReadPartialFailure, Stage::kBeforeCommit, At(Stage::kBeforeCommit)},
+    {"duplicate_apply", ReadDuplicate, Stage::kBeforeCommit, At(Stage::kBeforeCommit)},
+    {"commit_partial", ReadCommitPartial, Stage::kBeforeCommit, At(Stage::kBeforeCommit)},
+    {"delay_visibility", ReadDelayVisibility, Stage::kBeforeCommit, At(Stage::kBeforeCommit)},
     {"reset", ReadDrop<DropKind::kReset>, Stage::kHeaders, kAlsoAtOnce},
     {"fin", ReadDrop<DropKind::kFin>, Stage::kHeaders, kAlsoAtOnce},
     {"half_close", ReadDrop<DropKind::kHalfClose>, Stage::kHeaders, kAnywhere},

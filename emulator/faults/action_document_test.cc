@@ -88,7 +88,7 @@ TEST(ActionDocumentTest, ErrorsNameThePlaceAndTheFix) {
       EXPECT_NE(problem.find("header_lie"), std::string::npos) << problem;
     }
   }
-  EXPECT_EQ(Problem(R"({"latency": {}})"), "do.latency: takes no time: give ms, least_ms and most_ms, median_ms and sigma, or profile");
+  EXPECT_EQ(Problem(R"({"latency": {}})"), "do.latency: takes no time: give ms, least_ms and most_ms, median_ms and sigma, profile, or trace_ms");
   EXPECT_EQ(Problem(R"({"stall": {"ms": 3600001}})"), "do.stall.ms: must be at most 3600000 milliseconds, an hour");
   EXPECT_EQ(Problem(R"({"header_lie": {}})"), "do.header_lie: changes nothing: give set, drop or repeat");
   EXPECT_EQ(Problem(R"({"redirect": {"status": 303}})"), "do.redirect.status: must be 301, 302 or 307");
@@ -108,6 +108,18 @@ TEST(ActionDocumentTest, NumbersThatCannotBeSayWhatCan) {
   EXPECT_EQ(Problem(R"({"bandwidth": {"bytes_per_second": 18446744073709551615}})"),
             "do.bandwidth.bytes_per_second: must be at most 9007199254740992");
   EXPECT_EQ(Deed<LatencyAction>(R"({"latency": {"least_ms": 10, "most_ms": 10}})").floor_ms, 10);
+}
+
+TEST(ActionDocumentTest, ATraceIsAListOfTimes) {
+  EXPECT_EQ(Deed<LatencyAction>(R"({"latency": {"trace_ms": [12, 0.5]}})").trace_ms, (std::vector<double>{12, 0.5}));
+  EXPECT_EQ(Problem(R"({"latency": {"trace_ms": []}})"), "do.latency.trace_ms: must have 1 to 10000 values, not 0");
+  EXPECT_EQ(Problem(R"({"latency": {"trace_ms": [1, -2]}})"), "do.latency.trace_ms[1]: must be 0 to 3600000 milliseconds, not -2");
+  EXPECT_EQ(Problem(R"({"latency": {"trace_ms": [1], "ms": 3}})"), "do.latency: a trace has its own times: leave the others out");
+}
+
+TEST(ActionDocumentTest, StaleBytesGoToTheEndUnlessALengthIsGiven) {
+  EXPECT_EQ(Deed<CorruptAction>(R"({"corrupt": {"mode": "stale-version"}})").length, 0U);
+  EXPECT_EQ(Deed<CorruptAction>(R"({"corrupt": {"mode": "stale-version", "length": 7}})").length, 7U);
 }
 
 TEST(ActionDocumentTest, AnUnknownActionIsRefusedWithAllThereAre) {

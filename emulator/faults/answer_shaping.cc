@@ -37,11 +37,6 @@ std::string ClientOf(const api::Exchange& exchange) {
   return exchange.connection.peer.substr(0, exchange.connection.peer.rfind(':'));
 }
 
-bool IsRefusal(const api::Response& response) {
-  constexpr int kLeastError = 400;
-  return response.status >= kLeastError || !response.error_code.empty();
-}
-
 // Those that the wire adds to every answer by itself.
 bool IsOfTheWire(const std::string& name) {
   constexpr std::array<std::string_view, 4> kNames{"date", "server", "x-amz-request-id", "x-amz-id-2"};
@@ -58,6 +53,7 @@ class Shaping {
       const bool skewed = step.done && std::holds_alternative<SkewAction>(step.action->deed) && step.ticket->attempt();
       if (skewed && response().error_code == "RequestTimeTooSkewed") step.ticket->attempt()->Fail();
     }
+    plan_->SettleWrites(committed_);
     if (Step* const step = plan_->in_place()) Replace(*step);
     for (Step& step : plan_->steps()) {
       if (step.action->at.stage < Stage::kAfterCommit || step.done || &step == plan_->in_place()) continue;
@@ -128,6 +124,9 @@ class Shaping {
   void Apply(const CredentialsAction&) {}
   void Apply(const ContinueAction&) {}
   void Apply(const PartialFailureAction&) {}
+  void Apply(const DuplicateAction&) {}
+  void Apply(const CommitPartialAction&) {}
+  void Apply(const DelayVisibilityAction&) {}
   void Apply(const SkewAction&) {}
   void Apply(const TlsAbortAction&) {}
   void Apply(const TlsCertificateAction&) {}
@@ -154,7 +153,7 @@ class Shaping {
   }
 
   void Apply(const CorruptAction& corrupt) {
-    if (Corrupt(response(), at().offset, corrupt)) Mark(Place::kBody, at().offset + 1);
+    if (Corrupt(response(), at().offset, corrupt, plan_->version_before().get())) Mark(Place::kBody, at().offset + 1);
   }
 
   void Apply(const TruncateAction& truncate) {
@@ -226,11 +225,20 @@ class Shaping {
 
 }  // namespace
 
+bool IsRefusal(const api::Response& response) {
+  constexpr int kLeastError = 400;
+  return response.status >= kLeastError || !response.error_code.empty();
+}
+
 void ShapeAnswer(api::Exchange& exchange, const std::shared_ptr<FaultPlan>& plan, Pacers& pacers) {
   Shaping(exchange, plan, pacers).Run();
 }
 
 std::chrono::nanoseconds TimeOf(const LatencyAction& latency, const api::Exchange& exchange, const Ticket& ticket) {
+  if (!latency.trace_ms.empty()) {
+    const double ms = latency.trace_ms[static_cast<std::size_t>(ticket.turn() % latency.trace_ms.size())];
+    return std::chrono::nanoseconds(std::llround(ms * 1e6));
+  }
   throttle::Draw draw = ticket.draw();
   // Its first number also decided whether the rule is met: among those that are, it is uniform below the probability.
   const double met = ticket.rule().when.probability;

@@ -15,6 +15,9 @@ namespace penstock::emulator::faults {
 // while the answer leaves is counted then.
 void ShapeAnswer(api::Exchange& exchange, const std::shared_ptr<FaultPlan>& plan, Pacers& pacers);
 
+// The operation did not do what it was asked to.
+bool IsRefusal(const api::Response& response);
+
 // What a latency is for the request that drew it.
 std::chrono::nanoseconds TimeOf(const LatencyAction& latency, const api::Exchange& exchange, const Ticket& ticket);
 

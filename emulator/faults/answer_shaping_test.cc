@@ -182,5 +182,17 @@ TEST_F(AnswerShapingTest, LatenciesAreWhatTheyAreCalled) {
   }
 }
 
+TEST_F(AnswerShapingTest, ATraceIsPlayedBackInOrderAndAgain) {
+  running_ = RunningScenario::Start(ParseScenario(R"([{"do": {"latency": {"trace_ms": [12, 340, 0.5]}}}])").value(), WallTime()).value();
+  const TestRequest request("GET", "/bucket/key");
+  std::vector<double> times;
+  for (int i = 0; i < 5; ++i) {
+    const auto met = faults::Meet(*running_, request);
+    const auto& latency = std::get<LatencyAction>(met.front()->rule().deeds.front().deed);
+    times.push_back(static_cast<double>(TimeOf(latency, request.exchange(), *met.front()).count()) / 1e6);
+  }
+  EXPECT_EQ(times, (std::vector<double>{12, 340, 0.5, 12, 340}));
+}
+
 }  // namespace
 }  // namespace penstock::emulator::faults

@@ -69,6 +69,15 @@ bool QueryHolds(const Condition& condition, const Facts& facts) {
   });
 }
 
+bool TextHolds(const TextCondition& condition, const std::optional<std::string_view>& text) {
+  if (condition.present && *condition.present != text.has_value()) return false;
+  return !condition.pattern || (text && condition.pattern->Matches(*text));
+}
+
+bool PartitionHolds(const Condition& condition, const Facts& facts) {
+  return Holds(condition.partition, facts.partition_of != nullptr ? facts.partition_of(*facts.exchange) : std::nullopt);
+}
+
 bool OperationHolds(const Condition& condition, const Facts& facts) {
   return std::binary_search(condition.operations.begin(), condition.operations.end(), facts.operation);
 }
@@ -98,7 +107,9 @@ constexpr std::array kTests{
            return *when.connection_reused == (facts.exchange->connection.requests_before > 0);
          }},
     Test{[](const Condition& when) { return when.connection_requests.has_value(); },
-         [](const Condition& when, const Facts& facts) { return when.connection_requests->Has(facts.exchange->connection.requests_before); }},
+         [](const Condition& when, const Facts& facts) {
+           return when.connection_requests->Has(facts.exchange->connection.requests_before);
+         }},
     Test{[](const Condition& when) { return when.connection_id.has_value(); },
          [](const Condition& when, const Facts& facts) { return when.connection_id->Has(facts.exchange->connection.id); }},
     Test{[](const Condition& when) { return when.access_key.has_value(); },
@@ -111,9 +122,14 @@ constexpr std::array kTests{
          [](const Condition& when, const Facts& facts) { return when.address->Matches(facts.exchange->connection.peer); }},
     Test{[](const Condition& when) { return when.user_agent.has_value(); },
          [](const Condition& when, const Facts& facts) { return when.user_agent->Matches(facts.user_agent); }},
+    Test{[](const Condition& when) { return when.version.has_value(); },
+         [](const Condition& when, const Facts& facts) { return TextHolds(*when.version, facts.exchange->target.Get("versionId")); }},
+    Test{[](const Condition& when) { return when.session.has_value(); },
+         [](const Condition& when, const Facts& facts) { return TextHolds(*when.session, ClaimedSessionToken(*facts.exchange)); }},
     Test{[](const Condition& when) { return !when.operations.empty(); }, OperationHolds},
     Test{[](const Condition& when) { return !when.headers.empty(); }, HeadersHold},
     Test{[](const Condition& when) { return !when.query.empty(); }, QueryHolds},
+    Test{[](const Condition& when) { return when.partition.has_value(); }, PartitionHolds},
 };
 static_assert(kTests.size() <= 32, "a bit of Matcher::set_ each");
 

@@ -23,6 +23,12 @@ struct RangeCondition {
   std::optional<bool> present;
 };
 
+// Of what a request may have or not.
+struct TextCondition {
+  std::optional<bool> present;
+  std::optional<Pattern> pattern;  // there, and it matches
+};
+
 struct TimeWindow {
   std::chrono::nanoseconds from{};
   std::chrono::nanoseconds to = std::chrono::nanoseconds::max();  // not included
@@ -36,12 +42,15 @@ struct Condition {
   std::optional<Pattern> bucket;
   std::optional<bool> directory_bucket;
   std::optional<Pattern> key;  // of a listing of keys: of its prefix
+  std::optional<TextCondition> version;  // versionId, of the query
+  std::optional<NumberSet> partition;    // that has the key now, by the namespace's limits (Facts::partition_of)
   std::optional<NumberSet> part;
   std::optional<RangeCondition> range;
   std::optional<NumberSet> size;  // of the body, bytes; a request that does not tell it has none
   std::vector<std::pair<std::string, Pattern>> headers;  // any case of the name; a header that is not there matches nothing
   std::vector<std::pair<std::string, Pattern>> query;
   std::optional<std::string> access_key;
+  std::optional<TextCondition> session;  // the token that the request brings
   std::optional<Pattern> user_agent;
   std::optional<Pattern> address;  // "127.0.0.1:54321"
   std::optional<NumberSet> rank;

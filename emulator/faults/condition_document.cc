@@ -37,11 +37,17 @@ Result<void> ReadCounts(const JsonFields& fields, std::string_view name, std::op
 
 Result<Pattern> ReadPattern(const Json& json, const std::string& place) {
   if (json.is_string()) return Pattern(json.get<std::string>());
-  PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"glob", "prefix", "exactly"}));
-  if (json.size() != 1) return FieldError(place, "needs one of glob, prefix, exactly");
+  PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"glob", "prefix", "exactly", "regex"}));
+  if (json.size() != 1) return FieldError(place, "needs one of glob, prefix, exactly, regex");
   if (fields.Has("glob")) {
     PENSTOCK_ASSIGN(const std::optional<std::string> glob, fields.Text("glob"));
     return Pattern(*glob);
+  }
+  if (fields.Has("regex")) {
+    PENSTOCK_ASSIGN(const std::optional<std::string> expression, fields.Text("regex"));
+    Result<Pattern> pattern = Pattern::OfRegex(*expression);
+    if (!pattern.ok()) return FieldError(fields.Place("regex"), pattern.error().message);
+    return pattern;
   }
   const std::string_view name = fields.Has("prefix") ? "prefix" : "exactly";
   PENSTOCK_ASSIGN(const std::optional<std::string> text, fields.Text(name));
@@ -53,6 +59,19 @@ namespace {
 Result<void> ReadPatternMember(const JsonFields& fields, std::string_view name, std::optional<Pattern>& into) {
   return Where(fields, name, [&](const Json& json, const std::string& place) -> Result<void> {
     PENSTOCK_ASSIGN(into, ReadPattern(json, place));
+    return Ok();
+  });
+}
+
+// true, false or a pattern.
+Result<void> ReadTextCondition(const JsonFields& fields, std::string_view name, std::optional<TextCondition>& into) {
+  return Where(fields, name, [&](const Json& json, const std::string& place) -> Result<void> {
+    into.emplace();
+    if (json.is_boolean()) {
+      into->present = json.get<bool>();
+      return Ok();
+    }
+    PENSTOCK_ASSIGN(into->pattern, ReadPattern(json, place));
     return Ok();
   });
 }
@@ -133,8 +152,9 @@ Result<void> ReadRange(const Json& json, const std::string& place, Condition& co
 }
 
 Result<void> ReadClient(const Json& json, const std::string& place, Condition& condition) {
-  PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"access_key", "user_agent", "address", "rank"}));
+  PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"access_key", "session", "user_agent", "address", "rank"}));
   PENSTOCK_ASSIGN(condition.access_key, fields.Text("access_key"));
+  PENSTOCK_TRY(ReadTextCondition(fields, "session", condition.session));
   PENSTOCK_TRY(ReadPatternMember(fields, "user_agent", condition.user_agent));
   PENSTOCK_TRY(ReadPatternMember(fields, "address", condition.address));
   return ReadNumbers(fields, "rank", condition.rank);
@@ -178,8 +198,8 @@ Result<void> ReadBudget(const Json& json, const std::string& place, Limit& limit
 Result<Condition> ReadCondition(const Json& json, std::string place) {
   PENSTOCK_ASSIGN(const JsonFields fields,
                   JsonFields::Read(json, std::move(place),
-                                   {"operation", "bucket", "bucket_kind", "key", "part", "range", "size", "header", "query", "client",
-                                    "attempt", "connection", "nth", "after", "window", "unless_failed", "probability"}));
+                                   {"operation", "bucket", "bucket_kind", "key", "version", "partition", "part", "range", "size", "header",
+                                    "query", "client", "attempt", "connection", "nth", "after", "window", "unless_failed", "probability"}));
   Condition condition;
   const auto into = [&condition](auto read) {
     return [read, &condition](const Json& value, const std::string& its_place) { return read(value, its_place, condition); };
@@ -188,6 +208,8 @@ Result<Condition> ReadCondition(const Json& json, std::string place) {
   PENSTOCK_TRY(ReadPatternMember(fields, "bucket", condition.bucket));
   PENSTOCK_TRY(ReadBucketKind(fields, condition));
   PENSTOCK_TRY(ReadPatternMember(fields, "key", condition.key));
+  PENSTOCK_TRY(ReadTextCondition(fields, "version", condition.version));
+  PENSTOCK_TRY(ReadNumbers(fields, "partition", condition.partition));
   PENSTOCK_TRY(ReadCounts(fields, "part", condition.part));
   PENSTOCK_TRY(Where(fields, "range", into(ReadRange)));
   PENSTOCK_TRY(ReadNumbers(fields, "size", condition.size));

@@ -48,6 +48,19 @@ TEST(ConditionDocumentTest, EveryMemberIsRead) {
   EXPECT_EQ(when.probability, 0.05);
 }
 
+TEST(ConditionDocumentTest, VersionsSessionsPartitionsAndRegularExpressions) {
+  const Condition when = Read(R"({"version": true, "partition": "2-3", "client": {"session": "t*"}, "key": {"regex": "^a[0-9]+$"}})");
+  EXPECT_EQ(when.version->present, true);
+  EXPECT_TRUE(when.partition->Has(3));
+  EXPECT_TRUE(when.session->pattern->Matches("t1"));
+  EXPECT_TRUE(when.key->Matches("a12"));
+  EXPECT_FALSE(when.key->Matches("a12b"));
+  EXPECT_EQ(Problem(R"({"key": {"regex": "a("}})"),
+            "when.key.regex: the regular expression 'a(' is wrong at 2: a '(' "
+            "has no ')'; write \\( for the sign itself");
+  EXPECT_NE(Problem(R"({"version": 3})"), "");
+}
+
 TEST(ConditionDocumentTest, WhatIsCountedFromOneIsNeverZero) {
   for (const std::string name : {"nth", "part", "attempt"}) {
     for (const std::string zero : {"0", "\"0\"", "\"<=0\""}) {
@@ -72,7 +85,7 @@ TEST(ConditionDocumentTest, ErrorsNameMemberAndFix) {
   EXPECT_EQ(Problem(R"({"operation": ["GetObject", 3]})"),
             "when.operation[1]: must be a text: an operation, a glob, or a class as @read");
   EXPECT_EQ(Problem(R"({"bucket_kind": "zonal"})"), "when.bucket_kind: must be general or directory, not 'zonal'");
-  EXPECT_EQ(Problem(R"({"key": {}})"), "when.key: needs one of glob, prefix, exactly");
+  EXPECT_EQ(Problem(R"({"key": {}})"), "when.key: needs one of glob, prefix, exactly, regex");
   EXPECT_EQ(Problem(R"({"part": -1})"), "when.part: must be a number, or a text as \"3-5\", \">=2\", \"every 5\"");
   EXPECT_EQ(Problem(R"({"window": {"from_s": 2, "to_s": 2}})"), "when.window: to_s must be more than from_s");
   EXPECT_EQ(Problem(R"({"probability": 2})"), "when.probability: must be 0 to 1");

@@ -76,6 +76,38 @@ TEST(ConditionTest, TheClient) {
   EXPECT_FALSE(Holds({.access_key = "A"}, "GET", "/b/k"));
 }
 
+TEST(ConditionTest, AVersion) {
+  EXPECT_TRUE(Holds({.version = TextCondition{.present = true}}, "GET", "/b/k?versionId=v1"));
+  EXPECT_FALSE(Holds({.version = TextCondition{.present = true}}, "GET", "/b/k"));
+  EXPECT_TRUE(Holds({.version = TextCondition{.present = false}}, "GET", "/b/k"));
+  EXPECT_TRUE(Holds({.version = TextCondition{.pattern = Pattern("v*")}}, "GET", "/b/k?versionId=v1"));
+  EXPECT_FALSE(Holds({.version = TextCondition{.pattern = Pattern("*")}}, "GET", "/b/k"));
+}
+
+TEST(ConditionTest, ASession) {
+  const Condition any{.session = TextCondition{.present = true}};
+  EXPECT_TRUE(Holds(any, "GET", "/b/k", {{"x-amz-security-token", "t"}}));
+  EXPECT_TRUE(Holds(any, "GET", "/b/k", {{"x-amz-s3session-token", "t"}}));
+  EXPECT_TRUE(Holds(any, "GET", "/b/k?X-Amz-Security-Token=t"));
+  EXPECT_FALSE(Holds(any, "GET", "/b/k"));
+  EXPECT_TRUE(Holds({.session = TextCondition{.pattern = Pattern("t1*")}}, "GET", "/b/k", {{"x-amz-security-token", "t12"}}));
+  EXPECT_FALSE(Holds({.session = TextCondition{.pattern = Pattern("t1*")}}, "GET", "/b/k", {{"x-amz-security-token", "t2"}}));
+}
+
+TEST(ConditionTest, APartitionIsAskedForWhereItIsNamedAlone) {
+  static int asked = 0;
+  const TestRequest request("GET", "/b/k");
+  Facts facts = request.facts();
+  EXPECT_FALSE(Matches({.partition = Numbers(">=0")}, facts)) << "nobody knows";
+  facts.partition_of = [](const api::Exchange&) { return ++asked, std::optional<std::uint64_t>(3); };
+  EXPECT_TRUE(Matches({.partition = Numbers("2-4")}, facts));
+  EXPECT_FALSE(Matches({.partition = Numbers("0")}, facts));
+  EXPECT_EQ(asked, 2);
+  EXPECT_FALSE(Matches({.operations = {"PutObject"}, .partition = Numbers("3")}, facts));
+  EXPECT_TRUE(Matches({}, facts));
+  EXPECT_EQ(asked, 2);
+}
+
 TEST(ConditionTest, TheConnection) {
   TestRequest request("GET", "/b/k");
   EXPECT_FALSE(Matches({.connection_reused = true}, request.facts()));

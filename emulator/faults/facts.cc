@@ -89,6 +89,18 @@ std::string_view KeyAsked(const api::Exchange& exchange) {
   return target.Get("prefix").value_or(std::string_view());
 }
 
+std::optional<std::string_view> ClaimedSessionToken(const api::Exchange& exchange) {
+  for (const std::string_view name : {"x-amz-s3session-token", "x-amz-security-token"}) {
+    if (const auto token = exchange.request.Find(name)) return token;
+  }
+  for (const api::QueryParameter& parameter : exchange.target.query) {
+    for (const std::string_view name : {"X-Amz-S3session-Token", "X-Amz-Security-Token"}) {
+      if (api::EqualsIgnoreCase(parameter.name, name)) return parameter.value;
+    }
+  }
+  return std::nullopt;
+}
+
 Facts FactsOf(const api::Exchange& exchange) {
   const api::RequestHead& head = exchange.request;
   const Claims claims = ClaimsOf(head);

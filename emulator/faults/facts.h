@@ -32,6 +32,9 @@ struct Facts {
   std::uint64_t attempt = 1;          // amz-sdk-request's; 1 where there is none
   std::optional<std::uint64_t> rank;  // x-penstock-rank, or "rank/N" in the user agent
   const api::Exchange* exchange = nullptr;
+  // The id of the partition that has the request's key (throttle/partition_model.h); null: nobody knows. Asked only by rules
+  // that name partitions.
+  std::optional<std::uint64_t> (*partition_of)(const api::Exchange& exchange) = nullptr;
 };
 
 // `exchange` outlives the facts. Its target is parsed.
@@ -40,22 +43,32 @@ Facts FactsOf(const api::Exchange& exchange);
 // Facts::key alone.
 std::string_view KeyAsked(const api::Exchange& exchange);
 
+// The token that a request says its credentials are a session's by:
+// x-amz-s3session-token or x-amz-security-token, as a header or in the query.
+// nullopt: none.
+std::optional<std::string_view> ClaimedSessionToken(const api::Exchange& exchange);
+
 // Facts that are gathered when somebody asks for them: most requests meet nothing.
 //
 // Thread safety: one thread at a time.
 class LazyFacts {
  public:
   // `exchange` outlives this, with its target parsed.
-  explicit LazyFacts(const api::Exchange& exchange) : exchange_(exchange) {}
+  explicit LazyFacts(const api::Exchange& exchange, decltype(Facts::partition_of) partition_of = nullptr)
+      : exchange_(exchange), partition_of_(partition_of) {}
 
   const api::Exchange& exchange() const { return exchange_; }
   const Facts& get() {
-    if (!facts_) facts_ = FactsOf(exchange_);
+    if (!facts_) {
+      facts_ = FactsOf(exchange_);
+      facts_->partition_of = partition_of_;
+    }
     return *facts_;
   }
 
  private:
   const api::Exchange& exchange_;
+  const decltype(Facts::partition_of) partition_of_;
   std::optional<Facts> facts_;
 };
 

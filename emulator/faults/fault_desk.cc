@@ -28,11 +28,20 @@ Result<void> FaultDesk::Start(Scenario scenario, bool by_default) {
 
 void FaultDesk::Stop() { Replace(nullptr, false); }
 
+void FaultDesk::NoteWhetherActive() {
+  active_.store(running_ || !tests_.empty(), std::memory_order_release);
+  const bool asked = (running_ && running_->asks_for_earlier_versions()) ||
+                     std::any_of(tests_.begin(), tests_.end(), [](const auto& test) { return test.second->asks_for_earlier_versions(); });
+  keeps_earlier_.store(asked, std::memory_order_release);
+}
+
 void FaultDesk::Replace(std::shared_ptr<RunningScenario> next, bool by_default) {
   const std::unique_lock lock(mutex_);
   running_.swap(next);
   const bool planned = !std::exchange(by_default_, by_default);
   if (next && planned && replaced_.size() < kMostReplaced && !next->Account().complete) replaced_.push_back(std::move(next));
+  hidden_writes_.Clear();
+  earlier_versions_.Clear();
   NoteWhetherActive();
 }
 
@@ -40,6 +49,8 @@ void FaultDesk::Forget() {
   const std::unique_lock lock(mutex_);
   running_.reset();
   replaced_.clear();
+  hidden_writes_.Clear();
+  earlier_versions_.Clear();
   NoteWhetherActive();
 }
 

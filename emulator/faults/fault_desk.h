@@ -14,6 +14,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "emulator/faults/earlier_versions.h"
+#include "emulator/faults/hidden_writes.h"
+
 #include "emulator/faults/running_scenario.h"
 #include "penstock/base/clock.h"
 
@@ -52,6 +55,11 @@ class FaultDesk {
   const Clock& clock() const { return clock_; }
   // Neither a scenario nor a retry test: nothing need be asked.
   bool idle() const { return !active_.load(std::memory_order_acquire); }
+  // What deeds keep of the namespace's objects, until a scenario takes the running one's place.
+  HiddenWrites& hidden_writes() { return hidden_writes_; }
+  EarlierVersions& earlier_versions() { return earlier_versions_; }
+  // A rule may ask for what an overwritten object was.
+  bool keeps_earlier_versions() const { return keeps_earlier_.load(std::memory_order_acquire); }
   // What a request may meet: the retry test it names, or else the running scenario; null: nothing. `retry_test`: empty where
   // it names none. kNotFound for a retry test that is not there.
   Result<std::shared_ptr<RunningScenario>> Find(std::string_view retry_test) const;
@@ -63,10 +71,13 @@ class FaultDesk {
   using Tests = std::unordered_map<std::string, std::shared_ptr<RunningScenario>>;
   // Under mutex_.
   Result<std::shared_ptr<RunningScenario>> FindRetryTest(std::string_view id) const;
-  void NoteWhetherActive() { active_.store(running_ || !tests_.empty(), std::memory_order_release); }
+  void NoteWhetherActive();
 
   const Clock& clock_;
   std::atomic<bool> active_{false};
+  std::atomic<bool> keeps_earlier_{false};
+  HiddenWrites hidden_writes_;
+  EarlierVersions earlier_versions_;
   mutable std::shared_mutex mutex_;  // of what follows: every request asks, changes are few
   std::shared_ptr<RunningScenario> running_;
   bool by_default_ = false;  // running_

@@ -13,9 +13,13 @@
 #include "emulator/api/router.h"
 #include "emulator/api/text.h"
 #include "emulator/faults/answer_shaping.h"
+#include "emulator/faults/earlier_versions.h"
 #include "emulator/faults/fault_plan.h"
 #include "emulator/faults/faulty_body.h"
+#include "emulator/faults/replayed_body.h"
 #include "emulator/faults/scenario_document.h"
+#include "emulator/faults/torn_store.h"
+#include "emulator/faults/veiled_store.h"
 
 namespace penstock::emulator::faults {
 namespace {
@@ -56,7 +60,11 @@ bool EndsEarly(const Tickets& tickets) {
 class Faults final : public api::Handler {
  public:
   Faults(const FaultHandlerOptions& options, api::Handler& next)
-      : desk_of_(options.desk_of), by_header_(options.by_header), tools_{*options.pauses, pacers_}, next_(next) {}
+      : desk_of_(options.desk_of),
+        partition_of_(options.partition_of),
+        by_header_(options.by_header),
+        tools_{*options.pauses, pacers_},
+        next_(next) {}
 
   void Handle(api::Exchange& exchange) override {
     const Wishes wishes = WishesOf(exchange.request);
@@ -86,7 +94,7 @@ class Faults final : public api::Handler {
   Result<Met> Meet(api::Exchange& exchange, FaultDesk* desk, const Wishes& wishes) {
     Met met;
     Tickets tickets;
-    LazyFacts facts(exchange);
+    LazyFacts facts(exchange, partition_of_);
     if (!wishes.faults.empty()) {
       if (!by_header_) return Refusal(kFaultHeader, "an emulator with an admin token takes faults from its admin API alone");
       const Clock& clock = *exchange.space->clock;
@@ -109,7 +117,10 @@ class Faults final : public api::Handler {
         }
       }
     }
-    if (!tickets.empty()) met.plan = std::make_shared<FaultPlan>(std::move(tickets));
+    if (!tickets.empty()) {
+      met.plan = std::make_shared<FaultPlan>(std::move(tickets));
+      met.plan->set_desk(desk);
+    }
     return met;
   }
 
@@ -168,6 +179,7 @@ class Faults final : public api::Handler {
   }
 
   FaultDesk* (*const desk_of_)(const api::Exchange&);
+  std::optional<std::uint64_t> (*const partition_of_)(const api::Exchange&);
   const bool by_header_;
   Pacers pacers_;
   const FaultTools tools_;
@@ -176,25 +188,76 @@ class Faults final : public api::Handler {
 
 class CommitFaults final : public api::Handler {
  public:
-  CommitFaults(const FaultHandlerOptions& options, api::Handler& next) : pauses_(*options.pauses), next_(next) {}
+  CommitFaults(const FaultHandlerOptions& options, api::Handler& next) : desk_of_(options.desk_of), pauses_(*options.pauses), next_(next) {}
 
   void Handle(api::Exchange& exchange) override {
     FaultPlan* const plan = exchange.notes ? dynamic_cast<FaultPlan*>(exchange.notes.get()) : nullptr;
+    FaultDesk* const desk = desk_of_ != nullptr ? desk_of_(exchange) : nullptr;
+    if (plan != nullptr && plan->wants_version_before() && desk != nullptr) {
+      plan->set_version_before(VersionBefore(exchange, desk->earlier_versions()));
+    }
+    const bool notes = desk != nullptr && desk->keeps_earlier_versions() && Overwrites(exchange);
+    const store::ObjectPtr before = notes ? CurrentObject(exchange) : nullptr;
+    if (desk != nullptr && !desk->hidden_writes().empty() && LooksThroughVeil(exchange)) {
+      WrapStore<VeiledStore>(exchange, desk->hidden_writes(), desk->clock().Now());
+    }
+    CarryOut(exchange, plan);
+    if (!before) return;
+    exchange.WhenAnswered([desk, before](const api::Exchange& answered) {
+      if (!IsRefusal(answered.response)) desk->earlier_versions().Note(answered.target.bucket.value, before);
+    });
+  }
+
+ private:
+  void CarryOut(api::Exchange& exchange, FaultPlan* plan) {
     if (plan == nullptr) return next_.Handle(exchange);
     plan->Begin();
     if (plan->At(Stage::kBeforeCommit).empty()) return next_.Handle(exchange);
+    if (FaultPlan::Step* const step = plan->AtCommit<CommitPartialAction>(); step != nullptr && CanBeTorn(exchange)) {
+      WrapStore<TornStore>(exchange, std::get<CommitPartialAction>(step->action->deed).bytes, [step] { step->entries = 1; });
+    }
     if (!ReadsBody(exchange)) {
-      if (PassCommit(exchange, *plan, pauses_)) next_.Handle(exchange);
+      if (PassCommit(exchange, *plan, pauses_)) Apply(exchange, *plan);
       return;
     }
     api::BodyReader* const body = exchange.body;
     CommitGate gate(exchange, *plan, pauses_);
     exchange.body = &gate;
-    next_.Handle(exchange);
+    Apply(exchange, *plan);
     exchange.body = body;
   }
 
- private:
+  void Apply(api::Exchange& exchange, FaultPlan& plan) {
+    FaultPlan::Step* const twice = plan.AtCommit<DuplicateAction>();
+    const std::string_view method = exchange.request.method;
+    const bool changes = method == "PUT" || method == "POST" || method == "DELETE";
+    if (twice != nullptr && changes) return ApplyTwice(exchange, *twice);
+    next_.Handle(exchange);
+  }
+
+  void ApplyTwice(api::Exchange& exchange, FaultPlan::Step& step) {
+    api::LateAnswer* const late = std::exchange(exchange.late, nullptr);  // each is over when its call returns
+    api::BodyReader* const body = exchange.body;
+    KeptBody kept(*body);
+    exchange.body = &kept;
+    next_.Handle(exchange);
+    if (kept.whole() && !IsRefusal(exchange.response)) {
+      api::Response first = std::exchange(exchange.response, api::Response());
+      RepeatedBody repeated(kept);
+      exchange.body = &repeated;
+      next_.Handle(exchange);
+      if (std::get<DuplicateAction>(step.action->deed).answer == DuplicateAction::Answer::kFirst) exchange.response = std::move(first);
+      FaultPlan::Done(step);
+    }
+    exchange.body = body;
+    exchange.late = late;
+  }
+
+  // An append's bytes are not the whole of what it puts.
+  static bool CanBeTorn(const api::Exchange& exchange) {
+    if (exchange.operation == "PutObject") return !exchange.request.Find("x-amz-write-offset-bytes");
+    return exchange.operation == "UploadPart" || exchange.operation == "PostObject";
+  }
   // Whether the operation reads its body to the end, if it has one. Bodies that nobody wants auth has read.
   static bool ReadsBody(const api::Exchange& exchange) {
     constexpr std::array<std::string_view, 3> kMethods{"GET", "HEAD", "DELETE"};
@@ -205,6 +268,8 @@ class CommitFaults final : public api::Handler {
     const auto length = head.Find("content-length");
     return head.Find("transfer-encoding") || (length && *length != "0");
   }
+
+  FaultDesk* (*const desk_of_)(const api::Exchange&);
 
   Pauses& pauses_;
   api::Handler& next_;

@@ -5,7 +5,9 @@
 #ifndef PENSTOCK_EMULATOR_FAULTS_FAULT_HANDLERS_H_
 #define PENSTOCK_EMULATOR_FAULTS_FAULT_HANDLERS_H_
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "emulator/api/exchange.h"
 #include "emulator/faults/fault_desk.h"
@@ -15,6 +17,8 @@ namespace penstock::emulator::faults {
 
 struct FaultHandlerOptions {
   FaultDesk* (*desk_of)(const api::Exchange& exchange) = nullptr;  // null where the namespace has none
+  // The partition that has a request's key (Facts::partition_of); null: rules that name one are met by nobody.
+  std::optional<std::uint64_t> (*partition_of)(const api::Exchange& exchange) = nullptr;
   Pauses* pauses = nullptr;  // shared by both; outlives them
   bool by_header = true;     // false: a request that brings faults of its own is refused
 };

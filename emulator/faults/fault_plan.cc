@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "emulator/api/errors.h"
+#include "emulator/faults/earlier_versions.h"
+#include "emulator/faults/fault_desk.h"
 #include "emulator/faults/partial_failure.h"
 
 namespace penstock::emulator::faults {
@@ -14,6 +16,36 @@ FaultPlan::FaultPlan(std::vector<std::unique_ptr<Ticket>> tickets) : tickets_(st
   }
   const auto point = [](const Step& step) { return std::pair(step.action->at.stage, step.action->at.offset); };
   std::stable_sort(steps_.begin(), steps_.end(), [&](const Step& a, const Step& b) { return point(a) < point(b); });
+}
+
+FaultPlan::~FaultPlan() { SettleWrites(false); }
+
+void FaultPlan::HideWrite(const api::Exchange& exchange, FaultDesk& desk, Step& step) {
+  const std::string& bucket = exchange.target.bucket.value;
+  auto place = desk.hidden_writes().Begin(bucket, exchange.target.key.value, CurrentObject(exchange), desk.clock().Now());
+  if (place) hidden_.push_back({.step = &step, .space = exchange.space, .desk = &desk, .place = *std::move(place)});
+}
+
+void FaultPlan::SettleWrites(bool done) {
+  for (const Hidden& hidden : hidden_) {
+    HiddenWrites& writes = hidden.desk->hidden_writes();
+    if (!done) {
+      writes.Drop(hidden.place);
+      continue;
+    }
+    writes.Settle(hidden.place, hidden.desk->clock().Now() + std::get<DelayVisibilityAction>(hidden.step->action->deed).time);
+    Done(*hidden.step);
+  }
+  hidden_.clear();
+  Step* const cut = done ? AtCommit<CommitPartialAction>() : nullptr;
+  if (cut != nullptr && cut->entries > 0) Done(*cut);
+}
+
+bool FaultPlan::wants_version_before() const {
+  return std::any_of(steps_.begin(), steps_.end(), [](const Step& step) {
+    const auto* const corrupt = std::get_if<CorruptAction>(&step.action->deed);
+    return corrupt != nullptr && corrupt->kind == CorruptKind::kStaleVersion;
+  });
 }
 
 std::span<FaultPlan::Step> FaultPlan::At(Stage stage) {

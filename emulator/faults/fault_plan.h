@@ -8,12 +8,17 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "emulator/api/exchange.h"
+#include "emulator/faults/hidden_writes.h"
 #include "emulator/faults/running_scenario.h"
 
 namespace penstock::emulator::faults {
+
+class FaultDesk;
 
 // Kept with the request until its answer has left (Exchange::notes). Tickets whose deeds were not all done by then are given
 // back.
@@ -25,10 +30,11 @@ class FaultPlan final : public api::RequestNotes {
     const Action* action = nullptr;
     Ticket* ticket = nullptr;
     bool done = false;
-    std::uint64_t entries = 0;  // that it refused (PartialFailureAction)
+    std::uint64_t entries = 0;  // that it refused (PartialFailureAction) or cut (CommitPartialAction)
   };
 
   explicit FaultPlan(std::vector<std::unique_ptr<Ticket>> tickets);
+  ~FaultPlan() override;
 
   // In the order of their points; those of one point in the order of their rules. Stays as it is.
   std::span<Step> steps() { return steps_; }
@@ -47,16 +53,46 @@ class FaultPlan final : public api::RequestNotes {
   void Begin() { begun_ = true; }
   void Stop() { stopped_ = true; }
 
+  // The step at the commit whose deed is a `Wanted`; null: none is.
+  template <class Wanted>
+  Step* AtCommit() {
+    for (Step& step : At(Stage::kBeforeCommit)) {
+      if (std::holds_alternative<Wanted>(step.action->deed)) return &step;
+    }
+    return nullptr;
+  }
+  // The namespace's; null: it has none.
+  FaultDesk* desk() const { return desk_; }
+  void set_desk(FaultDesk* desk) { desk_ = desk; }
+  // Reads do not see the write of `exchange` from now on (DelayVisibilityAction).
+  void HideWrite(const api::Exchange& exchange, FaultDesk& desk, Step& step);
+  // What the commit made of hidden and of cut writes. `done`: the operation did what it was asked to.
+  void SettleWrites(bool done);
+
+  // A deed asks for the bytes of the object's version before.
+  bool wants_version_before() const;
+  const store::ObjectPtr& version_before() const { return version_before_; }  // null: there is none
+  void set_version_before(store::ObjectPtr object) { version_before_ = std::move(object); }
+
   std::size_t MostFiredBytes() const override;
   std::string FiredRules() const override;
   std::optional<Error> RefuseEntry(std::size_t place, std::string_view key) override;
 
  private:
+  struct Hidden {
+    Step* step = nullptr;
+    std::shared_ptr<api::Namespace> space;  // shared: the desk is the namespace's
+    FaultDesk* desk = nullptr;
+    HiddenWrites::Place place;
+  };
   std::vector<std::unique_ptr<Ticket>> tickets_;
   std::vector<Step> steps_;
   Step* in_place_ = nullptr;
+  FaultDesk* desk_ = nullptr;
   bool begun_ = false;
   bool stopped_ = false;
+  std::vector<Hidden> hidden_;
+  store::ObjectPtr version_before_;
 };
 
 }  // namespace penstock::emulator::faults

@@ -5,12 +5,19 @@
 
 #include "emulator/api/errors.h"
 #include "emulator/faults/answer_shaping.h"
+#include "emulator/faults/earlier_versions.h"
 
 namespace penstock::emulator::faults {
 namespace {
 
 // Ends the operation where it reads its body. Nobody sees it: the answer is the fault's.
 Error StoppedByFault() { return api::MakeError("InternalError"); }
+
+// Of one key of a general purpose bucket, and no version that was asked for by its id.
+bool CanBeHidden(const api::Exchange& exchange) {
+  if (exchange.target.bucket.value.ends_with("--x-s3")) return false;
+  return Overwrites(exchange) || (exchange.operation == "DeleteObject" && !exchange.target.Has("versionId"));
+}
 
 void WaitNow(FaultPlan::Step& step, std::chrono::nanoseconds time, Pauses& pauses) {
   Pauses::Turn turn(pauses);
@@ -30,6 +37,10 @@ bool DoBeforeCommit(api::Exchange& exchange, FaultPlan& plan, FaultPlan::Step& s
   }
   if (const auto* latency = std::get_if<LatencyAction>(&deed)) {
     WaitNow(step, TimeOf(*latency, exchange, *step.ticket), pauses);
+    return true;
+  }
+  if (std::holds_alternative<DelayVisibilityAction>(deed)) {
+    if (plan.desk() != nullptr && CanBeHidden(exchange)) plan.HideWrite(exchange, *plan.desk(), step);
     return true;
   }
   const bool in_place = std::holds_alternative<ErrorAction>(deed) || std::holds_alternative<LateErrorAction>(deed) ||

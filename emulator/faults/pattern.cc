@@ -61,10 +61,18 @@ Pattern Pattern::Prefix(std::string_view prefix) { return Pattern(Escaped(prefix
 
 Pattern Pattern::Exactly(std::string_view name) { return Pattern(Escaped(name)); }
 
+Result<Pattern> Pattern::OfRegex(std::string_view expression) {
+  PENSTOCK_ASSIGN(Regex regex, Regex::Compile(expression));
+  Pattern pattern(Escaped(regex.Literal()) + "*");
+  pattern.prefix_ = false;
+  pattern.regex_ = std::make_shared<const Regex>(std::move(regex));
+  return pattern;
+}
+
 bool Pattern::Matches(std::string_view name) const {
   if (only_literal_) return name == literal_;
   if (!name.starts_with(literal_)) return false;
-  return prefix_ || GlobMatches(glob_, name);
+  return prefix_ || (regex_ ? regex_->Found(name) : GlobMatches(glob_, name));
 }
 
 }  // namespace penstock::emulator::faults

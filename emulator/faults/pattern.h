@@ -2,9 +2,12 @@
 #ifndef PENSTOCK_EMULATOR_FAULTS_PATTERN_H_
 #define PENSTOCK_EMULATOR_FAULTS_PATTERN_H_
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
+
+#include "emulator/faults/regex.h"
 
 namespace penstock::emulator::faults {
 
@@ -19,6 +22,8 @@ class Pattern {
   static Pattern Prefix(std::string_view prefix);
   // This name alone, taken literally.
   static Pattern Exactly(std::string_view name);
+  // Names in which a regular expression (regex.h) is found. Regex::Compile's errors.
+  static Result<Pattern> OfRegex(std::string_view expression);
 
   bool Matches(std::string_view name) const;
   const std::string& glob() const { return glob_; }
@@ -30,6 +35,7 @@ class Pattern {
   std::string literal_;
   bool only_literal_ = false;  // nothing follows
   bool prefix_ = false;        // one '*' follows, and nothing else
+  std::shared_ptr<const Regex> regex_;  // shared by copies, as it does not change; null: glob_ it is
 };
 
 }  // namespace penstock::emulator::faults

@@ -47,6 +47,15 @@ TEST(PatternTest, PrefixAndExactlyAreLiteral) {
   EXPECT_FALSE(Pattern::Exactly("a*").Matches("ab"));
 }
 
+TEST(PatternTest, ARegularExpressionIsFoundInIt) {
+  EXPECT_TRUE(Pattern::OfRegex("step-[0-9]+$")->Matches("ckpt/step-40"));
+  EXPECT_FALSE(Pattern::OfRegex("step-[0-9]+$")->Matches("ckpt/step-40/x"));
+  EXPECT_EQ(Pattern::OfRegex("^train/(a|b)")->literal(), "train/");
+  EXPECT_TRUE(Pattern::OfRegex("^train/(a|b)")->Matches("train/b"));
+  EXPECT_FALSE(Pattern::OfRegex("^train/(a|b)")->Matches("train/c"));
+  EXPECT_EQ(Pattern::OfRegex("a(").error().kind, ErrorKind::kInvalidArgument);
+}
+
 TEST(PatternTest, ManyStarsTakeNoExponentialTime) {
   std::string glob;
   for (int i = 0; i < 64; ++i) glob += "a*";

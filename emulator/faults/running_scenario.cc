@@ -23,6 +23,13 @@ bool AsksForInvocations(const Rule& rule) {
   return rule.when.unless_failed.has_value() || (rule.limit.times && rule.limit.per == Per::kInvocation);
 }
 
+bool AsksForEarlierVersions(const Rule& rule) {
+  return std::any_of(rule.deeds.begin(), rule.deeds.end(), [](const Action& action) {
+    const auto* const corrupt = std::get_if<CorruptAction>(&action.deed);
+    return corrupt != nullptr && corrupt->kind == CorruptKind::kStaleVersion;
+  });
+}
+
 std::uint64_t NumberOf(const throttle::Draw& draw) { return static_cast<std::uint64_t>(draw[0] * 0x1p53); }
 
 }  // namespace
@@ -44,9 +51,11 @@ RunningScenario::RunningScenario(Scenario scenario, WallTime now)
       began_(now),
       index_(scenario_.rules),
       matchers_(MatchersOf(scenario_.rules)),
-      counts_bytes_(std::any_of(scenario_.rules.begin(), scenario_.rules.end(),
-                                [](const Rule& rule) { return rule.when.after_bytes > 0; })),
-      invocations_(std::any_of(scenario_.rules.begin(), scenario_.rules.end(), AsksForInvocations) ? std::make_shared<Invocations>() : nullptr) {
+      counts_bytes_(
+          std::any_of(scenario_.rules.begin(), scenario_.rules.end(), [](const Rule& rule) { return rule.when.after_bytes > 0; })),
+      asks_for_earlier_versions_(std::any_of(scenario_.rules.begin(), scenario_.rules.end(), AsksForEarlierVersions)),
+      invocations_(std::any_of(scenario_.rules.begin(), scenario_.rules.end(), AsksForInvocations) ? std::make_shared<Invocations>()
+                                                                                                   : nullptr) {
   for (std::size_t i = 0; i < scenario_.rules.size(); ++i) {
     states_.push_back(std::make_unique<State>());
     if (scenario_.rules[i].deeds.front().at.stage == Stage::kAccept) for_connections_.push_back(i);
@@ -128,6 +137,7 @@ std::unique_ptr<Ticket> RunningScenario::TryRule(std::size_t index, const Asking
       if (state.recent.size() >= rule.limit.budget->of) state.recent.pop_front();
     }
     if (!taken) return nullptr;
+    ticket->turn_ = state.chosen++;
   }
   ticket->attempt_ = asking.attempt;
   ticket->scenario_ = shared_from_this();
@@ -211,9 +221,9 @@ namespace {
 
 // A connection has no request to look at yet.
 bool TellsOfConnectionsAlone(const Condition& when) {
-  return when.operations.empty() && !when.bucket && !when.directory_bucket && !when.key && !when.part && !when.range && !when.size &&
-         when.headers.empty() && when.query.empty() && !when.access_key && !when.user_agent && !when.rank && !when.attempt &&
-         !when.connection_reused && !when.connection_requests;
+  return when.operations.empty() && !when.bucket && !when.directory_bucket && !when.key && !when.version && !when.partition && !when.part &&
+         !when.range && !when.size && when.headers.empty() && when.query.empty() && !when.access_key && !when.session && !when.user_agent &&
+         !when.rank && !when.attempt && !when.connection_reused && !when.connection_requests;
 }
 
 // What is wrong with where its deeds happen; empty: nothing.

@@ -60,6 +60,8 @@ class Ticket {
   const Rule& rule() const { return *rule_; }
   // The draw of this rule for this request: its first number decided whether the rule is met.
   const throttle::Draw& draw() const { return draw_; }
+  // How many requests the rule had chosen before.
+  std::uint64_t turn() const { return turn_; }
   // One of the rule's deeds was done. Beyond the last it does nothing.
   void Done(const Deed& deed);
   bool fired() const { return left_ == 0; }
@@ -78,6 +80,7 @@ class Ticket {
   std::shared_ptr<Attempt> attempt_;
   std::string request_id_;
   throttle::Draw draw_{};
+  std::uint64_t turn_ = 0;
   std::uint64_t ordinal_ = 0;  // among the requests that matched the rule
   std::size_t left_;
 };
@@ -97,6 +100,8 @@ class RunningScenario : public std::enable_shared_from_this<RunningScenario> {
   void CountBytes(std::uint64_t bytes) { bytes_.fetch_add(bytes, std::memory_order_relaxed); }
   // A rule asks for it.
   bool counts_bytes() const { return counts_bytes_; }
+  // A rule brings bytes of an object's version before.
+  bool asks_for_earlier_versions() const { return asks_for_earlier_versions_; }
 
   ScenarioAccount Account() const;
   const Scenario& scenario() const { return scenario_; }
@@ -107,6 +112,7 @@ class RunningScenario : public std::enable_shared_from_this<RunningScenario> {
   struct State {
     mutable Mutex mutex;
     std::uint64_t matched PENSTOCK_GUARDED_BY(mutex) = 0;
+    std::uint64_t chosen PENSTOCK_GUARDED_BY(mutex) = 0;
     std::uint64_t under_way PENSTOCK_GUARDED_BY(mutex) = 0;
     std::uint64_t fired PENSTOCK_GUARDED_BY(mutex) = 0;
     GroupCounts taken PENSTOCK_GUARDED_BY(mutex);
@@ -140,6 +146,7 @@ class RunningScenario : public std::enable_shared_from_this<RunningScenario> {
   const RuleIndex index_;
   const std::vector<Matcher> matchers_;  // by rule
   const bool counts_bytes_;
+  const bool asks_for_earlier_versions_;
   const std::shared_ptr<Invocations> invocations_;  // null: no rule asks which they are
   std::vector<std::size_t> for_connections_;  // rules that begin at Stage::kAccept, in order
   std::vector<std::unique_ptr<State>> states_;  // by rule

@@ -36,18 +36,57 @@ Result<void> ReadBody(const api::Response& response, std::uint64_t offset, Mutab
   return store::ReadContent(std::get<store::Content>(response.body), offset, into);
 }
 
+// In place of as many bytes of the body, which is a content.
+void Splice(api::Response& response, std::uint64_t offset, const store::Content& piece) {
+  const auto& old = std::get<store::Content>(response.body);
+  const std::uint64_t end = offset + piece.size();
+  store::Content fresh = old.Sub({0, offset});
+  fresh.slices.insert(fresh.slices.end(), piece.slices.begin(), piece.slices.end());
+  for (store::ContentSlice& slice : old.Sub({end, old.size()}).slices) fresh.slices.push_back(std::move(slice));
+  std::erase_if(fresh.slices, [](const store::ContentSlice& slice) { return slice.range.size() == 0; });
+  response.body = std::move(fresh);
+}
+
 void ReplaceBytes(api::Response& response, std::uint64_t offset, std::string bytes) {
   if (auto* text = std::get_if<std::string>(&response.body)) {
     text->replace(offset, bytes.size(), bytes);
     return;
   }
-  const auto& old = std::get<store::Content>(response.body);
-  const std::uint64_t end = offset + bytes.size();
-  store::Content fresh = old.Sub({0, offset});
-  fresh.slices.push_back({std::make_shared<TextBlob>(bytes), {0, bytes.size()}});
-  for (store::ContentSlice& slice : old.Sub({end, old.size()}).slices) fresh.slices.push_back(std::move(slice));
-  std::erase_if(fresh.slices, [](const store::ContentSlice& slice) { return slice.range.size() == 0; });
-  response.body = std::move(fresh);
+  const std::uint64_t size = bytes.size();
+  Splice(response, offset, {.slices = {{std::make_shared<TextBlob>(std::move(bytes)), {0, size}}}});
+}
+
+// Where the body begins within the object.
+std::uint64_t BeginOf(const api::Response& response) {
+  constexpr std::string_view kUnit = "bytes ";
+  const std::string_view range = response.Find("Content-Range").value_or(std::string_view());
+  if (!range.starts_with(kUnit)) return 0;
+  return api::ParseDecimal(range.substr(kUnit.size(), range.find('-') - kUnit.size())).value_or(0);
+}
+
+// False where one cannot be read.
+bool Differ(const store::Content& one, const store::Content& other) {
+  std::string left(256 << 10, '\0');
+  std::string right(left.size(), '\0');
+  for (std::uint64_t at = 0; at < one.size(); at += left.size()) {
+    const std::uint64_t count = std::min<std::uint64_t>(left.size(), one.size() - at);
+    if (!store::ReadContent(one, at, Writable(left).first(count)).ok()) return false;
+    if (!store::ReadContent(other, at, Writable(right).first(count)).ok()) return false;
+    if (std::string_view(left).substr(0, count) != std::string_view(right).substr(0, count)) return true;
+  }
+  return false;
+}
+
+// What the version before has at the same place, as far as it goes.
+bool SpliceStale(api::Response& response, std::uint64_t offset, std::uint64_t length, const store::ObjectRecord& before) {
+  const auto* const body = std::get_if<store::Content>(&response.body);
+  const std::uint64_t begin = BeginOf(response) + offset;
+  if (body == nullptr || begin >= before.size) return false;
+  const std::uint64_t count = std::min({body->size() - offset, before.size - begin, length == 0 ? UINT64_MAX : length});
+  const store::Content stale = before.content.Sub({begin, begin + count});
+  if (!Differ(body->Sub({offset, offset + count}), stale)) return false;
+  Splice(response, offset, stale);
+  return true;
 }
 
 // The block before this one, or, at the body's beginning, the one behind it; as much of it as there is.
@@ -70,6 +109,8 @@ Result<void> Spoil(const api::Response& response, std::uint64_t offset, CorruptK
     case CorruptKind::kSwapHalves:
       std::rotate(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(bytes.size() / 2), bytes.end());
       return Ok();
+    case CorruptKind::kStaleVersion:
+      break;  // not made of these bytes
   }
   return Ok();
 }
@@ -113,9 +154,13 @@ Result<void> FixChecksums(api::Response& response) {
 
 }  // namespace
 
-bool Corrupt(api::Response& response, std::uint64_t offset, const CorruptAction& action) {
+bool Corrupt(api::Response& response, std::uint64_t offset, const CorruptAction& action, const store::ObjectRecord* before) {
   const std::uint64_t size = api::BodySize(response);
   if (offset >= size) return false;
+  if (action.kind == CorruptKind::kStaleVersion) {
+    if (before == nullptr || !SpliceStale(response, offset, action.length, *before)) return false;
+    return !action.fix_checksum || FixChecksums(response).ok();
+  }
   std::string bytes(std::min(action.length, size - offset), '\0');
   if (!ReadBody(response, offset, Writable(bytes)).ok()) return false;
   const std::string right = bytes;

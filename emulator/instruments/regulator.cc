@@ -73,6 +73,13 @@ bool Regime::Admit(std::string_view bucket_name, std::string_view key, throttle:
   return admitted;
 }
 
+std::optional<std::uint64_t> Regime::PartitionOf(std::string_view bucket_name, std::string_view key) {
+  const std::shared_ptr<Bucket> bucket = Find(bucket_name);
+  if (!bucket) return std::nullopt;
+  const MutexLock lock(bucket->mutex);
+  return bucket->model.PartitionOf(key);
+}
+
 throttle::Draw Regime::DrawFor(std::string_view identity) {
   return draws_.Of(identity, arrivals_.Next(std::hash<std::string_view>()(identity)));
 }

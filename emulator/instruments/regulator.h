@@ -10,6 +10,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -71,6 +72,9 @@ class Regime {
   const ThrottleSettings& settings() const { return settings_; }
   // Takes one of the bucket's tokens for `key`; false: there is none.
   bool Admit(std::string_view bucket, std::string_view key, throttle::Traffic traffic);
+  // The id of the partition that has `key`; nullopt: the bucket has no limits.
+  // Nothing is counted.
+  std::optional<std::uint64_t> PartitionOf(std::string_view bucket, std::string_view key);
   // For a request's wait; the n-th of one identity draws apart from its others.
   throttle::Draw DrawFor(std::string_view identity);
   // Bytes a second; 0: no limit. The same for one connection every time.

@@ -49,6 +49,13 @@ faults::FaultDesk* DeskOf(const api::Exchange& exchange) {
   return instruments != nullptr ? &instruments->faults() : nullptr;
 }
 
+std::optional<std::uint64_t> PartitionOf(const api::Exchange& exchange) {
+  instruments::Instruments* const instruments = exchange.space ? exchange.space->instruments.get() : nullptr;
+  const auto regime = instruments != nullptr ? instruments->regulator().Current() : nullptr;
+  const auto asked = regime ? instruments::AskedFor(exchange) : std::nullopt;
+  return asked ? regime->PartitionOf(exchange.target.bucket.value, asked->key) : std::nullopt;
+}
+
 std::string NewRetryTestId() {
   std::array<std::byte, 8> random;
   RandomBytes(random);
@@ -72,7 +79,8 @@ class RunningEmulator final : public Emulator {
     const api::HostRules hosts = api::HostRules::Default(options_.region);
     const Identities& identities = control_->identities();
     // Who must not ask for faults by the admin API must not do so by a header.
-    const faults::FaultHandlerOptions faults{.desk_of = DeskOf, .pauses = &pauses_, .by_header = options_.admin_token.empty()};
+    const faults::FaultHandlerOptions faults{
+        .desk_of = DeskOf, .partition_of = PartitionOf, .pauses = &pauses_, .by_header = options_.admin_token.empty()};
     commit_faults_ = faults::MakeCommitFaults(faults, *router_);
     throttle_ = instruments::MakeThrottle(*commit_faults_, upload_paces_);
     auth_ = auth::MakeAuth({.mode = ModeOf(options_.auth), .region = options_.region, .hosts = hosts, .allow_anonymous = true},

@@ -63,6 +63,33 @@ TEST_F(FaultsUnderThreadsTest, ADeletionThatIsToFailInPartTwiceFailsExactlyTwice
   EXPECT_EQ(Account().at("complete"), true);
 }
 
+TEST_F(FaultsUnderThreadsTest, WhatHappensAtACommitTwiceHappensExactlyTwice) {
+  ASSERT_TRUE(emulator_->ChangeClock("default", {.frozen = true}).ok());
+  for (const string deed : {R"({"duplicate_apply": {}})", R"({"commit_partial": {"bytes": 3, "unlike_s3": true}})",
+                            R"({"delay_visibility": {"ms": 1000, "unlike_s3": true}})"}) {
+    Set(R"([{"do": )" + deed + R"(, "limit": {"times": 2}}])");
+    InThreads([&](int thread) {
+      for (int i = 0; i < 5; ++i) {
+        EXPECT_EQ(Ask("PUT", "/bucket/" + std::to_string(thread) + "-" + std::to_string(i), "0123456789").status(), 200) << deed;
+      }
+    });
+    EXPECT_EQ(Account().at("fired"), 2) << deed;
+    EXPECT_EQ(Account().at("complete"), true) << deed;
+    ASSERT_TRUE(emulator_->ClearFaults("default").ok());
+  }
+}
+
+TEST_F(FaultsUnderThreadsTest, StaleBytesTwiceAreBroughtExactlyTwice) {
+  Set(R"([{"do": {"corrupt": {"mode": "stale-version"}}, "limit": {"times": 2}}])");
+  ASSERT_EQ(Ask("PUT", "/bucket/key", "abcdefghij").status(), 200);
+  std::atomic<int> stale{0};
+  InThreads([&](int) {
+    for (int i = 0; i < 5; ++i) stale += Get().text.ends_with("\r\n\r\n0123456789") ? 1 : 0;
+  });
+  EXPECT_EQ(stale, 2);
+  EXPECT_EQ(Account().at("fired"), 2);
+}
+
 TEST_F(FaultsUnderThreadsTest, TheSeedAloneDecidesWhoMeetsAFault) {
   std::vector<std::set<string>> failed;
   for (const int seed : {7, 7, 8}) {

@@ -10,6 +10,7 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <iterator>
 #include <map>
 #include <string>
 #include <string_view>
@@ -59,6 +60,8 @@ class PartitionModel {
   explicit PartitionModel(Limits limits);
 
   Verdict Admit(std::string_view key, Traffic traffic, Instant now);
+  // The id of the partition that has `key`; asking changes nothing.
+  std::uint32_t PartitionOf(std::string_view key) const { return std::prev(partitions_.upper_bound(key))->second.id; }
   // Partitions as a bucket has them that was under load for long: from now on one begins at each of these keys. No event.
   // Beyond max_partitions nothing happens.
   void Cut(const std::vector<std::string>& boundaries, Instant now);

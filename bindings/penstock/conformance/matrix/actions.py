@@ -33,6 +33,7 @@ _VALUES: dict[str, tuple[Any, ...]] = {
     "median_ms": (10,),
     "sigma": (0.5,),
     "profile": ("s3-express",),
+    "trace_ms": ([5, 15],),
     "after_ms": (10,),
     "every_ms": (2,),
     "bytes": (262_144,),
@@ -57,8 +58,8 @@ _VALUES: dict[str, tuple[Any, ...]] = {
     "repeat": (["ETag"], ["Last-Modified"], ["Content-Type"]),
 }  # fmt: skip
 
-# What an action is given that would otherwise last an hour.
-_ENDING: dict[str, dict[str, Any]] = {"black_hole": {"ms": 20}}
+# What an action is given that would otherwise last an hour, or cut nothing.
+_ENDING: dict[str, dict[str, Any]] = {"black_hole": {"ms": 20}, "commit_partial": {"bytes": 100}}
 # What a value stands for nothing without.
 _COMPANIONS: dict[tuple[str, str, str], dict[str, Any]] = {
     ("latency", "sigma", "0.5"): {"median_ms": 10},
@@ -100,7 +101,7 @@ class Action:
 def _words(value: Any) -> str:
     if isinstance(value, dict):
         return "+".join(f"{key}:{inner}" for key, inner in value.items())
-    return "+".join(value) if isinstance(value, list) else str(value)
+    return "+".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def schema() -> dict[str, Any]:
@@ -154,7 +155,14 @@ def _moments(stage: str) -> list[tuple[str, str]]:
     return [(stage[:-1], place) for place in PLACES] if stage.endswith("@") else [(stage, "")]
 
 
+def _definition(reference: str) -> dict[str, Any]:
+    found: dict[str, Any] = schema()["$defs"][reference.rpartition("/")[2]]
+    return found
+
+
 def _values(name: str, document: dict[str, Any]) -> list[Any]:
+    if "$ref" in document and (shared := _definition(document["$ref"])).get("const") is not None:
+        return [shared["const"]]
     if "enum" in document:
         return list(document["enum"])
     if document.get("type") == "boolean":

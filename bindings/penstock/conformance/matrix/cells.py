@@ -17,7 +17,9 @@ ONCE, ALWAYS = "once", "always"
 PLANTED = "planted"  # the rule's id
 CONNECTION = "connection"  # stands for the S3 operation where a fault meets a connection
 
-# What S3 answers with white space first, and what may fail in part (docs/faults.md).
+# What may be kept in part, or be done unseen, and what S3 answers with white space first (docs/faults.md).
+_TORN = ("PutObject", "UploadPart")
+_HIDDEN = ("CompleteMultipartUpload", "CopyObject", "DeleteObject", "PutObject")
 _LATE = ("CompleteMultipartUpload", "CopyObject", "UploadPartCopy")
 
 
@@ -125,6 +127,14 @@ def applies(action: Action, target: Target) -> bool:
         return target.operation in _LATE
     if action.kind == "partial_failure":
         return target.operation == "DeleteObjects"
+    if action.kind == "commit_partial":
+        return target.operation in _TORN and target.bytes_in > action.parameters["bytes"]
+    if action.kind == "delay_visibility":
+        return target.operation in _HIDDEN
+    if action.kind == "duplicate_apply":
+        return not target.operation.startswith(("Get", "Head", "List"))
+    if action.parameters.get("mode") == "stale-version":
+        return target.operation == "GetObject"
     if action.stage == "body_in":
         return target.bytes_in >= 2
     if action.stage == "body_out" or action.kind in ("corrupt", "truncate"):

@@ -68,9 +68,12 @@ def run_cell(world: World, operation: Operation, cell: Cell) -> Outcome:
     requests = journal.count(after=mark)
     if end is None:
         return Outcome(cell.name, "hang", fired, requests, seconds)
-    refused = (trial.parsed and cell.action.kind == "corrupt") or cell.action.kind == "partial_failure"
+    torn = cell.action.kind == "commit_partial"
+    refused = (trial.parsed and cell.action.kind == "corrupt") or torn or cell.action.kind == "partial_failure"
     cut_off = cell.target == CONNECTION and cell.times == ALWAYS
-    verdict, note = judge(world, trial, mark, *end, untold=may_go_untold(cell, trial), refused=refused, cut_off=cut_off)
+    verdict, note = judge(
+        world, trial, mark, *end, untold=may_go_untold(cell, trial), torn=torn, refused=refused, cut_off=cut_off
+    )
     if not fired and verdict == RIGHT:
         verdict = IDLE
     return Outcome(cell.name, verdict, fired, requests, seconds, note)
@@ -108,6 +111,7 @@ def judge(
     error: BaseException | None,
     *,
     untold: bool = False,
+    torn: bool = False,
     refused: bool = False,
     cut_off: bool = False,
 ) -> tuple[str, str]:
@@ -116,13 +120,14 @@ def judge(
     Args:
         mark: The journal's last entry before it ran.
         untold: Wrong bytes are nobody's fault.
+        torn: What is there in part, or cannot be read, is nobody's fault either.
         refused: An error may be one of who reads the bytes, or of some of many keys.
         cut_off: Nothing that the client said at the end could reach the service.
     """
     verdict, note = _judge_end(trial, value, error, untold, refused)
     if verdict not in DEFECTS and trial.state is not None:
         verdict, note = _judge_state(trial, verdict, note, succeeded=error is None)
-        if verdict == "wrong" and untold:
+        if (verdict == "wrong" and untold) or (verdict in ("partial", "broken") and torn):
             verdict = UNTOLD
     if verdict not in DEFECTS and not cut_off and (left := left_open(world, mark)):
         verdict, note = "left open", left
@@ -145,6 +150,8 @@ def _judge_end(trial: Trial, value: Any, error: BaseException | None, untold: bo
 
 def may_go_untold(cell: Cell, trial: Trial) -> bool:
     """Whether S3 gives a client nothing to see this fault by: no checksum of ranges and documents, no second word on metadata."""
+    if cell.action.kind in ("commit_partial", "delay_visibility"):  # no S3 does it, and none tells of it
+        return True
     if cell.action.kind == "corrupt":
         of_bytes = cell.target == "GetObject" and trial.verified
         return not of_bytes or bool(cell.action.parameters.get("fix_checksum"))

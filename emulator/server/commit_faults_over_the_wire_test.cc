@@ -1,0 +1,214 @@
+// What is done twice, in part, or unseen, and bytes of the version before: over a raw socket, byte for byte.
+#include "emulator/server/faults_fixture.h"
+
+namespace penstock::emulator::server {
+namespace {
+
+using std::string;
+using std::chrono::seconds;
+
+// Of "abcd", by python3: hashlib.md5 for the ETag, and CRC-64/NVME bit by bit for the checksum.
+class CommitFaultsTest : public FaultsTest {
+ protected:
+  void SetVersioning() {
+    // python3: base64.b64encode(hashlib.md5(document).digest())
+    ASSERT_EQ(Ask("PUT", "/bucket?versioning", "<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>",
+                  "Content-MD5: 8qj8HSeDu3APPMQZVG06WQ==\r\n")
+                  .status(),
+              200);
+  }
+  void Clear() { ASSERT_TRUE(emulator_->ForgetFaults("default").ok()); }
+  string Body(const string& headers = {}, const string& target = "/bucket/key") {
+    const string text = Ask("GET", target, {}, headers).text;
+    return text.substr(std::min(text.size(), text.find("\r\n\r\n") + 4));
+  }
+  std::size_t Count(const string& target, const string& what) {
+    const string text = Ask("GET", target).text;
+    std::size_t count = 0;
+    for (std::size_t at = 0; (at = text.find(what, at)) != string::npos; ++at) ++count;
+    return count;
+  }
+};
+
+TEST_F(CommitFaultsTest, AWriteThatIsAppliedTwiceLeavesTwoVersions) {
+  SetVersioning();
+  SetAction(R"({"duplicate_apply": {}})");
+  const string answer = Ask("PUT", "/bucket/twice", "abcd").text;
+  EXPECT_EQ(Scrubbed(std::regex_replace(answer, std::regex("(x-amz-version-id): [^\r]*"), "$1: *")),
+            "HTTP/1.1 200 OK\r\nx-amz-id-2: *\r\nx-amz-request-id: *\r\nDate: "
+            "*\r\nx-amz-version-id: *\r\nx-amz-server-side-encryption: AES256\r\n"
+            "ETag: \"e2fc714c4727ee9395f324cd2e7f331f\"\r\nx-amz-checksum-crc64nvme: "
+            "oX4+O1iTXBY=\r\nx-amz-checksum-type: FULL_OBJECT\r\n"
+            "Server: AmazonS3\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+  EXPECT_EQ(Fired(), 1U);
+  Clear();
+  EXPECT_EQ(Count("/bucket?versions&prefix=twice", "<Version>"), 2U);
+  EXPECT_EQ(Body({}, "/bucket/twice"), "abcd");
+}
+
+TEST_F(CommitFaultsTest, TheClientHearsTheSecondAnswerUnlessItIsToldTheFirst) {
+  for (const auto& [answer, status] : {std::pair{"second", 412}, std::pair{"first", 200}}) {
+    SetAction(R"({"duplicate_apply": {"answer": ")" + string(answer) + "\"}}");
+    EXPECT_EQ(Ask("PUT", "/bucket/" + string(answer), "abcd", "If-None-Match: *\r\n").status(), status);
+    EXPECT_EQ(Fired(), 1U);
+    Clear();
+    EXPECT_EQ(Body({}, "/bucket/" + string(answer)), "abcd");
+  }
+}
+
+TEST_F(CommitFaultsTest, AnUploadThatIsBegunTwiceStaysOpenOnce) {
+  SetAction(R"({"duplicate_apply": {}})");
+  EXPECT_EQ(Ask("POST", "/bucket/upload?uploads").status(), 200);
+  EXPECT_EQ(Fired(), 1U);
+  Clear();
+  EXPECT_EQ(Count("/bucket?uploads", "<Upload>"), 2U);
+}
+
+TEST_F(CommitFaultsTest, WhatChangesNothingOrIsRefusedIsNotAppliedTwice) {
+  SetAction(R"({"duplicate_apply": {}})");
+  EXPECT_EQ(Get().status(), 200);
+  EXPECT_EQ(Ask("PUT", "/bucket/key", "abcd", "If-None-Match: *\r\n").status(), 412);
+  EXPECT_EQ(Fired(), 0U);
+}
+
+TEST_F(CommitFaultsTest, APartialCommitKeepsTheFirstBytesAndTellsOfAll) {
+  SetAction(R"({"commit_partial": {"bytes": 3, "unlike_s3": true}})");
+  const string told = Ask("PUT", "/bucket/torn", "abcd").text;
+  EXPECT_EQ(Scrubbed(told),
+            "HTTP/1.1 200 OK\r\nx-amz-id-2: *\r\nx-amz-request-id: *\r\nDate: "
+            "*\r\nx-amz-server-side-encryption: AES256\r\n"
+            "ETag: \"e2fc714c4727ee9395f324cd2e7f331f\"\r\nx-amz-checksum-crc64nvme: "
+            "oX4+O1iTXBY=\r\nx-amz-checksum-type: FULL_OBJECT\r\n"
+            "Server: AmazonS3\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
+  EXPECT_EQ(Fired(), 1U);
+  EXPECT_EQ(Ask("PUT", "/bucket/short", "abc").status(), 200);
+  EXPECT_EQ(Fired(), 1U) << "there is nothing to cut";
+  Clear();
+  const string read = Ask("GET", "/bucket/torn", {}, "x-amz-checksum-mode: ENABLED\r\n").text;
+  EXPECT_EQ(Scrubbed(read),
+            "HTTP/1.1 200 OK\r\nx-amz-id-2: *\r\nx-amz-request-id: *\r\nDate: "
+            "*\r\nLast-Modified: *\r\n"
+            "ETag: \"e2fc714c4727ee9395f324cd2e7f331f\"\r\nAccept-Ranges: "
+            "bytes\r\nx-amz-server-side-encryption: AES256\r\n"
+            "x-amz-checksum-crc64nvme: oX4+O1iTXBY=\r\nx-amz-checksum-type: "
+            "FULL_OBJECT\r\nContent-Type: binary/octet-stream\r\n"
+            "Server: AmazonS3\r\nContent-Length: 3\r\nConnection: close\r\n\r\nabc");
+}
+
+TEST_F(CommitFaultsTest, APartMayBeTornToo) {
+  const string begun = Ask("POST", "/bucket/parts?uploads").text;
+  std::smatch id;
+  ASSERT_TRUE(std::regex_search(begun, id, std::regex("<UploadId>([^<]*)<")));
+  const string upload = "/bucket/parts?uploadId=" + id[1].str();
+  SetAction(R"({"commit_partial": {"bytes": 2, "unlike_s3": true}})");
+  EXPECT_EQ(Ask("PUT", upload + "&partNumber=1", "abcd").status(), 200);
+  EXPECT_EQ(Fired(), 1U);
+  Clear();
+  EXPECT_EQ(Ask("POST", upload,
+                "<CompleteMultipartUpload><Part><PartNumber>1</"
+                "PartNumber><ETag>e2fc714c4727ee9395f324cd2e7f331f</ETag></"
+                "Part></CompleteMultipartUpload>")
+                .status(),
+            200);
+  EXPECT_EQ(Body({}, "/bucket/parts"), "ab");
+}
+
+TEST_F(CommitFaultsTest, AHiddenWriteIsSeenOnceItsTimeHasCome) {
+  ASSERT_TRUE(emulator_->ChangeClock("default", {.frozen = true}).ok());
+  SetAction(R"({"delay_visibility": {"ms": 3000, "unlike_s3": true}})");
+  EXPECT_EQ(Ask("PUT", "/bucket/key", "new").status(), 200);
+  EXPECT_EQ(Ask("PUT", "/bucket/other", "new").status(), 200);
+  EXPECT_EQ(Fired(), 2U);
+  EXPECT_EQ(Body(), "0123456789");
+  EXPECT_EQ(Body("Range: bytes=2-3\r\n"), "23");
+  EXPECT_EQ(Ask("GET", "/bucket/other").status(), 404);
+  EXPECT_EQ(Count("/bucket?list-type=2", "<Key>"), 1U);
+  EXPECT_EQ(Count("/bucket?list-type=2", "<Size>10</Size>"), 1U);
+  ASSERT_TRUE(emulator_->ChangeClock("default", {.advance = seconds(3)}).ok());
+  EXPECT_EQ(Body(), "new");
+  EXPECT_EQ(Count("/bucket?list-type=2", "<Key>"), 2U);
+}
+
+TEST_F(CommitFaultsTest, AHiddenDeletionAndCopyLikewiseAndAllIsSeenOnceTheFaultsAreGone) {
+  ASSERT_TRUE(emulator_->ChangeClock("default", {.frozen = true}).ok());
+  SetAction(R"({"delay_visibility": {"ms": 3000, "unlike_s3": true}})");
+  EXPECT_EQ(Ask("PUT", "/bucket/copy", {}, "x-amz-copy-source: /bucket/key\r\n").status(), 200);
+  EXPECT_EQ(Ask("DELETE", "/bucket/key").status(), 204);
+  EXPECT_EQ(Fired(), 2U);
+  EXPECT_EQ(Body(), "0123456789");
+  EXPECT_EQ(Ask("HEAD", "/bucket/copy").status(), 404);
+  Clear();
+  EXPECT_EQ(Ask("GET", "/bucket/key").status(), 404);
+  EXPECT_EQ(Ask("HEAD", "/bucket/copy").status(), 200);
+}
+
+TEST_F(CommitFaultsTest, AWriteThatIsRefusedIsNotHidden) {
+  SetAction(R"({"delay_visibility": {"ms": 3600000, "unlike_s3": true}})");
+  EXPECT_EQ(Ask("PUT", "/bucket/key", "new", "If-None-Match: *\r\n").status(), 412);
+  EXPECT_EQ(Fired(), 0U);
+  EXPECT_EQ(Body(), "0123456789");
+}
+
+TEST_F(CommitFaultsTest, ARequestMayHideItsOwnWrite) {
+  ASSERT_TRUE(emulator_->ChangeClock("default", {.frozen = true}).ok());
+  EXPECT_EQ(Ask("PUT", "/bucket/key", "new",
+                "x-penstock-fault: {\"delay_visibility\": {\"ms\": 5, "
+                "\"unlike_s3\": true}}\r\n")
+                .status(),
+            200);
+  EXPECT_EQ(Body(), "0123456789");
+  ASSERT_TRUE(emulator_->ChangeClock("default", {.advance = std::chrono::milliseconds(5)}).ok());
+  EXPECT_EQ(Body(), "new");
+}
+
+TEST_F(CommitFaultsTest, AReadMayBringBytesOfTheVersionBefore) {
+  const string truth = Get().text;
+  SetAction(R"({"corrupt": {"mode": "stale-version"}, "at": "body_out@2"})");
+  EXPECT_EQ(Get().text.substr(truth.size() - 10), "0123456789") << "nothing was overwritten yet";
+  EXPECT_EQ(Fired(), 0U);
+  EXPECT_EQ(Ask("PUT", "/bucket/key", "abcdefghijkl").status(), 200);
+  EXPECT_EQ(Body(), "ab23456789kl");
+  EXPECT_EQ(Body("Range: bytes=4-11\r\n"), "ef6789kl");
+  EXPECT_EQ(Fired(), 2U);
+  EXPECT_EQ(Body("Range: bytes=9-11\r\n"), "jkl") << "the version before is shorter";
+  EXPECT_EQ(Fired(), 2U);
+}
+
+TEST_F(CommitFaultsTest, BytesOfTheVersionBeforeMayHaveTheirOwnChecksums) {
+  SetAction(R"({"corrupt": {"mode": "stale-version", "fix_checksum": true}})");
+  EXPECT_EQ(Ask("PUT", "/bucket/key", "abcdefghij").status(), 200);
+  const string answer = Get().text;
+  EXPECT_TRUE(answer.ends_with("\r\n\r\n0123456789")) << answer;
+  EXPECT_NE(answer.find("ETag: \"781e5e245d69b566979b86e28d23f2c7\""), string::npos) << answer;
+}
+
+TEST_F(CommitFaultsTest, ABucketThatKeepsVersionsHasTheVersionBefore) {
+  SetVersioning();
+  EXPECT_EQ(Ask("PUT", "/bucket/key", "abcdefghij").status(), 200);
+  SetAction(R"({"corrupt": {"mode": "stale-version", "length": 3}, "at": "body_out@1"})");
+  EXPECT_EQ(Body(), "a123efghij");
+  EXPECT_EQ(Fired(), 1U);
+}
+
+TEST_F(CommitFaultsTest, ARuleMayBeAboutAPartitionAVersionASessionOrWhatARegularExpressionFinds) {
+  ASSERT_TRUE(emulator_
+                  ->SetLimits("default",
+                              R"({"reads_per_second": 1000000, "writes_per_second": 1000000,
+                                                  "buckets": {"bucket": {"boundaries": ["m"]}}})")
+                  .ok());
+  ASSERT_EQ(Ask("PUT", "/bucket/z", "z").status(), 200);
+  const auto statuses = [this](const string& when) {
+    Set(R"([{"when": )" + when + R"(, "do": {"slow_down": {}}}])");
+    return std::vector<int>{Get().status(), Ask("GET", "/bucket/z").status(), Ask("GET", "/bucket/z?versionId=null").status(),
+                            Ask("GET", "/bucket/key", {}, "x-amz-security-token: token-1\r\n").status()};
+  };
+  EXPECT_EQ(statuses(R"({"partition": 0})"), (std::vector<int>{503, 200, 200, 503}));
+  EXPECT_EQ(statuses(R"({"partition": ">=1"})"), (std::vector<int>{200, 503, 503, 200}));
+  EXPECT_EQ(statuses(R"({"version": true})"), (std::vector<int>{200, 200, 503, 200}));
+  EXPECT_EQ(statuses(R"({"version": "null"})"), (std::vector<int>{200, 200, 503, 200}));
+  EXPECT_EQ(statuses(R"({"client": {"session": {"regex": "^token-[0-9]$"}}})"), (std::vector<int>{200, 200, 200, 503}));
+  EXPECT_EQ(statuses(R"({"key": {"regex": "^(k|q)e.$"}})"), (std::vector<int>{503, 200, 200, 503}));
+}
+
+}  // namespace
+}  // namespace penstock::emulator::server
