@@ -143,10 +143,11 @@ TEST_F(CommitFaultsTest, AHiddenDeletionAndCopyLikewiseAndAllIsSeenOnceTheFaults
 }
 
 TEST_F(CommitFaultsTest, AWriteThatIsRefusedIsNotHidden) {
-  SetAction(R"({"delay_visibility": {"ms": 3600000, "unlike_s3": true}})");
-  EXPECT_EQ(Ask("PUT", "/bucket/key", "new", "If-None-Match: *\r\n").status(), 412);
+  Set(R"([{"when": {"header": {"if-none-match": "*"}}, "do": {"delay_visibility": {"ms": 3600000, "unlike_s3": true}}}])");
+  EXPECT_EQ(Ask("PUT", "/bucket/key", "refused", "If-None-Match: *\r\n").status(), 412);
   EXPECT_EQ(Fired(), 0U);
-  EXPECT_EQ(Body(), "0123456789");
+  EXPECT_EQ(Ask("PUT", "/bucket/key", "new").status(), 200);
+  EXPECT_EQ(Body(), "new");
 }
 
 TEST_F(CommitFaultsTest, ARequestMayHideItsOwnWrite) {
