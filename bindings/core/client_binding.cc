@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/named_crc.h"
 #include "bindings/core/bindings.h"
 #include "bindings/core/errors.h"
 #include "bindings/core/interrupt.h"
@@ -144,8 +145,12 @@ DownloadRequest MakeDownload(ReadArguments arguments) {
 }
 
 // Reads into a new `bytes`, filled in place. `head`: bytes that come before `start` in the object and go first.
-py::tuple Read(const PyClient& self, ReadArguments arguments, const py::bytes& head, const Progress& progress) {
+// `checksums`: of the whole object; where that is what has come, it is held to them.
+py::tuple Read(const PyClient& self, ReadArguments arguments, const py::bytes& head, const Progress& progress,
+               const std::vector<std::pair<std::string, std::string>>& checksums) {
   DownloadRequest request = MakeDownload(std::move(arguments));
+  const ExpectedCrc checksum = request.begin == std::string_view(head).size() ? FindCrc(checksums) : ExpectedCrc();
+  const std::string place[] = {request.bucket.value, request.key.value};
   request.options.progress = progress.counter();
   const std::string_view first = head;
   py::object bytes;
@@ -160,6 +165,12 @@ py::tuple Read(const PyClient& self, ReadArguments arguments, const py::bytes& h
   const DownloadResponse response = Unwrap(std::move(result));
   progress.Tell();
   if (!bytes) bytes = head;
+  const ByteView object = AsBytes(std::string_view(py::reinterpret_borrow<py::bytes>(bytes)));
+  if (checksum.crc != Crc::kNone && object.size() == response.metadata.size) {
+    auto compared = WithoutGil([&] { return CompareCrc(checksum, UpdateCrc(checksum.crc, object, 0)); });
+    if (!compared.ok()) compared.error().At("GetObject", place[0], place[1]);
+    Unwrap(std::move(compared));
+  }
   return py::make_tuple(bytes, response.metadata);
 }
 
@@ -292,12 +303,13 @@ void BindClient(py::module_& module) {
       .def("read", [](const PyClient& self, Text<"bucket"> bucket, Text<"key"> key, Named<"start", std::uint64_t> start,
                       Named<"end", std::optional<std::uint64_t>> end, Named<"size", std::optional<std::uint64_t>> size,
                       Named<"etag", std::optional<std::string>> etag, Named<"part_size", std::optional<std::uint64_t>> part_size,
-                      Named<"parallel", std::optional<int>> parallel, const py::bytes& head, py::object progress, Text<"version_id"> version) {
+                      Named<"parallel", std::optional<int>> parallel, const py::bytes& head, py::object progress, Text<"version_id"> version,
+                      const std::vector<std::pair<std::string, std::string>>& checksums) {
         return Read(self, {std::move(bucket.value), std::move(key.value), start.value, end.value, size.value, std::move(etag.value),
-                           part_size.value, parallel.value, std::move(version.value)}, head, Progress(std::move(progress)));
+                           part_size.value, parallel.value, std::move(version.value)}, head, Progress(std::move(progress)), checksums);
       }, "bucket"_a, "key"_a, "start"_a = 0, "end"_a = py::none(), "size"_a = py::none(), "etag"_a = py::none(),
            "part_size"_a = py::none(), "parallel"_a = py::none(), "head"_a = py::bytes(""), "progress"_a = py::none(),
-           "version_id"_a = "")
+           "version_id"_a = "", "checksums"_a = std::vector<std::pair<std::string, std::string>>())
       .def("read_into", [](const PyClient& self, Text<"bucket"> bucket, Text<"key"> key, const py::object& buffer,
                            Named<"start", std::uint64_t> start, Named<"size", std::optional<std::uint64_t>> size,
                            Named<"etag", std::optional<std::string>> etag, Named<"part_size", std::optional<std::uint64_t>> part_size,

@@ -1,9 +1,12 @@
 #include "bindings/core/look_ahead.h"
 
+#include <pybind11/stl.h>
+
 #include <algorithm>
 #include <string>
 #include <utility>
 
+#include "base/named_crc.h"
 #include "bindings/core/bindings.h"
 #include "bindings/core/errors.h"
 #include "bindings/core/interrupt.h"
@@ -17,6 +20,7 @@ namespace py = pybind11;
 constexpr std::chrono::milliseconds kSignalPoll{100};
 constexpr std::chrono::milliseconds kGathering{1};
 constexpr std::size_t kGathered = 16;      // objects that are worth waking up for
+constexpr int kFruitless = 8;              // heads in a row that told no checksum: the store has none to tell, or is not asked
 constexpr std::size_t kChunkFraction = 4;  // of what is coming, given out at a time: the rest keeps the network busy
 
 }  // namespace
@@ -28,7 +32,11 @@ struct LookAhead::Flight {
   MemoryBudget::Share share;
   bool fetched = false;
   LandingMemory memory;
-  std::optional<Result<DownloadResponse>> result;  // guarded by the board's mutex until it is there
+  // Guarded by the board's mutex until `result` is there, which is when both have come.
+  int requests = 1;
+  std::optional<Result<DownloadResponse>> answer;
+  std::optional<ObjectMetadata> about;
+  std::optional<Result<DownloadResponse>> result;
 };
 
 // Where completions report.
@@ -41,13 +49,29 @@ struct LookAhead::Board {
   const Flight* awaited PENSTOCK_GUARDED_BY(mutex) = nullptr;
   std::size_t goal PENSTOCK_GUARDED_BY(mutex) = 0;
   bool ending PENSTOCK_GUARDED_BY(mutex) = false;
+  int fruitless PENSTOCK_GUARDED_BY(mutex) = 0;
 
   bool Enough() const PENSTOCK_REQUIRES(mutex) { return landed >= goal || under_way == 0; }
 
-  void Land(Flight& flight, Result<DownloadResponse> result) {
+  void Land(Flight& flight, Result<DownloadResponse> answer) {
     const MutexLock lock(mutex);
     flight.share.SetInFlight(false);
-    flight.result.emplace(std::move(result));
+    flight.answer.emplace(std::move(answer));
+    Arrive(flight);
+  }
+
+  void Tell(Flight& flight, Result<ObjectMetadata> about) {
+    const MutexLock lock(mutex);
+    if (about.ok()) {
+      fruitless = FindCrc(about->checksums).crc == Crc::kNone ? fruitless + 1 : 0;
+      flight.about = std::move(about).value();
+    }
+    Arrive(flight);
+  }
+
+  void Arrive(Flight& flight) PENSTOCK_REQUIRES(mutex) {
+    if (--flight.requests > 0) return;
+    flight.result = std::move(flight.answer);
     --under_way;
     ++landed;
     if (ending ? under_way == 0 : awaited != nullptr && awaited->result.has_value() && Enough()) changed.NotifyAll();
@@ -123,12 +147,21 @@ void LookAhead::Prepare(Flight& flight) {
 void LookAhead::StartPrepared() {
   if (prepared_.empty()) return;
   WithoutGil([&] {
+    bool heads = false;
     {
       const MutexLock lock(board_->mutex);
       board_->under_way += prepared_.size();
+      heads = board_->fruitless < kFruitless;
     }
     for (Flight* const flight : prepared_) {
       flight->share.SetInFlight(true);
+      // Of an object that comes in ranges no answer but a HEAD's tells the checksum. It costs no time beside the first part.
+      if (heads && flight->item.size && *flight->item.size > flight->reserved) {
+        flight->requests = 2;
+        HeadObjectRequest about{BucketName(flight->item.bucket_name), ObjectKey(flight->item.key_name), {}, {}};
+        about.options.cancel = stop_.get_token();
+        client_->Start(std::move(about), [board = board_, flight](Result<ObjectMetadata> told) { board->Tell(*flight, std::move(told)); });
+      }
       DownloadRequest request;
       request.bucket = BucketName(flight->item.bucket_name);
       request.key = ObjectKey(std::move(flight->item.key_name));
@@ -180,19 +213,21 @@ std::size_t LookAhead::Landed() const {
 }
 
 py::object LookAhead::Give(Flight& flight) {
-  py::object head = py::none(), size = py::none(), etag = py::none(), error = py::none();
+  py::object head = py::none(), size = py::none(), etag = py::none(), error = py::none(), checksums = py::tuple();
   if (flight.fetched) {
     if (flight.result->ok()) {
       const DownloadResponse& response = flight.result->value();
       head = flight.memory.Take(response.bytes);
       size = py::int_(response.metadata.size);
       etag = py::str(response.metadata.etag.value);
+      const bool same = flight.about && flight.about->etag == response.metadata.etag && flight.about->size == response.metadata.size;
+      if (same && !flight.about->etag.empty()) checksums = py::cast(flight.about->checksums);
     } else {
       error = ExceptionOf(flight.result->error());
     }
   }
   return py::make_tuple(flight.item.bucket, flight.item.key, flight.item.info, std::move(head), std::move(size), std::move(etag),
-                        std::move(error), flight.reserved);
+                        std::move(error), flight.reserved, std::move(checksums));
 }
 
 void LookAhead::FillAndStart(bool fetch, std::uint64_t guess) {

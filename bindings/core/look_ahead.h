@@ -43,9 +43,10 @@ class LookAhead {
   LookAhead(const LookAhead&) = delete;
   LookAhead& operator=(const LookAhead&) = delete;
 
-  // The next objects, one at least; none at the end. Each is (bucket, key, info, head, size, etag, error, reserved): `head`
-  // the bytes that came ahead, with the object's `size` and `etag`; or `error`, why they did not; or none of them.
-  // `reserved`: the bytes that it was held for. An error of the items is thrown after the objects before it, once.
+  // The next objects, one at least; none at the end. Each is (bucket, key, info, head, size, etag, error, reserved, checksums):
+  // `head` the bytes that came ahead, with the object's `size` and `etag`; or `error`, why they did not; or none of them.
+  // `reserved`: the bytes that it was held for. `checksums`: the object's, where `head` is not all of it and its size was
+  // known; a HEAD beside the first bytes asks for them. An error of the items is thrown after the objects before it, once.
   //
   // `guess`: the bytes to fetch of an object of unknown size. Without `fetch` nothing further is fetched ahead.
   pybind11::list Next(bool fetch, std::uint64_t guess);

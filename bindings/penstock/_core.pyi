@@ -70,6 +70,7 @@ class Client:
         head: bytes = b"",
         progress: Callable[[int, int | None], None] | None = None,
         version_id: str = "",
+        checksums: Sequence[tuple[str, str]] = [],
     ) -> tuple[bytes, ObjectMetadata]: ...
     def read_into(
         self,
@@ -210,7 +211,9 @@ class ObjectList:
     @property
     def memory_bytes(self) -> int: ...
 
-Arrival = tuple[str, str, ObjectInfo | None, bytes | None, int | None, str | None, Exception | None, int]
+Arrival = tuple[
+    str, str, ObjectInfo | None, bytes | None, int | None, str | None, Exception | None, int, Sequence[tuple[str, str]]
+]
 
 class LookAhead:
     def __init__(

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from . import _core
-from ._streams import Failure, ObjectSource
+from ._streams import ObjectSource
 from .s3reader import S3ReaderConstructor
 
 if TYPE_CHECKING:
@@ -19,6 +19,16 @@ MOST_UNREAD = 4096  # given out and watched
 FIRST_GUESS = 1024**2  # fetched of an object of unknown size, until such objects turn out larger
 
 _WHOLE_OBJECT_READERS = ("sequential",)  # a range-based reader is chosen to fetch little
+
+
+class Failure:
+    """Bytes that did not come ahead, and why; in the place of those that are still on their way."""
+
+    def __init__(self, error: Exception) -> None:
+        self._error = error
+
+    def take(self) -> tuple[bytes, int, str]:
+        raise self._error
 
 
 class LookAhead:
@@ -64,9 +74,9 @@ class LookAhead:
         arrival = next(self._chunk, None)
         if arrival is None:
             arrival = self._next_chunk()
-        bucket, key, info, head, size, etag, error, reserved = arrival
+        bucket, key, info, head, size, etag, error, reserved, checksums = arrival
         source = ObjectSource(bucket, key)
-        source.size, source.etag, source.head = size, etag or None, head
+        source.size, source.etag, source.head, source.checksums = size, etag or None, head, checksums
         if error is not None:
             source.ahead = Failure(error)
         self._given.append((source, reserved))
@@ -99,6 +109,7 @@ class LookAhead:
         while self._given_bytes > self._budget or len(unread) - forgotten > MOST_UNREAD:
             source, reserved = unread[forgotten]
             source.head = source.ahead = None
+            source.checksums = ()  # the next read's first answer tells them
             self._given_bytes -= reserved
             self._suspended = True
             forgotten += 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from . import _core
 from ._config import DEFAULT_PART_SIZE
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ._client import S3Client
+    from ._look_ahead import Failure
     from ._objects import ObjectInfo
     from ._progress import ProgressCallback, ReadProgress
 
@@ -23,16 +24,6 @@ if TYPE_CHECKING:
     """By S3's names of the algorithms, ``("crc64nvme", BASE64)``; those of the whole object."""
 
 READ_AHEAD_PARTS = 4
-
-
-class Failure:
-    """Bytes that did not come ahead, and why; in the place of those that are still on their way."""
-
-    def __init__(self, error: Exception) -> None:
-        self._error = error
-
-    def take(self) -> tuple[bytes, int, str]:
-        raise self._error
 
 
 def _bare(etag: str) -> str | None:
@@ -45,12 +36,13 @@ class ObjectSource:
     Attributes:
         ahead: The object's first bytes, on their way before anybody asked; None: not fetched ahead, or taken.
         head: Those bytes once they were taken.
+        checksums: Of this version, whole, where `head` is its begin and its other bytes will not tell them.
         used: Whether somebody has asked for bytes or size.
         progress: Is told of every byte that is read; None: nobody is.
         version_id: The version that was asked for; empty: the object as it is now.
     """
 
-    __slots__ = ("ahead", "bucket", "etag", "head", "key", "progress", "size", "used", "version_id")
+    __slots__ = ("ahead", "bucket", "checksums", "etag", "head", "key", "progress", "size", "used", "version_id")
 
     def __init__(self, bucket: str, key: str, version_id: str = "") -> None:
         self.bucket = bucket
@@ -60,6 +52,7 @@ class ObjectSource:
         self.etag: str | None = None
         self.ahead: _core.Fetch | Failure | None = None
         self.head: bytes | None = None
+        self.checksums: Checksums = ()
         self.used = False
         self.progress: ReadProgress | None = None
 
@@ -210,10 +203,7 @@ class GetObjectStream:
                     self._exhausted = self._at_end(self._start)
                     source.brought(len(head))
                     return bytes(head)
-            self._stream = _core.Stream(
-                self._client, source.bucket, source.key, self._start, self._end, source.size, source.etag,
-                self._part_size or DEFAULT_PART_SIZE, READ_AHEAD_PARTS, self.first_part, version_id=source.version_id,
-            )  # fmt: skip
+            self._stream = self._open()
         try:
             block = self._stream.next_block(wanted, used)
         except StopIteration:
@@ -225,6 +215,18 @@ class GetObjectStream:
                 source.learn_of(metadata, self._start)
         source.brought(len(block))
         return block
+
+    def _open(self) -> _core.Stream:
+        source, size = self._source, self._source.size
+        whole: dict[str, Any] = {}
+        to_the_end = size is not None and (self._end is None or self._end >= size)
+        # All that is behind the head: with that it is the object, and held to its checksum.
+        if source.checksums and to_the_end and source.head is not None and len(source.head) == self._start != size:
+            whole = {"ranges": [(self._start, size)], "checksums": source.checksums, "elsewhere": [(0, source.head)]}
+        return _core.Stream(
+            self._client, source.bucket, source.key, self._start, self._end, size, source.etag,
+            self._part_size or DEFAULT_PART_SIZE, READ_AHEAD_PARTS, self.first_part, version_id=source.version_id, **whole,
+        )  # fmt: skip
 
     def read_all(self, before: bytes = b"") -> bytes:
         """All bytes of the range in one object, after `before`."""
@@ -239,7 +241,7 @@ class GetObjectStream:
         else:
             data, metadata = self._client.read(
                 source.bucket, source.key, reached, self._end, source.size, source.etag, self._part_size, self._parallel,
-                bytes(head), source.under_way(reached, self._end), source.version_id,
+                bytes(head), source.under_way(reached, self._end), source.version_id, source.checksums,
             )  # fmt: skip
             source.learn_of(metadata, reached)
             source.brought(len(data) - len(head))

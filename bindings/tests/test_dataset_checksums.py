@@ -1,0 +1,93 @@
+"""Objects that a dataset fetches ahead by a part, and reads on by ranges, are held to their checksum like any other."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import penstock
+import pytest
+from penstock import S3ClientConfig, S3IterableDataset, S3MapDataset
+from penstock.testing import Emulator
+
+MIB = 1024**2
+PART = 5 * MIB
+DATA = random.Random(8).randbytes(3 * PART + 77)
+SMALL = b"small"
+
+
+@pytest.fixture
+def own() -> Iterator[Emulator]:
+    with Emulator() as emulator:
+        client = emulator.client(S3ClientConfig(part_size=PART))
+        client.create_bucket("data")
+        for key, data in (("large", DATA), ("small", SMALL)):
+            with client.put_object("data", key) as writer:
+                writer.write(data)
+        yield emulator
+
+
+def dataset(emulator: Emulator, kind: Any = S3IterableDataset) -> Any:
+    config = emulator.config(S3ClientConfig(part_size=PART, max_attempts=2))
+    return kind.from_prefix("s3://data/", region="us-east-1", endpoint=emulator.endpoint, s3client_config=config)
+
+
+def in_pieces(reader: Any, size: int) -> bytes:
+    return b"".join(iter(lambda: reader.read(size), b""))
+
+
+def into_memory(reader: Any) -> bytes:
+    memory = bytearray(4 * PART)
+    count = 0
+    while more := reader.readinto(memoryview(memory)[count:]):
+        count += more
+    return bytes(memory[:count])
+
+
+READINGS: dict[str, Callable[[Any], bytes]] = {
+    "whole": lambda reader: reader.read(),
+    "pieces": lambda reader: in_pieces(reader, 300_001),
+    "large pieces": lambda reader: in_pieces(reader, 7 * MIB),
+    "begin and rest": lambda reader: reader.read(10) + reader.read(),
+    "into memory": into_memory,
+}
+
+
+@pytest.mark.parametrize("reading", READINGS)
+@pytest.mark.parametrize("kind", [S3IterableDataset, S3MapDataset])
+def test_what_is_as_it_was_written_is_read(own, kind, reading):
+    objects = dataset(own, kind)
+    after = own.journal().last
+    readers = iter(objects) if kind is S3IterableDataset else iter(objects.__getitems__([0, 1]))
+    assert {reader.key: READINGS[reading](reader) for reader in readers} == {"large": DATA, "small": SMALL}
+    heads = own.journal().entries(after=after, operations="HeadObject")
+    assert [entry.key for entry in heads] == ["large"]
+
+
+@pytest.mark.parametrize("reading", ["whole", "pieces", "large pieces"])
+def test_a_wrong_byte_is_noticed(own, reading):
+    """It was given to whoever read the dataset."""
+    own.faults().set(
+        [{"when": {"operation": "GetObject", "key": "large"}, "do": {"corrupt": {"mode": "flip-bit"}, "at": "body_out@5"}}]
+    )
+    reader = next(reader for reader in dataset(own) if reader.key == "large")
+    with pytest.raises(penstock.S3DataLossError, match="bytes received have CRC64NVME"):
+        READINGS[reading](reader)
+
+
+def test_where_heads_tell_no_checksum_they_end(own, monkeypatch):
+    monkeypatch.setenv("AWS_RESPONSE_CHECKSUM_VALIDATION", "when_required")
+    client = own.client(S3ClientConfig(part_size=PART))
+    for number in range(30):
+        client.copy_object("data", "large", "data", f"large-{number}")
+    after = own.journal().last
+    assert sum(reader.read() == DATA for reader in dataset(own)) == 31
+    assert 8 <= own.journal().count(after=after, operations="HeadObject") < 31
+
+
+def test_a_head_that_fails_fails_nothing(own):
+    own.faults().set(
+        [{"when": {"operation": "HeadObject"}, "do": {"error": {"status": 404, "code": "NoSuchKey"}, "at": "headers"}}]
+    )
+    assert {reader.key: reader.read() for reader in dataset(own)} == {"large": DATA, "small": SMALL}
