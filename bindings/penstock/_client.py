@@ -327,6 +327,12 @@ class S3Client(DirectoryBuckets):
                 raise
 
     def delete_bucket(self, bucket: str) -> None:
+        """Removes an empty bucket.
+
+        Raises:
+            S3ConflictError: it is not empty (BucketNotEmpty).
+            S3NotFoundError: it is not there.
+        """
         self._client.delete_bucket(bucket)
 
     # ---- counters

@@ -139,8 +139,8 @@ def random_mesh(generator: random.Random, ranks: int) -> Mesh:
 def _random_placement(generator: random.Random, leaf: Leaf, ranks: int, mesh: Mesh) -> Placed:
     value = leaf.value
     how = generator.choice(("plain", "dtensor", "dtensor", "dtensor", "shards", "boxes")) if leaf.cuttable else "plain"
-    if how == "shards" and value.size(0) < ranks:
-        how = "dtensor"
+    if how == "shards" and -(-value.size(0) // ranks) * (ranks - 1) >= value.size(0):
+        how = "dtensor"  # torch's planner takes a ShardedTensor only where a rank has some of it
     if how == "dtensor":
         from torch.distributed.tensor import Replicate, Shard
 

@@ -59,6 +59,10 @@ class RankPool:
 
     def __enter__(self) -> RankPool:
         self._folder = tempfile.TemporaryDirectory()
+        self._start()
+        return self
+
+    def _start(self) -> None:
         for _ in range(self._size):
             ours, its = self._context.Pipe()
             process = self._context.Process(target=_serve, args=(its,))
@@ -66,7 +70,16 @@ class RankPool:
             its.close()
             self._pipes.append(ours)
             self._processes.append(process)
-        return self
+
+    def _stop(self, *, at_once: bool) -> None:
+        for pipe, process in zip(self._pipes, self._processes, strict=True):
+            if not at_once and process.is_alive():
+                pipe.send(None)
+                process.join(5)
+            process.kill()
+            process.join()
+            pipe.close()
+        self._pipes, self._processes = [], []
 
     def run(self, ranks: int, work: Callable[..., Any], *args: Any) -> list[Any]:
         """What `work(rank, *args)` returns in each rank of a group of so many.
@@ -75,23 +88,21 @@ class RankPool:
             AssertionError: It raised in one of them, or gave no answer in time.
         """
         store = Path(self._folder.name) / f"store-{next(_numbers)}"
-        for rank, pipe in enumerate(self._pipes[:ranks]):
-            pipe.send((work, rank, ranks, store, args))
         answers = []
-        for rank, pipe in enumerate(self._pipes[:ranks]):
-            assert pipe.poll(TIMEOUT_S), f"rank {rank} of {ranks} gave no answer within {TIMEOUT_S} s"
-            answers.append(pipe.recv())
+        try:
+            for rank, pipe in enumerate(self._pipes[:ranks]):
+                pipe.send((work, rank, ranks, store, args))
+            for rank, pipe in enumerate(self._pipes[:ranks]):
+                assert pipe.poll(TIMEOUT_S), f"rank {rank} of {ranks} gave no answer within {TIMEOUT_S} s"
+                answers.append(pipe.recv())
+        except BaseException:  # the next ones shall not meet what these still do
+            self._stop(at_once=True)
+            self._start()
+            raise
         failed = [f"rank {rank} of {ranks}:\n{answer}" for rank, (done, answer) in enumerate(answers) if not done]
         assert not failed, "\n".join(failed)
         return [answer for _, answer in answers]
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        for pipe, process in zip(self._pipes, self._processes, strict=True):
-            if process.is_alive() and error is None:
-                pipe.send(None)
-                process.join(5)
-            if process.is_alive():
-                process.kill()
-            process.join()
-            pipe.close()
+        self._stop(at_once=error is not None)
         self._folder.cleanup()

@@ -7,6 +7,7 @@ import dataclasses
 import io
 import json
 import pickle
+import re
 import struct
 import time
 from pathlib import Path
@@ -252,6 +253,21 @@ def test_inspect_of_what_training_programs_save(client, bucket, command):
     assert {"rng", "optimizer.state.0.exp_avg", "counts.deep.0"} <= names.keys()
     found = command.json("inspect", f"s3://{bucket}/state.pt")["tensors"]
     assert {each["name"]: each["shape"] for each in found} == of_model
+
+
+def test_inspect_shortens_long_names_for_people(client, bucket, command):
+    """A Lightning file's callbacks have names of 220 characters, and the table went far beyond any terminal."""
+    key = "ModelCheckpoint{" + "'option': None, " * 12 + "'monitor': 'loss'}"
+    value = {"callbacks": {key: {"best_model_score": torch.ones(3)}}, "state_dict": {"weight": torch.ones(2)}}
+    put(client, bucket, "last.ckpt", torch_file(value))
+    text = command("inspect", f"s3://{bucket}/last.ckpt")
+    assert max(map(len, text.splitlines())) < 130
+    assert re.search(r"^callbacks\.ModelCheckpoint\{.*\.\.\..*'loss'\}\.best_model_score +\[3\] ", text, re.MULTILINE)
+    assert "--json has them whole" in text
+    names = [each["name"] for each in command.json("inspect", f"s3://{bucket}/last.ckpt")["tensors"]]
+    assert names == [f"callbacks.{key}.best_model_score", "state_dict.weight"]
+    put(client, bucket, "short.pt", torch_file({"weight": torch.ones(2)}))
+    assert "--json" not in command("inspect", f"s3://{bucket}/short.pt")
 
 
 class Harmful:

@@ -144,6 +144,21 @@ def test_saves_in_the_background(own, kind):
     assert dcp_io.same(dcp_io.loaded(own.client(), "bucket", "ck", wanted), wanted)
 
 
+@pytest.mark.parametrize("kind", ["THREAD", "PROCESS"])
+def test_a_background_save_that_fails_is_every_ranks_error_and_changes_nothing(own, kind):
+    ranks, access = 2, dcp_ranks.Access(own)
+    assert set(dcp_ranks.run(dcp_ranks.save_async, ranks, access, URI, 4, "THREAD").values()) == {""}
+    denied = {"error": {"code": "AccessDenied", "status": 403}}
+    own.faults().set([{"id": "denied", "when": {"operation": "PutObject", "key": "*__1_*.distcp"}, "do": denied}])
+    errors = dcp_ranks.run(dcp_ranks.save_async, ranks, access, URI, 5, kind)
+    own.faults().check()
+    assert len(errors) == ranks
+    assert all("AccessDenied" in text or "Forbidden" in text for text in errors.values()), errors
+    whole = dcp_ranks.whole_state(ranks, 4)
+    wanted = {key: whole[key] for key in ("of.0", "of.1", "all")}
+    assert dcp_io.same(dcp_io.loaded(own.client(), "bucket", "ck", wanted), wanted)
+
+
 def test_a_background_save_of_one_process(emulator, client, bucket):
     state = {"a": torch.ones(1000)}
     for cached in (False, True):

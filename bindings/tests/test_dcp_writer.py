@@ -6,6 +6,7 @@ import inspect
 import io
 import pickle
 import re
+import time
 import zipfile
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from penstock.dcp import (
     S3FileSystem,
     S3PrefixStrategyBase,
     S3StorageWriter,
+    _staging,
 )
 from penstock.dcp._shard import item_bytes, split
 from penstock.testing import Emulator
@@ -145,6 +147,26 @@ def test_large_tensors_go_out_in_parts(emulator, client, bucket):
     dcp_io.save(emulator, f"s3://{bucket}/ck", state)
     assert client.head_object(bucket, "ck/__0_0.distcp").size > 5 * 24_000_000
     assert dcp_io.same(dcp_io.loaded(client, bucket, "ck", state), state)
+
+
+def test_uploads_run_while_later_tensors_are_staged(own, monkeypatch):
+    """The last tensor is held back until the service has a part of the first one."""
+    parts = []
+
+    def held_back(item, tensor, fresh=False):
+        if item.index.fqn == "z":
+            until = time.monotonic() + 30
+            while not parts and time.monotonic() < until:
+                parts.extend(own.journal().entries(operations="UploadPart"))
+                time.sleep(0.01)
+        return dense(item, tensor, fresh)
+
+    dense = _staging.dense
+    monkeypatch.setattr(_staging, "dense", held_back)
+    state = {"a": torch.arange(18_000_000, dtype=torch.float32), "z": torch.ones(5)}  # enough for an upload of parts
+    dcp_io.save(own, "s3://bucket/ck", state)
+    assert parts, "nothing was sent before the last tensor was there"
+    assert dcp_io.same(dcp_io.loaded(own.client(), "bucket", "ck", state), state)
 
 
 def test_each_item_is_an_archive_where_the_metadata_says(emulator, client, bucket):

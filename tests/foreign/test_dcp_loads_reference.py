@@ -98,3 +98,28 @@ def test_kinds_of_reader_have_the_references_pattern_of_requests(place):
     for gap, expected in ((0, 3), (50_000, 2), (float("inf"), 1)):
         assert requests(S3StorageReader, penstock.S3ReaderConstructor.dcp_optimized(gap)) == expected
         assert requests(TheirReader, TheirConstructor.dcp_optimized(gap)) == expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "arguments"),
+    [("sequential", ()), ("range_based", ()), ("range_based", (0,)), ("range_based", (100_000,))],
+    ids=["sequential", "range_based", "range_based(0)", "range_based(100000)"],
+)
+def test_readers_of_a_kind_ask_for_the_references_ranges(place, kind, arguments):
+    saved = {f"{i:02}": torch.randn(5000) for i in range(12)}
+    uri = f"{place.uri}/ranges-{kind}-{len(arguments) and arguments[0]}"
+    dcp.save(saved, storage_writer=TheirWriter("us-east-1", uri), no_dist=True)
+    from s3torchconnector.s3reader import S3ReaderConstructor as TheirConstructor
+
+    def requests(reader, constructors) -> list[tuple[str, object]]:
+        wanted = {key: torch.zeros(5000) for key in ("00", "01", "04", "11")}
+        mark = place.emulator.journal().last
+        constructor = getattr(constructors, kind)(*arguments)
+        dcp.load(wanted, storage_reader=reader("us-east-1", uri, reader_constructor=constructor), no_dist=True)
+        assert all(torch.equal(wanted[key], saved[key]) for key in wanted)
+        entries = place.emulator.journal().entries(after=mark)
+        return [(entry.operation, entry.range) for entry in entries if entry.key.endswith(".distcp")]
+
+    theirs = requests(TheirReader, TheirConstructor)
+    assert len(theirs) == {(): 1 if kind == "sequential" else 2, (0,): 85, (100_000,): 6}[arguments]
+    assert requests(S3StorageReader, penstock.S3ReaderConstructor) == theirs

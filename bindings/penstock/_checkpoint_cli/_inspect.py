@@ -10,6 +10,16 @@ from ._dcp import Entry
 from ._output import many, one_line, print_json, size_text, table
 from ._place import Place, kind_of, metadata_below, place_of
 
+MOST_NAME = 80  # characters of a name for people; Lightning's callbacks have keys of 220 that begin alike
+
+
+def _shortened(name: str) -> str:
+    """Without its middle: the ends tell where it is and what it is."""
+    if len(name) <= MOST_NAME:
+        return name
+    begin = (MOST_NAME - 3) // 2
+    return f"{name[:begin]}...{name[begin + 3 - MOST_NAME :]}"
+
 
 def _document(entry: Entry) -> dict[str, Any]:
     shape = None if entry.shape is None else list(entry.shape)
@@ -19,7 +29,7 @@ def _document(entry: Entry) -> dict[str, Any]:
 def _row(document: dict[str, Any]) -> tuple[str, ...]:
     shape = "(pickled)" if document["shape"] is None else str(document["shape"])
     size = "?" if document["bytes"] is None else size_text(document["bytes"])
-    return (document["name"] or "(the whole file)", shape, document["dtype"] or "-", size, str(document["chunks"]))
+    return (_shortened(document["name"]) or "(the whole file)", shape, document["dtype"] or "-", size, str(document["chunks"]))
 
 
 def inspect(place: Place) -> dict[str, Any]:
@@ -54,6 +64,8 @@ def run(options: argparse.Namespace) -> int:
     total = size_text(sum(each["bytes"] or 0 for each in found["tensors"]))
     where = f"{many(found['objects'], 'object')} of {one_line(found['uri'])}"
     print(f"{many(len(found['tensors']), 'tensor')}, {total}, in {where}")
+    if any(len(each["name"]) > MOST_NAME for each in (*found["tensors"], *found["other"])):
+        print(f"Names of more than {MOST_NAME} characters are shortened in their middle; --json has them whole.")
     if found["classes"]:
         print(f"torch.load(weights_only=True) may refuse: {one_line(', '.join(found['classes']))}")
     return 0

@@ -158,12 +158,14 @@ class ReadFile(io.BufferedIOBase):
             raise translated(error, self.path) from error
 
     def readinto(self, buffer: Any, /) -> int:
+        """Fills the buffer with what follows. Returns the bytes it got: fewer at the end of the file."""
         try:
             return self._reader.readinto(buffer)
         except S3Exception as error:
             raise translated(error, self.path) from error
 
     def readinto1(self, buffer: Any, /) -> int:
+        """As :meth:`readinto`; may return before the buffer is full."""
         try:
             return self._reader.readinto1(buffer)
         except S3Exception as error:
