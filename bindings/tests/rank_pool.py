@@ -18,6 +18,7 @@ import torch.distributed as dist
 
 TIMEOUT_S = 170
 COLLECTIVE_TIMEOUT_S = 60
+MOST_GROUPS = 10  # of a process: torch keeps some of them for good, and each has threads of gloo
 _numbers = itertools.count()
 
 
@@ -63,6 +64,7 @@ class RankPool:
         return self
 
     def _start(self) -> None:
+        self._groups = 0
         for _ in range(self._size):
             ours, its = self._context.Pipe()
             process = self._context.Process(target=_serve, args=(its,))
@@ -87,6 +89,10 @@ class RankPool:
         Raises:
             AssertionError: It raised in one of them, or gave no answer in time.
         """
+        if self._groups >= MOST_GROUPS:
+            self._stop(at_once=False)
+            self._start()
+        self._groups += 1
         store = Path(self._folder.name) / f"store-{next(_numbers)}"
         answers = []
         try:
