@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 from urllib.parse import urlsplit
@@ -49,6 +50,13 @@ def _(trial: Trial) -> None:
         trial.expect(False, f"problem {i}")
 
 
+@suite.check("lacking", "a claim whose check takes every exception of its client for an answer")
+def _(trial: Trial) -> None:
+    with trial.case("tolerant"), contextlib.suppress(Exception):
+        trial.client.prefix_strategy_base()
+        raise NotRun("its client has none")
+
+
 @pytest.fixture
 def bench(standalone):
     with Bench(Access(standalone.endpoint, standalone.access_key, standalone.secret_key)) as instance:
@@ -63,17 +71,19 @@ def report(bench):
 def test_every_check_has_the_verdict_it_earned(report):
     assert {v.check: v.outcome for v in report.verdicts} == {
         "good": "passed", "bad": "failed", "stopped": "failed", "absent": "not run", "many": "failed",
+        "lacking": "not run",
     }  # fmt: skip
     assert report.verdict("sample/bad").problems == ["the number: expected 2, found 1", "second: OSError: no \x01 answer"]
     assert report.verdict("sample/stopped").problems == ["at once"]
     assert report.verdict("sample/absent").reason == "nothing to try it on"
+    assert report.verdict("sample/lacking").reason == "its client has none"
     assert report.verdict("sample/many").problems[-1] == "and 30 further problems"
     assert {v.client for v in report.verdicts} == {"penstock"}
 
 
 def test_the_json_report_has_all_of_it(report):
     document = json.loads(json.dumps(report.document()))
-    assert document["summary"] == {"passed": 1, "failed": 3, "not run": 1}
+    assert document["summary"] == {"passed": 1, "failed": 3, "not run": 2}
     assert document["verdicts"][0]["evidence"] == {"numbers": [1, 2]}
     assert document["verdicts"][0]["tables"][0]["rows"] == [["one", 1], ["many", 12345]]
     assert set(document["clients"]) == {"penstock"}
@@ -82,7 +92,7 @@ def test_the_json_report_has_all_of_it(report):
 def test_the_junit_report_is_what_build_servers_read(report):
     root = ElementTree.fromstring(report.junit())
     (one,) = root
-    assert (one.get("name"), one.get("tests"), one.get("failures"), one.get("skipped")) == ("sample (penstock)", "5", "3", "1")
+    assert (one.get("name"), one.get("tests"), one.get("failures"), one.get("skipped")) == ("sample (penstock)", "6", "3", "2")
     assert "no ? answer" in (one.find("testcase[@name='bad']/failure").text or "")
 
 

@@ -20,8 +20,11 @@ Outcome = Literal["passed", "failed", "not run"]
 MOST_PROBLEMS = 20  # of one check that a report names
 
 
-class NotRun(Exception):
-    """Raised in a check: it cannot be run here. The text says what is missing, and how to give it."""
+class NotRun(BaseException):
+    """Raised in a check: it cannot be run here. The text says what is missing, and how to give it.
+
+    No ``Exception``: a check that takes whatever its client raises for the client's failure does not take this for one.
+    """
 
 
 class Failed(Exception):
@@ -257,8 +260,6 @@ class Trial:
         before = len(self.verdict.problems)
         try:
             yield
-        except NotRun:
-            raise
         except Exception as error:
             self.verdict.problems.append(f"{type(error).__name__}: {error}")
         for i in range(before, len(self.verdict.problems)):

@@ -19,7 +19,7 @@ from torch.distributed.checkpoint.state_dict_saver import save
 
 from .._proxy import Answer, Exchange, Forward
 from .._records import Range, coalesced, length, union, without
-from .._suite import NotRun, Suite, Trial
+from .._suite import Suite, Trial
 from ..clients import Loader
 
 suite = Suite(
@@ -140,8 +140,6 @@ def _load_all(trial: Trial) -> list[Job]:
                     loaded = _load(trial, saved, names, loader, gap)
                     wrong = [name for name in names if not torch.equal(loaded[name], saved.state[name])]
                     problem = f"other values than were saved: {', '.join(wrong)}" if wrong else ""
-                except NotRun:
-                    raise
                 except Exception as error:
                     problem = f"{type(error).__name__}: {error}"
                 fetched = {key: trial.records.fetched(key) for key in saved.files(names)}
@@ -300,8 +298,6 @@ def replaced_meanwhile(trial: Trial) -> None:
         with trial.case(loader_name), trial.proxy.using(_Replacing(trial, saved.bucket, key, other).hook):
             try:
                 loaded = _load(trial, saved, names, loader, 0)
-            except NotRun:
-                raise
             except Exception as error:
                 trial.evidence(**{loader_name: f"{type(error).__name__}: {error}"[:300]})
                 continue
