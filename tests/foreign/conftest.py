@@ -22,18 +22,6 @@ _numbers = itertools.count()
 START_TIMEOUT_S = 30
 
 
-@pytest.fixture(scope="session")
-def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """A self-signed certificate for 127.0.0.1 and localhost, and its key."""
-    folder = tmp_path_factory.mktemp("tls")
-    pem, key = folder / "cert.pem", folder / "key.pem"
-    command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"]
-    command += ["-keyout", str(key), "-out", str(pem), "-subj", "/CN=localhost"]
-    command += ["-addext", "subjectAltName=DNS:localhost,DNS:*.localhost,IP:127.0.0.1"]
-    subprocess.run(command, check=True, capture_output=True)
-    return pem, key
-
-
 @pytest.fixture(scope="session", params=["http", "https"])
 def s3(request: pytest.FixtureRequest, certificate: tuple[Path, Path]) -> Iterator[SimpleNamespace]:
     """The emulator, over plain HTTP and over TLS, with what a client needs to reach it."""

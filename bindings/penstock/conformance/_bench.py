@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import secrets
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -26,15 +27,24 @@ if TYPE_CHECKING:
 Made = TypeVar("Made")
 
 
+def _ca_of_environment() -> str | None:
+    return os.environ.get("AWS_CA_BUNDLE") or None
+
+
 @dataclass(frozen=True)
 class Access:
-    """An endpoint and the key that may do everything there."""
+    """An endpoint and the key that may do everything there.
+
+    Attributes:
+        ca: PEM file to trust over https; what ``AWS_CA_BUNDLE`` names unless given, None: what the system trusts.
+    """
 
     endpoint: str
     access_key: str
     secret_key: str = field(repr=False)
     region: str = "us-east-1"
     session_token: str | None = field(default=None, repr=False)
+    ca: str | None = field(default_factory=_ca_of_environment)
 
     def at(self, endpoint: str) -> Access:
         """The same by another way."""
@@ -50,6 +60,7 @@ class Access:
                 "AWS_REGION": self.region,
                 "AWS_DEFAULT_REGION": self.region,
                 **({"AWS_SESSION_TOKEN": self.session_token} if self.session_token else {}),
+                **({"AWS_CA_BUNDLE": self.ca} if self.ca else {}),
             }
         )
 
@@ -63,7 +74,9 @@ class Bench:
         seed: What samples are chosen by.
         thorough: Everything, instead of a sample.
         second: A key of another account, for the wire cases that need one.
-        ca: PEM certificate to trust over https, for the wire cases.
+
+    Raises:
+        ValueError, OSError: the endpoint is none, or its certificate cannot be read.
     """
 
     def __init__(
@@ -74,7 +87,6 @@ class Bench:
         seed: int = 1,
         thorough: bool = False,
         second: Access | None = None,
-        ca: str | None = None,
     ) -> None:
         if urlsplit(access.endpoint).scheme not in ("http", "https"):
             raise ValueError(f"'{access.endpoint}' is no endpoint; write http://host:port or https://host")
@@ -83,7 +95,6 @@ class Bench:
         self.seed = seed
         self.thorough = thorough
         self.second = second
-        self.ca = ca
         self.store = Store(access)
         self.proxy = RecordingProxy(access)
         self._prefix = f"conf-{secrets.token_hex(4)}"

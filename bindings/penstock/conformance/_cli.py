@@ -52,7 +52,7 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     )
     add("--second-access-key", metavar="ID", help="of another account, for the wire cases that need one")
     add("--second-secret-key", metavar="SECRET")
-    add("--ca", metavar="FILE", help="PEM certificate to trust over https, for the wire cases")
+    add("--ca", metavar="FILE", help="PEM certificate to trust over https; AWS_CA_BUNDLE unless given, else the system's")
     add(
         "--client",
         action="append",
@@ -164,7 +164,7 @@ def _check_answers(access: Access, admin: Admin | None, ca: str | None) -> None:
 def _bench(options: argparse.Namespace) -> Iterator[Bench]:
     from ._bench import Bench
 
-    sample = {"seed": options.seed, "thorough": options.thorough, "ca": options.ca}
+    sample = {"seed": options.seed, "thorough": options.thorough}
     with _target(options) as (access, second, admin), Bench(access, admin=admin, second=second, **sample) as bench:
         yield bench
 
@@ -172,6 +172,7 @@ def _bench(options: argparse.Namespace) -> Iterator[Bench]:
 @contextmanager
 def _target(options: argparse.Namespace) -> Iterator[tuple[Access, Access | None, Admin | None]]:
     """Who is judged, a second account there, and its admin API."""
+    from . import _tls
     from ._admin import Admin
     from ._bench import Access
 
@@ -184,7 +185,11 @@ def _target(options: argparse.Namespace) -> Iterator[tuple[Access, Access | None
     if not (options.access_key and options.secret_key):
         raise ValueError("which key? Give --access-key and --secret-key, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
     endpoint = options.endpoint.rstrip("/")
-    access = Access(endpoint, options.access_key, options.secret_key, options.region, os.environ.get("AWS_SESSION_TOKEN"))
+    if options.ca:
+        _tls.context(options.ca)  # so that one that cannot be read is told by its name
+    trusted = {"ca": options.ca} if options.ca else {}
+    token = os.environ.get("AWS_SESSION_TOKEN")
+    access = Access(endpoint, options.access_key, options.secret_key, options.region, token, **trusted)
     second = Access(endpoint, options.second_access_key, options.second_secret_key) if options.second_access_key else None
     admin = Admin(options.admin, token=options.admin_token or "") if options.admin else None
     _check_answers(access, admin, options.ca)

@@ -17,6 +17,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from . import _tls
 from ._records import Record, Records
 
 if TYPE_CHECKING:
@@ -90,6 +91,7 @@ class RecordingProxy:
 
     def __init__(self, access: Access, *, resign: bool | None = None) -> None:
         self._access = access
+        self._open = _opener(access)
         self._resign = access.endpoint.endswith(".amazonaws.com") if resign is None else resign
         self._hooks: list[Hook] = []
         self._records: list[Record] = []
@@ -204,13 +206,20 @@ def _note(record: Record, answer: Answer) -> None:
         record.fetched = (int(sent[1]), int(sent[1]) + len(answer.body))
 
 
+def _opener(access: Access) -> Callable[[], http.client.HTTPConnection]:
+    """Makes connections to an endpoint."""
+    parts = urlsplit(access.endpoint)
+    host, port = parts.hostname or "", parts.port
+    if parts.scheme == "https":
+        return functools.partial(http.client.HTTPSConnection, host, port, timeout=TIMEOUT_S, context=_tls.context(access.ca))
+    return functools.partial(http.client.HTTPConnection, host, port, timeout=TIMEOUT_S)
+
+
 class _Upstream:
     """A connection to the endpoint, kept as long as the client's own."""
 
-    def __init__(self, endpoint: str) -> None:
-        parts = urlsplit(endpoint)
-        kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
-        self._open = functools.partial(kind, parts.hostname or "", parts.port, timeout=TIMEOUT_S)
+    def __init__(self, make: Callable[[], http.client.HTTPConnection]) -> None:
+        self._open = make
         self._connection: http.client.HTTPConnection | None = None
 
     def send(self, method: str, target: str, headers: Headers, body: bytes) -> Answer:
@@ -273,7 +282,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def setup(self) -> None:
         super().setup()
-        self.upstream = _Upstream(self.server.proxy._access.endpoint)
+        self.upstream = _Upstream(self.server.proxy._open)
         with self.server.lock:
             self.server.connections.add(self.connection)
 

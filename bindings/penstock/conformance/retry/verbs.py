@@ -9,7 +9,8 @@ from typing import Any
 
 from ... import S3Client, S3Exception
 from .._bench import Access
-from .._store import client_config
+from .._store import client, client_config
+from .._suite import NotRun
 
 KEY, OTHER = "object", "other"
 DATA = bytes(range(256)) * 8
@@ -25,7 +26,7 @@ class Scene:
 
     def __init__(self, access: Access, bucket: str) -> None:
         self.bucket = bucket
-        self._client = S3Client(access.region, endpoint=access.endpoint, s3client_config=client_config(access))
+        self._client = client(access)
         self.upload = ""
         self.parts: list[tuple[int, str, str]] = []
         self.etag = ""
@@ -187,6 +188,11 @@ class Boto3(Verbs):
 
 class Reference(Verbs):
     """Of the connector's S3Client: it uploads in parts, whatever the size."""
+
+    def __init__(self, access: Access) -> None:
+        super().__init__(access)
+        if access.ca and access.endpoint.startswith("https:"):
+            raise NotRun("s3torchconnector cannot be told which certificate to trust")
 
     def call(self, verb: str, scene: Scene) -> Any:
         from s3torchconnector import S3ClientConfig

@@ -38,7 +38,7 @@ class Directory:
 
     def __init__(self, bench: Bench) -> None:
         access = bench.access
-        self._connection = Connection(access.endpoint, bench.ca)
+        self._connection = Connection(access.endpoint, access.ca)
         identity = Identity(access.access_key, access.secret_key)
         self._target = requests.Target(access.endpoint, self._connection.host, access.region, identity)
         self._token = access.session_token

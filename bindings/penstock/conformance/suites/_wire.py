@@ -24,7 +24,7 @@ class Judge:
 @contextmanager
 def _judge(bench: Bench) -> Iterator[Judge]:
     second = _identity(bench.second) if bench.second else None
-    runner = Runner(bench.access.endpoint, _identity(bench.access), bench.access.region, second, bench.ca)
+    runner = Runner(bench.access.endpoint, _identity(bench.access), bench.access.region, second, bench.access.ca)
     try:
         yield Judge(runner)
     finally:

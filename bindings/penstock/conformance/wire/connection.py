@@ -8,6 +8,8 @@ import ssl
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from .. import _tls as tls
+
 TIMEOUT_S = 30
 
 
@@ -36,7 +38,7 @@ class Connection:
         parts = urlsplit(endpoint)
         self.host = parts.netloc
         self._address = (parts.hostname or "", parts.port or (443 if parts.scheme == "https" else 80))
-        self._tls = ssl.create_default_context(cafile=ca_file) if parts.scheme == "https" else None
+        self._tls = tls.context(ca_file) if parts.scheme == "https" else None
         self._socket: socket.socket | None = None
 
     def close(self) -> None:
