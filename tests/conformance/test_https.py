@@ -58,3 +58,11 @@ def test_a_certificate_that_is_not_trusted_is_an_error_and_no_list_of_failures(e
     assert out == ""
     assert "certificate" in err
     assert all(path in err for path in told[1:])
+
+
+def test_a_key_that_nobody_has_is_an_error_over_https_too(emulator, certificate, capsys):
+    wrong = ["--secret-key", "wrong", "--ca", str(certificate[0]), "--client", "boto3"]
+    assert main([*ask(emulator, *wrong), *chosen("wire/ranges/part-first-nine")]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "SignatureDoesNotMatch" in err

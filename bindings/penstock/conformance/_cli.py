@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import functools
-import http.client
 import json
 import os
 import sys
@@ -130,32 +129,21 @@ def _check_writable(path: Path) -> None:
         raise PermissionError(f"a report cannot be written to '{path}': no permission")
 
 
-def _check_answers(access: Access, admin: Admin | None, ca: str | None) -> None:
+def _check_answers(access: Access, admin: Admin | None) -> None:
     """One request to the endpoint and one to its admin API: whether there is anything to judge.
 
     Raises:
         OSError: nobody answers.
         S3Exception: nobody does, or the key is none.
     """
-    from .. import S3Client, S3Exception, S3UnauthenticatedError
-    from ._store import client_config
-    from .wire.connection import Connection
+    from .. import S3Exception, S3UnauthenticatedError
+    from ._store import client
 
-    if ca:  # which the client knows nothing of
-        connection = Connection(access.endpoint, ca)
-        try:
-            connection.send("GET", f"GET / HTTP/1.1\r\nHost: {connection.host}\r\n\r\n".encode(), b"")
-        except (OSError, http.client.HTTPException) as error:
-            raise OSError(f"no answer from {access.endpoint}: {error}") from None
-        finally:
-            connection.close()
-    else:
-        config = client_config(access, max_attempts=1)
-        try:
-            next(S3Client(access.region, endpoint=access.endpoint, s3client_config=config).list_objects(NO_BUCKET), None)
-        except S3Exception as error:
-            if isinstance(error, S3UnauthenticatedError) or not error.status:
-                raise
+    try:
+        next(client(access, max_attempts=1).list_objects(NO_BUCKET), None)
+    except S3Exception as error:
+        if isinstance(error, S3UnauthenticatedError) or not error.status:
+            raise
     if admin:
         admin.ask("GET", f"limits/{admin.namespace}")
 
@@ -192,7 +180,7 @@ def _target(options: argparse.Namespace) -> Iterator[tuple[Access, Access | None
     access = Access(endpoint, options.access_key, options.secret_key, options.region, token, **trusted)
     second = Access(endpoint, options.second_access_key, options.second_secret_key) if options.second_access_key else None
     admin = Admin(options.admin, token=options.admin_token or "") if options.admin else None
-    _check_answers(access, admin, options.ca)
+    _check_answers(access, admin)
     yield access, second, admin
 
 
