@@ -5,8 +5,11 @@ The client is boto3, for which nobody waits until torch is imported.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import socket
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from penstock.__main__ import main
@@ -44,6 +47,34 @@ def nobody():
     return f"http://127.0.0.1:{port}"
 
 
+@pytest.fixture
+def http_server():
+    """Starts one that answers every request alike; its URL."""
+    with contextlib.ExitStack() as stack:
+
+        def start(status, body):
+            class Answers(BaseHTTPRequestHandler):
+                def do_GET(self):
+                    self.send_response(status)
+                    self.send_header("Content-Length", str(len(body)))
+                    if status == 302:
+                        self.send_header("Location", "http://127.0.0.1:1/login")
+                    self.end_headers()
+                    self.wfile.write(body)
+
+                def log_message(self, *_):
+                    pass
+
+            server = stack.enter_context(ThreadingHTTPServer(("127.0.0.1", 0), Answers))
+            thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+            thread.start()
+            stack.callback(thread.join)
+            stack.callback(server.shutdown)
+            return f"http://127.0.0.1:{server.server_port}"
+
+        yield start
+
+
 def at(emulator, **other):
     key = {"--access-key": emulator.access_key, "--secret-key": emulator.secret_key, "--client": "boto3", **other}
     return ["conformance", "--endpoint", emulator.endpoint, *(text for pair in key.items() for text in pair)]
@@ -61,6 +92,18 @@ def test_a_key_that_nobody_has_is_an_error_and_no_list_of_failures(standalone, m
     out, err = capsys.readouterr()
     assert out == ""
     assert "InvalidAccessKeyId" in err
+
+
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [(200, b"<html>Welcome</html>"), (200, b""), (302, b""), (404, b"<html>not found</html>"), (500, b"oops")],
+)
+def test_a_server_that_does_not_speak_s3_is_an_error_and_no_list_of_failures(http_server, mine, capsys, status, body):
+    endpoint = http_server(status, body)
+    assert main(["conformance", "--endpoint", endpoint, "--access-key", "a", "--secret-key", "b", "--client", "boto3", mine]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert f"{endpoint} does not answer as S3 does" in err
 
 
 @pytest.mark.parametrize(("path", "says"), [("missing/report.json", "there is no folder"), ("", "is a folder")])

@@ -66,15 +66,18 @@ def test_references_are_filled_and_unknown_ones_refused():
 
 
 class _Wrong(BaseHTTPRequestHandler):
-    """Answers 200 with nothing to everything, as a server that ignores what it is asked."""
+    """Answers 200 to everything, with nothing or an empty listing, as a server that ignores what it is asked."""
 
     protocol_version = "HTTP/1.1"
 
     def do_GET(self) -> None:
         self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        listing = b'<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"></ListBucketResult>'
+        body = listing if "list-type=2" in self.path else b""
         self.send_response(200)
-        self.send_header("Content-Length", "0")
+        self.send_header("Content-Length", str(len(body)))
         self.end_headers()
+        self.wfile.write(body)
 
     do_PUT = do_POST = do_DELETE = do_HEAD = do_GET  # noqa: N815
 

@@ -133,8 +133,8 @@ def _check_answers(access: Access, admin: Admin | None) -> None:
     """One request to the endpoint and one to its admin API: whether there is anything to judge.
 
     Raises:
-        OSError: nobody answers.
-        S3Exception: nobody does, or the key is none.
+        OSError: nobody answers as S3 does.
+        S3Exception: nobody answers, or the key is none.
     """
     from .. import S3Exception, S3UnauthenticatedError
     from ._store import client
@@ -144,6 +144,8 @@ def _check_answers(access: Access, admin: Admin | None) -> None:
     except S3Exception as error:
         if isinstance(error, S3UnauthenticatedError) or not error.status:
             raise
+        if not error.code or error.code.isdigit():  # no listing, and no error document, whose code is a name
+            raise OSError(f"{access.endpoint} does not answer as S3 does: {error}") from None
     if admin:
         admin.ask("GET", f"limits/{admin.namespace}")
 
