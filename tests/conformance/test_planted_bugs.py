@@ -6,19 +6,22 @@ second kind does to ours it would do to any other client.
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
+import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from unittest import mock
 
 import pytest
-from penstock import S3IterableDataset, _iterable_dataset
+from penstock import S3Exception, S3IterableDataset, _core, _iterable_dataset
 from penstock._object_iterator import Position, Share
+from penstock._writer import S3Writer
 from penstock.conformance import Access, Bench, run, suites
 from penstock.conformance._admin import Admin
 from penstock.conformance._proxy import Answer, RecordingProxy
 from penstock.conformance.clients._penstock import Penstock
-from penstock.conformance.retry.verbs import Ours
+from penstock.conformance.suites._directory_bucket import complete_body
 from penstock.dcp import S3StorageReader, S3StorageWriter
 from penstock.dcp.s3_prefix_strategy import HexPrefixStrategy
 
@@ -187,15 +190,84 @@ def asks_for_each_item_alone(bench):
 def retries_what_it_must_not(bench):
     """A write that S3 refused is sent again."""
 
-    def call(self, verb, scene):
+    def complete_multipart_upload(self, *args):
         try:
-            return original(self, verb, scene)
-        except Exception:
-            return original(self, verb, scene)
+            return original(self, *args)
+        except S3Exception:
+            return original(self, *args)
 
-    original = Ours.call
+    original = _core.Client.complete_multipart_upload
     bench.thorough = True  # the refusals are a few of the failures, and a sample may have none of them
-    return broken(Ours, "call", call)
+    return broken(_core.Client, "complete_multipart_upload", complete_multipart_upload)
+
+
+# ---- bugs of writes
+
+
+def publishes_what_an_exception_ended(bench):
+    """Leaving a writer closes it, however it is left."""
+    return broken(S3Writer, "__exit__", lambda self, *_: self.close())
+
+
+def completes_what_it_should_give_up(bench):
+    """An upload that is given up is completed with the parts that are there."""
+    parts: dict[str, dict[int, str]] = {}
+    one_is_there = threading.Event()
+
+    def hook(exchange, forward):
+        query, operation = exchange.record.query, exchange.record.operation
+        if operation == "AbortMultipartUpload" and one_is_there.wait(10):
+            there = sorted(parts.get(query["uploadId"], {}).items())
+            exchange.method, exchange.body, exchange.changed = "POST", complete_body(there).encode(), True
+            exchange.set_header("Content-Length", str(len(exchange.body)))
+        answer = forward(exchange)
+        if operation == "UploadPart":
+            parts.setdefault(query["uploadId"], {})[int(query["partNumber"])] = answer.header("etag")
+            one_is_there.set()
+        return answer
+
+    return meddled(bench, hook)
+
+
+def publishes_parts_as_they_come(bench):
+    """Each part is written under the object's name, too; a write that comes to its end leaves the whole object."""
+
+    def hook(exchange, forward):
+        if exchange.record.operation == "UploadPart":
+            early = dataclasses.replace(exchange, target=exchange.target.partition("?")[0], changed=True)
+            forward(early)
+        return forward(exchange)
+
+    return meddled(bench, hook)
+
+
+def drops_if_none_match(bench):
+    def hook(exchange, forward):
+        if exchange.header("if-none-match"):
+            exchange.set_header("If-None-Match", None)
+        return forward(exchange)
+
+    return meddled(bench, hook)
+
+
+def drops_if_match_of_a_write(bench):
+    return drops_if_match(bench)
+
+
+def forgets_that_none_may_be_there(bench):
+    def put_object(self, *args, if_none_match=False, **named):
+        return original(self, *args, **named)
+
+    original = _core.Client.put_object
+    return broken(_core.Client, "put_object", put_object)
+
+
+def forgets_which_one_may_be_there(bench):
+    def put_object(self, *args, if_match=None, **named):
+        return original(self, *args, **named)
+
+    original = _core.Client.put_object
+    return broken(_core.Client, "put_object", put_object)
 
 
 # The check that is there for it, and what the check has to say.
@@ -213,6 +285,13 @@ BUGS = {
     ignores_a_changed_etag: ("dcp-ranges/replaced-meanwhile", "the load ended without an error"),
     asks_for_each_item_alone: ("dcp-ranges/coalesced", " stretches of run/step-1/__0_0.distcp"),
     retries_what_it_must_not: ("retry/complete-multipart-upload", "was tried again: 2 requests"),
+    forgets_that_none_may_be_there: ("retry/put-object-if-none-match", "was done where its condition does not hold"),
+    forgets_which_one_may_be_there: ("retry/put-object-if-match", "was done where its condition does not hold"),
+    publishes_what_an_exception_ended: ("writes/left", "small, of a new object: what is there: expected [], found ['key']"),
+    completes_what_it_should_give_up: ("writes/left", "large, over an object: the object that was there is another one"),
+    publishes_parts_as_they_come: ("writes/killed", "the object that was there is another one"),
+    drops_if_none_match: ("writes/only-if-absent", "large: published without if-none-match: "),
+    drops_if_match_of_a_write: ("writes/only-if-unchanged", "the caller was told that it was written, over another object"),
 }
 
 
@@ -247,4 +326,4 @@ def test_without_a_bug_those_checks_pass(bench):
 def test_there_are_at_least_ten_bugs_of_every_kind():
     assert len(BUGS) >= 10
     kinds = [name for name, _ in itertools.groupby(check.partition("/")[0] for check, _ in BUGS.values())]
-    assert kinds == ["sharding", "prefixes", "dcp-ranges", "retry"]
+    assert kinds == ["sharding", "prefixes", "dcp-ranges", "retry", "writes"]

@@ -19,10 +19,11 @@ ELSEWHERE = ("wire", "matrix")
 MINE = [name for name in suites.KNOWN if name not in ELSEWHERE]
 
 # What the reference connector does not do: its rank is fixed when a dataset is made, and its loads read one range after the
-# other, each of whatever version is there.
+# other, each of whatever version is there. A writer of its that is left by an exception publishes when it is collected.
 REFERENCE_FAILS = {
     "sharding": {"sharding/made-before-the-group"},
     "dcp-ranges": {"dcp-ranges/parallel", "dcp-ranges/one-etag", "dcp-ranges/replaced-meanwhile"},
+    "writes": {"writes/left"},
 }
 
 

@@ -293,7 +293,11 @@ class _Handler(BaseHTTPRequestHandler):
         super().finish()
 
     def _serve(self) -> None:
-        body = self._body()
+        try:
+            body = self._body()
+        except (OSError, ValueError):  # the client is gone; what it did not finish is nobody's request
+            self.close_connection = True
+            return
         headers = [(name, value) for name, value in self.headers.items() if name.lower() not in _HOP]
         if body and not self.headers.get("content-length"):
             headers.append(("Content-Length", str(len(body))))
@@ -311,12 +315,18 @@ class _Handler(BaseHTTPRequestHandler):
         if "chunked" in (self.headers.get("transfer-encoding") or "").lower():
             pieces = []
             while size := int(self.rfile.readline().split(b";")[0], 16):
-                pieces.append(self.rfile.read(size))
+                pieces.append(self._exactly(size))
                 self.rfile.readline()
             while self.rfile.readline().strip():
                 pass
             return b"".join(pieces)
-        return self.rfile.read(int(self.headers.get("content-length") or 0))
+        return self._exactly(int(self.headers.get("content-length") or 0))
+
+    def _exactly(self, size: int) -> bytes:
+        data = self.rfile.read(size)
+        if len(data) < size:
+            raise ConnectionError(f"the client sent {len(data)} of {size} bytes")
+        return data
 
     def _answer(self, answer: Answer) -> None:
         self.send_response_only(answer.status, answer.reason or None)

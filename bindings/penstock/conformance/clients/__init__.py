@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from .._suite import NotRun
@@ -78,6 +78,14 @@ class Client(ABC):
     def put(self, bucket: str, key: str, data: bytes) -> None:
         """Writes an object."""
         raise self._lacks("way to write objects")
+
+    def write(self, bucket: str, key: str, pieces: Iterable[bytes]) -> None:
+        """Writes an object out of pieces as they come, in parts of 8 MiB at most. What their iterator raises ends the write."""
+        raise self._lacks("way to write objects piece by piece")
+
+    def put_if(self, bucket: str, key: str, data: bytes, *, etag: str | None) -> None:
+        """Writes an object where the one that is there has this ETag; None: where there is none. Raises where that is not so."""
+        raise self._lacks("way to write objects under a condition")
 
     def get(self, bucket: str, key: str) -> bytes:
         """Reads an object."""

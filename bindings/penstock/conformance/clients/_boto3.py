@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import boto3
@@ -53,6 +54,31 @@ class Boto3(Client):
     def put(self, bucket: str, key: str, data: bytes) -> None:
         self._client.put_object(Bucket=bucket, Key=key, Body=data)
 
+    def write(self, bucket: str, key: str, pieces: Iterable[bytes]) -> None:
+        self._client.upload_fileobj(_File(pieces), bucket, key)
+
+    def put_if(self, bucket: str, key: str, data: bytes, *, etag: str | None) -> None:
+        condition = {"IfNoneMatch": "*"} if etag is None else {"IfMatch": etag}
+        self._client.put_object(Bucket=bucket, Key=key, Body=data, **condition)
+
     def get(self, bucket: str, key: str) -> bytes:
         data: bytes = self._client.get_object(Bucket=bucket, Key=key)["Body"].read()
+        return data
+
+
+class _File:
+    """What pieces are to boto3."""
+
+    def __init__(self, pieces: Iterable[bytes]) -> None:
+        self._pieces = iter(pieces)
+        self._left = b""
+
+    def read(self, size: int = -1) -> bytes:
+        while size < 0 or len(self._left) < size:
+            piece = next(self._pieces, None)
+            if piece is None:
+                break
+            self._left += piece
+        end = len(self._left) if size < 0 else size
+        data, self._left = self._left[:end], self._left[end:]
         return data

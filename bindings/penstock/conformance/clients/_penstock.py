@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ... import S3Client, S3IterableDataset, S3ReaderConstructor, __version__, dcp
@@ -76,6 +76,23 @@ class Penstock(Client):
     def put(self, bucket: str, key: str, data: bytes) -> None:
         with self._client().put_object(bucket, key) as writer:
             writer.write(data)
+
+    def write(self, bucket: str, key: str, pieces: Iterable[bytes]) -> None:
+        with self._in_parts().put_object(bucket, key) as writer:
+            for piece in pieces:
+                writer.write(piece)
+
+    def put_if(self, bucket: str, key: str, data: bytes, *, etag: str | None) -> None:
+        if etag is not None:  # which the writers have no argument for
+            self._client()._client.put_object(bucket, key, data, if_match=etag.strip('"'))
+            return
+        with self._in_parts().put_object(bucket, key, if_none_match=True) as writer:
+            writer.write(data)
+
+    def _in_parts(self) -> S3Client:
+        """Uploads in parts from a few MiB on, and not from 64 MiB on as by itself."""
+        config = client_config(self.access, part_size=5 << 20)
+        return S3Client(self.access.region, endpoint=self.access.endpoint, s3client_config=config)
 
     def get(self, bucket: str, key: str) -> bytes:
         return self._client().get_object(bucket, key).read()

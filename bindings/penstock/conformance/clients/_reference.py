@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import s3torchconnector as connector
@@ -71,6 +71,11 @@ class Reference(Client):
     def put(self, bucket: str, key: str, data: bytes) -> None:
         with self._checkpoint.writer(f"s3://{bucket}/{key}") as writer:
             writer.write(data)
+
+    def write(self, bucket: str, key: str, pieces: Iterable[bytes]) -> None:
+        with self._checkpoint.writer(f"s3://{bucket}/{key}") as writer:
+            for piece in pieces:
+                writer.write(piece)
 
     def get(self, bucket: str, key: str) -> bytes:
         with self._checkpoint.reader(f"s3://{bucket}/{key}") as reader:

@@ -12,6 +12,7 @@ KNOWN = {
     "sharding": "every object exactly once over ranks, workers and interruptions",
     "prefixes": "keys of prefix strategies, their spread over partitions, and the 503s they meet",
     "dcp-ranges": "which bytes a load of a distributed checkpoint fetches, and of which version",
+    "writes": "what a write publishes that is left, killed, or not under its condition",
     "express": "S3 Express One Zone of a server: names, sessions, listings, appends, renames",
     "express-client": "S3 Express One Zone of a client: hosts, one session for all, renames",
     "retry": "verb by verb and failure by failure what is asked again, and what is not",

@@ -16,6 +16,7 @@ from ._directory_bucket import ZONE
 
 SAMPLE = 6  # failures of each verb that a run which is not thorough takes
 MOST_ATTEMPTS = 10
+UNDER_A_CONDITION = ("PutObject, If-None-Match", "PutObject, If-Match")
 
 suite = Suite(
     "retry",
@@ -56,9 +57,12 @@ def _of(verb: Verb) -> Callable[[Trial], None]:
         trial.admin_for("faults")
         verbs = kind(trial.bench.access)
         try:
-            verbs.call(verb.name, _scene(trial, verb))
+            scene = _scene(trial, verb)
+            verbs.call(verb.name, scene)
         except NotImplementedError:
             raise NotRun(f"{trial.client.name} has no {verb.name}") from None
+        if verb.name in UNDER_A_CONDITION:
+            _expect_refused(trial, verb, verbs, scene)
         failures = trial.sample([failure for failure in FAILURES if applies(verb, failure)], SAMPLE)
         attempted = _attempt(trial, verbs, verb, failures)
         for one in attempted:
@@ -72,6 +76,15 @@ def _of(verb: Verb) -> Callable[[Trial], None]:
         )  # fmt: skip
 
     return run
+
+
+def _expect_refused(trial: Trial, verb: Verb, verbs: Verbs, scene: Scene) -> None:
+    """The verb has been done, and thereby its condition holds no more."""
+    try:
+        verbs.call(verb.name, scene)
+    except Exception:
+        return
+    trial.expect(False, f"{verb.name} was done where its condition does not hold")
 
 
 def _scene(trial: Trial, verb: Verb) -> Scene:
