@@ -65,6 +65,26 @@ def test_a_server_that_is_not_broken_passes(standalone, check):
     assert (verdict.outcome, verdict.problems) == ("passed", [])
 
 
+def does_not_rename(exchange, forward):
+    """RenameObject is answered as if it were done."""
+    return Answer(200) if exchange.record.operation == "RenameObject" else forward(exchange)
+
+
+@pytest.mark.parametrize(
+    ("server", "checks", "says"),
+    [
+        (gives_no_session, {"one-session", "session-tokens", "listing", "rename"}, "the endpoint gives no sessions"),
+        (does_not_rename, {"rename"}, "the endpoint renames no objects"),
+    ],
+)
+def test_a_client_is_not_blamed_for_what_the_server_lacks(standalone, server, checks, says):
+    access = Access(standalone.endpoint, standalone.access_key, standalone.secret_key, standalone.region)
+    with RecordingProxy(access) as between, between.using(server), Bench(access.at(between.endpoint)) as bench:
+        verdicts = run([suites.find("express-client")], bench, [Penstock], only=sorted(f"/{check}" for check in checks)).verdicts
+    assert {verdict.check: verdict.outcome for verdict in verdicts} == dict.fromkeys(checks, "not run")
+    assert all(says in verdict.reason for verdict in verdicts)
+
+
 class NamesThatGrow(HexPrefixStrategy):
     """Takes itself for one that spreads, and begins every name with a number that only grows."""
 
