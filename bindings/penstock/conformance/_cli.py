@@ -78,10 +78,10 @@ def _run(options: argparse.Namespace) -> int:
         return 0
     from . import clients
     from ._bench import run
-    from ._report import Report
+    from ._report import Report, check_writable
 
     for path in filter(None, (options.json, options.junit, options.html)):
-        _check_writable(Path(path))
+        check_writable(Path(path))
     chosen = [suites.find(name) for name in options.suites or suites.KNOWN]
     under_test = [clients.find(name) for name in options.clients or ["penstock"]]
     report = Report("", options.seed, options.thorough)
@@ -113,20 +113,6 @@ def _write(report: Report, options: argparse.Namespace) -> None:
         Path(options.junit).write_text(report.junit(), encoding="utf-8")
     if options.html:
         Path(options.html).write_text(_html.page(report), encoding="utf-8")
-
-
-def _check_writable(path: Path) -> None:
-    """Before a run that takes minutes, whose report would have nowhere to go.
-
-    Raises:
-        OSError: a report cannot be written there.
-    """
-    if path.is_dir():
-        raise IsADirectoryError(f"'{path}' is a folder; a report is written to a file")
-    if not path.parent.is_dir():
-        raise FileNotFoundError(f"a report cannot be written to '{path}': there is no folder '{path.parent}'")
-    if not os.access(path if path.exists() else path.parent, os.W_OK):
-        raise PermissionError(f"a report cannot be written to '{path}': no permission")
 
 
 def _check_answers(access: Access, admin: Admin | None) -> None:

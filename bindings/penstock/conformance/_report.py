@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
@@ -167,3 +169,17 @@ def _junit_case(suite: ElementTree.Element, verdict: Verdict) -> None:
 def _clean(text: str) -> str:
     """Without characters that XML has no way to write."""
     return "".join(c if c in "\n\t" or c >= " " else "?" for c in text)
+
+
+def check_writable(path: Path) -> None:
+    """Before a run that takes minutes, whose report would have nowhere to go.
+
+    Raises:
+        OSError: a report cannot be written there.
+    """
+    if path.is_dir():
+        raise IsADirectoryError(f"'{path}' is a folder; a report is written to a file")
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"a report cannot be written to '{path}': there is no folder '{path.parent}'")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise PermissionError(f"a report cannot be written to '{path}': no permission")
