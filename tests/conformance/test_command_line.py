@@ -124,6 +124,49 @@ def test_an_interrupted_run_reports_what_was_run(tmp_path, standalone, mine, cap
     assert [verdict["check"] for verdict in document["verdicts"]] == ["first"]
 
 
+def test_a_check_that_ends_the_program_has_failed_and_the_others_are_run(tmp_path, monkeypatch, standalone, capsys):
+    (tmp_path / "suite_that_ends.py").write_text(
+        MINE.replace("pass\n", "raise SystemExit(0)\n").replace("KeyboardInterrupt", "OSError")
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    assert main([*at(standalone), "suite_that_ends:suite"]) == 1
+    out, _ = capsys.readouterr()
+    assert "FAILED  mine/first [boto3]: holds\n    SystemExit: 0" in out
+    assert "FAILED  mine/second [boto3]" in out
+
+
+def test_a_suite_that_ends_the_program_when_it_is_imported_is_an_error(tmp_path, monkeypatch, standalone, capsys):
+    (tmp_path / "suite_that_is_a_program.py").write_text("raise SystemExit(0)\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert main([*at(standalone), "suite_that_is_a_program:suite"]) == 2
+    assert "a suite or client ended the program, with 0" in capsys.readouterr().err
+
+
+def test_a_client_without_a_version_is_an_error(tmp_path, monkeypatch, standalone, mine, capsys):
+    (tmp_path / "client_of_mine.py").write_text(
+        "from penstock.conformance.clients import Client\n\n\nclass Mine(Client):\n    name = 'mine'\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    assert main([*at(standalone, **{"--client": "client_of_mine:Mine"}), mine]) == 2
+    assert "'client_of_mine:Mine' does not say its version" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--emulator", "--admin", "http://127.0.0.1:1"], "--admin: the emulator that --emulator starts has its own"),
+        (["--emulator", "--ca", "cert.pem"], "--ca: the emulator that --emulator starts has its own"),
+        (["--emulator", "--only", ""], "--only '' is in every check's name"),
+        (["--emulator", "--second-access-key", "a"], "--second-access-key and --second-secret-key belong together"),
+    ],
+)
+def test_arguments_that_say_nothing_are_errors(mine, capsys, arguments, says):
+    assert main(["conformance", *arguments, "--client", "boto3", mine]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert says in err
+
+
 def test_an_admin_listener_is_told_its_token(start_emulator, capsys):
     with start_emulator("--admin-token", "hush") as emulator:
         ask = [*at(emulator, **{"--admin": emulator.admin}), "express", "--only", "session-ends"]

@@ -189,7 +189,9 @@ def _try(suite: Suite, check: Check, bench: Bench, client: Client | None, resour
         verdict.reason = str(missing)
     except Failed as failed:
         verdict.problems.append(str(failed))
-    except Exception as error:
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # SystemExit, too, and torch's CheckpointException, which is no Exception
         verdict.problems.append(f"{type(error).__name__}: {error}")
     finally:
         bench.clean_up()

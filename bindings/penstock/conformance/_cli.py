@@ -71,6 +71,13 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 
 
 def _run(options: argparse.Namespace) -> int:
+    try:
+        return _judge(options)
+    except SystemExit as ended:  # of a suite's or client's own code: its status says nothing of this run
+        raise ValueError(f"a suite or client ended the program, with {ended.code!r}") from ended
+
+
+def _judge(options: argparse.Namespace) -> int:
     from . import suites
 
     if options.list:
@@ -80,6 +87,7 @@ def _run(options: argparse.Namespace) -> int:
     from ._bench import run
     from ._report import Report, check_writable
 
+    _check_arguments(options)
     for path in filter(None, (options.json, options.junit, options.html)):
         check_writable(Path(path))
     chosen = [suites.find(name) for name in options.suites or suites.KNOWN]
@@ -102,6 +110,20 @@ def _run(options: argparse.Namespace) -> int:
         print(f"penstock conformance: interrupted after {len(report.verdicts)} checks; reports have these alone", file=sys.stderr)
         return INTERRUPTED
     return 1 if report.failed else 0
+
+
+def _check_arguments(options: argparse.Namespace) -> None:
+    """Raises ValueError where two of them do not go together, or one says nothing."""
+    if "" in options.only:
+        raise ValueError("--only '' is in every check's name; leave it out, or name a part of suite/check")
+    if bool(options.second_access_key) != bool(options.second_secret_key):
+        raise ValueError("--second-access-key and --second-secret-key belong together; give both or neither")
+    if options.emulator:
+        of_an_endpoint = ("admin", "ca", "second_access_key", "second_secret_key")
+        if given := [f"--{name.replace('_', '-')}" for name in of_an_endpoint if getattr(options, name)]:
+            raise ValueError(
+                f"{', '.join(given)}: the emulator that --emulator starts has its own; give --endpoint URL, or not these"
+            )
 
 
 def _write(report: Report, options: argparse.Namespace) -> None:

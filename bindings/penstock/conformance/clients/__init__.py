@@ -118,4 +118,7 @@ def find(name: str) -> type[Client]:
     found = getattr(importlib.import_module(module), attribute, None)
     if not (isinstance(found, type) and issubclass(found, Client)):
         raise ValueError(f"'{place}' is no sub-class of penstock.conformance.clients.Client")
+    lacking = sorted(found.__abstractmethods__) + ([] if hasattr(found, "name") else ["name"])
+    if lacking:
+        raise ValueError(f"'{place}' does not say its {' and its '.join(lacking)}; every client has a name and a version")
     return found
