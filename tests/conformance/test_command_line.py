@@ -151,6 +151,16 @@ def test_a_client_without_a_version_is_an_error(tmp_path, monkeypatch, standalon
     assert "'client_of_mine:Mine' does not say its version" in capsys.readouterr().err
 
 
+def test_a_client_that_cannot_be_made_is_an_error(tmp_path, monkeypatch, standalone, mine, capsys):
+    (tmp_path / "client_that_fails.py").write_text(
+        "from penstock.conformance.clients import Client\n\n\nclass Mine(Client):\n    name = version = 'mine'\n\n"
+        "    def __init__(self, access):\n        raise KeyError('no configuration')\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    assert main([*at(standalone, **{"--client": "client_that_fails:Mine"}), mine]) == 2
+    assert "the client Mine cannot be made: KeyError: 'no configuration'" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [

@@ -164,7 +164,7 @@ def run(
                 continue
             with suite.open(bench) as resource:
                 for make in clients if suite.judges == "client" else (None,):
-                    client = make(under_test) if make else None
+                    client = _made(make, under_test) if make else None
                     if client:
                         report.clients[client.name] = client.version
                     for check in chosen:
@@ -172,6 +172,15 @@ def run(
                         report.verdicts.append(verdict)
                         tell(verdict)
     return report
+
+
+def _made(make: Callable[[Access], Client], access: Access) -> Client:
+    """Raises ValueError, for it is no check that failed, where the client cannot be made."""
+    try:
+        return make(access)
+    except (Exception, NotRun, SystemExit) as error:
+        name = getattr(make, "__name__", repr(make))
+        raise ValueError(f"the client {name} cannot be made: {type(error).__name__}: {error}") from error
 
 
 def _chosen(name: str, only: Sequence[str]) -> bool:

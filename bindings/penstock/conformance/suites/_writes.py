@@ -102,7 +102,7 @@ def only_if_unchanged(trial: Trial) -> None:
     trial.client.put_if(bucket, "key", b"new", etag=etag)
     trial.expect_equal(trial.store.get(bucket, "key"), b"new", "what is there after a write under the object's own ETag")
     _expect_condition(trial, "if-match")
-    _expect_refused(trial, "if-match", etag[:-3] + "00" + etag[-1:], b"newer")
+    _expect_refused(trial, "if-match", trial.store.etag(bucket, "key"), b"newer")
 
 
 def _bucket(trial: Trial, before: bytes | None) -> str:
