@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import http.client
 import json
+import socket
 from urllib.parse import urlsplit
 from xml.etree import ElementTree
 
@@ -168,6 +169,17 @@ def test_a_hook_may_answer_change_and_cut(bench):
             ask(bench, "GET", "/b/cut")
     assert ask(bench, "GET", "/no-such-bucket/own")[0] == 404
     assert [record.status for record in bench.proxy.records()] == [418, 0, 404]
+
+
+@pytest.mark.parametrize("head", [b"Content-Length: 100", b"Transfer-Encoding: chunked"])
+def test_a_request_that_its_client_did_not_finish_goes_no_further(bench, head):
+    """Its client was killed; forwarded as far as it came, it would be another request."""
+    parts = urlsplit(bench.proxy.endpoint)
+    with socket.create_connection((parts.hostname, parts.port), timeout=30) as client:
+        client.sendall(b"PUT /b/k HTTP/1.1\r\nHost: b\r\n" + head + b"\r\n\r\n40\r\nbegun")
+        client.shutdown(socket.SHUT_WR)
+        assert client.recv(100) == b""
+    assert list(bench.proxy.records()) == []
 
 
 def test_a_changed_request_is_signed_anew(bench):
