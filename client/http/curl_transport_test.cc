@@ -252,7 +252,7 @@ TEST_P(CurlTransport, AnUploadOnAReusedConnectionThatDiesIsNotLostSilently) {
       connection.Reset();  // no byte of a response
       return;
     }
-    connection.ReadHead();
+    if (!connection.ReadHead()) return;  // libcurl connects before it is told not to send
     keep(connection.ReadBody(300'000));
     connection.Send(kOk);
   });
