@@ -82,7 +82,7 @@ def save_through(make_writer: Callable[[], FileSystemWriter], states: Sequence[M
     writers = [make_writer() for _ in states]
     plans = []
     for rank, (planner, writer, state) in enumerate(zip(planners, writers, states, strict=True)):
-        planner.set_up_planner(dict(state), None, rank == 0)
+        planner.set_up_planner(state_dict=dict(state), is_coordinator=rank == 0)
         writer.set_up_storage_writer(rank == 0, rank=rank, use_collectives=True)
         plans.append(writer.prepare_local_plan(planner.create_local_plan()))
     plans, metadata = planners[0].create_global_plan(plans)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import logging
 import re
 import secrets
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     from .._config import S3ClientConfig
 
 log = logging.getLogger(__name__)
+
+_TORCH_KNOWS_OVERWRITE = "overwrite" in inspect.signature(FileSystemWriter.__init__).parameters  # torch 2.4 and later
 
 METADATA_NAME = ".metadata"
 SHARD_SUFFIX = ".distcp"
@@ -92,7 +95,9 @@ class S3StorageWriter(FileSystemWriter):
         bucket_and_key(path)
         if thread_count < 1:
             raise ValueError(f"thread_count is {thread_count}: nothing would write; give 1 or more")
+        apart = {} if _TORCH_KNOWS_OVERWRITE else {"overwrite": kwargs.pop("overwrite", True)}
         super().__init__(path=path, sync_files=False, thread_count=thread_count, **kwargs)
+        vars(self).update(apart)
         self.fs: S3FileSystem = S3FileSystem(region, s3client_config=s3client_config, endpoint=endpoint)  # type: ignore[assignment]
         self.path = self.fs.init_path(path)
         self.prefix_strategy = prefix_strategy or DefaultPrefixStrategy()
@@ -247,7 +252,8 @@ class S3StorageWriter(FileSystemWriter):
             S3PreconditionFailedError: another save at this path was faster.
         """
         metadata.storage_data = {each.index: each.storage_data for of_rank in results for each in of_rank}
-        metadata.storage_meta = self.storage_meta()
+        if hasattr(self, "storage_meta"):  # torch 2.4 and later
+            metadata.storage_meta = self.storage_meta()
         if hasattr(metadata, "version"):
             metadata.version = "1.0.0"
         used = {info.relative_path for info in metadata.storage_data.values()}
