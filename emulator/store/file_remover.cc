@@ -4,10 +4,9 @@
 #include <sched.h>
 #include <unistd.h>
 
-#include <system_error>
 #include <utility>
 
-#include "base/signals_blocked.h"
+#include "emulator/store/own_thread.h"
 
 namespace penstock::emulator::store {
 namespace {
@@ -37,7 +36,7 @@ void FileRemover::Remove(std::string path, std::function<void()> removed) {
   {
     const MutexLock lock(mutex_);
     while (waiting_.size() >= kMaxWaiting) changed_.WaitIdle(mutex_);
-    if (HasThread()) {
+    if (HasOwnThread(thread_, [this] { Work(); })) {
       waiting_.push_back(std::move(file));
       ++unfinished_;
       if (waiting_.size() == 1) changed_.NotifyAll();
@@ -55,17 +54,6 @@ void FileRemover::Flush() {
 void FileRemover::Unlink(const File& file) {
   ::unlink(file.path.c_str());
   file.removed();
-}
-
-bool FileRemover::HasThread() {
-  if (thread_.joinable()) return true;
-  const SignalsBlocked blocked;
-  try {
-    thread_ = std::thread([this] { Work(); });
-  } catch (const std::system_error&) {
-    return false;
-  }
-  return true;
 }
 
 void FileRemover::Work() {

@@ -36,8 +36,6 @@ class FileRemover {
     std::function<void()> removed;
   };
   static void Unlink(const File& file);
-  // False: no thread is to be had.
-  bool HasThread() PENSTOCK_REQUIRES(mutex_);
   void Work();
 
   Mutex mutex_;

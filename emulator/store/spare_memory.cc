@@ -4,10 +4,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <system_error>
 #include <utility>
 
-#include "base/signals_blocked.h"
+#include "emulator/store/own_thread.h"
 
 namespace penstock::emulator::store {
 namespace {
@@ -67,7 +66,7 @@ void SpareMemory::GiveBack(MemoryFile memory, bool sent) {
   std::vector<MemoryFile> gone;  // closed outside the lock: that of 8 MiB takes a millisecond
   const MutexLock lock(mutex_);
   stored_ -= memory.size;
-  if (!sent && memory.size > 0 && HasThread()) {
+  if (!sent && memory.size > 0 && HasOwnThread(thread_, [this] { Work(); })) {
     held_ += memory.size;
     const std::uint64_t size = memory.size;
     spares_.emplace(size, Spare{std::move(memory), steady_clock::now() + limits_.kept_for});
@@ -101,17 +100,6 @@ void SpareMemory::ShedOld(steady_clock::time_point now, std::vector<MemoryFile>&
     if (spare->second.until <= now) gone.push_back(TakeOut(spare));
     spare = next;
   }
-}
-
-bool SpareMemory::HasThread() {
-  if (thread_.joinable()) return true;
-  const SignalsBlocked blocked;
-  try {
-    thread_ = std::thread([this] { Work(); });
-  } catch (const std::system_error&) {
-    return false;
-  }
-  return true;
 }
 
 void SpareMemory::Work() {

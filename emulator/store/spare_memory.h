@@ -34,9 +34,7 @@ struct SpareMemoryLimits {
 // few seconds. Thread safety: any thread. Its own thread starts with the first memory kept.
 class SpareMemory {
  public:
-  using Limits = SpareMemoryLimits;
-
-  explicit SpareMemory(Limits limits = {}) : limits_(limits) {}
+  explicit SpareMemory(SpareMemoryLimits limits = {}) : limits_(limits) {}
   ~SpareMemory();
   SpareMemory(const SpareMemory&) = delete;
   SpareMemory& operator=(const SpareMemory&) = delete;
@@ -64,11 +62,9 @@ class SpareMemory {
   void Shed(std::vector<MemoryFile>& gone) PENSTOCK_REQUIRES(mutex_);
   MemoryFile TakeOut(Spares::iterator spare) PENSTOCK_REQUIRES(mutex_);
   void ShedOld(std::chrono::steady_clock::time_point now, std::vector<MemoryFile>& gone) PENSTOCK_REQUIRES(mutex_);
-  // False: no thread is to be had.
-  bool HasThread() PENSTOCK_REQUIRES(mutex_);
   void Work();
 
-  const Limits limits_;
+  const SpareMemoryLimits limits_;
   Mutex mutex_;
   CondVar changed_;
   Spares spares_ PENSTOCK_GUARDED_BY(mutex_);

@@ -1,0 +1,28 @@
+// Threads of their own that the store's parts start when there is first something to do.
+#ifndef PENSTOCK_EMULATOR_STORE_OWN_THREAD_H_
+#define PENSTOCK_EMULATOR_STORE_OWN_THREAD_H_
+
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "base/signals_blocked.h"
+
+namespace penstock::emulator::store {
+
+// `thread` runs `work` unless it was started before. False: no thread is to be had.
+template <class Work>
+bool HasOwnThread(std::thread& thread, Work work) {
+  if (thread.joinable()) return true;
+  const SignalsBlocked blocked;
+  try {
+    thread = std::thread(std::move(work));
+  } catch (const std::system_error&) {
+    return false;
+  }
+  return true;
+}
+
+}  // namespace penstock::emulator::store
+
+#endif  // PENSTOCK_EMULATOR_STORE_OWN_THREAD_H_
