@@ -94,6 +94,15 @@ def verdict_of_mine(name: str) -> str:
         return judge.run_cell(world, BY_NAME[name], slow).verdict
 
 
+@pytest.mark.parametrize("name", ["get whole", "directory get whole"])
+def test_there_are_bytes_of_the_version_before(name):
+    stale = actions.Action("corrupt", {"mode": "stale-version"}, stage="body_out")
+    one = cell(action=stale, operation=name, target="GetObject", times=cells.ALWAYS)
+    with World(2) as world:
+        outcome = judge.run_cell(world, BY_NAME[name], one)
+    assert (outcome.verdict, outcome.fired > 0) == ("error", True), outcome
+
+
 @pytest.mark.parametrize("name", ["append", "append to nothing", "append three records"])
 def test_the_judge_sees_a_record_that_was_appended_twice(monkeypatch, name):
     once = S3AppendWriter._append

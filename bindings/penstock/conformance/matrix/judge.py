@@ -58,8 +58,10 @@ def run_cell(world: World, operation: Operation, cell: Cell) -> Outcome:
     world.config = dataclasses.replace(world.config, max_attempts=ATTEMPTS[cell.times])
     trial = operation.begin(world, cell.size)
     journal, faults = world.emulator.journal(), world.emulator.faults()
-    mark = journal.last
     faults.set([cell.rule()])
+    if cell.action.parameters.get("mode") == "stale-version":  # of what was overwritten while there is such a rule
+        world.overwrite()
+    mark = journal.last
     began = time.monotonic()
     end = within(DEADLINE_S, trial.run)
     seconds = time.monotonic() - began

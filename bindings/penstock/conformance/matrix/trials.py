@@ -139,6 +139,19 @@ class World:
     def keys(self, prefix: str) -> list[str]:
         return [info.key for page in self.clean.list_objects(self.bucket, prefix) for info in page.object_info]
 
+    def overwrite(self) -> None:
+        """Puts other bytes in every object's place, and then what was there: all have a version before, of the same length.
+
+        Reads nothing, so that a fault of reads does not meet it.
+        """
+        spare = self.key()
+        for page in self.clean.list_objects(self.bucket, ""):
+            for key, size in [(info.key, info.size) for info in page.object_info]:
+                self.clean.copy_object(self.bucket, key, self.bucket, spare)
+                self.clean._client.put_object(self.bucket, key, random.Random(key).randbytes(size))
+                self.clean.copy_object(self.bucket, spare, self.bucket, key)
+        self.clean._client.delete_objects(self.bucket, [spare])
+
     def open_uploads(self) -> list[tuple[str, str]]:
         return self.clean._client.list_multipart_uploads(self.bucket)
 
