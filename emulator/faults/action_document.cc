@@ -13,26 +13,14 @@
 #include "emulator/faults/commit_action_document.h"
 #include "emulator/faults/header_document.h"
 #include "emulator/faults/kind_document.h"
+#include "emulator/faults/latency_document.h"
+#include "emulator/faults/milliseconds_document.h"
 #include "emulator/faults/partial_failure_document.h"
-#include "emulator/throttle/latency_profile.h"
 
 namespace penstock::emulator::faults {
 namespace {
 
 using Milliseconds = std::chrono::milliseconds;
-constexpr std::uint64_t kLongestMs = 3'600'000;  // an hour
-
-Result<void> ReadMs(const JsonFields& fields, std::string_view name, Milliseconds& into) {
-  PENSTOCK_ASSIGN(const std::optional<std::uint64_t> ms, fields.Whole(name));
-  if (ms && *ms > kLongestMs) return FieldError(fields.Place(name), "must be at most 3600000 milliseconds, an hour");
-  if (ms) into = Milliseconds(*ms);
-  return Ok();
-}
-
-Result<void> NeedMs(const JsonFields& fields, std::string_view name, Milliseconds& into) {
-  if (!fields.Has(name)) return FieldError(fields.Place(name), "is missing: how many milliseconds?");
-  return ReadMs(fields, name, into);
-}
 
 Result<void> ReadText(const JsonFields& fields, std::string_view name, std::string& into) {
   PENSTOCK_ASSIGN(const std::optional<std::string> text, fields.Text(name));
@@ -153,62 +141,6 @@ Result<Deed> ReadBandwidth(const Json& json, const std::string& place) {
   PaceAction pace{.bytes_per_second = *rate};
   PENSTOCK_TRY(ReadKind(fields, "scope", kScopes, pace.scope));
   return Deed(pace);
-}
-
-Result<void> ReadAmount(const JsonFields& fields, std::string_view name, double most, double& into) {
-  PENSTOCK_ASSIGN(const std::optional<double> number, fields.Number(name));
-  if (!number) return Ok();
-  if (!(*number >= 0 && *number <= most)) {
-    return FieldError(fields.Place(name), "must be 0 to " + std::to_string(static_cast<std::uint64_t>(most)));
-  }
-  into = *number;
-  return Ok();
-}
-
-// Values that were measured elsewhere.
-Result<std::vector<double>> ReadTrace(const Json& list, const std::string& place) {
-  constexpr std::size_t kMostValues = 10'000;
-  if (list.empty() || list.size() > kMostValues)
-    return FieldError(place, "must have 1 to 10000 values, not " + std::to_string(list.size()));
-  std::vector<double> trace;
-  for (const Json& value : list) {
-    const double ms = value.is_number() ? value.get<double>() : -1;
-    if (!(ms >= 0 && ms <= static_cast<double>(kLongestMs))) {
-      return FieldError(place + "[" + std::to_string(trace.size()) + "]", "must be 0 to 3600000 milliseconds, not " + value.dump());
-    }
-    trace.push_back(ms);
-  }
-  return trace;
-}
-
-// {"ms": 30}, {"least_ms": 10, "most_ms": 50}, {"floor_ms": 12, "median_ms": 18, "sigma": 0.5}, {"profile": "s3-standard"},
-// {"trace_ms": [12, 340, 9]}.
-Result<Deed> ReadLatency(const Json& json, const std::string& place) {
-  constexpr auto kMost = static_cast<double>(kLongestMs);
-  PENSTOCK_ASSIGN(const JsonFields fields,
-                  JsonFields::Read(json, place, {"ms", "least_ms", "most_ms", "floor_ms", "median_ms", "sigma", "profile", "trace_ms"}));
-  LatencyAction latency;
-  PENSTOCK_TRY(ReadText(fields, "profile", latency.profile));
-  if (!latency.profile.empty()) {
-    if (auto found = throttle::FindProfile(latency.profile); !found.ok()) return FieldError(fields.Place("profile"), found.error().message);
-    if (json.size() > 1) return FieldError(place, "a profile has its own figures: leave the others out");
-    return Deed(std::move(latency));
-  }
-  PENSTOCK_ASSIGN(const Json* const trace, fields.List("trace_ms"));
-  if (trace != nullptr) {
-    if (json.size() > 1) return FieldError(place, "a trace has its own times: leave the others out");
-    PENSTOCK_ASSIGN(latency.trace_ms, ReadTrace(*trace, fields.Place("trace_ms")));
-    return Deed(std::move(latency));
-  }
-  for (const std::string_view name : {"ms", "least_ms", "floor_ms"}) PENSTOCK_TRY(ReadAmount(fields, name, kMost, latency.floor_ms));
-  PENSTOCK_TRY(ReadAmount(fields, "most_ms", kMost, latency.most_ms));
-  if (fields.Has("most_ms") && latency.most_ms < latency.floor_ms) return FieldError(fields.Place("most_ms"), "must not be less than least_ms");
-  PENSTOCK_TRY(ReadAmount(fields, "median_ms", kMost, latency.median_ms));
-  PENSTOCK_TRY(ReadAmount(fields, "sigma", 3, latency.sigma));
-  if (latency.floor_ms <= 0 && latency.most_ms <= 0 && latency.median_ms <= 0) {
-    return FieldError(place, "takes no time: give ms, least_ms and most_ms, median_ms and sigma, profile, or trace_ms");
-  }
-  return Deed(std::move(latency));
 }
 
 Result<Deed> ReadCorrupt(const Json& json, const std::string& place) {

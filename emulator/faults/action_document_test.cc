@@ -48,7 +48,6 @@ TEST(ActionDocumentTest, EveryOtherActionIsRead) {
   EXPECT_EQ(Deed<StallAction>(R"({"stall": {"ms": 9}})").time.count(), 9);
   EXPECT_EQ(Deed<PaceAction>(R"({"drip": {"bytes": 10, "every_ms": 100}})").bytes_per_second, 100U);
   EXPECT_EQ(Deed<PaceAction>(R"({"bandwidth": {"bytes_per_second": 90, "scope": "client"}})").scope, PaceAction::Scope::kClient);
-  EXPECT_EQ(Deed<LatencyAction>(R"({"latency": {"least_ms": 10, "most_ms": 50}})").most_ms, 50);
   EXPECT_EQ(Deed<LatencyAction>(R"({"latency": {"profile": "s3-standard"}})").profile, "s3-standard");
   const auto corrupt = Deed<CorruptAction>(R"({"corrupt": {"mode": "zero", "length": 8, "fix_checksum": true}})");
   EXPECT_EQ(corrupt.kind, CorruptKind::kZero);
@@ -88,7 +87,6 @@ TEST(ActionDocumentTest, ErrorsNameThePlaceAndTheFix) {
       EXPECT_NE(problem.find("header_lie"), std::string::npos) << problem;
     }
   }
-  EXPECT_EQ(Problem(R"({"latency": {}})"), "do.latency: takes no time: give ms, least_ms and most_ms, median_ms and sigma, profile, or trace_ms");
   EXPECT_EQ(Problem(R"({"stall": {"ms": 3600001}})"), "do.stall.ms: must be at most 3600000 milliseconds, an hour");
   EXPECT_EQ(Problem(R"({"header_lie": {}})"), "do.header_lie: changes nothing: give set, drop or repeat");
   EXPECT_EQ(Problem(R"({"redirect": {"status": 303}})"), "do.redirect.status: must be 301, 302 or 307");
@@ -104,17 +102,8 @@ TEST(ActionDocumentTest, NamesOfHeadersAreTokens) {
 }
 
 TEST(ActionDocumentTest, NumbersThatCannotBeSayWhatCan) {
-  EXPECT_EQ(Problem(R"({"latency": {"least_ms": 50, "most_ms": 10}})"), "do.latency.most_ms: must not be less than least_ms");
   EXPECT_EQ(Problem(R"({"bandwidth": {"bytes_per_second": 18446744073709551615}})"),
             "do.bandwidth.bytes_per_second: must be at most 9007199254740992");
-  EXPECT_EQ(Deed<LatencyAction>(R"({"latency": {"least_ms": 10, "most_ms": 10}})").floor_ms, 10);
-}
-
-TEST(ActionDocumentTest, ATraceIsAListOfTimes) {
-  EXPECT_EQ(Deed<LatencyAction>(R"({"latency": {"trace_ms": [12, 0.5]}})").trace_ms, (std::vector<double>{12, 0.5}));
-  EXPECT_EQ(Problem(R"({"latency": {"trace_ms": []}})"), "do.latency.trace_ms: must have 1 to 10000 values, not 0");
-  EXPECT_EQ(Problem(R"({"latency": {"trace_ms": [1, -2]}})"), "do.latency.trace_ms[1]: must be 0 to 3600000 milliseconds, not -2");
-  EXPECT_EQ(Problem(R"({"latency": {"trace_ms": [1], "ms": 3}})"), "do.latency: a trace has its own times: leave the others out");
 }
 
 TEST(ActionDocumentTest, StaleBytesGoToTheEndUnlessALengthIsGiven) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "emulator/faults/kind_document.h"
+#include "emulator/faults/milliseconds_document.h"
 
 namespace penstock::emulator::faults {
 namespace {
@@ -39,7 +40,6 @@ Result<Deed> ReadCommitPartial(const Json& json, const std::string& place) {
 }
 
 Result<Deed> ReadDelayVisibility(const Json& json, const std::string& place) {
-  constexpr std::uint64_t kLongestMs = 3'600'000;
   PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"ms", "unlike_s3"}));
   PENSTOCK_ASSIGN(const std::optional<std::uint64_t> ms, fields.Whole("ms"));
   if (!ms) return FieldError(fields.Place("ms"), "is missing: how many milliseconds?");
