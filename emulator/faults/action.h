@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -177,6 +178,7 @@ using Deed =
 struct Action {
   Deed deed;
   Point at;
+  std::string_view name = "action";  // the documents', of a literal
 };
 
 }  // namespace penstock::emulator::faults

@@ -177,6 +177,13 @@ Result<Deed> ReadTruncate(const Json& json, const std::string& place) {
   return Deed(truncate);
 }
 
+// The wire writes these two, whatever an answer has.
+Result<void> CheckLieOfTheWire(const std::string& place, std::string_view name) {
+  if (!api::EqualsIgnoreCase(name, "transfer-encoding") && !api::EqualsIgnoreCase(name, "connection")) return Ok();
+  return FieldError(place + "." + std::string(name), "cannot be lied about: it follows from the body and the connection; drop Content-Length "
+                    "for a body in chunks, and end a connection with fin or error's `close`");
+}
+
 Result<Deed> ReadHeaderLie(const Json& json, const std::string& place) {
   PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"set", "drop", "repeat"}));
   HeaderAction headers;
@@ -186,6 +193,9 @@ Result<Deed> ReadHeaderLie(const Json& json, const std::string& place) {
   if (headers.set.empty() && headers.drop.empty() && headers.repeat.empty()) {
     return FieldError(place, "changes nothing: give set, drop or repeat");
   }
+  for (const auto& [name, value] : headers.set) PENSTOCK_TRY(CheckLieOfTheWire(fields.Place("set"), name));
+  for (const std::string& name : headers.drop) PENSTOCK_TRY(CheckLieOfTheWire(fields.Place("drop"), name));
+  for (const std::string& name : headers.repeat) PENSTOCK_TRY(CheckLieOfTheWire(fields.Place("repeat"), name));
   return Deed(std::move(headers));
 }
 
@@ -334,6 +344,7 @@ Result<Action> ReadAction(const Json& json, const std::string& place) {
   Action action;
   PENSTOCK_ASSIGN(action.deed, chosen->read(*fields.Find(chosen->name), fields.Place(chosen->name)));
   action.at.stage = chosen->stage;
+  action.name = chosen->name;
   PENSTOCK_ASSIGN(const std::optional<std::string> at, fields.Text("at"));
   if (!at) return action;
   PENSTOCK_ASSIGN(action.at, ReadPoint(*at, fields.Place("at")));

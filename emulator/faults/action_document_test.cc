@@ -89,6 +89,10 @@ TEST(ActionDocumentTest, ErrorsNameThePlaceAndTheFix) {
   }
   EXPECT_EQ(Problem(R"({"stall": {"ms": 3600001}})"), "do.stall.ms: must be at most 3600000 milliseconds, an hour");
   EXPECT_EQ(Problem(R"({"header_lie": {}})"), "do.header_lie: changes nothing: give set, drop or repeat");
+  for (const char* const lie : {R"("set": {"Transfer-Encoding": "chunked"})", R"("drop": ["connection"])", R"("repeat": ["Connection"])"}) {
+    const std::string problem = Problem("{\"header_lie\": {" + std::string(lie) + "}}");
+    EXPECT_NE(problem.find("cannot be lied about"), std::string::npos) << problem;
+  }
   EXPECT_EQ(Problem(R"({"redirect": {"status": 303}})"), "do.redirect.status: must be 301, 302 or 307");
 }
 

@@ -142,6 +142,7 @@ class Shaping {
   void Apply(const LatencyAction& latency) { Wait(Place::kHead, 0, TimeOf(latency, exchange_, *step_->ticket)); }
 
   void Apply(const PaceAction& pace) {
+    if (!HasBody()) return;  // nothing to pace
     api::Delivery& delivery = response().Delivering();
     Mark(Place::kBody);
     if (pace.piece > 0) {
@@ -193,8 +194,13 @@ class Shaping {
     if (changed) FaultPlan::Done(*step_);
   }
 
+  bool HasBody() const { return exchange_.request.method != "HEAD" && api::BodySize(exchange_.response) > 0; }
+  // Answers of these statuses have no Content-Length on the wire (RFC 9110, 8.6).
+  bool IsSized() const { return exchange_.response.status != 204 && exchange_.response.status != 304; }
+
   bool SetHeader(const std::string& name, const std::string& value) {
     if (api::EqualsIgnoreCase(name, "content-length")) {
+      if (!IsSized()) return false;
       std::uint64_t length = 0;
       std::from_chars(value.data(), value.data() + value.size(), length);
       const bool lies = std::exchange(response().chunked, false) || length != response().content_length.value_or(api::BodySize(response()));
@@ -210,7 +216,7 @@ class Shaping {
 
   bool DropHeader(const std::string& name) {
     const bool length = api::EqualsIgnoreCase(name, "content-length");
-    const bool was_sized = length && !std::exchange(response().chunked, true);
+    const bool was_sized = length && IsSized() && !std::exchange(response().chunked, true);
     const auto dropped = std::erase_if(response().headers, [&](const auto& header) { return api::EqualsIgnoreCase(header.first, name); });
     response().Delivering().without.push_back(name);  // where the wire would add it
     return was_sized || dropped > 0 || IsOfTheWire(name);
@@ -227,7 +233,8 @@ class Shaping {
 
 bool IsRefusal(const api::Response& response) {
   constexpr int kLeastError = 400;
-  return response.status >= kLeastError || !response.error_code.empty();
+  constexpr int kNotModified = 304;  // which has no code
+  return response.status >= kLeastError || response.status == kNotModified || !response.error_code.empty();
 }
 
 void ShapeAnswer(api::Exchange& exchange, const std::shared_ptr<FaultPlan>& plan, Pacers& pacers) {

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "emulator/faults/deed_order.h"
 #include "emulator/faults/failing_deed.h"
 
 namespace penstock::emulator::faults {
@@ -259,6 +260,7 @@ Result<void> CheckScenario(const Scenario& scenario) {
     if (!ids.insert(rule.id).second) return wrong(rule, "two rules have this id; give each its own");
     if (rule.deeds.empty()) return wrong(rule, "does nothing; give it at least one action");
     if (std::string problem = StageProblem(rule); !problem.empty()) return wrong(rule, std::move(problem));
+    if (std::string problem = ImpossibleDeeds(rule); !problem.empty()) return wrong(rule, std::move(problem));
     if (!(rule.when.probability >= 0 && rule.when.probability <= 1)) return wrong(rule, "the probability must be 0 to 1");
     if (rule.limit.budget && (rule.limit.budget->of < 1 || rule.limit.budget->of > kLongestBudget)) {
       return wrong(rule, "a budget is counted over 1 to 1024 requests, not " + std::to_string(rule.limit.budget->of));
