@@ -1,6 +1,7 @@
 #include "client/s3/express_sessions.h"
 
 #include <atomic>
+#include <deque>
 #include <optional>
 #include <string>
 #include <thread>
@@ -22,7 +23,7 @@ const SessionKey kKey{"data--usw2-az1--x-s3", "us-west-2", "me"};
 class Sessions {
  public:
   std::string Use(const SessionKey& key = kKey) {
-    std::string got = "(waits)";
+    std::string& got = got_.emplace_back("(waits)");  // which may be answered long after this
     Wait(key, got);
     return got;
   }
@@ -47,6 +48,9 @@ class Sessions {
   std::shared_ptr<ExpressSessions> sessions = std::make_shared<ExpressSessions>(clock);
   std::vector<std::function<void(Result<BucketSession>)>> asked;
   CredentialsPtr last;
+
+ private:
+  std::deque<std::string> got_;  // of Use; each stays where it is
 };
 
 TEST(ExpressSessionsTest, HoweverManyWaitOneSessionIsAskedFor) {
