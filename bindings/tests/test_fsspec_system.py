@@ -81,6 +81,24 @@ def test_an_object_replaced_while_it_is_read(fs, client, bucket):
 # ---- how it is made, found, moved
 
 
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ({"endpoint": "http://127.0.0.1:1"}, "no argument 'endpoint'; did you mean 'endpoint_url'"),
+        ({"nonsense": 1}, "no argument 'nonsense'; there are add_aliases, .*version_aware"),
+        ({"client_kwargs": {"endpoint": "http://127.0.0.1:1"}}, r"client_kwargs\['endpoint'\]; did you mean 'endpoint_url'"),
+    ],
+)
+def test_an_argument_that_nobody_has_is_refused(given, problem):
+    with pytest.raises(TypeError, match=problem):
+        S3FileSystem(**given)
+
+
+def test_arguments_of_s3fs_and_of_fsspec_are_known():
+    S3FileSystem(anon=True, use_ssl=False, cache_regions=True, default_block_size=1, max_concurrency=4, session=None)
+    S3FileSystem(anon=True, listings_expiry_time=3, max_paths=5, skip_instance_cache=True, client_kwargs={"verify": True})
+
+
 def test_options_of_s3fs(emulator, bucket, client, monkeypatch):
     put(client, bucket, "k", b"x")
     keys_of = {"aws_access_key_id": emulator.access_key_id, "aws_secret_access_key": emulator.secret_access_key}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import io
 import os
 from collections.abc import Mapping
@@ -21,7 +22,7 @@ from .._versions import is_directory_bucket
 from ._bulk import BulkOperations
 from ._files import CompressedWriter, ReadFile, TextWriter
 from ._opening import open_file
-from ._options import make_client, write_attributes
+from ._options import check_names, make_client, write_attributes
 from ._ranges import read_ranges
 from ._store import Entry, Store, no_file, split
 from ._transfer import download, upload
@@ -37,7 +38,7 @@ _TEXT_OPTIONS = ("encoding", "errors", "newline")
 class PenstockFileSystem(BulkOperations, AsyncFileSystem):
     """S3 as fsspec's files and directories.
 
-    The arguments are s3fs's; ones that are not named here are accepted and do nothing.
+    The arguments are s3fs's; of those that are not named here s3fs's and fsspec's own do nothing, and others are refused.
 
     Args:
         anon: Do not sign requests.
@@ -61,6 +62,7 @@ class PenstockFileSystem(BulkOperations, AsyncFileSystem):
         asynchronous: Only coroutines will be called.
 
     Raises:
+        TypeError: an argument that neither s3fs nor fsspec has, also in ``client_kwargs``.
         ValueError: something is asked for that would be missing if it were passed over, such as ``version_aware``.
 
     Thread safety: safe from any thread, and in forked children; but fsspec's transactions are of one thread at a time.
@@ -93,6 +95,7 @@ class PenstockFileSystem(BulkOperations, AsyncFileSystem):
     ) -> None:
         if version_aware:
             raise ValueError("penstock.fsspec reads the latest version of an object; version_aware is not offered")
+        check_names(kwargs, client_kwargs or {}, inspect.getfullargspec(PenstockFileSystem.__init__))
         kwargs.setdefault("use_listings_cache", False)
         super().__init__(asynchronous=asynchronous, loop=loop, batch_size=batch_size, **kwargs)
         client = make_client(

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from inspect import FullArgSpec
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -34,6 +36,55 @@ _REFUSED = (
     "ServerSideEncryption",
     "Tagging",
 )
+
+
+# Keyword arguments of a file system that are looked at, or are known to mean nothing to us: of this one, of fsspec, of s3fs.
+_OURS = ("max_attempts", "memory_limit", "part_size", "throughput_target_gbps")
+_OF_FSSPEC = ("add_aliases", "add_docs", "listings_expiry_time", "max_paths", "skip_instance_cache", "use_listings_cache")
+_OF_S3FS = (
+    "cache_regions",
+    "default_block_size",
+    "default_cache_type",
+    "default_fill_cache",
+    "fixed_upload_size",
+    "local_expiry_check",
+    "max_concurrency",
+    "password",
+    "session",
+    "use_ssl",
+    "username",
+)
+_OF_A_CLIENT = (  # boto3's create_client's
+    "api_version",
+    "aws_access_key_id",
+    "aws_account_id",
+    "aws_secret_access_key",
+    "aws_session_token",
+    "config",
+    "endpoint_url",
+    "region_name",
+    "use_ssl",
+    "verify",
+)
+
+
+def check_names(given: Iterable[str], client_kwargs: Iterable[str], named: FullArgSpec) -> None:
+    """Refuses arguments that nobody knows: who misspells ``endpoint_url`` would write to AWS.
+
+    Args:
+        named: Of the constructor.
+
+    Raises:
+        TypeError: there is one, in `given` or in `client_kwargs`.
+    """
+    for place, names, known in (
+        ("", given, (*named.args[1:], *named.kwonlyargs, *_OURS, *_OF_FSSPEC, *_OF_S3FS)),
+        ("client_kwargs", client_kwargs, _OF_A_CLIENT),
+    ):
+        for name in sorted(set(names) - set(known)):
+            near = get_close_matches(name, known, 1)
+            hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(sorted(known))}"
+            raise TypeError(f"penstock.fsspec has no argument {place + repr([name]) if place else repr(name)}; {hint}")
 
 
 def write_attributes(given: Mapping[str, Any]) -> dict[str, Any]:
