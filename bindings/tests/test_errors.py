@@ -273,3 +273,23 @@ def test_a_redirect_in_a_circle_says_what_was_answered():
     assert str(caught.value).startswith("Client error: Wrong region (expecting eu-west-3) (GetObject s3://bucket/k, ")
     assert "Elsewhere (the bucket is in region eu-west-3" in str(caught.value)
     assert len(caught.value.attempt_history) == 2
+
+
+@pytest.mark.parametrize(
+    ("use", "requests", "says"),
+    [
+        (lambda client: list(client.list_objects("bucket")), 2, "its root is <html>"),
+        (lambda client: client.copy_object("bucket", "a", "bucket", "b"), 2, "its root is <html>"),
+        (lambda client: client.head_object("bucket", "k"), 2, "has no ETag"),
+        (lambda client: get(client, "bucket", "k"), 2, "has no ETag"),
+        (lambda client: put(client, "bucket", "k", b"x"), 4, "has no ETag"),  # and looks whether it is there
+    ],
+)
+def test_a_page_of_a_web_server_is_nobodys_s3(use, requests, says):
+    """It was asked for ten times, for 15 s; put_object took it for a stored object and get_object returned it."""
+    page = b"<html><head><title>Sign in</title></head><body>first<br>then</body></html>"
+    with answering(200, headers={"Content-Type": "text/html"}, body=page) as (client, asked):
+        with pytest.raises(penstock.S3Exception, match=says) as caught:
+            use(client)
+        assert f"answered by {client.endpoint.removeprefix('http://')}, which is perhaps no S3 endpoint" in str(caught.value)
+    assert len(asked) == requests

@@ -10,6 +10,7 @@
 #include "client/http/curl_transport.h"
 #include "client/s3/attempt_request.h"
 #include "client/s3/call_log.h"
+#include "client/s3/document.h"
 #include "client/s3/error_document.h"
 #include "client/s3/flight.h"
 #include "client/s3/idle_timeout.h"
@@ -277,6 +278,10 @@ void Flight::OnFailure(Error error, RetryDecision decision) {
   const bool echo = info_.retry_class == RetryClass::kEcho && may_have_happened_ && error.code == info_.echo_code;
   if (echo) return Finish(Ok());
   if (body().refused_by_caller() || error.kind == ErrorKind::kCancelled) return Finish(std::move(error));
+  if (IsOfNoS3(error)) {
+    error.message += " (answered by " + endpoint_->authority + ", which is perhaps no S3 endpoint)";
+    if (!std::exchange(met_no_s3_, true)) decision = RetryDecision::kTransient;  // a proxy's page may pass
+  }
   // Cured at once, beside the retries: each at most once per call.
   if (FollowRedirect(error) || CorrectClock(error) || AwaitNewCredentials(error)) {
     if (history_.empty()) Remember(error);

@@ -169,6 +169,46 @@ TEST(DispatcherTest, AnErrorInsideA200IsRetried) {
   EXPECT_EQ(test.sent(), 3u);
 }
 
+FakeReply Page() {
+  const std::string page = "<html><body>Sign in<br></body></html>";
+  return FakeReply::Respond(200, {{"Content-Length", std::to_string(page.size())}, {"Content-Type", "text/html"}}, page);
+}
+
+TEST(DispatcherTest, WhatIsNoS3IsAskedOnceMoreAndThenTold) {
+  // Symptom: an endpoint that was no S3 was asked ten times, for 15 s, before the call said so.
+  ClientUnderTest test;
+  test.transport.SetHandler([](const auto&) { return Page(); });
+  const auto listing = test.Run(ListObjectsRequest{.bucket = BucketName("bucket")});
+  ASSERT_FALSE(listing.ok());
+  EXPECT_EQ(listing.error().kind, ErrorKind::kUnsupported);
+  EXPECT_EQ(listing.error().message,
+            "the 200 answer should hold a <ListBucketResult> document, but its root is <html> "
+            "(answered by 127.0.0.1:9000, which is perhaps no S3 endpoint)");
+  EXPECT_EQ(listing.error().attempts, 2);
+  EXPECT_EQ(test.Get().error().attempts, 2);
+  StringSource body("abc");
+  const auto put = test.Run(PutObjectRequest{.bucket = BucketName("b"), .key = ObjectKey("k"), .body = &body});
+  ASSERT_FALSE(put.ok());
+  EXPECT_EQ(put.error().attempts, 2);
+  EXPECT_NE(put.error().message.find("perhaps no S3 endpoint"), std::string::npos) << put.error().message;
+  EXPECT_EQ(test.sent(), 6u);
+}
+
+TEST(DispatcherTest, APageInBetweenIsPassed) {
+  ClientUnderTest test;
+  test.transport.Expect(Page());
+  test.transport.Expect(FakeReply::Respond(200, {}, "<ListBucketResult/>"));
+  EXPECT_TRUE(test.Run(ListObjectsRequest{.bucket = BucketName("bucket")}).ok());
+}
+
+TEST(DispatcherTest, ACutDocumentIsStillRetried) {
+  ClientUnderTest test;
+  for (int i = 0; i < 5; ++i) test.transport.Expect(FakeReply::Respond(200, {}, "<ListBucketResult><Name>"));
+  test.transport.Expect(FakeReply::Respond(200, {}, "<ListBucketResult/>"));
+  EXPECT_TRUE(test.Run(ListObjectsRequest{.bucket = BucketName("bucket")}).ok());
+  EXPECT_EQ(test.sent(), 6u);
+}
+
 TEST(DispatcherTest, HeadErrorsHaveTheStatusAsTheirCode) {
   ClientUnderTest test;
   test.transport.Expect(FakeReply::Respond(404));

@@ -1,6 +1,8 @@
 #include "client/s3/document.h"
 
+#include <algorithm>
 #include <charconv>
+#include <optional>
 #include <utility>
 
 #include "base/dates.h"
@@ -12,6 +14,43 @@ namespace {
 
 Error Unreadable(std::string message) { return Error::Make(ErrorKind::kUnavailable, std::move(message)); }
 
+constexpr std::string_view kWhitespace = " \t\r\n";
+
+// Up to and with `mark`; false where the text ends before it.
+bool SkipTo(std::string_view mark, std::string_view& text) {
+  const std::size_t at = text.find(mark);
+  if (at == std::string_view::npos) return false;
+  text.remove_prefix(at + mark.size());
+  return true;
+}
+
+// The local name of the root as its start tag has it, whatever comes after it; empty where the text is no markup, nullopt
+// where it ends before that can be said.
+std::optional<std::string_view> RootName(std::string_view text) {
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  for (;;) {
+    text.remove_prefix(std::min(text.find_first_not_of(kWhitespace), text.size()));
+    if (text.empty()) return std::nullopt;
+    if (text.front() != '<') return std::string_view{};
+    if (!text.starts_with("<?") && !text.starts_with("<!")) break;
+    if (!SkipTo(text.starts_with("<!--") ? "-->" : ">", text)) return std::nullopt;
+  }
+  text.remove_prefix(1);
+  const std::size_t end = text.find_first_of(" \t\r\n/>");
+  if (end == std::string_view::npos) return std::nullopt;
+  const std::string_view name = text.substr(0, end);
+  return name.substr(name.find(':') + 1);
+}
+
+Error NotThatRoot(const WireResponse& response, std::string_view root, std::string_view found) {
+  constexpr std::size_t kLongest = 64;  // what a service sends may be anything
+  Error error = UnreadableDocument(
+      response, root, found.empty() ? "it is no XML" : "its root is <" + std::string(found.substr(0, kLongest)) + ">");
+  error.kind = ErrorKind::kUnsupported;
+  return error;
+}
+
 }  // namespace
 
 Error UnreadableDocument(const WireResponse& response, std::string_view root, std::string_view why) {
@@ -21,15 +60,29 @@ Error UnreadableDocument(const WireResponse& response, std::string_view root, st
 
 Result<XmlDocument> ReadDocument(const WireResponse& response, std::string_view root, std::string_view also) {
   auto document = XmlDocument::Parse(response.body);
+  const auto is_expected = [&](std::string_view name) { return name == root || (!also.empty() && name == also); };
   if (!document.ok()) {
+    const auto found = RootName(response.body);
+    if (found && *found != "Error" && !is_expected(*found)) return NotThatRoot(response, root, *found);
     return UnreadableDocument(response, root, response.body.empty() ? "it is empty" : document.error().message);
   }
   const std::string_view found = document->root().name();
   if (found == "Error") return ReadErrorElement(response.head, document->root());
-  if (found != root && (also.empty() || found != also)) {
-    return UnreadableDocument(response, root, "its root is <" + std::string(found) + ">");
-  }
+  if (!is_expected(found)) return NotThatRoot(response, root, found);
   return document;
+}
+
+bool IsOfNoS3(const Error& error) {
+  const bool success = error.http_status >= 200 && error.http_status < 300;
+  return success && error.kind == ErrorKind::kUnsupported && error.code.empty();
+}
+
+Result<void> CheckNamesObject(const http::ResponseHead& head) {
+  if (const auto etag = head.Find("etag"); etag && !etag->empty()) return Ok();
+  // Where it does not say how long the body is the head may be cut short.
+  const bool whole = head.Find("content-length") || head.Find("transfer-encoding");
+  const ErrorKind kind = whole ? ErrorKind::kUnsupported : ErrorKind::kUnavailable;
+  return Error::Make(kind, "the " + std::to_string(head.status) + " answer has no ETag, which S3 gives every object");
 }
 
 Result<std::uint64_t> ParseNumber(std::string_view name, std::string_view text) {

@@ -16,12 +16,18 @@ namespace penstock::s3 {
 inline constexpr std::string_view kXmlNamespace = "xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"";
 
 // The document of a success. A root <Error> is that error (a failure after the 200 went out); an empty or unreadable
-// body, or another root, is kUnavailable: S3 did not mean it, ask again (spec/protocol.md §5). `also` is a name of the
-// root that compatible servers use instead.
+// body is kUnavailable: S3 did not mean it, ask again (spec/protocol.md §5). Another root, or no markup at all, is
+// kUnsupported (IsOfNoS3). `also` is a name of the root that compatible servers use instead.
 Result<XmlDocument> ReadDocument(const WireResponse& response, std::string_view root, std::string_view also = {});
 
 // kUnavailable: the answer should hold a document of that root, but `why`.
 Error UnreadableDocument(const WireResponse& response, std::string_view root, std::string_view why);
+
+// A success whose answer is not S3's: a page of a proxy or of a web server, or a service that does not know the operation.
+bool IsOfNoS3(const Error& error);
+
+// Where the answer about an object has no ETag: kUnsupported (IsOfNoS3), or kUnavailable where its head may be cut short.
+Result<void> CheckNamesObject(const http::ResponseHead& head);
 
 // The text of an element as a number; kUnavailable naming the element when it is not one.
 Result<std::uint64_t> ParseNumber(std::string_view name, std::string_view text);

@@ -9,9 +9,35 @@ namespace {
 
 TEST(DocumentTest, AcceptsTheExpectedRootOnly) {
   EXPECT_TRUE(ReadDocument(Answer("<Root/>"), "Root").ok());
-  EXPECT_EQ(ReadDocument(Answer("<Other/>"), "Root").error().kind, ErrorKind::kUnavailable);
+  EXPECT_TRUE(ReadDocument(Answer("<Also/>"), "Root", "Also").ok());
   EXPECT_EQ(ReadDocument(Answer(""), "Root").error().kind, ErrorKind::kUnavailable);
   EXPECT_EQ(ReadDocument(Answer("<Root>"), "Root").error().kind, ErrorKind::kUnavailable);
+}
+
+TEST(DocumentTest, SaysWhichOtherDocumentCame) {
+  const std::pair<const char*, const char*> answers[] = {
+      {"<Other/>", "its root is <Other>"},
+      {"<html><body>a<br></body></html>", "its root is <html>"},
+      {"\xEF\xBB\xBF<!DOCTYPE html>\n<!-- <Root> -->\n<html lang=\"en\">", "its root is <html>"},
+      {"<?xml version=\"1.0\"?>\n<s:Other", nullptr},  // cut in its name
+      {"<?xml version=\"1.0\"?>\n<s:Other ", "its root is <Other>"},
+      {"{\"ok\": true}", "it is no XML"},
+      {"  \n", nullptr},
+      {"<!-- never ends", nullptr},
+      {"<Root><A></Root>", nullptr},
+      {"<Error><Code>x", nullptr},
+  };
+  for (const auto& [body, why] : answers) {
+    auto read = ReadDocument(Answer(body), "Root");
+    ASSERT_FALSE(read.ok()) << body;
+    Error& error = read.error();
+    EXPECT_EQ(error.kind, why == nullptr ? ErrorKind::kUnavailable : ErrorKind::kUnsupported) << body;
+    if (why != nullptr) {
+      EXPECT_NE(error.message.find(why), std::string::npos) << error.message;
+    }
+    error.http_status = 200;
+    EXPECT_EQ(IsOfNoS3(error), why != nullptr) << body;
+  }
 }
 
 TEST(DocumentTest, AnErrorRootIsThatError) {

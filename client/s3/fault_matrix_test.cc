@@ -126,7 +126,7 @@ const std::vector<Fault> kOfPut = {
      {ErrorKind::kThrottled, kGone}},  // it closes unannounced: the next request may already be on its way
     {"BadDigest", [](RawConnection& c) { c.Send(Refusal(400, "BadDigest")); }, {kLoss}, true, true},
     {"AnAnswerWithoutAnETag", [](RawConnection& c) { c.Send("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"); },
-     {kLoss, kGone, ErrorKind::kInternal}, true, true},
+     {kLoss, ErrorKind::kUnsupported}, true, true},
 };
 
 enum class Verb { kGet, kPut };

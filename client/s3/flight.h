@@ -110,6 +110,7 @@ class Flight : public std::enable_shared_from_this<Flight> {
   int tokens_taken_ = 0;
   bool redirected_ = false;
   bool clock_corrected_ = false;
+  bool met_no_s3_ = false;
   bool may_have_happened_ = false;  // an attempt before this one was sent, and may have been carried out
   ResolvedEndpointPtr endpoint_;            // of this attempt; null before the first
   ResolvedEndpointPtr temporary_endpoint_;  // of a redirect; null: none

@@ -22,8 +22,10 @@ bool OutcomeUnknown(const Error& error) {
     case ErrorKind::kDataLoss:
     case ErrorKind::kInternal:
       return true;
-    default:
-      return error.attempts > 1 || error.http_status >= 500;
+    default: {
+      const bool another_document = error.kind == ErrorKind::kUnsupported && error.http_status == 200;
+      return another_document || error.attempts > 1 || error.http_status >= 500;
+    }
   }
 }
 

@@ -15,22 +15,13 @@ Result<WireRequest> BuildRequest(const CreateSessionRequest& request, const Buil
   return wire;
 }
 
-namespace {
-
-// A service that does not know `?session` answers what it does know, a listing of the bucket, and will the next time.
-bool IsAnotherDocument(const WireResponse& response) {
-  const auto document = XmlDocument::Parse(response.body);
-  return document.ok() && document->root().name() != "Error";
-}
-
-}  // namespace
-
 Result<BucketSession> ParseSession(const WireResponse& response, WallTime now) {
   auto read = ReadDocument(response, "CreateSessionResult", "CreateSessionOutput");
-  if (!read.ok() && IsAnotherDocument(response)) {
-    return Error::Make(ErrorKind::kUnsupported, read.error().message +
-                                                    ": the service has no sessions; disable_s3_express_session_auth signs "
-                                                    "with the credentials themselves");
+  // A service that does not know `?session` answers what it does know, a listing of the bucket.
+  if (!read.ok() && read.error().kind == ErrorKind::kUnsupported && read.error().code.empty()) {
+    read.error().message +=
+        ": the service has no sessions; disable_s3_express_session_auth signs "
+        "with the credentials themselves";
   }
   PENSTOCK_ASSIGN(const XmlDocument document, std::move(read));
   const XmlElement given = document.root().Child("Credentials");

@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "client/s3/document.h"
 #include "client/s3/object_headers.h"
 #include "client/s3/request_start.h"
 
@@ -48,6 +49,7 @@ Result<ByteRange> CheckWhole(const GetObjectRequest& request, const http::Respon
 }  // namespace
 
 Result<ObjectAnswer> ReadObjectHead(const GetObjectRequest& request, const http::ResponseHead& head) {
+  PENSTOCK_TRY(CheckNamesObject(head));
   ObjectAnswer answer;
   answer.metadata = ReadMetadata(head);
   if (request.if_match && request.if_match->value != "*" && answer.metadata.etag != *request.if_match) {

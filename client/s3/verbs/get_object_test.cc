@@ -17,6 +17,7 @@ GetObjectRequest Request(std::optional<RangeRequest> range = std::nullopt) {
 }
 
 Result<ObjectAnswer> Read(const GetObjectRequest& request, int status, std::vector<http::Header> headers) {
+  headers.push_back({"ETag", "\"e\""});  // the first of a name counts
   return ReadObjectHead(request, {status, std::move(headers)});
 }
 
@@ -121,11 +122,20 @@ TEST(GetObjectTest, RefusesLengthsThatContradictEachOtherOrAreMissing) {
 }
 
 TEST(GetObjectTest, ParsesMetadataFromTheHeadAlone) {
-  const auto metadata = ParseResponse(Request(), Answer("", {{"Content-Length", "3"}, {"x-amz-meta-A", "1"}}));
+  const auto metadata =
+      ParseResponse(Request(), Answer("", {{"Content-Length", "3"}, {"ETag", "\"e\""}, {"x-amz-meta-A", "1"}}));
   ASSERT_TRUE(metadata.ok());
   EXPECT_EQ(metadata->size, 3u);
   ASSERT_EQ(metadata->user_metadata.size(), 1u);
   EXPECT_EQ(metadata->user_metadata[0].first, "a");
+}
+
+TEST(GetObjectTest, APageOfAWebServerIsNoObject) {
+  // Symptom: the login page of a network was returned as the object's bytes.
+  const auto page = ReadObjectHead(Request(), {200, {{"Content-Length", "70"}, {"Content-Type", "text/html"}}});
+  ASSERT_FALSE(page.ok());
+  EXPECT_EQ(page.error().kind, ErrorKind::kUnsupported);
+  EXPECT_EQ(ReadObjectHead(Request(), {200, {}}).error().kind, ErrorKind::kUnavailable) << "perhaps cut in its head";
 }
 
 }  // namespace

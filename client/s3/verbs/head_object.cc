@@ -1,5 +1,6 @@
 #include "client/s3/verbs/head_object.h"
 
+#include "client/s3/document.h"
 #include "client/s3/object_headers.h"
 #include "client/s3/request_start.h"
 
@@ -13,6 +14,7 @@ Result<WireRequest> BuildRequest(const HeadObjectRequest& request, const BuildCo
 }
 
 Result<ObjectMetadata> ParseResponse(const HeadObjectRequest&, const WireResponse& response) {
+  PENSTOCK_TRY(CheckNamesObject(response.head));
   ObjectMetadata metadata = ReadMetadata(response.head);
   const auto length = ReadContentLength(response.head);
   if (!length) {

@@ -26,8 +26,12 @@ TEST(HeadObjectTest, TakesTheSizeFromContentLength) {
   EXPECT_EQ(metadata->size, 123u);
 }
 
+TEST(HeadObjectTest, WithoutAnETagThereIsNoObject) {
+  EXPECT_EQ(ParseResponse(kRequest, Answer("", {{"content-length", "123"}})).error().kind, ErrorKind::kUnsupported);
+}
+
 TEST(HeadObjectTest, WithoutContentLengthTheSizeIsNotGuessed) {
-  EXPECT_EQ(ParseResponse(kRequest, Answer("")).error().kind, ErrorKind::kUnavailable);
+  EXPECT_EQ(ParseResponse(kRequest, Answer("", {{"etag", "\"e\""}})).error().kind, ErrorKind::kUnavailable);
 }
 
 }  // namespace

@@ -39,6 +39,7 @@ Result<WireRequest> BuildRequest(const PutObjectRequest& request, const BuildCon
 }
 
 Result<PutObjectResponse> ParseResponse(const PutObjectRequest&, const WireResponse& response) {
+  PENSTOCK_TRY(CheckNamesObject(response.head));
   ObjectMetadata metadata = ReadMetadata(response.head);
   PutObjectResponse out{std::move(metadata.etag), std::move(metadata.version_id), {}};
   if (const auto size = response.head.Find("x-amz-object-size")) {

@@ -99,6 +99,12 @@ TEST(PutObjectTest, RefusesMetadataThatNoHeaderCarries) {
   EXPECT_NE(BuildRequest(request, Context()).error().message.find("2049"), std::string::npos);
 }
 
+TEST(PutObjectTest, WithoutAnETagNothingWasStored) {
+  // Symptom: the 200 of a proxy's page passed for a stored object.
+  StringSource body("x");
+  EXPECT_EQ(ParseResponse(Request(body), Answer("<html>", {{"Content-Length", "6"}})).error().kind, ErrorKind::kUnsupported);
+}
+
 TEST(PutObjectTest, ReadsETagAndVersion) {
   StringSource body("x");
   const auto response = ParseResponse(Request(body), Answer("", {{"ETag", "\"e1\""}, {"x-amz-version-id", "v1"}}));

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "client/s3/body_checksum.h"
+#include "client/s3/document.h"
 #include "client/s3/object_headers.h"
 #include "client/s3/request_start.h"
 
@@ -24,10 +25,10 @@ Result<WireRequest> BuildRequest(const UploadPartRequest& request, const BuildCo
 }
 
 Result<CompletedPart> ParseResponse(const UploadPartRequest& request, const WireResponse& response) {
+  PENSTOCK_TRY(CheckNamesObject(response.head));
   CompletedPart part;
   part.part_number = request.part_number;
   part.etag = ReadETag(response.head.Find("etag").value_or(std::string_view{}));
-  if (part.etag.empty()) return Error::Make(ErrorKind::kUnavailable, "the answer names no ETag for the part");
   // Only what S3 confirmed may go into CompleteMultipartUpload: a server without CRC64NVME would refuse it there.
   part.checksum_crc64nvme = response.head.Find(kCrc64NvmeHeader).value_or(std::string_view{});
   return part;
