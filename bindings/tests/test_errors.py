@@ -271,7 +271,7 @@ def test_a_redirect_in_a_circle_says_what_was_answered():
     with answering(301, headers=headers, body=body) as (client, _), pytest.raises(penstock.S3WrongRegionError) as caught:
         get(client, "bucket", "k")
     assert str(caught.value).startswith("Client error: Wrong region (expecting eu-west-3) (GetObject s3://bucket/k, ")
-    assert "Elsewhere (the bucket is in region eu-west-3" in str(caught.value)
+    assert "Elsewhere (the bucket is said to be in region eu-west-3, which is the one that was asked" in str(caught.value)
     assert len(caught.value.attempt_history) == 2
 
 

@@ -287,7 +287,7 @@ void Flight::OnFailure(Error error, RetryDecision decision) {
     if (history_.empty()) Remember(error);
     return Attempt();
   }
-  if (body().head()) ExplainRedirect(*body().head(), *endpoint_, redirected_, error);
+  if (body().head()) ExplainRedirect(info_, *body().head(), *endpoint_, redirected_, error);
   ExplainRegionOfNewBucket(info_, *endpoint_, error);
   const bool late = call_.options.deadline.Passed(clock());
   if (decision == RetryDecision::kNo || late || attempts_ >= state_->config.client.max_attempts) {

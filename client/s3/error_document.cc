@@ -173,9 +173,6 @@ void Classify(Error& error) {
   error.kind = other_region ? kWrongRegion : by_code.value_or(KindOfStatus(error.http_status));
   if (error.code.empty()) error.code = std::to_string(error.http_status);
   if (error.message.empty()) error.message = StatusText(error.http_status);
-  if (error.kind == kWrongRegion && !error.region.empty()) {
-    error.message += " (the bucket is in region " + error.region + "; configure that region)";
-  }
   if (!bad_region.empty()) error.message += " (the answer names the region `" + bad_region + "`, which is no region's name)";
 }
 

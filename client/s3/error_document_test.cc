@@ -67,7 +67,6 @@ TEST(ErrorDocumentTest, NamesTheRightRegion) {
                            "<Region>eu-west-1</Region></Error>");
   EXPECT_EQ(error.kind, ErrorKind::kWrongRegion);
   EXPECT_EQ(error.region, "eu-west-1");
-  EXPECT_NE(error.message.find("configure that region"), std::string::npos);
   EXPECT_EQ(Read(400, "<Error><Code>AuthorizationHeaderMalformed</Code></Error>").kind, ErrorKind::kUnauthenticated);
   EXPECT_EQ(Read(301, "", {{"x-amz-bucket-region", "r"}}).region, "r");
 }

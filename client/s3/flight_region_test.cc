@@ -47,6 +47,41 @@ TEST(RegionRedirectTest, ASecondOneIsAnErrorThatNamesTheRegion) {
       << result.error().message;
 }
 
+TEST(RegionRedirectTest, ARedirectToTheRegionThatWasAskedGivesNoAdviceToAskIt) {
+  // Symptom: a client of us-east-1 was told `the bucket is in region us-east-1; configure that region`.
+  ClientUnderTest test(Aws());
+  test.transport.Expect(Refuse(301, "PermanentRedirect", {{"x-amz-bucket-region", "us-east-1"}}));
+  const auto result = test.Get();
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.error().kind, ErrorKind::kWrongRegion);
+  EXPECT_EQ(result.error().message,
+            "m (the bucket is said to be in region us-east-1, which is the one that was asked; the endpoint is perhaps not that "
+            "region's) (answered 301 by bucket.s3.us-east-1.amazonaws.com)");
+  EXPECT_EQ(test.sent(), 1u);
+}
+
+TEST(RegionRedirectTest, AHeadThatAWrongRedirectLedAstraySaysSo) {
+  // Symptom: `bad request`, of a request that was good.
+  ClientUnderTest test(Aws());
+  test.transport.Expect(FakeReply::Respond(301, {{"x-amz-bucket-region", "eu-west-1"}}));
+  test.transport.Expect(FakeReply::Respond(400));
+  const auto result = test.Run(HeadBucketRequest{.bucket = BucketName("bucket")});
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.error().kind, ErrorKind::kWrongRegion);
+  EXPECT_EQ(result.error().message,
+            "bad request (a HEAD is not told why; the bucket is perhaps not in region eu-west-1) (answered 400 by "
+            "bucket.s3.eu-west-1.amazonaws.com, where a redirect had led)");
+}
+
+TEST(RegionRedirectTest, AHeadThatWasNotRedirectedIsABadRequest) {
+  ClientUnderTest test(Aws());
+  test.transport.Expect(FakeReply::Respond(400));
+  const auto result = test.Run(HeadBucketRequest{.bucket = BucketName("bucket")});
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.error().kind, ErrorKind::kInvalidArgument);
+  EXPECT_EQ(result.error().message, "bad request");
+}
+
 FakeReply To(const std::string& region) { return Refuse(301, "PermanentRedirect", {{"x-amz-bucket-region", region}}); }
 
 const std::string kHere = "bucket.s3.us-east-1.amazonaws.com";

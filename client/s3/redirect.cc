@@ -57,10 +57,22 @@ std::optional<Redirect> ReadRedirect(const OperationInfo& info, const Error& err
   return Redirect{{}, target};
 }
 
-void ExplainRedirect(const http::ResponseHead& head, const ResolvedEndpoint& asked, bool redirected, Error& error) {
+void ExplainRedirect(const OperationInfo& info, const http::ResponseHead& head, const ResolvedEndpoint& asked, bool redirected,
+                     Error& error) {
+  // A HEAD's refusal names nothing: where a redirect led, its 400 is most likely another one.
+  const bool bare = info.method == "HEAD" && head.status == 400;
+  if (bare && redirected) error.kind = ErrorKind::kWrongRegion;
   if (error.kind != ErrorKind::kWrongRegion) return;
+  if (error.region == asked.signing_region) {
+    error.message += " (the bucket is said to be in region " + error.region +
+                     ", which is the one that was asked; the endpoint is perhaps not that region's)";
+  } else if (!error.region.empty()) {
+    error.message += " (the bucket is in region " + error.region + "; configure that region)";
+  } else if (bare) {
+    error.message += " (a HEAD is not told why; the bucket is perhaps not in region " + asked.signing_region + ")";
+  }
   error.message += " (answered " + std::to_string(head.status) + " by " + asked.authority;
-  if (redirected) error.message += ", where another redirect had led";
+  if (redirected) error.message += bare ? ", where a redirect had led" : ", where another redirect had led";
   const auto location = error.region.empty() ? head.Find("location") : std::nullopt;
   if (location) error.message += ", with a Location " + NotFollowed(*location);
   error.message += ")";

@@ -28,8 +28,10 @@ std::optional<Redirect> ReadRedirect(const OperationInfo& info, const Error& err
 // The answer says that the bucket is elsewhere, or may be meant to: a HEAD's 400 has no code.
 bool SpeaksOfAnotherRegion(const OperationInfo& info, const Error& error);
 
-// Where a redirect was not followed: says what was answered and from where. `redirected`: this call had followed one.
-void ExplainRedirect(const http::ResponseHead& head, const ResolvedEndpoint& asked, bool redirected, Error& error);
+// Where a redirect was not followed: says what was answered and from where, and what to do. `redirected`: this call had
+// followed one. A HEAD's 400 in that place becomes kWrongRegion.
+void ExplainRedirect(const OperationInfo& info, const http::ResponseHead& head, const ResolvedEndpoint& asked, bool redirected,
+                     Error& error);
 
 // Where CreateBucket met the wrong region: a message that names both and the fix. Leaves every other error as it is.
 void ExplainRegionOfNewBucket(const OperationInfo& info, const ResolvedEndpoint& asked, Error& error);

@@ -79,7 +79,7 @@ TEST(RedirectTest, WhatIsNotFollowedIsToldWithItsOrigin) {
     if (!location.empty()) head.headers.push_back({"Location", location});
     ResolvedEndpoint asked = Asked("store.example");
     asked.authority = "store.example";
-    ExplainRedirect(head, asked, false, error);
+    ExplainRedirect(Info(Operation::kGetObject), head, asked, false, error);
     return error.message;
   };
   EXPECT_EQ(explained(ErrorKind::kWrongRegion, "", ""), "as it was (answered 307 by store.example)");
@@ -88,7 +88,7 @@ TEST(RedirectTest, WhatIsNotFollowedIsToldWithItsOrigin) {
   EXPECT_EQ(explained(ErrorKind::kWrongRegion, "", "nonsense"),
             "as it was (answered 307 by store.example, with a Location that is no URL)");
   EXPECT_EQ(explained(ErrorKind::kWrongRegion, "eu-west-1", "https://other.example/k"),
-            "as it was (answered 307 by store.example)");
+            "as it was (the bucket is in region eu-west-1; configure that region) (answered 307 by store.example)");
   EXPECT_EQ(explained(ErrorKind::kNotFound, "", ""), "as it was");
 }
 
