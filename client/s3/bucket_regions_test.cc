@@ -1,10 +1,11 @@
 #include "client/s3/bucket_regions.h"
 
+#include <atomic>
+#include <string>
 #include <thread>
+#include <vector>
 
 #include <gtest/gtest.h>
-
-#include "client/s3/wire_for_test.h"
 
 namespace penstock::s3 {
 namespace {
@@ -53,16 +54,61 @@ TEST(BucketRegionsTest, ABucketThatMovesToAndFroTakesNoMoreRoom) {
   EXPECT_EQ(regions.Find("c"), "eu-west-1");
 }
 
-TEST(BucketRegionsTest, StopsLearningAtItsLimit) {
+TEST(BucketRegionsTest, BeyondItsLimitTheOldestMakesRoom) {
+  // Symptom: after 1024 buckets nothing was learned any more, and each request to a later one was redirected first.
   BucketRegions regions;
   const auto bucket = [](int i) { return "bucket-" + std::to_string(i); };
-  for (int i = 0; i < 1100; ++i) regions.Learn(bucket(i), "r");
-  for (int i = 0; i < 1100; ++i) ASSERT_EQ(regions.Find(bucket(i)), i < 1024 ? "r" : "") << i;
-  regions.Learn("bucket-7", "q");
-  EXPECT_EQ(regions.Find("bucket-7"), "r") << "a pair of its own, for which there is no room";
-  regions.Forget("bucket-7", "r");
-  EXPECT_EQ(regions.Find("bucket-7"), "");
-  EXPECT_EQ(regions.Find("bucket-8"), "r");
+  for (int i = 0; i < 5000; ++i) {
+    regions.Learn(bucket(i), "r" + std::to_string(i));
+    ASSERT_EQ(regions.Find(bucket(i)), "r" + std::to_string(i));
+  }
+  int kept = 0;
+  for (int i = 0; i < 5000; ++i) {
+    const std::string region = regions.Find(bucket(i));
+    kept += region.empty() ? 0 : 1;
+    ASSERT_TRUE(region.empty() || region == "r" + std::to_string(i)) << i << " " << region;
+  }
+  EXPECT_EQ(kept, 1024);
+  for (int i = 4900; i < 5000; ++i) EXPECT_NE(regions.Find(bucket(i)), "") << i << " was learned lately";
+}
+
+TEST(BucketRegionsTest, WhatIsForgottenMakesRoomFirst) {
+  BucketRegions regions;
+  for (int i = 0; i < 5000; ++i) {
+    const std::string bucket = "bucket-" + std::to_string(i);
+    regions.Learn(bucket, "r");
+    if (i >= 16) regions.Forget(bucket, "r");
+  }
+  for (int i = 0; i < 16; ++i) EXPECT_EQ(regions.Find("bucket-" + std::to_string(i)), "r") << i;
+}
+
+TEST(BucketRegionsTest, NamesThatNoBucketHasAreNotKept) {
+  BucketRegions regions;
+  regions.Learn(std::string(64, 'b'), std::string(63, 'r'));
+  EXPECT_EQ(regions.Find(std::string(64, 'b')), std::string(63, 'r'));
+  regions.Learn(std::string(65, 'b'), "r");
+  EXPECT_EQ(regions.Find(std::string(65, 'b')), "");
+}
+
+TEST(BucketRegionsTest, AReaderNeverSeesHalfALesson) {
+  BucketRegions regions;
+  std::atomic<bool> over{false};
+  std::jthread writer([&] {
+    // Far more than there is room for, so that places change hands all the time.
+    for (int i = 0; i < 100'000; ++i) {
+      const std::string name = "bucket-" + std::to_string(i % 3000);
+      regions.Learn(name, "region-of-" + name);
+    }
+    over = true;
+  });
+  int found = 0;
+  for (int i = 0; !over; i = (i + 7) % 3000) {
+    const std::string name = "bucket-" + std::to_string(i);
+    const std::string region = regions.Find(name);
+    ASSERT_TRUE(region.empty() || region == "region-of-" + name) << name << " " << region;
+    found += region.empty() ? 0 : 1;
+  }
+  RecordProperty("found", found);
 }
 
 TEST(BucketRegionsTest, LearnsFromManyThreads) {
