@@ -324,9 +324,12 @@ TEST_P(CurlFailure, AServerThatIsSilentToTlsDidTakeTheConnection) {
   EXPECT_TRUE(Has(result.error(), "took the connection")) << result.error().message;
 }
 
-TEST(DirectFailure, AnUploadThatASlowPeerTakesSteadilyIsNotIdle) {
+TEST_P(CurlFailure, AnUploadThatASlowPeerTakesSteadilyIsNotIdle) {
   constexpr std::size_t kBytes = 3 << 20;
   RawServer server([](RawConnection& connection) {
+    // Before it one that leaves the connection: its end is found on a kept one too.
+    connection.ReadHead();
+    connection.Send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
     connection.ReadHead();
     connection.Send("HTTP/1.1 100 Continue\r\n\r\n");
     for (std::size_t left = kBytes; left > 0;) {
@@ -341,11 +344,13 @@ TEST(DirectFailure, AnUploadThatASlowPeerTakesSteadilyIsNotIdle) {
   request.method = "PUT";
   request.idle_timeout = milliseconds(1000);  // the system takes all of it in less, and sends it in four times as long
   TextBody body(std::string(kBytes, 'x'));
-  const std::shared_ptr<Transport> transport = MakeCurlTransport({.plane = DataPlane::kDirect});
+  Call before;
+  ASSERT_TRUE(before.Start(*transport_, server.Get()).Wait().ok());
   Call call;
-  const Result<Outcome> result = call.Start(*transport, request, &body).Wait();
+  const Result<Outcome> result = call.Start(*transport_, request, &body).Wait();
   ASSERT_TRUE(result.ok()) << result.error().message;
   EXPECT_EQ(result->sent_bytes, kBytes);
+  EXPECT_TRUE(result->connection_reused);
 }
 
 }  // namespace

@@ -51,8 +51,9 @@ int SeekCallback(void* slot, curl_off_t offset, int origin) {
 
 EasySlot::~EasySlot() { curl_easy_cleanup(handle); }
 
-std::unique_ptr<EasySlot> EasySlot::Create(const CurlTransportOptions& options, CURLSH* share) {
+std::unique_ptr<EasySlot> EasySlot::Create(const CurlTransportOptions& options, CURLSH* share, CurlSockets* sockets) {
   auto slot = std::make_unique<EasySlot>();
+  slot->sockets = sockets;
   slot->handle = curl_easy_init();
   if (slot->handle == nullptr) return nullptr;
   slot->resolve = std::make_unique<ResolveList>(options.resolve);
@@ -64,6 +65,7 @@ void EasySlot::SetConstants(const CurlTransportOptions& options, CURLSH* share) 
   curl_easy_reset(handle);  // keeps connections and TLS sessions
   SetConnectionOptions(handle, share, ca_bundle_path);
   resolve->Apply(handle);
+  if (sockets != nullptr) sockets->Install(handle);
   curl_easy_setopt(handle, CURLOPT_PATH_AS_IS, 1L);  // a key may hold "..": never tidy it away
   curl_easy_setopt(handle, CURLOPT_BUFFERSIZE, static_cast<long>(options.receive_buffer_bytes));
   curl_easy_setopt(handle, CURLOPT_UPLOAD_BUFFERSIZE, static_cast<long>(options.send_buffer_bytes));

@@ -6,10 +6,12 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "client/http/curl_options.h"
+#include "client/http/curl_sockets.h"
 #include "client/http/curl_transport.h"
 #include "client/http/transfer.h"
 
@@ -27,6 +29,7 @@ struct EasySlot {
   bool sent_before = false;  // the request, or some of it, and no answer came
   bool took_all = false;     // of the body; libcurl may have sent the whole request
 
+  CurlSockets* sockets = nullptr;
   std::unique_ptr<ResolveList> resolve;  // outlives the handle
 
   EasySlot() = default;
@@ -34,8 +37,8 @@ struct EasySlot {
   EasySlot& operator=(const EasySlot&) = delete;
   ~EasySlot();
 
-  // Null when libcurl gives no handle. `share` may be null and outlives the slot.
-  static std::unique_ptr<EasySlot> Create(const CurlTransportOptions& options, CURLSH* share);
+  // Null when libcurl gives no handle. `share` and `sockets` may be null and outlive the slot.
+  static std::unique_ptr<EasySlot> Create(const CurlTransportOptions& options, CURLSH* share, CurlSockets* sockets = nullptr);
 
   // Sets the handle up for `next`. kInvalidArgument naming what cannot be sent: a target that does not start with '/'
   // or holds a blank, control or non-ASCII byte or '#'; a header with a line break; no Host; an own Content-Length.
@@ -44,6 +47,9 @@ struct EasySlot {
   // Whether libcurl, which is about to send, may: it repeats by itself what a kept connection took and did not answer. What
   // changes something and may have arrived is for whoever retries to judge; false, with the transfer's error set.
   bool MaySend();
+
+  // What its transfer's request goes out on; nullopt where that has no connection yet.
+  std::optional<int> Socket() const { return sockets == nullptr ? std::nullopt : sockets->Of(handle); }
 
   // Of the transfer it carries: how it ended, when libcurl ended it with `code`.
   Result<Outcome> Conclude(CURLcode code) const;

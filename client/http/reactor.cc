@@ -4,6 +4,7 @@
 #include <sys/ioctl.h>
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -40,13 +41,18 @@ Error TimedOut(const Transfer& transfer, MonotonicTime now, const std::string& w
                                               std::to_string(transfer.received) + " received");
 }
 
+std::optional<int> SocketOf(const Transfer& transfer) {
+  if (transfer.slot != nullptr) return transfer.slot->Socket();
+  if (transfer.direct == nullptr || !transfer.direct->socket.has_value()) return std::nullopt;
+  return transfer.direct->socket->fd();
+}
+
 // Bytes move also while the system sends what it took long ago, over a slow link. It does not tell; what it holds does.
-// On libcurl's plane nobody knows the socket while it is in use.
 void LookAtUnsent(Transfer& transfer, MonotonicTime now) {
   transfer.last_look = now;
   int unsent = 0;
-  if (transfer.direct == nullptr || !transfer.direct->socket.has_value()) return;
-  if (::ioctl(transfer.direct->socket->fd(), SIOCOUTQ, &unsent) != 0) return;
+  const std::optional<int> fd = SocketOf(transfer);
+  if (!fd || ::ioctl(*fd, SIOCOUTQ, &unsent) != 0) return;
   if (transfer.unsent_bytes.has_value() && unsent < *transfer.unsent_bytes) transfer.last_activity = now;
   transfer.unsent_bytes = unsent;
 }

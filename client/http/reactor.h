@@ -104,6 +104,7 @@ class Reactor : public std::enable_shared_from_this<Reactor> {
   CURLSH* share_ = nullptr;
   Inbox taken_;
   std::unique_ptr<DirectPlane> direct_;  // made under mutex_ before the thread starts
+  CurlSockets curl_sockets_;             // outlives multi_ and the slots
   std::vector<std::unique_ptr<EasySlot>> slots_;
   std::vector<EasySlot*> free_slots_;
   std::vector<TransferPtr> active_;          // keeps them alive while a data plane has them

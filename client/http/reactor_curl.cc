@@ -15,7 +15,7 @@ CURLM* Reactor::MakeMulti(std::size_t max_connections) {
 void Reactor::ActivateOnCurl(const TransferPtr& transfer) {
   if (curl_tainted_ && on_curl_ == 0) CloseIdleOfCurl();
   if (free_slots_.empty()) {
-    std::unique_ptr<EasySlot> fresh = EasySlot::Create(options_, share_);
+    std::unique_ptr<EasySlot> fresh = EasySlot::Create(options_, share_, &curl_sockets_);
     if (fresh == nullptr) return Finish(transfer, Error::Make(ErrorKind::kResourceExhausted, "libcurl has no memory"));
     free_slots_.push_back(fresh.get());
     slots_.push_back(std::move(fresh));

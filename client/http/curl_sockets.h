@@ -1,0 +1,30 @@
+// The sockets of libcurl's plane: libcurl tells which one a request uses only when that has ended.
+#ifndef PENSTOCK_CLIENT_HTTP_CURL_SOCKETS_H_
+#define PENSTOCK_CLIENT_HTTP_CURL_SOCKETS_H_
+
+#include <curl/curl.h>
+
+#include <optional>
+#include <vector>
+
+namespace penstock::http {
+
+// Knows every socket that the handles it was installed in have open. Outlives these handles and their connections.
+//
+// Thread safety: belongs to one I/O thread.
+class CurlSockets {
+ public:
+  void Install(CURL* handle);
+  // The one that the handle's request is on, told by its two ends; nullopt where it has none yet.
+  std::optional<int> Of(CURL* handle) const;
+
+ private:
+  static curl_socket_t OnOpen(void* self, curlsocktype, curl_sockaddr* address);
+  static int OnClose(void* self, curl_socket_t fd);
+
+  std::vector<int> open_;
+};
+
+}  // namespace penstock::http
+
+#endif  // PENSTOCK_CLIENT_HTTP_CURL_SOCKETS_H_
