@@ -144,12 +144,23 @@ DownloadRequest MakeDownload(ReadArguments arguments) {
   return request;
 }
 
-// Reads into a new `bytes`, filled in place. `head`: bytes that come before `start` in the object and go first.
-// `checksums`: of the whole object; where that is what has come, it is held to them.
+using Checksums = std::vector<std::pair<std::string, std::string>>;
+
+// The whole object, of `metadata`, in one piece or two.
+void HoldToChecksum(const ExpectedCrc& checksum, ByteView begin, ByteView rest, const std::string& bucket, const std::string& key) {
+  auto compared = WithoutGil([&] { return CompareCrc(checksum, UpdateCrc(checksum.crc, rest, UpdateCrc(checksum.crc, begin, 0))); });
+  if (!compared.ok()) compared.error().At("GetObject", bucket, key);
+  Unwrap(std::move(compared));
+}
+
+// Reads into a new `bytes`, filled in place. `head`: bytes that come before `start` in the object and go first; `given`:
+// those before these, which do not. `checksums`: of the whole object; where that is what has come, it is held to them.
 py::tuple Read(const PyClient& self, ReadArguments arguments, const py::bytes& head, const Progress& progress,
-               const std::vector<std::pair<std::string, std::string>>& checksums) {
+               const Checksums& checksums, const py::bytes& given) {
   DownloadRequest request = MakeDownload(std::move(arguments));
-  const ExpectedCrc checksum = request.begin == std::string_view(head).size() ? FindCrc(checksums) : ExpectedCrc();
+  const ByteView before = AsBytes(std::string_view(given));
+  const bool from_begin = request.begin == before.size() + std::string_view(head).size();
+  const ExpectedCrc checksum = from_begin ? FindCrc(checksums) : ExpectedCrc();
   const std::string place[] = {request.bucket.value, request.key.value};
   request.options.progress = progress.counter();
   const std::string_view first = head;
@@ -166,26 +177,34 @@ py::tuple Read(const PyClient& self, ReadArguments arguments, const py::bytes& h
   progress.Tell();
   if (!bytes) bytes = head;
   const ByteView object = AsBytes(std::string_view(py::reinterpret_borrow<py::bytes>(bytes)));
-  if (checksum.crc != Crc::kNone && object.size() == response.metadata.size) {
-    auto compared = WithoutGil([&] { return CompareCrc(checksum, UpdateCrc(checksum.crc, object, 0)); });
-    if (!compared.ok()) compared.error().At("GetObject", place[0], place[1]);
-    Unwrap(std::move(compared));
+  if (checksum.crc != Crc::kNone && before.size() + object.size() == response.metadata.size) {
+    HoldToChecksum(checksum, before, object, place[0], place[1]);
   }
   return py::make_tuple(bytes, response.metadata);
 }
 
-// Reads [start, start + len(buffer)) into a writable buffer; returns the bytes delivered and the metadata.
-py::tuple ReadInto(const PyClient& self, const py::object& buffer, ReadArguments arguments, const Progress& progress) {
+// Reads into a writable buffer from its byte `filled` on; returns the bytes delivered and the metadata. `checksums`: of the
+// whole object; where that is what the buffer holds then, it is held to them.
+py::tuple ReadInto(const PyClient& self, const py::object& buffer, ReadArguments arguments, const Progress& progress,
+                   std::size_t filled, const Checksums& checksums) {
   const BufferView view(buffer, BufferView::Access::kWrite);
-  const MutableByteView memory = view.writable();
+  const MutableByteView memory = view.writable().subspan(std::min(filled, view.writable().size()));
   AdviseHugePages(memory);
-  arguments.end = arguments.start + memory.size();
+  // What reaches the object's end is asked for as such: only an answer with all of it tells its checksum.
+  const bool to_the_end = arguments.size && arguments.etag && arguments.start + memory.size() >= *arguments.size;
+  if (!to_the_end) arguments.end = arguments.start + memory.size();
+  const ExpectedCrc checksum = arguments.start == filled ? FindCrc(checksums) : ExpectedCrc();
+  const std::string place[] = {arguments.bucket, arguments.key};
   DownloadRequest request = MakeDownload(std::move(arguments));
   request.options.progress = progress.counter();
   request.destination = [memory](std::uint64_t size) -> Result<MutableByteView> { return memory.first(size); };
   auto result = WithoutGil([&] { return Download(*self.client, std::move(request), progress.interrupt()); });
   const DownloadResponse response = Unwrap(std::move(result));
   progress.Tell();
+  const std::size_t held = filled + response.bytes;
+  if (checksum.crc != Crc::kNone && held == response.metadata.size) {
+    HoldToChecksum(checksum, {}, ByteView(view.writable()).first(held), place[0], place[1]);
+  }
   return py::make_tuple(response.bytes, response.metadata);
 }
 
@@ -304,21 +323,24 @@ void BindClient(py::module_& module) {
                       Named<"end", std::optional<std::uint64_t>> end, Named<"size", std::optional<std::uint64_t>> size,
                       Named<"etag", std::optional<std::string>> etag, Named<"part_size", std::optional<std::uint64_t>> part_size,
                       Named<"parallel", std::optional<int>> parallel, const py::bytes& head, py::object progress, Text<"version_id"> version,
-                      const std::vector<std::pair<std::string, std::string>>& checksums) {
+                      const Checksums& checksums, const py::bytes& given) {
         return Read(self, {std::move(bucket.value), std::move(key.value), start.value, end.value, size.value, std::move(etag.value),
-                           part_size.value, parallel.value, std::move(version.value)}, head, Progress(std::move(progress)), checksums);
+                           part_size.value, parallel.value, std::move(version.value)}, head, Progress(std::move(progress)), checksums,
+                    given);
       }, "bucket"_a, "key"_a, "start"_a = 0, "end"_a = py::none(), "size"_a = py::none(), "etag"_a = py::none(),
            "part_size"_a = py::none(), "parallel"_a = py::none(), "head"_a = py::bytes(""), "progress"_a = py::none(),
-           "version_id"_a = "", "checksums"_a = std::vector<std::pair<std::string, std::string>>())
+           "version_id"_a = "", "checksums"_a = Checksums(), "given"_a = py::bytes(""))
       .def("read_into", [](const PyClient& self, Text<"bucket"> bucket, Text<"key"> key, const py::object& buffer,
                            Named<"start", std::uint64_t> start, Named<"size", std::optional<std::uint64_t>> size,
                            Named<"etag", std::optional<std::string>> etag, Named<"part_size", std::optional<std::uint64_t>> part_size,
-                           Named<"parallel", std::optional<int>> parallel, py::object progress, Text<"version_id"> version) {
+                           Named<"parallel", std::optional<int>> parallel, py::object progress, Text<"version_id"> version,
+                           std::size_t filled, const Checksums& checksums) {
         return ReadInto(self, buffer, {std::move(bucket.value), std::move(key.value), start.value, std::nullopt, size.value,
                                        std::move(etag.value), part_size.value, parallel.value, std::move(version.value)},
-                        Progress(std::move(progress)));
+                        Progress(std::move(progress)), filled, checksums);
       }, "bucket"_a, "key"_a, "buffer"_a, "start"_a = 0, "size"_a = py::none(), "etag"_a = py::none(),
-           "part_size"_a = py::none(), "parallel"_a = py::none(), "progress"_a = py::none(), "version_id"_a = "")
+           "part_size"_a = py::none(), "parallel"_a = py::none(), "progress"_a = py::none(), "version_id"_a = "", "filled"_a = 0,
+           "checksums"_a = Checksums())
       .def("stats", [](const PyClient& self) { return StatsToPython(self.client->stats()); });
   BindBuckets(client);
   BindObjects(client);

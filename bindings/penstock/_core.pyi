@@ -71,6 +71,7 @@ class Client:
         progress: Callable[[int, int | None], None] | None = None,
         version_id: str = "",
         checksums: Sequence[tuple[str, str]] = [],
+        given: bytes = b"",
     ) -> tuple[bytes, ObjectMetadata]: ...
     def read_into(
         self,
@@ -84,6 +85,8 @@ class Client:
         parallel: int | None = None,
         progress: Callable[[int, int | None], None] | None = None,
         version_id: str = "",
+        filled: int = 0,
+        checksums: Sequence[tuple[str, str]] = [],
     ) -> tuple[int, ObjectMetadata]: ...
     def head_object(self, bucket: str, key: str, version_id: str = "") -> ObjectMetadata: ...
     def put_object(

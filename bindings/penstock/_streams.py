@@ -234,6 +234,9 @@ class GetObjectStream:
         head = self._head()
         reached = self._start + len(head)
         source.brought(len(head))
+        first, given = source.head, b""
+        if source.checksums and first is not None and len(first) == reached == self._start:
+            given = first[: len(first) - len(before)]  # was read before: with that it is the object
         if before:
             head = before + bytes(head) if len(head) else before
         if reached > self._start and self._at_end(reached):
@@ -241,7 +244,7 @@ class GetObjectStream:
         else:
             data, metadata = self._client.read(
                 source.bucket, source.key, reached, self._end, source.size, source.etag, self._part_size, self._parallel,
-                bytes(head), source.under_way(reached, self._end), source.version_id, source.checksums,
+                bytes(head), source.under_way(reached, self._end), source.version_id, source.checksums, given,
             )  # fmt: skip
             source.learn_of(metadata, reached)
             source.brought(len(data) - len(head))
@@ -260,8 +263,8 @@ class GetObjectStream:
         reached = self._start + count
         if count == 0 or (count < len(view) and not self._at_end(reached)):
             more, metadata = self._client.read_into(
-                source.bucket, source.key, view[count:], reached, source.size, source.etag, self._part_size, self._parallel,
-                source.under_way(reached), source.version_id,
+                source.bucket, source.key, view, reached, source.size, source.etag, self._part_size, self._parallel,
+                source.under_way(reached), source.version_id, count, source.checksums,
             )  # fmt: skip
             source.learn_of(metadata, reached)
             source.brought(more)

@@ -45,12 +45,21 @@ def into_memory(reader: Any) -> bytes:
     return bytes(memory[:count])
 
 
+def into_one_memory(reader: Any) -> bytes:
+    memory = bytearray(reader.seek(0, 2))
+    reader.seek(0)
+    assert reader.readinto(memory) == len(memory)
+    return bytes(memory)
+
+
 READINGS: dict[str, Callable[[Any], bytes]] = {
     "whole": lambda reader: reader.read(),
     "pieces": lambda reader: in_pieces(reader, 300_001),
     "large pieces": lambda reader: in_pieces(reader, 7 * MIB),
     "begin and rest": lambda reader: reader.read(10) + reader.read(),
+    "first part and rest": lambda reader: reader.read(PART) + reader.read(),
     "into memory": into_memory,
+    "into memory of its size": into_one_memory,
 }
 
 
@@ -65,7 +74,7 @@ def test_what_is_as_it_was_written_is_read(own, kind, reading):
     assert [entry.key for entry in heads] == ["large"]
 
 
-@pytest.mark.parametrize("reading", ["whole", "pieces", "large pieces"])
+@pytest.mark.parametrize("reading", READINGS)
 def test_a_wrong_byte_is_noticed(own, reading):
     """It was given to whoever read the dataset."""
     own.faults().set(
@@ -74,6 +83,16 @@ def test_a_wrong_byte_is_noticed(own, reading):
     reader = next(reader for reader in dataset(own) if reader.key == "large")
     with pytest.raises(penstock.S3DataLossError, match="bytes received have CRC64NVME"):
         READINGS[reading](reader)
+
+
+def test_a_wrong_byte_is_noticed_in_memory_of_the_objects_size(own):
+    """Whoever knew the size asked for a range, of which S3 tells no checksum."""
+    own.faults().set(
+        [{"when": {"operation": "GetObject", "key": "large"}, "do": {"corrupt": {"mode": "flip-bit"}, "at": "body_out@5"}}]
+    )
+    reader = own.client(S3ClientConfig(part_size=PART, max_attempts=2)).get_object("data", "large")
+    with pytest.raises(penstock.S3DataLossError, match="CRC64NVME"):
+        into_one_memory(reader)
 
 
 def test_where_heads_tell_no_checksum_they_end(own, monkeypatch):
