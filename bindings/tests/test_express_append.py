@@ -36,6 +36,10 @@ class Log:
         """The next appends get no answer. What they brought arrives by :meth:`append`, or never."""
         self._next_appends({"do": {"reset": {}, "at": "before_commit"}, "limit": {"times": times}})
 
+    def refuse(self, code: str) -> None:
+        """The next append is refused."""
+        self._next_appends({"do": {"error": {"status": 400, "code": code}, "at": "before_commit"}, "limit": {"times": 1}})
+
     def stall(self) -> None:
         """The next append is carried out, but only after its client has given it up."""
         self._next_appends({"do": {"stall": {"ms": 4000}, "at": "before_commit"}, "limit": {"times": 1}})
@@ -194,3 +198,19 @@ def test_leaving_by_an_exception_sends_nothing_and_says_what_may_arrive(log, cap
     log.append(b"RECORD|")
     writer.close()
     assert log.content == b"RECORD|"
+
+
+def test_an_object_of_too_many_pieces_goes_on_as_one(log):
+    """S3 refuses the 10,001st append. What was not appended is kept, and the way out that the error names is one."""
+    log.append(b"first|")
+    writer = log.writer()
+    writer.write(b"second|")
+    log.refuse("TooManyParts")
+    with pytest.raises(penstock.S3InvalidArgumentError, match="10,000 appends and parts, the most S3 takes"):
+        writer.flush()
+    assert (writer.pending, writer.unsettled) == (b"second|", 0)
+    log.other.copy_object(log.bucket, "log", log.bucket, "copy")
+    log.other.rename_object(log.bucket, "copy", "log")
+    log.append(writer.pending)
+    writer.abort()
+    assert log.content == b"first|second|"

@@ -47,6 +47,15 @@ bool SaysChanged(const Error& error) {
   return error.kind == ErrorKind::kPreconditionFailed || error.code == "InvalidWriteOffset" || error.code == "NoSuchKey";
 }
 
+// S3 counts each append and each part of an upload, and a copy as one. Not done here: whoever appends while an object is
+// copied and put in its place would lose it.
+void ExplainLimit(Error& error) {
+  if (error.code != "TooManyParts") return;
+  error.message += " (the object is made of 10,000 appends and parts, the most S3 takes: go on in another object; or, while "
+                   "nobody else appends, copy it to another key, which makes it one piece, rename that over it and open another "
+                   "writer; and append more at a time)";
+}
+
 // The CRC an object was stored with, which every append has to bring; "none" for what we do not compute.
 std::string AlgorithmOf(const ObjectMetadata& metadata) {
   for (const char* name : {"crc64nvme", "crc32c", "crc32"}) {
@@ -105,7 +114,9 @@ Result<PutObjectResponse> AppendWriter::Put(ByteView data, const Interrupt& inte
   request.options = options_.call;
   request.write_offset = size_;
   request.checksum_algorithm = checksum_algorithm_;
-  return store_->Call(std::move(request), interrupt);
+  Result<PutObjectResponse> put = store_->Call(std::move(request), interrupt);
+  if (!put.ok()) ExplainLimit(put.error());
+  return put;
 }
 
 // `count` bytes were appended, by the latest request and no other.

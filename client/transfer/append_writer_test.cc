@@ -92,6 +92,27 @@ TEST(AppendWriterTest, ALostAnswerIsFoundInTheObjectAndNothingAppendedTwice) {
   }
 }
 
+TEST(AppendWriterTest, AnObjectOfTooManyPiecesSaysWhatToDo) {
+  // Symptom: "You have attempted to add more parts than allowed", to a caller who had added none.
+  AppendTest test;
+  const auto writer = test.Open();
+  EXPECT_TRUE(Append(*writer, "one ").ok());
+  test.hook = [](const CallPoint& point) -> std::optional<Fault> {
+    if (point.operation != "PutObject") return std::nullopt;
+    Fault fault = MakeFault(ErrorKind::kInvalidArgument, Fault::Moment::kBefore);
+    fault.error.code = "TooManyParts";
+    return fault;
+  };
+  const auto refused = Append(*writer, "two");
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().code, "TooManyParts");
+  EXPECT_NE(refused.error().message.find("10,000 appends and parts"), std::string::npos) << refused.error().message;
+  EXPECT_EQ(writer->unsettled_bytes(), 0u);
+  test.hook = nullptr;
+  EXPECT_TRUE(Append(*writer, "two").ok()) << "where S3 takes it after all";
+  EXPECT_EQ(test.Text(), "one two");
+}
+
 // A retry inside the store met what the lost attempt had done.
 TEST(AppendWriterTest, ARefusalOfARetryIsLookedAtToo) {
   AppendTest test;

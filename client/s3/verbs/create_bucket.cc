@@ -19,7 +19,7 @@ bool IsLocalZone(std::string_view zone) { return std::count(zone.begin(), zone.e
 // Where a directory bucket is, all of which its name tells.
 Result<std::string> DirectoryBucketDocument(const std::string& bucket) {
   const std::string_view zone = ZoneOfBucket(bucket);
-  if (zone.empty() || !bucket.ends_with("--x-s3")) {
+  if (zone.empty()) {
     return InvalidRequest("Unrecognized S3Express bucket name format. `" + bucket +
                           "` names no zone; use base--zone--x-s3, as in name--usw2-az1--x-s3");
   }
@@ -39,7 +39,14 @@ Result<std::string> DirectoryBucketDocument(const std::string& bucket) {
 
 }  // namespace
 
+Result<void> CheckNoAccessPoint(Operation operation, const BucketName& bucket) {
+  if (!bucket.value.ends_with("--xa-s3")) return Ok();
+  return InvalidRequest("`" + bucket.value + "` is an access point, and " + std::string(Info(operation).name) +
+                        " takes the bucket itself (base--zone--x-s3); access points are made and deleted by S3 Control");
+}
+
 Result<WireRequest> BuildRequest(const CreateBucketRequest& request, const BuildContext& context) {
+  PENSTOCK_TRY(CheckNoAccessPoint(Operation::kCreateBucket, request.bucket));
   PENSTOCK_ASSIGN(WireRequest wire, StartBucketRequest(Operation::kCreateBucket, request.bucket, context));
   if (IsDirectoryBucket(request.bucket.value)) {
     PENSTOCK_ASSIGN(wire.document, DirectoryBucketDocument(request.bucket.value));

@@ -37,6 +37,13 @@ TEST(CreateBucketTest, ADirectoryBucketIsPutIntoTheZoneOfItsName) {
   EXPECT_EQ(golden("b--az1--x-s3").find("error: Unrecognized S3Express bucket name format. `b--az1--x-s3` names no zone"), 0u);
 }
 
+TEST(CreateBucketTest, AnAccessPointIsNoBucket) {
+  // Symptom: `names no zone`, of a name with one.
+  const auto request = BuildRequest(CreateBucketRequest{BucketName("name--usw2-az1--xa-s3"), {}}, Context());
+  ASSERT_FALSE(request.ok());
+  EXPECT_EQ(request.error().message.find("`name--usw2-az1--xa-s3` is an access point, and CreateBucket takes"), 0u);
+}
+
 TEST(CreateBucketTest, TakesNoRequestPayer) {
   BuildContext context = Context();
   context.requester_pays = true;
