@@ -165,6 +165,9 @@ def test_a_client_that_cannot_be_made_is_an_error(tmp_path, monkeypatch, standal
     ("arguments", "says"),
     [
         (["--emulator", "--admin", "http://127.0.0.1:1"], "--admin: the emulator that --emulator starts has its own"),
+        (["--emulator", "--access-key", "A", "--secret-key", "S"], "--access-key, --secret-key: the emulator that"),
+        (["--emulator", "--region", "eu-west-1", "--admin-token", "T"], "--region, --admin-token: the emulator that"),
+        (["--endpoint", "http://127.0.0.1:1", "--admin-token", "T"], "--admin-token is for the listener that --admin URL names"),
         (["--emulator", "--ca", "cert.pem"], "--ca: the emulator that --emulator starts has its own"),
         (["--emulator", "--only", ""], "--only '' is in every check's name"),
         (["--emulator", "--second-access-key", "a"], "--second-access-key and --second-secret-key belong together"),

@@ -39,16 +39,11 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--endpoint", metavar="URL", help="http://host:port or https://host")
     where.add_argument("--emulator", action="store_true", help="judge an emulator that is started for it")
-    add("--access-key", metavar="ID", default=os.environ.get("AWS_ACCESS_KEY_ID"), help="AWS_ACCESS_KEY_ID unless given")
-    add("--secret-key", metavar="SECRET", default=os.environ.get("AWS_SECRET_ACCESS_KEY"), help="or AWS_SECRET_ACCESS_KEY")
-    add("--region", default="us-east-1", help="us-east-1 unless given")
+    add("--access-key", metavar="ID", help="AWS_ACCESS_KEY_ID unless given")
+    add("--secret-key", metavar="SECRET", help="AWS_SECRET_ACCESS_KEY unless given")
+    add("--region", help="us-east-1 unless given")
     add("--admin", metavar="URL", help="the endpoint's admin listener, of a Penstock emulator")
-    add(
-        "--admin-token",
-        metavar="TOKEN",
-        default=os.environ.get("PENSTOCK_ADMIN_TOKEN"),
-        help="that the admin listener asks for; PENSTOCK_ADMIN_TOKEN unless given",
-    )
+    add("--admin-token", metavar="TOKEN", help="that the admin listener asks for; PENSTOCK_ADMIN_TOKEN unless given")
     add("--second-access-key", metavar="ID", help="of another account, for the wire cases that need one")
     add("--second-secret-key", metavar="SECRET")
     add("--ca", metavar="FILE", help="PEM certificate to trust over https; AWS_CA_BUNDLE unless given, else the system's")
@@ -118,9 +113,11 @@ def _check_arguments(options: argparse.Namespace) -> None:
         raise ValueError("--only '' is in every check's name; leave it out, or name a part of suite/check")
     if bool(options.second_access_key) != bool(options.second_secret_key):
         raise ValueError("--second-access-key and --second-secret-key belong together; give both or neither")
+    if options.admin_token and not (options.admin or options.emulator):
+        raise ValueError("--admin-token is for the listener that --admin URL names; give both")
     if options.emulator:
-        of_an_endpoint = ("admin", "ca", "second_access_key", "second_secret_key")
-        if given := [f"--{name.replace('_', '-')}" for name in of_an_endpoint if getattr(options, name)]:
+        own = ["access_key", "secret_key", "region", "admin", "admin_token", "ca", "second_access_key", "second_secret_key"]
+        if given := [f"--{name.replace('_', '-')}" for name in own if getattr(options, name)]:
             raise ValueError(
                 f"{', '.join(given)}: the emulator that --emulator starts has its own; give --endpoint URL, or not these"
             )
@@ -180,16 +177,19 @@ def _target(options: argparse.Namespace) -> Iterator[tuple[Access, Access | None
         return
     if not options.endpoint:
         raise ValueError("which endpoint? Give --endpoint URL, or --emulator for one that is started here")
-    if not (options.access_key and options.secret_key):
+    access_key = options.access_key or os.environ.get("AWS_ACCESS_KEY_ID")
+    secret_key = options.secret_key or os.environ.get("AWS_SECRET_ACCESS_KEY")
+    if not (access_key and secret_key):
         raise ValueError("which key? Give --access-key and --secret-key, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
     endpoint = options.endpoint.rstrip("/")
     if options.ca:
         _tls.context(options.ca)  # so that one that cannot be read is told by its name
     trusted = {"ca": options.ca} if options.ca else {}
     token = os.environ.get("AWS_SESSION_TOKEN")
-    access = Access(endpoint, options.access_key, options.secret_key, options.region, token, **trusted)
+    access = Access(endpoint, access_key, secret_key, options.region or "us-east-1", token, **trusted)
     second = Access(endpoint, options.second_access_key, options.second_secret_key) if options.second_access_key else None
-    admin = Admin(options.admin, token=options.admin_token or "") if options.admin else None
+    admin_token = options.admin_token or os.environ.get("PENSTOCK_ADMIN_TOKEN", "")
+    admin = Admin(options.admin, token=admin_token) if options.admin else None
     _check_answers(access, admin)
     yield access, second, admin
 
