@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from . import _tls
+from ._kept import once_more
 from ._records import Record, Records
 
 if TYPE_CHECKING:
@@ -223,14 +224,7 @@ class _Upstream:
         self._connection: http.client.HTTPConnection | None = None
 
     def send(self, method: str, target: str, headers: Headers, body: bytes) -> Answer:
-        reused = self._connection is not None
-        try:
-            return self._send(method, target, headers, body)
-        except (ConnectionError, http.client.RemoteDisconnected):
-            self.close()
-            if not reused:
-                raise
-        return self._send(method, target, headers, body)  # the endpoint had closed an idle connection
+        return once_more(lambda: self._send(method, target, headers, body), reused=self._connection is not None, close=self.close)
 
     def _send(self, method: str, target: str, headers: Headers, body: bytes) -> Answer:
         if self._connection is None:

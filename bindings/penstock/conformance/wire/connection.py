@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import http.client
 import socket
-import ssl
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from .. import _tls as tls
+from .._kept import once_more
 
 TIMEOUT_S = 30
 
@@ -59,14 +59,9 @@ class Connection:
         Raises:
             OSError, http.client.HTTPException: there is no answer.
         """
-        reused = self._socket is not None
-        try:
-            return self._exchange(method, head, body, half_close)
-        except (ConnectionError, http.client.RemoteDisconnected, ssl.SSLError):
-            self.close()
-            if not reused:
-                raise
-        return self._exchange(method, head, body, half_close)  # the server had closed an idle connection
+        return once_more(
+            lambda: self._exchange(method, head, body, half_close), reused=self._socket is not None, close=self.close
+        )
 
     def _exchange(self, method: str, head: bytes, body: bytes, half_close: bool) -> Answer:
         if self._socket is None:
