@@ -50,7 +50,9 @@ curl_socket_t CurlSockets::OnOpen(void* self, curlsocktype, curl_sockaddr* addre
 }
 
 int CurlSockets::OnClose(void* self, curl_socket_t fd) {
-  std::erase(static_cast<CurlSockets*>(self)->open_, fd);
+  auto& sockets = *static_cast<CurlSockets*>(self);
+  std::erase(sockets.open_, fd);
+  sockets.closed_ = true;
   return ::close(fd);
 }
 

@@ -5,6 +5,7 @@
 #include <curl/curl.h>
 
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace penstock::http {
@@ -17,12 +18,16 @@ class CurlSockets {
   void Install(CURL* handle);
   // The one that the handle's request is on, told by its two ends; nullopt where it has none yet.
   std::optional<int> Of(CURL* handle) const;
+  // Whether one was closed since the last time. It may have been refused, and libcurl, run at once, tries the next address;
+  // by itself it waits for its timer (direct_connector.cc).
+  bool TakeClosed() { return std::exchange(closed_, false); }
 
  private:
   static curl_socket_t OnOpen(void* self, curlsocktype, curl_sockaddr* address);
   static int OnClose(void* self, curl_socket_t fd);
 
   std::vector<int> open_;
+  bool closed_ = false;
 };
 
 }  // namespace penstock::http

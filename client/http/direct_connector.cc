@@ -3,6 +3,8 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
+#include <utility>
+
 #include "client/http/address_circuit.h"
 #include "client/http/tls_read_ahead.h"
 #include "client/http/uri.h"
@@ -13,6 +15,7 @@ namespace penstock::http {
 ConnectHandle::~ConnectHandle() {
   curl_multi_remove_handle(connector_.multi_, handle_);
   curl_easy_cleanup(handle_);
+  std::erase(connector_.lost_, this);
 }
 
 int ConnectHandle::Socket() const {
@@ -26,6 +29,7 @@ curl_socket_t ConnectHandle::OnOpenSocket(void* self, curlsocktype, curl_sockadd
   const PeerAddress peer = PeerAddress::Of(&address->addr);
   if (peer.known() && !handle.tries_all_ && AddressCircuit::OfProcess().Avoids(peer, SystemClock().Monotonic())) {
     handle.passed_over_ = true;
+    handle.connector_.lost_.push_back(&handle);
     return CURL_SOCKET_BAD;  // libcurl goes on to the host's next address
   }
   if (peer.known()) handle.tried_.push_back(peer);
@@ -90,8 +94,15 @@ std::unique_ptr<ConnectHandle> DirectConnector::Connect(const Request& request, 
   return made;
 }
 
-int DirectConnector::OnSocket(CURL*, curl_socket_t fd, int what, void* self, void* known) {
+int DirectConnector::OnSocket(CURL* easy, curl_socket_t fd, int what, void* self, void* known) {
   auto& connector = *static_cast<DirectConnector*>(self);
+  ConnectHandle* handle = nullptr;
+  curl_easy_getinfo(easy, CURLINFO_PRIVATE, &handle);
+  if (handle != nullptr && what == CURL_POLL_REMOVE && known != nullptr) {
+    --handle->sockets_;
+    connector.lost_.push_back(handle);
+  }
+  if (handle != nullptr && what != CURL_POLL_REMOVE && known == nullptr) ++handle->sockets_;
   if (what == CURL_POLL_REMOVE) {
     ::epoll_ctl(connector.epoll_fd_, EPOLL_CTL_DEL, fd, nullptr);
     curl_multi_assign(connector.multi_, fd, nullptr);
@@ -112,11 +123,22 @@ int DirectConnector::OnTimer(CURLM*, long timeout_ms, void* self) {
   return 0;
 }
 
+// Where an address refuses or is passed over, libcurl 7.88 tries the next when its timer is due: after 200 ms, and then after
+// half of the connect timeout. Waiting for nothing, it is better run at once, which unpausing asks for.
+void DirectConnector::HaveNextAddressTried() {
+  for (ConnectHandle* const handle : std::exchange(lost_, {})) {
+    if (handle->sockets_ > 0 || handle->Socket() >= 0) continue;  // it waits, or is connected
+    curl_easy_pause(handle->handle_, CURLPAUSE_ALL);
+    curl_easy_pause(handle->handle_, CURLPAUSE_CONT);
+  }
+}
+
 void DirectConnector::OnEvents(int fd, std::uint32_t events) {
   const int what = ((events & EPOLLIN) != 0 ? CURL_CSELECT_IN : 0) | ((events & EPOLLOUT) != 0 ? CURL_CSELECT_OUT : 0) |
                    ((events & (EPOLLERR | EPOLLHUP)) != 0 ? CURL_CSELECT_ERR : 0);
   int running = 0;
   curl_multi_socket_action(multi_, fd, what, &running);
+  HaveNextAddressTried();
 }
 
 void DirectConnector::OnTime(MonotonicTime now) {
@@ -124,6 +146,7 @@ void DirectConnector::OnTime(MonotonicTime now) {
   timer_ = MonotonicTime::max();
   int running = 0;
   curl_multi_socket_action(multi_, CURL_SOCKET_TIMEOUT, 0, &running);
+  HaveNextAddressTried();
 }
 
 void DirectConnector::Finished(const std::function<void(void* owner, CURLcode code)>& told) {

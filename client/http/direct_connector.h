@@ -48,6 +48,7 @@ class ConnectHandle {
   void* owner_ = nullptr;
   bool tries_all_ = false;
   bool passed_over_ = false;  // some address
+  int sockets_ = 0;           // that libcurl waits for
   std::vector<PeerAddress> tried_;  // in that order
   std::string url_;
   std::array<char, CURL_ERROR_SIZE> error_text_{};
@@ -82,12 +83,14 @@ class DirectConnector {
   friend class ConnectHandle;
   static int OnSocket(CURL* handle, curl_socket_t fd, int what, void* self, void* known);
   static int OnTimer(CURLM* multi, long timeout_ms, void* self);
+  void HaveNextAddressTried();
 
   CURLSH* const share_;
   const ResolveList resolve_;
   const int epoll_fd_;
   CURLM* const multi_;
   MonotonicTime timer_ = MonotonicTime::max();
+  std::vector<ConnectHandle*> lost_;  // an address, of late
 };
 
 }  // namespace penstock::http

@@ -352,7 +352,7 @@ int Reactor::PollTimeoutMs() const {
 }
 
 void Reactor::Poll() {
-  const int timeout_ms = PollTimeoutMs();
+  const int timeout_ms = curl_sockets_.TakeClosed() ? 0 : PollTimeoutMs();
   {
     const MutexLock lock(mutex_);
     if (!inbox_.empty() || command_ != Command::kRun) return;

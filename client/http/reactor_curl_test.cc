@@ -1,30 +1,14 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <future>
 
-#include "client/http/body_for_test.h"
+#include "client/http/pending_for_test.h"
 #include "client/http/raw_server_for_test.h"
 #include "client/http/reactor.h"
 #include "client/http/tls_server_for_test.h"
 
 namespace penstock::http {
 namespace {
-
-struct Pending {
-  TransferPtr Make(Request request) {
-    auto transfer = std::make_shared<Transfer>();
-    transfer->request = std::move(request);
-    transfer->response_body = &sink;
-    transfer->started = SystemClock().Monotonic();
-    transfer->done = [this](Result<Outcome> outcome) { promise.set_value(std::move(outcome)); };
-    return transfer;
-  }
-  Result<Outcome> Wait() { return promise.get_future().get(); }
-
-  Collector sink;
-  std::promise<Result<Outcome>> promise;
-};
 
 TEST(ReactorCurl, TheCurlPlaneGoesOnAfterItsIdleConnectionsWereClosed) {
   std::atomic<int> closed = 0;

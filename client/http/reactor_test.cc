@@ -4,26 +4,11 @@
 
 #include <future>
 
-#include "client/http/body_for_test.h"
+#include "client/http/pending_for_test.h"
 #include "client/http/raw_server_for_test.h"
 
 namespace penstock::http {
 namespace {
-
-struct Pending {
-  TransferPtr Make(Request request) {
-    auto transfer = std::make_shared<Transfer>();
-    transfer->request = std::move(request);
-    transfer->response_body = &sink;
-    transfer->started = SystemClock().Monotonic();
-    transfer->done = [this](Result<Outcome> outcome) { promise.set_value(std::move(outcome)); };
-    return transfer;
-  }
-  Result<Outcome> Wait() { return promise.get_future().get(); }
-
-  Collector sink;
-  std::promise<Result<Outcome>> promise;
-};
 
 TEST(Reactor, CountsItsLoad) {
   std::promise<void> asked;
