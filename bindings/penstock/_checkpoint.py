@@ -26,6 +26,11 @@ class S3Checkpoint:
         region: AWS region of the bucket.
         endpoint: URL of an S3-compatible service; None: environment, then AWS.
         s3client_config: See :class:`S3ClientConfig`.
+
+    `s3_uri` is, in every method, where the checkpoint's file is: ``s3://bucket/key``.
+
+    Raises:
+        S3Exception: Once S3 is asked and all attempts are used up; its sub-classes say what can be done.
     """
 
     def __init__(self, region: str, endpoint: str | None = None, s3client_config: S3ClientConfig | None = None) -> None:
@@ -78,6 +83,9 @@ class S3Checkpoint:
         """Makes a version the current one again, by copying it inside S3; what is there now stays a version.
 
         One beyond 5 GiB is copied in parts. Restoring the version that is current does nothing.
+
+        Args:
+            version_id: Which one, as :meth:`versions` names it.
 
         Returns:
             The version that is current now.

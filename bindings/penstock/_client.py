@@ -44,6 +44,12 @@ class S3Client(DirectoryBuckets):
         user_agent: Replaces the default User-Agent text; what is not printable ASCII is sent as ``_``.
         s3client_config: Everything else; None: defaults.
 
+    `bucket` is, in every method, a bucket's name or the ARN of an access point, `key` an object's key as text. `prefix` selects
+    the keys that begin with it; those with the same text from there to the next `delimiter` come as one common prefix.
+
+    Raises:
+        S3Exception: From every method that asks S3, once all attempts are used up; its sub-classes say what can be done.
+
     Thread safety: safe from any thread.
     """
 
@@ -281,7 +287,14 @@ class S3Client(DirectoryBuckets):
         return ListObjectVersionsStream(self._client, bucket, prefix, delimiter, max_keys)
 
     def head_object(self, bucket: str, key: str, *, version_id: str | None = None) -> HeadObjectResult:
-        """What S3 says of an object, or of one of its versions."""
+        """What S3 says of an object, or of one of its versions.
+
+        Args:
+            version_id: Which version, as :meth:`list_object_versions` names them; None: the object as it is now.
+
+        Raises:
+            S3NotFoundError: There is no such object or version.
+        """
         log.debug("HeadObject s3://%s/%s", bucket, key)
         found = self._client.head_object(bucket, key, checked_version(bucket, version_id))
         restore = RestoreStatus.from_header(found.restore)
@@ -306,6 +319,10 @@ class S3Client(DirectoryBuckets):
         """Copies inside S3. Objects above 5 GiB are refused by S3; :meth:`S3Checkpoint.restore` copies those too.
 
         Args:
+            src_bucket: The bucket to copy from.
+            src_key: The object to copy.
+            dst_bucket: The bucket to copy to.
+            dst_key: What the copy is called; an object of that key is replaced.
             src_version_id: Which version of the source; None: the object as it is now.
         """
         log.debug("CopyObject s3://%s/%s to s3://%s/%s", src_bucket, src_key, dst_bucket, dst_key)

@@ -11,7 +11,9 @@ _LONGEST_ADVANCE_S = 9_000_000_000
 
 
 class Clock:
-    """The clock of a namespace: it drives dates, the age of signatures, every expiry and the limits in it.
+    """The clock of a namespace, which drives dates, the age of signatures, every expiry and the limits in it.
+
+    Comes from ``Emulator.clock()`` and ``Namespace.clock``.
 
     Clients sign with the machine's time: a clock more than 15 minutes away refuses what is signed in headers
     (RequestTimeTooSkewed), unless the client corrects its own clock, as Penstock's does. Presigned URLs only expire.
@@ -58,7 +60,7 @@ class Clock:
         self._core.change_clock(self.namespace, frozen=False, rate=rate)
 
     def advance(self, seconds: float) -> None:
-        """Moves it, running or frozen; a negative number moves it back."""
+        """Moves it by so many `seconds` of its own, running or frozen; a negative number moves it back."""
         if not abs(seconds) <= _LONGEST_ADVANCE_S:
             raise ValueError(f"seconds is {seconds}; it takes at most {_LONGEST_ADVANCE_S} either way")
         self._core.change_clock(self.namespace, advance_ns=round(seconds * 1_000_000_000))

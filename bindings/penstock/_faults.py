@@ -48,7 +48,7 @@ class FaultAccount:
     replaced: tuple[FaultAccount, ...] = ()
 
     def rule(self, rule_id: str) -> RuleAccount:
-        """The rule of that id.
+        """The rule whose id is `rule_id`.
 
         Raises:
             KeyError: there is none.
@@ -104,6 +104,8 @@ def _document_text(faults: FaultDocument) -> str:
 
 class Faults:
     """The faults of a namespace: one scenario at a time, and retry tests beside it. docs/faults.md has the documents.
+
+    Comes from ``Emulator.faults()`` and ``Namespace.faults``.
 
     Every method raises S3NotFoundError when there is no such namespace.
 
@@ -165,7 +167,7 @@ class Faults:
             _parse_account(self._core.retry_test_account(self.namespace, test_id)).check()
 
     def retry_test(self, operations: Mapping[str, Sequence[str | Mapping[str, Any]]]) -> RetryTest:
-        """Faults for the requests that bring the test's header: each operation's, one after the other, each once.
+        """Makes a test: faults for the requests that bring its header, each operation's one after the other, each once.
 
         Args:
             operations: Such as ``{"GetObject": ["slow_down", {"reset": {}, "at": "body_out@1024"}]}``.
@@ -181,7 +183,10 @@ class Faults:
 
 
 class RetryTest:
-    """Queues of faults for the requests that name it. A context manager: checks and deletes itself at the end."""
+    """Queues of faults for the requests that name it. A context manager: checks and deletes itself at the end.
+
+    Comes from :meth:`Faults.retry_test`.
+    """
 
     def __init__(self, core: _core.Emulator, namespace: str, test_id: str) -> None:
         self.id = test_id

@@ -72,7 +72,13 @@ class S3IterableDataset(S3DatasetBase, IterableDataset[Any]):
         enable_sharding: bool = False,
         reader_constructor: S3ReaderConstructorProtocol | None = None,
     ) -> S3IterableDataset:
-        """The objects of one or several ``s3://`` URIs. They are parsed, and ValueError is raised, when iterated."""
+        """A dataset of the objects of one or several URIs. They are parsed, and ValueError is raised, when iterated.
+
+        Args:
+            object_uris: ``s3://bucket/key`` of one object or of each, in the order in which they are to come.
+
+        The others are those of the class.
+        """
         log.info("Building %s from_objects", cls.__name__)
         source = ObjectsFromUris(object_uris)
         return cls(region, source, endpoint, transform, s3client_config, enable_sharding, reader_constructor)
@@ -89,7 +95,13 @@ class S3IterableDataset(S3DatasetBase, IterableDataset[Any]):
         enable_sharding: bool = False,
         reader_constructor: S3ReaderConstructorProtocol | None = None,
     ) -> S3IterableDataset:
-        """The objects below ``s3://bucket/prefix``, listed anew at each iteration."""
+        """A dataset of the objects below a prefix, listed anew at each iteration.
+
+        Args:
+            s3_uri: ``s3://bucket/prefix``, or ``s3://bucket`` for all that it holds.
+
+        The others are those of the class.
+        """
         log.info("Building %s from_prefix s3_uri=%r", cls.__name__, s3_uri)
         source = ObjectsFromPrefix(s3_uri)
         return cls(region, source, endpoint, transform, s3client_config, enable_sharding, reader_constructor)
@@ -134,5 +146,8 @@ class S3IterableDataset(S3DatasetBase, IterableDataset[Any]):
         """Has the next iteration go on from there; those after it start over.
 
         Items are counted in the listing's order: objects that came or went meanwhile shift what is left.
+
+        Args:
+            state: What :meth:`state_dict` gave.
         """
         self._resume = dict(state)

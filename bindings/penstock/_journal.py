@@ -157,6 +157,8 @@ def _filter(given: Filter) -> dict[str, Any]:
 class Journal:
     """What clients asked of one namespace, in bounded memory: the oldest entries go first. Iteration gives what there is.
 
+    Comes from ``Emulator.journal()`` and ``Namespace.journal``.
+
     Every question sees each request whose answer its client has; answers still on their way are waited for, up to 200 ms.
     Filters are keywords, see `Filter`:
 
@@ -294,7 +296,7 @@ class Journal:
         self._core.clear_journal(self.namespace)
 
     def assert_count(self, expected: int, **filter: Unpack[Filter]) -> None:
-        """Fails unless there were exactly so many requests."""
+        """Fails unless there were exactly `expected` requests."""
         answer = self._ask("count", filter)
         if answer["count"] != expected:
             self._fail(f"{answer['count']} requests instead of {expected}", filter)

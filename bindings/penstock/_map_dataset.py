@@ -59,7 +59,13 @@ class S3MapDataset(S3DatasetBase, Dataset[Any]):
         s3client_config: S3ClientConfig | None = None,
         reader_constructor: S3ReaderConstructorProtocol | None = None,
     ) -> S3MapDataset:
-        """The objects of one or several ``s3://`` URIs. They are parsed, and ValueError is raised, at first access."""
+        """A dataset of the objects of one or several URIs. They are parsed, and ValueError is raised, at first access.
+
+        Args:
+            object_uris: ``s3://bucket/key`` of one object or of each, in the order in which they are to come.
+
+        The others are those of the class.
+        """
         log.info("Building %s from_objects", cls.__name__)
         return cls(region, ObjectsFromUris(object_uris), endpoint, transform, s3client_config, reader_constructor)
 
@@ -74,7 +80,13 @@ class S3MapDataset(S3DatasetBase, Dataset[Any]):
         s3client_config: S3ClientConfig | None = None,
         reader_constructor: S3ReaderConstructorProtocol | None = None,
     ) -> S3MapDataset:
-        """The objects below ``s3://bucket/prefix``, listed at first access."""
+        """A dataset of the objects below a prefix, listed at first access.
+
+        Args:
+            s3_uri: ``s3://bucket/prefix``, or ``s3://bucket`` for all that it holds.
+
+        The others are those of the class.
+        """
         log.info("Building %s from_prefix s3_uri=%r", cls.__name__, s3_uri)
         return cls(region, ObjectsFromPrefix(s3_uri), endpoint, transform, s3client_config, reader_constructor)
 

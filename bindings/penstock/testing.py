@@ -220,7 +220,7 @@ class Emulator(_Access):
         return Namespace(self, name, *self._core.create_namespace(name))
 
     def delete_namespace(self, name: str) -> None:
-        """Removes a namespace with its buckets and the access keys that select it.
+        """Removes the namespace `name` with its buckets and the access keys that select it.
 
         Raises:
             S3NotFoundError: there is no such namespace.
@@ -264,7 +264,7 @@ class Emulator(_Access):
         return report
 
     def seed(self, bucket: str, directory: str | os.PathLike[str], prefix: str = "", namespace: str = "default") -> SeedReport:
-        """Makes objects of the files below `directory`: `prefix` and the path relative to it are the key.
+        """Makes objects of the files below `directory`: `prefix` and the path relative to it are the key. Returns how many.
 
         Args:
             bucket: Made where it is missing.
@@ -329,7 +329,7 @@ class SeedReport:
 
 
 class Namespace(_Access):
-    """A universe of buckets in an emulator, and the access key that selects it.
+    """A universe of buckets in an emulator, and the access key that selects it. Comes from :meth:`Emulator.create_namespace`.
 
     Thread safety: as the emulator's.
     """

@@ -53,20 +53,37 @@ class Access:
         return S3FileSystem(self.region, client)
 
 
-def _enter(work: Callable[..., Any], rank: int, ranks: int, port: int, results: Any, args: tuple[Any, ...]) -> None:
+_meeting: list[Any] = []  # a process's barrier
+
+
+def meet() -> None:
+    """Waits until all ranks are here, by nothing of torch's: one that dies behind it leaves nobody in a collective."""
+    _meeting[-1].wait(TIMEOUT_S)
+
+
+def _enter(
+    work: Callable[..., Any], rank: int, ranks: int, port: int, results: Any, meeting: Any, ended: Any, args: tuple[Any, ...]
+) -> None:
+    _meeting.append(meeting)
     os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port), RANK=str(rank), WORLD_SIZE=str(ranks))
     torch.set_num_threads(1)
     warnings.simplefilter("ignore")
     try:
         dist.init_process_group("gloo", rank=rank, world_size=ranks, timeout=timedelta(seconds=COLLECTIVE_TIMEOUT_S))
         results.put((rank, work(rank, *args)))
+        ended.wait()
         dist.destroy_process_group()
     except BaseException:
         results.put((rank, "FAILED " + traceback.format_exc()))
 
 
 def run(
-    work: Callable[..., Any], ranks: int, *args: Any, killed: int = 0, meanwhile: Callable[[list[int]], None] | None = None
+    work: Callable[..., Any],
+    ranks: int,
+    *args: Any,
+    killed: int = 0,
+    meanwhile: Callable[[list[int]], None] | None = None,
+    stay: bool = False,
 ) -> dict[int, Any]:
     """What `work(rank, *args)` returns in each of so many ranks.
 
@@ -76,13 +93,18 @@ def run(
         args: Of `work`.
         killed: So many do not live to return anything.
         meanwhile: Called with the ranks' process ids while they work.
+        stay: A rank that is done keeps its connections until all are: nobody learns from its end that it left.
     """
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["torch.distributed.checkpoint", "penstock.dcp", "dcp_ranks"])
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     results = context.Queue()
-    processes = [context.Process(target=_enter, args=(work, rank, ranks, port, results, args)) for rank in range(ranks)]
+    meeting, ended = context.Barrier(ranks), context.Event()
+    if not stay:
+        ended.set()
+    shared = (ranks, port, results, meeting, ended, args)
+    processes = [context.Process(target=_enter, args=(work, rank, *shared)) for rank in range(ranks)]
     for process in processes:
         process.start()
     try:
@@ -90,6 +112,7 @@ def run(
             meanwhile([process.pid for process in processes])
         return dict(results.get(timeout=TIMEOUT_S) for _ in range(ranks - killed))
     finally:
+        ended.set()
         for process in processes:
             process.join(5)
             if process.is_alive():

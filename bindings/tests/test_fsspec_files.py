@@ -7,7 +7,9 @@ import gc
 import gzip
 import io
 import pickle
+import random
 import zipfile
+from array import array
 
 import fsspec
 import penstock
@@ -83,6 +85,46 @@ def test_the_reader_can_be_chosen(fs, client, bucket, emulator):
         file.seek(100)
         file.read(10)
     assert emulator.journal().ranges(bucket, "k", after=after).fetched == [(100, 110)]
+
+
+def test_files_with_footers_as_pyarrow_reads_them(fs, client, bucket, emulator):
+    """The end first, by its size; then the columns that the footer names, here and there, each by one request for just that."""
+    data = random.Random(5).randbytes(3 * MIB)
+    put(client, bucket, "k", data)
+    chunks = [(2 * MIB + 5, 70_000), (1000, 300), (MIB, 131_072), (17, 1)]
+    with fs.open(f"{bucket}/k", "rb") as file:
+        assert (file.seek(0, io.SEEK_END), file.tell(), file.closed) == (len(data), len(data), False)
+        after = emulator.journal().last
+        file.seek(len(data) - 65_536)
+        assert file.read(65_536) == data[-65_536:]
+        assert file.seek(-8, io.SEEK_END) == len(data) - 8
+        assert file.read(8) == data[-8:]
+        for begin, size in chunks:
+            assert file.seek(begin) == begin
+            buffer = memoryview(bytearray(size))
+            assert (file.readinto(buffer), file.tell()) == (size, begin + size)
+            assert buffer == data[begin : begin + size]
+        assert (file.seek(len(data)), file.read(10), file.readinto(bytearray(10))) == (len(data), b"", 0)
+    entries = emulator.journal().entries(after=after, bucket=bucket)
+    assert {entry.operation for entry in entries} == {"GetObject"}
+    assert len(entries) <= 1 + len(chunks)
+    assert sum(entry.bytes_out for entry in entries) <= 65_536 + sum(max(size, 65_536) for _, size in chunks)
+
+
+def test_tables_as_pyarrow_writes_them(fs, client, bucket):
+    """Buffers of its own, and where it is after each; what is closed is there, and it closes twice."""
+    pieces = [b"PAR1", array("d", range(1000)), memoryview(bytes(MIB)), b"", bytearray(b"footer")]
+    file = fs.open(f"{bucket}/k", "wb")
+    at = 0
+    for piece in pieces:
+        size = memoryview(piece).nbytes
+        assert (file.tell(), file.write(piece), file.tell()) == (at, size, at + size)
+        at += size
+    file.flush()
+    assert (file.writable(), file.readable(), keys(client, bucket)) == (True, False, [])
+    file.close()
+    file.close()
+    assert get(client, bucket, "k") == b"".join(memoryview(piece).cast("B") for piece in pieces)
 
 
 def test_zip_files_and_numpy_like_readers(fs, client, bucket):

@@ -3,6 +3,7 @@
 import contextlib
 
 from ._file_system import S3FileSystem
+from ._lost_ranks import LostRankError
 from ._reader import S3StorageReader
 from ._writer import S3StorageWriter
 from .s3_prefix_strategy import (
@@ -18,6 +19,7 @@ __all__ = [
     "BinaryPrefixStrategy",
     "DefaultPrefixStrategy",
     "HexPrefixStrategy",
+    "LostRankError",
     "NumericPrefixStrategy",
     "RoundRobinPrefixStrategy",
     "S3FileSystem",

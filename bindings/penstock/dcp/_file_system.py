@@ -90,14 +90,14 @@ class S3FileSystem(FileSystemBase):
 
     @contextmanager
     def create_upload(self, path: str | os.PathLike[str], about_bytes: int) -> Iterator[UploadSink]:
-        """A writer of an object of about that size, which also sends memory from where it lies. Otherwise as "wb"."""
+        """A writer of an object of about `about_bytes`, which also sends memory from where it lies. Otherwise as "wb"."""
         bucket, key = bucket_and_key(path)
         log.debug("create_stream writable for %s", path)
         with self._client._upload(bucket, key, about_bytes) as writer:
             yield UploadSink(writer)
 
     def concat_path(self, path: str | os.PathLike[str], suffix: str) -> str:
-        """`path`, one slash, `suffix`."""
+        """Gives `path`, one slash, `suffix`."""
         log.debug("concat paths %s and %s", path, suffix)
         return os.path.join(os.fspath(path), suffix)  # noqa: PTH118  (a URI is no Path: that would fold its slashes)
 
@@ -108,7 +108,7 @@ class S3FileSystem(FileSystemBase):
         return path
 
     def rename(self, old_path: str | os.PathLike[str], new_path: str | os.PathLike[str]) -> None:
-        """Copies an object to a new key and deletes the old one, which is tried three times. Not atomic.
+        """Copies the object at `old_path` to `new_path` and deletes the old one, which is tried three times. Not atomic.
 
         In a directory bucket it is one request, and atomic.
 

@@ -13,6 +13,7 @@ from torch.distributed.checkpoint.hf_storage import HuggingFaceStorageReader, Hu
 from torch.futures import Future
 
 from ._file_system import S3FileSystem, bucket_and_key
+from ._lost_ranks import LOAD_OUTCOME, tell_alike
 from ._safetensors import INDEX_NAME, Files, read
 from ._shard import SafetensorsWriter, Shard
 from ._uploads import upload_all
@@ -67,14 +68,19 @@ class S3HuggingFaceStorageWriter(HuggingFaceStorageWriter):
 
     @classmethod
     def validate_checkpoint_id(cls, checkpoint_id: str | os.PathLike[str]) -> bool:
+        """Whether `checkpoint_id` can name a checkpoint; as :meth:`S3FileSystem.validate_checkpoint_id`."""
         return S3FileSystem.validate_checkpoint_id(checkpoint_id)
 
     @property
     def metadata_path(self) -> str:
         return self.fs.concat_path(self.path, INDEX_NAME)
 
+    def set_up_storage_writer(self, is_coordinator: bool, *args: Any, **kwargs: Any) -> None:
+        super().set_up_storage_writer(is_coordinator, *args, **kwargs)
+        tell_alike("dcp.save", "write", str(self.path), "Each file there is one from before or a new one, whole.")
+
     def prepare_local_plan(self, plan: SavePlan) -> SavePlan:
-        """As it is: there are no folders to make, and nothing is asked for."""
+        """Gives `plan` back as it is: there are no folders to make, and nothing is asked for."""
         return plan
 
     def write_data(self, plan: SavePlan, planner: SavePlanner) -> Future[list[WriteResult]]:
@@ -92,7 +98,7 @@ class S3HuggingFaceStorageWriter(HuggingFaceStorageWriter):
         return self.fs.create_upload(self.fs.concat_path(self.path, shard.name), shard.about_bytes())
 
     def finish(self, metadata: Metadata, results: list[list[WriteResult]]) -> None:
-        """Writes the index, where each tensor is whole in one file."""
+        """Writes the index, where each tensor is whole in one file, from the `results` of all ranks; `metadata` is not kept."""
         if self.save_distributed:
             return
         written = [result for of_rank in results for result in of_rank]
@@ -138,6 +144,7 @@ class S3HuggingFaceStorageReader(HuggingFaceStorageReader):
 
     @classmethod
     def validate_checkpoint_id(cls, checkpoint_id: str | os.PathLike[str]) -> bool:
+        """Whether `checkpoint_id` can name a checkpoint; as :meth:`S3FileSystem.validate_checkpoint_id`."""
         return S3FileSystem.validate_checkpoint_id(checkpoint_id)
 
     def read_metadata(self, *args: Any, **kwargs: Any) -> Metadata:
@@ -146,6 +153,10 @@ class S3HuggingFaceStorageReader(HuggingFaceStorageReader):
         if metadata.storage_meta is not None:
             metadata.storage_meta.load_id = self.load_id
         return metadata
+
+    def set_up_storage_reader(self, metadata: Metadata, is_coordinator: bool, *args: Any, **kwargs: Any) -> None:
+        super().set_up_storage_reader(metadata, is_coordinator, *args, **kwargs)
+        tell_alike("dcp.load", "read", str(self.path), LOAD_OUTCOME)
 
     def read_data(self, plan: LoadPlan, planner: LoadPlanner) -> Future[None]:
         read(self.fs._client, bucket_and_key(self.path)[0], plan.items, self.storage_data, planner)

@@ -23,6 +23,7 @@ from ._file_system import S3FileSystem, bucket_and_key
 from ._layout import Tails
 from ._load import Load
 from ._load_plan import TravellingPlan
+from ._lost_ranks import LOAD_OUTCOME, tell_alike
 from ._quiet import put_off_collection, resume_collection, without_collection
 from ._spread import LOADS, world_size
 from ._stored import Catalogue, stored_items
@@ -160,9 +161,10 @@ class S3StorageReader(FileSystemReader):
     def set_up_storage_reader(self, metadata: Metadata, is_coordinator: bool, *args: Any, **kwargs: Any) -> None:
         super().set_up_storage_reader(metadata, is_coordinator, *args, **kwargs)
         self._set("metadata", metadata)
+        tell_alike("dcp.load", "read", str(self.path), LOAD_OUTCOME)
 
     def prepare_local_plan(self, plan: LoadPlan) -> LoadPlan:
-        """Sorts the plan's items by their offsets, and tells a constructor that wants to know which ranges will be read."""
+        """Gives the plan back, its items by their offsets; tells a constructor that wants to know which ranges will be read."""
         storage_data = self.storage_data
         plan.items.sort(key=lambda item: storage_data[item.storage_index].offset)
         constructor = self._reader_constructor
@@ -216,4 +218,5 @@ class S3StorageReader(FileSystemReader):
 
     @classmethod
     def validate_checkpoint_id(cls, checkpoint_id: str | os.PathLike[str]) -> bool:
+        """Whether `checkpoint_id` can name a checkpoint; as :meth:`S3FileSystem.validate_checkpoint_id`."""
         return S3FileSystem.validate_checkpoint_id(checkpoint_id)

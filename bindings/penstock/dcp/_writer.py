@@ -20,6 +20,7 @@ from torch.futures import Future
 from .._exceptions import S3Exception, S3PreconditionFailedError
 from . import _commit, _saving
 from ._file_system import S3FileSystem, bucket_and_key
+from ._lost_ranks import SAVE_OUTCOME, tell_alike
 from ._shard import SafetensorsWriter, Shard, ShardWriter, split
 from ._sink import UploadSink
 from ._spread import SAVES
@@ -109,6 +110,7 @@ class S3StorageWriter(FileSystemWriter):
 
     @classmethod
     def validate_checkpoint_id(cls, checkpoint_id: str | os.PathLike[str]) -> bool:
+        """Whether `checkpoint_id` can name a checkpoint; as :meth:`S3FileSystem.validate_checkpoint_id`."""
         return S3FileSystem.validate_checkpoint_id(checkpoint_id)
 
     # ---- planning
@@ -122,9 +124,13 @@ class S3StorageWriter(FileSystemWriter):
         self._claim = None
         self._prefixes = set()
         self._empty = []
+        tell_alike("dcp.save", "write", str(self.path), SAVE_OUTCOME)
 
     def prepare_local_plan(self, plan: SavePlan) -> SavePlan:
         """Claims the path and looks for a checkpoint there: the coordinator alone, who tells the others through their plans.
+
+        Returns:
+            `plan`; of a rank that saves alone with the names of its objects.
 
         Raises:
             RuntimeError: there is one and ``overwrite`` is False.
@@ -160,7 +166,7 @@ class S3StorageWriter(FileSystemWriter):
             _saving.release(self.fs._client, self._claim._replace(found=None))
 
     def prepare_global_plan(self, plans: list[SavePlan]) -> list[SavePlan]:
-        """Gives every plan its names, by its place; one that has them keeps them.
+        """Gives every one of `plans` its names, by its place; one that has them keeps them.
 
         Raises:
             ValueError: the prefix strategy gives two ranks the same names.
@@ -247,6 +253,10 @@ class S3StorageWriter(FileSystemWriter):
 
     def finish(self, metadata: Metadata, results: list[list[WriteResult]]) -> None:
         """Publishes the checkpoint, then removes the objects it replaced, and what killed saves have left open.
+
+        Args:
+            metadata: Of the global plan; is completed by what was written.
+            results: Of each rank, what it wrote.
 
         Raises:
             S3PreconditionFailedError: another save at this path was faster.

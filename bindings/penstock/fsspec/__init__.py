@@ -43,7 +43,7 @@ def register(protocols: Iterable[str] = ("s3", "s3a")) -> None:
 
 
 def register_where_missing(protocols: Iterable[str] = ("s3", "s3a")) -> list[str]:
-    """The same for those that nobody has: none where s3fs can be imported. Returns those that are Penstock's now."""
+    """The same for `protocols` that nobody has: none where s3fs can be imported. Returns those that are Penstock's now."""
     if importlib.util.find_spec("s3fs") is None:
         for protocol in protocols:
             if protocol not in _fsspec.registry:

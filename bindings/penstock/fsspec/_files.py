@@ -72,7 +72,7 @@ class ReadFile(io.BufferedIOBase):
         path: ``bucket/key``.
         size: Bytes. Asking for it holds the file to the version that it is the size of; so does the first read.
 
-    Picklable: the copy is opened anew, and is where this one is. Not thread-safe.
+    Comes from ``open``. Picklable: the copy is opened anew, and is where this one is. Not thread-safe.
     """
 
     mode = "rb"
@@ -196,7 +196,13 @@ class WriteFile(io.BufferedIOBase):
     Leaving a ``with`` block by an exception, :meth:`discard`, garbage collection and interpreter exit give it up. With an
     :class:`~penstock.S3AppendWriter` all that applies to what has only gathered: what has been appended stays.
 
+    Made by ``open``.
+
     Args:
+        fs: Where it was opened.
+        path: ``bucket/key``.
+        mode: That of ``open``.
+        writer: What the bytes go to.
         base: Bytes that the object has before what is written.
         autocommit: Whether close publishes; else :meth:`commit` does.
         published: Called once it is, or some of it may be.
@@ -238,10 +244,10 @@ class WriteFile(io.BufferedIOBase):
         return self._base + self._writer.tell()
 
     def flush(self, force: bool = False) -> None:
-        """Does nothing: parts leave when they are full."""
+        """Does nothing, also with `force`: parts leave when they are full."""
 
     def write(self, data: Any, /) -> int:
-        """Writes a bytes-like object, all of it.
+        """Writes `data`, a bytes-like object, all of it; returns its bytes' number.
 
         Raises:
             ValueError: after close.

@@ -60,6 +60,11 @@ class PenstockFileSystem(BulkOperations, AsyncFileSystem):
             file system), and answer from them. Default: every answer is S3's.
         part_size, throughput_target_gbps, memory_limit, max_attempts: See :class:`~penstock.S3ClientConfig`.
         asynchronous: Only coroutines will be called.
+        version_aware: Must be False.
+        loop, batch_size: As of fsspec's ``AsyncFileSystem``.
+
+    `path`, and `path1`, `path2`, `rpath` and `paths` where they stand for it, is ``bucket/key``, with ``s3://`` before it or
+    without; `lpath` is a local file. `refresh` asks S3, whatever the cache has.
 
     Raises:
         TypeError: an argument that neither s3fs nor fsspec has, also in ``client_kwargs``.
@@ -149,7 +154,10 @@ class PenstockFileSystem(BulkOperations, AsyncFileSystem):
         """What is in a directory, by name; of a file, the file.
 
         Args:
-            refresh: Ask S3, whatever the cache has.
+            detail: Give an entry of each, as :meth:`info` does; otherwise its name.
+
+        Raises:
+            FileNotFoundError: There is neither.
         """
         path = self._strip_protocol(path)
         entries = None if refresh else self._kept_listing(path)
@@ -165,7 +173,11 @@ class PenstockFileSystem(BulkOperations, AsyncFileSystem):
         return [dict(entry) for entry in entries] if detail else [entry["name"] for entry in entries]
 
     def info(self, path: str, refresh: bool = False, **kwargs: Any) -> Entry:
-        """``name``, ``size`` and ``type`` ("file" or "directory"), and what S3 says of an object."""
+        """``name``, ``size`` in bytes and ``type`` ("file" or "directory"), and what S3 says of an object.
+
+        Raises:
+            FileNotFoundError: There is neither.
+        """
         path = self._strip_protocol(path)
         entry = None if refresh else self._listed(path)
         return self._store.info(path) if entry is None else dict(entry)
@@ -183,6 +195,7 @@ class PenstockFileSystem(BulkOperations, AsyncFileSystem):
         return True
 
     def isfile(self, path: str) -> bool:
+        """Whether it is an object, and no directory."""
         try:
             return bool(self.info(path)["type"] == "file")
         except FileNotFoundError:
@@ -196,7 +209,12 @@ class PenstockFileSystem(BulkOperations, AsyncFileSystem):
             return False
 
     def modified(self, path: str) -> datetime:
-        """When the object was written last, or the newest one inside of a directory."""
+        """When the object was written last, or the newest one inside of a directory.
+
+        Raises:
+            FileNotFoundError: There is neither.
+            IsADirectoryError: A directory that holds no objects.
+        """
         found = self.info(path)
         if "LastModified" in found:
             modified: datetime = found["LastModified"]
@@ -224,7 +242,7 @@ class PenstockFileSystem(BulkOperations, AsyncFileSystem):
     # ---- contents
 
     def cat_file(self, path: str, start: int | None = None, end: int | None = None, **kwargs: Any) -> bytes:
-        """The bytes [start, end) of an object, negative ones counted from its end."""
+        """The bytes [start, end) of an object, negative ones counted from its end; None: the object's ends."""
         return self._store.read(self._strip_protocol(path), start, end)
 
     def cat_ranges(
@@ -244,6 +262,10 @@ class PenstockFileSystem(BulkOperations, AsyncFileSystem):
             ends: The same.
             max_gap: Bytes between two ranges of an object that are fetched in vain rather than asking twice; None: planned.
             on_error: ``"return"``: an exception takes the place of a range; otherwise the first is raised.
+
+        Raises:
+            TypeError: `paths` is no list.
+            ValueError: There are more or fewer `starts` or `ends` than `paths`.
         """
         if not isinstance(paths, list):
             raise TypeError(f"paths is of type {type(paths).__name__}; it takes a list")
@@ -258,13 +280,18 @@ class PenstockFileSystem(BulkOperations, AsyncFileSystem):
         return results
 
     def pipe_file(self, path: str, value: Buffer, mode: str = "overwrite", **kwargs: Any) -> None:
-        """Writes an object at once. `mode` ``"create"``: FileExistsError where there is one, decided by S3."""
+        """Writes `value`, a bytes-like object. `mode` ``"create"``: FileExistsError where there is one, decided by S3."""
         path = self._strip_protocol(path)
         self._store.write(path, value, mode == "create", **write_attributes(kwargs))
         self.invalidate_cache(path)
 
     def get_file(self, rpath: str, lpath: Any, callback: Any = DEFAULT_CALLBACK, outfile: Any = None, **kwargs: Any) -> None:
-        """Brings an object into a local file, which appears whole; of a directory, makes one."""
+        """Brings an object into a local file, which appears whole; of a directory, makes one.
+
+        Args:
+            callback: fsspec's, told of bytes.
+            outfile: An open file that gets the bytes instead of `lpath`.
+        """
         rpath = self._strip_protocol(rpath)
         if outfile is None and isfilelike(lpath):
             outfile = lpath
@@ -273,7 +300,12 @@ class PenstockFileSystem(BulkOperations, AsyncFileSystem):
         download(self._store, rpath, lpath, outfile, callback)
 
     def put_file(self, lpath: str, rpath: str, callback: Any = DEFAULT_CALLBACK, mode: str = "overwrite", **kwargs: Any) -> None:
-        """Brings a local file into an object; of a directory, makes one."""
+        """Brings a local file into an object; of a directory, makes one.
+
+        Args:
+            callback: fsspec's, told of bytes.
+            mode: ``"create"``: FileExistsError where there is one, decided by S3.
+        """
         rpath = self._strip_protocol(rpath)
         if os.path.isdir(lpath):  # noqa: PTH112
             self.makedirs(rpath, exist_ok=True)
@@ -288,7 +320,12 @@ class PenstockFileSystem(BulkOperations, AsyncFileSystem):
         self.invalidate_cache(path2)
 
     def mv(self, path1: Any, path2: Any, recursive: bool = False, maxdepth: int | None = None, **kwargs: Any) -> None:
-        """Copies inside S3, then deletes. One file within a directory bucket is renamed instead, at once and without a copy."""
+        """Copies inside S3, then deletes. One file within a directory bucket is renamed instead, at once and without a copy.
+
+        Args:
+            recursive: What is below `path1`, too.
+            maxdepth: Of directories, how many levels; None: all.
+        """
         renamed = self._renamed(path1, path2) if not recursive and isinstance(path1, str) and isinstance(path2, str) else None
         if renamed is None:
             super().mv(path1, path2, recursive=recursive, maxdepth=maxdepth, **kwargs)
@@ -315,7 +352,11 @@ class PenstockFileSystem(BulkOperations, AsyncFileSystem):
         self.invalidate_cache(path)
 
     def touch(self, path: str, truncate: bool = True, **kwargs: Any) -> None:
-        """Makes an empty object. Not `truncate`: only where there is none."""
+        """Makes an empty object. Not `truncate`: only where there is none.
+
+        Raises:
+            NotImplementedError: There is one, and not `truncate`: S3 changes no object's time.
+        """
         if truncate:
             self.pipe_file(path, b"", **kwargs)
             return
@@ -327,7 +368,7 @@ class PenstockFileSystem(BulkOperations, AsyncFileSystem):
     # ---- directories
 
     def mkdir(self, path: str, create_parents: bool = True, **kwargs: Any) -> None:
-        """Makes a bucket, or remembers a directory."""
+        """Makes a bucket, or remembers a directory; with `create_parents` and the class's ``create_buckets`` its bucket too."""
         path = self._strip_protocol(path)
         bucket, key = split(path)
         if not key:
@@ -383,7 +424,7 @@ class PenstockFileSystem(BulkOperations, AsyncFileSystem):
         """A file: rb, wb, xb, ab, and r, w, x, a for text. What is written appears when the file is closed, and only then.
 
         Args:
-            block_size, cache_options: Do nothing: what is fetched follows what is read.
+            block_size, cache_options: Bytes and settings of fsspec's caches; do nothing: what is fetched follows what is read.
             compression: fsspec's name of one, or ``"infer"``.
             **kwargs: ``encoding``, ``errors``, ``newline`` of text; ``reader``, an ``S3ReaderConstructor``'s; ``ContentType``,
                 ``StorageClass``, ``Metadata`` of what is written.

@@ -91,7 +91,7 @@ class S3LightningCheckpoint(_CheckpointIO):
             torch.save(checkpoint, cast(IO[bytes], writer))
 
     def load_checkpoint(self, path: str, map_location: Any | None = None, weights_only: bool | None = None) -> dict[str, Any]:
-        """Loads a checkpoint by a plan: its tensors come ahead, in parallel, in the order they are asked for.
+        """Gives what a checkpoint holds. It is read by a plan: tensors come ahead, in parallel, in the order they are asked for.
 
         Args:
             path: ``s3://bucket/key``.

@@ -24,7 +24,7 @@ class AdaptiveS3Reader(SequentialS3Reader):
       seeks pass over is not read: whoever reads a little of much asks with each read, as after a seek.
 
     It stands in for :class:`SequentialS3Reader`, of which it is one, and where `get_stream` is not the client's own (a custom
-    function of the reference's protocol) it is exactly that.
+    function of the reference's protocol) it is exactly that. Arguments as in :class:`S3ReaderConstructorProtocol`.
     """
 
     _LARGE = DEFAULT_PART_SIZE

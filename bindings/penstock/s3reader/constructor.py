@@ -44,6 +44,8 @@ class DCPOptimizedConstructor:
     ) -> None:
         """Replaces what it knows by the ranges of `plan_items`.
 
+        Arguments as in :meth:`DCPS3ReaderConstructorProtocol.set_item_ranges_by_file`.
+
         Raises:
             ValueError: there are items, and `storage_data` is empty.
         """
@@ -81,12 +83,12 @@ class S3ReaderConstructor:
 
     @staticmethod
     def sequential() -> S3ReaderConstructorProtocol:
-        """Reads the object from its start and keeps what it has read: seeking back costs nothing."""
+        """Gives readers that read the object from its start and keep what they have read: seeking back costs nothing."""
         return cast(S3ReaderConstructorProtocol, partial(SequentialS3Reader))
 
     @staticmethod
     def range_based(buffer_size: int | None = None) -> S3ReaderConstructorProtocol:
-        """Reads just the ranges asked for; small reads through a buffer.
+        """Gives readers that read just the ranges asked for; small reads through a buffer.
 
         Args:
             buffer_size: Bytes; None: 8 MiB; 0: no buffer.
@@ -99,7 +101,9 @@ class S3ReaderConstructor:
 
     @staticmethod
     def dcp_optimized(max_gap_size: int | float = DEFAULT_MAX_GAP_SIZE) -> DCPOptimizedConstructor:
-        """Reads the ranges of a distributed checkpoint's plan in order, near ones by one request. For ``S3StorageReader``.
+        """Gives readers of the ranges of a distributed checkpoint's plan, in order, near ones by one request.
+
+        For ``S3StorageReader``.
 
         Args:
             max_gap_size: Bytes between ranges up to which they are near; ``float("inf")``: always; 0: only neighbours.
@@ -112,9 +116,9 @@ class S3ReaderConstructor:
 
     @staticmethod
     def default() -> S3ReaderConstructorProtocol:
-        """Fetches as the use of the object asks for: small objects whole, large ones in order ahead, or just what is read.
+        """Gives readers that fetch as their use asks for: small objects whole, large ones in order ahead, or just what is read.
 
-        Its readers are instances of :class:`SequentialS3Reader` and its name is "sequential".
+        They are instances of :class:`SequentialS3Reader` and its name is "sequential".
         """
         return cast(S3ReaderConstructorProtocol, partial(AdaptiveS3Reader))
 

@@ -113,6 +113,8 @@ def _checked(ranges: list[ItemRange]) -> list[ItemRange]:
 class DCPOptimizedS3Reader(S3Reader):
     """Reads the given items, each one or none of its bytes, any number of times, before the next; one item is kept.
 
+    Further arguments as in :class:`S3ReaderConstructorProtocol`.
+
     Items with at most `max_gap_size` bytes between them come by one request; the gap is received and dropped.
 
     Args:

@@ -44,18 +44,37 @@ class S3Reader(io.BufferedIOBase, abc.ABC):
 
     @abc.abstractmethod
     def read(self, size: int | None = None) -> bytes:
-        """Reads `size` bytes, fewer at the end; all the rest when `size` is None or negative."""
+        """Returns `size` bytes, fewer at the end; all the rest when `size` is None or negative.
+
+        Raises:
+            S3Exception: S3 refused, or all attempts were used up.
+            TypeError: `size` is neither an int nor None.
+        """
 
     @abc.abstractmethod
     def seek(self, offset: int, whence: int = SEEK_SET, /) -> int:
-        """Moves the position; beyond the end it stays at the end. Returns it."""
+        """Moves the position; beyond the end it stays at the end. Returns it.
+
+        Args:
+            offset: Bytes from where `whence` says.
+            whence: ``io.SEEK_SET``, ``SEEK_CUR`` or ``SEEK_END``, which may ask S3 for the size.
+
+        Raises:
+            ValueError: It would be before the beginning, or `whence` is another number.
+            TypeError: One of them is no int.
+        """
 
     @abc.abstractmethod
     def tell(self) -> int: ...
 
     @abc.abstractmethod
     def readinto(self, buf: Any) -> int:
-        """Fills a writable buffer; returns the bytes read, 0 at the end."""
+        """Fills the writable buffer `buf`; returns how many bytes were read, 0 at the end.
+
+        Raises:
+            S3Exception: As from :meth:`read`.
+            TypeError: `buf` is no buffer that can be written.
+        """
 
     def seekable(self) -> bool:
         return True
@@ -68,7 +87,14 @@ class S3Reader(io.BufferedIOBase, abc.ABC):
 
 
 class S3ReaderConstructorProtocol(Protocol):
-    """Makes a reader; always called with keywords."""
+    """Makes a reader; always called with keywords.
+
+    Args:
+        bucket: The object's bucket.
+        key: Its key.
+        get_object_info: Gives something with its ``size`` in bytes; may send a HEAD request.
+        get_stream: Gives bytes of it, see :class:`GetStreamCallable`.
+    """
 
     def __call__(
         self, *, bucket: str, key: str, get_object_info: GetObjectInfoCallable, get_stream: GetStreamCallable
@@ -88,7 +114,13 @@ class DCPS3ReaderConstructorProtocol(Protocol):
     def set_item_ranges_by_file(
         self, plan_items: list[Any], storage_data: dict[Any, Any], base_path: str | os.PathLike[str]
     ) -> None:
-        """`plan_items`: torch's ReadItems; `storage_data`: what the checkpoint's metadata says of where they are."""
+        """Tells which ranges will be read.
+
+        Args:
+            plan_items: torch's ReadItems.
+            storage_data: What the checkpoint's metadata says of where they are.
+            base_path: ``s3://bucket/prefix`` of the checkpoint.
+        """
 
 
 def check_size(size: object) -> int | None:

@@ -17,8 +17,14 @@ LINE_BUFFER_SIZE = 256 * 1024
 class RangedS3Reader(WindowedS3Reader):
     """One ranged request per read, straight into its result; reads smaller than the buffer go through it.
 
+    Further arguments as in :class:`S3ReaderConstructorProtocol`.
+
     Args:
         buffer_size: Bytes; None: 8 MiB; 0: no buffer, but lines are looked for in 256 KiB at a time.
+
+    Raises:
+        ValueError: buffer_size is negative.
+        TypeError: It is neither an int nor None.
     """
 
     def __init__(

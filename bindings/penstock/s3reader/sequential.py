@@ -13,7 +13,7 @@ class SequentialS3Reader(WindowedS3Reader):
     """Reads one stream of the whole object, opened by the first read.
 
     Received blocks are kept (never joined or copied again), so seeking back is free and memory grows to what was read. A
-    ``read()`` of everything goes straight into its result.
+    ``read()`` of everything goes straight into its result. Arguments as in :class:`S3ReaderConstructorProtocol`.
     """
 
     _stream: Iterator[bytes] | None = None

@@ -1,0 +1,240 @@
+"""One of several ranks is killed or stops while all save or load: those that live have one error, in time; nothing is half."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from typing import Any
+
+import dcp_io
+import dcp_ranks
+import pytest
+import torch.distributed as dist
+import torch.distributed.checkpoint as dcp
+from penstock.dcp import S3HuggingFaceStorageReader, S3HuggingFaceStorageWriter
+from penstock.testing import Emulator
+from torch.distributed.checkpoint.default_planner import DefaultLoadPlanner, DefaultSavePlanner
+
+URI = "s3://bucket/ck"
+RANKS = 3
+GROUP_TIMEOUT_S = 8
+PUBLISHING_S = 2
+MOST_S = 2 * GROUP_TIMEOUT_S + PUBLISHING_S + 20  # of a rank in a save or load; the rest is a slow machine's
+TEXT = (
+    "LostRankError: {call} of s3://bucket/ck failed in step '{step}': a rank was lost, or did not come within the process group's"
+    " timeout (8 s). {outcome} Start all ranks again."
+)
+SAVED = "The checkpoint that was there before loads, or the new one."
+LOADED = "The checkpoint is as it was; what the tensors hold is undefined."
+
+
+@pytest.fixture
+def own() -> Iterator[Emulator]:
+    with Emulator() as instance:
+        instance.client().create_bucket("bucket")
+        assert set(saved(instance, 1).values()) == {""}
+        yield instance
+
+
+class SavePlannerThatEnds(DefaultSavePlanner):
+    """Gets `number` where a plan is to be made."""
+
+    def __init__(self, number: int | None) -> None:
+        super().__init__()
+        self._number = number
+
+    def create_local_plan(self) -> Any:
+        if self._number is not None:
+            os.kill(os.getpid(), self._number)
+        return super().create_local_plan()
+
+
+class LoadPlannerThatEnds(DefaultLoadPlanner):
+    """Gets `number` where a plan is to be made, or where the first tensor is to come."""
+
+    def __init__(self, number: int | None, at: str) -> None:
+        super().__init__()
+        self._number = number
+        self._at = at
+
+    def create_local_plan(self) -> Any:
+        self._end("plan")
+        return super().create_local_plan()
+
+    def resolve_tensor(self, read_item: Any) -> Any:
+        self._end("read")
+        return super().resolve_tensor(read_item)
+
+    def _end(self, at: str) -> None:
+        if self._number is not None and at == self._at:
+            os.kill(os.getpid(), self._number)
+
+
+def timed(work: Callable[[dist.ProcessGroup], None]) -> tuple[str, float]:
+    """Its error's text, and how many seconds it took in a group that has a timeout of its own."""
+    dcp_ranks.meet()
+    group = dist.new_group(timeout=timedelta(seconds=GROUP_TIMEOUT_S))
+    dcp_ranks.meet()
+    began = time.monotonic()
+    return dcp_ranks.attempt(lambda: work(group)), time.monotonic() - began
+
+
+def save(rank: int, access: dcp_ranks.Access, seed: int, number: int | None, victim: int) -> tuple[str, float]:
+    writer = access.writer(URI)
+    writer.fs = access.file_system_of(rank, part_size=dcp_ranks.PART)
+    planner = SavePlannerThatEnds(number if rank == victim else None)
+    state = dcp_ranks.large_state_of(rank, seed)
+    return timed(lambda group: dcp.save(state, storage_writer=writer, planner=planner, process_group=group))
+
+
+def load(rank: int, access: dcp_ranks.Access, number: int, at: str, victim: int) -> tuple[str, float]:
+    planner = LoadPlannerThatEnds(number if rank == victim else None, at)
+    state = dcp_ranks.large_state_of(rank, 0)
+    return timed(lambda group: dcp.load(state, storage_reader=access.reader(URI), planner=planner, process_group=group))
+
+
+def saved(own: Emulator, seed: int) -> dict[int, str]:
+    return dcp_ranks.run(dcp_ranks.save_large, RANKS, dcp_ranks.Access(own), URI, seed, 10)
+
+
+def loads(own: Emulator, seed: int) -> bool:
+    wanted = {key: value for rank in range(RANKS) for key, value in dcp_ranks.large_state_of(rank, seed).items()}
+    return dcp_io.same(dcp_io.loaded(own.client(), "bucket", "ck", wanted), wanted)
+
+
+def open_uploads(own: Emulator) -> list[Any]:
+    return own.client()._client.list_multipart_uploads("bucket")
+
+
+def hold(own: Emulator, when: dict[str, Any], seconds: float) -> None:
+    own.faults().set([{"id": "held", "when": when, "do": {"stall": {"ms": round(1000 * seconds)}, "at": "before_commit"}}])
+
+
+def kill_at_fault(own: Emulator, victim: int) -> Any:
+    def kill(pids: list[int]) -> None:
+        until = time.monotonic() + dcp_ranks.TIMEOUT_S
+        while own.faults().account().rule("held").fired == 0:
+            assert time.monotonic() < until, "nobody asked for what is held back"
+            time.sleep(0.02)
+        os.kill(pids[victim], signal.SIGKILL)
+
+    return kill
+
+
+def check(answers: dict[int, tuple[str, float]], victim: int, text: str) -> None:
+    assert sorted(answers) == [rank for rank in range(RANKS) if rank != victim]
+    assert {error for error, _ in answers.values()} == {text}, "every rank that lives has the same"
+    assert max(seconds for _, seconds in answers.values()) < MOST_S
+
+
+def check_recovery(own: Emulator) -> None:
+    assert set(saved(own, 3).values()) == {""}
+    assert loads(own, 3)
+    assert open_uploads(own) == []
+
+
+@pytest.mark.parametrize("victim", range(RANKS))
+def test_a_rank_killed_while_a_save_is_planned(own: Emulator, victim: int) -> None:
+    args = (dcp_ranks.Access(own), 2, signal.SIGKILL, victim)
+    answers = dcp_ranks.run(save, RANKS, *args, killed=1, stay=True)
+    check(answers, victim, TEXT.format(call="dcp.save", step="plan", outcome=SAVED))
+    assert loads(own, 1)
+    check_recovery(own)
+
+
+@pytest.mark.parametrize("victim", range(RANKS))
+def test_a_rank_killed_in_the_midst_of_its_upload(own: Emulator, victim: int) -> None:
+    hold(own, {"operation": "UploadPart", "client": {"rank": victim}}, 600)
+    args = (dcp_ranks.Access(own), 2, None, victim)
+    kill = kill_at_fault(own, victim)
+    answers = dcp_ranks.run(save, RANKS, *args, killed=1, meanwhile=kill, stay=True)
+    check(answers, victim, TEXT.format(call="dcp.save", step="write", outcome=SAVED))
+    own.faults().clear()
+    assert loads(own, 1)
+    assert [upload for upload in open_uploads(own) if f"__{victim}_" in str(upload)], "the one of the killed rank"
+    check_recovery(own)
+
+
+@pytest.mark.parametrize("victim", range(RANKS))
+def test_a_rank_killed_while_the_checkpoint_is_published(own: Emulator, victim: int) -> None:
+    own.journal().clear()
+    hold(own, {"operation": "PutObject", "key": "ck/.metadata"}, PUBLISHING_S)
+    args = (dcp_ranks.Access(own), 2, None, victim)
+    kill = kill_at_fault(own, victim)
+    answers = dcp_ranks.run(save, RANKS, *args, killed=1, meanwhile=kill, stay=True)
+    check(answers, victim, TEXT.format(call="dcp.save", step="write", outcome=SAVED))
+    until = time.monotonic() + PUBLISHING_S + 10
+    while not [entry for entry in own.journal().entries(operations="PutObject") if entry.key == "ck/.metadata"]:
+        assert time.monotonic() < until, "the request of the killed rank ends too"
+        time.sleep(0.02)
+    own.faults().clear()
+    assert [loads(own, seed) for seed in (1, 2)].count(True) == 1
+    assert victim == 0 or loads(own, 2), "the coordinator lived to publish it"
+    check_recovery(own)
+
+
+@pytest.mark.parametrize("victim", range(RANKS))
+@pytest.mark.parametrize("at", ["plan", "read"])
+def test_a_rank_killed_while_all_load(own: Emulator, victim: int, at: str) -> None:
+    args = (dcp_ranks.Access(own), signal.SIGKILL, at, victim)
+    answers = dcp_ranks.run(load, RANKS, *args, killed=1, stay=True)
+    check(answers, victim, TEXT.format(call="dcp.load", step=at, outcome=LOADED))
+    assert loads(own, 1)
+
+
+def test_a_coordinator_that_stops_is_not_waited_for_longer_than_the_timeout(own: Emulator) -> None:
+    answers = dcp_ranks.run(save, RANKS, dcp_ranks.Access(own), 2, signal.SIGSTOP, 0, killed=1, stay=True)
+    check(answers, 0, TEXT.format(call="dcp.save", step="plan", outcome=SAVED))
+    assert loads(own, 1)
+
+
+def test_nor_is_another_rank(own: Emulator) -> None:
+    answers = dcp_ranks.run(load, RANKS, dcp_ranks.Access(own), signal.SIGSTOP, "read", 1, killed=1, stay=True)
+    check(answers, 1, TEXT.format(call="dcp.load", step="read", outcome=LOADED))
+    assert loads(own, 1)
+
+
+def save_and_load_hugging_face(rank: int, access: dcp_ranks.Access, victim: int, verb: str) -> tuple[str, float]:
+    place: dict[str, Any] = {"s3client_config": access.config(), "endpoint": access.endpoint}
+    state = dcp_ranks.large_state_of(rank, 2)
+    number = signal.SIGKILL if rank == victim else None
+    writer = S3HuggingFaceStorageWriter(access.region, URI, save_distributed=True, **place)
+    if verb == "save":
+        planner = SavePlannerThatEnds(number)
+        return timed(lambda group: dcp.save(state, storage_writer=writer, planner=planner, process_group=group))
+    dcp.save(state, storage_writer=writer)
+    reader = S3HuggingFaceStorageReader(access.region, URI, **place)
+    loading = LoadPlannerThatEnds(number, "plan")
+    return timed(lambda group: dcp.load(state, storage_reader=reader, planner=loading, process_group=group))
+
+
+@pytest.mark.parametrize(
+    ("verb", "outcome"), [("save", "Each file there is one from before or a new one, whole."), ("load", LOADED)]
+)
+def test_in_the_hugging_face_layout(own: Emulator, verb: str, outcome: str) -> None:
+    args = (dcp_ranks.Access(own), 1, verb)
+    answers = dcp_ranks.run(save_and_load_hugging_face, RANKS, *args, killed=1, stay=True)
+    check(answers, 1, TEXT.format(call=f"dcp.{verb}", step="plan", outcome=outcome))
+
+
+class Unpicklable:
+    def __reduce__(self) -> Any:
+        raise RuntimeError("a plan that cannot travel")
+
+
+class PlannerOfUnpicklable(DefaultSavePlanner):
+    def create_local_plan(self) -> Any:
+        return dataclasses.replace(super().create_local_plan(), planner_data=Unpicklable())
+
+
+def save_unpicklable(rank: int, access: dcp_ranks.Access) -> str:
+    state = dcp_ranks.large_state_of(rank, 2)
+    return dcp_ranks.attempt(lambda: dcp.save(state, storage_writer=access.writer(URI), planner=PlannerOfUnpicklable()))
+
+
+def test_an_error_of_what_is_sent_stays_its_own(own: Emulator) -> None:
+    assert dcp_ranks.run(save_unpicklable, 1, dcp_ranks.Access(own)) == {0: "RuntimeError: a plan that cannot travel"}
