@@ -21,7 +21,7 @@ Result<void> Feed(http::ResponseBody& body, std::string_view text) {
 }
 
 http::ResponseHead Head(std::string_view length, std::string checksum = "rosUhgp5mIg=") {
-  return {200, {{"Content-Length", std::string(length)}, {"x-amz-checksum-crc64nvme", std::move(checksum)}}};
+  return {200, {{"Content-Length", std::string(length)}, {"ETag", "\"e\""}, {"x-amz-checksum-crc64nvme", std::move(checksum)}}};
 }
 
 TEST(ResponseBodiesTest, AnObjectPassesIntoTheSinkAndIsVerified) {
