@@ -163,6 +163,38 @@ def keeps_nothing(hook):
     return server
 
 
+def publishes_what_is_given_up(exchange, forward):
+    if exchange.record.operation == "AbortMultipartUpload":
+        early = dataclasses.replace(exchange, method="PUT", target=exchange.target.partition("?")[0], body=b"x")
+        early.set_header("Content-Length", "1")
+        forward(early)
+    return forward(exchange)
+
+
+def writes_what_it_refuses(exchange, forward):
+    answer = forward(exchange)
+    if exchange.record.operation == "PutObject" and answer.status == 412:
+        for header in ("If-Match", "If-None-Match"):
+            exchange.set_header(header, None)
+        forward(exchange)
+    return answer
+
+
+def tells_another_size(exchange, forward):
+    answer = forward(exchange)
+    if exchange.record.operation == "HeadObject":
+        answer.headers = [(name, "1" if name.lower() == "content-length" else value) for name, value in answer.headers]
+    return answer
+
+
+def lists_nothing(exchange, forward):
+    """Below a prefix; else its buckets could not be removed."""
+    record = exchange.record
+    return (
+        Answer(200, body=b"<ListBucketResult/>") if record.method == "GET" and record.query.get("prefix") else forward(exchange)
+    )
+
+
 WRITES = ("PutObject", "CompleteMultipartUpload")
 NOT_BLAMED = [
     (keeps_nothing(gives_no_session), "express-client", "one-session session-tokens listing rename", "gives no sessions"),
@@ -172,6 +204,11 @@ NOT_BLAMED = [
     (stores_a_part_of_it, "dcp-ranges", "exact-coverage", "gives other bytes than it took"),
     (stores_a_part_of_it, "sharding", "exactly-once", "gives other bytes than it took"),
     (gives_the_one_before, "writes", "only-if-unchanged", "gives other bytes than it took"),
+    (keeps_nothing(publishes_what_is_given_up), "writes", "left", "published an upload that was given up"),
+    (keeps_nothing(writes_what_it_refuses), "writes", "only-if-absent", "refuses a write under If-None-Match and does it"),
+    (keeps_nothing(writes_what_it_refuses), "writes", "only-if-unchanged", "refuses a write under If-Match and does it"),
+    (keeps_nothing(tells_another_size), "writes", "whole", "says of an object of 3000 bytes by HeadObject that it has 1"),
+    (keeps_nothing(lists_nothing), "sharding", "uneven-counts", "does not list an object once that is there"),
     (
         without("Range", of=["GetObject"]),
         "dcp-ranges",
