@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 
 import pytest
 from penstock.conformance import Access, Bench, run, suites
 from penstock.conformance._admin import Admin
 from penstock.conformance._proxy import Answer, RecordingProxy
+from penstock.conformance.clients._boto3 import Boto3
 from penstock.conformance.clients._penstock import Penstock
 from penstock.dcp.s3_prefix_strategy import HexPrefixStrategy
 
@@ -70,19 +72,209 @@ def does_not_rename(exchange, forward):
     return Answer(200) if exchange.record.operation == "RenameObject" else forward(exchange)
 
 
-@pytest.mark.parametrize(
-    ("server", "checks", "says"),
-    [
-        (gives_no_session, {"one-session", "session-tokens", "listing", "rename"}, "the endpoint gives no sessions"),
-        (does_not_rename, {"rename"}, "the endpoint renames no objects"),
-    ],
-)
-def test_a_client_is_not_blamed_for_what_the_server_lacks(standalone, server, checks, says):
+def publishes_parts():
+    """What comes as a part is the object at once."""
+
+    def hook(exchange, forward):
+        if exchange.record.operation == "UploadPart":
+            forward(dataclasses.replace(exchange, target=exchange.target.partition("?")[0], changed=True))
+        return forward(exchange)
+
+    return hook
+
+
+def stores_a_part_of_it():
+    """The last seven bytes of an object that is not quite small are lost."""
+
+    def hook(exchange, forward):
+        if exchange.record.operation == "PutObject" and len(exchange.body) > 500:
+            exchange.body = exchange.body[:-7]
+            sums = [name for name, _ in exchange.headers if name.lower().startswith(("content-md5", "x-amz-checksum-"))]
+            for name in (*sums, "x-amz-content-sha256"):
+                exchange.set_header(name, None)
+            exchange.set_header("Content-Length", str(len(exchange.body)))
+        return forward(exchange)
+
+    return hook
+
+
+def gives_the_one_before():
+    """An object that was replaced is read as it was."""
+    written = {}
+
+    def hook(exchange, forward):
+        record = exchange.record
+        versions = written.setdefault((record.bucket, record.key), [])
+        answer = forward(exchange)
+        if record.operation == "PutObject" and answer.status == 200:
+            versions.append(exchange.body)
+        if record.operation == "GetObject" and len(versions) > 1:
+            return Answer(200, [("ETag", '"before"'), ("Last-Modified", answer.header("Last-Modified"))], versions[-2])
+        return answer
+
+    return hook
+
+
+def without(*headers, of):
+    """Of such operations these headers are overlooked."""
+
+    def server():
+        def hook(exchange, forward):
+            for header in headers if exchange.record.operation in of else ():
+                exchange.set_header(header, None)
+            return forward(exchange)
+
+        return hook
+
+    server.__name__ = f"overlooks {', '.join(headers)} of {', '.join(of)}"
+    return server
+
+
+def says_late(*statuses, code=b"", often=1 << 30):
+    """Complete's answers with these statuses become 200 and an error in the body: theirs, or `code`."""
+
+    def server():
+        left = iter(range(often))
+
+        def hook(exchange, forward):
+            answer = forward(exchange)
+            if (
+                exchange.record.operation != "CompleteMultipartUpload"
+                or answer.status not in statuses
+                or next(left, None) is None
+            ):
+                return answer
+            body = b"<Error><Code>" + code + b"</Code><Message>-</Message></Error>" if code else answer.body
+            return Answer(200, [("Content-Type", "application/xml")], body)
+
+        return hook
+
+    server.__name__ = f"answers Complete by 200 and {code.decode() or 'its error'}"
+    return server
+
+
+def keeps_nothing(hook):
+    """The others are made anew for each test, for what they keep in mind."""
+
+    def server():
+        return hook
+
+    server.__name__ = hook.__name__
+    return server
+
+
+def publishes_what_is_given_up(exchange, forward):
+    if exchange.record.operation == "AbortMultipartUpload":
+        early = dataclasses.replace(exchange, method="PUT", target=exchange.target.partition("?")[0], body=b"x")
+        early.set_header("Content-Length", "1")
+        forward(early)
+    return forward(exchange)
+
+
+def writes_what_it_refuses(exchange, forward):
+    answer = forward(exchange)
+    if exchange.record.operation == "PutObject" and answer.status == 412:
+        for header in ("If-Match", "If-None-Match"):
+            exchange.set_header(header, None)
+        forward(exchange)
+    return answer
+
+
+def tells_another_size(exchange, forward):
+    answer = forward(exchange)
+    if exchange.record.operation == "HeadObject":
+        answer.headers = [(name, "1" if name.lower() == "content-length" else value) for name, value in answer.headers]
+    return answer
+
+
+def lists_nothing(exchange, forward):
+    """Below a prefix; else its buckets could not be removed."""
+    record = exchange.record
+    return (
+        Answer(200, body=b"<ListBucketResult/>") if record.method == "GET" and record.query.get("prefix") else forward(exchange)
+    )
+
+
+WRITES = ("PutObject", "CompleteMultipartUpload")
+NOT_BLAMED = [
+    (keeps_nothing(gives_no_session), "express-client", "one-session session-tokens listing rename", "gives no sessions"),
+    (keeps_nothing(does_not_rename), "express-client", "rename", "renames no objects"),
+    (publishes_parts, "writes", "whole left killed only-if-absent", "published parts of an upload that nobody had completed"),
+    (stores_a_part_of_it, "writes", "whole left only-if-absent", "gives other bytes than it took"),
+    (stores_a_part_of_it, "dcp-ranges", "exact-coverage", "gives other bytes than it took"),
+    (stores_a_part_of_it, "sharding", "exactly-once", "gives other bytes than it took"),
+    (gives_the_one_before, "writes", "only-if-unchanged", "gives other bytes than it took"),
+    (keeps_nothing(publishes_what_is_given_up), "writes", "left", "published an upload that was given up"),
+    (keeps_nothing(writes_what_it_refuses), "writes", "only-if-absent", "refuses a write under If-None-Match and does it"),
+    (keeps_nothing(writes_what_it_refuses), "writes", "only-if-unchanged", "refuses a write under If-Match and does it"),
+    (keeps_nothing(tells_another_size), "writes", "whole", "says of an object of 3000 bytes by HeadObject that it has 1"),
+    (keeps_nothing(lists_nothing), "sharding", "uneven-counts", "does not list an object once that is there"),
+    (
+        without("Range", of=["GetObject"]),
+        "dcp-ranges",
+        "over-read no-byte-twice coalesced",
+        "answered a range, bytes=0-0, by the ",
+    ),
+    (
+        without("If-Match", of=["GetObject"]),
+        "dcp-ranges",
+        "replaced-meanwhile",
+        "takes no notice of If-Match when an object is read",
+    ),
+    (without("If-None-Match", of=WRITES), "writes", "only-if-absent", "takes no notice of If-None-Match"),
+    (without("If-None-Match", of=WRITES[1:]), "writes", "only-if-absent", "takes no notice of If-None-Match"),
+    (without("If-Match", of=WRITES), "writes", "only-if-unchanged", "takes no notice of If-Match"),
+    (
+        says_late(200, code=b"InternalError"),
+        *("writes", "whole left killed only-if-absent"),
+        "answered CompleteMultipartUpload by 200 InternalError",
+    ),
+    (says_late(200, code=b"InternalError"), "prefixes", "exact-keys", "answered CompleteMultipartUpload by 200 InternalError"),
+]
+
+
+def judge_clients(standalone, hook, suite, checks, clients):
+    """Of each client and check the verdict, with an emulator behind a hook."""
     access = Access(standalone.endpoint, standalone.access_key, standalone.secret_key, standalone.region)
-    with RecordingProxy(access) as between, between.using(server), Bench(access.at(between.endpoint)) as bench:
-        verdicts = run([suites.find("express-client")], bench, [Penstock], only=sorted(f"/{check}" for check in checks)).verdicts
-    assert {verdict.check: verdict.outcome for verdict in verdicts} == dict.fromkeys(checks, "not run")
-    assert all(says in verdict.reason for verdict in verdicts)
+    with RecordingProxy(access) as between, between.using(hook), Bench(access.at(between.endpoint)) as bench:
+        return run([suites.find(suite)], bench, clients, only=[f"{suite}/{check}" for check in checks]).verdicts
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize(
+    ("server", "suite", "checks", "says"), NOT_BLAMED, ids=[f"{suite} {server.__name__}" for server, suite, *_ in NOT_BLAMED]
+)
+def test_a_client_is_not_blamed_for_what_the_server_does(standalone, server, suite, checks, says):
+    verdicts = judge_clients(standalone, server(), suite, checks.split(), [Penstock])
+    assert {verdict.check: (verdict.outcome, verdict.problems) for verdict in verdicts} == dict.fromkeys(
+        checks.split(), ("not run", [])
+    )
+    assert [verdict.reason for verdict in verdicts if f"the endpoint {says}" not in verdict.reason] == []
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize(
+    "server", [says_late(412, 409), says_late(200, code=b"InternalError", often=1)], ids=lambda s: s.__name__
+)
+def test_clients_are_judged_by_a_server_that_says_its_errors_late(standalone, server):
+    """S3 answers Complete by 200 before it is done, and may be busy."""
+    verdicts = judge_clients(standalone, server(), "writes", ["only-if-absent"], [Penstock, Boto3])
+    assert [(verdict.client, verdict.outcome, verdict.problems) for verdict in verdicts] == [
+        ("penstock", "passed", []),
+        ("boto3", "passed", []),
+    ]
+
+
+def test_an_error_in_the_body_of_a_200_is_one(standalone):
+    access = Access(standalone.endpoint, standalone.access_key, standalone.secret_key, standalone.region)
+    with Bench(access) as bench, bench.proxy.using(says_late(412)()):
+        bucket = bench.new_bucket()
+        bench.store.put(bucket, "key", b"there")
+        client = Penstock(access.at(bench.proxy.endpoint))
+        with pytest.raises(Exception, match="PreconditionFailed"):
+            client.put_if(bucket, "key", bytes(6 << 20), etag=None)
+        found = [(record.status, record.error_code) for record in bench.proxy.records().of("CompleteMultipartUpload")]
+    assert found == [(200, "PreconditionFailed")]
 
 
 class NamesThatGrow(HexPrefixStrategy):

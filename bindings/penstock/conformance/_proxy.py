@@ -28,6 +28,8 @@ TIMEOUT_S = 120
 _HOP = {"connection", "keep-alive", "proxy-connection", "te", "transfer-encoding", "upgrade", "expect"}
 _RANGE = re.compile(r"bytes (\d+)-(\d+)/")
 _CODE = re.compile(rb"<Code>([^<]*)</Code>")
+#: These may be answered 200, and by an error in the body.
+_LATE_ERRORS = ("CompleteMultipartUpload", "CopyObject", "UploadPartCopy")
 Headers = list[tuple[str, str]]
 
 
@@ -199,7 +201,7 @@ def _note(record: Record, answer: Answer) -> None:
     record.etag = answer.header("etag")
     record.bytes_out = len(answer.body)
     record.answer_headers = {name.lower(): value for name, value in answer.headers}
-    if answer.status >= 400 and (code := _CODE.search(answer.body)):
+    if (answer.status >= 400 or record.operation in _LATE_ERRORS) and (code := _CODE.search(answer.body)):
         record.error_code = code[1].decode(errors="replace")
     if record.operation == "GetObject" and answer.status == 200:
         record.fetched = (0, len(answer.body))

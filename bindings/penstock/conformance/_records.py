@@ -23,6 +23,7 @@ class Record:
         fetched: The object's bytes that a successful read brought, or None.
         etag: Of the answer, as it was sent.
         bytes_out: Of the answer's body.
+        error_code: S3's, such as "NoSuchKey"; a 200 may have one, too, in its body.
     """
 
     number: int

@@ -21,6 +21,7 @@ from .._proxy import Answer, Exchange, Forward
 from .._records import Range, coalesced, length, union, without
 from .._suite import Suite, Trial
 from ..clients import Loader
+from ._endpoint import needs
 
 suite = Suite(
     "dcp-ranges",
@@ -68,6 +69,7 @@ def _state(trial: Trial, tensors: int, large: bool) -> dict[str, torch.Tensor]:
 
 def _save(trial: Trial, *, tensors: int = 20, large: bool = False, threads: int = 1) -> Saved:
     """torch's own writer saves to a folder, and the files are uploaded as they are."""
+    needs(trial, "objects", "ranges")
     bucket, path = trial.bucket(), "run/step-1"
     state = _state(trial, tensors, large)
     objects = {}
@@ -290,6 +292,7 @@ class _FirstAlone:
 
 @suite.check("replaced-meanwhile", "an object that is replaced during a load is an error, and never a mixture of both")
 def replaced_meanwhile(trial: Trial) -> None:
+    needs(trial, "one version")
     for loader_name, loader in trial.client.loaders().items():
         saved = _save(trial)
         names = _chosen(trial, saved)

@@ -14,6 +14,7 @@ import torch
 from ... import simulate
 from .._admin import Admin
 from .._suite import Chart, NotRun, Suite, Trial
+from ._endpoint import needs
 from ._ranks import as_rank
 from ._saves import save_by_ranks
 
@@ -73,6 +74,7 @@ def refusals(trial: Trial) -> None:
 
 @suite.check("exact-keys", "a save has exactly the documented keys, `.metadata` at its top, and nothing beside them")
 def exact_keys(trial: Trial) -> None:
+    needs(trial, "objects", "parts")
     bucket = trial.bucket()
     for i, row in enumerate(DATA["layouts"]):
         path = f"layout-{i}"
@@ -84,6 +86,7 @@ def exact_keys(trial: Trial) -> None:
 
 @suite.check("custom-strategy", "a strategy of one's own gives the text between the path and the file's number")
 def custom_strategy(trial: Trial) -> None:
+    needs(trial, "objects", "parts")
     base: Any = trial.client.prefix_strategy_base()
 
     class Custom(base):  # type: ignore[misc]
@@ -150,6 +153,7 @@ def spread(trial: Trial) -> None:
 
 @suite.check("slowed-down", "saves complete where S3 refuses much; names that spread are refused less often than default ones")
 def slowed_down(trial: Trial) -> None:
+    needs(trial, "objects", "parts")
     admin = trial.admin_for("limits of requests")
     rows: list[tuple[str, int, int, int]] = []
     lines = []

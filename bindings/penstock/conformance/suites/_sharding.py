@@ -19,6 +19,7 @@ from typing import Any
 
 from .._bench import Bench
 from .._suite import Check, Failed, NotRun, Suite, Trial
+from ._endpoint import needs
 from ._ranks import as_rank, as_worker
 
 suite = Suite(
@@ -49,6 +50,7 @@ def _digest(key: str) -> str:
 
 def _fill(trial: Trial, count: int, bucket: str = "") -> tuple[str, list[str]]:
     """URI and keys, in listing order, of so many objects."""
+    needs(trial, "objects", "ranges")
     bucket = bucket or trial.bucket()
     keys = [f"of-{count}/{i:04}" for i in range(count)]
     for key in keys:
