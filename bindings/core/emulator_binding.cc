@@ -88,7 +88,8 @@ void BindLife(PyEmulatorClass& type) {
                        const std::vector<std::pair<std::string, std::string>>& access_keys, std::string users_path,
                        std::string users_json, std::string region, double fail_rate, std::uint64_t fail_seed,
                        std::string tls_certificate, std::string tls_key, std::string log_path,
-                       std::string faults_json, std::uint64_t journal_bytes, std::string limits_json) {
+                       std::string faults_json, std::uint64_t journal_bytes, std::string limits_json,
+                       bool relaxed_bucket_names) {
              emulator::EmulatorOptions options;
              options.host = std::move(host);
              options.port = port;
@@ -109,6 +110,7 @@ void BindLife(PyEmulatorClass& type) {
              options.faults_json = std::move(faults_json);
              options.journal_bytes = journal_bytes;
              options.limits_json = std::move(limits_json);
+             options.relaxed_bucket_names = relaxed_bucket_names;
              return Start(std::move(options));
            }),
            py::kw_only(), "host"_a = "127.0.0.1", "port"_a = 0, "admin_port"_a = 0, "admin_token"_a = "",
@@ -116,7 +118,7 @@ void BindLife(PyEmulatorClass& type) {
            "access_keys"_a = std::vector<std::pair<std::string, std::string>>(), "users_path"_a = "", "users_json"_a = "",
            "region"_a = "us-east-1", "fail_rate"_a = 0.0, "fail_seed"_a = 1, "tls_certificate"_a = "", "tls_key"_a = "",
            "log_path"_a = "", "faults_json"_a = "", "journal_bytes"_a = emulator::EmulatorOptions().journal_bytes,
-           "limits_json"_a = "")
+           "limits_json"_a = "", "relaxed_bucket_names"_a = false)
       .def_property_readonly("endpoint", [](const PyEmulator& self) { return self.Get().endpoint(); })
       .def_property_readonly("admin_endpoint", [](const PyEmulator& self) { return self.Get().admin_endpoint(); })
       .def_property_readonly("notices", [](const PyEmulator& self) { return self.Get().notices(); })

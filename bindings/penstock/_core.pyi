@@ -322,6 +322,7 @@ class Emulator:
         faults_json: str = "",
         journal_bytes: int = 16777216,
         limits_json: str = "",
+        relaxed_bucket_names: bool = False,
     ) -> None: ...
     @property
     def endpoint(self) -> str: ...

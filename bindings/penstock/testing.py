@@ -117,6 +117,8 @@ class Emulator(_Access):
         faults: The scenario of faults that every namespace begins with, and has again after a reset, as `Faults.set` takes
             it; None: none.
         journal_bytes: Of requests that each namespace's journal keeps, about 300 bytes for each; 0: no journal.
+        relaxed_bucket_names: Buckets may also have names that S3 refuses and other mocks of it take: 1 to 255 letters, digits,
+            ``.``, ``-`` and ``_``, of which the first is no ``.`` or ``-``.
 
     Raises:
         ValueError: an option cannot work; the message names it.
@@ -142,6 +144,7 @@ class Emulator(_Access):
         log_path: str | None = None,
         faults: FaultDocument | None = None,
         journal_bytes: int = 16 << 20,
+        relaxed_bucket_names: bool = False,
     ) -> None:
         certificate, key = tls or ("", "")
         users_path, users_json = "", ""
@@ -156,6 +159,7 @@ class Emulator(_Access):
             users_json=users_json, region=region, fail_rate=fail_rate, fail_seed=fail_seed, tls_certificate=certificate,
             tls_key=key, log_path=log_path or "", faults_json="" if faults is None else _document_text(faults),
             journal_bytes=journal_bytes, limits_json=_limits_json(limits),
+            relaxed_bucket_names=relaxed_bucket_names,
         )  # fmt: skip
         for notice in self._core.notices:
             warnings.warn(notice, UserWarning, stacklevel=2)

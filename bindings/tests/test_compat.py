@@ -232,6 +232,46 @@ def test_the_mock_in_memory() -> None:
     ]
 
 
+def test_the_mock_takes_names_that_s3_refuses() -> None:
+    program = INSTALL + textwrap.dedent("""
+        from s3torchconnector import S3Checkpoint, S3IterableDataset, S3MapDataset
+        from s3torchconnector.dcp import S3FileSystem
+        from s3torchconnector._s3client import MockS3Client
+        from s3torchconnectorclient._mountpoint_s3_client import MockMountpointS3Client, S3Exception
+        for bucket in ("my_bucket", "MyBucket", "b", "192.168.0.1", "B" * 255):
+            mock = MockMountpointS3Client("us-east-1", bucket)
+            mock.add_object("key", b"hello")
+            native = mock.create_mocked_client()
+            native.copy_object(bucket, "key", bucket, "copy")
+            stream = native.put_object(bucket, "key 2")
+            stream.write(b"world")
+            stream.close()
+            keys = [info.key for page in native.list_objects(bucket) for info in page.object_info]
+            read = b"".join(native.get_object(bucket, "key 2")), native.head_object(bucket, "copy").size
+            client = MockS3Client("us-east-1", bucket)
+            client.add_object("p/0", b"0")
+            datasets = [kind.from_prefix(f"s3://{bucket}/p/", region="us-east-1") for kind in (S3MapDataset, S3IterableDataset)]
+            for dataset in datasets:
+                dataset._client = client
+            items = [(item.bucket == bucket, item.key, item.read()) for dataset in datasets for item in dataset]
+            checkpoint = S3Checkpoint("us-east-1")
+            checkpoint._client = client
+            with checkpoint.writer(f"s3://{bucket}/ck") as writer:
+                writer.write(b"state")
+            files = S3FileSystem("us-east-1")
+            files._client = client
+            print(keys, read, items, checkpoint.reader(f"s3://{bucket}/ck").read(), files.exists(f"s3://{bucket}/ck"))
+        for bucket in ("", "a b", "a/b", ".."):
+            try:
+                MockMountpointS3Client("us-east-1", bucket)
+                print("made", bucket)
+            except S3Exception:
+                pass
+    """)
+    items = "[(True, 'p/0', b'0'), (True, 'p/0', b'0')]"
+    assert run(program).splitlines() == [f"['copy', 'key', 'key 2'] (b'world', 5) {items} b'state' True"] * 5
+
+
 def test_an_iterator_goes_on_where_it_was_pickled() -> None:
     program = INSTALL + textwrap.dedent("""
         import pickle

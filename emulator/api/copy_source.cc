@@ -34,7 +34,7 @@ Error SourceNotFound(Error error, const CopySource& source) {
 
 }  // namespace
 
-Result<CopySource> ParseCopySource(std::string_view header) {
+Result<CopySource> ParseCopySource(std::string_view header, BucketNames allowed) {
   if (header.starts_with("arn:")) {
     return NotImplementedHeader(kHeader, "Access point ARNs are not supported as copy source; use bucket/key");
   }
@@ -53,7 +53,7 @@ Result<CopySource> ParseCopySource(std::string_view header) {
   if (text.starts_with('/')) text.remove_prefix(1);
   const auto slash = text.find('/');
   const std::string_view bucket = text.substr(0, slash);
-  if (!CheckBucketName(bucket).ok()) return InvalidArgument("Invalid copy source bucket name", kHeader, header);
+  if (!CheckBucketName(bucket, allowed).ok()) return InvalidArgument("Invalid copy source bucket name", kHeader, header);
   if (slash == std::string_view::npos || slash + 1 == text.size()) {
     return InvalidArgument("Invalid copy source object key", kHeader, header);
   }
@@ -63,7 +63,7 @@ Result<CopySource> ParseCopySource(std::string_view header) {
 }
 
 Result<OpenedSource> OpenCopySource(Call& call) {
-  PENSTOCK_ASSIGN(CopySource address, ParseCopySource(call.Header(kHeader).value_or("")));
+  PENSTOCK_ASSIGN(CopySource address, ParseCopySource(call.Header(kHeader).value_or(""), call.options.bucket_names));
   PENSTOCK_ASSIGN(store::BucketPtr bucket, OpenSourceBucket(call, address.bucket));
   auto found = call.store.FindObject(address.bucket, address.key, address.version);
   if (!found.ok()) return SourceNotFound(std::move(found).error(), address);

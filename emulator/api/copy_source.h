@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "emulator/api/call.h"
+#include "emulator/api/names.h"
 #include "penstock/base/result.h"
 
 namespace penstock::emulator::api {
@@ -17,7 +18,7 @@ struct CopySource {
 };
 
 // "[/]bucket/key[?versionId=id]", URL-encoded, or a full URL of that path.
-Result<CopySource> ParseCopySource(std::string_view header);
+Result<CopySource> ParseCopySource(std::string_view header, BucketNames allowed = BucketNames::kOfS3);
 
 struct OpenedSource {
   CopySource address;

@@ -59,6 +59,12 @@ bool IsBucketName(std::string_view name) {
          std::none_of(std::begin(kReservedSuffixes), std::end(kReservedSuffixes), ends);
 }
 
+bool IsRelaxedBucketName(std::string_view name) {
+  const auto is_allowed = [](char c) { return IsNameCharacter(c) || (c >= 'A' && c <= 'Z') || c == '_'; };
+  return !name.empty() && name.size() <= 255 && !IsPunctuation(name.front()) &&
+         std::all_of(name.begin(), name.end(), is_allowed);
+}
+
 // Spec §2.3: "../x" and "a/../../b" are refused, "a/../b" is a key like any other.
 bool ClimbsAboveRoot(std::string_view key) {
   int depth = 0;
@@ -78,9 +84,9 @@ bool ClimbsAboveRoot(std::string_view key) {
 
 }  // namespace
 
-Result<void> CheckBucketName(std::string_view name) {
+Result<void> CheckBucketName(std::string_view name, BucketNames allowed) {
   if (IsDirectoryBucketName(name)) return CheckDirectoryBucketName(name);
-  if (IsBucketName(name)) return Ok();
+  if (IsBucketName(name) || (allowed == BucketNames::kRelaxed && IsRelaxedBucketName(name))) return Ok();
   return MakeError("InvalidBucketName", {{"BucketName", std::string(name)}});
 }
 

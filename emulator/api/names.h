@@ -2,6 +2,7 @@
 #ifndef PENSTOCK_EMULATOR_API_NAMES_H_
 #define PENSTOCK_EMULATOR_API_NAMES_H_
 
+#include <cstdint>
 #include <string_view>
 
 #include "penstock/base/result.h"
@@ -9,8 +10,14 @@
 
 namespace penstock::emulator::api {
 
+enum class BucketNames : std::uint8_t {
+  kOfS3,
+  // Those, and 1 to 255 letters, digits, '.', '-' and '_' that begin with no punctuation: about what us-east-1 took until 2018.
+  kRelaxed,
+};
+
 // InvalidBucketName + BucketName.
-Result<void> CheckBucketName(std::string_view name);
+Result<void> CheckBucketName(std::string_view name, BucketNames allowed = BucketNames::kOfS3);
 // KeyTooLongError; InvalidURI when not UTF-8; the bare 400 of a key that climbs above its root.
 Result<void> CheckKey(std::string_view key);
 bool IsVersionId(std::string_view text);

@@ -22,6 +22,18 @@ TEST(NamesTest, BucketNames) {
   EXPECT_EQ(long_name.error().details[0].first, "BucketName");
 }
 
+TEST(NamesTest, RelaxedBucketNames) {
+  const auto is_allowed = [](std::string_view name) { return CheckBucketName(name, BucketNames::kRelaxed).ok(); };
+  for (const char* good : {"abc", "b", "MyBucket", "my_bucket", "_", "a..b", "192.168.1.1", "ab-", "xn--abc"}) {
+    EXPECT_TRUE(is_allowed(good)) << good;
+  }
+  EXPECT_TRUE(is_allowed(std::string(255, 'B')));
+  EXPECT_FALSE(is_allowed(std::string(256, 'B')));
+  for (const char* bad : {"", ".", "..", "-a", "a b", "a/b", "a\n", "b\xC3\xBC", "b--nozone--x-s3"}) {
+    EXPECT_FALSE(is_allowed(bad)) << bad;
+  }
+}
+
 // Spec §2.3.
 TEST(NamesTest, Keys) {
   for (const char* good : {"a", "a/../b", "./a", "a//b", "..a", "a/..", "a/./../b", "\xC3\xA9"}) {

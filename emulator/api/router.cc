@@ -82,7 +82,7 @@ class Router final : public Handler {
     const Operation& operation = *resolution.operation;
     if (exchange.operation != operation.name) exchange.operation = operation.name;
     PENSTOCK_ASSIGN(call.families, RefuseUnknown(exchange.request, exchange.target, call.presigned));
-    if (operation.level != Level::kService) PENSTOCK_TRY(CheckBucketName(call.bucket().value));
+    if (operation.level != Level::kService) PENSTOCK_TRY(CheckBucketName(call.bucket().value, call.options.bucket_names));
     if (operation.level == Level::kObject) PENSTOCK_TRY(CheckKey(call.key().value));
     PENSTOCK_TRY(CheckDirectoryRules(call, operation.name));
     if (operation.handler == nullptr) {

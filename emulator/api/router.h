@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "emulator/api/exchange.h"
+#include "emulator/api/names.h"
 
 namespace penstock::emulator::api {
 
@@ -18,6 +19,7 @@ struct RouterOptions {
   std::size_t max_buckets_per_account = 10'000;    // AWS's default since November 2024
   std::size_t max_directory_buckets_per_region = 100;  // of an account
   int max_object_parts = 10'000;                   // appends to an object and parts of an upload; lowered by tests only
+  BucketNames bucket_names = BucketNames::kOfS3;
 };
 
 std::unique_ptr<Handler> MakeRouter(RouterOptions options);

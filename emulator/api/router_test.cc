@@ -25,6 +25,14 @@ TEST(RouterTest, BadNamesAndKeysAreRefusedBeforeTheOperation) {
   EXPECT_EQ(s3.Send("PUT /bucket/a/../../b", "x").Outcome(), "400 400");
 }
 
+TEST(RouterTest, RelaxedNamesAreAddressedAndCopiedFrom) {
+  Harness s3({.bucket_names = BucketNames::kRelaxed});
+  EXPECT_EQ(s3.Send("PUT /My_Bucket").Outcome(), "200");
+  EXPECT_EQ(s3.Send("PUT /My_Bucket/key", "x").Outcome(), "200");
+  EXPECT_EQ(s3.Send("PUT /My_Bucket/copy\nx-amz-copy-source: My_Bucket/key").Outcome(), "200");
+  EXPECT_EQ(s3.Send("PUT /My%20Bucket").Outcome(), "400 InvalidBucketName");
+}
+
 TEST(RouterTest, VirtualHostedRequestsReachTheSameBucket) {
   Harness s3;
   s3.Send("PUT /\nHost: bucket.localhost:9000");

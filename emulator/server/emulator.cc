@@ -73,7 +73,8 @@ class RunningEmulator final : public Emulator {
     if (!options_.log_path.empty()) {
       PENSTOCK_ASSIGN(log_, RequestLog::Open(options_.log_path));
     }
-    router_ = api::MakeRouter({.region = options_.region});
+    const auto bucket_names = options_.relaxed_bucket_names ? api::BucketNames::kRelaxed : api::BucketNames::kOfS3;
+    router_ = api::MakeRouter({.region = options_.region, .bucket_names = bucket_names});
     PENSTOCK_ASSIGN(control_, Control::Open(options_, clock_, *router_));
     notices_ = control_->notices();
     const api::HostRules hosts = api::HostRules::Default(options_.region);

@@ -28,7 +28,7 @@ def new_namespace(region: str) -> Namespace:
 
     with _lock:
         if region not in _emulators:
-            _emulators[region] = Emulator(region=region)
+            _emulators[region] = Emulator(region=region, relaxed_bucket_names=True)
         return _emulators[region].create_namespace(f"mock-{next(_numbers)}")
 
 

@@ -50,6 +50,8 @@ struct EmulatorOptions {
   std::string users_path;  // JSON file of accounts, users and access keys (docs/admin-api.md)
   std::string users_json;  // the same as text
   std::string region = "us-east-1";
+  // Buckets may also be called what mocks of S3 let them be: 1 to 255 letters, digits, '.', '-' and '_', at first no '.' or '-'.
+  bool relaxed_bucket_names = false;
   double fail_rate = 0;  // share of requests answered 503 SlowDown, 0 to 1; decided per request by seed, not by chance
   std::uint64_t fail_seed = 1;
   int first_byte_delay_ms = 0;  // every GET and HEAD answer leaves that much later
