@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import Any
 
 from . import _core
+from ._json_text import json_text
 
 #: A scenario, or a list of rules, as docs/faults.md has them; the path of a JSON file; or the name of a built-in scenario.
 FaultDocument = Mapping[str, Any] | Sequence[Mapping[str, Any]] | os.PathLike[str] | str
@@ -99,7 +100,7 @@ def _document_text(faults: FaultDocument) -> str:
         return json.dumps({"scenario": faults})
     if isinstance(faults, os.PathLike):
         return Path(faults).read_text(encoding="utf-8")
-    return json.dumps(faults)
+    return json_text(faults, "faults")
 
 
 class Faults:
@@ -175,7 +176,8 @@ class Faults:
         Raises:
             ValueError: names the place that is wrong.
         """
-        return RetryTest(self._core, self.namespace, self._core.create_retry_test(self.namespace, json.dumps(operations)))
+        test_id = self._core.create_retry_test(self.namespace, json_text(operations, "operations"))
+        return RetryTest(self._core, self.namespace, test_id)
 
     def retry_tests(self) -> list[str]:
         """Ids of the retry tests that there are."""

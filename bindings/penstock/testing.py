@@ -27,6 +27,7 @@ from ._config import S3ClientConfig
 from ._emulated_s3 import emulated_s3
 from ._faults import FaultAccount, FaultDocument, Faults, RetryTest, RuleAccount, _document_text
 from ._journal import Filter, Journal, JournalEntry, RangeReport, Retry
+from ._json_text import json_text
 
 __all__ = [
     "ACCESS_KEY_ID",
@@ -143,10 +144,18 @@ class Emulator(_Access):
         faults: FaultDocument | None = None,
         journal_bytes: int = 16 << 20,
     ) -> None:
+        # Beyond what C++'s integers hold a binding would only say that the types are wrong.
+        for name, value, most in (
+            ("port", port, 65_535),
+            ("fail_seed", fail_seed, 2**64 - 1),
+            ("journal_bytes", journal_bytes, 2**40),
+        ):
+            if not 0 <= value <= most:
+                raise ValueError(f"{name} is {value}; it takes 0 to {most}")
         certificate, key = tls or ("", "")
         users_path, users_json = "", ""
         if isinstance(users, Mapping):
-            users_json = json.dumps(users)
+            users_json = json_text(users, "users")
         elif users is not None:
             users_path = os.fspath(users)
         self.region = region
@@ -306,7 +315,7 @@ class Emulator(_Access):
             ValueError: names the place that is wrong, such as "accounts[0].users[1].name".
             S3ConflictError: two accounts would share a canonical id.
         """
-        self._core.add_users(json.dumps(users))
+        self._core.add_users(json_text(users, "users"))
 
     def users(self) -> dict[str, Any]:
         """Accounts, users and access keys in the form `add_users` takes, without secrets and session tokens."""
@@ -379,7 +388,7 @@ def _limits_json(limits: str | os.PathLike[str] | Mapping[str, Any] | None) -> s
     if limits is None:
         return ""
     if isinstance(limits, Mapping):
-        return json.dumps(limits)
+        return json_text(limits, "limits")
     if limits in _PRESETS:
         return str(limits)
     try:
