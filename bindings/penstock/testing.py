@@ -117,7 +117,8 @@ class Emulator(_Access):
         log_path: File that gets one JSON line per request; None: none.
         faults: The scenario of faults that every namespace begins with, and has again after a reset, as `Faults.set` takes
             it; None: none.
-        journal_bytes: Of requests that each namespace's journal keeps, about 300 bytes for each; 0: no journal.
+        journal_bytes: Of requests that each namespace's journal keeps, about 300 bytes for each, 131072 (128 KiB) to 1 TiB;
+            0: no journal.
 
     Raises:
         ValueError: an option cannot work; the message names it.
@@ -166,6 +167,7 @@ class Emulator(_Access):
             tls_key=key, log_path=log_path or "", faults_json="" if faults is None else _document_text(faults),
             journal_bytes=journal_bytes, limits_json=_limits_json(limits),
         )  # fmt: skip
+        self._planned_faults: set[str] = set()  # namespaces; pytest's fixtures ask which test did
         for notice in self._core.notices:
             warnings.warn(notice, UserWarning, stacklevel=2)
         # The emulator has checked the users by now.
@@ -236,6 +238,7 @@ class Emulator(_Access):
             ValueError: it is the default one.
         """
         self._core.delete_namespace(name)
+        self._planned_faults.discard(name)
 
     def clock(self, namespace: str = "default") -> Clock:
         """The clock of a namespace. Whether there is such a namespace shows when the clock is used."""
@@ -243,7 +246,7 @@ class Emulator(_Access):
 
     def faults(self, namespace: str = "default") -> Faults:
         """The faults of a namespace. Whether there is such a namespace shows when they are used."""
-        return Faults(self._core, namespace)
+        return Faults(self._core, namespace, self._planned_faults.add)
 
     def journal(self, namespace: str = "default") -> Journal:
         """What clients asked of a namespace. Whether there is such a namespace shows when the journal is used."""
