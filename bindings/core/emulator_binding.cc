@@ -243,6 +243,12 @@ void BindFaults(PyEmulatorClass& type) {
           },
           "namespace"_a, "forget"_a = false)
       .def(
+          "restore_faults",
+          [](const PyEmulator& self, const std::string& name) {
+            Ask(self, [&](emulator::Emulator& instance) { return instance.RestoreFaults(name); });
+          },
+          "namespace"_a)
+      .def(
           "create_retry_test",
           [](const PyEmulator& self, const std::string& name, const std::string& operations) {
             return Ask(self, [&](emulator::Emulator& instance) { return instance.CreateRetryTest(name, operations); });

@@ -5,12 +5,13 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from . import _core
+from ._json_text import json_text
 
 #: A scenario, or a list of rules, as docs/faults.md has them; the path of a JSON file; or the name of a built-in scenario.
 FaultDocument = Mapping[str, Any] | Sequence[Mapping[str, Any]] | os.PathLike[str] | str
@@ -99,7 +100,7 @@ def _document_text(faults: FaultDocument) -> str:
         return json.dumps({"scenario": faults})
     if isinstance(faults, os.PathLike):
         return Path(faults).read_text(encoding="utf-8")
-    return json.dumps(faults)
+    return json_text(faults, "faults")
 
 
 class Faults:
@@ -112,9 +113,14 @@ class Faults:
     Thread safety: safe from any thread.
     """
 
-    def __init__(self, core: _core.Emulator, namespace: str) -> None:
+    def __init__(self, core: _core.Emulator, namespace: str, planned: Callable[[str], None] | None = None) -> None:
         self.namespace = namespace
         self._core = core
+        self._planned = planned
+
+    def _note_plan(self) -> None:
+        if self._planned is not None:
+            self._planned(self.namespace)
 
     def set(self, faults: FaultDocument) -> None:
         """Runs a scenario from now on, in place of the one that ran, with an account of its own.
@@ -129,6 +135,7 @@ class Faults:
             ValueError: names the place that is wrong, such as "rules[2].when.part"; what ran goes on.
         """
         self._core.set_faults(self.namespace, _document_text(faults))
+        self._note_plan()
 
     def clear(self, *, forget: bool = False) -> None:
         """No scenario from now on.
@@ -137,6 +144,10 @@ class Faults:
             forget: No check asks any more for what has not happened of it, and of scenarios before it.
         """
         self._core.clear_faults(self.namespace, forget)
+
+    def restore(self) -> None:
+        """Forgets what was planned, and begins anew with what every namespace begins with (``Emulator(faults=...)``)."""
+        self._core.restore_faults(self.namespace)
 
     def account(self) -> FaultAccount:
         """What the scenario did so far.
@@ -175,7 +186,9 @@ class Faults:
         Raises:
             ValueError: names the place that is wrong.
         """
-        return RetryTest(self._core, self.namespace, self._core.create_retry_test(self.namespace, json.dumps(operations)))
+        test_id = self._core.create_retry_test(self.namespace, json_text(operations, "operations"))
+        self._note_plan()
+        return RetryTest(self._core, self.namespace, test_id)
 
     def retry_tests(self) -> list[str]:
         """Ids of the retry tests that there are."""

@@ -6,6 +6,7 @@ import dataclasses
 import json
 import os
 import time
+import warnings
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -268,6 +269,9 @@ class Journal:
     ) -> Iterator[JournalEntry]:
         """Entries as they come. Goes on with the new journal after a reset.
 
+        A reader that is slower than the requests for long loses the oldest, which the journal drops: a ``UserWarning`` says how
+        many, before the entry that comes behind them. ``journal_bytes`` is how much of them may wait.
+
         Args:
             behind: Begin behind this entry's number; None: with the next one that is written.
             timeout_s: Ends when none that the filter selects came for so long; None: never.
@@ -278,10 +282,20 @@ class Journal:
         return self._tail(last if behind is None else behind, timeout_s, _filter(filter))
 
     def _tail(self, after: int, timeout_s: float | None, filter: dict[str, Any]) -> Iterator[JournalEntry]:
-        question = json.dumps({"question": "entries", "filter": filter})
         until = time.monotonic() + (timeout_s or 0)
         while True:
-            answer = json.loads(self._core.await_journal(self.namespace, after, _SLICE_MS, question))
+            question = {"question": "entries", "filter": filter | {"after": max(after, filter.get("after", 0))}}
+            answer = json.loads(self._core.await_journal(self.namespace, after, _SLICE_MS, json.dumps(question)))
+            if answer["last"] < after:  # a reset began another journal
+                after = 0
+                continue
+            if dropped := answer["dropped_of_asked"]:
+                warnings.warn(
+                    f"tail of the journal of {self.namespace!r}: {dropped} entries behind number {after} were dropped before "
+                    "they were read; read faster, or raise journal_bytes (Emulator(journal_bytes=...), --journal-bytes)",
+                    UserWarning,
+                    stacklevel=2,
+                )
             after = answer["last"]
             for document in answer["entries"]:
                 yield _entry(document)

@@ -21,7 +21,9 @@ from ._offline_environment import environment_set, offline_environment
 from .testing import Clock, Emulator, Faults, Journal, Namespace
 
 _SHOWN_REQUESTS = 20
+_SERVER = "default"  # the namespace that decides about connections
 _namespace_key = pytest.StashKey[Namespace]()
+_server_key = pytest.StashKey[Emulator]()
 _passed_key = pytest.StashKey[bool]()
 _numbers = itertools.count(1)
 
@@ -31,6 +33,29 @@ def s3_server() -> Iterator[Emulator]:
     """The emulator of this process. Override it for another region, TLS, users, or limits of all tests."""
     with Emulator() as emulator:
         yield emulator
+
+
+# Of all tests, and so set up behind wider fixtures, whose faults are not the test's, and before the other ones.
+@pytest.fixture(autouse=True)
+def _s3_server_faults(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Checks what the test set at the server itself, for the connections of all namespaces, and takes it back."""
+    server = request.getfixturevalue("s3_server") if "s3_server" in request.fixturenames else None
+    if not isinstance(server, Emulator):
+        yield
+        return
+    server._planned_faults.discard(_SERVER)
+    request.node.stash[_server_key] = server
+    yield
+    if _SERVER not in server._planned_faults:
+        return
+    try:
+        if request.node.stash.get(_passed_key, False):
+            _check_faults(server.faults(), server.journal())
+    finally:
+        server._planned_faults.discard(_SERVER)
+        server.faults().restore()
+        for test_id in server.faults().retry_tests():
+            server._core.delete_retry_test(_SERVER, test_id)
 
 
 @pytest.fixture
@@ -45,7 +70,7 @@ def s3_emulator(s3_server: Emulator, request: pytest.FixtureRequest) -> Iterator
         with environment_set(offline_environment(namespace.environment())):
             yield namespace
         if request.node.stash.get(_passed_key, False):
-            _check_faults(namespace)
+            _check_faults(namespace.faults, namespace.journal)
     finally:
         s3_server.delete_namespace(namespace.name)
 
@@ -110,27 +135,31 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     report: pytest.TestReport = outcome.get_result()
     if call.when == "call":
         item.stash[_passed_key] = report.passed
-    namespace = item.stash.get(_namespace_key, None)
-    if report.failed and call.when != "teardown" and namespace is not None:  # of a teardown the check has told
-        report.sections.append(("S3 emulator", _describe(namespace)))
+    if not report.failed or call.when == "teardown":  # of a teardown the check has told
+        return
+    if namespace := item.stash.get(_namespace_key, None):
+        report.sections.append(("S3 emulator", _describe(namespace.faults, namespace.journal)))
+    server = item.stash.get(_server_key, None)
+    if server is not None and _SERVER in server._planned_faults:
+        report.sections.append(("S3 emulator, the server's own", _describe(server.faults(), server.journal())))
 
 
-def _check_faults(namespace: Namespace) -> None:
+def _check_faults(faults: Faults, journal: Journal) -> None:
     try:
-        namespace.faults.check_all()
+        faults.check_all()
     except AssertionError as error:
-        pytest.fail(f"{error}\n{_describe(namespace)}", pytrace=False)
+        pytest.fail(f"{error}\n{_describe(faults, journal)}", pytrace=False)
 
 
-def _describe(namespace: Namespace) -> str:
+def _describe(faults: Faults, journal: Journal) -> str:
     lines = []
     try:
-        account = namespace.faults.account()
+        account = faults.account()
     except S3NotFoundError:
         lines.append("no faults were planned")
     else:
         name = f" {account.name!r}" if account.name else ""
         lines.append(f"faults{name}, seed {account.seed}: {account.fired} fired on {account.requests} requests")
         lines += [f"  {rule.id}: fired {rule.fired} times, matched {rule.matched}" for rule in account.rules]
-    lines.append(namespace.journal.describe(_SHOWN_REQUESTS))
+    lines.append(journal.describe(_SHOWN_REQUESTS))
     return "\n".join(lines)

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from . import _core
+from ._json_text import json_text
 
 STRATEGIES = ("default", "binary", "hex")  # those that need nothing else said
 _COLORS = ("#2563eb", "#dc2626", "#059669", "#d97706", "#7c3aed", "#0891b2")
@@ -90,7 +91,7 @@ def simulate(*, label: str | None = None, **job: Any) -> Report:
     Raises:
         ValueError: A member is unknown or out of range; the message names it, the value and the limit.
     """
-    document = json.loads(_core.simulate(json.dumps(job)))
+    document = json.loads(_core.simulate(json_text(job, "job")))
     return Report(label or str(document["strategy"]), document)
 
 

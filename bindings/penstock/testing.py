@@ -27,6 +27,7 @@ from ._config import S3ClientConfig
 from ._emulated_s3 import emulated_s3
 from ._faults import FaultAccount, FaultDocument, Faults, RetryTest, RuleAccount, _document_text
 from ._journal import Filter, Journal, JournalEntry, RangeReport, Retry
+from ._json_text import json_text
 
 __all__ = [
     "ACCESS_KEY_ID",
@@ -116,7 +117,8 @@ class Emulator(_Access):
         log_path: File that gets one JSON line per request; None: none.
         faults: The scenario of faults that every namespace begins with, and has again after a reset, as `Faults.set` takes
             it; None: none.
-        journal_bytes: Of requests that each namespace's journal keeps, about 300 bytes for each; 0: no journal.
+        journal_bytes: Of requests that each namespace's journal keeps, about 300 bytes for each, 131072 (128 KiB) to 1 TiB;
+            0: no journal.
         relaxed_bucket_names: Buckets may also have names that S3 refuses and other mocks of it take: 1 to 255 letters, digits,
             ``.``, ``-`` and ``_``, of which the first is no ``.`` or ``-``.
 
@@ -146,10 +148,18 @@ class Emulator(_Access):
         journal_bytes: int = 16 << 20,
         relaxed_bucket_names: bool = False,
     ) -> None:
+        # Beyond what C++'s integers hold a binding would only say that the types are wrong.
+        for name, value, most in (
+            ("port", port, 65_535),
+            ("fail_seed", fail_seed, 2**64 - 1),
+            ("journal_bytes", journal_bytes, 2**40),
+        ):
+            if not 0 <= value <= most:
+                raise ValueError(f"{name} is {value}; it takes 0 to {most}")
         certificate, key = tls or ("", "")
         users_path, users_json = "", ""
         if isinstance(users, Mapping):
-            users_json = json.dumps(users)
+            users_json = json_text(users, "users")
         elif users is not None:
             users_path = os.fspath(users)
         self.region = region
@@ -161,6 +171,7 @@ class Emulator(_Access):
             journal_bytes=journal_bytes, limits_json=_limits_json(limits),
             relaxed_bucket_names=relaxed_bucket_names,
         )  # fmt: skip
+        self._planned_faults: set[str] = set()  # namespaces; pytest's fixtures ask which test did
         for notice in self._core.notices:
             warnings.warn(notice, UserWarning, stacklevel=2)
         # The emulator has checked the users by now.
@@ -231,6 +242,7 @@ class Emulator(_Access):
             ValueError: it is the default one.
         """
         self._core.delete_namespace(name)
+        self._planned_faults.discard(name)
 
     def clock(self, namespace: str = "default") -> Clock:
         """The clock of a namespace. Whether there is such a namespace shows when the clock is used."""
@@ -238,7 +250,7 @@ class Emulator(_Access):
 
     def faults(self, namespace: str = "default") -> Faults:
         """The faults of a namespace. Whether there is such a namespace shows when they are used."""
-        return Faults(self._core, namespace)
+        return Faults(self._core, namespace, self._planned_faults.add)
 
     def journal(self, namespace: str = "default") -> Journal:
         """What clients asked of a namespace. Whether there is such a namespace shows when the journal is used."""
@@ -310,7 +322,7 @@ class Emulator(_Access):
             ValueError: names the place that is wrong, such as "accounts[0].users[1].name".
             S3ConflictError: two accounts would share a canonical id.
         """
-        self._core.add_users(json.dumps(users))
+        self._core.add_users(json_text(users, "users"))
 
     def users(self) -> dict[str, Any]:
         """Accounts, users and access keys in the form `add_users` takes, without secrets and session tokens."""
@@ -383,7 +395,7 @@ def _limits_json(limits: str | os.PathLike[str] | Mapping[str, Any] | None) -> s
     if limits is None:
         return ""
     if isinstance(limits, Mapping):
-        return json.dumps(limits)
+        return json_text(limits, "limits")
     if limits in _PRESETS:
         return str(limits)
     try:

@@ -6,6 +6,7 @@ import json
 import threading
 import urllib.error
 import urllib.request
+import warnings
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
@@ -328,6 +329,38 @@ def test_a_tail_gives_entries_as_they_come(world: Emulator) -> None:
     client.head_object(Bucket="data", Key="a/1")
     reader.join(30)
     assert seen == [4]
+
+
+def test_a_tail_that_is_too_slow_tells_what_it_missed() -> None:
+    with Emulator(journal_bytes=128 << 10, auth="off") as world:
+        client = world.client()
+        tail = world.journal().tail(timeout_s=30, operations="ListBuckets")
+        for _ in range(1000):
+            with pytest.raises(penstock.S3NotFoundError):
+                client.head_object("none", "key")
+        dropped = world.journal().dropped
+        assert dropped > 0
+        url = f"{world.admin_endpoint}/_penstock/journal-tail?after=0&operations=ListBuckets&wait_ms=0"
+        with urllib.request.urlopen(url, timeout=30) as answer:
+            assert json.load(answer)["dropped_of_asked"] == dropped, "though others were selected"
+        boto(world).list_buckets()
+        with pytest.warns(UserWarning, match=f"{dropped} entries behind number 0 were dropped before they were read") as told:
+            assert next(tail).operation == "ListBuckets"
+        assert len(told) == 1
+        boto(world).list_buckets()
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert next(tail).operation == "ListBuckets", "what it has read it does not miss"
+
+
+def test_what_was_cleared_a_tail_does_not_miss(world: Emulator) -> None:
+    client = fill(world)
+    tail = world.journal().tail(behind=0, timeout_s=30)
+    world.journal().clear()
+    client.list_buckets()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert next(tail).number == 3
 
 
 def test_a_tail_goes_on_after_a_reset(world: Emulator) -> None:

@@ -221,6 +221,79 @@ def test_a_test_whose_planned_fault_never_happened_fails(run_suite):
     assert "PutObject" in output, "it shows what was asked"
 
 
+SERVER = """
+import urllib.error
+import urllib.request
+
+import pytest
+from penstock.testing import Emulator
+
+NEVER = [{"id": "never", "do": {"fin": {}, "at": "accept"}, "when": {"nth": 99}, "limit": {"times": 1}}]
+FIRST = [{"id": "first", "do": {"reset": {}, "at": "accept"}, "limit": {"times": 1}}]
+
+@pytest.fixture(scope="session")
+def s3_server():
+    with Emulator(faults=[{"id": "begun", "do": {"fin": {}, "at": "accept"}, "when": {"nth": 5000}}]) as emulator:
+        yield emulator
+
+@pytest.fixture
+def checked_by_hand(s3_server):
+    s3_server.faults().set(NEVER)
+    yield
+    with pytest.raises(AssertionError):
+        s3_server.faults().check()
+    s3_server.faults().clear(forget=True)
+
+def test_never_met(s3_server, s3_bucket):
+    s3_server.faults().set(NEVER)
+
+def test_next(s3_server):
+    assert [rule.id for rule in s3_server.faults().account().rules] == ["begun"]
+
+def test_met(s3_server, s3_bucket):
+    s3_server.faults().set(FIRST)
+    with pytest.raises((urllib.error.URLError, ConnectionError)):
+        urllib.request.urlopen(s3_server.endpoint, timeout=30)
+
+def test_by_hand(checked_by_hand):
+    pass
+
+def test_fails_for_another_reason(s3_server):
+    s3_server.faults().set(NEVER)
+    assert False
+
+def test_last(s3_server):
+    server_faults = s3_server.faults()
+    assert [rule.id for rule in server_faults.account().rules] == ["begun"]
+"""
+
+
+def test_what_a_test_sets_at_the_server_is_checked_and_taken_back_at_its_end(run_suite: Callable[..., str]) -> None:
+    output = run_suite(SERVER, failed=True)
+    assert "ERROR test_suite.py::test_never_met - " in output
+    assert output.count("ERROR test_suite.py") == 1, "only the one whose fault nobody met and nobody checked"
+    assert "'never' fired for 0 of the 0 requests" in output
+    assert "1 failed, 5 passed, 1 error" in output
+    assert "S3 emulator, the server's own" in output
+
+
+MODULE = """
+import pytest
+
+@pytest.fixture(scope="module")
+def all_day(s3_server):
+    s3_server.faults().set([{"id": "all-day", "do": {"fin": {}, "at": "accept"}, "when": {"nth": 5000}}])
+
+@pytest.mark.parametrize("n", range(2))
+def test_runs_under_it(s3_bucket, all_day, s3_server, n):
+    assert s3_server.faults().account().rules[0].id == "all-day"
+"""
+
+
+def test_what_a_wider_fixture_sets_at_the_server_outlives_a_test(run_suite: Callable[..., str]) -> None:
+    assert "2 passed" in run_suite(MODULE)
+
+
 FAILING = """
 import boto3
 import pytest

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
 import urllib.request
 
@@ -43,6 +44,22 @@ def test_data_directory_survives(tmp_path):
         put(own.client(), "kept", "k", b"x" * 100_000)
     with Emulator(data_directory=str(tmp_path / "s3"), strict_durability=True) as own:
         assert get(own.client(), "kept", "k") == b"x" * 100_000
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"journal_bytes": -1}, "journal_bytes is -1; it takes 0 to 1099511627776"),
+        ({"journal_bytes": 1000}, "journal bytes are 1000; it takes 131072 "),
+        ({"fail_seed": -1}, "fail_seed is -1; it takes 0 to 18446744073709551615"),
+        ({"port": 70_000}, "port is 70000; it takes 0 to 65535"),
+        ({"faults": [{"do": {"slow_down": {}}, "when": {"probability": float("nan")}}]}, "faults[0].when.probability is nan"),
+        ({"limits": {"latency": {"first_byte_ms": float("inf")}}}, "limits.latency.first_byte_ms is inf"),
+    ],
+)
+def test_an_option_out_of_range_is_named_with_its_value(options, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        Emulator(**options)
 
 
 def test_stopped_emulator_answers_nobody():

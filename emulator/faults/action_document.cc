@@ -73,7 +73,7 @@ Result<Deed> ReadError(const Json& json, const std::string& place) {
   PENSTOCK_TRY(ReadText(fields, "code", error.code));
   if (const api::ErrorInfo* info = api::FindErrorInfo(error.code)) error.status = info->status;
   PENSTOCK_ASSIGN(const std::optional<std::uint64_t> status, fields.Whole("status"));
-  if (status && (*status < 200 || *status > 599)) return FieldError(fields.Place("status"), "must be 200 to 599");
+  if (status && (*status < 200 || *status > 599)) return fields.OutOfRange("status", "200 to 599");
   if (status) error.status = static_cast<int>(*status);
   PENSTOCK_TRY(ReadErrorFields(fields, error));
   return Deed(std::move(error));
@@ -155,9 +155,9 @@ Result<Deed> ReadCorrupt(const Json& json, const std::string& place) {
   PENSTOCK_ASSIGN(const std::optional<std::uint64_t> length, fields.Whole("length"));
   constexpr std::uint64_t kLongest = 1 << 20;
   constexpr std::uint64_t kBlock = 4096;
-  if (length && (*length < 1 || *length > kLongest)) return FieldError(fields.Place("length"), "must be 1 to 1048576 bytes");
+  if (length && (*length < 1 || *length > kLongest)) return fields.OutOfRange("length", "1 to 1048576 bytes");
   const bool needs_two = corrupt.kind == CorruptKind::kSwapHalves;
-  if (length && needs_two && *length < 2) return FieldError(fields.Place("length"), "must be at least 2: there are two halves");
+  if (length && needs_two && *length < 2) return FieldError(fields.Place("length"), "must be at least 2, not " + std::to_string(*length) + ": there are two halves");
   if (corrupt.kind == CorruptKind::kRepeatBlock || needs_two) corrupt.length = kBlock;
   if (corrupt.kind == CorruptKind::kStaleVersion) corrupt.length = 0;
   if (length) corrupt.length = *length;
@@ -203,11 +203,13 @@ Result<Deed> ReadRedirect(const Json& json, const std::string& place) {
   PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"status", "location", "region"}));
   RedirectAction redirect;
   PENSTOCK_ASSIGN(const std::optional<std::uint64_t> status, fields.Whole("status"));
-  if (status && *status != 301 && *status != 302 && *status != 307) return FieldError(fields.Place("status"), "must be 301, 302 or 307");
+  if (status && *status != 301 && *status != 302 && *status != 307) return fields.OutOfRange("status", "301, 302 or 307");
   if (status) redirect.status = static_cast<int>(*status);
   PENSTOCK_TRY(ReadText(fields, "location", redirect.location));
   PENSTOCK_TRY(ReadText(fields, "region", redirect.region));
-  if (!IsHeaderText(redirect.location) || !IsHeaderText(redirect.region)) return FieldError(place, "must not have line breaks");
+  for (const auto& [name, text] : {std::pair("location", &redirect.location), std::pair("region", &redirect.region)}) {
+    if (!IsHeaderText(*text)) return FieldError(fields.Place(name), "must not have line breaks or bytes of value 0");
+  }
   return Deed(std::move(redirect));
 }
 
@@ -238,7 +240,9 @@ Result<Deed> ReadSkew(const Json& json, const std::string& place) {
   PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"ahead_s"}));
   PENSTOCK_ASSIGN(const std::optional<double> ahead, fields.Number("ahead_s"));
   constexpr double kMost = 10 * 365 * 86'400.0;
-  if (!ahead || !(std::abs(*ahead) <= kMost)) return FieldError(fields.Place("ahead_s"), "must be a number of seconds, up to ten years either way");
+  if (!ahead || !(std::abs(*ahead) <= kMost)) {
+    return fields.OutOfRange("ahead_s", "a number of seconds, up to ten years (315360000) either way");
+  }
   return Deed(SkewAction{.ahead = Milliseconds(std::llround(*ahead * 1'000))});
 }
 

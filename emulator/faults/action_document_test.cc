@@ -77,7 +77,7 @@ TEST(ActionDocumentTest, ErrorsNameThePlaceAndTheFix) {
   EXPECT_EQ(Problem(R"({"reset": {}, "at": "status@5"})"), "do.at: 'status@5': only body_in and body_out have @N, a number of bytes");
   EXPECT_EQ(Problem(R"({"corrupt": {}, "at": "headers"})"), "do.at: 'corrupt' cannot happen at 'headers'");
   EXPECT_EQ(Problem(R"({"reset": {}, "fin": {}})"), "do: has two actions; give each an element of its own in `do`");
-  EXPECT_EQ(Problem(R"({"error": {"status": 99}})"), "do.error.status: must be 200 to 599");
+  EXPECT_EQ(Problem(R"({"error": {"status": 99}})"), "do.error.status: must be 200 to 599, not 99");
   EXPECT_EQ(Problem(R"({"error": {"body": "yaml"}})"), "do.error.body: must be one of xml, empty, html, json, truncated-xml, not 'yaml'");
   EXPECT_EQ(Problem(R"({"error": {"headers": {"a": "b\r\nc: d"}}})"), "do.error.headers.a: must be a text without line breaks");
   for (const char* const name : {"Content-Length", "transfer-encoding", "Connection"}) {
@@ -87,13 +87,12 @@ TEST(ActionDocumentTest, ErrorsNameThePlaceAndTheFix) {
       EXPECT_NE(problem.find("header_lie"), std::string::npos) << problem;
     }
   }
-  EXPECT_EQ(Problem(R"({"stall": {"ms": 3600001}})"), "do.stall.ms: must be at most 3600000 milliseconds, an hour");
+  EXPECT_EQ(Problem(R"({"stall": {"ms": 3600001}})"), "do.stall.ms: must be at most 3600000 milliseconds, an hour, not 3600001");
   EXPECT_EQ(Problem(R"({"header_lie": {}})"), "do.header_lie: changes nothing: give set, drop or repeat");
   for (const char* const lie : {R"("set": {"Transfer-Encoding": "chunked"})", R"("drop": ["connection"])", R"("repeat": ["Connection"])"}) {
     const std::string problem = Problem("{\"header_lie\": {" + std::string(lie) + "}}");
     EXPECT_NE(problem.find("cannot be lied about"), std::string::npos) << problem;
   }
-  EXPECT_EQ(Problem(R"({"redirect": {"status": 303}})"), "do.redirect.status: must be 301, 302 or 307");
 }
 
 TEST(ActionDocumentTest, NamesOfHeadersAreTokens) {
@@ -107,7 +106,14 @@ TEST(ActionDocumentTest, NamesOfHeadersAreTokens) {
 
 TEST(ActionDocumentTest, NumbersThatCannotBeSayWhatCan) {
   EXPECT_EQ(Problem(R"({"bandwidth": {"bytes_per_second": 18446744073709551615}})"),
-            "do.bandwidth.bytes_per_second: must be at most 9007199254740992");
+            "do.bandwidth.bytes_per_second: must be at most 9007199254740992, not 18446744073709551615");
+}
+
+TEST(ActionDocumentTest, ValuesOutOfRangeAreNamedWithTheirPlace) {
+  EXPECT_EQ(Problem(R"({"clock_skew": {"ahead_s": 1e9}})"),
+            "do.clock_skew.ahead_s: must be a number of seconds, up to ten years (315360000) either way, not 1000000000.0");
+  EXPECT_EQ(Problem(R"({"redirect": {"location": "a\nb"}})"), "do.redirect.location: must not have line breaks or bytes of value 0");
+  EXPECT_EQ(Problem(R"({"redirect": {"status": 303}})"), "do.redirect.status: must be 301, 302 or 307, not 303");
 }
 
 TEST(ActionDocumentTest, StaleBytesGoToTheEndUnlessALengthIsGiven) {

@@ -43,7 +43,7 @@ Result<Deed> ReadDelayVisibility(const Json& json, const std::string& place) {
   PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"ms", "unlike_s3"}));
   PENSTOCK_ASSIGN(const std::optional<std::uint64_t> ms, fields.Whole("ms"));
   if (!ms) return FieldError(fields.Place("ms"), "is missing: how many milliseconds?");
-  if (*ms < 1 || *ms > kLongestMs) return FieldError(fields.Place("ms"), "must be 1 to 3600000 milliseconds, not " + std::to_string(*ms));
+  if (*ms < 1 || *ms > kLongestMs) return fields.OutOfRange("ms", "1 to 3600000 milliseconds");
   PENSTOCK_TRY(NeedUnlikeS3(fields));
   return Deed(DelayVisibilityAction{.time = std::chrono::milliseconds(*ms)});
 }

@@ -37,6 +37,7 @@ Result<void> ReadCounts(const JsonFields& fields, std::string_view name, std::op
 
 Result<Pattern> ReadPattern(const Json& json, const std::string& place) {
   if (json.is_string()) return Pattern(json.get<std::string>());
+  if (!json.is_object()) return FieldError(place, "must be a text (a glob), or an object with one of glob, prefix, exactly, regex");
   PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"glob", "prefix", "exactly", "regex"}));
   if (json.size() != 1) return FieldError(place, "needs one of glob, prefix, exactly, regex");
   if (fields.Has("glob")) {
@@ -71,6 +72,9 @@ Result<void> ReadTextCondition(const JsonFields& fields, std::string_view name, 
       into->present = json.get<bool>();
       return Ok();
     }
+    if (!json.is_string() && !json.is_object()) {
+      return FieldError(place, "must be true, false, a text (a glob), or an object with one of glob, prefix, exactly, regex");
+    }
     PENSTOCK_ASSIGN(into->pattern, ReadPattern(json, place));
     return Ok();
   });
@@ -95,8 +99,7 @@ Result<void> ReadWhole(const JsonFields& fields, std::string_view name, std::uin
 }
 
 Result<void> ReadSmall(const JsonFields& fields, std::string_view name, std::uint32_t& into) {
-  PENSTOCK_ASSIGN(const std::optional<std::uint64_t> number, fields.Whole(name));
-  if (number && *number > 1'000'000) return FieldError(fields.Place(name), "must be at most 1000000");
+  PENSTOCK_ASSIGN(const std::optional<std::uint64_t> number, fields.Whole(name, 1'000'000));
   if (number) into = static_cast<std::uint32_t>(*number);
   return Ok();
 }
@@ -142,6 +145,7 @@ Result<void> ReadRange(const Json& json, const std::string& place, Condition& co
   if (json.is_boolean()) {
     range.present = json.get<bool>();
   } else {
+    if (!json.is_object()) return FieldError(place, "must be true, false, or an object of covers, first and length");
     PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, place, {"covers", "first", "length"}));
     PENSTOCK_ASSIGN(range.covers, fields.Whole("covers"));
     PENSTOCK_TRY(ReadNumbers(fields, "first", range.first));
@@ -189,6 +193,10 @@ Result<void> ReadBudget(const Json& json, const std::string& place, Limit& limit
   Limit::Budget budget;
   PENSTOCK_TRY(ReadSmall(fields, "most", budget.most));
   PENSTOCK_TRY(ReadSmall(fields, "of", budget.of));
+  if (budget.most == 0) return FieldError(fields.Place("most"), "must be at least 1: with none of them the rule never happens; leave it out");
+  if (budget.most > budget.of && budget.of > 0) {
+    return FieldError(fields.Place("most"), "must be at most `of`, not " + std::to_string(budget.most) + " of " + std::to_string(budget.of));
+  }
   limit.budget = budget;
   return Ok();
 }
@@ -228,7 +236,7 @@ Result<Condition> ReadCondition(const Json& json, std::string place) {
   PENSTOCK_ASSIGN(const std::optional<double> probability, fields.Number("probability"));
   if (probability) condition.probability = *probability;
   if (!(condition.probability >= 0 && condition.probability <= 1)) {
-    return FieldError(fields.Place("probability"), "must be 0 to 1");
+    return fields.OutOfRange("probability", "0 to 1");
   }
   return condition;
 }

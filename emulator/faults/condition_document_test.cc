@@ -86,9 +86,13 @@ TEST(ConditionDocumentTest, ErrorsNameMemberAndFix) {
             "when.operation[1]: must be a text: an operation, a glob, or a class as @read");
   EXPECT_EQ(Problem(R"({"bucket_kind": "zonal"})"), "when.bucket_kind: must be general or directory, not 'zonal'");
   EXPECT_EQ(Problem(R"({"key": {}})"), "when.key: needs one of glob, prefix, exactly, regex");
+  EXPECT_EQ(Problem(R"({"key": 5})"), "when.key: must be a text (a glob), or an object with one of glob, prefix, exactly, regex");
+  EXPECT_EQ(Problem(R"({"version": 5})"),
+            "when.version: must be true, false, a text (a glob), or an object with one of glob, prefix, exactly, regex");
+  EXPECT_EQ(Problem(R"({"range": 5})"), "when.range: must be true, false, or an object of covers, first and length");
   EXPECT_EQ(Problem(R"({"part": -1})"), "when.part: must be a number, or a text as \"3-5\", \">=2\", \"every 5\"");
   EXPECT_EQ(Problem(R"({"window": {"from_s": 2, "to_s": 2}})"), "when.window: to_s must be more than from_s");
-  EXPECT_EQ(Problem(R"({"probability": 2})"), "when.probability: must be 0 to 1");
+  EXPECT_EQ(Problem(R"({"probability": 2})"), "when.probability: must be 0 to 1, not 2");
   EXPECT_EQ(Problem(R"({"header": []})"), "when.header: must be an object of names and patterns");
 }
 
@@ -101,7 +105,11 @@ TEST(ConditionDocumentTest, LimitsAreRead) {
   EXPECT_EQ(limit.time_to_live, std::chrono::seconds(30));
   EXPECT_EQ(LimitProblem(R"({"times": 1, "per": "rank"})"),
             "limit.per: must be scenario, invocation, client, key or connection, not 'rank'");
-  EXPECT_EQ(LimitProblem(R"({"times": 1.5})"), "limit.times: must be a whole number from 0 on");
+  EXPECT_EQ(LimitProblem(R"({"budget": {"most": 5, "of": 3}})"), "limit.budget.most: must be at most `of`, not 5 of 3");
+  EXPECT_EQ(LimitProblem(R"({"budget": {"most": 0, "of": 3}})"),
+            "limit.budget.most: must be at least 1: with none of them the rule never happens; leave it out");
+  EXPECT_EQ(LimitProblem(R"({"times": 1e30})"), "limit.times: must be at most 9007199254740992, not 1e+30");
+  EXPECT_EQ(LimitProblem(R"({"times": 1.5})"), "limit.times: must be a whole number from 0 on, not 1.5");
 }
 
 }  // namespace

@@ -68,4 +68,6 @@ bool Overwrites(const api::Exchange& exchange) {
   return std::find(kOperations.begin(), kOperations.end(), exchange.operation) != kOperations.end();
 }
 
+bool DeletesCurrent(const api::Exchange& exchange) { return exchange.operation == "DeleteObject" && !exchange.target.Has("versionId"); }
+
 }  // namespace penstock::emulator::faults

@@ -13,7 +13,7 @@
 
 namespace penstock::emulator::faults {
 
-// Of keys that were overwritten, also in buckets that keep no versions. Bytes stay as long as they are named here.
+// Of keys that were overwritten or deleted, also in buckets that keep no versions. Bytes stay as long as they are named here.
 //
 // Thread safety: safe from any thread.
 class EarlierVersions {
@@ -42,6 +42,9 @@ store::ObjectPtr VersionBefore(const api::Exchange& exchange, const EarlierVersi
 
 // Whether an operation may put another object in a key's place.
 bool Overwrites(const api::Exchange& exchange);
+
+// Whether it deletes the object that a key has now.
+bool DeletesCurrent(const api::Exchange& exchange);
 
 }  // namespace penstock::emulator::faults
 

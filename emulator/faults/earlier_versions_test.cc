@@ -1,5 +1,6 @@
 #include "emulator/faults/earlier_versions.h"
 
+#include "emulator/faults/noting_store.h"
 #include "emulator/faults/test_support.h"
 #include "emulator/store/store_testing.h"
 
@@ -46,6 +47,19 @@ TEST_F(EarlierVersionsTest, OfABucketWithVersionsItIsTheOneBehind) {
   EXPECT_EQ(Before("/bucket/k"), "2") << "the marker has no bytes";
   EXPECT_EQ(Before("/bucket/k?versionId=" + second->object->version_id.value), "1");
   EXPECT_EQ(Before("/bucket/k2"), "none");
+}
+
+TEST_F(EarlierVersionsTest, WhatOneRequestDeletesOfManyKeysIsNoted) {
+  store::testing::MakeBucket(*store_);
+  ASSERT_TRUE(PutText(*store_, "a", "1").ok());
+  NotingStore noting(store_, noted_);
+  const BucketName bucket("bucket");
+  const auto outcomes = noting.Delete(std::vector<store::DeleteObject>{{.bucket = bucket, .key = ObjectKey("a"), .version_id = {}, .precondition = {}},
+                                                                       {.bucket = bucket, .key = ObjectKey("none"), .version_id = {}, .precondition = {}}});
+  ASSERT_EQ(outcomes.size(), 2U);
+  ASSERT_TRUE(PutText(*store_, "a", "2").ok());
+  EXPECT_EQ(Before("/bucket/a"), "1");
+  EXPECT_EQ(Before("/bucket/none"), "none");
 }
 
 TEST_F(EarlierVersionsTest, TheFirstNotedIsForgottenFirst) {

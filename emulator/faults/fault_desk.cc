@@ -21,7 +21,13 @@ std::vector<ScenarioAccount> Incomplete(const std::vector<std::shared_ptr<const 
 }  // namespace
 
 Result<void> FaultDesk::Start(Scenario scenario, bool by_default) {
+  std::optional<Scenario> kept;
+  if (by_default) kept = scenario;
   PENSTOCK_ASSIGN(std::shared_ptr<RunningScenario> fresh, RunningScenario::Start(std::move(scenario), clock_.Now()));
+  if (by_default) {
+    const std::unique_lock lock(mutex_);
+    default_ = std::move(kept);
+  }
   Replace(std::move(fresh), by_default);
   return Ok();
 }
@@ -52,6 +58,16 @@ void FaultDesk::Forget() {
   hidden_writes_.Clear();
   earlier_versions_.Clear();
   NoteWhetherActive();
+}
+
+Result<void> FaultDesk::Restore() {
+  Forget();
+  std::optional<Scenario> scenario;
+  {
+    const std::shared_lock lock(mutex_);
+    scenario = default_;
+  }
+  return scenario ? Start(*std::move(scenario), /*by_default=*/true) : Ok();
 }
 
 std::optional<ScenarioAccount> FaultDesk::Account() const {

@@ -40,6 +40,8 @@ class FaultDesk {
   void Stop();
   // No scenario from now on, and none is kept.
   void Forget();
+  // As Forget, and then what the latest Start by default had begun, anew.
+  Result<void> Restore();
   // Of the one that runs, with those replaced before it. nullopt: none runs.
   std::optional<ScenarioAccount> Account() const;
   // CheckAccount of the one that runs, if one does, and of those replaced.
@@ -81,6 +83,7 @@ class FaultDesk {
   mutable std::shared_mutex mutex_;  // of what follows: every request asks, changes are few
   std::shared_ptr<RunningScenario> running_;
   bool by_default_ = false;  // running_
+  std::optional<Scenario> default_;
   Replaced replaced_;
   Tests tests_;
 };

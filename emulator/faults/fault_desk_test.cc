@@ -75,6 +75,23 @@ TEST_F(FaultDeskTest, ADefaultIsNobodysPlanAndOnlySoManyAreKept) {
   EXPECT_EQ(replaced.front().name, "0");
 }
 
+TEST_F(FaultDeskTest, RestoreBringsTheDefaultBackAndForgetsThePlan) {
+  ASSERT_TRUE(desk_.Start(OneRule("default"), /*by_default=*/true).ok());
+  ASSERT_TRUE(desk_.Start(OneRule("planned")).ok());
+  ASSERT_TRUE(desk_.Restore().ok());
+  EXPECT_EQ(desk_.Account()->name, "default");
+  EXPECT_TRUE(desk_.Account()->replaced.empty());
+  ASSERT_TRUE(desk_.Start(Scenario{.name = "complete"}).ok());
+  EXPECT_TRUE(desk_.Check().ok()) << "the default is nobody's plan when it is restored either";
+}
+
+TEST_F(FaultDeskTest, WithoutADefaultRestoreForgets) {
+  ASSERT_TRUE(desk_.Start(OneRule("planned")).ok());
+  ASSERT_TRUE(desk_.Restore().ok());
+  EXPECT_TRUE(desk_.idle());
+  EXPECT_TRUE(desk_.Check().ok());
+}
+
 TEST_F(FaultDeskTest, ABadScenarioLeavesTheRunningOne) {
   ASSERT_TRUE(desk_.Start(OneRule("first")).ok());
   EXPECT_FALSE(desk_.Start(Scenario{.rules = {Rule{.id = "no deed"}}}).ok());

@@ -16,6 +16,7 @@
 #include "emulator/faults/earlier_versions.h"
 #include "emulator/faults/fault_plan.h"
 #include "emulator/faults/faulty_body.h"
+#include "emulator/faults/noting_store.h"
 #include "emulator/faults/replayed_body.h"
 #include "emulator/faults/scenario_document.h"
 #include "emulator/faults/torn_store.h"
@@ -33,6 +34,7 @@ constexpr std::string_view kRetryTestHeader = "x-penstock-retry-test";
 struct Wishes {
   std::string_view faults;
   std::string_view retry_test;
+  std::string_view twice;  // a name of the two that came more than once
   bool any() const { return !faults.empty() || !retry_test.empty(); }
 };
 
@@ -40,9 +42,10 @@ struct Wishes {
 Wishes WishesOf(const api::RequestHead& head) {
   Wishes wishes;
   for (const api::HeaderView& header : head.headers) {
-    if (header.name.size() == kFaultHeader.size() && api::EqualsIgnoreCase(header.name, kFaultHeader)) wishes.faults = header.value;
-    if (header.name.size() == kRetryTestHeader.size() && api::EqualsIgnoreCase(header.name, kRetryTestHeader)) {
-      wishes.retry_test = header.value;
+    for (const auto& [name, wish] : {std::pair(kFaultHeader, &wishes.faults), std::pair(kRetryTestHeader, &wishes.retry_test)}) {
+      if (header.name.size() != name.size() || !api::EqualsIgnoreCase(header.name, name)) continue;
+      if (!wish->empty()) wishes.twice = name;
+      *wish = header.value;
     }
   }
   return wishes;
@@ -95,6 +98,7 @@ class Faults final : public api::Handler {
     Met met;
     Tickets tickets;
     LazyFacts facts(exchange, partition_of_);
+    if (!wishes.twice.empty()) return Refusal(wishes.twice, "the header is there twice; give it once, with all rules in one list");
     if (!wishes.faults.empty()) {
       if (!by_header_) return Refusal(kFaultHeader, "an emulator with an admin token takes faults from its admin API alone");
       const Clock& clock = *exchange.space->clock;
@@ -196,8 +200,10 @@ class CommitFaults final : public api::Handler {
     if (plan != nullptr && plan->wants_version_before() && desk != nullptr) {
       plan->set_version_before(VersionBefore(exchange, desk->earlier_versions()));
     }
-    const bool notes = desk != nullptr && desk->keeps_earlier_versions() && Overwrites(exchange);
+    const bool keeps = desk != nullptr && desk->keeps_earlier_versions();
+    const bool notes = keeps && (Overwrites(exchange) || DeletesCurrent(exchange));
     const store::ObjectPtr before = notes ? CurrentObject(exchange) : nullptr;
+    if (keeps && exchange.operation == "DeleteObjects") WrapStore<NotingStore>(exchange, desk->earlier_versions());
     if (desk != nullptr && !desk->hidden_writes().empty() && LooksThroughVeil(exchange)) {
       WrapStore<VeiledStore>(exchange, desk->hidden_writes(), desk->clock().Now());
     }

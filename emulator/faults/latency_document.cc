@@ -17,7 +17,7 @@ Result<void> ReadAmount(const JsonFields& fields, std::string_view name, double 
   PENSTOCK_ASSIGN(const std::optional<double> number, fields.Number(name));
   if (!number) return Ok();
   if (!(*number >= 0 && *number <= most)) {
-    return FieldError(fields.Place(name), "must be 0 to " + std::to_string(static_cast<std::uint64_t>(most)));
+    return fields.OutOfRange(name, "0 to " + std::to_string(static_cast<std::uint64_t>(most)));
   }
   into = *number;
   return Ok();
@@ -61,6 +61,10 @@ Result<Deed> ReadLatency(const Json& json, const std::string& place) {
     PENSTOCK_ASSIGN(latency.trace_ms, ReadTrace(*trace, fields.Place("trace_ms")));
     return Deed(std::move(latency));
   }
+  if (fields.Has("least_ms") != fields.Has("most_ms")) {
+    return FieldError(fields.Place(fields.Has("least_ms") ? "most_ms" : "least_ms"), "is missing: least_ms and most_ms are the two ends; for one time give ms");
+  }
+  if (fields.Has("sigma") && !fields.Has("median_ms")) return FieldError(fields.Place("median_ms"), "is missing: sigma is how far times are spread around it");
   for (const std::string_view name : {"ms", "least_ms", "floor_ms"}) PENSTOCK_TRY(ReadAmount(fields, name, kMost, latency.floor_ms));
   PENSTOCK_TRY(ReadAmount(fields, "most_ms", kMost, latency.most_ms));
   if (fields.Has("most_ms") && latency.most_ms < latency.floor_ms) return FieldError(fields.Place("most_ms"), "must not be less than least_ms");

@@ -23,9 +23,12 @@ TEST(LatencyDocumentTest, ATimeOrTwoBoundsOrADistribution) {
 
 TEST(LatencyDocumentTest, WhatCannotBeSaysWhatCan) {
   EXPECT_EQ(Problem("{}"), "latency: takes no time: give ms, least_ms and most_ms, median_ms and sigma, profile, or trace_ms");
-  EXPECT_EQ(Problem(R"({"ms": 3600001})"), "latency.ms: must be 0 to 3600000");
+  EXPECT_EQ(Problem(R"({"ms": 3600001})"), "latency.ms: must be 0 to 3600000, not 3600001");
+  EXPECT_EQ(Problem(R"({"least_ms": 50})"), "latency.most_ms: is missing: least_ms and most_ms are the two ends; for one time give ms");
+  EXPECT_EQ(Problem(R"({"most_ms": 50})").substr(0, 28), "latency.least_ms: is missing");
+  EXPECT_EQ(Problem(R"({"ms": 5, "sigma": 1})").substr(0, 29), "latency.median_ms: is missing");
   EXPECT_EQ(Problem(R"({"least_ms": 50, "most_ms": 10})"), "latency.most_ms: must not be less than least_ms");
-  EXPECT_EQ(Problem(R"({"median_ms": 5, "sigma": 4})"), "latency.sigma: must be 0 to 3");
+  EXPECT_EQ(Problem(R"({"median_ms": 5, "sigma": 4})"), "latency.sigma: must be 0 to 3, not 4");
 }
 
 TEST(LatencyDocumentTest, AProfileHasItsOwnFigures) {

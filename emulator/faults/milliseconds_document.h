@@ -15,8 +15,9 @@ inline constexpr std::uint64_t kLongestMs = 3'600'000;  // an hour
 
 // `into` stays where the member is not there. kInvalidArgument names the place.
 inline Result<void> ReadMs(const JsonFields& fields, std::string_view name, std::chrono::milliseconds& into) {
+  PENSTOCK_ASSIGN(const std::optional<double> number, fields.Number(name));
+  if (number && *number > static_cast<double>(kLongestMs)) return fields.OutOfRange(name, "at most 3600000 milliseconds, an hour");
   PENSTOCK_ASSIGN(const std::optional<std::uint64_t> ms, fields.Whole(name));
-  if (ms && *ms > kLongestMs) return FieldError(fields.Place(name), "must be at most 3600000 milliseconds, an hour");
   if (ms) into = std::chrono::milliseconds(*ms);
   return Ok();
 }

@@ -217,6 +217,7 @@ class RegexParser {
   Result<Bytes> OfSet() {
     if (at_ == text_.size()) return Wrong("a '[' has no ']'; write \\[ for the sign itself");
     if (Takes("\\")) return Escaped();
+    if (Begins("[:")) return Wrong("classes as [:alpha:] are not known; write A-Za-z, \\d, \\w or \\s, or \\[ for the sign itself");
     if (Place(text_[at_]) >= 0x80)
       return Wrong(
           "beyond ASCII a sign is several bytes, of which a set takes "

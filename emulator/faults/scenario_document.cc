@@ -37,6 +37,9 @@ Result<Rule> ReadRule(const Json& json, std::size_t index) {
   Rule rule;
   PENSTOCK_ASSIGN(const std::optional<std::string> id, fields.Text("id"));
   rule.id = id ? *id : "rule-" + std::to_string(index + 1);
+  if (rule.id.find(',') != std::string::npos) {
+    return FieldError(fields.Place("id"), "'" + rule.id + "' has a comma, which stands between ids in the journal; take another sign");
+  }
   if (const Json* when = fields.Find("when")) {
     PENSTOCK_ASSIGN(rule.when, ReadCondition(*when, fields.Place("when")));
   }
@@ -127,8 +130,11 @@ Result<Scenario> ParseInlineFaults(std::string_view text) {
 Result<Scenario> ParseRetryTest(std::string_view text) {
   PENSTOCK_ASSIGN(const Json json, ParseJson(text));
   if (!json.is_object()) return FieldError("", "must be an object of operations and lists of actions, as {\"GetObject\": [\"slow_down\"]}");
+  if (json.empty()) return FieldError("", "names no operation: nothing could happen; give one, as {\"GetObject\": [\"slow_down\"]}");
   Json rules = Json::array();
   for (const auto& [operation, actions] : json.items()) {
+    if (const auto known = ExpandOperation(operation); !known.ok()) return FieldError("", known.error().message);
+    if (actions.is_array() && actions.empty()) return FieldError(operation, "is an empty list; give it an action, or leave it out");
     if (!actions.is_array()) return FieldError(operation, "must be a list of actions");
     for (std::size_t i = 0; i < actions.size(); ++i) {
       const Json& given = actions[i];

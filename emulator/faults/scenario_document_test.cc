@@ -61,6 +61,18 @@ TEST(ScenarioDocumentTest, AMistakeInARetryTestIsNamedWhereItIs) {
   EXPECT_EQ(ParseRetryTest(R"({"GetObject": ["slow_down"]})").value().rules[0].id, "GetObject-1");
 }
 
+TEST(ScenarioDocumentTest, AnIdHasNoCommaForTheJournalListsThemWithCommas) {
+  EXPECT_EQ(ParseScenario(R"([{"id": "a,b", "do": {"slow_down": {}}}])").error().message,
+            "rules[0].id: 'a,b' has a comma, which stands between ids in the journal; take another sign");
+}
+
+TEST(ScenarioDocumentTest, ARetryTestHasOperationsOfS3AndSomethingThatHappens) {
+  const auto problem = [](std::string_view text) { return ParseRetryTest(text).error().message; };
+  EXPECT_TRUE(problem(R"({"Nope": ["slow_down"]})").starts_with("'Nope' is no operation of S3; ")) << problem(R"({"Nope": ["slow_down"]})");
+  EXPECT_TRUE(problem("{}").starts_with("names no operation: nothing could happen; "));
+  EXPECT_EQ(problem(R"({"GetObject": []})"), "GetObject: is an empty list; give it an action, or leave it out");
+}
+
 TEST(ScenarioDocumentTest, TheAccountIsJson) {
   const auto json = nlohmann::json::parse(AccountJson({.name = "n", .seed = 3, .requests = 9, .fired = 2, .complete = true,
       .rules = {{.id = "r", .matched = 4, .fired = 2, .under_way = 1, .complete = true, .request_ids = {"A", "B"}}}}));

@@ -69,11 +69,11 @@ Result<throttle::LatencyProfile> ReadConstants(const Json& json, std::string pla
   PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, std::move(place), {"first_byte_ms", "bytes_per_second"}));
   PENSTOCK_ASSIGN(const std::optional<double> wait, fields.Number("first_byte_ms"));
   if (wait && !(*wait >= 0 && *wait <= kLongestFirstByteMs)) {
-    return FieldError(fields.Place("first_byte_ms"), "must be 0 to 60000 milliseconds");
+    return fields.OutOfRange("first_byte_ms", "0 to 60000 milliseconds");
   }
   PENSTOCK_ASSIGN(const std::optional<std::uint64_t> rate, fields.Whole("bytes_per_second"));
   if (rate && (*rate < 1 || *rate > kFastestConnection)) {
-    return FieldError(fields.Place("bytes_per_second"), "must be 1 to 1000000000000");
+    return fields.OutOfRange("bytes_per_second", "1 to 1000000000000");
   }
   throttle::LatencyProfile profile{.name = "constant"};
   for (throttle::Waiting* waiting : {&profile.get, &profile.head, &profile.list, &profile.write}) waiting->floor_ms = wait.value_or(0);
@@ -141,7 +141,7 @@ Result<ThrottleSettings> ParseThrottleSettings(std::string_view text) {
   PENSTOCK_ASSIGN(const std::optional<std::uint64_t> seed, fields.Whole("seed"));
   settings.seed = seed.value_or(settings.seed);
   PENSTOCK_ASSIGN(const std::optional<std::uint64_t> retry_after, fields.Whole("retry_after_ms"));
-  if (retry_after && *retry_after > kLongestRetryAfterMs) return FieldError(fields.Place("retry_after_ms"), "must be 0 to 60000");
+  if (retry_after && *retry_after > kLongestRetryAfterMs) return fields.OutOfRange("retry_after_ms", "0 to 60000");
   if (retry_after) settings.retry_after = std::chrono::milliseconds(*retry_after);
   settings.document = json.dump(-1, ' ', false, Json::error_handler_t::replace);
   return settings;

@@ -82,7 +82,11 @@ Result<Json> EntriesAnswer(const JournalReading& reading, const Json& question) 
     if (index >= begin && index < end) entries.push_back(EntryJson(entry));
     ++index;
   });
-  return Json{{"size", reading.size()}, {"dropped", reading.dropped()}, {"last", reading.last()}, {"entries", std::move(entries)}};
+  return Json{{"size", reading.size()},
+              {"dropped", reading.dropped()},
+              {"dropped_of_asked", reading.DroppedOf(asked.filter)},
+              {"last", reading.last()},
+              {"entries", std::move(entries)}};
 }
 
 Result<Json> CountAnswer(const JournalReading& reading, const Json& question) {

@@ -135,20 +135,18 @@ Result<std::optional<double>> JsonFields::Number(std::string_view name) const {
   return std::optional<double>(value->get<double>());
 }
 
-Result<std::optional<std::uint64_t>> JsonFields::Whole(std::string_view name) const {
+Result<std::optional<std::uint64_t>> JsonFields::Whole(std::string_view name, std::uint64_t most) const {
   PENSTOCK_ASSIGN(const std::optional<double> number, Number(name));
   if (!number) return std::optional<std::uint64_t>();
-  if (*number > 0x1p53) return FieldError(Place(name), "must be at most 9007199254740992");
-  if (!(*number >= 0) || *number != std::floor(*number)) {
-    return FieldError(Place(name), "must be a whole number from 0 on");
-  }
+  if (*number > static_cast<double>(most)) return OutOfRange(name, "at most " + std::to_string(most));
+  if (!(*number >= 0) || *number != std::floor(*number)) return OutOfRange(name, "a whole number from 0 on");
   return std::optional(static_cast<std::uint64_t>(*number));
 }
 
 Result<std::optional<std::chrono::nanoseconds>> JsonFields::Seconds(std::string_view name) const {
   PENSTOCK_ASSIGN(const std::optional<double> number, Number(name));
   if (!number) return std::optional<std::chrono::nanoseconds>();
-  if (!(*number >= 0 && *number <= 1e9)) return FieldError(Place(name), "must be 0 to 1000000000 seconds");
+  if (!(*number >= 0 && *number <= 1e9)) return OutOfRange(name, "0 to 1000000000 seconds");
   return std::optional(std::chrono::nanoseconds(std::llround(*number * 1e9)));
 }
 
@@ -165,6 +163,12 @@ Result<std::string> JsonFields::RequiredText(std::string_view name) const {
   if (!text) return FieldError(place_, "the field '" + std::string(name) + "' is missing");
   if (text->empty()) return FieldError(Place(name), "must not be empty");
   return std::move(*text);
+}
+
+Error JsonFields::OutOfRange(std::string_view name, std::string_view range) const {
+  const Json* const value = Find(name);  // of a text nothing is said: it may be a secret
+  const std::string given = value != nullptr && value->is_number() ? ", not " + value->dump() : std::string();
+  return FieldError(Place(name), "must be " + std::string(range) + given);
 }
 
 Result<const Json*> JsonFields::List(std::string_view name) const {

@@ -40,13 +40,15 @@ class JsonFields {
   Result<std::optional<std::string>> Text(std::string_view name) const;
   Result<std::optional<bool>> Flag(std::string_view name) const;
   Result<std::optional<double>> Number(std::string_view name) const;
-  // From 0 on, up to 2^53: what JSON's numbers hold exactly.
-  Result<std::optional<std::uint64_t>> Whole(std::string_view name) const;
+  // From 0 on. By default up to 2^53: what JSON's numbers hold exactly.
+  Result<std::optional<std::uint64_t>> Whole(std::string_view name, std::uint64_t most = std::uint64_t{1} << 53) const;
   // A number of seconds, 0 to 1,000,000,000.
   Result<std::optional<std::chrono::nanoseconds>> Seconds(std::string_view name) const;
   Result<std::optional<WallTime>> Time(std::string_view name) const;  // ISO 8601
   // As Text, but it must be there and not be empty.
   Result<std::string> RequiredText(std::string_view name) const;
+  // "PLACE: must be RANGE, not VALUE", of a number that is there and has a wrong value.
+  Error OutOfRange(std::string_view name, std::string_view range) const;
   // An array, or null where there is none.
   Result<const Json*> List(std::string_view name) const;
 

@@ -76,13 +76,14 @@ TEST(JsonFieldsTest, WholeNumbersAndSecondsHaveTheirBounds) {
   EXPECT_EQ(fields.Whole("n").value(), 7U);
   EXPECT_EQ(fields.Whole("none").value(), std::nullopt);
   for (const char* name : {"half", "minus"}) {
-    EXPECT_EQ(fields.Whole(name).error().message, "at." + std::string(name) + ": must be a whole number from 0 on");
+    EXPECT_EQ(fields.Whole(name).error().message, "at." + std::string(name) + ": must be a whole number from 0 on, not " + (*fields.Find(name)).dump());
   }
-  EXPECT_EQ(fields.Whole("large").error().message, "at.large: must be at most 9007199254740992");
+  EXPECT_EQ(fields.Whole("large").error().message, "at.large: must be at most 9007199254740992, not 9007199254740993000");
+  EXPECT_EQ(fields.Whole("large", 7).error().message, "at.large: must be at most 7, not 9007199254740993000");
   EXPECT_EQ(fields.Seconds("half").value(), std::chrono::milliseconds(500));
   EXPECT_EQ(fields.Seconds("none").value(), std::nullopt);
   for (const char* name : {"minus", "long"}) {
-    EXPECT_EQ(fields.Seconds(name).error().message, "at." + std::string(name) + ": must be 0 to 1000000000 seconds");
+    EXPECT_EQ(fields.Seconds(name).error().message, "at." + std::string(name) + ": must be 0 to 1000000000 seconds, not " + (*fields.Find(name)).dump());
   }
 }
 

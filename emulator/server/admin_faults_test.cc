@@ -91,6 +91,9 @@ TEST_F(AdminFaultsTest, WhatHappensAtAcceptIsTheDefaultNamespacesAlone) {
 
 TEST_F(AdminFaultsTest, ARequestMayBringItsOwnFaults) {
   EXPECT_EQ(Get("x-penstock-fault: {\"slow_down\": {}}\r\n").status(), 503);
+  const Seen two = Get("x-penstock-fault: {\"slow_down\": {}}\r\nX-Penstock-Fault: {\"stall\": {\"ms\": 1}}\r\n");
+  EXPECT_EQ(two.status(), 400);
+  EXPECT_NE(two.text.find("the header is there twice; give it once"), std::string::npos) << two.text;
   EXPECT_EQ(Get("x-penstock-fault: [{\"stall\": {\"ms\": 1}}, {\"error\": {\"code\": \"NoSuchKey\"}}]\r\n").status(), 404);
   EXPECT_EQ(Get("x-penstock-fault: {\"do\": {\"slow_down\": {}}, \"when\": {\"attempt\": 2}}\r\n").status(), 200);
   const Seen wrong = Get("x-penstock-fault: {\"slow\r\n");
@@ -131,7 +134,7 @@ TEST(StartedWithFaultsTest, OtherNamespacesBeginWithoutTheRulesOfConnections) {
 TEST(StartedWithFaultsTest, AMistakeInThemIsNamed) {
   EXPECT_EQ(Emulator::Start({.faults_json = "[{}]"}).error().message, "faults: rules[0].do: is missing: what shall happen?");
   EXPECT_EQ(Emulator::Start({.faults_path = "/nowhere/f.json"}).error().message,
-            "faults file '/nowhere/f.json': cannot be read; name a JSON file (docs/faults.md)");
+            "faults file '/nowhere/f.json' cannot be opened: No such file or directory; name a JSON file (docs/faults.md)");
 }
 
 class FaultsUnderATokenTest : public FaultsTest {

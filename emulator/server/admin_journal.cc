@@ -91,17 +91,21 @@ Result<AdminReply> TailJournal(Emulator& emulator, const AdminCall& call) {
     PENSTOCK_ASSIGN(const JournalReading reading, emulator.ReadJournal(call.space()));
     selected.after = reading.last();
   }
+  std::uint64_t dropped = 0;  // of what was asked, before it was read
   const MonotonicTime until = SystemClock().Monotonic() + (wait_ms ? std::chrono::milliseconds(*wait_ms) : kWait);
   for (;;) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - SystemClock().Monotonic());
     PENSTOCK_ASSIGN(const JournalReading reading,
                     emulator.AwaitJournal(call.space(), selected.after, std::max(left, std::chrono::milliseconds(0))));
     if (reading.last() < selected.after) selected.after = 0;  // reset
+    dropped += reading.DroppedOf(selected);
     const bool nothing_came = reading.size() == 0;
     if (nothing_came || reading.Count(selected) > 0) {
       filter["after"] = selected.after;
-      PENSTOCK_ASSIGN(std::string answer, reading.AnswerJson(JsonText({{"question", "entries"}, {"filter", filter}})));
-      return AdminReply{std::move(answer) + "\n"};
+      PENSTOCK_ASSIGN(const std::string answer, reading.AnswerJson(JsonText({{"question", "entries"}, {"filter", filter}})));
+      Json document = Json::parse(answer);
+      document["dropped_of_asked"] = dropped;
+      return AdminReply{JsonText(document)};
     }
     selected.after = reading.last();
   }

@@ -1,13 +1,12 @@
 #include "emulator/server/command_line.h"
 
-#include <fstream>
-#include <iterator>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include <CLI/CLI.hpp>
 
+#include "emulator/server/given_file.h"
 #include "emulator/server/options.h"
 #include "emulator/throttle/limits.h"
 
@@ -23,6 +22,11 @@ struct Flags {
   std::vector<std::string> secret_keys;
   std::string limits;
 };
+
+// CLI11 reads "-1" as the greatest number that there is.
+CLI::Validator NotNegative() {
+  return CLI::Validator([](std::string& text) { return text.starts_with('-') ? text + " is negative; give 0 or more" : std::string(); }, "");
+}
 
 void Declare(CLI::App& app, Flags& flags) {
   EmulatorOptions& options = flags.options;
@@ -49,13 +53,16 @@ void Declare(CLI::App& app, Flags& flags) {
       ->capture_default_str();
   app.add_option("--region", options.region, "home region: of every host name that names none")->capture_default_str();
   app.add_option("--fail-rate", options.fail_rate, "share of requests answered 503 SlowDown, 0 to 1")->capture_default_str();
-  app.add_option("--fail-seed", options.fail_seed, "decides which requests fail")->capture_default_str();
+  app.add_option("--fail-seed", options.fail_seed, "decides which requests fail")->check(NotNegative())->capture_default_str();
   app.add_option("--faults", options.faults_path, "JSON file of the faults that every namespace begins with (docs/faults.md)");
   app.add_option("--first-byte-delay-ms", options.first_byte_delay_ms, "hold every GET and HEAD answer back that long, as a far S3 does")->capture_default_str();
   app.add_option("--limits", flags.limits, "limits, latency and bandwidth as S3's: aws-standard, aws-strict, aws-express or a JSON FILE (docs/limits.schema.json)");
   app.add_option("--tls-cert", options.tls_certificate_path, "PEM certificate chain: serve https");
   app.add_option("--tls-key", options.tls_key_path, "PEM private key");
-  app.add_option("--journal-bytes", options.journal_bytes, "memory for each namespace's journal of requests; 0: no journal")->capture_default_str();
+  app.add_option("--journal-bytes", options.journal_bytes,
+                 "memory for each namespace's journal of requests, 131072 (128 KiB) or more; 0: no journal")
+      ->check(NotNegative())
+      ->capture_default_str();
   app.add_option("--log", options.log_path, "append one JSON line per request to FILE; '-': standard error");
 }
 
@@ -64,12 +71,12 @@ Error Usage(std::string message) { return Error::Make(ErrorKind::kInvalidArgumen
 // A preset's name stays what it is.
 Result<std::string> ReadLimits(const std::string& name) {
   if (name.empty() || throttle::PresetLimits(name).ok()) return name;
-  std::ifstream file(name, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (file && !text.empty()) return text;
   std::string presets;
   for (const std::string_view preset : throttle::PresetNames()) presets += std::string(presets.empty() ? "" : ", ") + std::string(preset);
-  return Usage("limits file '" + name + "' cannot be read or is empty; give a JSON file or one of " + presets);
+  const std::string takes = "give a JSON file (docs/limits.schema.json) or one of " + presets;
+  PENSTOCK_ASSIGN(std::string text, ReadGivenFile({.what = "limits file", .path = name, .fix = takes}));
+  if (text.empty()) return Usage("limits file '" + name + "' is empty; " + takes);
+  return text;
 }
 
 // Names the flags but not their values: behind a mistyped --secret-key stands a secret.

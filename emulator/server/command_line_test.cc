@@ -48,9 +48,19 @@ TEST(CommandLineTest, TakesEveryFlag) {
 TEST(CommandLineTest, RefusesWrongUsage) {
   for (const std::vector<const char*>& flags : std::vector<std::vector<const char*>>{
            {"--port", "many"}, {"--port", "70000"}, {"--data", "d", "--memory"}, {"--durability", "some"},
-           {"--access-key", "a"}, {"--fail-rate", "2"}, {"--first-byte-delay-ms", "-1"}, {"--tls-cert", "c"}, {"serve"}, {"--unknown"}}) {
+           {"--access-key", "a"}, {"--fail-rate", "2"}, {"--first-byte-delay-ms", "-1"}, {"--journal-bytes", "1000"}, {"--tls-cert", "c"}, {"serve"}, {"--unknown"}}) {
     EXPECT_FALSE(Parse(flags).ok()) << flags[0];
   }
+}
+
+TEST(CommandLineTest, ANegativeNumberIsNotTakenForAGreatOne) {
+  EXPECT_EQ(Parse({"--journal-bytes", "-1"}).error().message, "--journal-bytes: -1 is negative; give 0 or more");
+  EXPECT_EQ(Parse({"--fail-seed=-9"}).error().message, "--fail-seed: -9 is negative; give 0 or more");
+  EXPECT_NE(Parse({"--help"})->text->find("131072"), std::string::npos) << "the least";
+}
+
+TEST(CommandLineTest, ALimitsFileThatIsNoneIsNamed) {
+  EXPECT_NE(Parse({"--limits", "/nowhere/limits.json"}).error().message.find("limits file '/nowhere/limits.json' cannot be opened"), std::string::npos);
 }
 
 TEST(CommandLineTest, AMistypedFlagDoesNotShowItsValue) {

@@ -175,6 +175,19 @@ TEST_F(CommitFaultsTest, AReadMayBringBytesOfTheVersionBefore) {
   EXPECT_EQ(Fired(), 2U);
 }
 
+// Symptom: behind a DELETE and a new PUT a read brought bytes of two versions ago, not those that were deleted.
+TEST_F(CommitFaultsTest, WhatWasDeletedIsTheVersionBeforeOfWhatIsPutNext) {
+  SetAction(R"({"corrupt": {"mode": "stale-version"}})");
+  EXPECT_EQ(Ask("PUT", "/bucket/key", "second...x").status(), 200);
+  EXPECT_EQ(Ask("DELETE", "/bucket/key").status(), 204);
+  EXPECT_EQ(Ask("PUT", "/bucket/key", "third....x").status(), 200);
+  EXPECT_EQ(Body(), "second...x");
+  const string many = "<Delete><Object><Key>key</Key></Object></Delete>";
+  EXPECT_EQ(Ask("POST", "/bucket?delete", many, "Content-MD5: VUxjCEXWiErKatrg6+J0xA==\r\n").status(), 200);
+  EXPECT_EQ(Ask("PUT", "/bucket/key", "fourth...x").status(), 200);
+  EXPECT_EQ(Body(), "third....x");
+}
+
 TEST_F(CommitFaultsTest, BytesOfTheVersionBeforeMayHaveTheirOwnChecksums) {
   SetAction(R"({"corrupt": {"mode": "stale-version", "fix_checksum": true}})");
   EXPECT_EQ(Ask("PUT", "/bucket/key", "abcdefghij").status(), 200);

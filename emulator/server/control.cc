@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
-#include <iterator>
 #include <tuple>
 #include <utility>
 
@@ -12,6 +10,7 @@
 #include "emulator/faults/scenario_document.h"
 #include "emulator/instruments/limits_report.h"
 #include "emulator/json/json_fields.h"
+#include "emulator/server/given_file.h"
 #include "emulator/server/root_accounts.h"
 #include "emulator/server/seeder.h"
 
@@ -62,9 +61,7 @@ Result<std::optional<faults::Scenario>> GivenFaults(const EmulatorOptions& optio
   std::string source = "faults";
   if (!options.faults_path.empty()) {
     source = "faults file '" + options.faults_path + "'";
-    std::ifstream file(options.faults_path, std::ios::binary);
-    text.assign(std::istreambuf_iterator<char>(file), {});
-    if (!file) return FieldError(source, "cannot be read; name a JSON file (docs/faults.md)");
+    PENSTOCK_ASSIGN(text, ReadGivenFile({.what = "faults file", .path = options.faults_path, .fix = "name a JSON file (docs/faults.md)"}));
   }
   auto scenario = faults::ParseScenario(text);
   if (!scenario.ok()) return FieldError(source, scenario.error().message);

@@ -188,6 +188,9 @@ class RunningEmulator final : public Emulator {
       return Ok();
     });
   }
+  Result<void> RestoreFaults(const std::string& name_space) override {
+    return OfDesk(name_space, [](faults::FaultDesk& desk) { return desk.Restore(); });
+  }
   Result<std::string> CreateRetryTest(const std::string& name_space, const std::string& json) override {
     PENSTOCK_ASSIGN(faults::Scenario scenario, faults::ParseRetryTest(json));
     return OfDesk(name_space, [&](faults::FaultDesk& desk) -> Result<std::string> {

@@ -28,6 +28,16 @@ Result<void> CheckPort(const char* name, int port, int least) {
                " to 65535, 0 for any free port");
 }
 
+// What the journal's first blocks take: less would be rounded up.
+constexpr std::uint64_t kLeastJournal = 128 << 10;
+constexpr std::uint64_t kMostJournal = std::uint64_t{1} << 40;
+
+Result<void> CheckJournal(std::uint64_t bytes) {
+  if (bytes == 0 || (bytes >= kLeastJournal && bytes <= kMostJournal)) return Ok();
+  return Wrong("journal bytes are " + std::to_string(bytes) + "; it takes " + std::to_string(kLeastJournal) + " (128 KiB) to " +
+               std::to_string(kMostJournal) + " (1 TiB) bytes, or 0 for no journal");
+}
+
 Result<void> CheckKeys(const std::vector<AccessKey>& keys) {
   std::set<std::string> seen;
   for (const AccessKey& key : keys) {
@@ -58,6 +68,7 @@ Result<EmulatorOptions> CheckedOptions(EmulatorOptions options) {
   if (options.first_byte_delay_ms < 0 || options.first_byte_delay_ms > 60'000) {
     return Wrong("first byte delay is " + std::to_string(options.first_byte_delay_ms) + " ms; it takes 0 to 60000");
   }
+  PENSTOCK_TRY(CheckJournal(options.journal_bytes));
   if (!options.faults_path.empty() && !options.faults_json.empty()) {
     return Wrong("faults are given as a file and as text; give one of them");
   }

@@ -31,6 +31,11 @@ TEST(OptionsTest, RefusesWhatCannotWork) {
   for (const char* good : {"us-east-1", "local", "garage", "default", "auto", "us_east", "Mars", "nyc3"}) {
     EXPECT_EQ(Complaint({.region = good}), "") << good;
   }
+  for (const std::uint64_t bytes : {std::uint64_t{1}, std::uint64_t{(128 << 10) - 1}, ~std::uint64_t{0}}) {
+    EXPECT_EQ(Complaint({.journal_bytes = bytes}), "journal bytes are " + std::to_string(bytes) +
+                                                       "; it takes 131072 (128 KiB) to 1099511627776 (1 TiB) bytes, or 0 for no journal");
+  }
+  for (const std::uint64_t bytes : {0, 128 << 10}) EXPECT_EQ(Complaint({.journal_bytes = bytes}), "");
   EXPECT_NE(Complaint({.host = ""}).find("host"), std::string::npos);
   EXPECT_NE(Complaint({.tls_certificate_path = "x"}).find("both"), std::string::npos);
 }

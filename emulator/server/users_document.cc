@@ -1,8 +1,6 @@
 #include "emulator/server/users_document.h"
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <set>
 #include <utility>
@@ -11,11 +9,11 @@
 #include "base/digest.h"
 #include "base/encoding.h"
 #include "emulator/json/json_fields.h"
+#include "emulator/server/given_file.h"
 
 namespace penstock::emulator::server {
 namespace {
 
-constexpr std::size_t kLongestFile = 8 << 20;
 
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsLetterOrDigit(char c) { return IsDigit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
@@ -171,11 +169,7 @@ class Reader {
 Result<UsersDocument> ParseUsers(std::string_view json) { return Reader().Read(json); }
 
 Result<UsersDocument> ReadUsersFile(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text;
-  if (file) text.assign(std::istreambuf_iterator<char>(file), {});
-  if (!file) return FieldError("users file '" + path + "'", "cannot be read; name a file this user may read");
-  if (text.size() > kLongestFile) return FieldError("users file '" + path + "'", "is longer than 8 MiB");
+  PENSTOCK_ASSIGN(const std::string text, ReadGivenFile({.what = "users file", .path = path, .fix = "name a JSON file (docs/admin-api.md)"}));
   auto document = ParseUsers(text);
   if (!document.ok()) return FieldError("users file '" + path + "'", document.error().message);
   return document;

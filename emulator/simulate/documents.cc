@@ -17,7 +17,7 @@ Result<void> Whole(const JsonFields& fields, std::string_view name, Number& into
   PENSTOCK_ASSIGN(const std::optional<std::uint64_t> value, fields.Whole(name));
   if (!value) return Ok();
   if (*value > std::numeric_limits<Number>::max()) {
-    return FieldError(fields.Place(name), "must be at most " + std::to_string(std::numeric_limits<Number>::max()));
+    return fields.OutOfRange(name, "at most " + std::to_string(std::numeric_limits<Number>::max()));
   }
   into = static_cast<Number>(*value);
   return Ok();

@@ -53,9 +53,9 @@ TEST(DocumentsTest, EveryMemberIsRead) {
 TEST(DocumentsTest, ErrorsNameTheMember) {
   const auto message = [](std::string_view json) { return ParseJob(json).error().message; };
   EXPECT_EQ(message(R"({"client": "curl"})"), "client: there is no client 'curl'; there are legacy, standard, adaptive, crt, penstock");
-  EXPECT_EQ(message(R"({"ranks": -1})"), "ranks: must be a whole number from 0 on");
-  EXPECT_EQ(message(R"({"ranks": 5000000000})"), "ranks: must be at most 4294967295");
-  EXPECT_EQ(message(R"({"round_every_s": -1})"), "round_every_s: must be 0 to 1000000000 seconds");
+  EXPECT_EQ(message(R"({"ranks": -1})"), "ranks: must be a whole number from 0 on, not -1");
+  EXPECT_EQ(message(R"({"ranks": 5000000000})"), "ranks: must be at most 4294967295, not 5000000000");
+  EXPECT_EQ(message(R"({"round_every_s": -1})"), "round_every_s: must be 0 to 1000000000 seconds, not -1");
   EXPECT_EQ(message(R"({"prefixes": [1]})"), "prefixes: must be a list of texts");
   EXPECT_EQ(message(R"({"ranks": 0})"), "ranks is 0; it must be 1 to 65536");
   EXPECT_NE(message(R"({"rank": 1})").find("rank"), std::string::npos);

@@ -56,6 +56,18 @@ std::uint64_t RequestsOf(const Job& job) {
   return job.rounds * (std::uint64_t{job.ranks} * job.files_per_rank * per_file + metadata);
 }
 
+// What stands in { } is a field.
+Result<void> CheckFields(std::string_view path) {
+  constexpr std::string_view kRound = "{round}";
+  for (std::size_t at = path.find('{'); at != std::string_view::npos; at = path.find('{', at + 1)) {
+    if (path.substr(at).starts_with(kRound)) continue;
+    const std::size_t end = path.find('}', at);
+    const std::string field(end == std::string_view::npos ? path.substr(at) : path.substr(at, end + 1 - at));
+    return Error::Make(ErrorKind::kInvalidArgument, "path '" + std::string(path) + "' has '" + field + "', which is no field; there is {round}");
+  }
+  return Ok();
+}
+
 Result<void> CheckJob(const Job& job) {
   PENSTOCK_TRY(Between("ranks", job.ranks, 1, 65'536));
   PENSTOCK_TRY(Between("files_per_rank", job.files_per_rank, 1, 4'096));
@@ -64,6 +76,7 @@ Result<void> CheckJob(const Job& job) {
   PENSTOCK_TRY(Between("connections_per_rank", job.connections_per_rank, 1, 1'024));
   PENSTOCK_TRY(Between("rounds", job.rounds, 1, 10'000));
   PENSTOCK_TRY(Between("path's length in bytes", job.path.size(), 0, 512));
+  PENSTOCK_TRY(CheckFields(job.path));
   PENSTOCK_TRY(CheckTimes(job));
   PENSTOCK_TRY(CheckNaming(job.naming));
   PENSTOCK_TRY(throttle::CheckLimits(job.limits));

@@ -21,6 +21,9 @@ TEST(JobTest, CountsItsRequests) {
 TEST(JobTest, TheDefaultIsValid) { EXPECT_TRUE(CheckJob({}).ok()); }
 
 TEST(JobTest, RefusesWhatItCannotDoAndSaysWhy) {
+  EXPECT_EQ(CheckJob({.path = "a/{foo}/{round}"}).error().message, "path 'a/{foo}/{round}' has '{foo}', which is no field; there is {round}");
+  EXPECT_EQ(CheckJob({.path = "{"}).error().message, "path '{' has '{', which is no field; there is {round}");
+  EXPECT_TRUE(CheckJob({.path = "a/{round}/{round}}"}).ok());
   EXPECT_EQ(CheckJob({.ranks = 0}).error().message, "ranks is 0; it must be 1 to 65536");
   EXPECT_EQ(CheckJob({.file_bytes = 20'001, .part_bytes = 2}).error().message,
             "files of 20001 bytes in parts of 2 are 10001 parts; S3 takes 10000: raise part_bytes");

@@ -55,6 +55,7 @@ class ByHand final : public FixtureTest {
   using EmulatorTest::Report;
   using EmulatorTest::SetUp;
   using EmulatorTest::StartFaults;
+  using EmulatorTest::StartServerFaults;
   using EmulatorTest::TearDown;
   using FixtureTest::Ask;
   void TestBody() override {}
@@ -89,6 +90,21 @@ TEST_F(FixtureTest, ATestWhosePlannedFaultNeverHappenedFails) {
         unmet.TearDown();
       },
       "'once' fired for 0 of the 0 requests that matched");
+}
+
+constexpr char kNeverAccepted[] = R"([{"id": "never", "do": {"fin": {}, "at": "accept"}, "when": {"nth": 99}, "limit": {"times": 1}}])";
+
+TEST_F(FixtureTest, AServerFaultThatNeverHappenedFailsItsTestAndIsGoneBehindIt) {
+  EXPECT_NONFATAL_FAILURE(
+      {
+        ByHand unmet;
+        unmet.SetUp();
+        unmet.StartServerFaults(kNeverAccepted);
+        unmet.TearDown();
+      },
+      "'never' fired for 0 of the 0 requests that matched");
+  EXPECT_FALSE(emulator().FaultAccount("default").ok());
+  EXPECT_TRUE(emulator().CheckFaults("default").ok());
 }
 
 // A test result of its own, as `body` leaves it behind under the fixture.

@@ -9,10 +9,6 @@ namespace {
 
 using std::chrono::seconds;
 
-constexpr std::uint64_t kLargestRate = 4'000'000'000;
-constexpr std::chrono::milliseconds kLongestBurst{1'000};
-constexpr std::uint32_t kMostPartitions = 65'536;
-
 const std::array<std::pair<std::string_view, Limits>, 3>& Presets() {
   static const std::array<std::pair<std::string_view, Limits>, 3> presets{{
       {"aws-standard", Limits{}},

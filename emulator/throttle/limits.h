@@ -16,6 +16,10 @@ namespace penstock::emulator::throttle {
 // (protocol.md §7).
 enum class Traffic { kRead, kWrite };
 
+inline constexpr std::uint64_t kLargestRate = 4'000'000'000;  // a second
+inline constexpr std::chrono::milliseconds kLongestBurst{1'000};
+inline constexpr std::uint32_t kMostPartitions = 65'536;
+
 // Of one partitioned prefix; of a whole directory bucket, which has no partitions.
 struct Limits {
   std::uint64_t reads_per_second = 5'500;

@@ -40,6 +40,7 @@ TEST(LimitsDocumentTest, NamesWhatIsOutOfRange) {
   EXPECT_FALSE(Read(R"({"max_partitions": 4294967297})").ok());
   EXPECT_FALSE(Read(R"({"burst_ms": 9000000000000000})").ok());
   EXPECT_FALSE(Read(R"({"split_after_s": -1})").ok());
+  EXPECT_EQ(Read(R"({"writes_per_second": 1e30})").error().message, "here.writes_per_second: must be at most 4000000000, not 1e+30");
 }
 
 }  // namespace

@@ -175,6 +175,8 @@ class Emulator {
   virtual Result<void> ClearFaults(const std::string& name_space) = 0;
   // ... and here it is not, nor what scenarios before it had planned.
   virtual Result<void> ForgetFaults(const std::string& name_space) = 0;
+  // As ForgetFaults, and then the scenario that every namespace begins with, where there is one, anew.
+  virtual Result<void> RestoreFaults(const std::string& name_space) = 0;
   // Retry tests: queues of faults by operation, for the requests that name the test in x-penstock-retry-test. Gives the id.
   virtual Result<std::string> CreateRetryTest(const std::string& name_space, const std::string& json) = 0;
   virtual Result<std::vector<std::string>> RetryTests(const std::string& name_space) const = 0;  // ids, sorted

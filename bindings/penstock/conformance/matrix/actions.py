@@ -63,6 +63,8 @@ _ENDING: dict[str, dict[str, Any]] = {"black_hole": {"ms": 20}, "commit_partial"
 # What a value stands for nothing without.
 _COMPANIONS: dict[tuple[str, str, str], dict[str, Any]] = {
     ("latency", "sigma", "0.5"): {"median_ms": 10},
+    ("latency", "least_ms", "5"): {"most_ms": 15},
+    ("latency", "most_ms", "15"): {"least_ms": 5},
     ("expect_100", "mode", "late"): {"ms": 20},
 }
 
