@@ -6,7 +6,8 @@
 
 #include <cerrno>
 #include <cstring>
-#include <utility>
+
+#include "emulator/store/descriptor.h"
 
 namespace penstock::emulator::server {
 namespace {
@@ -15,32 +16,18 @@ Error Unusable(const GivenFile& file, const std::string& problem) {
   return Error::Make(ErrorKind::kInvalidArgument, file.what + " '" + file.path + "' " + problem + "; " + file.fix);
 }
 
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (number_ >= 0) ::close(number_);
-  }
-  int number() const { return number_; }
-
- private:
-  int number_;
-};
-
 }  // namespace
 
 Result<std::string> ReadGivenFile(const GivenFile& file) {
-  const Descriptor opened(::open(file.path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
-  if (opened.number() < 0) return Unusable(file, std::string("cannot be opened: ") + std::strerror(errno));
+  const store::Descriptor opened(::open(file.path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  if (!opened) return Unusable(file, std::string("cannot be opened: ") + std::strerror(errno));
   struct stat state {};
-  if (::fstat(opened.number(), &state) != 0 || !S_ISREG(state.st_mode)) return Unusable(file, "is no regular file");
+  if (::fstat(opened.get(), &state) != 0 || !S_ISREG(state.st_mode)) return Unusable(file, "is no regular file");
   std::string text;
   for (;;) {
     const std::size_t had = text.size();
     text.resize(had + (64 << 10));
-    const ssize_t count = ::read(opened.number(), text.data() + had, text.size() - had);
+    const ssize_t count = ::read(opened.get(), text.data() + had, text.size() - had);
     if (count < 0 && errno != EINTR) return Unusable(file, std::string("cannot be read: ") + std::strerror(errno));
     text.resize(had + static_cast<std::size_t>(count > 0 ? count : 0));
     if (count == 0) return text;

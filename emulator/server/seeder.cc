@@ -15,6 +15,7 @@
 #include "base/xml.h"
 #include "emulator/api/directory_names.h"
 #include "emulator/api/names.h"
+#include "emulator/store/descriptor.h"
 
 namespace penstock::emulator::server {
 namespace {
@@ -22,20 +23,6 @@ namespace {
 constexpr std::size_t kLongestKey = 1024;
 
 Error Wrong(std::string message) { return Error::Make(ErrorKind::kInvalidArgument, std::move(message)); }
-
-class Descriptor {
- public:
-  explicit Descriptor(int value) : value_(value) {}
-  Descriptor(Descriptor&& other) noexcept : value_(std::exchange(other.value_, -1)) {}
-  Descriptor& operator=(Descriptor&&) = delete;
-  ~Descriptor() {
-    if (value_ >= 0) ::close(value_);
-  }
-  int get() const { return value_; }
-
- private:
-  int value_;
-};
 
 // A file as a request's body: exactly the bytes it had when it was opened.
 class FileBody final : public api::BodyReader {
@@ -91,7 +78,7 @@ class Walk {
 
   Result<SeedReport> Run() {
     if (!request_.directory.starts_with('/')) return Wrong("directory '" + request_.directory + "' is not an absolute path; begin it with /");
-    const Descriptor root(::open(request_.directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    const store::Descriptor root(::open(request_.directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (root.get() < 0) {
       return Wrong("directory '" + request_.directory + "' cannot be read: " + std::strerror(errno) +
                    "; name a directory that the emulator may read");
@@ -154,7 +141,7 @@ class Walk {
         continue;
       }
       // Opening a pipe must not wait for its other end.
-      const Descriptor entry(::openat(directory, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+      const store::Descriptor entry(::openat(directory, name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
       struct stat facts{};
       if (entry.get() < 0 && (errno == ELOOP || errno == ENXIO || errno == ENOENT)) {  // a link, a socket, or just deleted
         ++report_.skipped;
