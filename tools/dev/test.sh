@@ -20,16 +20,22 @@ EOF
   passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
 }
 
+# Without a pattern nothing to run is a failure. $1: of the tests' names, may be empty.
 run_ctest() {
+  local none=error
+  [ -z "$1" ] || none=ignore
   rm -f "$build_dir/ctest.xml"
-  ctest --test-dir "$build_dir" -j "${PENSTOCK_JOBS:-2}" --output-on-failure --no-tests=error --output-junit ctest.xml "$@" \
+  ctest --test-dir "$build_dir" -j "${PENSTOCK_JOBS:-2}" --output-on-failure --no-tests=$none --output-junit ctest.xml ${1:+-R "$1"} \
     >"$build_dir/ctest.log" 2>&1 || { grep -Ev ' (Start|Passed) ' "$build_dir/ctest.log" | tail -n 200; result=1; }
-  count_junit "$build_dir/ctest.xml"
+  [ $none = ignore ] && [ ! -s "$build_dir/ctest.xml" ] || count_junit "$build_dir/ctest.xml"
 }
 
 run_pytest() {
+  local status=0 none=0
+  [ -z "$1" ] || none=5  # pytest's word for no test
   rm -f "$build_dir/pytest.xml"
-  python -m pytest -q --junitxml="$build_dir/pytest.xml" -o junit_family=xunit1 "$@" || result=1
+  python -m pytest -q --junitxml="$build_dir/pytest.xml" -o junit_family=xunit1 ${1:+-k "$1"} || status=$?
+  [ $status -eq 0 ] || [ $status -eq $none ] || result=1
   count_junit "$build_dir/pytest.xml"
 }
 
@@ -56,11 +62,12 @@ run_tests() {
   export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:strict_string_checks=1}
   export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1} TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=1:second_deadlock_stack=1}
   say "built in $((SECONDS - started)) s; running the C++ tests"
-  run_ctest ${pattern:+-R "$pattern"}
+  run_ctest "$pattern"
   if [ "$kind" = dev ]; then
     say "running the Python tests"
-    run_pytest ${pattern:+-k "$pattern"}
+    run_pytest "$pattern"
   fi
+  [ $((passed + failed + skipped)) -gt 0 ] || die "no test's name has '$pattern'; it is a regular expression for C++ tests, and pytest's -k"
   say "took $((SECONDS - started)) s"
   echo "$passed passed, $failed failed, $skipped skipped"
   [ "$failed" -eq 0 ] && [ "$result" -eq 0 ]
