@@ -14,7 +14,8 @@ from ._directory_buckets import DirectoryBuckets
 from ._listing import ListObjectStream
 from ._objects import HeadObjectResult, ObjectInfo, RestoreStatus, checked_etag
 from ._progress import ReadProgress
-from ._streams import GetObjectStream, ObjectRanges, ObjectSource, PutObjectStream
+from ._put_stream import PutObjectStream
+from ._streams import GetObjectStream, ObjectRanges, ObjectSource
 from ._user_agent import UserAgent
 from ._versions import ListObjectVersionsStream, checked_version, refuse_directory_bucket
 from ._writer import S3Writer

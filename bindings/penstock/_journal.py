@@ -2,157 +2,22 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import os
 import time
 import warnings
 from collections.abc import Iterator, Sequence
-from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Literal
 
 from . import _core
+from ._journal_entry import Filter, JournalEntry, RangeReport, Retry, entry_of, filter_document
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 _SHOWN = 10  # entries in the text of a failed assertion
 _SLICE_MS = 200  # of waiting, between which Ctrl-C is noticed
-
-
-class Filter(TypedDict, total=False):
-    """Which entries. What is given must all hold; nothing given: every entry."""
-
-    #: Any of these, such as "GetObject".
-    operations: str | Sequence[str]
-    bucket: str
-    key: str
-    key_prefix: str
-    method: str
-    access_key: str
-    #: The SDKs' amz-sdk-invocation-id.
-    invocation: str
-    #: Id of a fault rule that fired.
-    fault: str
-    connection: int
-    #: 503; a class: 5 for 500 to 599; 0: no answer was made.
-    status: int
-    #: Attempts beyond the first, or (False) first ones.
-    retried: bool
-    #: Entries behind this number.
-    after: int
-
-
-@dataclasses.dataclass(frozen=True)
-class JournalEntry:
-    """One request. Times in seconds, sizes in bytes."""
-
-    #: From 1 on, in the order in which requests ended.
-    number: int
-    #: When its head was there, by the namespace's clock.
-    received: datetime
-    #: Since the journal began, by the machine's monotonic clock.
-    began_s: float
-    #: Until its answer had left.
-    lasted_s: float
-    connection: int
-    #: On the same connection, before this one.
-    requests_before: int
-    tls: bool
-    #: The client's address, "127.0.0.1:54321".
-    peer: str
-    method: str
-    #: As on the request line; "***" in place of signatures and tokens.
-    target: str
-    #: "GetObject"; empty: none of S3's.
-    operation: str
-    bucket: str
-    key: str
-    status: int
-    #: "broken": the connection ended before the whole answer had left.
-    ending: Literal["answered", "broken"]
-    #: Of the bodies, as they were on the wire. A refusal may leave before its request's body was read: what was by then.
-    bytes_in: int
-    bytes_out: int
-    #: Empty: unsigned, or refused before it was known.
-    access_key: str
-    request_id: str
-    #: As the client says; 1 where it says nothing.
-    attempt: int = 1
-    #: Bytes of the object that the answer carries, the end behind the last one; None: not a read of an object's bytes.
-    range: tuple[int, int] | None = None
-    invocation: str = ""
-    user_agent: str = ""
-    #: "NoSuchKey".
-    error_code: str = ""
-    #: Ids of the rules that fired.
-    faults: tuple[str, ...] = ()
-    #: What the request sent: name of the header or trailer to its value.
-    checksums: dict[str, str] = dataclasses.field(default_factory=dict)
-    #: "signed", "unsigned" or "STREAMING-..."; empty: the request does not say.
-    payload: str = ""
-
-    def __str__(self) -> str:
-        said = [f"#{self.number} at {self.began_s:.3f} s:", self.method, self.target, "->", str(self.status)]
-        said += [self.error_code] if self.error_code else []
-        said += [f"bytes {self.range[0]}-{self.range[1]}"] if self.range else []
-        said.append(f"({self.operation or 'no operation'}, attempt {self.attempt}, {self.lasted_s * 1e3:.1f} ms")
-        said[-1] += f", in {self.bytes_in} B, out {self.bytes_out} B, connection {self.connection}"
-        said[-1] += f", faults {', '.join(self.faults)}" if self.faults else ""
-        said[-1] += ", broken)" if self.ending == "broken" else ")"
-        return " ".join(said)
-
-
-@dataclasses.dataclass(frozen=True)
-class RangeReport:
-    """What successful reads of one object fetched. Ranges are (begin, end), the end behind the last byte."""
-
-    #: Each, in order of their beginnings; of a broken answer what had left.
-    fetched: list[tuple[int, int]]
-    #: Their union.
-    covered: list[tuple[int, int]]
-    #: Bytes fetched twice count twice.
-    fetched_bytes: int
-    covered_bytes: int
-    #: `fetched_bytes` less `covered_bytes`.
-    overlap_bytes: int
-    #: Wanted and not covered; empty where nothing was said to be wanted.
-    missing: list[tuple[int, int]]
-    #: Covered and not wanted; 0 where nothing was said to be wanted.
-    over_read_bytes: int
-    #: Entries of the asked span that the journal had to drop: reads of the object may have been among them.
-    dropped: int = 0
-
-
-@dataclasses.dataclass(frozen=True)
-class Retry:
-    """An invocation of more than one request; of each of these its number, status and beginning, as they ended."""
-
-    invocation: str
-    entries: list[int]
-    statuses: list[int]
-    #: As `JournalEntry.began_s`.
-    began_s: list[float]
-
-
-def _entry(document: dict[str, Any]) -> JournalEntry:
-    fields = dict(document)
-    fields["received"] = datetime.fromisoformat(fields["received"].replace("Z", "+00:00"))
-    if "range" in fields:
-        fields["range"] = tuple(fields["range"])
-    fields["faults"] = tuple(filter(None, fields.get("faults", "").split(",")))
-    pairs = (pair.partition("=") for pair in fields.get("checksums", "").split(",") if pair)
-    fields["checksums"] = {name: value for name, _, value in pairs}
-    return JournalEntry(**fields)
-
-
-def _filter(given: Filter) -> dict[str, Any]:
-    document: dict[str, Any] = dict(given)
-    if "operations" in document:
-        operations = document["operations"]
-        document["operations"] = [operations] if isinstance(operations, str) else list(operations)
-    return document
 
 
 class Journal:
@@ -203,11 +68,11 @@ class Journal:
 
     def entries(self, **filter: Unpack[Filter]) -> list[JournalEntry]:
         """Those that the filter selects, oldest first."""
-        return [_entry(document) for document in self._ask("entries", filter)["entries"]]
+        return [entry_of(document) for document in self._ask("entries", filter)["entries"]]
 
     def newest(self, count: int, **filter: Unpack[Filter]) -> list[JournalEntry]:
         """The latest `count` that the filter selects, oldest first."""
-        return [_entry(document) for document in self._ask("entries", filter, newest=count)["entries"]]
+        return [entry_of(document) for document in self._ask("entries", filter, newest=count)["entries"]]
 
     def count(self, **filter: Unpack[Filter]) -> int:
         """How many requests there were."""
@@ -243,11 +108,11 @@ class Journal:
 
     def in_order(self, first: Filter, then: Filter) -> bool:
         """Whether all of `first` had ended before any of `then` began, and there were both."""
-        return bool(self._ask("in_order", first, then=_filter(then))["in_order"])
+        return bool(self._ask("in_order", first, then=filter_document(then))["in_order"])
 
     def requests_after(self, last: Filter, then: Filter | None = None) -> list[JournalEntry]:
         """Requests of `then` (None: any) that began after the last of `last` had ended."""
-        numbers = set(self._ask("requests_after", last, then=_filter(then or {}))["requests_after"])
+        numbers = set(self._ask("requests_after", last, then=filter_document(then or {}))["requests_after"])
         return [entry for entry in self.entries(**(then or {})) if entry.number in numbers]
 
     def export(self, path: str | os.PathLike[str], format: Literal["jsonl", "har"] = "jsonl", **filter: Unpack[Filter]) -> None:
@@ -261,7 +126,7 @@ class Journal:
         Raises:
             OSError: The file cannot be written.
         """
-        text = self._core.export_journal(self.namespace, format, json.dumps(_filter(filter)))
+        text = self._core.export_journal(self.namespace, format, json.dumps(filter_document(filter)))
         Path(path).write_text(text, encoding="utf-8")
 
     def tail(
@@ -279,7 +144,7 @@ class Journal:
         """
         # Not in the generator: it would begin, and refuse a filter, where its first entry is asked for.
         last = int(self._ask("entries", filter, limit=0)["last"])
-        return self._tail(last if behind is None else behind, timeout_s, _filter(filter))
+        return self._tail(last if behind is None else behind, timeout_s, filter_document(filter))
 
     def _tail(self, after: int, timeout_s: float | None, filter: dict[str, Any]) -> Iterator[JournalEntry]:
         until = time.monotonic() + (timeout_s or 0)
@@ -298,7 +163,7 @@ class Journal:
                 )
             after = answer["last"]
             for document in answer["entries"]:
-                yield _entry(document)
+                yield entry_of(document)
             if timeout_s is not None:
                 if answer["entries"]:
                     until = time.monotonic() + timeout_s
@@ -363,7 +228,7 @@ class Journal:
 
     def assert_in_order(self, first: Filter, then: Filter) -> None:
         """Fails unless all of `first` had ended before any of `then` began, and there were both."""
-        answer = self._ask("in_order", first, then=_filter(then))
+        answer = self._ask("in_order", first, then=filter_document(then))
         if not answer["in_order"]:
             counts = self.count(**first), self.count(**then)
             why = f"of the first there were {counts[0]}, of the others {counts[1]}"
@@ -372,7 +237,8 @@ class Journal:
 
     def assert_no_request_after(self, last: Filter, then: Filter | None = None) -> None:
         """Fails if a request of `then` (None: any) began after the last of `last` had ended, or there was none of `last`."""
-        answer = self._ask("requests_after", last, then=_filter(then or {}))  # first: it refuses what either filter has wrong
+        # Asked first: it refuses what either filter has wrong.
+        answer = self._ask("requests_after", last, then=filter_document(then or {}))
         if self.count(**last) == 0:
             self._fail(f"there was no request of {_words(last)}", {})
         if answer["requests_after"]:
@@ -403,7 +269,7 @@ class Journal:
         raise AssertionError(f"journal of {self.namespace!r}: {problem}\nthe last requests{of}{lost}:\n{shown}")
 
     def _ask(self, question: str, filter: Filter, **more: Any) -> dict[str, Any]:
-        document = {"question": question, "filter": _filter(filter), **more}
+        document = {"question": question, "filter": filter_document(filter), **more}
         answer: dict[str, Any] = json.loads(self._core.ask_journal(self.namespace, json.dumps(document)))
         return answer
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from . import _core
 from ._config import DEFAULT_PART_SIZE
-from ._exceptions import S3Exception
 from ._objects import HeadObjectResult
 
 if TYPE_CHECKING:
@@ -332,72 +331,3 @@ class ObjectRanges:
         """Has the object's first bytes, up to a part, come before they are asked for. Again: nothing."""
         if self.source.ahead is None and not self.source.used:
             self._client._fetch_ahead(self.source, DEFAULT_PART_SIZE)
-
-
-class PutObjectStream:
-    """One upload. :meth:`close` publishes the object; :meth:`abort`, or losing the stream, leaves nothing behind.
-
-    Args:
-        content_type: None: S3's default.
-        metadata: Names without ``x-amz-meta-``, and values of printable ASCII.
-        if_none_match: Publish only where no object has that key; else ``close`` raises S3PreconditionFailedError.
-    """
-
-    def __init__(
-        self,
-        client: _core.Client,
-        bucket: str,
-        key: str,
-        storage_class: str | None,
-        part_size: int | None,
-        progress: ProgressCallback | None = None,
-        parallel: int | None = None,
-        *,
-        content_type: str | None = None,
-        metadata: Metadata = (),
-        if_none_match: bool = False,
-        size_hint: int | None = None,
-    ) -> None:
-        self.bucket = bucket
-        self.key = key
-        self._closed = False
-        self._progress = progress
-        self._writer = _core.Writer(
-            client,
-            bucket,
-            key,
-            storage_class or "",
-            content_type or "",
-            list(metadata),
-            part_size,
-            parallel,
-            if_none_match,
-            size_hint,
-        )
-
-    def write(self, data: Buffer) -> int:
-        """Takes all bytes of a buffer and returns their number."""
-        if self._closed:
-            raise S3Exception("Cannot write to closed object")
-        return self._writer.write(data, self._progress)
-
-    def lend(self, address: int, size: int, owner: object) -> None:
-        """Writes memory from where it lies; `owner` keeps it, unchanged, until :meth:`settle`, close or abort has returned."""
-        if self._closed:
-            raise S3Exception("Cannot write to closed object")
-        self._writer.lend(address, size, owner, self._progress)
-
-    def settle(self) -> None:
-        """Waits until nothing that was lent is needed any more."""
-        self._writer.settle(self._progress)
-
-    def close(self) -> None:
-        if self._closed:
-            raise S3Exception("Cannot close object more than once")
-        self._closed = True
-        self._writer.finish(self._progress)
-
-    def abort(self) -> None:
-        """Gives the upload up; does nothing after a successful close."""
-        self._closed = True
-        self._writer.abort()

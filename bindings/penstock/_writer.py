@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ._streams import PutObjectStream
+    from ._put_stream import PutObjectStream
 
 log = logging.getLogger(__name__)
 

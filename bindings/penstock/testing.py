@@ -25,8 +25,10 @@ from ._client import S3Client
 from ._clock import Clock
 from ._config import S3ClientConfig
 from ._emulated_s3 import emulated_s3
+from ._emulator_documents import limits_json, read_json
 from ._faults import FaultAccount, FaultDocument, Faults, RetryTest, RuleAccount, _document_text
-from ._journal import Filter, Journal, JournalEntry, RangeReport, Retry
+from ._journal import Journal
+from ._journal_entry import Filter, JournalEntry, RangeReport, Retry
 from ._json_text import json_text
 
 __all__ = [
@@ -51,8 +53,6 @@ __all__ = [
 
 ACCESS_KEY_ID = "penstock"
 SECRET_ACCESS_KEY = "penstock-secret"
-
-_PRESETS = ("aws-standard", "aws-strict", "aws-express")
 
 
 class _Access(ABC):
@@ -168,7 +168,7 @@ class Emulator(_Access):
             strict_durability=strict_durability, auth=auth, access_keys=access_keys or [], users_path=users_path,
             users_json=users_json, region=region, fail_rate=fail_rate, fail_seed=fail_seed, tls_certificate=certificate,
             tls_key=key, log_path=log_path or "", faults_json="" if faults is None else _document_text(faults),
-            journal_bytes=journal_bytes, limits_json=_limits_json(limits),
+            journal_bytes=journal_bytes, limits_json=limits_json(limits),
             relaxed_bucket_names=relaxed_bucket_names,
         )  # fmt: skip
         self._planned_faults: set[str] = set()  # namespaces; pytest's fixtures ask which test did
@@ -176,7 +176,7 @@ class Emulator(_Access):
             warnings.warn(notice, UserWarning, stacklevel=2)
         # The emulator has checked the users by now.
         if users is not None and not access_keys:
-            self._use_first_key(users if isinstance(users, Mapping) else _read_json(users_path))
+            self._use_first_key(users if isinstance(users, Mapping) else read_json(users_path))
         else:
             self.access_key_id, self.secret_access_key = (access_keys or [(ACCESS_KEY_ID, SECRET_ACCESS_KEY)])[0]
 
@@ -266,7 +266,7 @@ class Emulator(_Access):
             ValueError: names the member that is wrong, such as "buckets.hot.reads_per_second".
             S3NotFoundError: there is no such namespace.
         """
-        self._core.set_limits(namespace, _limits_json(limits) or "{}")
+        self._core.set_limits(namespace, limits_json(limits) or "{}")
 
     def limits_report(self, namespace: str = "default") -> dict[str, Any]:
         """What is set, and what came of it: requests admitted and refused, each bucket's partitions, splits and merges.
@@ -388,24 +388,3 @@ class Namespace(_Access):
     def limits_report(self) -> dict[str, Any]:
         """As `Emulator.limits_report`, of this namespace."""
         return self._emulator.limits_report(self.name)
-
-
-def _limits_json(limits: str | os.PathLike[str] | Mapping[str, Any] | None) -> str:
-    """JSON, or a preset's name as it stands."""
-    if limits is None:
-        return ""
-    if isinstance(limits, Mapping):
-        return json_text(limits, "limits")
-    if limits in _PRESETS:
-        return str(limits)
-    try:
-        return Path(limits).read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise ValueError(
-            f"limits {str(limits)!r} is neither a preset ({', '.join(_PRESETS)}) nor the path of a JSON file"
-        ) from None
-
-
-def _read_json(path: str) -> dict[str, Any]:
-    document: dict[str, Any] = json.loads(Path(path).read_text(encoding="utf-8"))
-    return document

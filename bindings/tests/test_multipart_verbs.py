@@ -5,7 +5,7 @@ from __future__ import annotations
 import penstock
 import pytest
 from bucket_io import get, keys, put
-from penstock._streams import PutObjectStream
+from penstock._put_stream import PutObjectStream
 
 MIB = 1024**2
 

@@ -14,7 +14,7 @@ import interrupted
 import penstock
 import pytest
 from bucket_io import get, keys, put
-from penstock._streams import PutObjectStream
+from penstock._put_stream import PutObjectStream
 from penstock.testing import Emulator
 
 PART = 5 * 1024**2

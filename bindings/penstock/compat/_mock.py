@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from .. import _core
 from .._client import S3Client
 from .._config import S3ClientConfig
-from .._streams import PutObjectStream
+from .._put_stream import PutObjectStream
 
 if TYPE_CHECKING:
     from .._user_agent import UserAgent

@@ -12,7 +12,8 @@ from .._config import DEFAULT_PART_SIZE, DEFAULT_THROUGHPUT_GBPS, S3ClientConfig
 from .._exceptions import S3Exception
 from .._listing import ListObjectStream as _ListObjectStream
 from .._objects import HeadObjectResult, ListObjectResult, ObjectInfo, RestoreStatus
-from .._streams import GetObjectStream, ObjectSource, PutObjectStream
+from .._put_stream import PutObjectStream
+from .._streams import GetObjectStream, ObjectSource
 from ._names import REFERENCE_VERSION
 
 if TYPE_CHECKING:

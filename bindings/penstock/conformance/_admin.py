@@ -40,7 +40,9 @@ class Admin:
         except urllib.error.HTTPError as error:
             raise OSError(f"{method} {path} was answered {error.code}: {error.read(300).decode(errors='replace')}") from None
         except urllib.error.URLError as error:
-            raise OSError(f"no answer from the admin listener {self.url}, which `penstock-emulator --admin-port` opens: {error.reason}") from None
+            raise OSError(
+                f"no answer from the admin listener {self.url}, which `penstock-emulator --admin-port` opens: {error.reason}"
+            ) from None
 
     def set_limits(self, limits: str | Mapping[str, Any] | None) -> None:
         """A preset's name, a document as in docs/limits.schema.json, or None: none."""

@@ -8,7 +8,6 @@ import io
 import os
 from collections.abc import Mapping
 from datetime import datetime
-from glob import has_magic
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
@@ -18,13 +17,13 @@ from fsspec.compression import compr
 from fsspec.core import get_compression
 from fsspec.utils import isfilelike
 
-from .._versions import is_directory_bucket
 from ._bulk import BulkOperations
+from ._directories import DirectoryOperations
 from ._files import CompressedWriter, ReadFile, TextWriter
 from ._opening import open_file
 from ._options import check_names, make_client, write_attributes
 from ._ranges import read_ranges
-from ._store import Entry, Store, no_file, split
+from ._store import Entry, Store, no_file
 from ._transfer import download, upload
 
 if TYPE_CHECKING:
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
 _TEXT_OPTIONS = ("encoding", "errors", "newline")
 
 
-class PenstockFileSystem(BulkOperations, AsyncFileSystem):
+class PenstockFileSystem(DirectoryOperations, BulkOperations, AsyncFileSystem):
     """S3 as fsspec's files and directories.
 
     The arguments are s3fs's; of those that are not named here s3fs's and fsspec's own do nothing, and others are refused.
@@ -319,32 +318,6 @@ class PenstockFileSystem(BulkOperations, AsyncFileSystem):
         self._store.copy(path1, path2)
         self.invalidate_cache(path2)
 
-    def mv(self, path1: Any, path2: Any, recursive: bool = False, maxdepth: int | None = None, **kwargs: Any) -> None:
-        """Copies inside S3, then deletes. One file within a directory bucket is renamed instead, at once and without a copy.
-
-        Args:
-            recursive: What is below `path1`, too.
-            maxdepth: Of directories, how many levels; None: all.
-        """
-        renamed = self._renamed(path1, path2) if not recursive and isinstance(path1, str) and isinstance(path2, str) else None
-        if renamed is None:
-            super().mv(path1, path2, recursive=recursive, maxdepth=maxdepth, **kwargs)
-            return
-        self._store.rename(*renamed)
-        for path in renamed:
-            self.invalidate_cache(path)
-
-    def _renamed(self, path1: str, path2: str) -> tuple[str, str] | None:
-        """The old name and the new of a file that one request moves; None: there is no such file."""
-        source, target = self._strip_protocol(path1), self._strip_protocol(path2)
-        bucket = split(source)[0]
-        if source == target or bucket != split(target)[0] or not is_directory_bucket(bucket):
-            return None
-        if has_magic(path1) or not self.isfile(source):
-            return None
-        into = path2.endswith("/") or self.isdir(target)
-        return source, f"{target}/{source.rpartition('/')[2]}" if into else target
-
     def rm_file(self, path: str, **kwargs: Any) -> None:
         """Deletes an object; one that is not there is deleted already."""
         path = self._strip_protocol(path)
@@ -364,40 +337,6 @@ class PenstockFileSystem(BulkOperations, AsyncFileSystem):
             self.pipe_file(path, b"", mode="create", **kwargs)
         except FileExistsError:
             raise NotImplementedError("S3 cannot change an object's time without writing it; use truncate=True") from None
-
-    # ---- directories
-
-    def mkdir(self, path: str, create_parents: bool = True, **kwargs: Any) -> None:
-        """Makes a bucket, or remembers a directory; with `create_parents` and the class's ``create_buckets`` its bucket too."""
-        path = self._strip_protocol(path)
-        bucket, key = split(path)
-        if not key:
-            self._store.create_bucket(bucket)
-        else:
-            if self._create_buckets and create_parents and not self._store.is_directory(bucket):
-                self._store.create_bucket(bucket)
-            if self._directory_markers:
-                self._store.write(path + "/", b"")
-            self._store.made.add(path)
-        self.invalidate_cache(path)
-
-    def makedirs(self, path: str, exist_ok: bool = False) -> None:
-        """As :meth:`mkdir`. FileExistsError where there is one, unless `exist_ok`."""
-        path = self._strip_protocol(path)
-        if split(path)[1]:
-            if not exist_ok and self.exists(path):
-                raise FileExistsError(path)
-        elif self._store.is_directory(path):
-            if exist_ok:
-                return
-            raise FileExistsError(path)
-        self.mkdir(path)
-
-    def rmdir(self, path: str) -> None:
-        """Removes an empty bucket or directory."""
-        path = self._strip_protocol(path)
-        self._store.remove_directory(path)
-        self.invalidate_cache(path)
 
     # ---- files
 

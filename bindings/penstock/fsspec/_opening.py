@@ -19,7 +19,7 @@ from ._store import Store, no_file, split
 if TYPE_CHECKING:
     from .. import _core
     from .._append import S3AppendWriter
-    from .._streams import PutObjectStream
+    from .._put_stream import PutObjectStream
     from ._filesystem import PenstockFileSystem
 
 MODES = ("rb", "wb", "xb", "ab")

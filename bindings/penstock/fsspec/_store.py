@@ -10,7 +10,7 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
 from .._exceptions import S3Exception, S3InvalidArgumentError, S3NotFoundError
-from .._streams import PutObjectStream
+from .._put_stream import PutObjectStream
 from .._versions import is_directory_bucket
 from .._writer import S3Writer
 from ._errors import mapped
