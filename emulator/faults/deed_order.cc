@@ -1,7 +1,6 @@
 #include "emulator/faults/deed_order.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <tuple>
 #include <variant>
@@ -56,16 +55,13 @@ bool Forestalls(const Action& earlier, const Action& later) {
 }  // namespace
 
 std::string ImpossibleDeeds(const Rule& rule) {
-  std::vector<std::size_t> order(rule.deeds.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  const auto sooner = [&](std::size_t a, std::size_t b) { return MomentOf(rule.deeds[a]) < MomentOf(rule.deeds[b]); };
-  std::stable_sort(order.begin(), order.end(), sooner);
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    for (std::size_t j = i + 1; j < order.size(); ++j) {
-      if (!Forestalls(rule.deeds[order[i]], rule.deeds[order[j]])) continue;
-      const auto name = [&](std::size_t place) { return "'" + std::string(rule.deeds[order[place]].name) + "'"; };
-      return "its " + name(j) + " can never happen where its " + name(i) + " does, so that the rule would never fire; give each a rule of its own";
-    }
+  std::vector<Action> deeds = rule.deeds;
+  std::stable_sort(deeds.begin(), deeds.end(), [](const Action& a, const Action& b) { return MomentOf(a) < MomentOf(b); });
+  for (auto earlier = deeds.begin(); earlier != deeds.end(); ++earlier) {
+    const auto later = std::find_if(earlier + 1, deeds.end(), [&](const Action& deed) { return Forestalls(*earlier, deed); });
+    if (later == deeds.end()) continue;
+    return "its '" + std::string(later->name) + "' can never happen where its '" + std::string(earlier->name) +
+           "' does, so that the rule would never fire; give each a rule of its own";
   }
   return {};
 }
