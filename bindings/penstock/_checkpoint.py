@@ -31,6 +31,8 @@ class S3Checkpoint:
 
     Raises:
         S3Exception: Once S3 is asked and all attempts are used up; its sub-classes say what can be done.
+
+    Source: ``s3torchconnector.S3Checkpoint``.
     """
 
     def __init__(self, region: str, endpoint: str | None = None, s3client_config: S3ClientConfig | None = None) -> None:

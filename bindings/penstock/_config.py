@@ -109,6 +109,8 @@ class S3ClientConfig:
     Raises:
         ValueError: requester_pays together with unsigned, half of a key pair, a negative look_ahead_bytes, or a memory_limit
             below 16 MiB.
+
+    Source: ``s3torchconnector.S3ClientConfig``.
     """
 
     throughput_target_gbps: float = DEFAULT_THROUGHPUT_GBPS

@@ -44,6 +44,8 @@ class S3Exception(Exception):
         attempts: How often the request was sent.
         attempt_history: Those attempts as :class:`S3Attempt`, where the request was sent more than once. A traceback shows
             the last of them as notes.
+
+    Source: ``s3torchconnector.S3Exception``.
     """
 
     code: str = ""

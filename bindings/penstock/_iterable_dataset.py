@@ -39,6 +39,8 @@ class S3IterableDataset(S3DatasetBase, IterableDataset[Any]):
         s3client_config: See :class:`S3ClientConfig`.
         enable_sharding: Share the objects out.
         reader_constructor: Which reader; None: :meth:`S3ReaderConstructor.default`.
+
+    Source: ``s3torchconnector.S3IterableDataset``.
     """
 
     _kind = "iterable"

@@ -32,6 +32,8 @@ class S3MapDataset(S3DatasetBase, Dataset[Any]):
         transform: What becomes of a reader; the default returns it.
         s3client_config: See :class:`S3ClientConfig`.
         reader_constructor: Which reader; None: :meth:`S3ReaderConstructor.default`.
+
+    Source: ``s3torchconnector.S3MapDataset``.
     """
 
     _kind = "map"

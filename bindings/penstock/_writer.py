@@ -29,6 +29,8 @@ class S3Writer(io.BufferedIOBase):
         stream: The upload; made by ``S3Client.put_object`` or ``S3Checkpoint.writer``.
 
     Thread safety: ``close`` and ``abort`` from any thread; ``write`` from one at a time.
+
+    Source: ``s3torchconnector.S3Writer``.
     """
 
     def __init__(self, stream: PutObjectStream) -> None:

@@ -163,3 +163,15 @@ def test_what_is_raised_is_said(package: str) -> None:
     assert {
         name: missing for name, value, text in found(package) if (missing := {e for e in raised(value) if e not in text})
     } == {}
+
+
+@pytest.mark.parametrize("package", ["penstock", "penstock.dcp", "penstock.lightning", "penstock.s3reader"])
+def test_what_mirrors_a_class_of_the_reference_names_its_source(package):
+    reference = importlib.import_module(package.replace("penstock", "s3torchconnector"))
+    ours = importlib.import_module(package)
+    mirrored = [name for name in ours.__all__ if inspect.isclass(getattr(reference, name, None))]
+    assert mirrored
+    sources = {name: inspect.getdoc(getattr(ours, name)) or "" for name in mirrored}
+    assert [
+        name for name, doc in sources.items() if not re.search(rf"^Source: ``s3torchconnector[.\w]*\.{name}``\.$", doc, re.M)
+    ] == []

@@ -47,6 +47,8 @@ class S3FileSystem(FileSystemBase):
         endpoint: URL of an S3-compatible service; None: environment, then AWS.
 
     Thread safety: safe from any thread.
+
+    Source: ``s3torchconnector.dcp.S3FileSystem``.
     """
 
     def __init__(

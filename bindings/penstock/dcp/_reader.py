@@ -62,6 +62,8 @@ class S3StorageReader(FileSystemReader):
             truncated meanwhile is an error.
 
     Thread safety: each thread may have one load under way.
+
+    Source: ``s3torchconnector.dcp.S3StorageReader``.
     """
 
     def __init__(

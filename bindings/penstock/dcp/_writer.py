@@ -80,6 +80,8 @@ class S3StorageWriter(FileSystemWriter):
         TypeError: sync_files, which means nothing on S3, or another argument that torch does not know.
 
     Picklable. Thread safety: one save at a time.
+
+    Source: ``s3torchconnector.dcp.S3StorageWriter``.
     """
 
     def __init__(

@@ -11,7 +11,10 @@ from collections.abc import Sequence
 
 
 class S3PrefixStrategyBase(ABC):
-    """The prefix of a rank's objects. Sub-classes say it in :meth:`generate_prefix`; they must pickle for async process saves."""
+    """The prefix of a rank's objects. Sub-classes say it in :meth:`generate_prefix`; they must pickle for async process saves.
+
+    Source: ``s3torchconnector.dcp.S3PrefixStrategyBase``.
+    """
 
     def __init__(self) -> None:  # noqa: B027  (sub-classes call it, as they do with the reference's)
         pass
@@ -25,7 +28,10 @@ class S3PrefixStrategyBase(ABC):
 
 
 class DefaultPrefixStrategy(S3PrefixStrategyBase):
-    """``__{rank}_``, torch's own names: every rank's objects side by side."""
+    """``__{rank}_``, torch's own names: every rank's objects side by side.
+
+    Source: ``s3torchconnector.dcp.DefaultPrefixStrategy``.
+    """
 
     def generate_prefix(self, rank: int) -> str:
         return _rank_name(rank, None)
@@ -50,6 +56,8 @@ class NumericPrefixStrategy(S3PrefixStrategyBase):
 
     Raises:
         ValueError: An argument is out of its range.
+
+    Source: ``s3torchconnector.dcp.NumericPrefixStrategy``.
     """
 
     def __init__(
@@ -107,13 +115,19 @@ class _FixedBase(NumericPrefixStrategy):
 
 
 class BinaryPrefixStrategy(_FixedBase):
-    """Binary digits; arguments as in :class:`NumericPrefixStrategy`."""
+    """Binary digits; arguments as in :class:`NumericPrefixStrategy`.
+
+    Source: ``s3torchconnector.dcp.BinaryPrefixStrategy``.
+    """
 
     _BASE, _FORMAT = 2, "b"
 
 
 class HexPrefixStrategy(_FixedBase):
-    """Hexadecimal digits, lower case; arguments as in :class:`NumericPrefixStrategy`."""
+    """Hexadecimal digits, lower case; arguments as in :class:`NumericPrefixStrategy`.
+
+    Source: ``s3torchconnector.dcp.HexPrefixStrategy``.
+    """
 
     _BASE, _FORMAT = 16, "x"
 

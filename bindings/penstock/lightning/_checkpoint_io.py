@@ -61,6 +61,8 @@ class S3LightningCheckpoint(_CheckpointIO):
         region: AWS region of the bucket.
         s3client_config: See :class:`~penstock.S3ClientConfig`.
         endpoint: URL of an S3-compatible service; None: environment, then AWS.
+
+    Source: ``s3torchconnector.lightning.S3LightningCheckpoint``.
     """
 
     def __init__(self, region: str, s3client_config: S3ClientConfig | None = None, endpoint: str | None = None) -> None:

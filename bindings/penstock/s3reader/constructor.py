@@ -31,6 +31,8 @@ class DCPOptimizedConstructor:
     Raises:
         ValueError: max_gap_size is negative.
         TypeError: it is no number.
+
+    Source: ``s3torchconnector.s3reader.DCPOptimizedConstructor``.
     """
 
     def __init__(self, max_gap_size: int | float = DEFAULT_MAX_GAP_SIZE) -> None:
@@ -79,7 +81,10 @@ class DCPOptimizedConstructor:
 
 
 class S3ReaderConstructor:
-    """Factory of reader constructors; never instantiated. Each result is picklable."""
+    """Factory of reader constructors; never instantiated. Each result is picklable.
+
+    Source: ``s3torchconnector.S3ReaderConstructor``.
+    """
 
     @staticmethod
     def sequential() -> S3ReaderConstructorProtocol:

@@ -22,7 +22,10 @@ FALLBACK_GUIDANCE = (
 
 @dataclass
 class ItemRange:
-    """Bytes [start, end) of an object."""
+    """Bytes [start, end) of an object.
+
+    Source: ``s3torchconnector.s3reader.ItemRange``.
+    """
 
     start: int
     end: int
@@ -30,7 +33,10 @@ class ItemRange:
 
 @dataclass
 class RangeGroup:
-    """Items that one request brings, with what lies between them: bytes [start, end)."""
+    """Items that one request brings, with what lies between them: bytes [start, end).
+
+    Source: ``s3torchconnector.s3reader.RangeGroup``.
+    """
 
     start: int
     end: int
@@ -124,6 +130,8 @@ class DCPOptimizedS3Reader(S3Reader):
     Raises:
         ValueError: bucket or key are empty, or the ranges are not as described.
         TypeError: max_gap_size is no number.
+
+    Source: ``s3torchconnector.s3reader.DCPOptimizedS3Reader``.
     """
 
     def __init__(

@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 
 class GetStreamCallable(Protocol):
-    """Gives the bytes [start, end) of the object as an iterator of ``bytes``; None: the object's ends."""
+    """Gives the bytes [start, end) of the object as an iterator of ``bytes``; None: the object's ends.
+
+    Source: ``s3torchconnector.s3reader.GetStreamCallable``.
+    """
 
     def __call__(self, start: int | None = None, end: int | None = None) -> Iterator[bytes]: ...
 
@@ -32,6 +35,8 @@ class S3Reader(io.BufferedIOBase, abc.ABC):
 
     All bytes that one reader returns are of one version of the object: if it changes meanwhile, reading raises
     S3PreconditionFailedError. Not thread-safe.
+
+    Source: ``s3torchconnector.S3Reader``.
     """
 
     @property
@@ -94,6 +99,8 @@ class S3ReaderConstructorProtocol(Protocol):
         key: Its key.
         get_object_info: Gives something with its ``size`` in bytes; may send a HEAD request.
         get_stream: Gives bytes of it, see :class:`GetStreamCallable`.
+
+    Source: ``s3torchconnector.s3reader.S3ReaderConstructorProtocol``.
     """
 
     def __call__(
@@ -103,7 +110,10 @@ class S3ReaderConstructorProtocol(Protocol):
 
 @runtime_checkable
 class DCPS3ReaderConstructorProtocol(Protocol):
-    """Makes a reader of a checkpoint's object, and is told beforehand which ranges a load plan will read."""
+    """Makes a reader of a checkpoint's object, and is told beforehand which ranges a load plan will read.
+
+    Source: ``s3torchconnector.s3reader.DCPS3ReaderConstructorProtocol``.
+    """
 
     _item_ranges_by_file: dict[str, list[ItemRange]]
 

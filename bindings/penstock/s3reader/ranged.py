@@ -25,6 +25,8 @@ class RangedS3Reader(WindowedS3Reader):
     Raises:
         ValueError: buffer_size is negative.
         TypeError: It is neither an int nor None.
+
+    Source: ``s3torchconnector.s3reader.RangedS3Reader``.
     """
 
     def __init__(

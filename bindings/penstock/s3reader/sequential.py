@@ -14,6 +14,8 @@ class SequentialS3Reader(WindowedS3Reader):
 
     Received blocks are kept (never joined or copied again), so seeking back is free and memory grows to what was read. A
     ``read()`` of everything goes straight into its result. Arguments as in :class:`S3ReaderConstructorProtocol`.
+
+    Source: ``s3torchconnector.s3reader.SequentialS3Reader``.
     """
 
     _stream: Iterator[bytes] | None = None
