@@ -60,7 +60,7 @@ struct Options {
   std::string retry_mode;  // empty: as the environment says
   double attempt_timeout = 0;
   double operation_timeout = 0;
-  std::uint64_t low_speed_limit = 0;
+  std::optional<std::uint64_t> low_speed_limit;
   std::map<std::string, bool> flags;
 };
 
@@ -108,7 +108,10 @@ PyClient MakeClient(Options options) {
   config.retry_mode = ModeOf(options.retry_mode);
   config.attempt_timeout = Milliseconds(options.attempt_timeout);
   config.operation_timeout = Milliseconds(options.operation_timeout);
-  config.low_speed_bytes_per_second = options.low_speed_limit;
+  if (options.low_speed_limit.has_value()) {
+    config.low_speed_bytes_per_second = *options.low_speed_limit;
+    config.low_speed_time = std::chrono::seconds(5);
+  }
   if (!options.access_key_id.empty()) {
     config.credentials = std::make_shared<StaticCredentials>(
         Credentials{options.access_key_id, options.secret_access_key, options.session_token, std::nullopt});
@@ -306,7 +309,7 @@ void BindClient(py::module_& module) {
                          int max_attempts, bool requester_pays, std::string user_agent, std::string access_key_id,
                          std::string secret_access_key, std::string session_token, std::optional<std::uint64_t> memory_limit,
                          std::string retry_mode, double attempt_timeout, double operation_timeout,
-                         std::uint64_t low_speed_limit, std::map<std::string, bool> flags) {
+                         std::optional<std::uint64_t> low_speed_limit, std::map<std::string, bool> flags) {
                return MakeClient({std::move(region), std::move(endpoint), force_path_style, unsigned_, std::move(profile),
                                   max_attempts, requester_pays, std::move(user_agent), std::move(access_key_id),
                                   std::move(secret_access_key), std::move(session_token), memory_limit,
@@ -317,7 +320,7 @@ void BindClient(py::module_& module) {
              "profile"_a = "", "max_attempts"_a = 10, "requester_pays"_a = false, "user_agent"_a = "",
              "access_key_id"_a = "", "secret_access_key"_a = "", "session_token"_a = "",
              "memory_limit"_a = py::none(), "retry_mode"_a = "", "attempt_timeout"_a = 0.0, "operation_timeout"_a = 0.0,
-             "low_speed_limit"_a = 0, "flags"_a = std::map<std::string, bool>());
+             "low_speed_limit"_a = py::none(), "flags"_a = std::map<std::string, bool>());
   client
       .def("read", [](const PyClient& self, Text<"bucket"> bucket, Text<"key"> key, Named<"start", std::uint64_t> start,
                       Named<"end", std::optional<std::uint64_t>> end, Named<"size", std::optional<std::uint64_t>> size,

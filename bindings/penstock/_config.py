@@ -33,7 +33,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "retry_mode": _OPTIONAL_TEXT,
     "attempt_timeout": (int, float, NoneType),
     "operation_timeout": (int, float, NoneType),
-    "low_speed_limit": _NUMBER,
+    "low_speed_limit": (int, NoneType),
 }
 # What is true, false, or left to the environment and the profile (None).
 _FLAGS = (
@@ -98,11 +98,12 @@ class S3ClientConfig:
             ``AWS_RETRY_MODE``, the profile's ``retry_mode``, ``"standard"`` where ``AWS_NEW_RETRIES_2026`` is true, else
             ``"tuned"``. Checked by :meth:`validate`.
         attempt_timeout: Seconds that one attempt of a request may take to its last byte; then it is tried again, a read from the
-            byte reached. None: no limit but 30 s without a byte.
+            byte reached. None: a read is bounded by ``low_speed_limit``, a write by 15 minutes and 1 s per KiB of its body. An
+            attempt always fails after 30 s without progress (no byte sent, no complete response head, no byte of a body).
         operation_timeout: Seconds that one request may take with all its attempts and waits. None: no limit.
-        low_speed_limit: Bytes a second, on average over 5 s, below which the answer to a read is given up, as is one that
-            stands still or does not begin for 5 s; it is tried again, an object from the byte reached. Writes are not held
-            to it: S3 may take long over one. 0: no limit.
+        low_speed_limit: Bytes per second. An attempt to read fails when its response brings less on average over 5 s, or no byte
+            for 5 s; it is retried, an object from the byte reached. Writes are exempt: S3 may need minutes for one. None: 1024
+            bytes per second over 30 s. 0: no limit.
         hedge_reads: Ask a second time for an object or range whose first byte is later than nearly all before it, for two of a
             hundred at the most; the first answer counts. None: ``PENSTOCK_HEDGE_READS`` (``true`` or ``false``), else True.
 
@@ -135,7 +136,7 @@ class S3ClientConfig:
     retry_mode: str | None = None
     attempt_timeout: float | None = None
     operation_timeout: float | None = None
-    low_speed_limit: int = 0
+    low_speed_limit: int | None = None
     hedge_reads: bool | None = None
 
     def __post_init__(self) -> None:
@@ -184,5 +185,7 @@ class S3ClientConfig:
             seconds = getattr(self, name)
             if seconds is not None and not 0 < seconds < 1e9:
                 raise S3InvalidArgumentError(f"{name} is {seconds}; it takes None (no limit) or a number of seconds above 0")
-        if not 0 <= self.low_speed_limit < 2**63:
-            raise S3InvalidArgumentError(f"low_speed_limit is {self.low_speed_limit}; it takes 0 (none) or bytes per second")
+        if self.low_speed_limit is not None and not 0 <= self.low_speed_limit < 2**63:
+            raise S3InvalidArgumentError(
+                f"low_speed_limit is {self.low_speed_limit}; it takes None (1024), 0 (no limit) or bytes per second"
+            )

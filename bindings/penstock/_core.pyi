@@ -54,7 +54,7 @@ class Client:
         retry_mode: str = "",
         attempt_timeout: float = 0.0,
         operation_timeout: float = 0.0,
-        low_speed_limit: int = 0,
+        low_speed_limit: int | None = None,
         flags: dict[str, bool] = {},
     ) -> None: ...
     def read(

@@ -178,6 +178,69 @@ TEST_P(CurlFailure, IdleTimeoutEndsAStalledBody) {
   EXPECT_TRUE(Has(result.error(), "no byte moved for 50 ms")) << result.error().message;
 }
 
+// Sends `start`, then `piece` again and again for as long as the client listens.
+RawServer::Script Dripping(std::string start, std::string piece) {
+  return [start = std::move(start), piece = std::move(piece)](RawConnection& connection) {
+    connection.ReadHead();
+    if (!start.empty()) connection.Send(start);
+    while (connection.Send(piece)) std::this_thread::sleep_for(milliseconds(20));
+  };
+}
+
+// Symptom: a server that sent a byte of its head, or 100 Continue, now and then held a request for ever.
+TEST_P(CurlFailure, OnlyTheEndOfTheHeadAndBytesOfTheBodyRestartTheIdleTimeout) {
+  const std::string chunk = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n";
+  struct Case {
+    const char* what;
+    std::string start;
+    std::string piece;
+    const char* message;
+  };
+  for (const auto& [what, start, piece, message] : {
+           Case{"interim responses", "", "HTTP/1.1 103 Early Hints\r\n\r\n", "interim responses or an unfinished head for 200 ms"},
+           Case{"a header value", "HTTP/1.1 200 OK\r\nName: ", "v", "interim responses or an unfinished head for 200 ms"},
+           Case{"headers", "HTTP/1.1 200 OK\r\n", "A: b\r\n", "interim responses or an unfinished head for 200 ms"},
+           Case{"a chunk extension", chunk + "1;", "e", "for 200 ms (idle_timeout)"},  // which libcurl keeps to itself
+           Case{"trailers", chunk + "0\r\n", "A: b\r\n", "no byte of the body for 200 ms"},
+       }) {
+    RawServer server(Dripping(start, piece));
+    Request request = server.Get();
+    request.idle_timeout = milliseconds(200);
+    Call call;
+    const Result<Outcome> result = call.Start(*transport_, request).Wait();
+    ASSERT_FALSE(result.ok()) << what;
+    EXPECT_EQ(result.error().kind, ErrorKind::kTimeout) << what;
+    EXPECT_TRUE(Has(result.error(), message)) << what << ": " << result.error().message;
+  }
+}
+
+TEST_P(CurlFailure, ABodyThatComesSteadilyIsNotIdle) {
+  RawServer server([](RawConnection& connection) {
+    connection.ReadHead();
+    connection.Send("HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\n");
+    for (int i = 0; i < 20; ++i) {
+      std::this_thread::sleep_for(milliseconds(50));
+      connection.Send("x");
+    }
+  });
+  Request request = server.Get();
+  request.idle_timeout = milliseconds(500);
+  Call call;
+  const Result<Outcome> result = call.Start(*transport_, request).Wait();
+  ASSERT_TRUE(result.ok()) << result.error().message;
+  EXPECT_EQ(result->body_bytes, 20u);
+}
+
+TEST_P(CurlFailure, EndlessInterimResponsesAreRefused) {
+  const Error error = ErrorOf([](RawConnection& connection) {
+    connection.ReadHead();
+    while (connection.Send("HTTP/1.1 100 Continue\r\n\r\n")) {
+    }
+  });
+  EXPECT_EQ(error.kind, ErrorKind::kUnavailable);
+  EXPECT_TRUE(Has(error, "more than 32 interim responses")) << error.message;
+}
+
 TEST_P(CurlFailure, CancelEndsARequestInItsBody) {
   RawServer server([](RawConnection& connection) {
     connection.ReadHead();

@@ -117,7 +117,7 @@ DirectExchange::Step DirectExchange::Receive(DirectSocket& socket, MutableByteVi
     if (got.kind == IoResult::Kind::kClosed && framer_.OnClosed()) return Step::kDone;
     if (!got.moved()) return Cut(got.reason);
     turn += got.count;
-    transfer_->Touch();
+    transfer_->OnArrival();
     if (direct != 0) {
       if (Result<void> result = framer_.Received(*transfer_, got.count); !result.ok()) return Step::kFailed;
     } else if (const Step step = Consume(into.first(got.count)); step != Step::kReceive) {

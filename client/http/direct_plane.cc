@@ -164,7 +164,7 @@ void DirectPlane::OnDone(DirectConnection& connection) {
     if (transfer->direct != nullptr) transfer->direct->expects = false;
     return;
   }
-  last_done_ = transfer->last_activity;
+  last_done_ = transfer->arrived;
   Outcome outcome = connection.exchange.TakeOutcome();
   outcome.connection_reused = connection.reused;
   transfer->direct = nullptr;
@@ -172,7 +172,7 @@ void DirectPlane::OnDone(DirectConnection& connection) {
   connection.socket->SetLowWater(1);
   if (connection.exchange.keeps_connection() && IsSilent(*connection.socket)) {
     Watch(connection, EPOLLIN);
-    if (auto longest_idle = pool_.PutIdle(connection, transfer->last_activity); longest_idle != nullptr) Retire(std::move(longest_idle));
+    if (auto longest_idle = pool_.PutIdle(connection, transfer->arrived); longest_idle != nullptr) Retire(std::move(longest_idle));
   } else {
     Drop(connection);
   }

@@ -13,25 +13,27 @@
 namespace penstock::http {
 namespace {
 
-// The transfer that a callback is for; bytes move when there is one.
-Transfer& Moving(void* slot) {
-  Transfer& transfer = *static_cast<EasySlot*>(slot)->transfer;
-  transfer.Touch();
-  return transfer;
+Transfer& TransferOf(void* slot) { return *static_cast<EasySlot*>(slot)->transfer; }
+
+// The transfer whose received bytes libcurl hands over.
+Transfer& Receiving(void* slot) {
+  TransferOf(slot).OnArrival();
+  return TransferOf(slot);
 }
 
 std::size_t HeaderCallback(char* data, std::size_t size, std::size_t count, void* slot) {
   const std::size_t bytes = size * count;
-  return Moving(slot).OnHeadLine({data, bytes}) ? bytes : CURL_WRITEFUNC_ERROR;
+  return Receiving(slot).OnHeadLine({data, bytes}) ? bytes : CURL_WRITEFUNC_ERROR;
 }
 
 std::size_t WriteCallback(char* data, std::size_t size, std::size_t count, void* slot) {
   const std::size_t bytes = size * count;
-  return Moving(slot).OnBody(AsBytes({data, bytes})) ? bytes : CURL_WRITEFUNC_ERROR;
+  return Receiving(slot).OnBody(AsBytes({data, bytes})) ? bytes : CURL_WRITEFUNC_ERROR;
 }
 
 std::size_t ReadCallback(char* data, std::size_t size, std::size_t count, void* slot) {
-  Transfer& transfer = Moving(slot);
+  Transfer& transfer = TransferOf(slot);
+  transfer.Touch();
   const auto sent = transfer.OnSend({reinterpret_cast<std::byte*>(data), size * count});
   if (transfer.sent == UploadSize(transfer.request_body)) static_cast<EasySlot*>(slot)->took_all = true;
   return sent.value_or(CURL_READFUNC_ABORT);

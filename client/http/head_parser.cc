@@ -37,6 +37,7 @@ Result<void> HeadParser::Add(std::string_view line) {
   if (complete_) return Ok();
   if (line.empty()) {
     complete_ = true;
+    if (head_.status < 200 && ++interim_heads_ > kMaxInterimHeads) return Malformed("more than 32 interim responses");
     return Ok();
   }
   bytes_ += line.size();

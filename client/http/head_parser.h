@@ -15,6 +15,8 @@ class HeadParser {
  public:
   // A head longer than this in total is refused.
   static constexpr std::size_t kMaxHeadBytes = 256 << 10;
+  // RFC 9110 §15.2 allows any number of interim (1xx) responses before the final one. More than this are refused.
+  static constexpr int kMaxInterimHeads = 32;
 
   // One line with or without its line end. kUnavailable when it is not part of an HTTP/1.x head.
   Result<void> Add(std::string_view line);
@@ -29,6 +31,7 @@ class HeadParser {
 
   ResponseHead head_;
   std::size_t bytes_ = 0;
+  int interim_heads_ = 0;
   bool started_ = false;
   bool complete_ = false;
 };

@@ -15,12 +15,14 @@ bool Transfer::Fail(Error why) {
 }
 
 bool Transfer::OnHeadLine(std::string_view line) {
-  if (line.starts_with("HTTP/")) first_byte = last_activity;
+  if (line.starts_with("HTTP/")) first_byte = arrived;
+  const bool had_head = head.complete();
   if (Result<void> added = head.Add(line); !added.ok()) {
     Error why = std::move(added).error();
     why.message = Authority(request.endpoint) + ": " + why.message;
     return Fail(std::move(why));
   }
+  if (!had_head && head.complete()) last_activity = arrived;
   return true;
 }
 
@@ -58,6 +60,7 @@ bool Transfer::OnReceived(std::size_t count) { return Commit(count); }
 bool Transfer::Commit(std::size_t count) {
   if (Result<void> result = response_body->Commit(count); !result.ok()) return Fail(std::move(result).error());
   received += count;
+  last_activity = arrived;
   return true;
 }
 

@@ -49,12 +49,17 @@ struct Transfer : std::enable_shared_from_this<Transfer> {
   std::uint64_t received = 0;
   std::uint64_t sent = 0;      // since the last rewind
   MonotonicTime first_byte{};
-  MonotonicTime last_activity{};
+  MonotonicTime arrived{};        // when the bytes now being read arrived
+  MonotonicTime last_activity{};  // the idle timeout counts from here
   MonotonicTime last_look{};        // at what the system still holds of what was sent
   std::optional<int> unsent_bytes;  // what it held then
 
-  // Bytes have just moved. A plane says so before it tells what they are; nothing else here looks at the clock.
+  // A plane calls this when it has sent bytes of the request.
   void Touch() { last_activity = SystemClock().Monotonic(); }
+  // A plane calls this before it passes on received bytes. It does not restart the idle timeout by itself: only the end of
+  // the final head and bytes of the body do, so that a server cannot hold a request open with interim responses, or with a
+  // head, chunk extensions or trailers sent byte by byte.
+  void OnArrival() { arrived = SystemClock().Monotonic(); }
 
   // What a data plane tells it. Each returns false to abort, with `error` set.
   bool OnHeadLine(std::string_view line);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "client/s3/idle_timeout.h"
 #include "client/s3/wire_for_test.h"
 
 namespace penstock::s3 {
@@ -58,6 +59,23 @@ TEST(AttemptRequestTest, CarriesIdentityOfCallAndAttempt) {
   EXPECT_EQ(request.ca_bundle_path, "ca.pem");
 }
 
+TEST(AttemptRequestTest, EveryAttemptIsBoundedByDefault) {
+  using std::chrono::minutes;
+  const auto limit = [](Operation operation, std::uint64_t body_bytes, const ClientConfig& config) {
+    return AttemptTimeout(Info(operation), body_bytes, config);
+  };
+  ClientConfig config;
+  EXPECT_TRUE(HasSpeedFloor(Info(Operation::kGetObject), config));
+  EXPECT_EQ(limit(Operation::kGetObject, 0, config), minutes(0)) << "the floor bounds it";
+  EXPECT_EQ(limit(Operation::kDeleteObject, 0, config), minutes(15));
+  EXPECT_EQ(limit(Operation::kUploadPart, 60 * 1024, config), minutes(16));
+  config.attempt_timeout = minutes(2);
+  EXPECT_EQ(limit(Operation::kUploadPart, 60 * 1024, config), minutes(2));
+  config.attempt_timeout = minutes(0);
+  config.low_speed_bytes_per_second = 0;
+  EXPECT_EQ(limit(Operation::kUploadPart, 60 * 1024, config), minutes(0)) << "all limits are off";
+}
+
 TEST(AttemptRequestTest, AReadWithASpeedFloorMayBeIdleNoLongerThanItsTime) {
   ClientConfig config;
   config.low_speed_time = std::chrono::seconds(5);
@@ -66,6 +84,7 @@ TEST(AttemptRequestTest, AReadWithASpeedFloorMayBeIdleNoLongerThanItsTime) {
     wire.operation = operation;
     return MakeAttempt(wire, PathStyle(), config, {}).idle_timeout;
   };
+  config.low_speed_bytes_per_second = 0;
   EXPECT_EQ(idle(Operation::kGetObject), config.idle_timeout) << "without a floor";
   config.low_speed_bytes_per_second = 1;
   for (const Operation read : {Operation::kGetObject, Operation::kHeadObject, Operation::kListObjectsV2}) {

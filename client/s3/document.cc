@@ -72,6 +72,20 @@ Result<XmlDocument> ReadDocument(const WireResponse& response, std::string_view 
   return document;
 }
 
+Result<void> CheckNoDocument(const WireResponse& response) {
+  if (response.body.find_first_not_of(kWhitespace) == std::string::npos) return Ok();
+  const auto root = RootName(response.body);
+  if (root && *root == "Error") {
+    const auto document = XmlDocument::Parse(response.body);
+    if (document.ok()) return ReadErrorElement(response.head, document->root());
+  }
+  const bool is_page = root && (root->empty() || http::EqualsIgnoringCase(*root, "html"));
+  if (root && !is_page && *root != "Error") return Ok();
+  const std::string start = "the " + std::to_string(response.head.status) + " answer should have no body, but ";
+  if (!is_page) return Unreadable(start + "it holds an unfinished document");
+  return Error::Make(ErrorKind::kUnsupported, start + (root->empty() ? "it holds text that is no XML" : "it holds a web page"));
+}
+
 bool IsOfNoS3(const Error& error) {
   const bool success = error.http_status >= 200 && error.http_status < 300;
   return success && error.kind == ErrorKind::kUnsupported && error.code.empty();

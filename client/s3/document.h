@@ -20,6 +20,10 @@ inline constexpr std::string_view kXmlNamespace = "xmlns=\"http://s3.amazonaws.c
 // kUnsupported (IsOfNoS3). `also` is a name of the root that compatible servers use instead.
 Result<XmlDocument> ReadDocument(const WireResponse& response, std::string_view root, std::string_view also = {});
 
+// For an operation whose success has no document: the body is empty, white space or a document of a compatible server. A root
+// <Error> is that error; a body that is no XML, or an HTML page, is kUnsupported (IsOfNoS3).
+Result<void> CheckNoDocument(const WireResponse& response);
+
 // kUnavailable: the answer should hold a document of that root, but `why`.
 Error UnreadableDocument(const WireResponse& response, std::string_view root, std::string_view why);
 

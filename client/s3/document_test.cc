@@ -2,6 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include "client/s3/verbs/abort_multipart_upload.h"
+#include "client/s3/verbs/create_bucket.h"
+#include "client/s3/verbs/delete_bucket.h"
+#include "client/s3/verbs/delete_object.h"
+#include "client/s3/verbs/put_object.h"
+#include "client/s3/verbs/rename_object.h"
+#include "client/s3/verbs/upload_part.h"
 #include "client/s3/wire_for_test.h"
 
 namespace penstock::s3 {
@@ -46,6 +53,38 @@ TEST(DocumentTest, AnErrorRootIsThatError) {
   ASSERT_FALSE(document.ok());
   EXPECT_EQ(document.error().code, "NoSuchBucket");
   EXPECT_EQ(document.error().kind, ErrorKind::kNotFound);
+}
+
+TEST(DocumentTest, WhereNoDocumentBelongsAnErrorIsOneAndAPageIsOfNoS3) {
+  for (const char* body : {"", " \r\n", "<CreateBucketResponse/>"}) EXPECT_TRUE(CheckNoDocument(Answer(body)).ok()) << body;
+  const auto error = CheckNoDocument(Answer("<?xml version=\"1.0\"?>\n<Error><Code>AccessDenied</Code></Error>"));
+  ASSERT_FALSE(error.ok());
+  EXPECT_EQ(error.error().code, "AccessDenied");
+  EXPECT_EQ(error.error().kind, ErrorKind::kAccessDenied);
+  const auto slow = CheckNoDocument(Answer("<Error><Code>InternalError</Code></Error>"));
+  EXPECT_EQ(slow.error().kind, ErrorKind::kUnavailable) << "retried";
+  for (const char* body : {"<!DOCTYPE html><html><br>", "<HTML>", "Welcome"}) {
+    auto page = CheckNoDocument(Answer(body));
+    ASSERT_FALSE(page.ok()) << body;
+    page.error().http_status = 200;
+    EXPECT_TRUE(IsOfNoS3(page.error())) << page.error().message;
+  }
+  for (const char* body : {"<Error><Code>x", "<Err", "<!-- "}) {
+    EXPECT_EQ(CheckNoDocument(Answer(body)).error().kind, ErrorKind::kUnavailable) << body;
+  }
+}
+
+// Symptom: a 200 with an <Error> document counted as done.
+TEST(DocumentTest, EveryOperationWithoutADocumentLooksForAnError) {
+  const WireResponse answer = Answer("<Error><Code>InternalError</Code></Error>", {{"ETag", "\"e\""}, {"Content-Length", "41"}});
+  const auto code_of = [](const auto& result) { return result.ok() ? std::string("done") : result.error().code; };
+  EXPECT_EQ(code_of(ParseResponse(AbortMultipartUploadRequest{}, answer)), "InternalError");
+  EXPECT_EQ(code_of(ParseResponse(CreateBucketRequest{}, answer)), "InternalError");
+  EXPECT_EQ(code_of(ParseResponse(DeleteBucketRequest{}, answer)), "InternalError");
+  EXPECT_EQ(code_of(ParseResponse(DeleteObjectRequest{}, answer)), "InternalError");
+  EXPECT_EQ(code_of(ParseResponse(PutObjectRequest{}, answer)), "InternalError");
+  EXPECT_EQ(code_of(ParseResponse(RenameObjectRequest{}, answer)), "InternalError");
+  EXPECT_EQ(code_of(ParseResponse(UploadPartRequest{}, answer)), "InternalError");
 }
 
 TEST(DocumentTest, NumbersAreWholeAndPresent) {

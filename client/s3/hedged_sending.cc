@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "client/s3/flight.h"
+#include "client/s3/idle_timeout.h"
 
 namespace penstock::s3 {
 
@@ -15,7 +16,8 @@ Result<http::Request> Flight::MakeRequest(int attempt) const {
 }
 
 Deadline Flight::AttemptDeadline() const {
-  const auto limit = state_->config.client.attempt_timeout;
+  const std::uint64_t body_bytes = call_.request.source == nullptr ? 0 : call_.request.source->size();
+  const auto limit = AttemptTimeout(info_, body_bytes, state_->config.client);
   if (limit.count() == 0) return call_.options.deadline;
   return call_.options.deadline.Min(Deadline::After(clock(), limit));
 }

@@ -1,9 +1,11 @@
-// What a speed floor (ClientConfig::low_speed_bytes_per_second) holds for, and how long a request may be silent with one.
+// The time limits of one attempt that follow from its operation: which operations the speed floor
+// (ClientConfig::low_speed_bytes_per_second) applies to, the idle timeout, and the limit of a write.
 #ifndef PENSTOCK_CLIENT_S3_IDLE_TIMEOUT_H_
 #define PENSTOCK_CLIENT_S3_IDLE_TIMEOUT_H_
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 
 #include "client/s3/operations.h"
 #include "penstock/client.h"
@@ -19,6 +21,16 @@ inline bool HasSpeedFloor(const OperationInfo& info, const ClientConfig& config)
 // How long no byte may move: what stands still, or does not begin, is slower than any floor.
 inline std::chrono::milliseconds IdleTimeout(const OperationInfo& info, const ClientConfig& config) {
   return HasSpeedFloor(info, config) ? std::min(config.idle_timeout, config.low_speed_time) : config.idle_timeout;
+}
+
+// The limit of one attempt from its start to its last byte; zero: none. The speed floor bounds reads. A write, whose
+// answer S3 may delay by minutes (AWS: "Processing of a CompleteMultipartUpload request could take several minutes to
+// finalize"), has 15 minutes and the time that the floor gives its body.
+inline std::chrono::milliseconds AttemptTimeout(const OperationInfo& info, std::uint64_t body_bytes, const ClientConfig& config) {
+  constexpr std::chrono::minutes kWrite{15};
+  const std::uint64_t floor = config.low_speed_bytes_per_second;
+  if (config.attempt_timeout.count() != 0 || floor == 0 || info.retry_class == RetryClass::kRead) return config.attempt_timeout;
+  return kWrite + std::chrono::seconds(body_bytes / floor);
 }
 
 }  // namespace penstock::s3

@@ -150,12 +150,11 @@ TEST_P(DownloadTest, OneFailedPartFailsTheDownloadAfterAllEnded) {
   EXPECT_LT(store.count("GetObject"), 20u);
 }
 
-TEST_P(DownloadTest, BrokenPartsAreResumed) {
+TEST_P(DownloadTest, PartsThatTheStoreRetriesAreWhole) {
   const Bytes content = MakeContent(95);
   Put(*inner_, content);
   FaultyObjectStore store(inner_, [](const CallPoint& point) -> std::optional<Fault> {
-    // No more in all than one piece survives: they may all hit the same.
-    if (point.ordinal % 2 == 0 && point.ordinal < 10) return MakeFault(ErrorKind::kUnavailable, Fault::Moment::kMidBody, 3);
+    if (point.ordinal % 2 == 0) return MakeFault(ErrorKind::kUnavailable, Fault::Moment::kRetried, 3);
     return std::nullopt;
   });
   const Downloaded got = DownloadFrom(store, Request());

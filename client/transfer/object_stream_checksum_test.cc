@@ -62,9 +62,9 @@ TEST_P(ObjectStreamChecksumTest, AFlippedBitAnywhereKeepsTheLastBlockBack) {
   }
 }
 
-TEST_P(ObjectStreamChecksumTest, ResumedBlocksCountOnce) {
+TEST_P(ObjectStreamChecksumTest, RetriedBlocksCountOnce) {
   store_ = std::make_shared<ChecksummedStore>(inner_, Crc64Text(content_), [](const CallPoint& point) -> std::optional<Fault> {
-    if (point.ordinal % 2 == 0 && point.ordinal < 10) return MakeFault(ErrorKind::kUnavailable, Fault::Moment::kMidBody, 3);
+    if (point.ordinal % 2 == 0) return MakeFault(ErrorKind::kUnavailable, Fault::Moment::kRetried, 3);
     return std::nullopt;
   });
   const auto stream = Open();

@@ -12,13 +12,6 @@
 namespace penstock::transfer {
 namespace {
 
-// For a store that does not try again by itself: how often a range that makes progress is asked again.
-constexpr int kMaxResumes = 5;
-
-bool IsTransient(ErrorKind kind) {
-  return kind == ErrorKind::kUnavailable || kind == ErrorKind::kThrottled || kind == ErrorKind::kTimeout;
-}
-
 Error Changed(std::string what) {
   return Error::Make(ErrorKind::kPreconditionFailed, "the object changed while it was read: " + std::move(what) +
                                                          "; read it again from the start");
@@ -49,13 +42,10 @@ class Landing {
     }
   }
 
-  void Seek(std::uint64_t position) {
-    if (!pieces_.empty()) {
-      index_ = 0;
-      while (position >= pieces_[index_].size() && index_ + 1 < pieces_.size()) position -= pieces_[index_++].size();
-      here_ = pieces_[index_];
-    }
-    filled_ = position;
+  void Restart() {
+    index_ = 0;
+    if (!pieces_.empty()) here_ = pieces_.front();
+    filled_ = 0;
   }
 
  private:
@@ -66,18 +56,17 @@ class Landing {
   std::uint64_t size_ = 0;
 };
 
-// Sink and state of one fetch. Its calls follow one another, so no two threads are in it at once; the store's
-// completion orders them.
+// Sink and state of one fetch. The store calls it from one thread at a time.
 class RangeFetch final : public BodySink, public std::enable_shared_from_this<RangeFetch> {
  public:
   RangeFetch(ObjectStore& store, RangeFetchSpec spec, Callback<RangeFetched> done)
       : store_(store), spec_(std::move(spec)), done_(std::move(done)), pinned_(spec_.etag) {}
 
-  void Ask() {
+  void Start() {
     GetObjectRequest request;
     request.bucket = spec_.bucket;
     request.key = spec_.key;
-    request.range = Remaining();
+    request.range = Wanted();
     request.if_match = pinned_;
     request.version_id = spec_.version_id;
     request.sink = this;
@@ -88,9 +77,9 @@ class RangeFetch final : public BodySink, public std::enable_shared_from_this<Ra
   }
 
   Result<void> Begin(const ObjectMetadata& metadata, std::optional<std::uint64_t> body_length) override {
-    Count(-static_cast<std::int64_t>(position_ - base_));
-    position_ = base_;
-    target_.Seek(base_);
+    Count(-static_cast<std::int64_t>(position_));
+    position_ = 0;
+    target_.Restart();
     if (pinned_ && metadata.etag != *pinned_) {
       return Changed("ETag " + metadata.etag.value + " instead of " + pinned_->value);
     }
@@ -99,12 +88,12 @@ class RangeFetch final : public BodySink, public std::enable_shared_from_this<Ra
     } else if (metadata.size != metadata_.size) {
       return Changed(std::to_string(metadata.size) + " bytes instead of " + std::to_string(metadata_.size));
     }
-    if (body_length && *body_length != length_ - base_) {
-      return Error::Make(ErrorKind::kDataLoss, "a range of " + std::to_string(length_ - base_) +
+    if (body_length && *body_length != length_) {
+      return Error::Make(ErrorKind::kDataLoss, "a range of " + std::to_string(length_) +
                                                    " bytes was answered with " + std::to_string(*body_length) +
                                                    " bytes");
     }
-    crc_value_ = crc_at_base_;
+    crc_value_ = 0;
     enough_ = false;
     return Advance();
   }
@@ -126,12 +115,10 @@ class RangeFetch final : public BodySink, public std::enable_shared_from_this<Ra
   }
 
  private:
-  // A whole object is asked for as one: then its checksum comes along, and an empty one is no bad range.
-  std::optional<RangeRequest> Remaining() const {
-    const std::uint64_t begin = spec_.range.begin + base_;
-    if (placed_) return RangeRequest{begin, spec_.range.begin + length_, {}};
-    if (spec_.range.end != UINT64_MAX) return RangeRequest{begin, spec_.range.end, {}};
-    if (begin > 0) return RangeRequest{begin, {}, {}};
+  // A whole object is requested without a range: then its checksum comes along, and an empty object is no invalid range.
+  std::optional<RangeRequest> Wanted() const {
+    if (spec_.range.end != UINT64_MAX) return RangeRequest{spec_.range.begin, spec_.range.end, {}};
+    if (spec_.range.begin > 0) return RangeRequest{spec_.range.begin, {}, {}};
     return std::nullopt;
   }
 
@@ -176,19 +163,7 @@ class RangeFetch final : public BodySink, public std::enable_shared_from_this<Ra
       return Fail(Error::Make(ErrorKind::kDataLoss, "only " + std::to_string(position_) + " of " +
                                                         std::to_string(length_) + " bytes arrived"));
     }
-    if (!MayResume(result.error())) return Fail(std::move(result).error());
-    ++resumes_;
-    // All bytes here, and yet an error: what was wrong is unknown, so none of them counts.
-    const bool anew = position_ == length_;
-    base_ = anew ? 0 : position_;
-    crc_at_base_ = anew ? 0 : crc_value_;
-    Ask();
-  }
-
-  bool MayResume(const Error& error) const {
-    // A store that counts attempts, as the Client does, has gone on from the byte reached by itself, and given up.
-    return error.attempts == 0 && IsTransient(error.kind) && placed_ && pinned_ && position_ > base_ && resumes_ < kMaxResumes &&
-           !spec_.call.cancel.stop_requested() && !spec_.call.deadline.Passed(SystemClock());
+    Fail(std::move(result).error());
   }
 
   void Succeed() {
@@ -208,21 +183,18 @@ class RangeFetch final : public BodySink, public std::enable_shared_from_this<Ra
   bool placed_ = false;
   Landing target_;
   std::uint64_t length_ = 0;
-  std::uint64_t base_ = 0;      // where the current request starts, within the range
   std::uint64_t position_ = 0;  // bytes in place, within the range
   std::uint64_t granted_ = 0;   // how far Window() may go
   bool enough_ = false;         // the asker wants no more than what is here
   Crc crc_ = Crc::kNone;
   std::uint64_t crc_value_ = 0;  // of the bytes in place
-  std::uint64_t crc_at_base_ = 0;
-  int resumes_ = 0;
   ObjectMetadata metadata_;
 };
 
 }  // namespace
 
 void StartRangeFetch(ObjectStore& store, RangeFetchSpec spec, Callback<RangeFetched> done) {
-  std::make_shared<RangeFetch>(store, std::move(spec), std::move(done))->Ask();
+  std::make_shared<RangeFetch>(store, std::move(spec), std::move(done))->Start();
 }
 
 std::optional<ObjectMetadata> BeyondTheEnd(const Error& error) {

@@ -1,7 +1,7 @@
-// One byte range of one object into memory, pinned to one ETag, resumed where a response broke off.
+// One byte range of one object into memory, pinned to one ETag.
 //
-// The building stone of Download and ObjectStream. It knows one range; who plans the ranges and owns the memory is
-// theirs.
+// Download, ObjectStream and RangeReader are built on it: they plan the ranges and own the memory. The store retries, and
+// resumes a response body that broke off; this does not.
 #ifndef PENSTOCK_CLIENT_TRANSFER_RANGE_FETCH_H_
 #define PENSTOCK_CLIENT_TRANSFER_RANGE_FETCH_H_
 
@@ -49,9 +49,8 @@ struct RangeFetched {
 };
 
 // Asynchronous. Succeeds only when every byte of the clipped range arrived from one version of the object:
-// kPreconditionFailed when it changed, kDataLoss when a response is shorter or longer than the range. After a transient
-// failure that had delivered bytes it asks again from the byte reached, a few times, unless the store has tried again by
-// itself. `store` outlives the completion.
+// kPreconditionFailed when it changed, kDataLoss when a response is shorter or longer than the range. `store` outlives the
+// completion.
 void StartRangeFetch(ObjectStore& store, RangeFetchSpec spec, Callback<RangeFetched> done);
 
 // S3 answers a range that starts at or beyond the end, as any range of an empty object, with 416. Then the metadata

@@ -70,67 +70,12 @@ TEST_F(RangeFetchTest, AsksForTheVersionThatIsMeant) {
   EXPECT_EQ(other.result.error().code, "NoSuchVersion");
 }
 
-TEST_F(RangeFetchTest, ResumesFromTheByteReachedUnderTheSameETag) {
-  std::vector<RangeRequest> ranges;
-  FaultyObjectStore store(inner_, [&](const CallPoint& point) -> std::optional<Fault> {
-    ranges.push_back(*point.range);
-    if (point.ordinal < 2) return MakeFault(ErrorKind::kUnavailable, Fault::Moment::kMidBody, 20);
-    return std::nullopt;
-  });
-  const Fetch fetch = FetchFrom(store, Range(10, 90));
-  ASSERT_TRUE(fetch.result.ok());
-  EXPECT_EQ(fetch.bytes, Slice(content_, 10, 90));
-  EXPECT_EQ(fetch.placements, 1);
-  ASSERT_EQ(ranges.size(), 3u);
-  EXPECT_EQ(ranges[1].begin, 30u);
-  EXPECT_EQ(ranges[2].begin, 50u);
-  EXPECT_EQ(ranges[2].end, 90u);
-}
-
-TEST_F(RangeFetchTest, GivesUpWithoutProgress) {
-  FaultyObjectStore store(inner_, [](const CallPoint&) { return MakeFault(ErrorKind::kUnavailable); });
-  EXPECT_EQ(FetchFrom(store, Range(0, 50)).result.error().kind, ErrorKind::kUnavailable);
-  EXPECT_EQ(store.count("GetObject"), 1u);
-}
-
-TEST_F(RangeFetchTest, ResumesABoundedNumberOfTimes) {
+TEST_F(RangeFetchTest, LeavesRetriesToTheStore) {
   FaultyObjectStore store(inner_, [](const CallPoint&) {
-    return MakeFault(ErrorKind::kUnavailable, Fault::Moment::kMidBody, 1);
-  });
-  EXPECT_FALSE(FetchFrom(store, Range(0, 50)).result.ok());
-  EXPECT_EQ(store.count("GetObject"), 6u);
-}
-
-TEST_F(RangeFetchTest, DoesNotResumeWhereTheStoreHasTriedAgainByItself) {
-  FaultyObjectStore store(inner_, [](const CallPoint&) {
-    Fault fault = MakeFault(ErrorKind::kUnavailable, Fault::Moment::kMidBody, 10);
-    fault.error.attempts = 10;
-    return fault;
+    return MakeFault(ErrorKind::kUnavailable, Fault::Moment::kMidBody, 10);
   });
   EXPECT_EQ(FetchFrom(store, Range(0, 50)).result.error().kind, ErrorKind::kUnavailable);
   EXPECT_EQ(store.count("GetObject"), 1u);
-}
-
-TEST_F(RangeFetchTest, DoesNotResumeWhatWillNotGetBetter) {
-  FaultyObjectStore store(inner_, [](const CallPoint&) {
-    return MakeFault(ErrorKind::kAccessDenied, Fault::Moment::kMidBody, 10);
-  });
-  EXPECT_EQ(FetchFrom(store, Range(0, 50)).result.error().kind, ErrorKind::kAccessDenied);
-  EXPECT_EQ(store.count("GetObject"), 1u);
-}
-
-TEST_F(RangeFetchTest, ErrorAfterTheLastByteFetchesAllAgain) {
-  std::vector<RangeRequest> ranges;
-  FaultyObjectStore store(inner_, [&](const CallPoint& point) -> std::optional<Fault> {
-    ranges.push_back(*point.range);
-    if (point.ordinal == 0) return MakeFault(ErrorKind::kUnavailable, Fault::Moment::kMidBody, 50);
-    return std::nullopt;
-  });
-  const Fetch fetch = FetchFrom(store, Range(0, 50));
-  ASSERT_TRUE(fetch.result.ok());
-  ASSERT_EQ(ranges.size(), 2u);
-  EXPECT_EQ(ranges[1].begin, 0u);
-  EXPECT_EQ(fetch.bytes, Slice(content_, 0, 50));
 }
 
 TEST_F(RangeFetchTest, ARetryBelowStartsTheBodyAgain) {
@@ -141,39 +86,6 @@ TEST_F(RangeFetchTest, ARetryBelowStartsTheBodyAgain) {
   ASSERT_TRUE(fetch.result.ok());
   EXPECT_EQ(fetch.bytes, content_);
   EXPECT_EQ(fetch.placements, 1);
-}
-
-TEST_F(RangeFetchTest, NeverMixesTwoVersions) {
-  // The object is replaced between the broken response and the resumption.
-  const Bytes other = MakeContent(100, 2);
-  FaultyObjectStore store(inner_, [&](const CallPoint& point) -> std::optional<Fault> {
-    if (point.ordinal == 0) return MakeFault(ErrorKind::kUnavailable, Fault::Moment::kMidBody, 20);
-    Put(*inner_, other);
-    return std::nullopt;
-  });
-  EXPECT_EQ(FetchFrom(store, Range(0, 100)).result.error().kind, ErrorKind::kPreconditionFailed);
-}
-
-// Remembers the If-Match of every GET.
-class IfMatchSpy final : public FaultyObjectStore {
- public:
-  using FaultyObjectStore::FaultyObjectStore;
-  void Start(GetObjectRequest request, Callback<ObjectMetadata> done) override {
-    sent.push_back(request.if_match);
-    FaultyObjectStore::Start(std::move(request), std::move(done));
-  }
-  std::vector<std::optional<ETag>> sent;
-};
-
-TEST_F(RangeFetchTest, ResumptionsCarryTheETagAsIfMatch) {
-  IfMatchSpy store(inner_, [](const CallPoint& point) -> std::optional<Fault> {
-    if (point.ordinal == 0) return MakeFault(ErrorKind::kUnavailable, Fault::Moment::kMidBody, 20);
-    return std::nullopt;
-  });
-  ASSERT_TRUE(FetchFrom(store, Range(0, 100)).result.ok());
-  ASSERT_EQ(store.sent.size(), 2u);
-  EXPECT_FALSE(store.sent[0].has_value());
-  EXPECT_EQ(store.sent[1], etag_);
 }
 
 TEST_F(RangeFetchTest, AnotherVersionThanThePinnedFails) {

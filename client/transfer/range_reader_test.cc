@@ -169,15 +169,15 @@ TEST_P(RangeReaderTest, WrongPiecesAndOptionsAreRefused) {
             ErrorKind::kInvalidArgument);
 }
 
-// Bodies that break off are resumed, in the middle of any piece.
-TEST_P(RangeReaderTest, AResumedRangeFillsItsPieces) {
+// The store's retry starts the body again after it broke off in the middle of any piece.
+TEST_P(RangeReaderTest, ARetriedRangeFillsItsPieces) {
   std::mt19937_64 random(3);
   for (int round = 0; round < 40; ++round) {
     const Bytes content = MakeContent(60'000, round);
     Put(*inner_, content);
     auto faulty = std::make_shared<FaultyObjectStore>(inner_, [cut = 1 + random() % 50'000, done = false](const CallPoint& point) mutable -> std::optional<Fault> {
       if (std::exchange(done, true) || point.operation != "GetObject") return std::nullopt;
-      return MakeFault(ErrorKind::kUnavailable, Fault::Moment::kMidBody, cut);
+      return MakeFault(ErrorKind::kUnavailable, Fault::Moment::kRetried, cut);
     });
     Bytes memory(60'000);
     const auto reader = RangeReader::Create(faulty, {});

@@ -47,15 +47,19 @@ struct ClientConfig {
   std::string user_agent;                                // prefix of the User-Agent header
   std::string ca_bundle_path;                            // empty: AWS_CA_BUNDLE, system store
   std::chrono::milliseconds connect_timeout{10'000};
-  std::chrono::milliseconds idle_timeout{30'000};        // no byte moved for that long: the attempt fails
-  // One attempt, from its start to its last byte; then it is tried again, a read from the byte reached. Zero: no limit.
+  // The attempt fails after this time without progress. Progress is a byte sent, the end of the response head or a byte
+  // of the response body; interim (1xx) responses and parts of a head are none.
+  std::chrono::milliseconds idle_timeout{30'000};
+  // One attempt, from its start to its last byte; then it is tried again, a read from the byte reached. Zero: reads are
+  // held to low_speed_bytes_per_second, writes to 15 minutes and the time their body takes at that speed.
   std::chrono::milliseconds attempt_timeout{0};
   // One call with all its attempts and waits; an earlier CallOptions::deadline wins. Zero: no limit.
   std::chrono::milliseconds operation_timeout{0};
-  // The answer to a read that brings fewer bytes a second, on average over low_speed_time, or no byte for that long, is given
-  // up and tried again, an object from the byte reached. Writes are not held to it: S3 may take long over one. 0: no floor.
-  std::uint64_t low_speed_bytes_per_second = 0;
-  std::chrono::milliseconds low_speed_time{5'000};
+  // An attempt to read fails when its response brings fewer bytes per second on average over low_speed_time, or no byte for
+  // that long. It is retried, an object from the byte reached. Writes are exempt: S3 may need minutes for one. Zero: no
+  // limit, and none for writes either.
+  std::uint64_t low_speed_bytes_per_second = 1024;
+  std::chrono::milliseconds low_speed_time{30'000};
   RetryMode retry_mode = RetryMode::kDefault;
   // GetObject asks a second time when its first byte is later than nearly all before it, at most two of a hundred; the
   // first answer counts. Never where answers take less than a millisecond, nor soon after the service asked to slow down.

@@ -1,5 +1,6 @@
 #include "client/s3/verbs/abort_multipart_upload.h"
 
+#include "client/s3/document.h"
 #include "client/s3/request_start.h"
 
 namespace penstock::s3 {
@@ -13,6 +14,9 @@ Result<WireRequest> BuildRequest(const AbortMultipartUploadRequest& request, con
   return wire;
 }
 
-Result<NoResponse> ParseResponse(const AbortMultipartUploadRequest&, const WireResponse&) { return NoResponse{}; }
+Result<NoResponse> ParseResponse(const AbortMultipartUploadRequest&, const WireResponse& response) {
+  PENSTOCK_TRY(CheckNoDocument(response));
+  return NoResponse{};
+}
 
 }  // namespace penstock::s3

@@ -64,6 +64,9 @@ Result<WireRequest> BuildRequest(const CreateBucketRequest& request, const Build
   return wire;
 }
 
-Result<NoResponse> ParseResponse(const CreateBucketRequest&, const WireResponse&) { return NoResponse{}; }
+Result<NoResponse> ParseResponse(const CreateBucketRequest&, const WireResponse& response) {
+  PENSTOCK_TRY(CheckNoDocument(response));
+  return NoResponse{};
+}
 
 }  // namespace penstock::s3

@@ -1,5 +1,6 @@
 #include "client/s3/verbs/delete_bucket.h"
 
+#include "client/s3/document.h"
 #include "client/s3/request_start.h"
 #include "client/s3/verbs/create_bucket.h"
 
@@ -10,6 +11,9 @@ Result<WireRequest> BuildRequest(const DeleteBucketRequest& request, const Build
   return StartBucketRequest(Operation::kDeleteBucket, request.bucket, context);
 }
 
-Result<NoResponse> ParseResponse(const DeleteBucketRequest&, const WireResponse&) { return NoResponse{}; }
+Result<NoResponse> ParseResponse(const DeleteBucketRequest&, const WireResponse& response) {
+  PENSTOCK_TRY(CheckNoDocument(response));
+  return NoResponse{};
+}
 
 }  // namespace penstock::s3

@@ -1,5 +1,6 @@
 #include "client/s3/verbs/delete_object.h"
 
+#include "client/s3/document.h"
 #include "client/s3/object_headers.h"
 #include "client/s3/request_start.h"
 
@@ -12,6 +13,9 @@ Result<WireRequest> BuildRequest(const DeleteObjectRequest& request, const Build
   return wire;
 }
 
-Result<NoResponse> ParseResponse(const DeleteObjectRequest&, const WireResponse&) { return NoResponse{}; }
+Result<NoResponse> ParseResponse(const DeleteObjectRequest&, const WireResponse& response) {
+  PENSTOCK_TRY(CheckNoDocument(response));
+  return NoResponse{};
+}
 
 }  // namespace penstock::s3

@@ -39,6 +39,7 @@ Result<WireRequest> BuildRequest(const PutObjectRequest& request, const BuildCon
 }
 
 Result<PutObjectResponse> ParseResponse(const PutObjectRequest&, const WireResponse& response) {
+  PENSTOCK_TRY(CheckNoDocument(response));
   PENSTOCK_TRY(CheckNamesObject(response.head));
   ObjectMetadata metadata = ReadMetadata(response.head);
   PutObjectResponse out{std::move(metadata.etag), std::move(metadata.version_id), {}};

@@ -6,6 +6,7 @@
 
 #include "base/dates.h"
 #include "client/http/uri.h"
+#include "client/s3/document.h"
 #include "client/s3/object_headers.h"
 #include "client/s3/request_start.h"
 #include "penstock/bucket_kind.h"
@@ -66,6 +67,9 @@ Result<WireRequest> BuildRequest(const RenameObjectRequest& request, const Build
   return wire;
 }
 
-Result<NoResponse> ParseResponse(const RenameObjectRequest&, const WireResponse&) { return NoResponse{}; }
+Result<NoResponse> ParseResponse(const RenameObjectRequest&, const WireResponse& response) {
+  PENSTOCK_TRY(CheckNoDocument(response));
+  return NoResponse{};
+}
 
 }  // namespace penstock::s3

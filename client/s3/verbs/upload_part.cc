@@ -25,6 +25,7 @@ Result<WireRequest> BuildRequest(const UploadPartRequest& request, const BuildCo
 }
 
 Result<CompletedPart> ParseResponse(const UploadPartRequest& request, const WireResponse& response) {
+  PENSTOCK_TRY(CheckNoDocument(response));
   PENSTOCK_TRY(CheckNamesObject(response.head));
   CompletedPart part;
   part.part_number = request.part_number;

@@ -1,0 +1,152 @@
+"""A long mixed load on one emulator leaves its memory, descriptors and threads flat, and every answer right.
+
+Client processes come and go, faults and limits change, a second namespace is made, filled, reset and removed. The gate runs
+20 s, PENSTOCK_LONG=1 two hours, PENSTOCK_SOAK_SECONDS any other time. Latencies are printed, never asserted.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import penstock
+import pytest
+from penstock.conformance._admin import Admin
+
+LONG = bool(os.environ.get("PENSTOCK_LONG"))
+SECONDS = float(os.environ.get("PENSTOCK_SOAK_SECONDS", "7200" if LONG else "20"))
+SEED = int(os.environ.get("PENSTOCK_SEED", "1"))
+WORKERS = 3
+WORKER_SECONDS = min(30.0, SECONDS / 4)
+MOST_GROWTH = 32 << 20  # bytes of resident memory between the second and the last quarter
+PROGRAM = Path(os.environ["PENSTOCK_BUILD_DIR"], "emulator/server/penstock-emulator")
+
+SCENARIOS = [
+    [{"id": "throttled", "when": {"bucket": {"exactly": "soak"}, "probability": 0.02}, "do": {"slow_down": {}}}],
+    [{"id": "lost", "when": {"bucket": {"exactly": "soak"}, "probability": 0.01}, "do": {"reset": {}, "at": "after_commit"}}],
+    [{"id": "cut", "when": {"operation": "GetObject", "bucket": {"exactly": "soak"}, "probability": 0.02},
+      "do": {"fin": {}, "at": "body_out@40"}}],
+    [{"id": "failed", "when": {"bucket": {"exactly": "soak"}, "probability": 0.02}, "do": {"error": {"code": "InternalError"}}}],
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Sample:
+    """The emulator's process at one moment, and the latency of a small read in a bucket without faults."""
+
+    memory: int
+    descriptors: int
+    threads: int
+    latency_ms: float
+
+
+@dataclass(frozen=True)
+class Running:
+    pid: int
+    endpoint: str
+    admin: Admin
+
+    def client(self, access_key: str = "penstock", secret_key: str = "penstock-secret") -> penstock.S3Client:
+        config = penstock.S3ClientConfig(force_path_style=True, access_key_id=access_key, secret_access_key=secret_key)
+        return penstock.S3Client("us-east-1", endpoint=self.endpoint, s3client_config=config)
+
+    def sample(self, probe: penstock.S3Client) -> Sample:
+        begun = time.perf_counter()
+        assert probe.get_object("probe", "key").read() == b"x" * 1000
+        latency_ms = (time.perf_counter() - begun) * 1000
+        status = dict(line.split(":", 1) for line in Path(f"/proc/{self.pid}/status").read_text().splitlines())
+        descriptors = len(os.listdir(f"/proc/{self.pid}/fd"))  # noqa: PTH208
+        return Sample(int(status["VmRSS"].split()[0]) << 10, descriptors, int(status["Threads"]), latency_ms)
+
+
+@pytest.fixture
+def emulator(tmp_path: Path) -> Iterator[Running]:
+    command = [str(PROGRAM), "--port", "0", "--data", str(tmp_path / "data"), "--durability", "strict"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    ready = json.loads(process.stdout.readline())
+    try:
+        yield Running(process.pid, ready["endpoint"], Admin(ready["admin"]))
+    finally:
+        process.terminate()
+        assert process.wait(60) == 0
+
+
+def start_worker(emulator: Running, seed: int, seconds: float) -> subprocess.Popen[str]:
+    arguments = [emulator.endpoint, "penstock", "penstock-secret", "soak", str(seed), str(seconds)]
+    command = [sys.executable, str(Path(__file__).with_name("soak_worker.py")), *arguments]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+
+def namespace_comes_and_goes(emulator: Running, number: int) -> None:
+    made = emulator.admin.ask("POST", "namespaces", {"name": f"soak-{number}"})
+    client = emulator.client(made["access_key_id"], made["secret_access_key"])
+    client.create_bucket("scratch")
+    for key in range(20):
+        with client.put_object("scratch", f"{key}") as writer:
+            writer.write(os.urandom(50_000))
+    emulator.admin.ask("DELETE", f"namespaces/soak-{number}")
+
+
+def disturb(emulator: Running, chance: random.Random, number: int) -> None:
+    """One change of what the emulator does: faults, limits, or a namespace."""
+    kind = chance.randrange(4)
+    if kind == 0:
+        emulator.admin.clear_faults()
+    elif kind == 1:
+        emulator.admin.set_faults({"seed": number, "rules": chance.choice(SCENARIOS)})
+    elif kind == 2:
+        limits = {"buckets": {"soak": {"writes_per_second": 200, "reads_per_second": 2000}}} if chance.random() < 0.5 else None
+        emulator.admin.set_limits(limits)
+    else:
+        namespace_comes_and_goes(emulator, number)
+
+
+def quarter(samples: list[Sample], index: int, name: str) -> float:
+    size = len(samples) // 4
+    return statistics.median(getattr(sample, name) for sample in samples[index * size : (index + 1) * size])
+
+
+@pytest.mark.timeout(SECONDS + 600)
+def test_a_long_load_leaves_the_emulator_flat(emulator: Running) -> None:
+    chance = random.Random(SEED)
+    probe = emulator.client()
+    for bucket in ("soak", "probe"):
+        probe.create_bucket(bucket)
+    with probe.put_object("probe", "key") as writer:
+        writer.write(b"x" * 1000)
+    samples: list[Sample] = []
+    reports: list[dict[str, object]] = []
+    end = time.monotonic() + SECONDS
+    started = 0
+    workers: list[subprocess.Popen[str]] = []
+    while time.monotonic() < end or workers:
+        for worker in [worker for worker in workers if worker.poll() is not None]:
+            workers.remove(worker)
+            assert worker.stdout is not None
+            reports.append(json.loads(worker.stdout.read()))
+            assert worker.returncode == 0
+        while len(workers) < WORKERS and time.monotonic() < end:
+            started += 1
+            workers.append(start_worker(emulator, SEED * 1_000_000 + started, WORKER_SECONDS * (0.5 + chance.random() / 2)))
+        if time.monotonic() < end:
+            disturb(emulator, chance, len(samples))
+            samples.append(emulator.sample(probe))
+        time.sleep(0.2)
+    print(f"{SECONDS:.0f} s, seed {SEED}, {started} client processes, {sum(int(r['done']) for r in reports)} operations, "
+          f"{sum(int(r['failed']) for r in reports)} failed; by quarter:")  # fmt: skip
+    for name in ("memory", "descriptors", "threads", "latency_ms"):
+        print(f"  {name}: " + ", ".join(f"{quarter(samples, index, name):.6g}" for index in range(4)))
+    assert not [wrong for report in reports for wrong in report["wrong"]]
+    assert sum(int(report["done"]) for report in reports) > SECONDS * 5
+    assert quarter(samples, 3, "memory") <= quarter(samples, 1, "memory") + MOST_GROWTH
+    assert quarter(samples, 3, "descriptors") <= quarter(samples, 1, "descriptors") + 2 * WORKERS + 8
+    assert quarter(samples, 3, "threads") <= quarter(samples, 1, "threads") + WORKERS + 4
