@@ -208,7 +208,8 @@ def test_a_load_fails_with_what_s3_said_of_the_metadata(
     assert f"the metadata of the checkpoint could not be read: {error}" in logged
 
 
-def test_metadata_that_is_no_pickle_is_an_error_that_says_so(checkpoints: Checkpoints) -> None:
+def saved_with_metadata_of_a_rank(checkpoints: Checkpoints) -> tuple[str, str]:
+    """The URI of a checkpoint that has `__0.metadata` too, and the key that its objects' keys begin with."""
     uri = checkpoints.save({"a": torch.ones(3)})
     key = uri.split("/", 3)[3]
     put(
@@ -217,6 +218,11 @@ def test_metadata_that_is_no_pickle_is_an_error_that_says_so(checkpoints: Checkp
         f"{key}/__0.metadata",
         get(checkpoints.client, checkpoints.bucket, f"{key}/.metadata"),
     )
+    return uri, key
+
+
+def test_metadata_that_is_no_pickle_is_an_error_that_says_so(checkpoints: Checkpoints) -> None:
+    uri, key = saved_with_metadata_of_a_rank(checkpoints)
     put(checkpoints.client, checkpoints.bucket, f"{key}/.metadata", b"<html>")
     with pytest.raises(dcp.CheckpointException) as caught:
         checkpoints.load({"a": torch.zeros(3)}, uri)
@@ -224,14 +230,7 @@ def test_metadata_that_is_no_pickle_is_an_error_that_says_so(checkpoints: Checkp
 
 
 def test_the_metadata_of_a_rank_is_read_where_there_is_no_other(checkpoints: Checkpoints) -> None:
-    uri = checkpoints.save({"a": torch.ones(3)})
-    key = uri.split("/", 3)[3]
-    put(
-        checkpoints.client,
-        checkpoints.bucket,
-        f"{key}/__0.metadata",
-        get(checkpoints.client, checkpoints.bucket, f"{key}/.metadata"),
-    )
+    uri, key = saved_with_metadata_of_a_rank(checkpoints)
     checkpoints.client.delete_object(checkpoints.bucket, f"{key}/.metadata")
     reader = checkpoints.reader(uri)
     with pytest.raises(penstock.S3NotFoundError):
