@@ -26,6 +26,8 @@ std::uint32_t Crc32Of(std::uint64_t address, std::uint64_t size, std::uint32_t p
 
 void BindMemory(py::module_& module) {
   module.def("crc32", &Crc32Of, "address"_a, "size"_a, "previous"_a = 0, "CRC-32, as zlib's, of `size` bytes at `address`.");
+  module.def("crc32_combine", &CombineCrc32, "first"_a, "second"_a, "second_size"_a,
+             "The CRC-32 of A followed by B, from those of A and B and the size of B in bytes.");
   module.def("memory_usage", [] {
     const MemoryBudget::Usage usage = MemoryBudget::OfProcess().usage();
     return py::dict("limit"_a = usage.limit, "held"_a = usage.held, "most_held"_a = usage.most_held,

@@ -24,7 +24,7 @@ DTYPES = [
 
 def ours(tensor: torch.Tensor) -> bytes:
     buffer = io.BytesIO()
-    _put_data(WritingSink(buffer), tensor)
+    _put_data(WritingSink(buffer), tensor, [tensor])
     return buffer.getvalue()
 
 

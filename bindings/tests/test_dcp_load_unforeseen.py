@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import pickle
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import penstock
@@ -159,8 +161,83 @@ def test_a_missing_object_is_named(checkpoints: Checkpoints) -> None:
 
 
 def test_missing_metadata_is_named(checkpoints: Checkpoints) -> None:
-    with pytest.raises(dcp.CheckpointException, match="global metadata read failed: Service error: The key does not exist"):
-        checkpoints.load({"a": torch.zeros(3)}, f"s3://{checkpoints.bucket}/nothing")
+    error = failure(checkpoints, {"a": torch.zeros(3)}, f"s3://{checkpoints.bucket}/nothing")
+    assert isinstance(error, penstock.S3NotFoundError)
+    assert str(error).startswith("Service error: The key does not exist")
+    assert error.key == "nothing/.metadata"
+
+
+class Curious(DefaultLoadPlanner):
+    """Looks into the metadata first, as torch's planner for whole checkpoints does."""
+
+    def set_up_planner(self, state_dict: Any, metadata: Any = None, is_coordinator: bool = False) -> None:
+        assert len(metadata.state_dict_metadata) > 0
+        super().set_up_planner(state_dict, metadata, is_coordinator)
+
+
+DENIED = {"error": {"status": 403, "code": "AccessDenied"}}
+
+
+@pytest.mark.parametrize("planner", [DefaultLoadPlanner, Curious])
+@pytest.mark.parametrize(
+    ("of_checkpoint", "of_rank", "expected"),
+    [
+        (DENIED, None, ("ck/.metadata", "AccessDenied")),
+        (None, DENIED, ("ck/__0.metadata", "AccessDenied")),
+        (DENIED, DENIED, ("ck/__0.metadata", "AccessDenied")),
+        ({"slow_down": {}}, DENIED, ("ck/.metadata", "SlowDown")),
+    ],
+)
+def test_a_load_fails_with_what_s3_said_of_the_metadata(
+    checkpoints: Checkpoints, caplog: pytest.LogCaptureFixture, planner: type, of_checkpoint: Any, of_rank: Any, expected: Any
+) -> None:
+    """torch 2.11 drops it, and the load ended in "metadata is None"."""
+    keys_and_faults = (("ck/.metadata", of_checkpoint), ("ck/__0.metadata", of_rank))
+    rules = [{"when": {"key": {"exactly": key}}, "do": fault} for key, fault in keys_and_faults if fault]
+    checkpoints.emulator.faults().set(rules)
+    config = checkpoints.emulator.config(penstock.S3ClientConfig(max_attempts=1))
+    try:
+        with pytest.raises(dcp.CheckpointException) as caught:
+            checkpoints.load({"a": torch.zeros(3)}, f"s3://{checkpoints.bucket}/ck", planner(), s3client_config=config)
+    finally:
+        checkpoints.emulator.faults().clear()
+    error = caught.value.failures[0][0]
+    assert isinstance(error, penstock.S3Exception)
+    assert (error.key, error.code) == expected
+    logged = [record.getMessage() for record in caplog.records if record.name.startswith("penstock")]
+    assert f"the metadata of the checkpoint could not be read: {error}" in logged
+
+
+def saved_with_metadata_of_a_rank(checkpoints: Checkpoints) -> tuple[str, str]:
+    """The URI of a checkpoint that has `__0.metadata` too, and the key that its objects' keys begin with."""
+    uri = checkpoints.save({"a": torch.ones(3)})
+    key = uri.split("/", 3)[3]
+    put(
+        checkpoints.client,
+        checkpoints.bucket,
+        f"{key}/__0.metadata",
+        get(checkpoints.client, checkpoints.bucket, f"{key}/.metadata"),
+    )
+    return uri, key
+
+
+def test_metadata_that_is_no_pickle_is_an_error_that_says_so(checkpoints: Checkpoints) -> None:
+    uri, key = saved_with_metadata_of_a_rank(checkpoints)
+    put(checkpoints.client, checkpoints.bucket, f"{key}/.metadata", b"<html>")
+    with pytest.raises(dcp.CheckpointException) as caught:
+        checkpoints.load({"a": torch.zeros(3)}, uri)
+    assert isinstance(caught.value.failures[0][0], pickle.UnpicklingError)
+
+
+def test_the_metadata_of_a_rank_is_read_where_there_is_no_other(checkpoints: Checkpoints) -> None:
+    uri, key = saved_with_metadata_of_a_rank(checkpoints)
+    checkpoints.client.delete_object(checkpoints.bucket, f"{key}/.metadata")
+    reader = checkpoints.reader(uri)
+    with pytest.raises(penstock.S3NotFoundError):
+        reader.read_metadata()
+    assert list(reader.read_metadata(rank=0).state_dict_metadata) == ["a"]
+    with pytest.raises(penstock.S3NotFoundError, match=r"__1\.metadata"):
+        reader.read_metadata(rank=1)
 
 
 @pytest.mark.parametrize("left", [0, 100, 5000])
@@ -223,7 +300,8 @@ def spoiled(client: penstock.S3Client, bucket: str, key: str, wanted: bytes) -> 
 
 @pytest.mark.parametrize(
     ("elements", "dtype"),
-    [(100, torch.float32), (3_000_000, torch.float32), (100, torch.float64)],  # the last: by way of scratch
+    # Of 64 bits: by way of scratch memory, as to a GPU, and in several pieces from 4 MiB on.
+    [(100, torch.float32), (3_000_000, torch.float32), (100, torch.float64), (3_000_000, torch.float64)],
 )
 @pytest.mark.parametrize("how", ["torch's", "ours", "unforeseen"])
 def test_a_bit_that_turned_is_an_error(
@@ -246,6 +324,52 @@ def test_a_bit_that_turned_is_an_error(
         checkpoints.load({"weight": torch.zeros(elements, dtype=dtype)}, uri)
     assert "S3DataLossError" in str(caught.value)
     checkpoints.load({"other": torch.zeros(10)}, uri)
+
+
+def zeros(rows: int, columns: int) -> torch.Tensor:
+    return torch.zeros(rows, columns)
+
+
+# Shards of a tensor of 1000 by 3000: the offset of each, and what makes its target.
+TARGETS: dict[str, list[tuple[tuple[int, int], Callable[[], torch.Tensor]]]] = {
+    "rows with a gap": [((0, 0), lambda: zeros(1000, 5000)[:, :3000])],
+    "two shards": [((0, 0), lambda: zeros(400, 3000)), ((400, 0), lambda: zeros(600, 3000))],
+    "two types": [((400, 0), lambda: zeros(600, 3000)), ((0, 0), lambda: zeros(400, 3000).double())],
+    "a gap in one of two": [((400, 0), lambda: zeros(600, 3000)), ((0, 0), lambda: zeros(400, 3001)[:, 1:])],
+    "transposed": [((0, 0), lambda: zeros(3000, 1000).t())],
+}
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_a_bit_that_turned_is_an_error_for_every_target(
+    checkpoints: Checkpoints, client: penstock.S3Client, bucket: str, name: str
+) -> None:
+    saved = torch.randn(1000, 3000)
+    uri = checkpoints.save({"weight": saved})
+
+    def targets() -> dict[str, Any]:
+        return {f"part {i}": (offsets, make()) for i, (offsets, make) in enumerate(TARGETS[name])}
+
+    def load(parts: dict[str, Any]) -> None:
+        checkpoints.load({"weight": Sharded.of(saved.size(), saved.dtype, list(parts.values()))}, uri)
+
+    good = targets()
+    load(good)
+    for (row, column), tensor in good.values():
+        wanted = saved[row : row + tensor.size(0), column : column + tensor.size(1)]
+        assert torch.equal(tensor, wanted.to(tensor.dtype))
+    key = next(key for key in keys(client, bucket) if key.endswith(".distcp"))
+    spoiled(client, bucket, key, saved.numpy().tobytes())
+    with pytest.raises(CheckpointException, match=r"have the CRC-32 .*, and were saved with"):
+        load(targets())
+
+
+def test_an_expanded_target_is_no_reason_for_an_error_of_its_checksum(checkpoints: Checkpoints) -> None:
+    saved = torch.randn(1, 3000).expand(1000, 3000).contiguous()
+    uri = checkpoints.save({"weight": saved})
+    target = torch.zeros(1, 3000).expand(1000, 3000)
+    checkpoints.load({"weight": target}, uri)
+    assert torch.equal(target, saved)
 
 
 def test_a_checkpoint_saved_without_crcs_loads(checkpoints: Checkpoints) -> None:

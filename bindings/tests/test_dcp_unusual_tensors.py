@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import io
+import json
+import pickle
+from collections.abc import Iterator
+from typing import Any
+
 import dcp_io
 import penstock
 import pytest
@@ -13,6 +19,14 @@ from penstock.dcp import S3StorageReader
 from penstock.testing import Emulator
 from torch.distributed.checkpoint.api import CheckpointException
 from torch.distributed.checkpoint.default_planner import DefaultSavePlanner
+from torch.distributed.checkpoint.filesystem import SerializationFormat
+
+
+@pytest.fixture
+def own() -> Iterator[Emulator]:
+    with Emulator() as started:
+        started.client().create_bucket("bucket")
+        yield started
 
 
 def load(emulator: Emulator, uri: str, state: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
@@ -133,3 +147,84 @@ def test_a_sparse_tensor_is_saved_and_loaded(emulator: Emulator, bucket: str, la
     )
     dcp_io.save(emulator, f"s3://{bucket}/ck", {"sparse": saved})
     assert torch.equal(load(emulator, f"s3://{bucket}/ck", {"sparse": target})["sparse"].to_dense(), dense)
+
+
+@pytest.mark.filterwarnings("ignore:Sparse:UserWarning")
+def test_the_upload_of_a_sparse_tensor_is_not_planned_for_its_dense_size(own: Emulator) -> None:
+    """A hint of 4 TB made a multipart upload of an object of a few KB."""
+    indices = torch.tensor([[0, 999_999], [3, 7]])
+    saved = torch.sparse_coo_tensor(indices, torch.tensor([1.0, 2.0]), (1_000_000, 1_000_000)).coalesce()
+    uri = "s3://bucket/ck"
+    dcp_io.save(own, uri, {"sparse": saved})
+    own.journal().assert_count(0, operations="CreateMultipartUpload")
+    target = torch.sparse_coo_tensor(torch.zeros(2, 0, dtype=torch.int64), torch.zeros(0), saved.size()).coalesce()
+    loaded = load(own, uri, {"sparse": target})["sparse"].coalesce()
+    assert torch.equal(loaded.indices(), indices)
+    assert torch.equal(loaded.values(), saved.values())
+
+
+class Wrapper(torch.Tensor):
+    """A wrapper subclass without memory of its own, as torchao's quantised tensors are."""
+
+    inner: torch.Tensor
+
+    @staticmethod
+    def __new__(cls, inner: torch.Tensor) -> Wrapper:
+        made: Wrapper = torch.Tensor._make_wrapper_subclass(cls, inner.size(), dtype=torch.float32, device=inner.device)  # type: ignore[assignment]
+        made.inner = inner
+        return made
+
+    def __repr__(self, **unused: Any) -> str:
+        return f"Wrapper({self.inner})"
+
+    def __tensor_flatten__(self) -> tuple[list[str], None]:
+        return ["inner"], None
+
+    @staticmethod
+    def __tensor_unflatten__(tensors: dict[str, torch.Tensor], *unused: Any) -> Wrapper:
+        return Wrapper(tensors["inner"])
+
+    @classmethod
+    def __torch_dispatch__(cls, function: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        if function in (torch.ops.aten.detach.default, torch.ops.aten.clone.default, torch.ops.aten._to_copy.default):
+            return Wrapper(function(args[0].inner, *args[1:], **(kwargs or {})))
+        if function is torch.ops.aten.is_pinned.default:
+            return False
+        raise NotImplementedError(function)
+
+
+def test_a_wrapper_subclass_is_saved_by_torch(own: Emulator) -> None:
+    """It has no memory of its own to lend."""
+    saved = Wrapper(torch.arange(12, dtype=torch.int8).view(3, 4))
+    dcp_io.save(own, "s3://bucket/ck", {"wrapped": saved, "plain": torch.ones(3)})
+    client = own.client()
+    metadata = pickle.loads(get(client, "bucket", "ck/.metadata"))
+    info = next(info for index, info in metadata.storage_data.items() if index.fqn == "wrapped")
+    data = get(client, "bucket", "ck/__0_0.distcp")[info.offset : info.offset + info.length]
+    loaded = torch.load(io.BytesIO(data), weights_only=False)
+    assert type(loaded) is Wrapper
+    assert torch.equal(loaded.inner, saved.inner)
+
+
+@pytest.mark.filterwarnings("ignore:Sparse:UserWarning")
+@pytest.mark.parametrize("kind", ["wrapper", "sparse"])
+def test_safetensors_refuses_what_has_no_memory_of_its_own(own: Emulator, kind: str) -> None:
+    """A wrapper subclass has the address 0, from which it was sent."""
+    values = torch.eye(4)
+    state = {"first": values, "other": Wrapper(values.to(torch.int8)) if kind == "wrapper" else values.to_sparse()}
+    with pytest.raises(CheckpointException, match=r"'other' is .*; save with TORCH_SAVE"):
+        dcp_io.save(own, "s3://bucket/ck", state, serialization_format=SerializationFormat.SAFETENSORS)
+    assert [name for name in dcp_io.names(own.client(), "bucket", "ck") if not name.endswith(".saving")] == []
+
+
+def test_safetensors_has_the_values_of_a_conjugated_tensor(own: Emulator) -> None:
+    """The values before the conjugation were written."""
+    saved = {"conjugated": torch.full((3,), 1 + 2j).to(torch.complex64).conj(), "negated": torch.full((3,), 1 + 2j).conj().imag}
+    assert saved["negated"].is_neg()
+    dcp_io.save(own, "s3://bucket/ck", saved, serialization_format=SerializationFormat.SAFETENSORS)
+    data = get(own.client(), "bucket", "ck/__0_0.distcp")
+    begin = 8 + int.from_bytes(data[:8], "little")
+    header = json.loads(data[8:begin])
+    for name, values in saved.items():
+        first, end = header[name]["data_offsets"]
+        assert data[begin + first : begin + end] == values.resolve_conj().resolve_neg().numpy().tobytes(), name

@@ -51,3 +51,11 @@ def test_an_unknown_name_is_an_attribute_error():
 def test_the_readers_module_is_there_without_being_imported():
     """Programs for the reference connector import the package and use it."""
     assert loaded("import penstock; penstock.s3reader.RangedS3Reader") >= {"penstock.s3reader", "penstock._core"}
+
+
+def test_the_extension_exports_its_init_function_alone():
+    """With libstdc++ linked statically it exported thousands of symbols, and torch, imported later, aborted."""
+    from penstock import _core
+
+    listed = subprocess.run(["nm", "-D", "--defined-only", _core.__file__], check=True, capture_output=True, text=True)
+    assert [line.split()[-1] for line in listed.stdout.splitlines()] == ["PyInit__core"]

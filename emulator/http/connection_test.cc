@@ -5,6 +5,7 @@
 #include <array>
 #include <future>
 #include <mutex>
+#include <stdexcept>
 #include <string>
 #include <thread>
 

@@ -110,11 +110,14 @@ std::size_t Unpack(const std::byte* at, Entry& entry) {
   entry.tls = head.tls;
   entry.ending = head.ending;
   const char* text = reinterpret_cast<const char*>(at) + sizeof(Head);
+  const auto next = [&text](std::size_t length) {
+    const std::string_view view(text, length);
+    text += length;
+    return view;
+  };
   const auto members = Texts();
-  for (std::size_t i = 0; i <= kTexts; ++i) {
-    (i < kTexts ? entry.*members[i] : entry.payload) = {text, head.lengths[i]};
-    text += head.lengths[i];
-  }
+  for (std::size_t i = 0; i < kTexts; ++i) entry.*members[i] = next(head.lengths[i]);
+  entry.payload = next(head.lengths[kTexts]);
   return head.bytes;
 }
 

@@ -164,3 +164,9 @@ def is_plain(tensor: torch.Tensor) -> bool:
         and not tensor.is_neg()
         and not tensor.__dict__
     )
+
+
+def has_memory(tensor: torch.Tensor) -> bool:
+    """Whether its elements lie in its own memory by strides, as those of sparse tensors and of wrapper subclasses do not."""
+    dispatches = type(tensor).__torch_dispatch__ is not torch.Tensor.__torch_dispatch__
+    return tensor.layout is torch.strided and not tensor.is_quantized and not dispatches

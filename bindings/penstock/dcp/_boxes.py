@@ -65,6 +65,15 @@ class Rows:
     def count(self) -> int:
         return math.prod(level[0] for level in self.levels)
 
+    def overlaps(self) -> bool:
+        """Whether two of the runs have memory in common, as in an expanded tensor."""
+        end = self.run
+        for count, _, memory_step in sorted(self.levels, key=lambda level: level[2]):
+            if memory_step < end:
+                return True
+            end += (count - 1) * memory_step
+        return False
+
     def strips(self, begin: int, address: int) -> Iterator[Strip]:
         if self.run == 0:
             return
@@ -92,6 +101,15 @@ class Box:
     def first(self, strides: Sequence[int]) -> int:
         """Where it begins, in elements."""
         return sum(offset * stride for offset, stride in zip(self.offsets, strides, strict=True))
+
+    def is_run(self, sizes: Sequence[int]) -> bool:
+        """Whether its elements follow each other in a row-major tensor of `sizes`."""
+        begun = False
+        for length, size in zip(self.lengths, sizes, strict=True):
+            if begun and length != size:
+                return False
+            begun = begun or length > 1
+        return True
 
     def parts(self, most: int) -> Iterator[Box]:
         """Itself in parts of at most `most` elements (at least one each), in the order of a row-major tensor."""

@@ -30,16 +30,16 @@ _note_written: Callable[[torch.Tensor], None] = getattr(torch.autograd.graph, "i
 _DESCRIPTOR = struct.Struct("<4sII")
 
 
-def _hold_to_crc(stored: Stored, address: int, size: int, descriptor_at: int) -> None:
-    """Compares the CRC-32 of a payload in memory with the one in what follows it.
+def _hold_to_crc(stored: Stored, crc: Callable[[], int], size: int, descriptor_at: int) -> None:
+    """Compares the CRC-32 of a payload of `size` bytes with the one in what follows it.
 
     Raises:
-        S3DataLossError: it is another one.
+        S3DataLossError: They differ.
     """
     signature, expected, described = _DESCRIPTOR.unpack(ctypes.string_at(descriptor_at, _DESCRIPTOR.size))
     if signature != b"PK\7\10" or described != size & 0xFFFFFFFF or not expected:  # torch was told to write none
         return
-    found = _core.crc32(address, size)
+    found = crc()
     if found != expected:
         raise S3DataLossError(
             f"{stored.path}: bytes {stored.begin} to {stored.begin + stored.length} have the CRC-32 {found:08x}, and were"
@@ -106,10 +106,13 @@ class Delivery:
 
     @staticmethod
     def _verify(stored: Stored) -> None:
-        """Holds a payload that was fetched whole to its CRC-32."""
+        """Compares the CRC-32 of a payload that was fetched whole, in one run of memory or in pieces."""
+        size = stored.payload
         address = stored.payload_address()
-        if address is not None and stored.payload:
-            _hold_to_crc(stored, address, stored.payload, stored.tail_at)
+        if address is not None and size:
+            _hold_to_crc(stored, lambda: _core.crc32(address, size), size, stored.tail_at)
+        elif (crc := stored.payload_crc()) is not None:
+            _hold_to_crc(stored, lambda: crc, size, stored.tail_at)
 
     def copy(self, part: Part) -> None:
         if copy_part(part):
@@ -183,7 +186,8 @@ class Delivery:
             self._tails.learn(said.payload, len(data) - end)
             if said.payload and end + _DESCRIPTOR.size <= len(data):
                 address = address_of(data)
-                _hold_to_crc(stored, address + begin, said.payload, address + end)
+                size = said.payload
+                _hold_to_crc(stored, lambda: _core.crc32(address + begin, size), size, address + end)
         self._take_bytes(stored, data)
 
     def _take_bytes(self, stored: Stored, data: bytes) -> None:

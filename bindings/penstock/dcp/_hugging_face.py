@@ -89,7 +89,7 @@ class S3HuggingFaceStorageWriter(HuggingFaceStorageWriter):
         count = max(mapping.values()) if mapping else 1
         files = self._split_by_storage_plan(mapping, plan.items) if plan.items else {}
         shards = [Shard(_gen_file_name(number, count, told.get("shard_index")), items) for number, items in files.items()]
-        writer = SafetensorsWriter(planner, self.per_thread_copy_ahead)
+        writer = SafetensorsWriter(planner, self.per_thread_copy_ahead, self.thread_count)
         done: Future[list[WriteResult]] = Future()
         done.set_result(upload_all(shards, self.thread_count, self._upload, writer.write))
         return done

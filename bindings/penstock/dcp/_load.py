@@ -17,7 +17,7 @@ from ._delivery import Delivery
 from ._layout import ALIGNMENT, MOST_AROUND, Tails
 from ._planners import loads_own_memory
 from ._scratch import ARENA_BYTES, Arena, Scratch
-from ._stored import Kind, Part, Stored, Want, is_addressable, rows_in_place, rows_of_dense
+from ._stored import Kind, Part, Piece, Stored, Want, is_addressable, rows_in_place, rows_of_dense
 
 if TYPE_CHECKING:
     from torch.distributed.checkpoint.planner import LoadPlanner
@@ -44,6 +44,7 @@ class Batch:
         self.bytes = 0
         self.units: list[Stored] = []
         self.parts: list[Part] = []  # of tensors that come in pieces
+        self.pieces: list[Piece] = []  # whose CRC-32s are computed when they have arrived
         self._end = (-1, -1)  # of the last strip, in the object and in memory
 
     def add(self, begin: int, address: int, size: int, count: int = 1, step: int = 0, memory_step: int = 0) -> None:
@@ -62,6 +63,15 @@ class Batch:
             return
         for strip in rows.strips(begin, address):
             self.add(*strip)
+
+    def check_box(self, stored: Stored, box: Box, kind: Kind, rows: Rows, address: int) -> None:
+        """Has the CRC-32 of a box of the payload computed when it has arrived in `rows` from `address` on."""
+        if stored.crcs is not None and box.is_run(kind.sizes) and not rows.overlaps():
+            self.pieces.append(Piece(stored, box.first(kind.strides) * kind.itemsize, rows, address))
+
+    def check_part(self, stored: Stored, part: Part) -> None:
+        rows = Rows((part.box.elements * part.kind.itemsize,), (1,), (1,), 1)
+        self.check_box(stored, part.box, part.kind, rows, part.arena.address + part.at)
 
 
 def _missing(error: S3NotFoundError) -> S3NotFoundError:
@@ -160,6 +170,8 @@ class Load:
             self._resolve(stored, want, kind)
         if stored.kind is not None and any(want.claim is None for want in stored.wants):
             self._later.append(stored.without_claim())
+        wanted = sum(want.box.elements for want in stored.wants) * kind.itemsize
+        stored.crcs = [] if wanted >= kind.payload else None  # fewer cannot be the whole payload
         scratch = stored.head + stored.tail
         size = scratch
         for want in stored.wants:
@@ -275,6 +287,13 @@ class Load:
                 box = want.box.widened(kind.sizes, kind.itemsize)
                 stored.parts.append(self._place_part(batch, stored, Part(arena, box, want, kind)))
         batch.add(stored.begin + stored.length - stored.tail, stored.tail_at, stored.tail)
+        if stored.crcs is not None and stored.payload_address() is None:
+            for want in stored.wants:
+                if want.rows is not None:
+                    assert want.target is not None
+                    batch.check_box(stored, want.box, kind, want.rows, want.target.data_ptr())
+            for part in stored.parts:
+                batch.check_part(stored, part)
         stored.units = 1
         batch.units.append(stored)
 
@@ -300,7 +319,9 @@ class Load:
                 for box in widened.parts(PART_BYTES // kind.itemsize):
                     size = box.elements * kind.itemsize
                     batch = self._room(stored, size, size)
-                    batch.parts.append(self._place_part(batch, stored, Part(batch.arena, box, want, kind)))
+                    part = self._place_part(batch, stored, Part(batch.arena, box, want, kind))
+                    batch.parts.append(part)
+                    batch.check_part(stored, part)
                     self._count(batch, stored)
             elif want.rows.levels:
                 self._add_boxes(stored, want, kind)
@@ -318,7 +339,9 @@ class Load:
             inside = Box([at - first for at, first in zip(box.offsets, want.box.offsets, strict=True)], box.lengths)
             begin = stored.begin + stored.head + box.first(kind.strides) * kind.itemsize
             address = want.target.data_ptr() + inside.first(strides) * kind.itemsize
-            batch.add_rows(Rows(box.lengths, kind.strides, strides, kind.itemsize), begin, address)
+            rows = Rows(box.lengths, kind.strides, strides, kind.itemsize)
+            batch.add_rows(rows, begin, address)
+            batch.check_box(stored, box, kind, rows, address)
             self._count(batch, stored)
 
     def _add_run(self, stored: Stored, want: Want, kind: Kind) -> None:
@@ -328,7 +351,11 @@ class Load:
         for at in range(0, want.rows.run, UNIT_BYTES):
             size = min(UNIT_BYTES, want.rows.run - at)
             batch = self._room(stored, size, 0)
-            batch.add(begin + at, want.target.data_ptr() + at, size)
+            address = want.target.data_ptr() + at
+            batch.add(begin + at, address, size)
+            if stored.crcs is not None and not stored.is_one_target:
+                first = want.box.first(kind.strides) * kind.itemsize
+                batch.pieces.append(Piece(stored, first + at, Rows((size,), (1,), (1,), 1), address))
             self._count(batch, stored)
 
     @staticmethod
@@ -365,6 +392,9 @@ class Load:
             raise error
         for part in batch.parts:
             self._delivery.copy(part)
+        for piece in batch.pieces:
+            assert piece.stored.crcs is not None
+            piece.stored.crcs.append(piece.crc())
         done = []
         for stored in batch.units:
             stored.units -= 1

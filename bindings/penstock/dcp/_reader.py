@@ -16,7 +16,7 @@ from torch.distributed.checkpoint.planner import LoadPlan
 from torch.futures import Future
 
 from .. import _core
-from .._exceptions import S3DataLossError, S3ThrottledError, S3UnavailableError
+from .._exceptions import S3DataLossError, S3Exception, S3NotFoundError, S3ThrottledError, S3UnavailableError
 from ..s3reader import S3ReaderConstructor
 from ..s3reader.protocol import DCPS3ReaderConstructorProtocol
 from ._file_system import S3FileSystem, bucket_and_key
@@ -36,6 +36,23 @@ if TYPE_CHECKING:
     from ..s3reader import S3ReaderConstructorProtocol
 
 log = logging.getLogger(__name__)
+
+
+class _UnreadMetadata(Metadata):
+    """Stands for metadata that could not be read. Raises the error when somebody looks into it.
+
+    torch (2.4 and later) drops every exception of `read_metadata`, and its load ends in "metadata is None".
+    """
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+
+    def _raise(self) -> Any:
+        raise self.error
+
+    state_dict_metadata = property(_raise)
+    planner_data = property(_raise)
+    storage_data = property(_raise)
 
 
 class S3StorageReader(FileSystemReader):
@@ -134,24 +151,41 @@ class S3StorageReader(FileSystemReader):
     def read_metadata(self, *args: Any, **kwargs: Any) -> Metadata:
         """The checkpoint's metadata: one request.
 
+        torch asks for the metadata of a rank after any failure. An older save may have left one, so that it is not read where
+        the checkpoint's own metadata may well exist.
+
+        Returns:
+            The metadata. If neither that of the checkpoint nor that of the rank can be read, metadata that raises the reason
+            when it is used: torch drops what this method raises.
+
         Raises:
-            S3Exception: Also of a rank's metadata where the checkpoint's own could not be read though it may well be there:
-                torch asks for a rank's after any failure, and an older save may have left one.
+            S3Exception: The object could not be read.
+            UnpicklingError: The object is no pickle.
         """
         if not isinstance(self.fs, S3FileSystem):
             return super().read_metadata(*args, **kwargs)
-        bucket_and_key(self.path)  # a Path is refused while it is one
-        path = self.fs.concat_path(self.path, ".metadata" if kwargs.get("rank") is None else f"__{kwargs['rank']}.metadata")
-        bucket, key = bucket_and_key(path)
-        if kwargs.get("rank") is None:
-            self._of_thread.unread = None
-        elif (unread := getattr(self._of_thread, "unread", None)) is not None:
-            raise unread
+        rank = kwargs.get("rank")
+        unread: Exception | None = None if rank is None else getattr(self._of_thread, "unread", None)
+        self._of_thread.unread = None
+        if unread is not None and not _is_refusal(unread):
+            return _unread(unread)
         try:
-            data = self.fs._client.get_object(bucket, key).read()
-        except (S3ThrottledError, S3UnavailableError, S3DataLossError) as error:
-            self._of_thread.unread = error
-            raise
+            return self._fetch_metadata(".metadata" if rank is None else f"__{rank}.metadata")
+        except Exception as error:
+            if rank is None:
+                self._of_thread.unread = error
+                raise
+            if unread is None:
+                raise
+            if isinstance(error, S3NotFoundError):
+                return _unread(unread)
+            error.__cause__ = unread
+            return _unread(error)
+
+    def _fetch_metadata(self, name: str) -> Metadata:
+        bucket_and_key(self.path)  # a Path is refused while it is one
+        bucket, key = bucket_and_key(self.fs.concat_path(self.path, name))
+        data = self.fs._client.get_object(bucket, key).read()
         put_off_collection()  # while torch plans, too
         with without_collection():
             metadata: Metadata = pickle.loads(data)
@@ -161,6 +195,8 @@ class S3StorageReader(FileSystemReader):
         return metadata
 
     def set_up_storage_reader(self, metadata: Metadata, is_coordinator: bool, *args: Any, **kwargs: Any) -> None:
+        if isinstance(metadata, _UnreadMetadata):
+            raise metadata.error
         super().set_up_storage_reader(metadata, is_coordinator, *args, **kwargs)
         self._set("metadata", metadata)
         tell_alike("dcp.load", "read", str(self.path), LOAD_OUTCOME)
@@ -222,3 +258,13 @@ class S3StorageReader(FileSystemReader):
     def validate_checkpoint_id(cls, checkpoint_id: str | os.PathLike[str]) -> bool:
         """Whether `checkpoint_id` can name a checkpoint; as :meth:`S3FileSystem.validate_checkpoint_id`."""
         return S3FileSystem.validate_checkpoint_id(checkpoint_id)
+
+
+def _is_refusal(error: Exception) -> bool:
+    """Whether S3 answered the request and will not answer it otherwise, as where there is no such object."""
+    return isinstance(error, S3Exception) and not isinstance(error, (S3ThrottledError, S3UnavailableError, S3DataLossError))
+
+
+def _unread(error: Exception) -> _UnreadMetadata:
+    log.warning("the metadata of the checkpoint could not be read: %s", error)
+    return _UnreadMetadata(error)

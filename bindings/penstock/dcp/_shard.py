@@ -15,9 +15,10 @@ from torch.distributed.checkpoint.storage import WriteResult
 
 from .. import _core
 from . import _archive
+from ._devices import CallerStreams
 from ._planners import saves_own_memory
 from ._sink import KeptOpen, Sink, WritingSink
-from ._staging import Staged, dense, staged
+from ._staging import Settings, chunks_per_thread, staged
 
 # So much memory made for an upload may wait to be sent; then it is waited for.
 MAX_UNSETTLED_BYTES = 96 * 1024**2
@@ -41,8 +42,8 @@ class Shard(NamedTuple):
 
 
 def item_bytes(item: WriteItem) -> int:
-    """Bytes of a tensor item; 0 of others."""
-    if item.tensor_data is None:
+    """Bytes of a dense tensor item; 0 of others, whose sizes do not say how much is stored."""
+    if item.tensor_data is None or item.tensor_data.properties.layout is not torch.strided:
         return 0
     count = 1
     for extent in item.tensor_data.chunk.sizes:
@@ -69,44 +70,51 @@ def split(items: Sequence[WriteItem], count: int) -> list[list[WriteItem]]:
 class ShardWriter:
     """Writes shards in torch's format: every item an archive of ``torch.save`` or plain bytes, through the extensions.
 
+    Create it in the thread that saves: the planner's work on a device, and the copies from there, follow what that thread has
+    launched, also where another thread writes.
+
     Args:
         planner: Gives the data.
         extensions: Stream transforms, applied in order.
         copy_ahead_bytes: How much is copied from a device before it is needed.
+        thread_count: Threads that write at a time.
     """
 
-    def __init__(self, planner: SavePlanner, extensions: Sequence[Any], copy_ahead_bytes: int) -> None:
+    def __init__(self, planner: SavePlanner, extensions: Sequence[Any], copy_ahead_bytes: int, thread_count: int) -> None:
         self._planner = planner
         self._extensions = extensions
         self._keeps = saves_own_memory(planner)
-        self._copy_ahead_bytes = copy_ahead_bytes if self._keeps else 0
+        self._staging = Settings(copy_ahead_bytes if self._keeps else 0, chunks_per_thread(thread_count))
+        self._streams = CallerStreams()
 
     def write(self, shard: Shard, sink: Sink) -> list[WriteResult]:
+        self._streams.adopt()
         results = []
         unsettled = 0
         for item in shard.items:
             if item.type == WriteItemType.BYTE_IO:
-                results.append(self._put(shard, sink, item, self._planner.resolve_data(item)))
+                results.append(self._put(shard, sink, item, self._planner.resolve_data(item), ()))
         tensors = [item for item in shard.items if item.type != WriteItemType.BYTE_IO]
-        for entry in staged(tensors, self._planner, self._copy_ahead_bytes):
-            if entry.fresh:
-                unsettled += entry.tensor.nbytes
-            results.append(self._put(shard, sink, entry.item, entry.tensor))
-            if unsettled >= MAX_UNSETTLED_BYTES or not self._keeps:
-                sink.settle()
-                unsettled = 0
+        with staged(tensors, self._planner, self._staging, sink.settle) as entries:
+            for entry, pieces in entries:
+                results.append(self._put(shard, sink, entry.item, entry.tensor, pieces))
+                if entry.fresh and _archive.is_plain(entry.tensor):  # others were copied by torch.save
+                    unsettled += entry.tensor.nbytes
+                if unsettled >= MAX_UNSETTLED_BYTES or not self._keeps:
+                    sink.settle()
+                    unsettled = 0
         return results
 
-    def _put(self, shard: Shard, sink: Sink, item: WriteItem, data: Any) -> WriteResult:
+    def _put(self, shard: Shard, sink: Sink, item: WriteItem, data: Any, pieces: Iterable[torch.Tensor]) -> WriteResult:
         offset = sink.tell()
         if self._extensions:
             stream: Any = KeptOpen(sink)
             for extension in self._extensions:
                 stream = extension.transform_to(stream)
-            _put_data(WritingSink(stream), data)
+            _put_data(WritingSink(stream), data, pieces)
             stream.close()
         else:
-            _put_data(sink, data)
+            _put_data(sink, data, pieces)
         length = sink.tell() - offset
         info = _StorageInfo(shard.name, offset, length)
         if self._extensions:
@@ -114,59 +122,64 @@ class ShardWriter:
         return WriteResult(index=item.index, size_in_bytes=length, storage_data=info)
 
 
-def _put_data(sink: Sink, data: Any) -> None:
+def _put_data(sink: Sink, data: Any, pieces: Iterable[torch.Tensor]) -> None:
+    """Writes bytes, or a tensor whose memory is `pieces`."""
     if isinstance(data, io.BytesIO):
         sink.write(data.getbuffer())
     elif not isinstance(data, torch.Tensor):
         raise TypeError(f"the planner gave a {type(data).__name__}; it takes torch.Tensor or io.BytesIO")
     elif _archive.is_plain(data):
         frame = _archive.frame(data.dtype, tuple(data.shape), data.stride())
-        address, size = data.data_ptr(), data.nbytes
         sink.write(frame.head)
-        sink.lend(address, size, data)
-        sink.write(frame.tail_for(_core.crc32(address, size)))
+        crc = 0
+        for piece in pieces:
+            address, size = piece.data_ptr(), piece.nbytes
+            sink.lend(address, size, piece)
+            crc = _core.crc32(address, size, crc)
+        sink.write(frame.tail_for(crc))
     else:
         torch.save(data, sink)  # type: ignore[arg-type]
 
 
 class SafetensorsWriter:
-    """Writes shards as safetensors files, with the keys of torch's Hugging Face layout; tensors only.
+    """Writes shards as safetensors files, with the keys of torch's Hugging Face layout; dense tensors only.
+
+    Create it in the thread that saves, as :class:`ShardWriter`.
 
     Source: https://huggingface.co/docs/safetensors/index#format
     """
 
-    def __init__(self, planner: SavePlanner, copy_ahead_bytes: int) -> None:
+    def __init__(self, planner: SavePlanner, copy_ahead_bytes: int, thread_count: int) -> None:
         self._planner = planner
         self._keeps = saves_own_memory(planner)
-        self._copy_ahead_bytes = copy_ahead_bytes if self._keeps else 0
+        self._staging = Settings(copy_ahead_bytes if self._keeps else 0, chunks_per_thread(thread_count), row_major=True)
+        self._streams = CallerStreams()
 
     def write(self, shard: Shard, sink: Sink) -> list[WriteResult]:
+        self._streams.adopt()
         if not shard.items:
             return []
         header, sizes = _safetensors_header(shard.items)
         sink.write(header)
         results = []
         unsettled = 0
-        for item, tensor, fresh in _row_major(staged(shard.items, self._planner, self._copy_ahead_bytes)):
-            size = sizes[item.index.fqn]
-            if tensor.nbytes != size:
-                raise ValueError(f"{item.index.fqn} has {tensor.nbytes} bytes; its plan says {size}")
-            offset = sink.tell()
-            sink.lend(tensor.data_ptr(), size, tensor)
-            results.append(WriteResult(item.index, size, _StorageInfo(shard.name, offset, size)))
-            unsettled += size if fresh else 0
-            if unsettled >= MAX_UNSETTLED_BYTES or not self._keeps:
-                sink.settle()
-                unsettled = 0
+        with staged(shard.items, self._planner, self._staging, sink.settle) as entries:
+            for entry, pieces in entries:
+                item, size = entry.item, sizes[entry.item.index.fqn]
+                if not _archive.has_memory(entry.tensor):
+                    kind = type(entry.tensor).__name__
+                    raise ValueError(f"{item.index.fqn!r} is a {kind} without memory of its own; save with TORCH_SAVE")
+                if entry.tensor.nbytes != size:
+                    raise ValueError(f"{item.index.fqn} has {entry.tensor.nbytes} bytes; its plan says {size}")
+                offset = sink.tell()
+                for piece in pieces:
+                    sink.lend(piece.data_ptr(), piece.nbytes, piece)
+                results.append(WriteResult(item.index, size, _StorageInfo(shard.name, offset, size)))
+                unsettled += size if entry.fresh else 0
+                if unsettled >= MAX_UNSETTLED_BYTES or not self._keeps:
+                    sink.settle()
+                    unsettled = 0
         return results
-
-
-def _row_major(tensors: Iterable[Staged]) -> Iterable[Staged]:
-    for entry in tensors:
-        if entry.tensor.is_contiguous():
-            yield entry
-        else:
-            yield dense(entry.item, entry.tensor.contiguous(), True)
 
 
 def _safetensors_header(items: Sequence[WriteItem]) -> tuple[bytes, dict[str, int]]:
@@ -182,8 +195,10 @@ def _safetensors_header(items: Sequence[WriteItem]) -> tuple[bytes, dict[str, in
         if name in entries:
             raise ValueError(f"{name!r} comes twice in one safetensors file; save with one shard of a tensor per rank")
         dtype = str(item.tensor_data.properties.dtype).removeprefix("torch.")
-        if dtype not in _SAFETENSORS_DTYPES:
-            raise ValueError(f"{name!r} is {dtype}, which safetensors does not have; save with TORCH_SAVE")
+        layout = item.tensor_data.properties.layout
+        if dtype not in _SAFETENSORS_DTYPES or layout is not torch.strided:
+            kind = dtype if layout is torch.strided else str(layout).removeprefix("torch.")
+            raise ValueError(f"{name!r} is {kind}, which safetensors does not have; save with TORCH_SAVE")
         chunk = item.tensor_data.chunk
         sizes[name] = item_bytes(item)
         shape = list(chunk.sizes)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 from torch.distributed.checkpoint.metadata import TensorStorageMetadata
 from torch.distributed.checkpoint.planner import LoadItemType
 
+from .. import _core
 from ._boxes import SHORT_ROW, Box, Rows, is_one_run, row_major
 
 if TYPE_CHECKING:
@@ -63,10 +64,11 @@ class Stored:
         kind: None where nothing about its content is known before it was read: it is read whole.
         said: What the metadata says of it, also where its place could not be predicted. None: that makes no sense.
         layout: What it is expected to say of itself.
+        crcs: Of pieces of the payload that have arrived, None where their CRC-32s will not give that of the payload.
     """
 
-    __slots__ = ("begin", "ends", "extensions", "head", "head_at", "kind", "layout", "length", "parts", "path", "said", "tail",
-                 "tail_at", "units", "wants")  # fmt: skip
+    __slots__ = ("begin", "crcs", "ends", "extensions", "head", "head_at", "kind", "layout", "length", "parts", "path", "said",
+                 "tail", "tail_at", "units", "wants")  # fmt: skip
 
     def __init__(self, path: str, begin: int, length: int, extensions: Any) -> None:
         self.path = path
@@ -82,6 +84,7 @@ class Stored:
         self.ends: torch.Tensor | None = None  # memory of its own for them
         self.units = 0  # pieces of it under way, and one while there are more to come
         self.parts: list[Part] = []  # in scratch memory
+        self.crcs: list[PieceCrc] | None = None
 
     def is_within(self, kind: Kind) -> bool:
         """Whether all that is wanted is inside of a tensor of that shape."""
@@ -118,9 +121,45 @@ class Stored:
             return self.parts[0].arena.address + self.parts[0].at
         return None
 
+    def payload_crc(self) -> int | None:
+        """CRC-32 of the payload, from those of its pieces; None: some of it was not fetched, or not in one run."""
+        end = crc = 0
+        for piece in sorted(self.crcs or ()):
+            if piece.begin > end:
+                return None
+            if piece.begin == end:  # others were fetched twice
+                crc = _core.crc32_combine(crc, piece.crc, piece.size)
+                end += piece.size
+        return crc if self.crcs is not None and end == self.payload else None
+
     @property
     def payload(self) -> int:
         return self.kind.payload if self.kind is not None else self.length
+
+
+class PieceCrc(NamedTuple):
+    """CRC-32 of bytes [begin, begin + size) of a payload."""
+
+    begin: int
+    size: int
+    crc: int
+
+
+class Piece(NamedTuple):
+    """Bytes of a payload that are one run there, from `begin` on, and are fetched to `address`, in such rows."""
+
+    stored: Stored
+    begin: int
+    rows: Rows
+    address: int
+
+    def crc(self) -> PieceCrc:
+        crc = size = 0
+        for _, address, run, count, _, step in self.rows.strips(0, self.address):
+            for at in range(address, address + max(count * step, 1), max(step, 1)):
+                crc = _core.crc32(at, run, crc)
+            size += run * count
+        return PieceCrc(self.begin, size, crc)
 
 
 class Part:

@@ -239,10 +239,10 @@ class S3StorageWriter(FileSystemWriter):
 
     def _write_shards(self, shards: list[Shard], planner: SavePlanner) -> Future[list[WriteResult]]:
         if getattr(getattr(self, "serialization_format", None), "name", "TORCH_SAVE") == "SAFETENSORS":
-            writer: Any = SafetensorsWriter(planner, self.per_thread_copy_ahead)
+            writer: Any = SafetensorsWriter(planner, self.per_thread_copy_ahead, self.thread_count)
         else:
             extensions = getattr(getattr(self, "transforms", None), "extensions", ())
-            writer = ShardWriter(planner, extensions, self.per_thread_copy_ahead)
+            writer = ShardWriter(planner, extensions, self.per_thread_copy_ahead, self.thread_count)
         results = upload_all(shards, self.thread_count, self._upload, writer.write)
         done: Future[list[WriteResult]] = Future()
         done.set_result(results)

@@ -1,0 +1,223 @@
+"""Saves of tensors on a device with streams: what is saved is what was computed, through bounded pinned memory."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import dcp_io
+import penstock
+import pytest
+import torch
+import torch.distributed.checkpoint as dcp
+from fake_device import DEVICES, Cuda, Device
+from penstock.dcp import _shard, _staging
+from penstock.testing import Emulator
+from torch.distributed.checkpoint.api import CheckpointException
+from torch.distributed.checkpoint.default_planner import DefaultSavePlanner
+
+CHUNK = 64 * 1024
+MIB = 1024**2
+
+
+@pytest.fixture(params=DEVICES)
+def device(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Device | Cuda:
+    return Cuda() if request.param == "cuda" else Device(monkeypatch)
+
+
+@pytest.fixture
+def simulated(monkeypatch: pytest.MonkeyPatch) -> Device:
+    return Device(monkeypatch)
+
+
+@pytest.fixture
+def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_staging, "CHUNK_BYTES", CHUNK)
+    monkeypatch.setattr(_staging, "MAX_PINNED_BYTES", 4 * CHUNK)
+
+
+class Computing(DefaultSavePlanner):
+    """Saves what `function` makes of each tensor on the device."""
+
+    def __init__(self, device: Device | Cuda, function: Callable[[torch.Tensor], torch.Tensor]) -> None:
+        super().__init__()
+        self._device = device
+        self._function = function
+
+    def transform_object(self, write_item: Any, object: Any) -> Any:
+        if isinstance(object, torch.Tensor):
+            object = self._device.launch(self._function, object)
+        return super().transform_object(write_item, object)
+
+
+def some_tensors(count: int, elements: int) -> dict[str, torch.Tensor]:
+    return {f"tensor {number}": torch.arange(elements, dtype=torch.float32) + number for number in range(count)}
+
+
+def on(device: Device | Cuda, state: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
+    return {name: device.put(values) for name, values in state.items()}
+
+
+@pytest.mark.usefixtures("small_chunks")
+@pytest.mark.parametrize("elements", [10, 1000, 100_000])
+@pytest.mark.parametrize("thread_count", [1, 3])
+@pytest.mark.parametrize("stream", ["default stream", "own stream"])
+def test_what_a_planner_computes_on_the_device_is_saved(
+    emulator: Emulator,
+    client: penstock.S3Client,
+    bucket: str,
+    device: Device | Cuda,
+    elements: int,
+    thread_count: int,
+    stream: str,
+) -> None:
+    """The copy stream waited once, before the first tensor, and a worker thread knew nothing of the caller's stream."""
+    state = some_tensors(12, elements)
+    with device.stream(device.current_stream() if stream == "default stream" else device.new_stream()):
+        planner = Computing(device, lambda values: values * 2)
+        dcp_io.save(emulator, f"s3://{bucket}/ck", on(device, state), {"planner": planner}, thread_count=thread_count)
+    doubled = {name: values * 2 for name, values in state.items()}
+    assert dcp_io.same(dcp_io.loaded(client, bucket, "ck", doubled), doubled)
+
+
+@pytest.mark.usefixtures("small_chunks")
+@pytest.mark.parametrize("thread_count", [1, 3])
+def test_what_the_caller_computes_on_a_stream_of_its_own_is_saved(
+    emulator: Emulator, client: penstock.S3Client, bucket: str, device: Device | Cuda, thread_count: int
+) -> None:
+    state = some_tensors(12, 50_000)
+    with device.stream(device.new_stream()):
+        computed = {name: device.launch(lambda values: values + 1, each) for name, each in on(device, state).items()}
+        dcp_io.save(emulator, f"s3://{bucket}/ck", computed, thread_count=thread_count)
+    more = {name: values + 1 for name, values in state.items()}
+    assert dcp_io.same(dcp_io.loaded(client, bucket, "ck", more), more)
+
+
+@pytest.mark.usefixtures("small_chunks")
+def test_a_planner_may_use_its_memory_on_the_device_again(
+    emulator: Emulator, client: penstock.S3Client, bucket: str, simulated: Device
+) -> None:
+    state = some_tensors(6, 50_000)
+    buffer = simulated.put(torch.zeros(50_000))
+
+    class OneBuffer(DefaultSavePlanner):
+        def transform_object(self, write_item: Any, object: Any) -> Any:
+            target, values = simulated.values(buffer), simulated.values(object)
+            simulated.current_stream().launch(lambda: target.copy_(values))
+            simulated.current_stream().synchronize()  # as on a fast device
+            return buffer
+
+    dcp_io.save(emulator, f"s3://{bucket}/ck", on(simulated, state), {"planner": OneBuffer()})
+    assert dcp_io.same(dcp_io.loaded(client, bucket, "ck", state), state)
+
+
+LAYOUTS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "transposed": lambda whole: whole.t(),
+    "columns": lambda whole: whole[:, 10:90],
+    "every other": lambda whole: whole[::2, ::3],
+    "rows": lambda whole: whole[100:300],
+    "one row expanded": lambda whole: whole[:1].expand(700, 500),
+    "permuted": lambda whole: whole.view(7, 100, 500).permute(1, 2, 0),
+    "scalar": lambda whole: whole[3, 4],
+    "empty": lambda whole: whole[:0],
+    "half": lambda whole: whole[:3, :5],
+}
+
+
+@pytest.mark.usefixtures("small_chunks")
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.int8, torch.bool, torch.complex64])
+def test_every_layout_of_a_device_is_saved(
+    emulator: Emulator, client: penstock.S3Client, bucket: str, simulated: Device, dtype: torch.dtype
+) -> None:
+    whole = torch.randn(700, 500).to(dtype)
+    there = simulated.put(whole)
+    expected = {name: layout(whole).clone() for name, layout in LAYOUTS.items()} | {"on the CPU": torch.arange(30_000.0)}
+    state = {name: layout(there) for name, layout in LAYOUTS.items()} | {"on the CPU": torch.arange(30_000.0)}
+    dcp_io.save(emulator, f"s3://{bucket}/ck", state)
+    assert dcp_io.same(dcp_io.loaded(client, bucket, "ck", expected), expected)
+    assert simulated.synchronous <= 1  # the empty one
+
+
+@pytest.mark.parametrize("thread_count", [1, 3, 40])
+def test_pinned_memory_is_bounded(
+    emulator: Emulator, client: penstock.S3Client, bucket: str, simulated: Device, small_chunks: None,
+    monkeypatch: pytest.MonkeyPatch, thread_count: int
+) -> None:  # fmt: skip
+    """Every tensor was pinned as a whole, in a block of its size rounded up."""
+    lock = threading.Lock()
+    pinned: list[int] = []
+    empty = torch.empty
+
+    def noted(*args: Any, **kwargs: Any) -> torch.Tensor:
+        if kwargs.pop("pin_memory", False):
+            with lock:
+                pinned.append(args[0])
+        return empty(*args, **kwargs)
+
+    monkeypatch.setattr(torch, "empty", noted)
+    state = some_tensors(60, 100_000)
+    dcp_io.save(emulator, f"s3://{bucket}/ck", on(simulated, state), thread_count=thread_count)
+    monkeypatch.undo()
+    assert dcp_io.same(dcp_io.loaded(client, bucket, "ck", state), state)
+    assert set(pinned) == {CHUNK}
+    assert sum(pinned) <= max(4 * CHUNK, 2 * CHUNK * thread_count)
+
+
+def test_the_defaults_pin_no_more_than_is_documented() -> None:
+    for threads in range(1, 64):
+        size = _staging.CHUNK_BYTES * _staging.chunks_per_thread(threads) * threads
+        assert size <= max(96 * MIB, 16 * MIB * threads), threads
+
+
+@pytest.mark.usefixtures("small_chunks")
+def test_no_copy_is_under_way_after_a_failure(
+    emulator: Emulator, bucket: str, simulated: Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    in_flight = []
+
+    def fail(*unused: Any) -> None:
+        in_flight.append(simulated.in_flight)
+        raise RuntimeError("no more")
+
+    monkeypatch.setattr(_shard, "_put_data", fail)
+    with pytest.raises(CheckpointException, match="no more"):
+        dcp_io.save(emulator, f"s3://{bucket}/ck", on(simulated, some_tensors(12, 100)))
+    assert in_flight[0] > 0
+    assert simulated.in_flight == 0
+
+
+@pytest.mark.filterwarnings("ignore:Sparse:UserWarning", "ignore:.*quantize:UserWarning", "ignore:.*sparse:UserWarning")
+@pytest.mark.parametrize("layout", ["coo", "csr", "csc", "bsr", "bsc"])
+def test_a_sparse_tensor_of_a_device_is_saved(
+    emulator: Emulator, client: penstock.S3Client, bucket: str, device: Device | Cuda, layout: str
+) -> None:
+    """It failed in `record_stream`, and `nbytes` of a sparse tensor is an error."""
+    values = torch.tensor([[0.0, 2.0, 0, 0], [3.0, 0.0, 0, 0]])
+    layouts: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+        "coo": lambda each: each.to_sparse().coalesce(),
+        "csr": lambda each: each.to_sparse_csr(),
+        "csc": lambda each: each.to_sparse_csc(),
+        "bsr": lambda each: each.to_sparse_bsr((1, 2)),
+        "bsc": lambda each: each.to_sparse_bsc((1, 2)),
+    }
+    sparse = layouts[layout](values)
+    state = {"before": device.put(values), "sparse": device.put_sparse(sparse), "cpu": sparse, "after": device.put(values)}
+    dcp_io.save(emulator, f"s3://{bucket}/ck", state)
+    dense = {"before": values, "after": values}
+    assert dcp_io.same(dcp_io.loaded(client, bucket, "ck", dense), dense)
+
+
+@pytest.mark.parametrize("thread_count", [1, 3])
+def test_an_asynchronous_save_has_what_its_planner_computes(
+    emulator: Emulator, client: penstock.S3Client, bucket: str, device: Device | Cuda, thread_count: int
+) -> None:
+    class Moving(Computing):
+        def lookup_object(self, index: Any) -> Any:
+            return device.put(super().lookup_object(index))
+
+    state = some_tensors(12, 50_000)
+    writer = dcp_io.writer_of(emulator, f"s3://{bucket}/ck", thread_count=thread_count)
+    dcp.async_save(dict(state), storage_writer=writer, planner=Moving(device, lambda values: values * 2)).result(60)
+    doubled = {name: values * 2 for name, values in state.items()}
+    assert dcp_io.same(dcp_io.loaded(client, bucket, "ck", doubled), doubled)
