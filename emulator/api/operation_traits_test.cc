@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "emulator/api/operations.h"
 #include "emulator/api/router.h"
 
 namespace penstock::emulator::api {
