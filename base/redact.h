@@ -1,4 +1,5 @@
-// Which names carry secrets. For the logger only; everybody else calls Redact (log.h).
+// Which names carry secrets: for the logger and for the emulator's journal, which also reads percent-encoded names. Other
+// code calls Redact (log.h).
 #ifndef PENSTOCK_BASE_REDACT_H_
 #define PENSTOCK_BASE_REDACT_H_
 

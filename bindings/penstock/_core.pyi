@@ -324,6 +324,7 @@ class Emulator:
         journal_bytes: int = 16777216,
         limits_json: str = "",
         relaxed_bucket_names: bool = False,
+        moto_reset: bool | None = None,
     ) -> None: ...
     @property
     def endpoint(self) -> str: ...

@@ -99,7 +99,8 @@ class Emulator(_Access):
 
     Args:
         data_directory: Keep everything there; None: in memory. Where it keeps other users than those given, the given
-            ones win, and a ``UserWarning`` says so.
+            ones win, and a ``UserWarning`` says so. A new directory gets mode 0700; a ``UserWarning`` says that others may
+            read one that was there.
         strict_durability: An acknowledged write is on disk.
         auth: "verify": everything is checked; "parse": form, region, clock skew, expiry and inactive keys, but no signature
             and no payload hash: no secret is needed; "off": everybody is the first access key, in the default namespace.
@@ -121,6 +122,8 @@ class Emulator(_Access):
             0: no journal.
         relaxed_bucket_names: Buckets may also have names that S3 refuses and other mocks of it take: 1 to 255 letters, digits,
             ``.``, ``-`` and ``_``, of which the first is no ``.`` or ``-``.
+        moto_reset: Whether ``POST /moto-api/reset`` on the S3 port, which needs no signature, empties every namespace; None:
+            only without `data_directory`.
 
     Raises:
         ValueError: an option cannot work; the message names it.
@@ -147,6 +150,7 @@ class Emulator(_Access):
         faults: FaultDocument | None = None,
         journal_bytes: int = 16 << 20,
         relaxed_bucket_names: bool = False,
+        moto_reset: bool | None = None,
     ) -> None:
         # Beyond what C++'s integers hold a binding would only say that the types are wrong.
         for name, value, most in (
@@ -169,7 +173,7 @@ class Emulator(_Access):
             users_json=users_json, region=region, fail_rate=fail_rate, fail_seed=fail_seed, tls_certificate=certificate,
             tls_key=key, log_path=log_path or "", faults_json="" if faults is None else _document_text(faults),
             journal_bytes=journal_bytes, limits_json=limits_json(limits),
-            relaxed_bucket_names=relaxed_bucket_names,
+            relaxed_bucket_names=relaxed_bucket_names, moto_reset=moto_reset,
         )  # fmt: skip
         self._planned_faults: set[str] = set()  # namespaces; pytest's fixtures ask which test did
         for notice in self._core.notices:

@@ -8,6 +8,7 @@
 #include "emulator/api/handlers.h"
 #include "emulator/api/list_entries.h"
 #include "emulator/api/list_query.h"
+#include "emulator/api/names.h"
 
 namespace penstock::emulator::api {
 namespace {
@@ -57,8 +58,7 @@ void Respond(Call& call, XmlWriter& xml, const Listing& listing) {
   std::string document = xml.Take();
   EntryWriter(document, listing.form).WriteContents(listing.page.entries);
   document += "</ListBucketResult>";
-  const std::string& region = listing.bucket.region;
-  call.response().Add("x-amz-bucket-region", region == "EU" ? std::string("eu-west-1") : region);
+  call.response().Add("x-amz-bucket-region", std::string(RegionOfConstraint(listing.bucket.region)));
   call.RespondXml(std::move(document));
 }
 

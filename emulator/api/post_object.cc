@@ -5,6 +5,7 @@
 #include <iterator>
 #include <optional>
 
+#include "base/time_ahead.h"
 #include "emulator/api/body.h"
 #include "emulator/api/checksums.h"
 #include "emulator/api/documents.h"
@@ -241,7 +242,7 @@ Result<void> PostObject(Call& call) {
   SizeRange size;
   if (const std::string_view document = ValueOf(fields, "policy"); !document.empty()) {
     PENSTOCK_ASSIGN(const PostPolicy policy, ParsePostPolicy(document));
-    PENSTOCK_TRY(CheckPostPolicy(policy, fields, bucket->name.value, exchange.space->clock->Now()));
+    PENSTOCK_TRY(CheckPostPolicy(policy, fields, bucket->name.value, TimeAhead(exchange.space->clock->Now(), exchange.clock_ahead)));
     size = policy.size();
   }
   SizedBody body(*exchange.body, size);

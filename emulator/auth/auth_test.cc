@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "base/digest.h"
 #include "base/encoding.h"
 #include "base/xml.h"
@@ -112,6 +114,54 @@ TEST_F(AuthTest, NamesTheRegionInAHeaderToo) {
   EXPECT_EQ(response.Find("x-amz-bucket-region"), "eu-west-1");
 }
 
+TEST_F(AuthTest, ASecondAuthorizationHeaderIsRefused) {
+  const std::string authorization = *ExampleGet().Header("Authorization");
+  for (const std::string& second : {authorization, std::string("AWS AKIAIOSFODNN7EXAMPLE:c2ln"), std::string("Bearer x"), std::string()}) {
+    for (const std::string name : {"Authorization", "AUTHORIZATION"}) {
+      TestRequest last = ExampleGet();
+      last.headers.emplace_back(name, second);
+      EXPECT_EQ(CodeOf(Handle(last)), "InvalidArgument") << second;
+      TestRequest first = ExampleGet();
+      first.headers.insert(first.headers.begin(), {name, second});
+      EXPECT_EQ(CodeOf(Handle(first)), "InvalidArgument") << second;
+    }
+  }
+  EXPECT_EQ(router_.calls, 0);
+}
+
+TEST_F(AuthTest, AComponentOfTheAuthorizationHeaderIsGivenOnce) {
+  for (const std::string component : {"Credential=NOBODY/20130524/us-east-1/s3/aws4_request", "SignedHeaders=host", "Signature=00"}) {
+    TestRequest request = ExampleGet();
+    std::string& value = *request.Header("Authorization");
+    value += ", " + component;
+    EXPECT_EQ(CodeOf(Handle(request)), "AuthorizationHeaderMalformed") << component;
+  }
+  EXPECT_EQ(router_.calls, 0);
+}
+
+// The signature itself is no part of what is signed: a second one passed.
+TEST_F(AuthTest, ASecondSignatureParameterIsRefused) {
+  const TestRequest presigned = Presign("GET", "/b/k", "x-id=GetObject");
+  ASSERT_EQ(CodeOf(Handle(presigned)), "");
+  ASSERT_EQ(router_.calls, 1);
+  for (const std::string second : {"X-Amz-Signature=00", "x-amz-signature=00", "X%2DAmz-Signature=00", "X-Amz-Signature", "X-Amz-Date=20130524T000000Z",
+                                   "X-Amz-Credential=x", "Signature=00"}) {
+    TestRequest request = presigned;
+    request.target += "&" + second;
+    EXPECT_EQ(CodeOf(Handle(request)), "InvalidArgument") << second;
+    TestRequest first = presigned;
+    first.target.insert(first.target.find('?') + 1, second + "&");
+    EXPECT_EQ(CodeOf(Handle(first)), "InvalidArgument") << second;
+  }
+  TestRequest with_header = presigned;
+  with_header.headers.emplace_back("Authorization", *ExampleGet().Header("Authorization"));
+  EXPECT_EQ(CodeOf(Handle(with_header)), "InvalidArgument");
+  TestRequest signature_header = presigned;
+  signature_header.headers.emplace_back("X-Amz-Signature", "00");
+  EXPECT_EQ(CodeOf(Handle(signature_header)), "AccessDenied") << "an unsigned header";
+  EXPECT_EQ(router_.calls, 1);
+}
+
 TEST_F(AuthTest, AnswersAHeadWithoutADocument) {
   TestRequest request = ExampleGet();
   request.method = "HEAD";
@@ -137,6 +187,47 @@ TEST_F(AuthTest, TurnsQueryParametersIntoHeaders) {
   EXPECT_EQ(router_.headers, expected);
   EXPECT_EQ(test_->exchange.operation, "PutObject");
   EXPECT_EQ(test_->exchange.target.key.value, "k") << "the exchange is whole again afterwards";
+}
+
+// Keeps an answer back until the test asks for it.
+class LateRouter final : public api::Handler {
+ public:
+  void Handle(api::Exchange& exchange) override {
+    clock_ahead = exchange.clock_ahead;
+    if (exchange.late == nullptr) return;
+    answer.emplace(exchange.AnswerLater());
+    exchange.WhenAnswered([](api::Exchange& answered) { answered.response.status = 299; });
+  }
+
+  std::chrono::nanoseconds clock_ahead{};
+  std::optional<api::PendingAnswer> answer;
+};
+
+class PatientWire final : public api::LateAnswer {
+ public:
+  store::Executor& executor() override { std::abort(); }  // the test's router leaves no work to it
+  void Give() noexcept override { ++given; }
+
+  int given = 0;
+};
+
+// The exchange of such a request was copied field by field, without these two.
+TEST_F(AuthTest, QueryParametersThatBecomeHeadersKeepTheClockAndTheLateAnswer) {
+  LateRouter router;
+  PatientWire wire;
+  auth_ = MakeAuth(options_, directory_, router);
+  TestExchange test(Presign("PUT", "/b/k", "x-amz-acl=private"));
+  test.exchange.clock_ahead = std::chrono::seconds(5);
+  test.exchange.late = &wire;
+  auth_->Handle(test.exchange);
+  EXPECT_EQ(router.clock_ahead, std::chrono::seconds(5));
+  ASSERT_TRUE(router.answer) << "the operation could not answer later";
+  ASSERT_TRUE(test.exchange.pending);
+  router.answer.reset();
+  EXPECT_EQ(wire.given, 1);
+  test.exchange.pending = false;
+  for (const auto& look : test.exchange.when_answered) look(test.exchange);
+  EXPECT_EQ(test.exchange.response.status, 299);
 }
 
 TEST_F(AuthTest, ACopySourceInTheQueryMakesACopy) {

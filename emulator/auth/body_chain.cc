@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/encoding.h"
+#include "emulator/api/operation_traits.h"
 #include "emulator/auth/refusal.h"
 
 namespace penstock::emulator::auth {
@@ -51,12 +52,7 @@ bool IsSupportedTrailer(std::string_view name) {
 
 Result<std::uint64_t> DecodedLength(const api::RequestHead& head) {
   const auto text = head.Find("x-amz-decoded-content-length");
-  if (!text) {
-    Error error = Error::Make(ErrorKind::kInvalidArgument, "You must provide the Content-Length HTTP header.");
-    error.code = "MissingContentLength";
-    error.http_status = 411;
-    return error;
-  }
+  if (!text) return api::MakeError("MissingContentLength");
   std::uint64_t length = 0;
   const char* const last = text->data() + text->size();
   const auto parsed = std::from_chars(text->data(), last, length);
@@ -87,14 +83,6 @@ Result<ChunkedOptions> ReadChunkedOptions(const api::RequestHead& head, Admissio
 
 bool TakesStreamingBody(std::string_view operation) { return operation == "PutObject" || operation == "UploadPart"; }
 
-// Operations whose body, if a client sends one, nobody reads.
-bool IgnoresBody(const api::Exchange& exchange) {
-  static constexpr std::array<std::string_view, 3> kMethods = {"GET", "HEAD", "DELETE"};
-  static constexpr std::array<std::string_view, 3> kOperations = {"CreateMultipartUpload", "CopyObject", "UploadPartCopy"};
-  return std::find(kMethods.begin(), kMethods.end(), exchange.request.method) != kMethods.end() ||
-         std::find(kOperations.begin(), kOperations.end(), exchange.operation) != kOperations.end();
-}
-
 }  // namespace
 
 Result<void> BodyChain::Build(const api::Exchange& exchange, Admission admission) {
@@ -123,19 +111,14 @@ Result<void> BodyChain::Build(const api::Exchange& exchange, Admission admission
 }
 
 Result<void> DrainUnused(const api::Exchange& exchange, api::BodyReader& body) {
-  if (!IgnoresBody(exchange) || exchange.body->Length() == std::uint64_t{0}) return Ok();
+  if (exchange.body->Length() == std::uint64_t{0} || api::TraitsOf(exchange).takes_body) return Ok();
   std::array<std::byte, 16384> scratch;
   std::uint64_t total = 0;
   for (;;) {
     PENSTOCK_ASSIGN(const std::size_t count, body.Read(scratch));
     if (count == 0) return Ok();
     total += count;
-    if (total > kUnusedBodyLimit) {
-      Error error = Error::Make(ErrorKind::kInvalidArgument, "This request does not support content");
-      error.code = "UnexpectedContent";
-      error.http_status = 400;
-      return error;
-    }
+    if (total > kUnusedBodyLimit) return api::MakeError("UnexpectedContent");
   }
 }
 

@@ -48,13 +48,7 @@ std::string JoinLines(std::initializer_list<std::string_view> lines) {
 }
 
 Error ChunkTooSmall(std::uint64_t detected_at, std::uint64_t size) {
-  Error error = Error::Make(ErrorKind::kInvalidArgument,
-                            "Only the last chunk is allowed to have a size less than 8192 bytes");
-  error.code = "InvalidChunkSizeError";
-  error.http_status = 400;
-  error.details.emplace_back("Chunk", std::to_string(detected_at));
-  error.details.emplace_back("BadChunkSize", std::to_string(size));
-  return error;
+  return api::MakeError("InvalidChunkSizeError", {{"Chunk", std::to_string(detected_at)}, {"BadChunkSize", std::to_string(size)}});
 }
 
 }  // namespace

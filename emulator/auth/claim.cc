@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/dates.h"
+#include "emulator/api/errors.h"
 #include "emulator/api/text.h"
 #include "emulator/auth/refusal.h"
 
@@ -18,17 +19,10 @@ constexpr std::string_view kCredentialForm =
     "the Credential is mal-formed; expecting \"<YOUR-AKID>/YYYYMMDD/REGION/SERVICE/aws4_request\".";
 constexpr long long kLongestExpirySeconds = 604800;
 
-Error HeaderMalformed(std::string message) {
-  Error error = Error::Make(ErrorKind::kInvalidArgument, std::move(message));
-  error.code = "AuthorizationHeaderMalformed";
-  error.http_status = 400;
-  return error;
-}
+Error HeaderMalformed(std::string message) { return api::MakeError("AuthorizationHeaderMalformed", {}, std::move(message)); }
 
 Error QueryParameters(std::string message) {
-  Error error = HeaderMalformed(std::move(message));
-  error.code = "AuthorizationQueryParametersError";
-  return error;
+  return api::MakeError("AuthorizationQueryParametersError", {}, std::move(message));
 }
 
 // The same complaint about a credential, in the words of either mechanism.
@@ -60,6 +54,25 @@ std::optional<std::string_view> CutLast(std::string_view& text) {
 
 bool IsDay(std::string_view text) {
   return text.size() == 8 && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+// Refuses a second copy of what identifies or signs the request: a proxy or a log may read another copy than this server.
+Result<void> RefuseSecondCopies(const api::RequestHead& head, const api::Target& target) {
+  constexpr std::string_view kAuthorization = "authorization";
+  int headers = 0;
+  for (const api::HeaderView& header : head.headers) {
+    if (header.name.size() != kAuthorization.size() || !api::EqualsIgnoreCase(header.name, kAuthorization)) continue;
+    if (++headers > 1) return InvalidArgument("The Authorization header is given twice; send one", "Authorization");
+  }
+  for (auto parameter = target.query.begin(); parameter != target.query.end(); ++parameter) {
+    if (!IsSignatureParameter(parameter->name)) continue;
+    // Also in another case of letters: X-Amz-Signature and x-amz-signature.
+    const bool again = std::any_of(target.query.begin(), parameter, [&](const api::QueryParameter& earlier) {
+      return api::EqualsIgnoreCase(earlier.name, parameter->name);
+    });
+    if (again) return InvalidArgument("The query parameter " + parameter->name + " is given twice; send one", parameter->name);
+  }
+  return Ok();
 }
 
 // Fills access key and scope from "akid/day/region/service/terminal".
@@ -106,6 +119,8 @@ struct Components {
 
 Result<Components> SplitComponents(std::string_view list) {
   Components found;
+  const std::array<std::pair<std::string_view, std::string_view*>, 3> components = {
+      {{"Credential", &found.credential}, {"SignedHeaders", &found.signed_headers}, {"Signature", &found.signature}}};
   while (!list.empty()) {
     const std::size_t end = list.find(',');
     const std::string_view piece = Trimmed(list.substr(0, end));
@@ -113,9 +128,13 @@ Result<Components> SplitComponents(std::string_view list) {
     const std::size_t equals = piece.find('=');
     const std::string_view name = piece.substr(0, equals);
     const std::string_view value = equals == std::string_view::npos ? std::string_view() : piece.substr(equals + 1);
-    if (name == "Credential") found.credential = value;
-    if (name == "SignedHeaders") found.signed_headers = value;
-    if (name == "Signature") found.signature = value;
+    for (const auto& [known, component] : components) {
+      if (name != known) continue;
+      if (!component->empty()) {
+        return HeaderMalformed("The authorization header is malformed; the component " + std::string(name) + " is given twice.");
+      }
+      *component = value;
+    }
   }
   if (found.credential.empty() || found.signed_headers.empty() || found.signature.empty()) {
     return HeaderMalformed(
@@ -174,6 +193,7 @@ bool IsSignatureParameter(std::string_view name) {
 }
 
 Result<Mechanism> FindMechanism(const api::RequestHead& head, const api::Target& target) {
+  PENSTOCK_TRY(RefuseSecondCopies(head, target));
   const auto authorization = head.Find("authorization");
   const bool header = authorization.has_value();
   const bool version_two = !target.query.empty() && (target.Has("Signature") || target.Has("AWSAccessKeyId"));

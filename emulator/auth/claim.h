@@ -16,7 +16,7 @@ namespace penstock::emulator::auth {
 
 enum class Mechanism { kAnonymous, kHeader, kQuery, kVersionTwoHeader, kVersionTwoQuery };
 
-// Which mechanism the request uses. Error: two at once.
+// Which mechanism the request uses. InvalidArgument: two at once, or a second Authorization header or signature parameter.
 Result<Mechanism> FindMechanism(const api::RequestHead& head, const api::Target& target);
 
 // Views point into the request head and the target; they live as long as the exchange.

@@ -37,14 +37,9 @@ Result<std::size_t> HashedBody::Read(MutableByteView buffer) {
     verified_ = true;
     return std::size_t{0};
   }
-  Error error = Error::Make(ErrorKind::kDataLoss,
-                            "The provided 'x-amz-content-sha256' header does not match what was computed.");
-  error.code = "XAmzContentSHA256Mismatch";
-  error.http_status = 400;
-  error.details.emplace_back("ClientComputedContentSHA256", claim_);
-  error.details.emplace_back("S3ComputedContentSHA256", HexEncode(AsBytes(computed)));
-  error_ = error;
-  return error;
+  error_ = api::MakeError("XAmzContentSHA256Mismatch", {{"ClientComputedContentSHA256", claim_},
+                                                        {"S3ComputedContentSHA256", HexEncode(AsBytes(computed))}});
+  return *error_;
 }
 
 }  // namespace penstock::emulator::auth

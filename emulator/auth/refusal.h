@@ -1,4 +1,5 @@
-// S3's refusals as Error values: code, status and message of spec/protocol.md §2.13, §2.14 and §8.
+// S3's refusals as Error values. Status, kind and standard message of each code are those of the one table in
+// emulator/api/errors.cc; the texts here are those that S3 answers in the cases of authentication.
 //
 // Building the document from them is api::RespondWithError's. Nothing here ever sees a secret key.
 #ifndef PENSTOCK_EMULATOR_AUTH_REFUSAL_H_
@@ -9,16 +10,17 @@
 #include <string>
 #include <string_view>
 
+#include "emulator/api/errors.h"
 #include "penstock/base/clock.h"
 #include "penstock/base/error.h"
 
 namespace penstock::emulator::auth {
 
-Error AccessDenied(std::string message);                              // 403
-Error InvalidRequest(std::string message);                            // 400
+Error AccessDenied(std::string message);  // 403
 // 400 + ArgumentName, and ArgumentValue unless empty
 Error InvalidArgument(std::string message, std::string argument_name, std::string_view argument_value = {});
-Error NotImplemented(std::string message);                            // 501
+using api::InvalidRequest;  // 400
+using api::NotImplemented;  // 501
 
 // "2013-05-24T00:00:00Z": the times in refusals have no fraction, unlike those of S3's other documents.
 std::string FormatSeconds(WallTime time);

@@ -34,6 +34,17 @@ TEST(RefusalTest, LengthMismatchNamesBothNumbers) {
   EXPECT_EQ(Names(error), "NumberBytesExpected,NumberBytesProvided");
 }
 
+// Two tables had drifted apart: a skewed clock was kAccessDenied here and kUnauthenticated there.
+TEST(RefusalTest, KindAndStatusAreThoseOfTheOneTable) {
+  for (const Error& error : {AccessDenied("x"), InvalidArgument("x", "y"), RequestTimeTooSkewed("x", WallTime()), VersionTwoRefused(),
+                             BodyTerminated(), BodyLengthMismatch(1, 2), MalformedTrailer(), SignatureDoesNotMatch({})}) {
+    const api::ErrorInfo* const info = api::FindErrorInfo(error.code);
+    ASSERT_NE(info, nullptr) << error.code;
+    EXPECT_EQ(error.kind, info->kind) << error.code;
+    EXPECT_EQ(error.http_status, info->status) << error.code;
+  }
+}
+
 TEST(RefusalTest, TimesHaveNoFraction) {
   EXPECT_EQ(FormatSeconds(WallTime(std::chrono::milliseconds(1369353600999))), "2013-05-24T00:00:00Z");
 }

@@ -30,27 +30,12 @@ bool StartsWithAmz(std::string_view name) {
 }
 
 Error InvalidAccessKeyId(std::string_view access_key_id) {
-  Error error = Error::Make(ErrorKind::kUnauthenticated,
-                            "The AWS Access Key Id you provided does not exist in our records.");
-  error.code = "InvalidAccessKeyId";
-  error.http_status = 403;
-  error.details.emplace_back("AWSAccessKeyId", access_key_id);
-  return error;
+  return api::MakeError("InvalidAccessKeyId", {{"AWSAccessKeyId", std::string(access_key_id)}});
 }
 
-Error TokenRefused(std::string code, std::string message, std::string_view token) {
-  Error error = Error::Make(ErrorKind::kUnauthenticated, std::move(message));
-  error.code = std::move(code);
-  error.http_status = 400;
-  error.details.emplace_back("Token-0", token);
-  return error;
-}
+Error InvalidToken(std::string_view token) { return api::MakeError("InvalidToken", {{"Token-0", std::string(token)}}); }
 
-Error InvalidToken(std::string_view token) {
-  return TokenRefused("InvalidToken", "The provided token is malformed or otherwise invalid.", token);
-}
-
-Error ExpiredToken(std::string_view token) { return TokenRefused("ExpiredToken", "The provided token has expired.", token); }
+Error ExpiredToken(std::string_view token) { return api::MakeError("ExpiredToken", {{"Token-0", std::string(token)}}); }
 
 // Directory buckets are another service in the credential scope, but for S3's own general purpose endpoints, which know none.
 std::string_view ServiceOf(const api::Exchange& exchange) {
@@ -310,7 +295,10 @@ Result<Admission> Verifier::AdmitVersionTwo(api::Exchange& exchange, Mechanism m
   Admission admission;
   admission.mechanism = mechanism;
   PENSTOCK_ASSIGN(admission.identity, Identify(exchange, claim.access_key_id, user.get(), token));
-  if (options_.mode == Mode::kVerify) PENSTOCK_TRY(CheckVersionTwoSignature(exchange, claim, user->secret_access_key));
+  if (options_.mode == Mode::kVerify) {
+    PENSTOCK_TRY(CheckVersionTwoCoverage(exchange.target, claim));
+    PENSTOCK_TRY(CheckVersionTwoSignature(exchange, claim, user->secret_access_key));
+  }
   PENSTOCK_TRY(TakeUnsignablePayload(exchange, admission));
   exchange.signing_region = std::move(region);
   return admission;

@@ -11,6 +11,7 @@
 #include "base/dates.h"
 #include "base/digest.h"
 #include "base/encoding.h"
+#include "emulator/api/operations.h"
 #include "emulator/api/text.h"
 #include "emulator/auth/refusal.h"
 
@@ -24,6 +25,17 @@ constexpr std::array<std::string_view, 35> kSignedParameters = {
     "response-cache-control", "response-content-disposition", "response-content-encoding",
     "response-content-language", "response-content-type", "response-expires", "restore", "select", "select-type",
     "storageClass", "tagging", "torrent", "uploadId", "uploads", "versionId", "versioning", "versions", "website"};
+
+// What clients of version 2 send unsigned: the position and form of a list. Sorted. A signature of version 2 covers no other
+// parameter that has a meaning to S3: sub-resources from after 2014 could turn a presigned URL into another operation.
+constexpr std::array<std::string_view, 21> kUnsignedParameters = {
+    "AWSAccessKeyId", "Expires", "Signature", "bucket-region", "continuation-token", "delimiter", "encoding-type",
+    "fetch-owner", "key-marker", "list-type", "marker", "max-buckets", "max-keys", "max-parts", "max-uploads",
+    "part-number-marker", "prefix", "start-after", "upload-id-marker", "version-id-marker", "x-id"};
+
+bool IsSigned(std::string_view parameter) {
+  return std::binary_search(kSignedParameters.begin(), kSignedParameters.end(), parameter);
+}
 
 // As botocore's endpoint data has it.
 constexpr std::array<std::string_view, 9> kVersionTwoRegions = {
@@ -65,9 +77,7 @@ std::string Resource(const api::Target& target) {
   if (target.key.value.empty() && !resource.ends_with('/')) resource += '/';
   std::vector<const api::QueryParameter*> signed_parameters;
   for (const api::QueryParameter& parameter : target.query) {
-    if (std::binary_search(kSignedParameters.begin(), kSignedParameters.end(), parameter.name)) {
-      signed_parameters.push_back(&parameter);
-    }
+    if (IsSigned(parameter.name)) signed_parameters.push_back(&parameter);
   }
   std::sort(signed_parameters.begin(), signed_parameters.end(), [](const auto* a, const auto* b) { return a->name < b->name; });
   char separator = '?';
@@ -145,6 +155,21 @@ std::string VersionTwoStringToSign(const api::RequestHead& head, const api::Targ
   text.append("\n").append(SignedValue(head, target, "content-type", claim.in_query));
   text.append("\n").append(claim.date_line).append("\n");
   return text + AmzHeaders(head, target, claim.in_query) + Resource(target);
+}
+
+Result<void> CheckVersionTwoCoverage(const api::Target& target, const VersionTwoClaim& claim) {
+  for (const api::QueryParameter& parameter : target.query) {
+    const std::string& name = parameter.name;
+    if (IsSigned(name) || std::binary_search(kUnsignedParameters.begin(), kUnsignedParameters.end(), name)) continue;
+    // Parameters x-amz-* are signed in a query, as the headers they stand for. Unknown ones mean nothing.
+    const bool amz = api::StartsWithIgnoreCase(name, "x-amz-");
+    if (amz ? claim.in_query : !api::IsKnownParameter(name)) continue;
+    Error error = AccessDenied("Signature Version 2 does not cover the query parameter '" + name +
+                               "'; sign the request with AWS4-HMAC-SHA256");
+    error.details.emplace_back("ParametersNotSigned", name);
+    return error;
+  }
+  return Ok();
 }
 
 Result<void> CheckVersionTwoTime(const VersionTwoClaim& claim, WallTime now) {

@@ -34,6 +34,10 @@ std::string VersionTwoStringToSign(const api::RequestHead& head, const api::Targ
 // AccessDenied "Request has expired" with Expires and ServerTime; RequestTimeTooSkewed for a header.
 Result<void> CheckVersionTwoTime(const VersionTwoClaim& claim, WallTime now);
 
+// AccessDenied + ParametersNotSigned for a query parameter that has a meaning and that version 2 does not sign, but for those
+// that position and format a list.
+Result<void> CheckVersionTwoCoverage(const api::Target& target, const VersionTwoClaim& claim);
+
 // SignatureDoesNotMatch unless the claim's signature is `secret`'s over the string to sign.
 Result<void> CheckVersionTwoSignature(const api::Exchange& exchange, const VersionTwoClaim& claim, std::string_view secret);
 

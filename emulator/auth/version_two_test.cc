@@ -108,6 +108,24 @@ TEST_F(VersionTwoTest, WhatIsNotPartOfTheResourceMayBeAdded) {
   EXPECT_EQ(Ask("GET", std::string(kPlain) + "&x-id=GetObject&prefix=a"), "ok");
 }
 
+// botocore and S3's documentation leave them out of the string to sign: a URL for a key became one for its retention.
+TEST_F(VersionTwoTest, RefusesSubresourcesThatItDoesNotSign) {
+  for (const std::string name : {"abac", "attributes", "id", "intelligent-tiering", "legal-hold", "metadataTable", "ownershipControls",
+                                 "policyStatus", "publicAccessBlock", "renameObject", "retention", "session"}) {
+    for (const std::string& spelling : {name, "%" + HexEncode(AsBytes(name.substr(0, 1))) + name.substr(1)}) {
+      EXPECT_EQ(Ask("GET", std::string(kPlain) + "&" + spelling), "AccessDenied") << spelling;
+      EXPECT_EQ(Element("ParametersNotSigned"), name);
+    }
+  }
+  EXPECT_EQ(Ask("GET", std::string(kPlain) + "&unknown=1"), "ok") << "means nothing";
+}
+
+TEST_F(VersionTwoTest, ASecondSignatureIsRefused) {
+  for (const std::string second : {"Signature=AAAA", "AWSAccessKeyId=NOBODY", "Expires=1", "signature=AAAA", "X-Amz-Signature=AAAA"}) {
+    EXPECT_EQ(Ask("GET", std::string(kPlain) + "&" + second), "InvalidArgument") << second;
+  }
+}
+
 TEST_F(VersionTwoTest, ExpiresAtItsSecond) {
   users_.clock.Advance(std::chrono::hours(1));
   EXPECT_EQ(Ask("GET", kPlain), "ok");
@@ -169,7 +187,7 @@ class VersionTwoHeaderTest : public VersionTwoTest {
  protected:
   static TestRequest Put() {
     return {.method = "PUT",
-            .target = "/bucket/k?acl&x-amz-acl=ignored",
+            .target = "/bucket/k?acl",
             .headers = {{"Host", "127.0.0.1:9000"},
                         {"Content-Type", "text/plain"},
                         {"x-amz-meta-b", "1"},
@@ -236,6 +254,15 @@ TEST_F(VersionTwoHeaderTest, NeedsOneKeyAndOneSignature) {
   for (const char* value : {"AWS garbage", "AWS AK:", "AWS AK:a:b", "AWS  AK:a"}) {
     EXPECT_EQ(WithAuthorization(value), "InvalidArgument") << value;
     EXPECT_EQ(Element("ArgumentValue"), value);
+  }
+}
+
+// The query belongs to the signature only in a presigned URL. A copy source there changed the operation.
+TEST_F(VersionTwoHeaderTest, RefusesHeadersInTheQuery) {
+  for (const std::string parameter : {"x-amz-acl=private", "x-amz-copy-source=%2Fbucket%2Fother", "X-Amz-Meta-A=1"}) {
+    TestRequest request = Put();
+    request.target += "&" + parameter;
+    EXPECT_EQ(Send(request), "AccessDenied") << parameter;
   }
 }
 

@@ -14,6 +14,7 @@
 #include "emulator/api/claimed_key.h"
 #include "emulator/api/text.h"
 #include "emulator/faults/in_place.h"
+#include "emulator/faults/request_work.h"
 #include "emulator/faults/wrong_bytes.h"
 #include "emulator/throttle/latency_profile.h"
 
@@ -23,12 +24,6 @@ namespace {
 using Place = api::DeliveryStep::Place;
 using Kind = api::DeliveryStep::Kind;
 using Step = FaultPlan::Step;
-
-throttle::Work WorkOf(const api::Exchange& exchange) {
-  if (exchange.request.method == "HEAD") return throttle::Work::kHead;
-  if (exchange.request.method != "GET") return throttle::Work::kWrite;
-  return exchange.operation.starts_with("List") ? throttle::Work::kList : throttle::Work::kGet;
-}
 
 // The bare address, or the key that a request claims.
 std::string ClientOf(const api::Exchange& exchange) {

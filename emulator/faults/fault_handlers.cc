@@ -1,7 +1,6 @@
 #include "emulator/faults/fault_handlers.h"
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 #include <string>
 #include <string_view>
@@ -10,6 +9,7 @@
 
 #include "emulator/api/body_size.h"
 #include "emulator/api/errors.h"
+#include "emulator/api/operation_traits.h"
 #include "emulator/api/router.h"
 #include "emulator/api/text.h"
 #include "emulator/faults/answer_shaping.h"
@@ -235,9 +235,7 @@ class CommitFaults final : public api::Handler {
 
   void Apply(api::Exchange& exchange, FaultPlan& plan) {
     FaultPlan::Step* const twice = plan.AtCommit<DuplicateAction>();
-    const std::string_view method = exchange.request.method;
-    const bool changes = method == "PUT" || method == "POST" || method == "DELETE";
-    if (twice != nullptr && changes) return ApplyTwice(exchange, *twice);
+    if (twice != nullptr && api::TraitsOf(exchange).access == api::Access::kWrite) return ApplyTwice(exchange, *twice);
     next_.Handle(exchange);
   }
 
@@ -266,11 +264,8 @@ class CommitFaults final : public api::Handler {
   }
   // Whether the operation reads its body to the end, if it has one. Bodies that nobody wants auth has read.
   static bool ReadsBody(const api::Exchange& exchange) {
-    constexpr std::array<std::string_view, 3> kMethods{"GET", "HEAD", "DELETE"};
-    constexpr std::array<std::string_view, 3> kOperations{"CreateMultipartUpload", "CopyObject", "UploadPartCopy"};
+    if (!api::TraitsOf(exchange).takes_body) return false;
     const api::RequestHead& head = exchange.request;
-    if (std::find(kMethods.begin(), kMethods.end(), head.method) != kMethods.end()) return false;
-    if (std::find(kOperations.begin(), kOperations.end(), exchange.operation) != kOperations.end()) return false;
     const auto length = head.Find("content-length");
     return head.Find("transfer-encoding") || (length && *length != "0");
   }

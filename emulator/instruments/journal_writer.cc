@@ -112,6 +112,10 @@ void WithEntry(const api::Exchange& exchange, MonotonicTime opened, std::string_
   // The entry's texts are views: these hold what is made for it, and keep their memory for the next one.
   thread_local std::string checksums;
   thread_local std::string target;
+  thread_local std::string bucket;
+  thread_local std::string key;
+  thread_local std::string invocation;
+  thread_local std::string user_agent;
   checksums.clear();
   const Told told = Look(exchange.request.headers, checksums);
   // A trailer's name is announced in a header; its value is the answer's where that has it.
@@ -131,11 +135,11 @@ void WithEntry(const api::Exchange& exchange, MonotonicTime opened, std::string_
                        .method = exchange.request.method,
                        .target = WithoutSecrets(exchange.request.target, target),
                        .operation = exchange.operation,
-                       .bucket = exchange.target.bucket.value,
-                       .key = exchange.target.key.value,
+                       .bucket = WithoutSecrets(exchange.target.bucket.value, bucket),
+                       .key = WithoutSecrets(exchange.target.key.value, key),
                        .access_key = exchange.identity.access_key_id,
-                       .invocation = told.invocation,
-                       .user_agent = told.user_agent,
+                       .invocation = FreeTextWithoutSecrets(told.invocation, invocation),
+                       .user_agent = FreeTextWithoutSecrets(told.user_agent, user_agent),
                        .peer = exchange.connection.peer,
                        .request_id = exchange.request_id,
                        .error_code = exchange.response.error_code,

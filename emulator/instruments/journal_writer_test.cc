@@ -100,6 +100,8 @@ TEST_F(JournalWriterTest, SignaturesOfPresignedUrlsAreNotKept) {
   EXPECT_EQ(Written().target, "/b/k?X-Amz-Signature=***&x-id=GetObject");
   head_.target = "/b/k";
   EXPECT_EQ(Written().target, "/b/k");
+  exchange_.target.key = ObjectKey("k?X-Amz-Signature=0123");
+  EXPECT_EQ(Written().key, "k?X-Amz-Signature=***");
 }
 
 TEST_F(JournalWriterTest, TheFirstHeaderOfANameCounts) {

@@ -1,17 +1,17 @@
 #include "emulator/instruments/throttle_handler.h"
 
-#include <algorithm>
-#include <array>
 #include <memory>
 #include <string>
 #include <utility>
 
 #include "emulator/api/errors.h"
 #include "emulator/api/form.h"
+#include "emulator/api/operation_traits.h"
 #include "emulator/api/router.h"
 #include "emulator/faults/facts.h"
 #include "emulator/faults/paced_body.h"
 #include "emulator/faults/pacer.h"
+#include "emulator/faults/request_work.h"
 #include "emulator/instruments/instruments.h"
 
 namespace penstock::emulator::instruments {
@@ -21,16 +21,6 @@ using throttle::Traffic;
 using throttle::Work;
 
 constexpr std::chrono::milliseconds kRefusal{10};  // until a 503 is there, where time passes at all (performance.md §4.2)
-constexpr std::array<std::string_view, 4> kListings{"ListObjectsV2", "ListObjects", "ListObjectVersions", "ListMultipartUploads"};
-
-bool IsListing(std::string_view operation) { return std::find(kListings.begin(), kListings.end(), operation) != kListings.end(); }
-
-Work WorkOf(const api::Exchange& exchange) {
-  const std::string_view method = exchange.request.method;
-  if (IsListing(exchange.operation)) return Work::kList;
-  if (method == "HEAD") return Work::kHead;
-  return method == "GET" ? Work::kGet : Work::kWrite;
-}
 
 void Refuse(api::Exchange& exchange, const Regime& regime) {
   api::RespondWithError(exchange, api::MakeError("SlowDown"));
@@ -51,7 +41,7 @@ class Throttle final : public api::Handler {
     }
     if (!regime->settings().shaped) return next_.Handle(exchange);
     // Drawn at its arrival: how long the others take changes nothing.
-    const Work work = WorkOf(exchange);
+    const Work work = faults::WorkOf(exchange);
     const throttle::Draw draw = regime->DrawFor(faults::RequestIdentity(faults::FactsOf(exchange)));
     HandlePaced(exchange, regime->RateOf(exchange.connection.id));
     exchange.WhenAnswered([work, draw, regime = std::move(regime)](api::Exchange& answered) {
@@ -84,13 +74,10 @@ class Throttle final : public api::Handler {
 std::optional<Asked> AskedFor(const api::Exchange& exchange) {
   const api::Target& target = exchange.target;
   if (target.bucket.value.empty()) return std::nullopt;
-  const std::string_view method = exchange.request.method;
-  if (!target.key.value.empty()) {
-    if (method == "GET" || method == "HEAD") return Asked{Traffic::kRead, target.key.value};
-    if (method == "PUT" || method == "POST" || method == "DELETE") return Asked{Traffic::kWrite, target.key.value};
-    return std::nullopt;
-  }
-  if (IsListing(exchange.operation)) return Asked{Traffic::kRead, target.Get("prefix").value_or(std::string_view())};
+  if (exchange.request.method == "OPTIONS") return std::nullopt;
+  const api::Access access = api::TraitsOf(exchange).access;
+  if (!target.key.value.empty()) return Asked{access == api::Access::kWrite ? Traffic::kWrite : Traffic::kRead, target.key.value};
+  if (access == api::Access::kList) return Asked{Traffic::kRead, target.Get("prefix").value_or(std::string_view())};
   // Its keys stand in the body, which is not read for this: it counts once, against the bucket's first partition.
   if (exchange.operation == "DeleteObjects") return Asked{Traffic::kWrite, {}};
   if (exchange.operation != "PostObject") return std::nullopt;

@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <functional>
-#include <set>
+#include <unordered_set>
 #include <vector>
 
 #include "base/dates.h"
@@ -12,43 +11,80 @@
 namespace penstock::emulator {
 namespace {
 
-// Watches a text being parsed for a member that an object names twice: the parser itself would keep the last.
-class Duplicates {
+// One pass over a text before the document is built. It finds what the parser itself accepts: a member that an object
+// names twice (the parser keeps the last), and more nesting, members or values than the limits allow. The document is
+// built only from a text that passed, because the lookup of Json's objects is linear in their members.
+class Checker final : public nlohmann::json_sax<Json> {
  public:
-  bool Note(Json::parse_event_t event, const Json& parsed) {
-    using Event = Json::parse_event_t;
-    switch (event) {
-      case Event::object_start:
-      case Event::array_start:
-        BeginValue();
-        levels_.push_back({.is_array = event == Event::array_start});
-        break;
-      case Event::object_end:
-      case Event::array_end: levels_.pop_back(); break;
-      case Event::value: BeginValue(); break;
-      case Event::key: NoteName(parsed.get_ref<const std::string&>()); break;
-    }
-    return true;
+  // The first problem; `problem_` is empty where the text is valid and within the limits.
+  Error TakeError(std::size_t text_bytes) && {
+    if (problem_) return std::move(*problem_);
+    return duplicate_ ? std::move(*duplicate_) : NotJson(text_bytes);
   }
-  const std::optional<Error>& first() const { return first_; }
+  bool has_error() const { return problem_ || duplicate_; }
+
+  bool null() override { return BeginValue(); }
+  bool boolean(bool) override { return BeginValue(); }
+  bool number_integer(number_integer_t) override { return BeginValue(); }
+  bool number_unsigned(number_unsigned_t) override { return BeginValue(); }
+  bool number_float(number_float_t, const string_t&) override { return BeginValue(); }
+  bool string(string_t&) override { return BeginValue(); }
+  bool binary(binary_t&) override { return BeginValue(); }
+  bool start_object(std::size_t) override { return BeginValue() && Open(false); }
+  bool start_array(std::size_t) override { return BeginValue() && Open(true); }
+  bool end_object() override { return Close(); }
+  bool end_array() override { return Close(); }
+  bool key(string_t& name) override { return NoteName(name); }
+  bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception& error) override {
+    out_of_range_ = dynamic_cast<const Json::out_of_range*>(&error) != nullptr;
+    position_ = position;
+    problem_ = std::nullopt;
+    duplicate_ = std::nullopt;
+    return false;
+  }
 
  private:
   struct Level {
     bool is_array = false;
-    std::size_t begun = 0;  // values, of an array
+    std::size_t begun = 0;  // values of an array
     std::string name = {};  // of the member that is being read
-    std::set<std::string, std::less<>> names = {};
+    std::unordered_set<std::string> names = {};
   };
 
-  void BeginValue() {
+  bool BeginValue() {
     if (!levels_.empty() && levels_.back().is_array) ++levels_.back().begun;
+    if (++values_ <= kMostJsonValues) return true;
+    return Stop("", "the document has more than " + std::to_string(kMostJsonValues) + " values; send it in several parts");
   }
-  void NoteName(const std::string& name) {
+  bool Open(bool is_array) {
+    levels_.push_back({.is_array = is_array});
+    if (levels_.size() <= kMostJsonDepth) return true;
+    return Stop("", "objects and lists are nested more than " + std::to_string(kMostJsonDepth) + " deep; flatten the document");
+  }
+  bool Close() {
+    levels_.pop_back();
+    return true;
+  }
+  // A duplicate does not end the pass: a text that also breaks off is reported as such.
+  bool NoteName(const std::string& name) {
     Level& level = levels_.back();
-    if (!level.names.insert(name).second && !first_) {
-      first_ = FieldError(Place(), "the member '" + name + "' is given twice; name each once");
+    if (!level.names.insert(name).second && !duplicate_) {
+      duplicate_ = FieldError(Place(), "the member '" + name + "' is given twice; name each once");
+    }
+    if (level.names.size() > kMostJsonMembers) {
+      return Stop(Place(), "the object has more than " + std::to_string(kMostJsonMembers) + " members; remove some");
     }
     level.name = name;
+    return true;
+  }
+  bool Stop(std::string_view place, std::string problem) {
+    problem_ = FieldError(place, std::move(problem));
+    return false;
+  }
+  Error NotJson(std::size_t text_bytes) const {
+    if (out_of_range_) return Error::Make(ErrorKind::kInvalidArgument, "not JSON that can be read: a number is out of range");
+    return Error::Make(ErrorKind::kInvalidArgument, "not JSON: the text breaks off or goes wrong at byte " +
+                                                        std::to_string(std::min(position_, text_bytes)) + " of " + std::to_string(text_bytes));
   }
   // Of the object that is being read.
   std::string Place() const {
@@ -65,25 +101,19 @@ class Duplicates {
   }
 
   std::vector<Level> levels_;
-  std::optional<Error> first_;
+  std::size_t values_ = 0;
+  std::size_t position_ = 0;
+  bool out_of_range_ = false;
+  std::optional<Error> problem_;    // a limit; ends the pass
+  std::optional<Error> duplicate_;  // the first
 };
 
 }  // namespace
 
 Result<Json> ParseJson(std::string_view text) {
-  Duplicates duplicates;
-  try {
-    Json json = Json::parse(text, [&duplicates](int, Json::parse_event_t event, const Json& parsed) {
-      return duplicates.Note(event, parsed);
-    });
-    if (duplicates.first()) return *duplicates.first();
-    return json;
-  } catch (const Json::parse_error& error) {
-    return Error::Make(ErrorKind::kInvalidArgument, "not JSON: the text breaks off or goes wrong at byte " +
-                                                        std::to_string(std::min(error.byte, text.size())) + " of " + std::to_string(text.size()));
-  } catch (const Json::exception&) {
-    return Error::Make(ErrorKind::kInvalidArgument, "not JSON that can be read: a number is out of range");
-  }
+  Checker checker;
+  if (!Json::sax_parse(text, &checker) || checker.has_error()) return std::move(checker).TakeError(text.size());
+  return Json::parse(text);
 }
 
 Error FieldError(std::string_view place, std::string problem) {

@@ -3,6 +3,7 @@
 #define PENSTOCK_EMULATOR_JSON_JSON_FIELDS_H_
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
@@ -18,8 +19,14 @@ namespace penstock::emulator {
 
 using Json = nlohmann::ordered_json;
 
-// kInvalidArgument with the byte where the text stops being JSON, and never the text itself: it may hold secrets; or with the
-// place and name of a member that its object has twice.
+// Limits of ParseJson. The time it takes is linear in the text; the member limit also bounds lookups in a Json object,
+// which are linear in its members.
+inline constexpr std::size_t kMostJsonDepth = 64;
+inline constexpr std::size_t kMostJsonMembers = 256;  // of one object
+inline constexpr std::size_t kMostJsonValues = 1'000'000;
+
+// kInvalidArgument names the byte where the text stops being JSON, the member that an object has twice, or the limit that
+// is exceeded, with its place. The message never quotes the text: it may hold secrets.
 Result<Json> ParseJson(std::string_view text);
 
 // "PLACE: PROBLEM", or the problem alone at the top. kInvalidArgument unless said otherwise.

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <string>
+
 #include "base/dates.h"
 
 namespace penstock::emulator {
@@ -85,6 +88,45 @@ TEST(JsonFieldsTest, WholeNumbersAndSecondsHaveTheirBounds) {
   for (const char* name : {"minus", "long"}) {
     EXPECT_EQ(fields.Seconds(name).error().message, "at." + std::string(name) + ": must be 0 to 1000000000 seconds, not " + (*fields.Find(name)).dump());
   }
+}
+
+std::string Members(std::size_t count) {
+  std::string text = "{";
+  for (std::size_t i = 0; i < count; ++i) text += (i > 0 ? ",\"" : "\"") + std::to_string(i) + "\":0";
+  return text + "}";
+}
+
+// Building the document took minutes: each new member was compared with all members before it.
+TEST(JsonFieldsTest, AnObjectOfTooManyMembersIsRefusedWithinASecond) {
+  const auto begin = std::chrono::steady_clock::now();
+  const auto json = ParseJson("{\"faults\": [" + Members(300'000) + "]}");
+  ASSERT_FALSE(json.ok());
+  EXPECT_EQ(json.error().message, "faults[0]: the object has more than 256 members; remove some");
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(1));
+  EXPECT_TRUE(ParseJson(Members(kMostJsonMembers)).ok());
+  EXPECT_FALSE(ParseJson(Members(kMostJsonMembers + 1)).ok());
+}
+
+TEST(JsonFieldsTest, DepthIsLimited) {
+  const auto nested = [](std::size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); };
+  EXPECT_TRUE(ParseJson(nested(kMostJsonDepth)).ok());
+  for (const std::size_t depth : {kMostJsonDepth + 1, std::size_t{4} << 20}) {
+    EXPECT_EQ(ParseJson(nested(depth)).error().message, "objects and lists are nested more than 64 deep; flatten the document");
+  }
+}
+
+TEST(JsonFieldsTest, TheNumberOfValuesIsLimited) {
+  const auto list = [](std::size_t count) {
+    std::string text = "[0";
+    for (std::size_t i = 1; i < count; ++i) text += ",0";
+    return text + "]";
+  };
+  EXPECT_TRUE(ParseJson(list(kMostJsonValues - 1)).ok());
+  EXPECT_EQ(ParseJson(list(kMostJsonValues)).error().message, "the document has more than 1000000 values; send it in several parts");
+}
+
+TEST(JsonFieldsTest, ANumberOutOfRangeIsRefused) {
+  EXPECT_EQ(ParseJson("[1e999]").error().message, "not JSON that can be read: a number is out of range");
 }
 
 TEST(JsonFieldsTest, ATextThatBreaksOffEndsAtItsLastByte) {

@@ -34,6 +34,7 @@ std::string_view CodeOf(int status) {
     case 404: return "NotFound";
     case 405: return "MethodNotAllowed";
     case 409: return "AlreadyExists";
+    case 421: return "MisdirectedRequest";
     default: return "InternalError";
   }
 }
@@ -88,7 +89,7 @@ std::vector<std::pair<std::string, std::string>> ParseQuery(std::string_view tex
 
 class Admin final : public api::Handler {
  public:
-  Admin(Emulator& emulator, std::string token) : emulator_(emulator), token_(std::move(token)) {}
+  Admin(Emulator& emulator, AdminOptions options) : emulator_(emulator), options_(std::move(options)) {}
 
   void Handle(api::Exchange& exchange) override {
     AdminCall call;
@@ -96,20 +97,16 @@ class Admin final : public api::Handler {
     call.path = target.substr(0, target.find('?'));
     if (call.path.size() < target.size()) call.query = ParseQuery(target.substr(call.path.size() + 1));
     if (IsAdminAlias(exchange.request.method, exchange.request.target)) {
-      call.path = call.path == "/moto-api/reset" ? "reset" : "health";
+      call.path = exchange.request.method == "POST" ? "reset" : "health";
+      if (call.path == "reset" && !options_.moto_reset) {
+        return Refuse(exchange, 403, "POST /moto-api/reset is off on this S3 port; start with --moto-reset on, or use the admin API");
+      }
     } else if (call.path.starts_with(kRoot)) {
       call.path.erase(0, kRoot.size());
     } else {
       return RefusePath(exchange);
     }
-    // A browser names the page that asks: without a token no page anywhere may empty this emulator or read files through it.
-    if (token_.empty() && call.path != "health" && exchange.request.Find("origin")) {
-      return Refuse(exchange, 403, "a web page asks (Origin header); start with --admin-token and send the token");
-    }
-    if (!Allowed(exchange, call.path)) {
-      Refuse(exchange, 401, "this admin API needs its token; send Authorization: Bearer TOKEN");
-      return exchange.response.Add("WWW-Authenticate", "Bearer");
-    }
+    if (call.path != "health" && !Admit(exchange)) return;
     auto body = ReadBody(exchange);
     if (!body.ok()) return Refuse(exchange, 400, body.error().message);
     call.body = std::move(body).value();
@@ -121,10 +118,35 @@ class Admin final : public api::Handler {
   }
 
  private:
-  bool Allowed(const api::Exchange& exchange, std::string_view path) const {
-    if (token_.empty() || path == "health") return true;
+  // False: the request is refused, and answered.
+  bool Admit(api::Exchange& exchange) const {
+    const std::string_view host = exchange.request.Find("host").value_or(std::string_view());
+    if (!options_.hosts.Allows(host)) {
+      Refuse(exchange, 421,
+             "the Host header names '" + std::string(host) +
+                 "', which may be a web page's own DNS name; use localhost or an IP address, or start with --admin-allow-host NAME");
+      return false;
+    }
+    // A browser names the page that asks: without a token no page may empty this emulator or read files through it.
+    if (options_.token.empty() && IsOfWebPage(exchange.request)) {
+      Refuse(exchange, 403, "a web page asks (Origin or Sec-Fetch-Site header); start with --admin-token and send the token");
+      return false;
+    }
+    if (HasToken(exchange)) return true;
+    Refuse(exchange, 401, "this admin API needs its token; send Authorization: Bearer TOKEN");
+    exchange.response.Add("WWW-Authenticate", "Bearer");
+    return false;
+  }
+
+  // "none": the user typed the address.
+  static bool IsOfWebPage(const api::RequestHead& request) {
+    return request.Find("origin") || request.Find("sec-fetch-site").value_or("none") != "none";
+  }
+
+  bool HasToken(const api::Exchange& exchange) const {
+    if (options_.token.empty()) return true;
     const std::string_view given = exchange.request.Find("authorization").value_or(std::string_view());
-    return given.starts_with("Bearer ") && ConstantTimeEqual(AsBytes(given.substr(7)), AsBytes(token_));
+    return given.starts_with("Bearer ") && ConstantTimeEqual(AsBytes(given.substr(7)), AsBytes(options_.token));
   }
 
   void Dispatch(api::Exchange& exchange, const AdminCall& call) {
@@ -158,18 +180,18 @@ class Admin final : public api::Handler {
   }
 
   Emulator& emulator_;
-  const std::string token_;
+  const AdminOptions options_;
 };
 
 }  // namespace
 
 bool IsAdminAlias(std::string_view method, std::string_view target) {
-  if (target == "/moto-api/reset") return method == "POST";
+  if (target == "/moto-api/reset" || target == "//moto-api/reset") return method == "POST";
   return target == "/_localstack/health" && (method == "GET" || method == "HEAD");
 }
 
-std::unique_ptr<api::Handler> MakeAdmin(Emulator& emulator, std::string token) {
-  return std::make_unique<Admin>(emulator, std::move(token));
+std::unique_ptr<api::Handler> MakeAdmin(Emulator& emulator, AdminOptions options) {
+  return std::make_unique<Admin>(emulator, std::move(options));
 }
 
 }  // namespace penstock::emulator::server

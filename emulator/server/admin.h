@@ -10,16 +10,24 @@
 #include <string_view>
 
 #include "emulator/api/exchange.h"
+#include "emulator/server/admin_hosts.h"
 #include "penstock/emulator.h"
 
 namespace penstock::emulator::server {
 
-// The requests that other emulators' suites send to the S3 port: POST /moto-api/reset, GET /_localstack/health. Neither can
-// be a request of S3: its POST needs a sub-resource or a form, and no bucket begins with an underscore.
+// The requests that other emulators' suites send to the S3 port: POST /moto-api/reset, also with the two slashes of s3fs's
+// test fixture, and GET /_localstack/health. None can be a request of S3: its POST needs a sub-resource or a form, and no
+// bucket begins with an underscore.
 bool IsAdminAlias(std::string_view method, std::string_view target);
 
-// `emulator` outlives the handler. Where `token` is not empty everything but health needs it.
-std::unique_ptr<api::Handler> MakeAdmin(Emulator& emulator, std::string token);
+struct AdminOptions {
+  std::string token;  // not empty: everything but health needs it
+  AdminHosts hosts;   // everything but health is asked by one of these
+  bool moto_reset = true;  // false: POST /moto-api/reset is refused
+};
+
+// `emulator` outlives the handler.
+std::unique_ptr<api::Handler> MakeAdmin(Emulator& emulator, AdminOptions options);
 
 }  // namespace penstock::emulator::server
 

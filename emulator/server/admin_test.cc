@@ -147,11 +147,91 @@ TEST_F(AdminTest, BadRequestsAreAnsweredWithTheProblem) {
 TEST_F(AdminTest, WebPagesMayNotAsk) {
   MakeBucket("bucket");
   EXPECT_EQ(Ask("POST", "/_penstock/reset", "", "Origin: http://evil.example\r\n").status, 403);
-  EXPECT_EQ(Exchange(emulator_->endpoint(), "POST /moto-api/reset HTTP/1.1\r\nHost: h\r\nOrigin: null\r\nConnection: close\r\n"
+  EXPECT_EQ(Exchange(emulator_->endpoint(), "POST /moto-api/reset HTTP/1.1\r\nHost: localhost\r\nOrigin: null\r\nConnection: close\r\n"
                                             "Content-Length: 0\r\n\r\n")
                 .status,
             403);
   EXPECT_EQ(BucketStatus("bucket"), 200);
+  // Browsers send no Origin with the requests of images and links.
+  for (const std::string site : {"cross-site", "same-site", "same-origin"}) {
+    EXPECT_EQ(Ask("GET", "/_penstock/users", "", "Sec-Fetch-Site: " + site + "\r\n").status, 403) << site;
+  }
+  EXPECT_EQ(Ask("GET", "/_penstock/users", "", "Sec-Fetch-Site: none\r\n").status, 200) << "typed by the user";
+}
+
+HttpAnswer AskAs(const std::string& endpoint, const std::string& host, const std::string& method, const std::string& path) {
+  return Exchange(endpoint, method + " " + path + " HTTP/1.1\r\nHost: " + host + "\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
+}
+
+// A page whose DNS name was made to resolve to 127.0.0.1 is of the same origin to its browser: no Origin header betrays it.
+TEST_F(AdminTest, NamesThatMayBeRebindingAreRefused) {
+  MakeBucket("bucket");
+  for (const std::string host : {"evil.example", "evil.example:9001", "127.0.0.1.evil.example", "10.0.0.1"}) {
+    for (const std::string path : {"/_penstock/users", "/_penstock/journal", "/_penstock/stats"}) {
+      const HttpAnswer answer = AskAs(emulator_->admin_endpoint(), host, "GET", path);
+      EXPECT_EQ(answer.status, 421) << host;
+      EXPECT_EQ(Json(answer).at("code"), "MisdirectedRequest");
+      EXPECT_NE(std::string(Json(answer).at("error")).find("--admin-allow-host"), std::string::npos);
+    }
+    EXPECT_EQ(AskAs(emulator_->admin_endpoint(), host, "POST", "/_penstock/reset").status, 421);
+    EXPECT_EQ(AskAs(emulator_->endpoint(), host, "POST", "/moto-api/reset").status, 421);
+    EXPECT_EQ(AskAs(emulator_->admin_endpoint(), host, "GET", "/_penstock/health").status, 200) << "says nothing";
+  }
+  EXPECT_EQ(BucketStatus("bucket"), 200);
+  for (const std::string host : {"localhost:1", "127.0.0.1", "[::1]:9001"}) {
+    EXPECT_EQ(AskAs(emulator_->admin_endpoint(), host, "GET", "/_penstock/users").status, 200) << host;
+  }
+}
+
+TEST(AdminHostTest, AGivenNameIsAnswered) {
+  const auto emulator = Emulator::Start({.admin_allowed_hosts = {"emulator"}}).value();
+  EXPECT_EQ(AskAs(emulator->admin_endpoint(), "emulator:9001", "GET", "/_penstock/users").status, 200);
+  EXPECT_EQ(AskAs(emulator->admin_endpoint(), "emulators", "GET", "/_penstock/users").status, 421);
+}
+
+// 300,000 members took minutes, long after the client and SIGTERM.
+TEST_F(AdminTest, AHugeDocumentIsRefusedAtOnceAndDelaysNoStop) {
+  std::string body = "{";
+  for (int i = 0; i < 300'000; ++i) body += (i > 0 ? ",\"" : "\"") + std::to_string(i) + "\":{}";
+  body += "}";
+  const auto begin = std::chrono::steady_clock::now();
+  const auto answer = Ask("POST", "/_penstock/users", body);
+  EXPECT_EQ(answer.status, 400);
+  EXPECT_NE(answer.text.find("more than 256 members"), std::string::npos) << answer.text;
+  {  // and one that does not wait for its answer
+    const Wire wire(emulator_->admin_endpoint());
+    wire.Send("POST /_penstock/users HTTP/1.1\r\nHost: localhost\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
+  }
+  emulator_->Stop();
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(4));
+}
+
+// Anybody who reaches the port may send it, and it empties every bucket.
+TEST(MotoResetTest, IsOnInMemoryOnLoopbackAlone) {
+  const TemporaryFolder folder;
+  const struct {
+    EmulatorOptions options;
+    bool on;
+  } cases[] = {{{}, true},
+               {{.host = "localhost"}, true},
+               {{.data_directory = folder.path()}, false},
+               {{.host = "0.0.0.0"}, false},
+               {{.moto_reset = false}, false},
+               {{.moto_reset = true, .data_directory = folder.path()}, true},
+               {{.host = "0.0.0.0", .moto_reset = true}, true}};
+  int number = 0;
+  for (const auto& each : cases) {
+    const auto emulator = Emulator::Start(each.options).value();
+    for (const std::string path : {"/moto-api/reset", "//moto-api/reset"}) {
+      const std::string bucket = "/bucket-" + std::to_string(number++);
+      ASSERT_EQ(Send(emulator->endpoint(), {.method = "PUT", .target = bucket}).status, 200);
+      const HttpAnswer answer = Plain(emulator->endpoint(), "POST", path);
+      EXPECT_EQ(answer.status, each.on ? 200 : 403) << number;
+      EXPECT_EQ(answer.text.find("--moto-reset on") != std::string::npos, !each.on) << answer.text;
+      EXPECT_EQ(Send(emulator->endpoint(), {.method = "HEAD", .target = bucket}).status, each.on ? 404 : 200) << number;
+    }
+    EXPECT_EQ(Plain(emulator->endpoint(), "GET", "/_localstack/health").status, 200);
+  }
 }
 
 TEST_F(AdminTest, NamesWhatItServes) {

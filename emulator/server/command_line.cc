@@ -20,6 +20,9 @@ struct Flags {
   std::string auth = "verify";
   std::vector<std::string> access_keys;
   std::vector<std::string> secret_keys;
+  std::vector<std::string> secret_key_files;
+  std::string admin_token_file;
+  std::string moto_reset = "auto";
   std::string limits;
 };
 
@@ -37,14 +40,26 @@ void Declare(CLI::App& app, Flags& flags) {
   app.add_option("--admin-port", options.admin_port, "port for /_penstock; 0: any free one, -1: none")->capture_default_str();
   app.add_option("--admin-host", options.admin_host, "address of the admin listener, which needs no signature")
       ->capture_default_str();
-  app.add_option("--admin-token", options.admin_token, "token that admin requests must bring: Authorization: Bearer TOKEN");
+  app.add_option("--admin-allow-host", options.admin_allowed_hosts,
+                 "name that the Host header of admin requests may have, besides localhost and IP addresses of this listener; repeatable");
+  app.add_option("--admin-token", options.admin_token,
+                 "token that admin requests must bring: Authorization: Bearer TOKEN. Visible in the process list: prefer --admin-token-file or "
+                 "the environment variable PENSTOCK_EMULATOR_ADMIN_TOKEN");
+  app.add_option("--admin-token-file", flags.admin_token_file, "file with the admin token");
+  app.add_option("--moto-reset", flags.moto_reset,
+                 "POST /moto-api/reset on the S3 port, which needs no signature; auto: on in memory on a loopback address")
+      ->check(CLI::IsMember({"auto", "on", "off"}))
+      ->capture_default_str();
   auto* data = app.add_option("--data", options.data_directory, "directory to keep buckets and the users of the admin API in");
   app.add_flag("--memory", flags.memory, "keep buckets in memory only (the default without --data)")->excludes(data);
   app.add_option("--durability", flags.durability, "strict: acknowledged means on disk; relaxed: survives the process")
       ->check(CLI::IsMember({"strict", "relaxed"}))
       ->capture_default_str();
   app.add_option("--access-key", flags.access_keys, "access key id; repeatable, each with a --secret-key. Without keys and users: penstock / penstock-secret");
-  app.add_option("--secret-key", flags.secret_keys, "secret of the access key at the same place");
+  app.add_option("--secret-key", flags.secret_keys,
+                 "secret of the access key at the same place. Visible in the process list: prefer --secret-key-file or, for one key, the "
+                 "environment variable PENSTOCK_EMULATOR_SECRET_KEY");
+  app.add_option("--secret-key-file", flags.secret_key_files, "file with the secret of the access key at the same place; repeatable");
   app.add_option("--users", options.users_path, "JSON file of accounts, users and access keys (docs/admin-api.md)");
   app.add_option("--auth", flags.auth,
                  "verify: check everything; parse: check form, region, clock skew, expiry and inactive keys, but no signature and no "
@@ -79,6 +94,55 @@ Result<std::string> ReadLimits(const std::string& name) {
   return text;
 }
 
+constexpr char kSecretVariable[] = "PENSTOCK_EMULATOR_SECRET_KEY";
+constexpr char kTokenVariable[] = "PENSTOCK_EMULATOR_ADMIN_TOKEN";
+
+// The one line of a file.
+Result<std::string> ReadSecret(const std::string& what, const std::string& path) {
+  PENSTOCK_ASSIGN(std::string text, ReadGivenFile({.what = what, .path = path, .fix = "name a file with the secret as its only line"}));
+  if (text.ends_with('\n')) text.pop_back();
+  if (text.ends_with('\r')) text.pop_back();
+  if (!text.empty() && text.find_first_of("\r\n") == std::string::npos) return text;
+  return Usage(what + " '" + path + "' must have one line that is not empty");
+}
+
+Result<std::vector<std::string>> SecretsOf(const Flags& flags, const Environment& environment) {
+  if (!flags.secret_keys.empty() && !flags.secret_key_files.empty()) {
+    return Usage("secrets are given by --secret-key and by --secret-key-file; use one of the two");
+  }
+  std::vector<std::string> secrets = flags.secret_keys;
+  for (const std::string& path : flags.secret_key_files) {
+    PENSTOCK_ASSIGN(secrets.emplace_back(), ReadSecret("secret key file", path));
+  }
+  const auto variable = environment(kSecretVariable);
+  if (!secrets.empty() || !variable) return secrets;
+  if (flags.access_keys.size() != 1) {
+    return Usage(std::string(kSecretVariable) + " is the secret of one --access-key, but " + std::to_string(flags.access_keys.size()) +
+                 " are given; use one --access-key, or --secret-key-file for each");
+  }
+  return std::vector<std::string>{*variable};
+}
+
+Result<void> TakeAccessKeys(Flags& flags, const Environment& environment) {
+  PENSTOCK_ASSIGN(const std::vector<std::string> secrets, SecretsOf(flags, environment));
+  if (flags.access_keys.size() != secrets.size()) {
+    return Usage(std::to_string(flags.access_keys.size()) + " --access-key but " + std::to_string(secrets.size()) +
+                 (flags.secret_key_files.empty() ? " --secret-key" : " --secret-key-file") + "; give one secret with each key");
+  }
+  for (std::size_t i = 0; i < secrets.size(); ++i) flags.options.access_keys.push_back({flags.access_keys[i], secrets[i]});
+  return Ok();
+}
+
+Result<void> TakeAdminToken(Flags& flags, const Environment& environment) {
+  std::string& token = flags.options.admin_token;
+  if (!flags.admin_token_file.empty()) {
+    if (!token.empty()) return Usage("the admin token is given by --admin-token and by --admin-token-file; use one of the two");
+    PENSTOCK_ASSIGN(token, ReadSecret("admin token file", flags.admin_token_file));
+  }
+  if (token.empty()) token = environment(kTokenVariable).value_or(std::string());
+  return Ok();
+}
+
 // Names the flags but not their values: behind a mistyped --secret-key stands a secret.
 Error UnknownFlags(const std::vector<std::string>& extras) {
   std::string names;
@@ -91,7 +155,7 @@ Error UnknownFlags(const std::vector<std::string>& extras) {
 
 }  // namespace
 
-Result<CommandLine> ParseCommandLine(int argc, const char* const* argv) {
+Result<CommandLine> ParseCommandLine(int argc, const char* const* argv, const Environment& environment) {
   CLI::App app("An S3 emulator that is stricter than S3.", "penstock-emulator");
   Flags flags;
   Declare(app, flags);
@@ -106,13 +170,9 @@ Result<CommandLine> ParseCommandLine(int argc, const char* const* argv) {
   } catch (const CLI::ParseError& error) {
     return Usage(error.what());
   }
-  if (flags.access_keys.size() != flags.secret_keys.size()) {
-    return Usage(std::to_string(flags.access_keys.size()) + " --access-key but " + std::to_string(flags.secret_keys.size()) +
-                 " --secret-key; give one secret with each key");
-  }
-  for (std::size_t i = 0; i < flags.access_keys.size(); ++i) {
-    flags.options.access_keys.push_back({flags.access_keys[i], flags.secret_keys[i]});
-  }
+  PENSTOCK_TRY(TakeAccessKeys(flags, environment));
+  PENSTOCK_TRY(TakeAdminToken(flags, environment));
+  if (flags.moto_reset != "auto") flags.options.moto_reset = flags.moto_reset == "on";
   PENSTOCK_ASSIGN(flags.options.limits_json, ReadLimits(flags.limits));
   flags.options.durability = flags.durability == "strict" ? DurabilityMode::kStrict : DurabilityMode::kRelaxed;
   flags.options.auth = flags.auth == "verify" ? AuthMode::kVerify : flags.auth == "parse" ? AuthMode::kParse : AuthMode::kOff;

@@ -2,6 +2,7 @@
 #ifndef PENSTOCK_EMULATOR_SERVER_COMMAND_LINE_H_
 #define PENSTOCK_EMULATOR_SERVER_COMMAND_LINE_H_
 
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -15,8 +16,11 @@ struct CommandLine {
   std::optional<std::string> text;  // --help, --version: printed to standard output, exit status 0
 };
 
+// The value of an environment variable; nullopt: it is not set.
+using Environment = std::function<std::optional<std::string>(const std::string& name)>;
+
 // kInvalidArgument, one line, for wrong usage.
-Result<CommandLine> ParseCommandLine(int argc, const char* const* argv);
+Result<CommandLine> ParseCommandLine(int argc, const char* const* argv, const Environment& environment);
 
 }  // namespace penstock::emulator::server
 

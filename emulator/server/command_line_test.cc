@@ -2,14 +2,23 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <map>
 #include <vector>
+
+#include "emulator/server/server_fixture.h"
 
 namespace penstock::emulator::server {
 namespace {
 
-Result<CommandLine> Parse(std::vector<const char*> flags) {
+using Variables = std::map<std::string, std::string>;
+
+Result<CommandLine> Parse(std::vector<const char*> flags, const Variables& variables = {}) {
   flags.insert(flags.begin(), "penstock-emulator");
-  return ParseCommandLine(static_cast<int>(flags.size()), flags.data());
+  return ParseCommandLine(static_cast<int>(flags.size()), flags.data(), [&](const std::string& name) {
+    const auto found = variables.find(name);
+    return found == variables.end() ? std::nullopt : std::optional(found->second);
+  });
 }
 
 TEST(CommandLineTest, DefaultsToMemoryAndAnyPort) {
@@ -68,6 +77,63 @@ TEST(CommandLineTest, AMistypedFlagDoesNotShowItsValue) {
   ASSERT_FALSE(command.ok());
   EXPECT_EQ(command.error().message, "unknown flag: --secret-ky; see --help");
   EXPECT_EQ(Parse({"--secret-ky=hush"}).error().message, "unknown flag: --secret-ky; see --help");
+}
+
+std::string Written(const TemporaryFolder& folder, const std::string& name, const std::string& text) {
+  const std::string path = folder.path() + "/" + name;
+  std::ofstream(path) << text;
+  return path;
+}
+
+TEST(CommandLineTest, SecretsComeFromFiles) {
+  const TemporaryFolder folder;
+  const std::string first = Written(folder, "first", "one\n");
+  const std::string second = Written(folder, "second", "two words\r\n");
+  const std::string token = Written(folder, "token", "letmein");
+  const auto command = Parse({"--access-key", "a", "--secret-key-file", first.c_str(), "--access-key", "b", "--secret-key-file", second.c_str(),
+                              "--admin-token-file", token.c_str()});
+  ASSERT_TRUE(command.ok()) << command.error().message;
+  EXPECT_EQ(command->options.access_keys[0].secret, "one");
+  EXPECT_EQ(command->options.access_keys[1].secret, "two words");
+  EXPECT_EQ(command->options.admin_token, "letmein");
+}
+
+TEST(CommandLineTest, SecretsComeFromTheEnvironment) {
+  const Variables variables{{"PENSTOCK_EMULATOR_SECRET_KEY", "one"}, {"PENSTOCK_EMULATOR_ADMIN_TOKEN", "letmein"}};
+  const auto command = Parse({"--access-key", "a"}, variables);
+  ASSERT_TRUE(command.ok()) << command.error().message;
+  EXPECT_EQ(command->options.access_keys.at(0).secret, "one");
+  EXPECT_EQ(command->options.admin_token, "letmein");
+  const auto by_flags = Parse({"--access-key", "a", "--secret-key", "flag", "--admin-token", "shown"}, variables);
+  EXPECT_EQ(by_flags->options.access_keys.at(0).secret, "flag");
+  EXPECT_EQ(by_flags->options.admin_token, "shown");
+}
+
+TEST(CommandLineTest, SecretsWithoutAPlaceAreRefused) {
+  const TemporaryFolder folder;
+  const std::string one = Written(folder, "one", "one");
+  const std::string empty = Written(folder, "empty", "\n");
+  const std::string lines = Written(folder, "lines", "hush\nhush\n");
+  const auto message = [](const Result<CommandLine>& command) { return command.ok() ? std::string("taken") : command.error().message; };
+  EXPECT_NE(message(Parse({"--access-key", "a", "--secret-key", "x", "--secret-key-file", one.c_str()})).find("use one of the two"), std::string::npos);
+  EXPECT_NE(message(Parse({"--admin-token", "x", "--admin-token-file", one.c_str()})).find("use one of the two"), std::string::npos);
+  EXPECT_NE(message(Parse({"--secret-key-file", one.c_str()})).find("0 --access-key but 1 --secret-key-file"), std::string::npos);
+  for (const std::string& bad : {empty, lines}) {
+    const std::string said = message(Parse({"--access-key", "a", "--secret-key-file", bad.c_str()}));
+    EXPECT_NE(said.find("must have one line"), std::string::npos) << said;
+    EXPECT_EQ(said.find("hush"), std::string::npos);
+  }
+  const Variables variables{{"PENSTOCK_EMULATOR_SECRET_KEY", "hush"}};
+  EXPECT_NE(message(Parse({}, variables)).find("but 0 are given"), std::string::npos) << "the well-known default would be used in silence";
+  EXPECT_NE(message(Parse({"--access-key", "a", "--access-key", "b"}, variables)).find("but 2 are given"), std::string::npos);
+}
+
+TEST(CommandLineTest, MotoResetIsDecidedByWhereItListensUnlessGiven) {
+  EXPECT_EQ(Parse({})->options.moto_reset, std::nullopt);
+  EXPECT_EQ(Parse({"--moto-reset", "on"})->options.moto_reset, true);
+  EXPECT_EQ(Parse({"--moto-reset", "off"})->options.moto_reset, false);
+  EXPECT_FALSE(Parse({"--moto-reset", "maybe"}).ok());
+  EXPECT_EQ(Parse({"--admin-allow-host", "a", "--admin-allow-host", "b"})->options.admin_allowed_hosts.size(), 2u);
 }
 
 TEST(CommandLineTest, OffersHelpAndVersion) {

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <cerrno>
 #include <charconv>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <functional>
@@ -79,12 +81,29 @@ std::optional<std::uint64_t> DataDirectory::GenerationOf(std::string_view folder
   return NumberOf(folder_name, kGeneration);
 }
 
+Result<std::vector<std::string>> DataDirectory::Prepare(const std::string& path) {
+  std::error_code error;
+  fs::create_directories(fs::path(path).parent_path(), error);
+  if (error) return Unusable(path, error.message());
+  std::vector<std::string> notices;
+  if (::mkdir(path.c_str(), 0700) == 0) return notices;
+  if (errno != EEXIST) return Unusable(path, std::strerror(errno));
+  struct stat state {};
+  if (::stat(path.c_str(), &state) == 0 && (state.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
+    char mode[8];
+    std::snprintf(mode, sizeof mode, "%04o", static_cast<unsigned>(state.st_mode & 07777));
+    notices.push_back("other users of this machine may read the data directory '" + path + "' (mode " + mode + "); to prevent it: chmod 700 '" +
+                      path + "'");
+  }
+  return notices;
+}
+
 Result<std::unique_ptr<DataDirectory>> DataDirectory::Open(std::string path) {
   std::error_code error;
   fs::create_directories(path, error);
   if (error) return Unusable(path, error.message());
   const std::string lock_path = path + "/penstock.lock";
-  const int lock = ::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  const int lock = ::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (lock < 0) return Unusable(path, std::strerror(errno));
   if (::flock(lock, LOCK_EX | LOCK_NB) != 0) {
     const int reason = errno;
@@ -120,7 +139,7 @@ void DataDirectory::AdoptNext() {
 
 Result<void> DataDirectory::MarkDeleted() {
   const std::string mark = path_ + "/" + std::string(kDeleted) + std::to_string(generation_);
-  const int file = ::open(mark.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+  const int file = ::open(mark.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
   if (file < 0) return Error::Make(ErrorKind::kInternal, "'" + mark + "' cannot be made: " + std::strerror(errno));
   ::close(file);
   deleted_ = generation_;

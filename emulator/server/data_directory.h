@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "penstock/base/result.h"
 
@@ -20,6 +21,9 @@ namespace penstock::emulator::server {
 // Thread safety: one thread at a time, but the static functions from any.
 class DataDirectory {
  public:
+  // Creates the folder and those above it where they are missing, the folder with mode 0700. One line for the user where
+  // others of this machine may read a folder that was there.
+  static Result<std::vector<std::string>> Prepare(const std::string& path);
   // Creates the folder if it is missing and locks it. kInvalidArgument when it cannot be created, written or locked.
   static Result<std::unique_ptr<DataDirectory>> Open(std::string path);
   ~DataDirectory();

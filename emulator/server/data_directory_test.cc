@@ -17,6 +17,25 @@ TEST(DataDirectoryTest, StartsAtAGenerationOfItsOwn) {
   EXPECT_TRUE((*directory)->CurrentPath().starts_with(folder.path() + "/new/one/generation-")) << (*directory)->CurrentPath();
 }
 
+TEST(DataDirectoryTest, ANewFolderIsItsUsersAlone) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path() + "/above/data";
+  EXPECT_TRUE(DataDirectory::Prepare(path).value().empty());
+  EXPECT_EQ(fs::status(path).permissions(), fs::perms::owner_all);
+  EXPECT_TRUE(DataDirectory::Prepare(path).value().empty());
+}
+
+TEST(DataDirectoryTest, AFolderThatOthersMayReadIsReportedAndUsed) {
+  const TemporaryFolder folder;
+  for (const char* mode : {"0750", "0704", "0755"}) {
+    fs::permissions(folder.path(), static_cast<fs::perms>(std::stoi(mode, nullptr, 8)));
+    const auto notices = DataDirectory::Prepare(folder.path()).value();
+    ASSERT_EQ(notices.size(), 1U) << mode;
+    EXPECT_NE(notices[0].find(std::string("(mode ") + mode + ")"), std::string::npos) << notices[0];
+    EXPECT_NE(notices[0].find("chmod 700 '" + folder.path() + "'"), std::string::npos) << notices[0];
+  }
+}
+
 TEST(DataDirectoryTest, ContinuesWithTheHighestGeneration) {
   const TemporaryFolder folder;
   for (const char* name : {"generation-2", "generation-10", "generation-x", "other"}) fs::create_directory(folder.path() + "/" + name);

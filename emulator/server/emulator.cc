@@ -24,6 +24,7 @@
 #include "emulator/server/admin.h"
 #include "emulator/server/control.h"
 #include "emulator/server/counters.h"
+#include "emulator/server/data_directory.h"
 #include "emulator/server/front.h"
 #include "emulator/server/options.h"
 #include "emulator/server/reception_for.h"
@@ -75,8 +76,12 @@ class RunningEmulator final : public Emulator {
     }
     const auto bucket_names = options_.relaxed_bucket_names ? api::BucketNames::kRelaxed : api::BucketNames::kOfS3;
     router_ = api::MakeRouter({.region = options_.region, .bucket_names = bucket_names});
+    if (!options_.data_directory.empty()) {
+      PENSTOCK_ASSIGN(notices_, DataDirectory::Prepare(options_.data_directory));
+    }
     PENSTOCK_ASSIGN(control_, Control::Open(options_, clock_, *router_));
-    notices_ = control_->notices();
+    const std::vector<std::string> decided = control_->notices();
+    notices_.insert(notices_.end(), decided.begin(), decided.end());
     const api::HostRules hosts = api::HostRules::Default(options_.region);
     const Identities& identities = control_->identities();
     // Who must not ask for faults by the admin API must not do so by a header.
@@ -90,10 +95,14 @@ class RunningEmulator final : public Emulator {
     delay_ = faults::MakeFirstByteDelay(std::chrono::milliseconds(options_.first_byte_delay_ms), *fail_rate_);
     faults_ = faults::MakeFaults(faults, *delay_);
     marks_ = instruments::MakeLeavingMarks(*faults_);
-    admin_ = MakeAdmin(*this, options_.admin_token);
+    admin_ = MakeAdmin(*this, {.token = options_.admin_token, .hosts = {options_.admin_host, options_.admin_allowed_hosts}});
+    const bool private_memory = options_.data_directory.empty() && IsLoopbackHost(options_.host);
+    aliases_ = MakeAdmin(*this, {.token = options_.admin_token,
+                                 .hosts = {options_.host, options_.admin_allowed_hosts},
+                                 .moto_reset = options_.moto_reset.value_or(private_memory)});
     front_ = MakeFront({.hosts = hosts,
                         .by_claim = options_.auth != AuthMode::kOff,
-                        .aliases = options_.admin_port < 0 ? nullptr : admin_.get()},
+                        .aliases = options_.admin_port < 0 ? nullptr : aliases_.get()},
                        identities, counters_, *marks_);
     return Listen();
   }
@@ -320,6 +329,7 @@ class RunningEmulator final : public Emulator {
   std::unique_ptr<api::Handler> faults_;
   std::unique_ptr<api::Handler> marks_;
   std::unique_ptr<api::Handler> admin_;
+  std::unique_ptr<api::Handler> aliases_;  // the same on the S3 port, for what IsAdminAlias names
   std::unique_ptr<api::Handler> front_;
   std::unique_ptr<http::Server> server_;
   std::unique_ptr<http::Server> admin_server_;

@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/stat.h>
+
 #include <algorithm>
+#include <filesystem>
 #include <thread>
 #include <vector>
 
@@ -35,6 +38,30 @@ TEST(EmulatorTest, KeepsAnObject) {
   const auto answer = Send(emulator->endpoint(), {.target = "/bucket/key"});
   EXPECT_EQ(answer.status, 200);
   EXPECT_TRUE(answer.text.ends_with("\r\n\r\nhello")) << answer.text;
+}
+
+// The database, its log and the blobs were readable to every user of the machine.
+TEST(EmulatorTest, ItsFilesAreItsUsersAlone) {
+  namespace fs = std::filesystem;
+  const TemporaryFolder folder;
+  const std::string data = folder.path() + "/data";
+  const mode_t before = ::umask(0022);
+  {
+    const auto emulator = Start({.data_directory = data, .log_path = folder.path() + "/requests.log"});
+    ASSERT_TRUE(emulator->CreateNamespace("other").ok());
+    EXPECT_EQ(Put(*emulator, "/bucket"), 200);
+    EXPECT_EQ(Put(*emulator, "/bucket/small", "hello"), 200);
+    EXPECT_EQ(Put(*emulator, "/bucket/large", std::string(4 << 20, 'x')), 200);
+    int files = 0;
+    for (const auto& entry : fs::recursive_directory_iterator(folder.path())) {
+      if (!entry.is_regular_file()) continue;
+      ++files;
+      EXPECT_EQ(entry.status().permissions() & ~(fs::perms::owner_read | fs::perms::owner_write), fs::perms::none) << entry.path();
+    }
+    EXPECT_GE(files, 6) << "databases, their logs, users, a blob, the request log";
+    EXPECT_EQ(fs::status(data).permissions(), fs::perms::owner_all);
+  }
+  ::umask(before);
 }
 
 TEST(EmulatorTest, RefusesAnotherSecret) {

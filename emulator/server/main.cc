@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -61,7 +63,10 @@ int CheckDirectory(const std::vector<std::string>& arguments) {
 
 int Main(int argc, char** argv) {
   if (argc > 1 && std::string_view(argv[1]) == "fsck") return CheckDirectory({argv + 2, argv + argc});
-  auto command = ParseCommandLine(argc, argv);
+  auto command = ParseCommandLine(argc, argv, [](const std::string& name) {
+    const char* const value = std::getenv(name.c_str());
+    return value != nullptr ? std::optional<std::string>(value) : std::nullopt;
+  });
   if (!command.ok()) return Fail(kUsageFailure, command.error().message);
   if (command->text) {
     std::fputs(command->text->c_str(), stdout);

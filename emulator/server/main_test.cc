@@ -107,7 +107,7 @@ TEST(MainTest, KeepsDataAcrossASignal) {
 }
 
 HttpAnswer Post(const std::string& endpoint, const std::string& path, const std::string& body) {
-  return Exchange(endpoint, "POST " + path + " HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Length: " +
+  return Exchange(endpoint, "POST " + path + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: " +
                                 std::to_string(body.size()) + "\r\n\r\n" + body);
 }
 

@@ -12,6 +12,7 @@
 #include "base/dates.h"
 #include "base/log.h"
 #include "emulator/api/sdk_attempt.h"
+#include "emulator/instruments/target_secrets.h"
 
 namespace penstock::emulator::server {
 namespace {
@@ -20,6 +21,11 @@ namespace {
 std::string FreeText(std::optional<std::string_view> value) {
   static constexpr std::size_t kLimit = 512;
   return Redact(value.value_or(std::string_view()).substr(0, kLimit));
+}
+
+std::string Masked(const std::string& name) {
+  std::string scratch;
+  return std::string(instruments::WithoutSecrets(name, scratch));
 }
 
 // The code of a refusal, or of the error document behind a 200 (CompleteMultipartUpload); else empty.
@@ -45,8 +51,8 @@ std::string LogLine(const api::Exchange& exchange, WallTime finished) {
   line["request_id"] = exchange.request_id;
   line["method"] = std::string(exchange.request.method);
   line["operation"] = exchange.operation;
-  line["bucket"] = exchange.target.bucket.value;
-  line["key"] = exchange.target.key.value;
+  line["bucket"] = Masked(exchange.target.bucket.value);
+  line["key"] = Masked(exchange.target.key.value);
   line["range"] = FreeText(exchange.request.Find("range"));
   line["status"] = exchange.response.status;
   line["error"] = exchange.response.status >= 300 || exchange.operation == "CompleteMultipartUpload"
@@ -68,7 +74,7 @@ Result<std::unique_ptr<RequestLog>> RequestLog::Open(const std::string& path) {
     const int copy = ::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
     if (copy >= 0) return std::unique_ptr<RequestLog>(new RequestLog(copy));
   }
-  const int descriptor = path == "-" ? -1 : ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  const int descriptor = path == "-" ? -1 : ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
   if (descriptor < 0) {
     return Error::Make(ErrorKind::kInvalidArgument, "log file '" + path + "' cannot be written: " + std::strerror(errno) +
                                                         "; choose a path this user may write");

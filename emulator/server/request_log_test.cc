@@ -78,6 +78,14 @@ TEST_F(RequestLogTest, RedactsSecretsInFreeText) {
   EXPECT_EQ(std::string(Line().at("user_agent")).find("0123456789abcdef"), std::string::npos);
 }
 
+// A presigned URL whose '?' a client encoded is a key.
+TEST_F(RequestLogTest, MasksSignaturesInNames) {
+  exchange_.target.bucket = BucketName("Signature=hush");
+  exchange_.target.key = ObjectKey("k?X-Amz-Signature=hush&x=1");
+  EXPECT_EQ(Line().at("bucket"), "Signature=***");
+  EXPECT_EQ(Line().at("key"), "k?X-Amz-Signature=***&x=1");
+}
+
 TEST_F(RequestLogTest, AppendsToItsFile) {
   const TemporaryFolder folder;
   const std::string path = folder.path() + "/log";

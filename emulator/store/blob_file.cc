@@ -92,7 +92,7 @@ class FileBlobWriter final : public BlobWriter {
     char name[24];
     std::snprintf(name, sizeof(name), "/tmp/%016llx", static_cast<unsigned long long>(id_));
     std::string path = registry_->directory() + name;
-    file_ = Descriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
+    file_ = Descriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
     if (!file_) return SystemError(ErrorKind::kInternal, "create", path, errno);
     temporary_ = std::move(path);
     return Ok();
@@ -139,7 +139,7 @@ class FileBlobWriter final : public BlobWriter {
     const std::string folder = fs::path(path).parent_path();
     int moved = ::rename(temporary_.c_str(), path.c_str());
     if (moved != 0 && errno == ENOENT) {  // the first file of this folder
-      if (::mkdir(folder.c_str(), 0755) == 0 && strict) PENSTOCK_TRY(SyncDirectory(registry_->directory() + "/blobs"));
+      if (::mkdir(folder.c_str(), 0700) == 0 && strict) PENSTOCK_TRY(SyncDirectory(registry_->directory() + "/blobs"));
       moved = ::rename(temporary_.c_str(), path.c_str());
     }
     if (moved != 0) return SystemError(ErrorKind::kInternal, "rename", temporary_, errno);

@@ -1,5 +1,6 @@
 #include "emulator/store/sqlite.h"
 
+#include <fcntl.h>
 #include <sqlite3.h>
 
 #include <cerrno>
@@ -7,6 +8,7 @@
 #include <mutex>
 #include <utility>
 
+#include "emulator/store/descriptor.h"
 #include "emulator/store/log_vfs.h"
 
 namespace penstock::emulator::store {
@@ -69,6 +71,9 @@ Result<std::unique_ptr<Connection>> Connection::Open(const std::string& path, Ac
   const bool writes = access == Access::kReadWrite;
   const int how = writes ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY | SQLITE_OPEN_URI;
   const std::string name = access == Access::kImmutable ? ImmutableUri(path) : path;
+  // SQLite creates files with mode 0644. The log and its index take the database's mode. Only a new file is opened here:
+  // closing another descriptor of a database would drop the locks that SQLite has on it.
+  if (writes && path != ":memory:") Descriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
   const int code = sqlite3_open_v2(name.c_str(), &db, how | SQLITE_OPEN_NOMUTEX, LogVfsName());
   if (code != SQLITE_OK) {
     Error error = MakeError(code, db == nullptr ? 0 : sqlite3_system_errno(db), path, sqlite3_errstr(code));

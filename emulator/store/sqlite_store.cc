@@ -31,7 +31,7 @@ CacheLimits LimitsOf(const StoreOptions& options) {
 // Held as long as the descriptor is open; the file itself stays.
 Result<Descriptor> LockDirectory(const std::string& directory) {
   const std::string path = directory + "/penstock.lock";
-  Descriptor lock(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+  Descriptor lock(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   if (!lock) return SystemError(ErrorKind::kInvalidArgument, "open", path, errno);
   if (::flock(lock.get(), LOCK_EX | LOCK_NB) == 0) return lock;
   if (errno != EWOULDBLOCK) return SystemError(ErrorKind::kInvalidArgument, "lock", path, errno);

@@ -195,6 +195,28 @@ def test_presigned_urls_of_version_two(s3, bucket):
     assert caught.value.code == 403
 
 
+def test_version_two_does_not_cover_newer_sub_resources(s3, bucket):
+    """botocore leaves them out of what it signs, so anybody could add one to a URL."""
+    import ssl
+
+    config = Config(signature_version="s3", s3={"addressing_style": "path"})
+    client = boto3.client("s3", endpoint_url=s3.endpoint, verify=s3.ca, config=config, **s3.credentials)
+    context = ssl.create_default_context(cafile=s3.ca) if s3.ca else None
+    client.put_object(Bucket=bucket, Key="k", Body=b"two")
+    get = client.generate_presigned_url("get_object", Params={"Bucket": bucket, "Key": "k"})
+    assert urllib.request.urlopen(get, context=context, timeout=10).read() == b"two"
+    changed = [
+        get + addition for addition in ("&retention", "&legal-hold", "&attributes", "&Signature=AAAA", "&X-Amz-Signature=00")
+    ]
+    for url in [*changed, client.generate_presigned_url("get_public_access_block", Params={"Bucket": bucket})]:
+        with pytest.raises(urllib.error.HTTPError) as caught:
+            urllib.request.urlopen(url, context=context, timeout=10)
+        document = caught.value.read()
+        expected = (400, b"InvalidArgument") if "AAAA" in url or "=00" in url else (403, b"ParametersNotSigned")
+        assert caught.value.code == expected[0]
+        assert expected[1] in document
+
+
 @pytest.mark.parametrize(
     ("change", "expected"),
     [

@@ -42,6 +42,12 @@ struct EmulatorOptions {
   std::string admin_host = "127.0.0.1";
   int admin_port = 0;       // 0: any free port; -1: no admin listener
   std::string admin_token;  // where set, admin requests need "Authorization: Bearer TOKEN" (health needs none)
+  // Names that the Host header of an admin request may have, besides localhost, loopback addresses and admin_host. Other
+  // names are refused with 421, so that a web page cannot reach the listener through a DNS name of its own (health is exempt).
+  std::vector<std::string> admin_allowed_hosts;
+  // Whether POST /moto-api/reset on the S3 port empties every namespace. It needs no signature, but admin_token where that is
+  // set. Unset: only in memory and on a loopback address. It always needs an admin listener.
+  std::optional<bool> moto_reset;
   std::string data_directory;  // empty: in memory
   DurabilityMode durability = DurabilityMode::kRelaxed;
   AuthMode auth = AuthMode::kVerify;
