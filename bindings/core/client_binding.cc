@@ -284,14 +284,6 @@ void BindObjects(Guarded<PyClient>& client) {
         if (etag.value) request.source_if_match = ETag(*etag.value);
         return Call(self, std::move(request)).etag.value;
       }, "src_bucket"_a, "src_key"_a, "dst_bucket"_a, "dst_key"_a, "src_version_id"_a = "", "src_etag"_a = py::none())
-      .def("list_multipart_uploads", [](const PyClient& self, const Text<"bucket">& bucket, const Text<"prefix">& prefix) {
-        ListMultipartUploadsRequest request;
-        request.bucket = BucketName(bucket.value);
-        request.prefix = prefix.value;
-        std::vector<std::pair<py::str, std::string>> uploads;
-        for (const UploadSummary& u : Call(self, std::move(request)).uploads) uploads.emplace_back(KeyToPython(u.key.value), u.upload_id.value);
-        return uploads;
-      }, "bucket"_a, "prefix"_a = "")
       .def("abort_multipart_upload", [](const PyClient& self, const Text<"bucket">& bucket, const Text<"key">& key, const Text<"upload_id">& id) {
         Call(self, AbortMultipartUploadRequest{BucketName(bucket.value), ObjectKey(key.value), UploadId(id.value), {}});
       }, "bucket"_a, "key"_a, "upload_id"_a);
