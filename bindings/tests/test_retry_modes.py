@@ -105,7 +105,7 @@ def test_a_silent_read_is_below_any_speed_limit(emulator, bucket, client, monkey
 
 
 def test_what_is_too_slow_names_the_setting_of_python(emulator, hanging):
-    with pytest.raises(S3TimeoutError, match=r"no byte moved for 5000 ms \(low_speed_limit\)"):
+    with pytest.raises(S3TimeoutError, match=r"no byte moved for 5000 ms .* \(low_speed_limit\) \(GetObject ") as raised:
         client_of(emulator, low_speed_limit=1, max_attempts=1).get_object(hanging, "key").read()
 
 
@@ -118,6 +118,8 @@ def test_no_time_is_so_short_that_it_is_none(emulator, hanging):
 @pytest.mark.parametrize(
     ("field", "value"),
     [
+    assert raised.value.setting == "low_speed_limit"
+    assert pickle.loads(pickle.dumps(raised.value)).setting == "low_speed_limit"
         ("retry_mode", "fast"),
         ("attempt_timeout", 0),
         ("operation_timeout", -1.0),

@@ -318,7 +318,7 @@ void Reactor::CheckTimer(const TransferPtr& transfer, MonotonicTime now) {
   if (transfer->state == TransferState::kActive && transfer->last_activity + IdleTimeout(*transfer) <= now) {
     return Finish(transfer, TimedOut(*transfer, now,
                                      "no byte moved for " + std::to_string(transfer->request.idle_timeout.count()) +
-                                         " ms (idle_timeout)"));
+                                         " ms").About("idle_timeout"));
   }
   Arm(transfer);
 }
