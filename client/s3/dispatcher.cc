@@ -289,7 +289,7 @@ void Flight::OnFailure(Error error, RetryDecision decision) {
   if (body().head()) ExplainRedirect(info_, *body().head(), *endpoint_, redirected_, error);
   ExplainRegionOfNewBucket(info_, *endpoint_, error);
   const bool late = call_.options.deadline.Passed(clock());
-  if (decision == RetryDecision::kNo || late || attempts_ >= state_->config.client.max_attempts) {
+  if (decision == RetryDecision::kNo || late || attempts_ >= state_->config.max_attempts) {
     return Finish(std::move(error));
   }
   const int cost = state_->config.retry_rules->Cost(decision);
