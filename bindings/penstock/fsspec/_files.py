@@ -219,7 +219,7 @@ class WriteFile(io.BufferedIOBase):
         self._autocommit = autocommit
         self._published = published
         self._closed = False
-        self._handled = sys.exc_info()[1]  # being handled while this was opened: no reason to give up
+        self._handled = sys.exc_info()[1]  # handled at open: no reason to give up. Dropped at the end, with its frames
 
     @property
     def full_name(self) -> str:
@@ -283,7 +283,7 @@ class WriteFile(io.BufferedIOBase):
         raise error
 
     def _finish(self) -> None:
-        self._closed = True
+        self._closed, self._handled = True, None
         if self._autocommit:
             self.commit()
 
@@ -313,7 +313,7 @@ class WriteFile(io.BufferedIOBase):
             if not self._closed:
                 self._finish()
             return
-        self._closed = True
+        self._closed, self._handled = True, None
         with mapped(self.path, self._in_place):
             self._writer.__exit__(kind, value, trace)
         if self._in_place:
