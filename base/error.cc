@@ -47,6 +47,11 @@ Error&& Error::At(std::string_view operation_name, std::string_view bucket_name,
   return std::move(*this);
 }
 
+Error&& Error::About(std::string_view setting_name) && {
+  setting = setting_name;
+  return std::move(*this);
+}
+
 namespace {
 
 // Names and messages may hold anything; a line of a log is one line.
@@ -76,6 +81,7 @@ std::string Error::ToString() const {
   text += code.empty() ? std::string(ErrorKindName(kind)) : code;
   if (http_status != 0) text.append(" (").append(std::to_string(http_status)).append(")");
   if (!message.empty()) text.append(": ").append(message);
+  if (message.find(setting) == std::string::npos) text.append(" (").append(setting).append(")");
   std::string facts;
   if (!request_id.empty()) facts.append("request id ").append(request_id);
   if (attempts > 0) {

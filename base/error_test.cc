@@ -21,6 +21,14 @@ TEST(ErrorTest, ToStringWithoutResponseNamesTheKind) {
   EXPECT_EQ(Error::Make(ErrorKind::kTimeout, "no answer").ToString(), "timeout: no answer");
 }
 
+TEST(ErrorTest, ToStringNamesTheSettingOnce) {
+  const auto text = [](std::string message) {
+    return Error(Error::Make(ErrorKind::kTimeout, std::move(message)).About("idle_timeout")).ToString();
+  };
+  EXPECT_EQ(text("no byte moved for 30 ms"), "timeout: no byte moved for 30 ms (idle_timeout)");
+  EXPECT_EQ(text("idle_timeout is 0 ms"), "timeout: idle_timeout is 0 ms");
+}
+
 TEST(ErrorTest, ToStringIsOneLineWhateverTheNamesHold) {
   Error error = Error::Make(ErrorKind::kInvalidArgument, "region `us\r\neast`");
   error.At("GetObject", "b", "a\tk\x01\x7f\xc3\xa9");

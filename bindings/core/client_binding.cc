@@ -50,13 +50,12 @@ struct Options {
   bool force_path_style = false;
   bool unsigned_requests = false;
   std::string profile;
-  int max_attempts = 10;
+  std::optional<int> max_attempts;
   bool requester_pays = false;
   std::string user_agent;
   std::string access_key_id;
   std::string secret_access_key;
   std::string session_token;
-  std::optional<std::uint64_t> memory_limit;
   std::string retry_mode;  // empty: as the environment says
   double attempt_timeout = 0;
   double operation_timeout = 0;
@@ -103,7 +102,6 @@ PyClient MakeClient(Options options) {
   config.max_attempts = options.max_attempts;
   config.requester_pays = options.requester_pays;
   config.user_agent = std::move(options.user_agent);
-  config.memory_limit_bytes = options.memory_limit;
   SetFlags(options.flags, config);
   config.retry_mode = ModeOf(options.retry_mode);
   config.attempt_timeout = Milliseconds(options.attempt_timeout);
@@ -287,14 +285,6 @@ void BindObjects(Guarded<PyClient>& client) {
         if (etag.value) request.source_if_match = ETag(*etag.value);
         return Call(self, std::move(request)).etag.value;
       }, "src_bucket"_a, "src_key"_a, "dst_bucket"_a, "dst_key"_a, "src_version_id"_a = "", "src_etag"_a = py::none())
-      .def("list_multipart_uploads", [](const PyClient& self, const Text<"bucket">& bucket, const Text<"prefix">& prefix) {
-        ListMultipartUploadsRequest request;
-        request.bucket = BucketName(bucket.value);
-        request.prefix = prefix.value;
-        std::vector<std::pair<py::str, std::string>> uploads;
-        for (const UploadSummary& u : Call(self, std::move(request)).uploads) uploads.emplace_back(KeyToPython(u.key.value), u.upload_id.value);
-        return uploads;
-      }, "bucket"_a, "prefix"_a = "")
       .def("abort_multipart_upload", [](const PyClient& self, const Text<"bucket">& bucket, const Text<"key">& key, const Text<"upload_id">& id) {
         Call(self, AbortMultipartUploadRequest{BucketName(bucket.value), ObjectKey(key.value), UploadId(id.value), {}});
       }, "bucket"_a, "key"_a, "upload_id"_a);
@@ -306,20 +296,20 @@ void BindClient(py::module_& module) {
   BindMetadata(module);
   Guarded<PyClient> client(module, "Client", "S3 client. Safe from any thread; usable in a forked child.");
   client.def(py::init([](std::string region, std::string endpoint, bool force_path_style, bool unsigned_, std::string profile,
-                         int max_attempts, bool requester_pays, std::string user_agent, std::string access_key_id,
-                         std::string secret_access_key, std::string session_token, std::optional<std::uint64_t> memory_limit,
-                         std::string retry_mode, double attempt_timeout, double operation_timeout,
-                         std::optional<std::uint64_t> low_speed_limit, std::map<std::string, bool> flags) {
+                         std::optional<int> max_attempts, bool requester_pays, std::string user_agent, std::string access_key_id,
+                         std::string secret_access_key, std::string session_token, std::string retry_mode,
+                         double attempt_timeout, double operation_timeout, std::optional<std::uint64_t> low_speed_limit,
+                         std::map<std::string, bool> flags) {
                return MakeClient({std::move(region), std::move(endpoint), force_path_style, unsigned_, std::move(profile),
                                   max_attempts, requester_pays, std::move(user_agent), std::move(access_key_id),
-                                  std::move(secret_access_key), std::move(session_token), memory_limit,
-                                  std::move(retry_mode), attempt_timeout, operation_timeout, low_speed_limit,
+                                  std::move(secret_access_key), std::move(session_token), std::move(retry_mode),
+                                  attempt_timeout, operation_timeout, low_speed_limit,
                                   std::move(flags)});
              }),
              py::kw_only(), "region"_a = "", "endpoint"_a = "", "force_path_style"_a = false, "unsigned"_a = false,
-             "profile"_a = "", "max_attempts"_a = 10, "requester_pays"_a = false, "user_agent"_a = "",
+             "profile"_a = "", "max_attempts"_a = py::none(), "requester_pays"_a = false, "user_agent"_a = "",
              "access_key_id"_a = "", "secret_access_key"_a = "", "session_token"_a = "",
-             "memory_limit"_a = py::none(), "retry_mode"_a = "", "attempt_timeout"_a = 0.0, "operation_timeout"_a = 0.0,
+             "retry_mode"_a = "", "attempt_timeout"_a = 0.0, "operation_timeout"_a = 0.0,
              "low_speed_limit"_a = py::none(), "flags"_a = std::map<std::string, bool>());
   client
       .def("read", [](const PyClient& self, Text<"bucket"> bucket, Text<"key"> key, Named<"start", std::uint64_t> start,

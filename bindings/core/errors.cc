@@ -19,6 +19,7 @@ py::object ExceptionOf(const Error& error) {
   fields["bucket"] = py::bytes(error.bucket).attr("decode")("utf-8", "replace");
   fields["key"] = py::bytes(error.key).attr("decode")("utf-8", "replace");
   fields["region"] = error.region;
+  fields["setting"] = error.setting;
   fields["attempts"] = error.attempts;
   py::list history;
   for (const FailedAttempt& attempt : error.history) {

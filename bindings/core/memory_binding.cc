@@ -3,6 +3,7 @@
 
 #include "base/crc.h"
 #include "bindings/core/bindings.h"
+#include "bindings/core/errors.h"
 #include "penstock/memory.h"
 
 namespace penstock::python {
@@ -28,6 +29,7 @@ void BindMemory(py::module_& module) {
   module.def("crc32", &Crc32Of, "address"_a, "size"_a, "previous"_a = 0, "CRC-32, as zlib's, of `size` bytes at `address`.");
   module.def("crc32_combine", &CombineCrc32, "first"_a, "second"_a, "second_size"_a,
              "The CRC-32 of A followed by B, from those of A and B and the size of B in bytes.");
+  module.def("set_memory_limit", [](std::uint64_t limit) { Unwrap(SetMemoryLimit(limit)); }, "limit"_a);
   module.def("memory_usage", [] {
     const MemoryBudget::Usage usage = MemoryBudget::OfProcess().usage();
     return py::dict("limit"_a = usage.limit, "held"_a = usage.held, "most_held"_a = usage.most_held,

@@ -55,13 +55,33 @@ py::tuple ListUploads(const PyClient& self, Text<"bucket"> bucket, Text<"prefix"
   return py::make_tuple(uploads, KeyToPython(page.next_key_marker), page.next_upload_id_marker);
 }
 
+// All open uploads as (key, upload id), page by page.
+py::list ListAllUploads(const PyClient& self, Text<"bucket"> bucket, Text<"prefix"> prefix) {
+  ListMultipartUploadsRequest request;
+  request.bucket = BucketName(std::move(bucket.value));
+  request.prefix = std::move(prefix.value);
+  py::list uploads;
+  for (;;) {
+    ListMultipartUploadsResponse page = Call(self, request);
+    for (const UploadSummary& u : page.uploads) uploads.append(py::make_tuple(KeyToPython(u.key.value), u.upload_id.value));
+    if (page.next_key_marker.empty()) return uploads;
+    if (page.next_key_marker == request.key_marker && page.next_upload_id_marker == request.upload_id_marker) {
+      Raise(Error::Make(ErrorKind::kUnavailable, "the listing of uploads repeats its markers, so that it would never end")
+                .At("ListMultipartUploads", request.bucket.value));
+    }
+    request.key_marker = std::move(page.next_key_marker);
+    request.upload_id_marker = std::move(page.next_upload_id_marker);
+  }
+}
+
 }  // namespace
 
 void BindPages(Guarded<PyClient>& client) {
   client
       .def("list_object_versions", &ListVersions, "bucket"_a, "prefix"_a = "", "delimiter"_a = "", "max_keys"_a = 1000,
            "key_marker"_a = "", "version_id_marker"_a = "")
-      .def("list_open_uploads", &ListUploads, "bucket"_a, "prefix"_a = "", "key_marker"_a = "", "upload_id_marker"_a = "");
+      .def("list_open_uploads", &ListUploads, "bucket"_a, "prefix"_a = "", "key_marker"_a = "", "upload_id_marker"_a = "")
+      .def("list_multipart_uploads", &ListAllUploads, "bucket"_a, "prefix"_a = "");
 }
 
 }  // namespace penstock::python

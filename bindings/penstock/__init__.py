@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     )
     from ._iterable_dataset import S3IterableDataset
     from ._map_dataset import S3MapDataset
+    from ._memory import memory_limit, set_memory_limit
     from ._objects import HeadObjectResult, ListObjectResult, ObjectInfo, S3BucketKeyData
     from ._versions import ListObjectVersionsResult, ObjectVersion
     from ._writer import S3Writer
@@ -66,6 +67,8 @@ __all__ = [
     "S3Writer",
     "S3WrongRegionError",
     "__version__",
+    "memory_limit",
+    "set_memory_limit",
 ]
 
 # Where each name is made. A name costs its module, and what that imports (the native library, torch), on first use.
@@ -77,6 +80,7 @@ _MODULES = {
     "_core": ("__version__",),
     "_iterable_dataset": ("S3IterableDataset",),
     "_map_dataset": ("S3MapDataset",),
+    "_memory": ("memory_limit", "set_memory_limit"),
     "_objects": ("HeadObjectResult", "ListObjectResult", "ObjectInfo", "S3BucketKeyData"),
     "_versions": ("ListObjectVersionsResult", "ObjectVersion"),
     "_writer": ("S3Writer",),

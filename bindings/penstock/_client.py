@@ -9,7 +9,7 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from . import _core
-from ._config import DEFAULT_PART_SIZE, DEFAULT_THROUGHPUT_GBPS, S3ClientConfig, check_type
+from ._config import S3ClientConfig, check_type
 from ._directory_buckets import DirectoryBuckets
 from ._listing import ListObjectStream
 from ._objects import HeadObjectResult, ObjectInfo, RestoreStatus, checked_etag
@@ -120,7 +120,6 @@ class S3Client(DirectoryBuckets):
             access_key_id=config.access_key_id or "",
             secret_access_key=config.secret_access_key or "",
             session_token=config.session_token or "",
-            memory_limit=config.memory_limit,
             flags=config._flags,
             retry_mode=config.retry_mode or "",
             attempt_timeout=config.attempt_timeout or 0.0,
@@ -130,17 +129,14 @@ class S3Client(DirectoryBuckets):
 
     @property
     def _part_size(self) -> int | None:
-        """Bytes per ranged GET where that was configured; None: planned."""
-        part_size = self._s3client_config.part_size
-        return None if part_size == DEFAULT_PART_SIZE else part_size
+        """Bytes per ranged GET; None: planned."""
+        return self._s3client_config.part_size
 
     @property
     def _parallel_parts(self) -> int | None:
-        """Requests at a time for one object where that was configured; None: planned."""
-        if self._s3client_config.throughput_target_gbps == DEFAULT_THROUGHPUT_GBPS:
-            return None
-        wanted = math.ceil(self._s3client_config.throughput_target_gbps / GBIT_PER_CONNECTION)
-        return max(1, min(wanted, MAX_PARALLEL_PARTS))
+        """Requests at a time for one object; None: planned."""
+        target = self._s3client_config.throughput_target_gbps
+        return None if target is None else max(1, min(math.ceil(target / GBIT_PER_CONNECTION), MAX_PARALLEL_PARTS))
 
     # ---- objects
 

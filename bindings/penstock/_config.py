@@ -7,28 +7,25 @@ from types import NoneType
 
 from ._exceptions import S3InvalidArgumentError
 
-DEFAULT_PART_SIZE = 8 * 1024**2  # stands for: planned
-DEFAULT_THROUGHPUT_GBPS = 10.0  # stands for: planned
+DEFAULT_PART_SIZE = 8 * 1024**2  # of what is not planned: windows of readers, streams
 MIN_PART_SIZE = 5 * 1024**2
 MAX_PART_SIZE = 5 * 1024**3
-MIN_MEMORY_LIMIT = 16 * 1024**2
 MAX_ATTEMPTS = 64
 
 
 _OPTIONAL_TEXT, _NUMBER = (str, NoneType), (int,)
 _TYPES: dict[str, tuple[type, ...]] = {
-    "throughput_target_gbps": (int, float),
-    "part_size": _NUMBER,
+    "throughput_target_gbps": (int, float, NoneType),
+    "part_size": (int, NoneType),
     "unsigned": (bool,),
     "force_path_style": (bool,),
-    "max_attempts": _NUMBER,
+    "max_attempts": (int, NoneType),
     "profile": _OPTIONAL_TEXT,
     "requester_pays": (bool,),
     "access_key_id": _OPTIONAL_TEXT,
     "secret_access_key": _OPTIONAL_TEXT,
     "session_token": _OPTIONAL_TEXT,
     "look_ahead_bytes": _NUMBER,
-    "memory_limit": (int, NoneType),
     "listing_delimiter": _OPTIONAL_TEXT,
     "retry_mode": _OPTIONAL_TEXT,
     "attempt_timeout": (int, float, NoneType),
@@ -62,26 +59,22 @@ class S3ClientConfig:
     """Configuration of an :class:`~penstock.S3Client`. Immutable; field order is the positional order.
 
     Attributes:
-        throughput_target_gbps: Wanted throughput in Gbit/s. The default, 10, stands for as many connections per object as
-            its measured rate makes worth having; any other value for one per 0.4 Gbit/s, 64 at most.
-        part_size: Bytes per ranged GET and per uploaded part, 5 MiB to 5 GiB. The default, 8 MiB, stands for parts planned
-            for each download (one request up to 8 MiB, then 8 to 64 MiB each) and upload (one request up to 64 MiB, then
-            parts that grow from 8 to 64 MiB). Checked by :meth:`validate`.
+        throughput_target_gbps: Wanted throughput in Gbit/s: one connection per object for each 0.4 Gbit/s, 64 at most. None: as
+            many connections per object as its measured rate makes worth having.
+        part_size: Bytes per ranged GET and per uploaded part, 5 MiB to 5 GiB. None: planned for each download (one request up
+            to 8 MiB, then 8 to 64 MiB each) and upload (one request up to 64 MiB, then parts that grow from 8 to 64 MiB).
+            Checked by :meth:`validate`.
         unsigned: Do not sign requests (public buckets).
         force_path_style: Address objects as ``host/bucket/key`` instead of ``bucket.host/key``.
-        max_attempts: How often a request is sent before its error is raised, 1 to 64. ``AWS_MAX_ATTEMPTS`` overrides it.
-            10, the default, stands for the retry mode's own: 10 tuned, 5 legacy, 3 standard and adaptive. Checked by
-            :meth:`validate`.
+        max_attempts: How often a request is sent before its error is raised, 1 to 64. None: ``AWS_MAX_ATTEMPTS``, the
+            profile's ``max_attempts``, else the retry mode's own number: 10 tuned, 5 legacy, 3 standard and adaptive. Checked
+            by :meth:`validate`.
         profile: Profile of the AWS configuration files to take credentials and settings from.
         requester_pays: Send ``x-amz-request-payer: requester`` with every request.
         access_key_id: Sign with this key; None: environment, then configuration files.
         secret_access_key: The secret that belongs to it. Never printed.
         session_token: The session token of temporary credentials. Never printed.
         look_ahead_bytes: How much the datasets fetch, in each process, before it is asked for; 0: nothing.
-        memory_limit: Bytes that this process may hold at a time for blocks and parts on their way, at least 16 MiB; what
-            you hold yourself (results, tensors, a ``write()`` in progress) is not counted. One limit for the process: the
-            client whose first use is the latest decides. None: ``PENSTOCK_MEMORY_LIMIT`` (``268435456``, ``256MiB``,
-            ``2GiB``), else a quarter of the machine's or control group's memory, at most 2 GiB.
         listing_delimiter: With one, such as ``"/"``, S3MapDataset.from_prefix lists what is below each first-level common prefix
             at the same time: the same objects in the same order, at one more request per such prefix. None: page after page.
         use_fips_endpoint: AWS's FIPS endpoints. This and the following: None leaves it to the environment variable, then the
@@ -108,24 +101,22 @@ class S3ClientConfig:
             hundred at the most; the first answer counts. None: ``PENSTOCK_HEDGE_READS`` (``true`` or ``false``), else True.
 
     Raises:
-        ValueError: requester_pays together with unsigned, half of a key pair, a negative look_ahead_bytes, or a memory_limit
-            below 16 MiB.
+        ValueError: requester_pays together with unsigned, half of a key pair, or a negative look_ahead_bytes.
 
     Source: ``s3torchconnector.S3ClientConfig``.
     """
 
-    throughput_target_gbps: float = DEFAULT_THROUGHPUT_GBPS
-    part_size: int = DEFAULT_PART_SIZE
+    throughput_target_gbps: float | None = None
+    part_size: int | None = None
     unsigned: bool = False
     force_path_style: bool = False
-    max_attempts: int = 10
+    max_attempts: int | None = None
     profile: str | None = None
     requester_pays: bool = False
     access_key_id: str | None = None
     secret_access_key: str | None = field(default=None, repr=False)
     session_token: str | None = field(default=None, repr=False)
     look_ahead_bytes: int = 128 * 1024 * 1024
-    memory_limit: int | None = None
     listing_delimiter: str | None = None
     use_fips_endpoint: bool | None = None
     use_dualstack_endpoint: bool | None = None
@@ -147,12 +138,9 @@ class S3ClientConfig:
             )
         if bool(self.access_key_id) != bool(self.secret_access_key):
             raise ValueError("access_key_id and secret_access_key belong together; give both or neither")
-        for name in ("look_ahead_bytes", "memory_limit"):
-            check_type(f"S3ClientConfig.{name}", getattr(self, name), _TYPES[name])
+        check_type("S3ClientConfig.look_ahead_bytes", self.look_ahead_bytes, _NUMBER)
         if self.look_ahead_bytes < 0:
             raise ValueError(f"look_ahead_bytes is {self.look_ahead_bytes}; it takes 0 (no look-ahead) or a number of bytes")
-        if self.memory_limit is not None and self.memory_limit < MIN_MEMORY_LIMIT:
-            raise ValueError(f"memory_limit is {self.memory_limit}; it takes at least {MIN_MEMORY_LIMIT} bytes (16 MiB), or None")
 
     @property
     def _flags(self) -> dict[str, bool]:
@@ -168,14 +156,14 @@ class S3ClientConfig:
         """
         for name, types in _TYPES.items():
             check_type(f"S3ClientConfig.{name}", getattr(self, name), types)
-        if not self.throughput_target_gbps > 0:
+        if self.throughput_target_gbps is not None and not self.throughput_target_gbps > 0:
             raise S3InvalidArgumentError(f"throughput_target_gbps is {self.throughput_target_gbps}; it takes more than 0 Gbit/s")
-        if not MIN_PART_SIZE <= self.part_size <= MAX_PART_SIZE:
+        if self.part_size is not None and not MIN_PART_SIZE <= self.part_size <= MAX_PART_SIZE:
             raise S3InvalidArgumentError(
                 f"invalid configuration: part size must be at between 5MiB and 5GiB, not {self.part_size} bytes;"
                 " set S3ClientConfig.part_size"
             )
-        if not 1 <= self.max_attempts <= MAX_ATTEMPTS:
+        if self.max_attempts is not None and not 1 <= self.max_attempts <= MAX_ATTEMPTS:
             raise S3InvalidArgumentError(
                 f"max_attempts is {self.max_attempts}; it takes 1 to {MAX_ATTEMPTS} (1 means no retries)"
             )

@@ -15,6 +15,7 @@ _RenameConditions: TypeAlias = tuple[str | None, str | None, int | None, int | N
 def crc32(address: int, size: int, previous: int = 0) -> int: ...
 def crc32_combine(first: int, second: int, second_size: int) -> int: ...
 def memory_usage() -> dict[str, int]: ...
+def set_memory_limit(limit: int) -> None: ...
 
 class ObjectMetadata:
     @property
@@ -45,13 +46,12 @@ class Client:
         force_path_style: bool = False,
         unsigned: bool = False,
         profile: str = "",
-        max_attempts: int = 10,
+        max_attempts: int | None = None,
         requester_pays: bool = False,
         user_agent: str = "",
         access_key_id: str = "",
         secret_access_key: str = "",
         session_token: str = "",
-        memory_limit: int | None = None,
         retry_mode: str = "",
         attempt_timeout: float = 0.0,
         operation_timeout: float = 0.0,

@@ -41,6 +41,8 @@ class S3Exception(Exception):
         request_id: S3's ``x-amz-request-id``.
         host_id: S3's ``x-amz-id-2``.
         region: The bucket's region, where S3 named it.
+        setting: Name of the setting that the error is about, such as ``"low_speed_limit"``; empty: none. See
+            :class:`S3ClientConfig`.
         attempts: How often the request was sent.
         attempt_history: Those attempts as :class:`S3Attempt`, where the request was sent more than once. A traceback shows
             the last of them as notes.
@@ -56,6 +58,7 @@ class S3Exception(Exception):
     request_id: str = ""
     host_id: str = ""
     region: str = ""
+    setting: str = ""
     attempts: int = 0
     attempt_history: tuple[S3Attempt, ...] = ()
 
@@ -131,8 +134,8 @@ _ONE_LINE = {i: f"\\x{i:02x}" for i in (*range(0x20), *range(0x7F, 0xA0))} | {
 
 _NOTED_ATTEMPTS = 5
 
-# Settings that have another name here than in C++.
-_SETTINGS = {"(low_speed_bytes_per_second)": "(low_speed_limit)"}
+# Settings whose name differs from the one in C++.
+_SETTINGS = {"low_speed_bytes_per_second": "low_speed_limit", "part_size_bytes": "part_size"}
 
 _NOT_FOUND_BY_CODE = {
     "NoSuchKey": "Service error: The key does not exist",
@@ -183,6 +186,7 @@ def from_error(
     key: str,
     region: str,
     attempts: int,
+    setting: str = "",
     history: Sequence[tuple[float, float, str, int, str, str, str]] = (),
 ) -> Exception:
     """The exception for an error of the C++ core. Called by it, and by nothing else."""
@@ -196,13 +200,14 @@ def from_error(
     if attempts:
         facts.append("1 attempt" if attempts == 1 else f"{attempts} attempts")
     details = ", ".join(filter(None, facts))
-    for in_cpp, here in _SETTINGS.items():
-        message = message.replace(in_cpp, here)
+    setting = _SETTINGS.get(setting, setting)
+    if setting not in message:
+        message = f"{message} ({setting})"
     headline = _headline(kind, code, operation, region, message)
     text = (f"{headline} ({details})" if details else headline) + _told_behind(kind, headline, message, attempts)
     exception = _BY_KIND.get(kind, S3Exception)(text.translate(_ONE_LINE))
     exception.code, exception.status, exception.operation = code, status, operation
-    exception.bucket, exception.key, exception.region = bucket, key, region
+    exception.bucket, exception.key, exception.region, exception.setting = bucket, key, region, setting
     exception.request_id, exception.host_id, exception.attempts = request_id, host_id, attempts
     if history:
         exception.attempt_history = tuple(S3Attempt(*facts[:6]) for facts in history)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from . import _core
+from ._config import DEFAULT_PART_SIZE
 from ._streams import ObjectSource
 from .s3reader import S3ReaderConstructor
 
@@ -55,7 +56,7 @@ class LookAhead:
         self._client = client
         self._constructor = reader_constructor
         self._budget = budget
-        self._limit = min(client.s3client_config.part_size, max(1, budget))  # of one object
+        self._limit = min(client._part_size or DEFAULT_PART_SIZE, max(1, budget))  # of one object
         self._guess = min(FIRST_GUESS, self._limit)
         kind = S3ReaderConstructor.get_reader_type_string(reader_constructor)
         most = MOST_OBJECTS if budget > 0 and kind in _WHOLE_OBJECT_READERS else 0

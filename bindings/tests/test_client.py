@@ -19,14 +19,61 @@ from penstock import S3Client, S3ClientConfig, _core
 ODD_KEYS = ["a b+c", "a/../b", "./x", "//double", "ä ö/ü", "100%", "q?x=1&y#z", "tab\there", "emoji-\U0001f600", "a" * 1024]
 
 
-def test_a_memory_limit_is_the_processs_and_checked(emulator):
-    before = _core.memory_usage()["limit"]
-    config = {"force_path_style": True, "access_key_id": "a", "secret_access_key": "b"}
-    S3Client("us-east-1", endpoint=emulator.endpoint, s3client_config=S3ClientConfig(**config, memory_limit=1 << 26))._client  # noqa: B018
-    assert _core.memory_usage()["limit"] == 1 << 26
-    S3Client("us-east-1", endpoint=emulator.endpoint, s3client_config=S3ClientConfig(**config, memory_limit=before))._client  # noqa: B018
-    with pytest.raises(ValueError, match="memory_limit is 1000; it takes at least 16777216"):
-        S3ClientConfig(memory_limit=1000)
+def test_the_memory_limit_belongs_to_the_process_and_is_checked(client):
+    before = penstock.memory_limit()
+    penstock.set_memory_limit(1 << 26)
+    try:
+        assert penstock.memory_limit() == _core.memory_usage()["limit"] == 1 << 26
+        client._client.list_buckets()
+        assert penstock.memory_limit() == 1 << 26, "a client does not change it"
+        with pytest.raises(ValueError, match="the memory limit is 1000 bytes; use 16777216") as raised:
+            penstock.set_memory_limit(1000)
+        assert raised.value.setting == "memory_limit"
+        with pytest.raises(TypeError, match="limit is of type float; it takes int"):
+            penstock.set_memory_limit(2e9)
+        assert penstock.memory_limit() == 1 << 26
+    finally:
+        penstock.set_memory_limit(before)
+    with pytest.raises(TypeError, match="memory_limit"):
+        S3ClientConfig(memory_limit=1 << 26)
+
+
+def run_python(program, **environment):
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    return done.stdout + done.stderr
+
+
+def test_the_memory_limit_comes_from_the_environment_until_it_is_set():
+    program = """if True:
+        import os, penstock
+        print(penstock.memory_limit())
+        penstock.set_memory_limit(1 << 25)
+        pid = os.fork()
+        if pid == 0:
+            os._exit(0 if penstock.memory_limit() == 1 << 25 else 1)
+        assert os.waitpid(pid, 0)[1] == 0, "a forked child has the limit of its parent"
+    """
+    assert run_python(program, PENSTOCK_MEMORY_LIMIT="64MiB") == f"{1 << 26}\n"
+
+
+def test_a_memory_limit_of_the_environment_that_cannot_be_parsed_is_an_error_of_the_first_client():
+    program = """if True:
+        import penstock
+        try:
+            penstock.S3Client("us-east-1")._client
+        except ValueError as error:
+            print(error, error.setting)
+    """
+    said = run_python(program, PENSTOCK_MEMORY_LIMIT="lots")
+    assert said.startswith("PENSTOCK_MEMORY_LIMIT is `lots`; use 16777216 (16MiB) or more")
+    assert said.endswith("(memory_limit) memory_limit\n")
 
 
 @pytest.mark.parametrize("key", ODD_KEYS)
@@ -235,7 +282,13 @@ def test_importing_penstock_does_not_import_torch():
 
 @pytest.mark.parametrize(
     ("options", "planned"),
-    [({}, (None, None)), ({"part_size": 16 << 20}, (16 << 20, None)), ({"throughput_target_gbps": 4.0}, (None, 10))],
+    [
+        ({}, (None, None)),
+        ({"part_size": 16 << 20}, (16 << 20, None)),
+        ({"part_size": 8 << 20}, (8 << 20, None)),
+        ({"throughput_target_gbps": 4.0}, (None, 10)),
+        ({"throughput_target_gbps": 10.0}, (None, 25)),
+    ],
 )
 def test_downloads_are_planned_unless_configured(emulator, options, planned):
     client = S3Client("us-east-1", endpoint=emulator.endpoint, s3client_config=S3ClientConfig(**options))

@@ -12,7 +12,8 @@ import bucket_io
 import penstock
 import pytest
 import torch
-from penstock.dcp import S3FileSystem, _file_system
+from penstock.dcp import S3FileSystem
+from penstock.testing import Emulator
 from torch.distributed.checkpoint.filesystem import FileSystemBase
 
 
@@ -116,42 +117,20 @@ def test_rename_of_what_is_not_there_deletes_nothing(fs, client, bucket):
     assert bucket_io.keys(client, bucket) == ["there"]
 
 
-def test_a_deletion_is_tried_three_times(monkeypatch, caplog):
-    waits: list[float] = []
-    monkeypatch.setattr(_file_system.time, "sleep", waits.append)
-    passing = S3FileSystem("us-east-1", FailingClient(2))
-    with caplog.at_level(logging.WARNING):
-        passing._delete_with_retry("b", "k")
-    assert passing._client.deleted == [("b", "k")] * 3
-    assert len(waits) == 2
-    assert all(0 <= wait <= 5 for wait in waits)
-    texts = [record.getMessage() for record in caplog.records]
-    assert [record.levelname for record in caplog.records] == ["ERROR", "WARNING"] * 2
-    assert "this was the 1st time calling it" in texts[0]
-    assert "as it raised S3Exception: failure 1." in texts[1]
-
-
-def test_the_third_failure_of_a_deletion_is_raised(monkeypatch, caplog):
-    monkeypatch.setattr(_file_system.time, "sleep", lambda seconds: None)
-    failing = S3FileSystem("us-east-1", FailingClient(9))
-    with pytest.raises(penstock.S3Exception, match="failure 3"):
-        failing._delete_with_retry("b", "k")
-    assert len(failing._client.deleted) == 3
-    assert "this was the 3rd time calling it" in caplog.records[-1].getMessage()
-
-
-def test_other_errors_of_a_deletion_are_not_retried(monkeypatch):
-    class Broken:
-        calls = 0
-
-        def delete_object(self, bucket: str, key: str) -> None:
-            self.calls += 1
-            raise KeyError(key)
-
-    fs = S3FileSystem("us-east-1", Broken())
-    with pytest.raises(KeyError):
-        fs._delete_with_retry("b", "k")
-    assert fs._client.calls == 1
+def test_a_deletion_that_fails_has_the_attempts_of_the_client_and_no_more():
+    with Emulator() as own:
+        client = own.client(penstock.S3ClientConfig(max_attempts=2))
+        client.create_bucket("bucket")
+        bucket_io.put(client, "bucket", "old", b"1")
+        busy = {"error": {"status": 503, "code": "SlowDown"}}
+        own.faults().set([{"when": {"operation": "DeleteObject"}, "do": busy}])
+        own.journal().clear()
+        with pytest.raises(penstock.S3ThrottledError) as raised:
+            S3FileSystem("us-east-1", client).rename("s3://bucket/old", "s3://bucket/new")
+        assert raised.value.attempts == 2
+        own.journal().assert_count(2, operations=["DeleteObject"])
+        own.faults().clear()
+        assert bucket_io.keys(client, "bucket") == ["new", "old"]
 
 
 def test_exists(fs, client, bucket):

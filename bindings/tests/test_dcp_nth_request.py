@@ -26,7 +26,7 @@ FAILURES = {
     "503": {"slow_down": {}},
     "truncated answer": {"truncate": {"mode": "fin"}, "at": "body_out@7"},
 }
-ATTEMPTS = {"persistent": 1, "transient": penstock.S3ClientConfig().max_attempts}
+ATTEMPTS = {"persistent": 1, "transient": 10}
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ import gzip
 import io
 import pickle
 import random
+import warnings
 import zipfile
 from array import array
 
@@ -200,6 +201,95 @@ def leave_exit_stack(fs, path):
         raise KeyError("halfway")
 
 
+def leave_text_wrapper(fs, path):
+    with io.TextIOWrapper(fs.open(path, "wb")) as file:
+        file.write("half")
+        raise KeyError("halfway")
+
+
+def leave_entered_exit_stack(fs, path):
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(fs.open(path, "wb")).write(b"half")
+        raise KeyError("halfway")
+
+
+@contextlib.contextmanager
+def opened_by_a_generator(fs, path):
+    file = fs.open(path, "wb")
+    try:
+        yield file
+    finally:
+        file.close()
+
+
+def leave_generator(fs, path):
+    with opened_by_a_generator(fs, path) as file:
+        file.write(b"half")
+        raise KeyError("halfway")
+
+
+def leave_finally(fs, path):
+    file = fs.open(path, "wb")
+    try:
+        file.write(b"half")
+        raise KeyError("halfway")
+    finally:
+        file.close()
+
+
+class ClosesDeepBelow:
+    """Closes what it holds `depth` calls below its ``__exit__``."""
+
+    def __init__(self, held, depth=15):
+        self.held, self.depth = held, depth
+
+    def __enter__(self):
+        return self.held
+
+    def __exit__(self, kind, value, trace):
+        self.close_below(self.depth)
+
+    def close_below(self, depth):
+        if depth:
+            self.close_below(depth - 1)
+        else:
+            self.held.close()
+
+
+def leave_deep(fs, path):
+    with ClosesDeepBelow(fs.open(path, "wb")) as file:
+        file.write(b"half")
+        raise KeyError("halfway")
+
+
+def leave_deep_text(fs, path):
+    with ClosesDeepBelow(fsspec.open(f"s3://{path}", "wt", compression="gzip", **fs.storage_options)) as file:
+        file.open().write("half")
+        raise KeyError("halfway")
+
+
+def leave_while_handling(fs, path):
+    try:
+        raise ValueError("handled since before the file was opened")
+    except ValueError:
+        with fsspec.open(f"s3://{path}", "wb", **fs.storage_options) as file:
+            file.write(b"half")
+            raise KeyError("halfway") from None
+
+
+def leave_pickled(fs, path):
+    with contextlib.closing(fs.open(path, "wb")) as file:
+        torch.save({"w": torch.ones(10)}, file)
+        raise KeyError("halfway")
+
+
+def leave_zip(fs, path):
+    """Writes its directory, the bytes that would make it look whole, on its way out."""
+    with contextlib.closing(fs.open(path, "wb")) as file, zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("one", "half")
+        raise KeyError("halfway")
+
+
 @pytest.mark.parametrize(
     "leave",
     [
@@ -211,6 +301,15 @@ def leave_exit_stack(fs, path):
         leave_fsspec_open_text,
         leave_closing,
         leave_exit_stack,
+        leave_text_wrapper,
+        leave_entered_exit_stack,
+        leave_generator,
+        leave_finally,
+        leave_deep,
+        leave_deep_text,
+        leave_while_handling,
+        leave_pickled,
+        leave_zip,
     ],
 )
 def test_a_block_left_by_an_exception_publishes_nothing(fs, client, bucket, leave, monkeypatch):
@@ -245,8 +344,7 @@ def test_discard_and_then_close_publishes_nothing(fs, client, bucket):
     assert open_uploads(client, bucket) == []
 
 
-def test_who_handles_an_exception_may_write(fs, client, bucket):
-    """Only blocks that are left by it give up."""
+def test_files_that_are_opened_while_an_exception_is_handled_are_published(fs, client, bucket):
     try:
         raise KeyError("handled")
     except KeyError:
@@ -254,12 +352,9 @@ def test_who_handles_an_exception_may_write(fs, client, bucket):
             file.write(b"a")
         with fsspec.open(f"penstock://{bucket}/b", "w", **fs.storage_options) as file:
             file.write("b")
-    outside = fs.open(f"{bucket}/c", "wb")
-    try:
-        raise KeyError("handled")
-    except KeyError:
-        outside.write(b"c")
-        outside.close()
+        file = fs.open(f"{bucket}/c", "wb")
+        file.write(b"c")
+        file.close()
 
     class Reports:
         def __enter__(self):
@@ -273,6 +368,85 @@ def test_who_handles_an_exception_may_write(fs, client, bucket):
     with Reports():
         raise KeyError("reported")
     assert keys(client, bucket) == ["a", "b", "c", "d"]
+
+
+def test_a_with_block_that_ends_well_publishes_whatever_is_handled_around_it(fs, client, bucket):
+    with contextlib.ExitStack() as stack:
+        for mode, compression in (("wb", None), ("w", None), ("w", "gzip")):
+            stack.enter_context(fs.open(f"{bucket}/{mode}{compression}", mode, compression=compression))
+        stack.enter_context(contextlib.suppress(KeyError))
+        raise KeyError("suppressed before the files are left")
+    assert keys(client, bucket) == ["wNone", "wbNone", "wgzip"]
+
+
+@pytest.mark.parametrize("mode", ["wb", "w"])
+@pytest.mark.parametrize("compression", [None, "gzip"])
+def test_commit_publishes_while_an_exception_is_handled(fs, client, bucket, mode, compression):
+    file = fs.open(f"{bucket}/k", mode, compression=compression)
+    file.write("x" if mode == "w" else b"x")
+    try:
+        raise StopIteration
+    except StopIteration:
+        file.commit()
+        file.close()
+    with fs.open(f"{bucket}/k", "rb", compression=compression) as file:
+        assert file.read() == b"x"
+
+
+def test_close_while_an_exception_is_handled_raises_it_and_says_why(fs, client, bucket, caplog):
+    """It must not look as if the object were there."""
+    file = fs.open(f"{bucket}/k", "wb")
+    file.write(b"x")
+    error = KeyError("handled")
+    with pytest.raises(KeyError) as raised:
+        try:
+            raise error
+        except KeyError:
+            file.close()
+    assert raised.value is error
+    said = f"s3://{bucket}/k was not published: close() was called while KeyError was being handled. Call commit() to publish"
+    assert said in caplog.text
+    assert said in "".join(getattr(error, "__notes__", [said]))
+    file.close()
+    assert keys(client, bucket) == []
+    assert open_uploads(client, bucket) == []
+
+
+def dropped_text_wrapper(fs, path):
+    io.TextIOWrapper(fs.open(path, "wb")).write("half")
+
+
+def dropped_buffer(fs, path):
+    io.BufferedWriter(fs.open(path, "wb")).write(b"half")
+
+
+def dropped_open_file(fs, path):
+    fsspec.open(f"penstock://{path}", "wt", **fs.storage_options).open().write("half")
+
+
+def dropped_compressed_wrapper(fs, path):
+    io.TextIOWrapper(fs.open(path, "wb", compression="gzip")).write("half")
+
+
+@pytest.mark.parametrize("drop", [dropped_text_wrapper, dropped_buffer, dropped_open_file, dropped_compressed_wrapper])
+def test_a_wrapper_that_is_dropped_publishes_nothing(fs, client, bucket, drop):
+    """The io module closes a wrapped file when the wrapper is garbage collected."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        drop(fs, f"{bucket}/k")
+        gc.collect()
+    assert keys(client, bucket) == []
+    assert open_uploads(client, bucket) == []
+
+
+def test_what_failed_in_a_transaction_is_not_published_at_its_end(fs, client, bucket):
+    with fs.transaction:
+        with contextlib.suppress(KeyError), fsspec.open(f"penstock://{bucket}/half", "wb", **fs.storage_options) as file:
+            file.write(b"half")
+            raise KeyError("halfway")
+        with fs.open(f"{bucket}/whole", "wb") as file:
+            file.write(b"whole")
+    assert keys(client, bucket) == ["whole"]
 
 
 def test_compressed_files_are_whole(fs, client, bucket):

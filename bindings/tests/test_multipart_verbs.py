@@ -5,6 +5,7 @@ from __future__ import annotations
 import penstock
 import pytest
 from bucket_io import get, keys, put
+from http_answers import answering
 from penstock._put_stream import PutObjectStream
 
 MIB = 1024**2
@@ -25,6 +26,28 @@ def test_an_object_of_copies_and_bytes(client, bucket):
     head = core.head_object(bucket, "joined")
     assert (head.content_type, head.user_metadata) == ("text/plain", [("who", "me")])
     assert core.list_multipart_uploads(bucket) == []
+
+
+def test_a_list_of_uploads_has_all_pages(client, bucket):
+    """S3 lists 1,000 at a time."""
+    core = client._client
+    ids = [core.create_multipart_upload(bucket, f"p/{number:04}") for number in range(1005)]
+    before = client.stats()["requests"].get("ListMultipartUploads", 0)
+    assert core.list_multipart_uploads(bucket, "p/") == [(f"p/{number:04}", upload) for number, upload in enumerate(ids)]
+    assert client.stats()["requests"]["ListMultipartUploads"] == before + 2
+    for number, upload in enumerate(ids):
+        core.abort_multipart_upload(bucket, f"p/{number:04}", upload)
+
+
+def test_a_list_of_uploads_whose_markers_repeat_ends():
+    page = (
+        b"<ListMultipartUploadsResult><IsTruncated>true</IsTruncated><NextKeyMarker>k</NextKeyMarker>"
+        b"<NextUploadIdMarker>u</NextUploadIdMarker></ListMultipartUploadsResult>"
+    )
+    with answering(200, body=page) as (client, asked):
+        with pytest.raises(penstock.S3UnavailableError, match="repeats its markers"):
+            client._client.list_multipart_uploads("bucket")
+        assert len(asked) == 2
 
 
 def test_a_copied_part_is_of_the_version_that_was_meant(client, bucket):

@@ -15,9 +15,9 @@ KEYS = {"access_key_id": "AKID", "secret_access_key": SECRET, "session_token": "
 @pytest.mark.parametrize(
     ("field", "value", "message"),
     [
-        ("memory_limit", 2e9, "S3ClientConfig.memory_limit is of type float; it takes int or None"),
-        ("max_attempts", 1.5, "S3ClientConfig.max_attempts is of type float; it takes int"),
-        ("part_size", 8.5e6, "S3ClientConfig.part_size is of type float; it takes int"),
+        ("look_ahead_bytes", 2e9, "S3ClientConfig.look_ahead_bytes is of type float; it takes int"),
+        ("max_attempts", 1.5, "S3ClientConfig.max_attempts is of type float; it takes int or None"),
+        ("part_size", 8.5e6, "S3ClientConfig.part_size is of type float; it takes int or None"),
         ("profile", 3, "S3ClientConfig.profile is of type int; it takes str or None"),
         ("force_path_style", "yes", "S3ClientConfig.force_path_style is of type str; it takes bool"),
         ("session_token", SECRET.encode(), "S3ClientConfig.session_token is of type bytes; it takes str or None"),

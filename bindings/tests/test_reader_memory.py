@@ -120,9 +120,9 @@ MANY_READERS = """
     from penstock.testing import Emulator
 
     MIB = 1024**2
-    limited = penstock.S3ClientConfig(memory_limit={limit} * MIB)
+    penstock.set_memory_limit({limit} * MIB)
     with Emulator() as s3:
-        client = penstock.S3Client(s3.region, endpoint=s3.endpoint, s3client_config=s3.config(limited))
+        client = penstock.S3Client(s3.region, endpoint=s3.endpoint, s3client_config=s3.config())
         client.create_bucket("bkt")
         data = bytes(range(256)) * (20 * MIB // 256)
         with client.put_object("bkt", "k") as writer:

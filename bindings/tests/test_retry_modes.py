@@ -50,6 +50,17 @@ def test_the_environment_chooses_the_mode(emulator, failing, monkeypatch):
     assert attempts(client_of(emulator), failing) == 2
 
 
+def test_attempts_come_from_the_argument_then_the_environment_then_the_profile(emulator, failing, monkeypatch, tmp_path):
+    (tmp_path / "config").write_text("[default]\nmax_attempts = 4\n")
+    monkeypatch.setenv("AWS_CONFIG_FILE", str(tmp_path / "config"))
+    assert attempts(client_of(emulator), failing) == 4
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "2")
+    assert attempts(client_of(emulator), failing) == 2
+    assert attempts(client_of(emulator, max_attempts=3), failing) == 3
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
+    assert attempts(client_of(emulator, max_attempts=10, retry_mode="standard"), failing) == 10, "also the former default"
+
+
 def test_an_error_tells_each_attempt(emulator, failing):
     with pytest.raises(S3Exception) as raised:
         client_of(emulator, max_attempts=3).head_object(failing, "key")
@@ -105,8 +116,10 @@ def test_a_silent_read_is_below_any_speed_limit(emulator, bucket, client, monkey
 
 
 def test_what_is_too_slow_names_the_setting_of_python(emulator, hanging):
-    with pytest.raises(S3TimeoutError, match=r"no byte moved for 5000 ms \(low_speed_limit\)"):
+    with pytest.raises(S3TimeoutError, match=r"no byte moved for 5000 ms .* \(low_speed_limit\) \(GetObject ") as raised:
         client_of(emulator, low_speed_limit=1, max_attempts=1).get_object(hanging, "key").read()
+    assert raised.value.setting == "low_speed_limit"
+    assert pickle.loads(pickle.dumps(raised.value)).setting == "low_speed_limit"
 
 
 def test_no_time_is_so_short_that_it_is_none(emulator, hanging):

@@ -43,7 +43,7 @@ Error TimedOut(const Transfer& transfer, MonotonicTime now, const std::string& w
 
 // Why the idle timeout ends a transfer.
 std::string Stalled(const Transfer& transfer) {
-  const std::string limit = std::to_string(transfer.request.idle_timeout.count()) + " ms (idle_timeout)";
+  const std::string limit = std::to_string(transfer.request.idle_timeout.count()) + " ms";
   if (transfer.arrived <= transfer.last_activity) return "no byte moved for " + limit;
   if (transfer.head.complete()) return "the server sent chunk lines or trailers but no byte of the body for " + limit;
   return "the server sent interim responses or an unfinished head for " + limit;
@@ -324,7 +324,7 @@ void Reactor::CheckTimer(const TransferPtr& transfer, MonotonicTime now) {
   }
   if (transfer->state == TransferState::kActive && transfer->request_body != nullptr) LookAtUnsent(*transfer, now);
   if (transfer->state == TransferState::kActive && transfer->last_activity + IdleTimeout(*transfer) <= now) {
-    return Finish(transfer, TimedOut(*transfer, now, Stalled(*transfer)));
+    return Finish(transfer, TimedOut(*transfer, now, Stalled(*transfer)).About("idle_timeout"));
   }
   Arm(transfer);
 }

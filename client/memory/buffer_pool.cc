@@ -106,7 +106,8 @@ Result<PooledBuffer> BufferPool::Fill(MemoryBudget::Share share, std::size_t siz
   if (buffer.data_ == nullptr) buffer.data_ = Map(size);
   if (buffer.data_ == nullptr) {
     return Error::Make(ErrorKind::kResourceExhausted, "no memory for a buffer of " + std::to_string(size) +
-                                                          " bytes: use smaller or fewer parts, or a lower memory_limit");
+                                                          " bytes: use smaller or fewer parts, or a lower memory limit")
+        .About("memory_limit");
   }
   buffer.pool_ = this;
   buffer.size_ = size;

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <fstream>
 #include <string>
+#include <utility>
 
 #include "penstock/memory.h"
 
@@ -15,6 +17,18 @@ namespace {
 
 constexpr std::uint64_t kMostByDefault = 2ull << 30;
 constexpr std::uint64_t kMiB = 1ull << 20;
+
+std::optional<std::uint64_t> ParseBytes(std::string_view text) {
+  std::uint64_t count = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
+  if (error != std::errc{}) return std::nullopt;
+  const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  const std::pair<std::string_view, int> units[] = {{"", 0}, {"KiB", 10}, {"MiB", 20}, {"GiB", 30}};
+  for (const auto& [name, shift] : units) {
+    if (unit == name) return count > (UINT64_MAX >> shift) ? std::nullopt : std::optional(count << shift);
+  }
+  return std::nullopt;
+}
 
 }  // namespace
 
@@ -29,6 +43,24 @@ std::optional<std::uint64_t> ParseMemoryMax(std::string_view text) {
   const bool whole = end == text.data() + text.size() || *end == '\n';
   if (error != std::errc{} || !whole) return std::nullopt;
   return bytes;
+}
+
+Result<std::uint64_t> ParseMemoryLimit(std::string_view text) {
+  const std::optional<std::uint64_t> bytes = ParseBytes(text);
+  if (!bytes || *bytes < kLeastMemoryLimitBytes) {
+    return Error::Make(ErrorKind::kInvalidArgument,
+                       "PENSTOCK_MEMORY_LIMIT is `" + std::string(text) +
+                           "`; use 16777216 (16MiB) or more: bytes, or a whole number of KiB, MiB or GiB")
+        .About("memory_limit");
+  }
+  return *bytes;
+}
+
+std::uint64_t InitialLimit() {
+  const char* text = std::getenv("PENSTOCK_MEMORY_LIMIT");  // NOLINT(concurrency-mt-unsafe): once, at the first use
+  if (text == nullptr || *text == '\0') return DefaultMemoryLimit();
+  const Result<std::uint64_t> limit = ParseMemoryLimit(text);
+  return limit.ok() ? *limit : DefaultMemoryLimit();
 }
 
 }  // namespace memory

@@ -32,6 +32,35 @@ TEST(DefaultLimitTest, ReadsAControlGroupsLimit) {
   EXPECT_EQ(ParseMemoryMax("12x"), std::nullopt);
 }
 
+TEST(DefaultLimitTest, ReadsTheEnvironmentsLimit) {
+  EXPECT_EQ(ParseMemoryLimit("268435456").value(), 256 * kMiB);
+  EXPECT_EQ(ParseMemoryLimit("256MiB").value(), 256 * kMiB);
+  EXPECT_EQ(ParseMemoryLimit("2GiB").value(), 2 * kGiB);
+}
+
+TEST(DefaultLimitTest, RefusesALimitThatCannotWork) {
+  for (const char* bad : {"lots", "1MiB", "16mib", "-1", "17179869184GiB", "16 MiB", "1.5GiB", "1000"}) {
+    const auto limit = ParseMemoryLimit(bad);
+    ASSERT_FALSE(limit.ok()) << bad;
+    EXPECT_EQ(limit.error().message, "PENSTOCK_MEMORY_LIMIT is `" + std::string(bad) +
+                                         "`; use 16777216 (16MiB) or more: bytes, or a whole number of KiB, MiB or GiB");
+    EXPECT_EQ(limit.error().setting, "memory_limit");
+  }
+}
+
+TEST(DefaultLimitTest, ALimitSetForTheProcessHoldsAndIsChecked) {
+  const std::uint64_t before = MemoryLimit();
+  ASSERT_TRUE(SetMemoryLimit(48 * kMiB).ok());
+  EXPECT_EQ(MemoryLimit(), 48 * kMiB);
+  EXPECT_EQ(MemoryBudget::OfProcess().limit(), 48 * kMiB);
+  const auto refused = SetMemoryLimit(1000);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_EQ(refused.error().kind, ErrorKind::kInvalidArgument);
+  EXPECT_EQ(refused.error().message, "the memory limit is 1000 bytes; use 16777216 (16 MiB) or more");
+  EXPECT_EQ(MemoryLimit(), 48 * kMiB);
+  ASSERT_TRUE(SetMemoryLimit(before).ok());
+}
+
 TEST(DefaultLimitTest, ThisMachineHasOne) {
   EXPECT_GE(DefaultMemoryLimit(), kLeastMemoryLimitBytes);
   EXPECT_LE(DefaultMemoryLimit(), 2 * kGiB);

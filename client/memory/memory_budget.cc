@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/process_id.h"
+#include "client/memory/default_limit.h"
 #include "client/memory/of_process.h"
 #include "penstock/memory.h"
 
@@ -42,9 +43,21 @@ MemoryBudget::MemoryBudget(std::uint64_t limit_bytes, std::chrono::milliseconds 
 MemoryBudget& MemoryBudget::OfProcess() {
   static memory::OfProcess<MemoryBudget> budgets;
   return budgets.Mine([](const MemoryBudget* of_parent) {
-    return new MemoryBudget(of_parent != nullptr ? of_parent->limit() : DefaultMemoryLimit());
+    return new MemoryBudget(of_parent != nullptr ? of_parent->limit() : memory::InitialLimit());
   });
 }
+
+Result<void> SetMemoryLimit(std::uint64_t limit_bytes) {
+  if (limit_bytes < kLeastMemoryLimitBytes) {
+    return Error::Make(ErrorKind::kInvalidArgument,
+                       "the memory limit is " + std::to_string(limit_bytes) + " bytes; use 16777216 (16 MiB) or more")
+        .About("memory_limit");
+  }
+  MemoryBudget::OfProcess().SetLimit(limit_bytes);
+  return Ok();
+}
+
+std::uint64_t MemoryLimit() { return MemoryBudget::OfProcess().limit(); }
 
 std::optional<MemoryBudget::Share> MemoryBudget::TryTake(std::uint64_t bytes) {
   const MutexLock lock(mutex_);

@@ -36,7 +36,7 @@ http::Request MakeAttempt(const WireRequest& request, const ResolvedEndpoint& en
   out.headers.insert(out.headers.end(), request.headers.begin(), request.headers.end());
   out.headers.push_back({"amz-sdk-invocation-id", std::string(facts.invocation_id)});
   out.headers.push_back({"amz-sdk-request", "attempt=" + std::to_string(facts.attempt) +
-                                                "; max=" + std::to_string(config.max_attempts)});
+                                                "; max=" + std::to_string(config.max_attempts.value_or(0))});
   out.headers.push_back({"User-Agent", std::string(facts.user_agent)});
   out.ca_bundle_path = config.ca_bundle_path;
   out.connect_timeout = config.connect_timeout;

@@ -97,7 +97,6 @@ void Run(const std::shared_ptr<s3::ClientState>& state, Operation operation, Req
 Result<std::unique_ptr<Client>> Client::Impl::Make(ClientConfig config, s3::Surroundings surroundings) {
   PENSTOCK_TRY(s3::ApplyLogLevel(surroundings.environment));
   PENSTOCK_ASSIGN(s3::ResolvedConfig resolved, s3::ResolveConfig(std::move(config), surroundings.environment));
-  if (resolved.client.memory_limit_bytes) MemoryBudget::OfProcess().SetLimit(*resolved.client.memory_limit_bytes);
   s3::LogClientMade(resolved);
   auto impl = std::make_shared<Impl>();
   impl->state = std::make_shared<s3::ClientState>(std::move(resolved), std::move(surroundings));

@@ -129,16 +129,6 @@ TEST(ClientTest, ACallOutlivesItsClient) {
   EXPECT_TRUE(result->ok());
 }
 
-TEST(ClientTest, ItsMemoryLimitIsTheProcesss) {
-  MemoryBudget& budget = MemoryBudget::OfProcess();
-  const std::uint64_t before = budget.limit();
-  const ClientUnderTest limited({.memory_limit_bytes = 48u << 20});
-  EXPECT_EQ(budget.limit(), 48u << 20);
-  const ClientUnderTest silent;
-  EXPECT_EQ(budget.limit(), 48u << 20);
-  budget.SetLimit(before);
-}
-
 TEST(ClientTest, ConfigTellsWhatApplies) {
   ClientUnderTest test;
   EXPECT_EQ(test.client->config().region, "us-east-1");

@@ -6,15 +6,16 @@
 #include <utility>
 
 #include "base/ascii.h"
-#include "penstock/memory.h"
+#include "client/memory/default_limit.h"
 
 namespace penstock::s3 {
 namespace {
 
 constexpr int kMaxAttemptsLimit = 64;
-constexpr int kDefaultMaxAttempts = 10;
 
-Error Invalid(std::string message) { return Error::Make(ErrorKind::kInvalidArgument, std::move(message)); }
+Error Invalid(std::string message, std::string_view setting = {}) {
+  return Error::Make(ErrorKind::kInvalidArgument, std::move(message)).About(setting);
+}
 
 // A setting and where it was found, for messages.
 struct Setting {
@@ -90,23 +91,24 @@ Result<const RetryRules*> ReadRetryMode(RetryMode configured, const Settings& se
   return Invalid(setting->origin + " is `" + setting->value + "`; use tuned, legacy, standard or adaptive");
 }
 
-Result<int> ReadMaxAttempts(int configured, const Settings& settings, const RetryRules& rules) {
-  auto setting = settings.Variable("AWS_MAX_ATTEMPTS");
-  if (!setting && configured == kDefaultMaxAttempts) setting = settings.Profile("max_attempts");
-  if (!setting && configured == kDefaultMaxAttempts) return rules.max_attempts;
+Result<int> ReadMaxAttempts(std::optional<int> configured, const Settings& settings, const RetryRules& rules) {
   std::string origin = "max_attempts";
-  if (setting) {
+  if (!configured) {
+    const auto setting = settings.Either("AWS_MAX_ATTEMPTS", "max_attempts");
+    if (!setting) return rules.max_attempts;
     origin = setting->origin;
     const std::string& text = setting->value;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), configured);
+    int parsed = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), parsed);
     if (error != std::errc{} || end != text.data() + text.size()) {
-      return Invalid(origin + " is `" + text + "`, not a number; use 1 to 64");
+      return Invalid(origin + " is `" + text + "`, not a number; use 1 to 64", "max_attempts");
     }
+    configured = parsed;
   }
-  if (configured < 1 || configured > kMaxAttemptsLimit) {
-    return Invalid(origin + " is " + std::to_string(configured) + "; use 1 to 64 (1 means no retries)");
+  if (*configured < 1 || *configured > kMaxAttemptsLimit) {
+    return Invalid(origin + " is " + std::to_string(*configured) + "; use 1 to 64 (1 means no retries)", "max_attempts");
   }
-  return configured;
+  return *configured;
 }
 
 Result<std::string> FindEndpointUrl(const std::string& configured, const Settings& settings) {
@@ -152,14 +154,14 @@ Result<void> CheckClient(const ClientConfig& config) {
   for (const auto& [name, timeout] : {std::pair{"attempt_timeout", config.attempt_timeout},
                                       std::pair{"operation_timeout", config.operation_timeout}}) {
     if (timeout.count() < 0) {
-      return Invalid(std::string(name) + " is " + std::to_string(timeout.count()) + " ms; use 0 (no limit) or a positive time");
+      return Invalid(std::string(name) + " is " + std::to_string(timeout.count()) + " ms; use 0 (no limit) or a positive time", name);
     }
   }
   for (const auto& [name, timeout] : {std::pair{"connect_timeout", config.connect_timeout},
                                       std::pair{"idle_timeout", config.idle_timeout},
                                       std::pair{"low_speed_time", config.low_speed_time}}) {
     if (timeout.count() <= 0) {
-      return Invalid(std::string(name) + " is " + std::to_string(timeout.count()) + " ms; use a positive time");
+      return Invalid(std::string(name) + " is " + std::to_string(timeout.count()) + " ms; use a positive time", name);
     }
   }
   return Ok();
@@ -220,34 +222,11 @@ Result<DataPlane> ReadDataPlane(DataPlane given, const auth::Environment& enviro
   return Invalid("PENSTOCK_DATA_PLANE is `" + value + "`; use direct or curl");
 }
 
-constexpr std::string_view kMemoryLimitHint =
-    "; use 16777216 (16MiB) or more: bytes, or a whole number of KiB, MiB or GiB";
-
-std::optional<std::uint64_t> ParseBytes(std::string_view text) {
-  std::uint64_t count = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-  if (error != std::errc{}) return std::nullopt;
-  const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
-  const std::pair<std::string_view, int> units[] = {{"", 0}, {"KiB", 10}, {"MiB", 20}, {"GiB", 30}};
-  for (const auto& [name, shift] : units) {
-    if (unit == name) return count > (UINT64_MAX >> shift) ? std::nullopt : std::optional(count << shift);
-  }
-  return std::nullopt;
-}
-
-Result<std::optional<std::uint64_t>> ReadMemoryLimit(std::optional<std::uint64_t> given,
-                                                     const auth::Environment& environment) {
-  const std::string hint(kMemoryLimitHint);
-  std::string origin = "memory_limit is " + std::to_string(given.value_or(0));
-  if (!given) {
-    const std::optional<std::string> text = environment.Get("PENSTOCK_MEMORY_LIMIT");
-    if (!text || text->empty()) return std::optional<std::uint64_t>();
-    origin = "PENSTOCK_MEMORY_LIMIT is `" + *text + "`";
-    given = ParseBytes(*text);
-    if (!given) return Invalid(origin + hint);
-  }
-  if (*given < kLeastMemoryLimitBytes) return Invalid(origin + hint);
-  return given;
+// The limit belongs to the process (SetMemoryLimit); a variable that cannot be parsed is an error of the first Client.
+Result<void> CheckMemoryLimit(const auth::Environment& environment) {
+  const std::optional<std::string> text = environment.Get("PENSTOCK_MEMORY_LIMIT");
+  if (text && !text->empty()) PENSTOCK_TRY(memory::ParseMemoryLimit(*text));
+  return Ok();
 }
 
 }  // namespace
@@ -281,13 +260,14 @@ Result<ResolvedConfig> ResolveConfig(ClientConfig config, const auth::Environmen
   PENSTOCK_ASSIGN(out.client.addressing, FindAddressing(out.client.addressing, settings));
   PENSTOCK_ASSIGN(out.retry_rules, ReadRetryMode(out.client.retry_mode, settings));
   out.client.retry_mode = out.retry_rules->mode;
-  PENSTOCK_ASSIGN(out.client.max_attempts, ReadMaxAttempts(out.client.max_attempts, settings, *out.retry_rules));
+  PENSTOCK_ASSIGN(out.max_attempts, ReadMaxAttempts(out.client.max_attempts, settings, *out.retry_rules));
+  out.client.max_attempts = out.max_attempts;
   out.client.region = FindRegion(out.client, settings);
   if (out.client.ca_bundle_path.empty()) {
     if (const auto bundle = settings.Either("AWS_CA_BUNDLE", "ca_bundle")) out.client.ca_bundle_path = bundle->value;
   }
   PENSTOCK_ASSIGN(out.client.data_plane, ReadDataPlane(out.client.data_plane, environment));
-  PENSTOCK_ASSIGN(out.client.memory_limit_bytes, ReadMemoryLimit(out.client.memory_limit_bytes, environment));
+  PENSTOCK_TRY(CheckMemoryLimit(environment));
   PENSTOCK_TRY(ReadEndpointFlags(settings, out));
   PENSTOCK_ASSIGN(out.hedge_reads, ReadSwitch(out.client.hedge_reads, settings.Variable("PENSTOCK_HEDGE_READS"), true));
   PENSTOCK_TRY(ReadChecksumPolicies(settings, out));

@@ -27,15 +27,15 @@ struct ResolvedConfig {
   bool hedge_reads = true;
   bool upload_checksums = true;
   bool verify_downloads = true;
+  int max_attempts = 10;                // also in client.max_attempts
   const RetryRules* retry_rules = &kRetryRules.front();  // of client.retry_mode, which is not kDefault any more
 
   // The resolver's inputs for an operation on one bucket, signed for `region`.
   EndpointInputs EndpointFor(const std::string& bucket, const std::string& region, const OperationRules& rules = {}) const;
 };
 
-// Precedence: `config` (where set), environment, profile, default; AWS_MAX_ATTEMPTS wins over `config`. Without a region
-// anywhere: us-east-1 with a custom endpoint, else an error. kInvalidArgument naming the value, where it came from, the
-// limit and the fix.
+// Precedence: `config` (where set), environment, profile, default. Without a region anywhere: us-east-1 with a custom
+// endpoint, else an error. kInvalidArgument naming the value, where it came from, the limit and the fix.
 Result<ResolvedConfig> ResolveConfig(ClientConfig config, const auth::Environment& environment);
 
 }  // namespace penstock::s3

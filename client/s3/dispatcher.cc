@@ -137,13 +137,12 @@ Result<void> Flight::Sign(http::Request& request) const {
       .Sign(request, *credentials_, {.now = CorrectedNow(), .payload_hash = hash});
 }
 
-// The transport knows one setting, its own: the one that was too short is the floor's.
+// The transport is given one idle timeout. Where the floor's time is the shorter one, the error is about the floor.
 void Flight::NameSetting(Error& error) const {
-  constexpr std::string_view kOfTransport = "(idle_timeout)";
   const ClientConfig& config = state_->config.client;
-  if (error.kind != ErrorKind::kTimeout || IdleTimeout(info_, config) == config.idle_timeout) return;
-  const std::size_t at = error.message.find(kOfTransport);
-  if (at != std::string::npos) error.message.replace(at, kOfTransport.size(), "(low_speed_bytes_per_second)");
+  if (error.setting == "idle_timeout" && IdleTimeout(info_, config) != config.idle_timeout) {
+    error.setting = "low_speed_bytes_per_second";
+  }
 }
 
 // One attempt's end as a success or a classified error.
@@ -290,7 +289,7 @@ void Flight::OnFailure(Error error, RetryDecision decision) {
   if (body().head()) ExplainRedirect(info_, *body().head(), *endpoint_, redirected_, error);
   ExplainRegionOfNewBucket(info_, *endpoint_, error);
   const bool late = call_.options.deadline.Passed(clock());
-  if (decision == RetryDecision::kNo || late || attempts_ >= state_->config.client.max_attempts) {
+  if (decision == RetryDecision::kNo || late || attempts_ >= state_->config.max_attempts) {
     return Finish(std::move(error));
   }
   const int cost = state_->config.retry_rules->Cost(decision);

@@ -27,7 +27,7 @@ Result<ResolvedConfig> Resolve(ClientConfig config, Variables variables = {}, co
   return ResolveConfig(std::move(config), outside);
 }
 
-ClientConfig Mode(RetryMode mode, int max_attempts = 10) {
+ClientConfig Mode(RetryMode mode, std::optional<int> max_attempts = {}) {
   ClientConfig config;
   config.retry_mode = mode;
   config.max_attempts = max_attempts;
@@ -63,6 +63,7 @@ TEST(RetryModeTest, AttemptsAreTheModesUnlessSomebodySaysOtherwise) {
   EXPECT_EQ(Resolve(Mode(RetryMode::kStandard))->client.max_attempts, 3);
   EXPECT_EQ(Resolve(Mode(RetryMode::kAdaptive))->client.max_attempts, 3);
   EXPECT_EQ(Resolve(Mode(RetryMode::kStandard, 7))->client.max_attempts, 7);
+  EXPECT_EQ(Resolve(Mode(RetryMode::kStandard, 10))->client.max_attempts, 10);
   EXPECT_EQ(Resolve(Mode(RetryMode::kStandard), {{"AWS_MAX_ATTEMPTS", "2"}})->client.max_attempts, 2);
   EXPECT_EQ(Resolve(Mode(RetryMode::kStandard), {}, "max_attempts = 4\n")->client.max_attempts, 4);
 }

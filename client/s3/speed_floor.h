@@ -36,7 +36,8 @@ class SpeedFloor {
     if (static_cast<double>(bytes_) < seconds * static_cast<double>(floor_)) {
       return Error::Make(ErrorKind::kTimeout, "the answer brought " + std::to_string(bytes_) + " bytes in " +
                                                   std::to_string(time_.count()) + " ms, less than " +
-                                                  std::to_string(floor_) + " a second (low_speed_bytes_per_second)");
+                                                  std::to_string(floor_) + " a second")
+          .About("low_speed_bytes_per_second");
     }
     since_ = now;
     bytes_ = 0;

@@ -110,7 +110,8 @@ Result<void> MultipartUpload::Send(PartBody body, const Interrupt& interrupt) {
   }));
   if (last_part_number_ == kMaxParts) {
     return Fail(Error::Make(ErrorKind::kInvalidArgument,
-                            "the object needs more than 10,000 parts: use a larger part_size_bytes or size_hint_bytes")
+                            "the object needs more than 10,000 parts: use a larger part size or give a size hint")
+                    .About("part_size_bytes")
                     .At("UploadPart", bucket_.value, key_.value));
   }
   auto flight = std::make_shared<Flight>();  // shared with the request's callback

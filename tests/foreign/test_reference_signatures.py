@@ -111,7 +111,8 @@ def test_a_call_means_the_same(ours, theirs):
 def test_the_configuration_has_its_fields_in_their_places():
     theirs = [(each.name, each.default) for each in dataclasses.fields(s3torchconnector.S3ClientConfig)]
     ours = [(each.name, each.default) for each in dataclasses.fields(penstock.S3ClientConfig)]
-    assert ours[: len(theirs)] == theirs
+    unset = {"throughput_target_gbps", "part_size", "max_attempts"}  # docs/reference-connector.md: None here, a number there
+    assert ours[: len(theirs)] == [(name, None if name in unset else default) for name, default in theirs]
     # The newest of its fields is in no release yet.
     assert ours[6] == ("requester_pays", False)
 

@@ -4,7 +4,7 @@
 //   parallel_streams turns ENDPOINT BUCKET KEY    READERS SIZE LIMIT   one thread reads as many, a block of each in turn
 //   parallel_streams write ENDPOINT BUCKET PREFIX THREADS SIZE LIMIT   each writes SIZE bytes as PREFIX and its number
 //
-// LIMIT is ClientConfig::memory_limit_bytes. Memory in KiB, from /proc/self/status: a reader drops a block before it
+// LIMIT is what SetMemoryLimit is given. Memory in KiB, from /proc/self/status: a reader drops a block before it
 // asks for the next, and all writers write the same megabyte, so all that grows is ours. `left_kib`: once all are gone.
 #include <algorithm>
 #include <cstdint>
@@ -94,7 +94,8 @@ int main(int argc, char** argv) {
   config.endpoint_url = argv[2];
   config.region = "us-east-1";
   config.addressing = penstock::AddressingStyle::kPath;
-  config.memory_limit_bytes = std::strtoull(argv[7], nullptr, 10);
+  const auto limited = penstock::SetMemoryLimit(std::strtoull(argv[7], nullptr, 10));
+  if (!limited.ok()) Fail(limited.error().ToString());
   auto client = penstock::Client::Create(config);
   if (!client.ok()) Fail(client.error().ToString());
   const Task task{std::move(client).value(), BucketName(argv[3]), argv[4], std::strtoull(argv[6], nullptr, 10)};

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import _core
 from .._client import S3Client
-from .._config import DEFAULT_PART_SIZE, DEFAULT_THROUGHPUT_GBPS, S3ClientConfig, check_type
+from .._config import S3ClientConfig, check_type
 from .._exceptions import S3Exception
 from .._listing import ListObjectStream as _ListObjectStream
 from .._objects import HeadObjectResult, ListObjectResult, ObjectInfo, RestoreStatus
@@ -77,13 +77,13 @@ class MountpointS3Client:
         self,
         region: str,
         user_agent_prefix: str = "",
-        throughput_target_gbps: float = DEFAULT_THROUGHPUT_GBPS,
-        part_size: int = DEFAULT_PART_SIZE,
+        throughput_target_gbps: float | None = None,
+        part_size: int | None = None,
         profile: str | None = None,
         unsigned: bool = False,
         endpoint: str | None = None,
         force_path_style: bool = False,
-        max_attempts: int = 10,
+        max_attempts: int | None = None,
         requester_pays: bool = False,
     ) -> None:
         given = locals()
@@ -171,12 +171,12 @@ class MockMountpointS3Client:
         self,
         region: str,
         bucket: str,
-        throughput_target_gbps: float = DEFAULT_THROUGHPUT_GBPS,
-        part_size: int = DEFAULT_PART_SIZE,
+        throughput_target_gbps: float | None = None,
+        part_size: int | None = None,
         user_agent_prefix: str = "mock_client",
         unsigned: bool = False,
         force_path_style: bool = False,
-        max_attempts: int = 10,
+        max_attempts: int | None = None,
         requester_pays: bool = False,
     ) -> None:
         from ._mock import new_namespace

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-import random
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import PurePath
@@ -30,9 +28,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-DELETE_ATTEMPTS = 3
-MAX_DELETE_WAIT_S = 5.0
-_ORDINALS = ("1st", "2nd", "3rd")
 _NOT_FOUND = "Service error: The object was not found"
 
 
@@ -110,13 +105,13 @@ class S3FileSystem(FileSystemBase):
         return path
 
     def rename(self, old_path: str | os.PathLike[str], new_path: str | os.PathLike[str]) -> None:
-        """Copies the object at `old_path` to `new_path` and deletes the old one, which is tried three times. Not atomic.
+        """Copies the object at `old_path` to `new_path` and then deletes the old one. Not atomic.
 
-        In a directory bucket it is one request, and atomic.
+        In a directory bucket it is one request, and atomic. Each request has the retries of the client, and no others.
 
         Raises:
             ValueError: The paths are of different buckets.
-            S3Exception: The copy failed, and nothing has changed, or the last deletion did.
+            S3Exception: The copy failed and nothing has changed, or the deletion failed and both objects exist.
         """
         log.debug("rename %s to %s", old_path, new_path)
         bucket, old_key = bucket_and_key(old_path)
@@ -131,7 +126,7 @@ class S3FileSystem(FileSystemBase):
             return
         self._client.copy_object(src_bucket=bucket, src_key=old_key, dst_bucket=new_bucket, dst_key=new_key)
         log.debug("rename: copied %s to %s successfully", old_path, new_path)
-        self._delete_with_retry(bucket, old_key)
+        self._client.delete_object(bucket, old_key)
         log.debug("rename: s3://%s/%s successfully", bucket, old_key)
 
     def mkdir(self, path: str | os.PathLike[str]) -> None:
@@ -172,28 +167,6 @@ class S3FileSystem(FileSystemBase):
         except ValueError:
             return False
         return True
-
-    def _delete_with_retry(self, bucket: str, key: str) -> None:
-        """Deletes, three times if S3 fails, with random and growing waits of up to 5 s between.
-
-        Raises:
-            S3Exception: The third attempt's.
-        """
-        name = f"{type(self).__module__}.{type(self).__qualname__}._delete_with_retry"
-        begin = time.monotonic()
-        for attempt in range(1, DELETE_ATTEMPTS + 1):
-            try:
-                self._client.delete_object(bucket, key)
-                return
-            except S3Exception as error:
-                passed = time.monotonic() - begin
-                ordinal = _ORDINALS[attempt - 1]
-                log.error("Finished call to '%s' after %.3f(s), this was the %s time calling it.", name, passed, ordinal)
-                if attempt == DELETE_ATTEMPTS:
-                    raise
-                wait = random.uniform(0, min(MAX_DELETE_WAIT_S, 2.0 ** (attempt - 1)))
-                log.warning("Retrying %s in %.2f seconds as it raised %s: %s.", name, wait, type(error).__name__, error)
-                time.sleep(wait)
 
     @staticmethod
     def _escape_path(path: str) -> str:

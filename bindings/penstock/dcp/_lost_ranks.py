@@ -6,19 +6,22 @@ rank that dies makes them fail with whatever a backend's transport saw first, wh
 
 from __future__ import annotations
 
-import sys
+import functools
+import traceback
 from collections.abc import Callable
-from types import FrameType
+from contextvars import ContextVar
 from typing import Any
 
 import torch
 import torch.distributed as dist
+from torch.distributed.checkpoint import utils
 
 SAVE_OUTCOME = "The checkpoint that was there before loads, or the new one."
 LOAD_OUTCOME = "The checkpoint is as it was; what the tensors hold is undefined."
 
 _MEETINGS = ("gather_object", "scatter_object", "broadcast_object", "all_gather_object", "barrier")
-_MOST_FRAMES = 8  # between torch's step and us: methods of classes that inherit from ours
+# The object whose reduce_scatter runs in this context: torch calls the writer or reader from within it.
+_meeting: ContextVar[Any] = ContextVar("penstock_dcp_meeting", default=None)
 
 
 class LostRankError(RuntimeError):
@@ -41,7 +44,7 @@ def tell_alike(call: str, next_step: str, path: str, outcome: str) -> None:
 
     Where torch has its steps under other names than in 2.3 to 2.13, its own error stays.
     """
-    wrapper = _wrapper_of(sys._getframe(1))
+    wrapper = _meeting.get()
     if wrapper is None or not getattr(wrapper, "use_dist", False):
         return
     step = "plan"
@@ -70,23 +73,33 @@ def tell_alike(call: str, next_step: str, path: str, outcome: str) -> None:
             setattr(wrapper, name, told(meet, last_of_plan=name == "scatter_object"))
 
 
-def _wrapper_of(frame: FrameType | None) -> Any:
-    """What the ranks of the call that is under way meet by: `distW` of torch's `local_step`."""
-    for _ in range(_MOST_FRAMES):
-        if frame is None:
-            return None
-        if frame.f_code.co_name == "local_step":
-            return frame.f_locals.get("distW")
-        frame = frame.f_back
-    return None
+def _note_meetings(wrapper_class: Any) -> None:
+    """Has `reduce_scatter`, torch's first step of a save or load, note the object that it is called on.
+
+    torch passes neither this object nor the process group to a storage writer or reader.
+    """
+    reduce_scatter = getattr(wrapper_class, "reduce_scatter", None)
+    if reduce_scatter is None:
+        return
+
+    @functools.wraps(reduce_scatter)
+    def noted(self: Any, *args: Any, **kwargs: Any) -> Any:
+        token = _meeting.set(self)
+        try:
+            return reduce_scatter(self, *args, **kwargs)
+        finally:
+            _meeting.reset(token)
+
+    wrapper_class.reduce_scatter = noted
+
+
+_note_meetings(getattr(utils, "_DistWrapper", None))
 
 
 def _is_of_collective(error: BaseException) -> bool:
-    """Whether torch's collectives raised it themselves, and nothing that was pickled for them."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    return trace is not None and trace.tb_frame.f_globals.get("__name__") == dist.distributed_c10d.__name__
+    """Whether torch's collectives raised the error themselves, rather than an object that they pickled."""
+    entries = traceback.extract_tb(error.__traceback__)
+    return bool(entries) and entries[-1].filename == dist.distributed_c10d.__file__
 
 
 def _timeout_of(group: Any) -> str:

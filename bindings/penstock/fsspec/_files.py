@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import logging
 import sys
+import warnings
 from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -19,25 +20,6 @@ if TYPE_CHECKING:
     from ._filesystem import PenstockFileSystem
 
 log = logging.getLogger(__name__)
-
-_MOST_FRAMES = 12
-
-
-def left_by(error: BaseException | None) -> bool:
-    """Whether an ``__exit__`` that leads here was handed `error`: a block is being left by it.
-
-    ``fsspec.open``, pandas and contextlib close what they hold and keep from it why.
-    """
-    frame = sys._getframe(1)
-    for _ in range(_MOST_FRAMES):
-        if frame.f_code.co_name == "__exit__":
-            for value in frame.f_locals.values():
-                if value is error or (type(value) is tuple and any(item is error for item in value)):
-                    return True
-        if frame.f_back is None:
-            break
-        frame = frame.f_back
-    return False
 
 
 class _ThroughCache(io.RawIOBase):
@@ -191,10 +173,19 @@ def _reopened(fs: PenstockFileSystem, path: str, options: dict[str, Any], positi
 
 
 class WriteFile(io.BufferedIOBase):
-    """An object open for writing. It is published by :meth:`close`, or by the transaction's end, and by nothing else.
+    """An object open for writing.
 
-    Leaving a ``with`` block by an exception, :meth:`discard`, garbage collection and interpreter exit give it up. With an
-    :class:`~penstock.S3AppendWriter` all that applies to what has only gathered: what has been appended stays.
+    The object is published by the end of a ``with`` block of this file, by :meth:`close`, by :meth:`commit`, and by the end of
+    the transaction that the file was opened in. The upload is given up, and the object that was there before stays, when
+
+    - a ``with`` block of this file is left by an exception,
+    - :meth:`close` is called while the thread handles an exception (``sys.exc_info()``) that it did not handle when the file
+      was opened; :meth:`close` then raises that exception again,
+    - :meth:`discard` is called,
+    - the file, or a wrapper such as ``io.TextIOWrapper``, is garbage collected without :meth:`close`,
+    - the interpreter exits.
+
+    With an :class:`~penstock.S3AppendWriter` this applies to the bytes that are buffered: bytes that were appended stay.
 
     Made by ``open``.
 
@@ -228,7 +219,7 @@ class WriteFile(io.BufferedIOBase):
         self._autocommit = autocommit
         self._published = published
         self._closed = False
-        self._handled = sys.exc_info()[1]  # being handled while this was opened: no reason to give up
+        self._handled = sys.exc_info()[1]  # handled at open: no reason to give up. Dropped at the end, with its frames
 
     @property
     def full_name(self) -> str:
@@ -265,19 +256,43 @@ class WriteFile(io.BufferedIOBase):
         return self._closed
 
     def close(self) -> None:
-        """Publishes, and waits for S3's acknowledgement; in a transaction, leaves that to its end."""
+        """Publishes the object and waits for S3's acknowledgement. In a transaction, its end publishes. Later calls do nothing.
+
+        ``fsspec.open``, ``io.TextIOWrapper``, pandas, pyarrow and ``contextlib.closing`` call this method also when an exception
+        leaves their block, and do not pass the exception on. Therefore, while the thread handles an exception that it did not
+        handle when the file was opened, this method gives the upload up and raises the exception again, with a note. Use
+        :meth:`commit` to publish in an ``except`` or ``finally`` block.
+
+        Raises:
+            OSError: the object was not published.
+        """
         if self._closed:
             return
-        self._closed = True
         error = sys.exc_info()[1]
-        if error is not None and error is not self._handled and left_by(error):
-            log.info("Exception occurred before closing %s: %s: %s", self.path, type(error).__name__, error)
-            self.discard()
-        elif self._autocommit:
+        if error is None or error is self._handled:
+            self._finish()
+            return
+        text = (
+            f"s3://{self.path} was not published: close() was called while {type(error).__name__} was being handled."
+            " Call commit() to publish in an except or finally block."
+        )
+        log.warning("%s", text)
+        if hasattr(error, "add_note"):  # Python 3.11
+            error.add_note(text)
+        self.__exit__(type(error), error, error.__traceback__)
+        raise error
+
+    def _finish(self) -> None:
+        self._closed, self._handled = True, None
+        if self._autocommit:
             self.commit()
 
     def commit(self) -> None:
-        """Publishes. Does nothing after a discard."""
+        """Publishes, whether or not an exception is being handled. Does nothing after a discard.
+
+        Raises:
+            OSError: the object was not published.
+        """
         self._closed = True
         if self._writer.closed:
             return
@@ -295,28 +310,48 @@ class WriteFile(io.BufferedIOBase):
 
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
         if kind is None:
-            self.close()
+            if not self._closed:
+                self._finish()
             return
-        self._closed = True
+        self._closed, self._handled = True, None
         with mapped(self.path, self._in_place):
             self._writer.__exit__(kind, value, trace)
         if self._in_place:
             self._published()
 
+    def _dealloc_warn(self, source: Any) -> None:
+        """The io module calls this when a wrapper of this file is garbage collected, before the wrapper closes this file."""
+        warnings.warn(f"{source!r} was dropped without close(); {self.path} is not published", ResourceWarning, stacklevel=2)
+        self.discard()
+
     def __del__(self) -> None:
-        """The writer gives itself up, with a warning; io.IOBase would close, that is publish."""
+        """The writer gives the upload up, with a warning. The ``__del__`` of io.IOBase would close, which publishes."""
 
 
 class TextWriter(io.TextIOWrapper):
-    """Text over a :class:`WriteFile` (or what compresses into one), with its rule: only a close publishes."""
+    """Text over a :class:`WriteFile` or :class:`CompressedWriter`, published and given up by the same rules."""
 
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
-        if kind is not None:
-            self.buffer.__exit__(kind, value, trace)  # type: ignore[attr-defined]
-        self.close()
+        if kind is None and not self.closed:
+            self._flush_or_discard()
+        self.buffer.__exit__(kind, value, trace)  # type: ignore[attr-defined]
+
+    def commit(self) -> None:
+        """Publishes, whether or not an exception is being handled. Does nothing after a discard."""
+        if not self.closed:
+            self._flush_or_discard()
+        self.buffer.commit()  # type: ignore[attr-defined]
 
     def discard(self) -> None:
+        """Gives the upload up. Does nothing after a commit."""
         self.buffer.discard()  # type: ignore[attr-defined]
+
+    def _flush_or_discard(self) -> None:
+        try:
+            self.flush()
+        except BaseException:
+            self.discard()
+            raise
 
     def __del__(self) -> None:
         try:
@@ -328,7 +363,7 @@ class TextWriter(io.TextIOWrapper):
 
 
 class CompressedWriter(io.BufferedIOBase):
-    """What compresses into a :class:`WriteFile`, and that: closed and given up together."""
+    """A compressor over a :class:`WriteFile`, published and given up by the same rules."""
 
     def __init__(self, packer: Any, file: WriteFile) -> None:
         self._packer = packer
@@ -349,18 +384,35 @@ class CompressedWriter(io.BufferedIOBase):
         return self._file.closed
 
     def close(self) -> None:
+        """As :meth:`WriteFile.close`."""
         if not self._file.closed:
-            self._packer.close()
+            self._end_stream()
             self._file.close()
 
+    def commit(self) -> None:
+        """Publishes, whether or not an exception is being handled. Does nothing after a discard."""
+        if not self._file.closed:
+            self._end_stream()
+        self._file.commit()
+
     def discard(self) -> None:
+        """Gives the upload up. Does nothing after a commit."""
         self._file.discard()
 
+    def _end_stream(self) -> None:
+        try:
+            self._packer.close()
+        except BaseException:
+            self.discard()
+            raise
+
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
-        if kind is None:
-            self.close()
-        else:
-            self._file.__exit__(kind, value, trace)
+        if kind is None and not self._file.closed:
+            self._end_stream()
+        self._file.__exit__(kind, value, trace)
+
+    def _dealloc_warn(self, source: Any) -> None:
+        self._file._dealloc_warn(source)
 
     def __del__(self) -> None:
         if not self._file.closed:

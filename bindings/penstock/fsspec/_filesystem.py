@@ -57,7 +57,7 @@ class PenstockFileSystem(DirectoryOperations, BulkOperations, AsyncFileSystem):
         create_buckets: ``mkdir("bucket/key")`` makes a bucket that is missing.
         use_listings_cache: Keep listings, for ``listings_expiry_time`` seconds (None: until something is written there by this
             file system), and answer from them. Default: every answer is S3's.
-        part_size, throughput_target_gbps, memory_limit, max_attempts: See :class:`~penstock.S3ClientConfig`.
+        part_size, throughput_target_gbps, max_attempts: See :class:`~penstock.S3ClientConfig`.
         asynchronous: Only coroutines will be called.
         version_aware: Must be False.
         loop, batch_size: As of fsspec's ``AsyncFileSystem``.

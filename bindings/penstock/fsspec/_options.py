@@ -39,7 +39,7 @@ _REFUSED = (
 
 
 # Keyword arguments of a file system that are looked at, or are known to mean nothing to us: of this one, of fsspec, of s3fs.
-_OURS = ("max_attempts", "memory_limit", "part_size", "throughput_target_gbps")
+_OURS = ("max_attempts", "part_size", "throughput_target_gbps")
 _OF_FSSPEC = ("add_aliases", "add_docs", "listings_expiry_time", "max_paths", "skip_instance_cache", "use_listings_cache")
 _OF_S3FS = (
     "cache_regions",
@@ -150,7 +150,7 @@ def make_client(
         "secret_access_key": secret or client_kwargs.get("aws_secret_access_key") or None,
         "session_token": token or client_kwargs.get("aws_session_token") or None,
         "max_attempts": more.get("max_attempts") or attempts,
-        **{name: more.get(name) for name in ("part_size", "throughput_target_gbps", "memory_limit")},
+        **{name: more.get(name) for name in ("part_size", "throughput_target_gbps")},
     }
     config = S3ClientConfig(**{name: value for name, value in chosen.items() if value is not None})
     where = region or client_kwargs.get("region_name") or os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")

@@ -11,6 +11,22 @@ from typing import Any
 from .protocol import GetObjectInfoCallable, GetStreamCallable, S3Reader, check_size, seek_target, writable_bytes
 
 
+class _FailedWindow(io.BytesIO):
+    """A window whose next ``read`` raises `error` if it is at the position where this window was made."""
+
+    def __init__(self, window: io.BytesIO, error: BaseException) -> None:
+        super().__init__(window.getvalue())
+        self._position = window.tell()
+        self._error: BaseException | None = error
+        self.seek(self._position)
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        error, self._error = self._error, None
+        if error is not None and self.tell() == self._position:
+            raise error
+        return super().read(size)
+
+
 class WindowedS3Reader(S3Reader):
     """A reader whose position is inside a window of bytes that are here, so that small reads and lines cost no request.
 
@@ -39,6 +55,13 @@ class WindowedS3Reader(S3Reader):
         self._get_object_info = get_object_info
         self._get_stream = get_stream
         self._window = io.BytesIO()
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        # torch.load calls `read` while the error of a failed `readinto` is still set. CPython then finds only the attributes in
+        # the dictionary of the object's own class: its search stops at the first class that has no such attribute.
+        if "read" not in cls.__dict__:
+            cls.read = cls.read  # type: ignore[method-assign]
 
     # ---- what a subclass says
 
@@ -180,21 +203,11 @@ class WindowedS3Reader(S3Reader):
         return count
 
     def _fail_next_read(self, error: BaseException) -> None:
-        """Has a ``read`` that follows at the same place raise `error` too.
+        """Has a ``read(size)`` that follows at the same position raise `error` too.
 
-        torch.load takes a failed ``readinto`` for one that there is not, and calls ``read`` with Python's error still set:
-        that hides the class's methods, so that all it says is that there is no attribute ``read``. What it finds is the
-        instance's own.
+        torch.load takes a failed ``readinto`` for a missing one, and then calls ``read`` at the same position.
         """
-        position = self.tell()
-
-        def read(size: int | None = None) -> bytes:
-            del self.__dict__["read"]
-            if self.tell() == position:
-                raise error
-            return self.read(size)
-
-        self.__dict__["read"] = read
+        self._window = _FailedWindow(self._window, error)
 
     def readline(self, size: int | None = -1, /) -> bytes:
         line = self._window.readline(size)

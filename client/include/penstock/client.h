@@ -40,9 +40,9 @@ struct ClientConfig {
   Signing signing = Signing::kSigned;
   std::string profile;                                   // empty: AWS_PROFILE, "default"
   std::shared_ptr<CredentialsProvider> credentials;      // null: the default chain
-  // 1 to 64; AWS_MAX_ATTEMPTS overrides; sends, not retries. 10 stands for the profile's max_attempts, else the mode's own:
-  // 10 tuned, 5 legacy, 3 standard and adaptive.
-  int max_attempts = 10;
+  // How often a request is sent before its error is returned, 1 to 64. Unset: AWS_MAX_ATTEMPTS, the profile's max_attempts,
+  // else the retry mode's own number: 10 tuned, 5 legacy, 3 standard and adaptive.
+  std::optional<int> max_attempts;
   bool requester_pays = false;
   std::string user_agent;                                // prefix of the User-Agent header
   std::string ca_bundle_path;                            // empty: AWS_CA_BUNDLE, system store
@@ -70,10 +70,6 @@ struct ClientConfig {
   // Whole objects are verified against the checksum S3 stored with them.
   ChecksumPolicy download_checksums = ChecksumPolicy::kDefault;
   DataPlane data_plane = DataPlane::kDefault;
-  // Bytes that the whole process may hold at a time for parts and blocks on their way (memory.h), 16 MiB or more; memory
-  // that callers bring is not counted. Unset: PENSTOCK_MEMORY_LIMIT ("268435456", "256MiB", "2GiB"), else what an earlier
-  // Client set, else DefaultMemoryLimit(). The Client made last decides for all.
-  std::optional<std::uint64_t> memory_limit_bytes;
   // Which of AWS's endpoints; unset: the environment variable, else the key of the profile, else as said here. Variables
   // and keys take true or false, in either case.
   std::optional<bool> use_fips_endpoint;                    // AWS_USE_FIPS_ENDPOINT, use_fips_endpoint, false

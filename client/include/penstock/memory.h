@@ -28,6 +28,15 @@ inline constexpr std::uint64_t kLeastMemoryLimitBytes = 16ull << 20;
 // A quarter of the memory that this machine, or the control group this process is in, has; at most 2 GiB.
 std::uint64_t DefaultMemoryLimit();
 
+// Sets how many bytes this process may hold at a time for blocks and parts in transfer, for all Clients. Takes effect at once;
+// bytes that are held already stay. Before the first call the limit is that of PENSTOCK_MEMORY_LIMIT ("268435456", "256MiB",
+// "2GiB"), which is read at the first use, else DefaultMemoryLimit(). A forked child starts with the limit of its parent.
+// kInvalidArgument below kLeastMemoryLimitBytes. Thread safety: safe from any thread.
+Result<void> SetMemoryLimit(std::uint64_t limit_bytes);
+
+// The limit that applies now, in bytes.
+std::uint64_t MemoryLimit();
+
 // ---- MemoryBudget ---------------------------------------------------------------------------------------------
 
 // Bytes that may be held at a time. Those who wait are served in the order they came.
@@ -96,7 +105,7 @@ class MemoryBudget {
   MemoryBudget(const MemoryBudget&) = delete;
   MemoryBudget& operator=(const MemoryBudget&) = delete;
 
-  // The process's, with DefaultMemoryLimit() until SetLimit. A forked child has one of its own, empty, of the same limit.
+  // The budget of this process, with MemoryLimit() as its limit. A forked child has its own, empty, with the same limit.
   static MemoryBudget& OfProcess();
 
   // Now or not at all: nullopt also while others wait. For work that can do with less, such as fetching ahead.

@@ -323,6 +323,7 @@ struct ListMultipartUploadsResponse {
   std::string next_key_marker;  // empty: the last page
   std::string next_upload_id_marker;
 };
+// One page, of at most 1,000 uploads. For the next page copy the response's markers into the request.
 struct ListMultipartUploadsRequest {
   using Response = ListMultipartUploadsResponse;
   BucketName bucket;

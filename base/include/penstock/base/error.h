@@ -65,6 +65,7 @@ struct Error {
   std::string bucket;
   std::string key;
   std::string region;      // the right region, where the service named it
+  std::string setting;     // C++ name of the setting that the error is about ("idle_timeout"); empty: none
   int attempts = 0;        // how often the request was sent
   std::vector<FailedAttempt> history;  // those attempts in order, where the error ended a call that was sent more than once
   std::optional<std::chrono::milliseconds> retry_after;
@@ -73,11 +74,15 @@ struct Error {
 
   static Error Make(ErrorKind kind, std::string message);
 
+  // Names the setting that the error is about. Each language renders it by its own name. Returns *this.
+  Error&& About(std::string_view setting_name) &&;
+
   // Fills operation, bucket and key where they are still empty. Returns *this.
   Error& At(std::string_view operation_name, std::string_view bucket_name = {}, std::string_view key_name = {}) &;
   Error&& At(std::string_view operation_name, std::string_view bucket_name = {}, std::string_view key_name = {}) &&;
 
   // One line, control characters escaped: "GetObject s3://bucket/key: NoSuchKey (404): message [request id X, 3 attempts]".
+  // The setting follows the message where the message does not contain it: "timeout: message (idle_timeout)".
   std::string ToString() const;
 };
 
