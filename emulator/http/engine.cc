@@ -51,6 +51,21 @@ std::chrono::nanoseconds ProcessorTime() {
   return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
 
+// Closes an accepted socket where an exception keeps it from getting an owner.
+class ClosesUnlessOwned {
+ public:
+  explicit ClosesUnlessOwned(int fd) : fd_(fd) {}
+  ~ClosesUnlessOwned() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  ClosesUnlessOwned(const ClosesUnlessOwned&) = delete;
+  ClosesUnlessOwned& operator=(const ClosesUnlessOwned&) = delete;
+  void Owned() { fd_ = -1; }
+
+ private:
+  int fd_;
+};
+
 // Connections from which on yield_to_clients has an effect. With fewer, the client mostly waits for the next answer.
 constexpr std::size_t kCrowd = 16;
 
@@ -120,17 +135,23 @@ void Engine::Add(int fd) {
   const int on = 1;
   ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   const std::uint64_t id = next_id_.fetch_add(1, std::memory_order_relaxed);
+  ClosesUnlessOwned socket(fd);
   const Reception reception = Receive(id, fd);
   std::unique_ptr<Stream> stream;
   TlsStream* handshake = nullptr;
-  if (reception.kind == Reception::Kind::kReset) return PlainStream(fd).Reset();
+  if (reception.kind == Reception::Kind::kReset) {
+    socket.Owned();
+    return PlainStream(fd).Reset();
+  }
   if (options_.tls != nullptr && reception.kind == Reception::Kind::kServe) {
     std::unique_ptr<TlsStream> tls = options_.tls->Accept(fd, reception.flaw);
+    socket.Owned();  // also where Accept returned null: it has closed it
     if (tls == nullptr) return;
     handshake = tls.get();
     stream = std::move(tls);
   } else {
     stream = std::make_unique<PlainStream>(fd);
+    socket.Owned();
   }
   Watch& watch = TakeWatch();
   auto owned = std::make_unique<WireConnection>(id, std::move(stream), handshake, watch, options_.connection);
@@ -386,12 +407,14 @@ void Engine::AddThreads(int count) {
   const SignalsBlocked blocked;
   std::list<Worker> added;
   for (int i = 0; i < count; ++i) {
-    Worker& worker = added.emplace_back();
-    threads_.fetch_add(1, std::memory_order_relaxed);  // first: it may be at work, or have left, before this goes on
+    const std::size_t before = added.size();
     try {
+      Worker& worker = added.emplace_back();
+      threads_.fetch_add(1, std::memory_order_relaxed);  // first: it may be at work, or have left, before this goes on
       worker.thread = std::thread([this, &worker] { Work(worker); });
-    } catch (const std::system_error& failed) {  // the existing threads go on
+    } catch (const std::exception& failed) {  // no thread or no memory: the existing threads go on
       thread_not_started.Report(failed.what());
+      if (added.size() == before) break;
       threads_.fetch_sub(1, std::memory_order_relaxed);
       added.pop_back();
       break;
