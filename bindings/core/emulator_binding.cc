@@ -59,7 +59,8 @@ auto Ask(const PyEmulator& self, Question question) {
 py::dict Stats(const PyEmulator& self) {
   const emulator::EmulatorStats stats = self.Get().stats();
   return py::dict("requests"_a = stats.requests, "statuses"_a = stats.statuses, "bytes_in"_a = stats.bytes_in,
-                  "bytes_out"_a = stats.bytes_out, "injected_failures"_a = stats.injected_failures);
+                  "bytes_out"_a = stats.bytes_out, "injected_failures"_a = stats.injected_failures,
+                  "diagnostics"_a = stats.diagnostics);
 }
 
 // Times cross as whole nanoseconds since 1970, which Python's integers hold exactly.

@@ -208,7 +208,10 @@ class Emulator(_Access):
         return self._core.admin_endpoint
 
     def stats(self) -> dict[str, Any]:
-        """Requests by operation, answers by status, body bytes in and out, injected failures."""
+        """Requests by operation, answers by status, body bytes in and out, injected failures, and survived errors by name.
+
+        The last ones, `diagnostics`, are the process's since it began; a reset leaves them.
+        """
         return self._core.stats()
 
     def reset(self, namespace: str | None = None) -> None:

@@ -7,6 +7,7 @@
 #include <system_error>
 #include <thread>
 
+#include "base/diagnostics.h"
 #include "base/digest.h"
 #include "base/encoding.h"
 #include "emulator/api/block_lane.h"
@@ -14,6 +15,8 @@
 
 namespace penstock::emulator::api {
 namespace {
+
+constinit DiagnosticEvent second_thread_not_started("body.second_thread_not_started");
 
 constexpr std::size_t kBlockBytes = 256u << 10;
 constexpr std::size_t kBlocksBytes = BlockLane::kBlocks * kBlockBytes;
@@ -96,7 +99,8 @@ StandbyThread* SecondThread(std::uint64_t length, unsigned processors) {
   static_cast<void>(second.release());  // of the process that this one was forked from
   try {
     second = std::make_unique<StandbyThread>();
-  } catch (const std::system_error&) {
+  } catch (const std::system_error& failed) {
+    second_thread_not_started.Report(failed.what());
     return nullptr;
   }
   return second.get();

@@ -29,7 +29,8 @@ class Directory {
   virtual ~Directory() = default;
   // Null when nobody has that key. What is returned does not change; a changed user is another object.
   virtual std::shared_ptr<const User> FindUser(std::string_view access_key_id) const = 0;
-  // The universe of a user that FindUser returned; of the default one for null. Never null.
+  // The universe of a user that FindUser returned; of the default one for null. Null only for a user whose universe cannot be
+  // opened now.
   virtual std::shared_ptr<api::Namespace> NamespaceOf(const User* user) const = 0;
   // Whom a key that FindUser does not know stands for where no secret is asked for (Mode::kParse).
   virtual api::Identity IdentityOf(std::string_view access_key_id) const = 0;

@@ -1,6 +1,5 @@
 #include "emulator/auth/signing_key.h"
 
-#include <mutex>
 #include <utility>
 
 #include "base/encoding.h"
@@ -29,12 +28,12 @@ HmacSha256Key SigningKeyCache::Get(const SigningScope& scope) {
   }
   name += scope.secret;
   {
-    const std::shared_lock lock(mutex_);
+    const ReaderLock lock(mutex_);
     const auto found = keys_.find(name);
     if (found != keys_.end()) return found->second;
   }
   const HmacSha256Key key(DeriveSigningKey(scope));
-  const std::unique_lock lock(mutex_);
+  const WriterLock lock(mutex_);
   if (keys_.size() >= kLimit) keys_.clear();
   keys_.emplace(std::move(name), key);
   return key;

@@ -2,12 +2,12 @@
 #ifndef PENSTOCK_EMULATOR_AUTH_SIGNING_KEY_H_
 #define PENSTOCK_EMULATOR_AUTH_SIGNING_KEY_H_
 
-#include <shared_mutex>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 
 #include "base/digest.h"
+#include "penstock/base/shared_mutex.h"
 
 namespace penstock::emulator::auth {
 
@@ -31,8 +31,8 @@ class SigningKeyCache {
   HmacSha256Key Get(const SigningScope& scope);
 
  private:
-  std::shared_mutex mutex_;
-  std::unordered_map<std::string, HmacSha256Key> keys_;  // guarded by mutex_
+  SharedMutex mutex_;
+  std::unordered_map<std::string, HmacSha256Key> keys_ PENSTOCK_GUARDED_BY(mutex_);
 };
 
 }  // namespace penstock::emulator::auth

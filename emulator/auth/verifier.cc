@@ -1,5 +1,6 @@
 #include "emulator/auth/verifier.h"
 
+#include <memory>
 #include <utility>
 
 #include "base/time_ahead.h"
@@ -164,6 +165,13 @@ std::string WithSpaces(std::string_view raw_query) {
   return spaced;
 }
 
+Result<void> EnterNamespace(api::Exchange& exchange, const Directory& directory, const User& user) {
+  std::shared_ptr<api::Namespace> space = directory.NamespaceOf(&user);
+  if (!space) return api::MakeError("ServiceUnavailable");
+  exchange.space = std::move(space);
+  return Ok();
+}
+
 }  // namespace
 
 std::string_view SecretOf(const User* user) {
@@ -203,7 +211,7 @@ Result<Admission> Verifier::AdmitVersionFour(api::Exchange& exchange, Mechanism 
   Admission admission;
   admission.user = directory_.FindUser(access_key_id);
   const User* const user = admission.user.get();
-  if (user) exchange.space = directory_.NamespaceOf(user);
+  if (user) PENSTOCK_TRY(EnterNamespace(exchange, directory_, *user));
 
   PENSTOCK_TRY(CheckScope(claim, api::ExpectedSigningRegion(exchange, claim.region, options_.region), ServiceOf(exchange)));
   PENSTOCK_TRY(CheckTime(claim, TimeOf(exchange)));
@@ -285,7 +293,7 @@ Result<Admission> Verifier::AdmitVersionTwo(api::Exchange& exchange, Mechanism m
   PENSTOCK_ASSIGN(const VersionTwoClaim claim,
                   in_query ? ParseVersionTwoQuery(exchange.target) : ParseVersionTwoHeader(exchange.request));
   const std::shared_ptr<const User> user = directory_.FindUser(claim.access_key_id);
-  if (user) exchange.space = directory_.NamespaceOf(user.get());
+  if (user) PENSTOCK_TRY(EnterNamespace(exchange, directory_, *user));
   // Version 2 names no region, so it is good for the bucket's own.
   std::string region = api::ExpectedSigningRegion(exchange, {}, options_.region);
   if (!SpeaksVersionTwo(region)) return VersionTwoRefused();
@@ -314,7 +322,7 @@ Result<api::Identity> Verifier::VerifyForm(api::Exchange& exchange, const api::F
     return InvalidArgument("Only one auth mechanism allowed; a form with a signature is sent without another one", "Authorization");
   }
   const std::shared_ptr<const User> user = directory_.FindUser(claim->access_key_id);
-  if (user) exchange.space = directory_.NamespaceOf(user.get());
+  if (user) PENSTOCK_TRY(EnterNamespace(exchange, directory_, *user));
   std::string region = api::ExpectedSigningRegion(exchange, claim->region, options_.region);
   if (!claim->version_two) PENSTOCK_TRY(CheckFormScope(*claim, region));
   if (claim->version_two && !SpeaksVersionTwo(region)) return VersionTwoRefused();

@@ -1,7 +1,6 @@
 #include "emulator/faults/fault_desk.h"
 
 #include <algorithm>
-#include <mutex>
 #include <utility>
 
 namespace penstock::emulator::faults {
@@ -25,7 +24,7 @@ Result<void> FaultDesk::Start(Scenario scenario, bool by_default) {
   if (by_default) kept = scenario;
   PENSTOCK_ASSIGN(std::shared_ptr<RunningScenario> fresh, RunningScenario::Start(std::move(scenario), clock_.Now()));
   if (by_default) {
-    const std::unique_lock lock(mutex_);
+    const WriterLock lock(mutex_);
     default_ = std::move(kept);
   }
   Replace(std::move(fresh), by_default);
@@ -42,7 +41,7 @@ void FaultDesk::NoteWhetherActive() {
 }
 
 void FaultDesk::Replace(std::shared_ptr<RunningScenario> next, bool by_default) {
-  const std::unique_lock lock(mutex_);
+  const WriterLock lock(mutex_);
   running_.swap(next);
   const bool planned = !std::exchange(by_default_, by_default);
   if (next && planned && replaced_.size() < kMostReplaced && !next->Account().complete) replaced_.push_back(std::move(next));
@@ -52,7 +51,7 @@ void FaultDesk::Replace(std::shared_ptr<RunningScenario> next, bool by_default) 
 }
 
 void FaultDesk::Forget() {
-  const std::unique_lock lock(mutex_);
+  const WriterLock lock(mutex_);
   running_.reset();
   replaced_.clear();
   hidden_writes_.Clear();
@@ -64,7 +63,7 @@ Result<void> FaultDesk::Restore() {
   Forget();
   std::optional<Scenario> scenario;
   {
-    const std::shared_lock lock(mutex_);
+    const ReaderLock lock(mutex_);
     scenario = default_;
   }
   return scenario ? Start(*std::move(scenario), /*by_default=*/true) : Ok();
@@ -74,7 +73,7 @@ std::optional<ScenarioAccount> FaultDesk::Account() const {
   std::shared_ptr<RunningScenario> running;
   Replaced replaced;
   {
-    const std::shared_lock lock(mutex_);
+    const ReaderLock lock(mutex_);
     running = running_;
     replaced = replaced_;
   }
@@ -88,7 +87,7 @@ Result<void> FaultDesk::Check() const {
   if (const auto account = Account()) return CheckAccount(*account);
   Replaced replaced;
   {
-    const std::shared_lock lock(mutex_);
+    const ReaderLock lock(mutex_);
     replaced = replaced_;
   }
   return CheckAccount({.complete = true, .replaced = Incomplete(replaced)});
@@ -96,7 +95,7 @@ Result<void> FaultDesk::Check() const {
 
 Result<void> FaultDesk::AddRetryTest(std::string id, Scenario scenario) {
   PENSTOCK_ASSIGN(std::shared_ptr<RunningScenario> fresh, RunningScenario::Start(std::move(scenario), clock_.Now()));
-  const std::unique_lock lock(mutex_);
+  const WriterLock lock(mutex_);
   if (tests_.size() >= kMostRetryTests) {
     return Error::Make(ErrorKind::kInvalidArgument, "there are " + std::to_string(tests_.size()) + " retry tests in this namespace already, and it keeps at most " + std::to_string(kMostRetryTests) + "; delete those that are done (DELETE /_penstock/retry-tests/ID), or reset the namespace");
   }
@@ -117,14 +116,14 @@ Result<std::shared_ptr<RunningScenario>> FaultDesk::FindRetryTest(std::string_vi
 Result<ScenarioAccount> FaultDesk::RetryTestAccount(std::string_view id) const {
   std::shared_ptr<RunningScenario> test;
   {
-    const std::shared_lock lock(mutex_);
+    const ReaderLock lock(mutex_);
     PENSTOCK_ASSIGN(test, FindRetryTest(id));
   }
   return test->Account();
 }
 
 Result<void> FaultDesk::RemoveRetryTest(std::string_view id) {
-  const std::unique_lock lock(mutex_);
+  const WriterLock lock(mutex_);
   PENSTOCK_TRY(FindRetryTest(id));
   tests_.erase(std::string(id));
   NoteWhetherActive();
@@ -134,7 +133,7 @@ Result<void> FaultDesk::RemoveRetryTest(std::string_view id) {
 std::vector<std::string> FaultDesk::RetryTests() const {
   std::vector<std::string> ids;
   {
-    const std::shared_lock lock(mutex_);
+    const ReaderLock lock(mutex_);
     for (const auto& [id, test] : tests_) ids.push_back(id);
   }
   std::sort(ids.begin(), ids.end());
@@ -142,7 +141,7 @@ std::vector<std::string> FaultDesk::RetryTests() const {
 }
 
 Result<std::shared_ptr<RunningScenario>> FaultDesk::Find(std::string_view retry_test) const {
-  const std::shared_lock lock(mutex_);
+  const ReaderLock lock(mutex_);
   if (!retry_test.empty()) return FindRetryTest(retry_test);
   return running_;
 }

@@ -8,7 +8,6 @@
 #include <atomic>
 #include <memory>
 #include <optional>
-#include <shared_mutex>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -16,9 +15,9 @@
 
 #include "emulator/faults/earlier_versions.h"
 #include "emulator/faults/hidden_writes.h"
-
 #include "emulator/faults/running_scenario.h"
 #include "penstock/base/clock.h"
+#include "penstock/base/shared_mutex.h"
 
 namespace penstock::emulator::faults {
 
@@ -71,21 +70,20 @@ class FaultDesk {
   // Puts `next` in the running one's place.
   void Replace(std::shared_ptr<RunningScenario> next, bool by_default);
   using Tests = std::unordered_map<std::string, std::shared_ptr<RunningScenario>>;
-  // Under mutex_.
-  Result<std::shared_ptr<RunningScenario>> FindRetryTest(std::string_view id) const;
-  void NoteWhetherActive();
+  Result<std::shared_ptr<RunningScenario>> FindRetryTest(std::string_view id) const PENSTOCK_REQUIRES_SHARED(mutex_);
+  void NoteWhetherActive() PENSTOCK_REQUIRES_SHARED(mutex_);
 
   const Clock& clock_;
   std::atomic<bool> active_{false};
   std::atomic<bool> keeps_earlier_{false};
   HiddenWrites hidden_writes_;
   EarlierVersions earlier_versions_;
-  mutable std::shared_mutex mutex_;  // of what follows: every request asks, changes are few
-  std::shared_ptr<RunningScenario> running_;
-  bool by_default_ = false;  // running_
-  std::optional<Scenario> default_;
-  Replaced replaced_;
-  Tests tests_;
+  mutable SharedMutex mutex_;  // every request reads, changes are few
+  std::shared_ptr<RunningScenario> running_ PENSTOCK_GUARDED_BY(mutex_);
+  bool by_default_ PENSTOCK_GUARDED_BY(mutex_) = false;  // running_
+  std::optional<Scenario> default_ PENSTOCK_GUARDED_BY(mutex_);
+  Replaced replaced_ PENSTOCK_GUARDED_BY(mutex_);
+  Tests tests_ PENSTOCK_GUARDED_BY(mutex_);
 };
 
 }  // namespace penstock::emulator::faults

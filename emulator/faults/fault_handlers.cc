@@ -143,6 +143,7 @@ class Faults final : public api::Handler {
         exchange.body = &body;
         next_.Handle(exchange);
         exchange.body = wire_body;
+        HoldAnswerUntil(exchange, body.owed_until());
       }
     }
     exchange.WhenAnswered([this, plan](api::Exchange& answered) { ShapeAnswer(answered, plan, pacers_); });

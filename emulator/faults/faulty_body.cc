@@ -82,9 +82,12 @@ Result<void> FaultyBody::DoWhatIsDue() {
 }
 
 void FaultyBody::KeepPace(FaultPlan::Step& step, const PaceAction& pace) {
-  const bool kept = pace.piece > 0 ? pace_.Keep(pace.piece, pace.every)
-                                   : pace_.Keep(FindPacer(pace, exchange_, *step.ticket, tools_.pacers));
-  if (kept) FaultPlan::Done(step);  // one that is not, because as many hold threads already, is not counted
+  if (pace.piece > 0) {
+    pace_.Keep(pace.piece, pace.every);
+  } else {
+    pace_.Keep(FindPacer(pace, exchange_, *step.ticket, tools_.pacers));
+  }
+  FaultPlan::Done(step);
 }
 
 Result<std::size_t> CommitGate::Read(MutableByteView buffer) {

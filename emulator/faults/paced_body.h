@@ -16,7 +16,10 @@
 
 namespace penstock::emulator::faults {
 
-// How much of a body may be read at once, and the wait behind it, on the thread that reads.
+// How much of a body may be read at once, and the wait after it.
+//
+// Up to Pauses::kMost bodies wait on the threads that read them. Further ones are read as they arrive, and what they did not
+// wait is owed: their answers leave when the paced bodies would have ended, by the wire's timers.
 //
 // Thread safety: one thread at a time.
 class ReadPace {
@@ -24,25 +27,31 @@ class ReadPace {
   // Outlives this. Nothing is held back yet.
   explicit ReadPace(Pauses& pauses) : pauses_(pauses) {}
 
-  // From now on at the pacer's rate. False: as many wait already as may, and the body passes unpaced. What is granted is kept
-  // to the end of this object.
-  bool Keep(std::shared_ptr<Pacer> pacer);
+  // From now on at the pacer's rate.
+  void Keep(std::shared_ptr<Pacer> pacer);
   // From now on `piece` bytes at a time, and `every` behind each.
-  bool Keep(std::uint64_t piece, std::chrono::nanoseconds every);
+  void Keep(std::uint64_t piece, std::chrono::nanoseconds every);
 
   std::uint64_t MostOf(std::uint64_t bytes) const { return piece_ > 0 && piece_ < bytes ? piece_ : bytes; }
   // Until `bytes` that were read may have been.
   void Await(std::size_t bytes);
 
+  // When a body that did not wait on its thread would have ended; epoch: nothing is owed.
+  MonotonicTime owed_until() const { return owed_until_; }
+
  private:
-  bool TakeTurn();
+  void TakeTurn();
 
   Pauses& pauses_;
   std::optional<Pauses::Turn> turn_;
   std::uint64_t piece_ = 0;  // 0: no pace
   std::optional<PacedTransfer> transfer_;
   std::chrono::nanoseconds every_{};
+  MonotonicTime owed_until_{};
 };
+
+// The answer leaves at `when` at the earliest; epoch: at once.
+void HoldAnswerUntil(api::Exchange& exchange, MonotonicTime when);
 
 class PacedBody final : public api::BodyReader {
  public:
@@ -54,6 +63,7 @@ class PacedBody final : public api::BodyReader {
   std::optional<std::uint64_t> Length() const override { return inner_.Length(); }
   const std::vector<std::pair<std::string, std::string>>& Trailers() const override { return inner_.Trailers(); }
   bool WithholdContinue() override { return inner_.WithholdContinue(); }
+  MonotonicTime owed_until() const { return pace_.owed_until(); }
 
  private:
   api::BodyReader& inner_;

@@ -64,13 +64,24 @@ TEST(PacedBodyTest, BodiesThatShareAPacerShareItsRate) {
   EXPECT_GE(std::chrono::steady_clock::now() - began, milliseconds(40));
 }
 
-TEST(PacedBodyTest, BeyondThoseThatMayWaitOnePassesUnpaced) {
+TEST(PacedBodyTest, BeyondThoseThatMayWaitOnesTimeIsOwed) {
+  Pauses pauses;
+  std::vector<std::unique_ptr<Pauses::Turn>> others;
+  for (int i = 0; i < Pauses::kMost; ++i) others.push_back(std::make_unique<Pauses::Turn>(pauses));
+  SomeBytes inner(4'000);
+  PacedBody body(inner, pauses, std::make_shared<Pacer>(1));
+  const auto began = std::chrono::steady_clock::now();
+  TimeToRead(body, 4'000);  // an hour and more at that rate
+  EXPECT_GE(body.owed_until() - began, std::chrono::seconds(4'000));
+}
+
+TEST(PacedBodyTest, NothingIsHeldBackOrOwedOnceTheServerStops) {
   Pauses pauses;
   pauses.End();
   SomeBytes inner(4'000);
   PacedBody body(inner, pauses, std::make_shared<Pacer>(1));
-  TimeToRead(body, 4'000);  // an hour and more at that rate
-  EXPECT_EQ(inner.largest, 4'000U);
+  TimeToRead(body, 4'000);
+  EXPECT_EQ(body.owed_until(), MonotonicTime{});
 }
 
 TEST(PacedBodyTest, ATurnIsTakenWithTheFirstByteAndKeptToTheEnd) {

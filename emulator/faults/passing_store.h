@@ -96,7 +96,9 @@ class PassingStore : public store::Store {
 template <class Wrapped, class... Arguments>
 void WrapStore(api::Exchange& exchange, Arguments&&... arguments) {
   auto space = std::make_shared<api::Namespace>(*exchange.space);
-  space->store = std::make_shared<Wrapped>(exchange.space->store, std::forward<Arguments>(arguments)...);
+  // The wrapped store shares ownership of the namespace it belongs to, which is in use as long as the request is.
+  const std::shared_ptr<store::Store> store(exchange.space, exchange.space->store.get());
+  space->store = std::make_shared<Wrapped>(store, std::forward<Arguments>(arguments)...);
   exchange.space = std::move(space);
 }
 

@@ -28,4 +28,9 @@ void Pauses::End() {
   end_.NotifyAll();
 }
 
+bool Pauses::ended() {
+  const MutexLock lock(mutex_);
+  return ended_;
+}
+
 }  // namespace penstock::emulator::faults

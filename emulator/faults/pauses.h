@@ -39,6 +39,7 @@ class Pauses {
 
   // Nobody waits any more, now and later.
   void End();
+  bool ended();
 
  private:
   bool Enter();

@@ -3,12 +3,15 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/diagnostics.h"
 #include "emulator/http/wire_error.h"
 
 namespace penstock::emulator::http {
 namespace {
 
 using std::chrono::milliseconds;
+
+constinit DiagnosticEvent handler_failed("wire.handler_failed");
 
 constexpr char kTlsHandshake = 0x16;  // RFC 8446 §5.1: the first byte of a ClientHello, and of no request line
 constexpr std::int64_t kServed = 0;
@@ -308,7 +311,8 @@ void WireConnection::Handle(Turn& turn) {
   api::Exchange& exchange = turn.exchange;
   try {
     settings_.handler->Handle(exchange);
-  } catch (...) {  // out of memory, or a bug behind the seam: this request fails, the server goes on
+  } catch (...) {  // this request fails, the server goes on
+    handler_failed.Report(CurrentExceptionError());
     turn.failed = exchange.pending;
     if (exchange.pending) return;  // the promise still holds: nothing more may be touched
     FillErrorResponse(InternalError(), exchange.request_id, exchange.host_id, exchange.response);

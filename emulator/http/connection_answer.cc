@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/diagnostics.h"
 #include "base/time_ahead.h"
 #include "emulator/http/connection.h"
 #include "emulator/http/wire_error.h"
@@ -12,6 +13,8 @@ namespace penstock::emulator::http {
 namespace {
 
 using std::chrono::milliseconds;
+
+constinit DiagnosticEvent observer_failed("wire.answer_observer_failed");
 
 constexpr milliseconds kDrainPatience{1'000};
 constexpr int kUnsentInCrowd = 128 << 10;
@@ -147,6 +150,7 @@ void WireConnection::ShowAnswer(Turn& turn) {
     try {
       look(turn.exchange);
     } catch (...) {
+      observer_failed.Report(CurrentExceptionError());
       turn.failed = true;
     }
   }

@@ -13,11 +13,12 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <ctime>
 #include <system_error>
 #include <utility>
 
+#include "base/diagnostics.h"
 #include "base/signals_blocked.h"
-#include "emulator/http/thread_state.h"
 
 namespace penstock::emulator::http {
 namespace {
@@ -26,21 +27,50 @@ using std::chrono::milliseconds;
 
 constexpr milliseconds kTick{2};           // how often the load is looked at while all threads are busy
 constexpr int kCalmTicks = 50;             // ticks with an idle thread before the supervisor looks away
-constexpr int kStarvedTicks = 16;          // ticks for which threads that lack processors get no company
+constexpr int kBusyTicks = 16;             // ticks for which no threads are added while the present ones use the processors
 constexpr milliseconds kMaxSweep{1'000};   // how often waits are checked for their time limit, at least
 constexpr milliseconds kMinSweep{5};
 constexpr milliseconds kStopRound{10};
 constexpr milliseconds kMaxGrace{3'600'000};
 constexpr int kErrandPatience = 32;  // connections that a thread serves before an errand that waits
 
+constinit DiagnosticEvent connection_failed("wire.connection_failed");
+constinit DiagnosticEvent thread_not_started("wire.thread_not_started");
+
 MonotonicTime Now() { return std::chrono::steady_clock::now(); }
 
-// From this many connections on, clients have more requests in hand than there are processors.
+int Processors() {
+  static const unsigned count = std::max(std::thread::hardware_concurrency(), 1u);  // once: the library reads a file for it
+  return static_cast<int>(count);
+}
+
+// Of all threads of the process so far.
+std::chrono::nanoseconds ProcessorTime() {
+  timespec time{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
+// Closes an accepted socket where an exception keeps it from getting an owner.
+class ClosesUnlessOwned {
+ public:
+  explicit ClosesUnlessOwned(int fd) : fd_(fd) {}
+  ~ClosesUnlessOwned() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  ClosesUnlessOwned(const ClosesUnlessOwned&) = delete;
+  ClosesUnlessOwned& operator=(const ClosesUnlessOwned&) = delete;
+  void Owned() { fd_ = -1; }
+
+ private:
+  int fd_;
+};
+
+// Connections from which on yield_to_clients has an effect. With fewer, the client mostly waits for the next answer.
 constexpr std::size_t kCrowd = 16;
 
-// Whether the calling thread, once woken by a request, waits for the processor instead of pushing aside who has it. On one
-// machine that is the client: with many connections it is better left to send its next requests too (measured with 64 on
-// two processors: a fifth more requests), with few it waits for this answer. A process of real-time threads is left alone.
+// Whether the calling thread, once woken by a request, waits for a processor instead of preempting the thread that has it. On
+// one machine that is often the client, which then sends its next requests too. Real-time threads are left alone.
 void YieldToClients(bool yield) {
   const int policy = ::sched_getscheduler(0);  // of this thread
   if (policy != SCHED_OTHER && policy != SCHED_BATCH) return;
@@ -90,9 +120,8 @@ Result<void> Engine::Open() {
                        "The server cannot open its epoll set (" + std::system_category().message(errno) +
                            "): raise the limit of open files");
   }
-  MutexLock lock(mutex_);
   AddThreads(options_.min_threads);
-  if (workers_.empty()) {
+  if (threads() == 0) {
     return Error::Make(ErrorKind::kResourceExhausted, "The server cannot start a thread: raise the limit of processes");
   }
   const SignalsBlocked blocked;
@@ -106,37 +135,52 @@ void Engine::Add(int fd) {
   const int on = 1;
   ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   const std::uint64_t id = next_id_.fetch_add(1, std::memory_order_relaxed);
+  ClosesUnlessOwned socket(fd);
   const Reception reception = Receive(id, fd);
   std::unique_ptr<Stream> stream;
   TlsStream* handshake = nullptr;
-  if (reception.kind == Reception::Kind::kReset) return PlainStream(fd).Reset();
+  if (reception.kind == Reception::Kind::kReset) {
+    socket.Owned();
+    return PlainStream(fd).Reset();
+  }
   if (options_.tls != nullptr && reception.kind == Reception::Kind::kServe) {
     std::unique_ptr<TlsStream> tls = options_.tls->Accept(fd, reception.flaw);
+    socket.Owned();  // also where Accept returned null: it has closed it
     if (tls == nullptr) return;
     handshake = tls.get();
     stream = std::move(tls);
   } else {
     stream = std::make_unique<PlainStream>(fd);
+    socket.Owned();
   }
-  MutexLock lock(mutex_);
-  if (free_watches_.empty()) {
-    // Room for all of them, so that giving one back cannot fail.
-    if (free_watches_.capacity() <= watches_.size()) free_watches_.reserve(2 * watches_.size() + 16);
-    free_watches_.push_back(&watches_.emplace_back());
-  }
-  Watch& watch = *free_watches_.back();
+  Watch& watch = TakeWatch();
   auto owned = std::make_unique<WireConnection>(id, std::move(stream), handshake, watch, options_.connection);
   WireConnection& connection = *owned;
   connection.Receive(reception);
   connection.StartWait(Now());
-  connections_.emplace(id, std::move(owned));
-  if (!watch.Open(epoll_, fd, connection)) {
-    connections_.erase(id);
-    return;
+  {
+    // Open is called under the lock: the connection must not be removed before it returns.
+    const MutexLock lock(mutex_);
+    connections_.emplace(id, std::move(owned));
+    if (watch.Open(epoll_, fd, connection)) {
+      open_.store(connections_.size(), std::memory_order_relaxed);
+      if (connections_.size() == 1) wake_supervisor_.NotifyOne();  // there are waits to watch again
+      return;
+    }
   }
+  Destroy(connection);
+}
+
+Watch& Engine::TakeWatch() {
+  const MutexLock lock(mutex_);
+  if (free_watches_.empty()) {
+    // Reserved for all of them, so that giving one back cannot fail.
+    if (free_watches_.capacity() <= watches_.size()) free_watches_.reserve(2 * watches_.size() + 16);
+    return watches_.emplace_back();
+  }
+  Watch& watch = *free_watches_.back();
   free_watches_.pop_back();
-  open_.store(connections_.size(), std::memory_order_relaxed);
-  if (connections_.size() == 1) wake_supervisor_.NotifyOne();  // there are waits to watch again
+  return watch;
 }
 
 Reception Engine::Receive(std::uint64_t id, int fd) const {
@@ -154,10 +198,11 @@ void Engine::Work(Worker& self) {
   bool yielding = false;
   int passed_over = 0;  // connections served while an errand waited
   ServingTools tools;
-  self.id.store(OwnThreadId(), std::memory_order_relaxed);
   for (;;) {
-    const bool crowd = open_.load(std::memory_order_relaxed) >= (yielding ? kCrowd / 2 : kCrowd);
-    if (crowd != yielding) YieldToClients(yielding = crowd);
+    if (options_.yield_to_clients) {
+      const bool crowd = open_.load(std::memory_order_relaxed) >= (yielding ? kCrowd / 2 : kCrowd);
+      if (crowd != yielding) YieldToClients(yielding = crowd);
+    }
     if (WireConnection* const answered = backlog_.TakeAnswer(); answered != nullptr) {
       Advance(*answered, [&] { return answered->Resume(tools); }, tools);
       continue;
@@ -180,8 +225,9 @@ void Engine::Work(Worker& self) {
     WireConnection* const connection = static_cast<Watch*>(ready.what)->Claim();
     if (connection != nullptr) Advance(*connection, [&] { return connection->Serve(tools, ready.ended); }, tools);
   }
-  MutexLock lock(mutex_);
+  const MutexLock lock(mutex_);
   self.finished = true;
+  ++finished_;
   wake_supervisor_.NotifyOne();
 }
 
@@ -218,7 +264,8 @@ void Engine::Advance(WireConnection& connection, Step step, ServingTools& tools)
   const auto next_of = [](const auto& taken) {
     try {
       return taken();
-    } catch (...) {  // out of memory: this connection ends, the server goes on
+    } catch (...) {  // this connection ends, the server goes on
+      connection_failed.Report(CurrentExceptionError());
       return Next::kClose;
     }
   };
@@ -236,16 +283,24 @@ void Engine::Advance(WireConnection& connection, Step step, ServingTools& tools)
 }
 
 void Engine::Remove(WireConnection& connection) {
+  connection.watch().Close();
+  Destroy(connection);
+}
+
+// The connection is destroyed without the lock: its request may hold the last reference to a store.
+void Engine::Destroy(WireConnection& connection) {
   Watch& watch = connection.watch();
-  watch.Close();
   std::unique_ptr<WireConnection> last;
-  MutexLock lock(mutex_);
-  const auto found = connections_.find(connection.id());
-  last = std::move(found->second);
-  connections_.erase(found);
+  {
+    const MutexLock lock(mutex_);
+    const auto found = connections_.find(connection.id());
+    last = std::move(found->second);
+    connections_.erase(found);
+    open_.store(connections_.size(), std::memory_order_relaxed);
+  }
   last.reset();
-  free_watches_.push_back(&watch);
-  open_.store(connections_.size(), std::memory_order_relaxed);
+  const MutexLock lock(mutex_);
+  free_watches_.push_back(&watch);  // now that its socket is closed
   if (stopping_.load(std::memory_order_relaxed) && connections_.empty()) gone_.NotifyAll();
 }
 
@@ -275,20 +330,18 @@ void Engine::Supervise() {
   const milliseconds shortest = std::min(options_.connection.idle_timeout, options_.connection.progress_timeout);
   const milliseconds sweep = std::clamp(shortest / 4, kMinSweep, kMaxSweep);
   MonotonicTime next_sweep = Now() + sweep;
-  MutexLock lock(mutex_);
-  while (!end_supervisor_) {
-    std::list<Worker> finished;
-    for (auto worker = workers_.begin(); worker != workers_.end();) {
-      const auto current = worker++;
-      if (current->finished) finished.splice(finished.end(), workers_, current);
-    }
-    for (Worker& worker : finished) worker.thread.join();  // it has nothing left to do but return
+  for (;;) {
+    JoinFinished();
     const MonotonicTime now = Now();
+    const MonotonicTime next_look = WatchLoad(now);
+    const MutexLock lock(mutex_);
+    if (end_supervisor_) return;
     if (now >= next_sweep) {
       ExpireConnections(now);
       next_sweep = now + sweep;
     }
-    const MonotonicTime next_look = WatchLoad(now);
+    const bool asked = next_look == MonotonicTime::max() && watching_.load();  // since WatchLoad
+    if (finished_ > 0 || asked) continue;
     if (connections_.empty() && next_look == MonotonicTime::max()) {
       wake_supervisor_.WaitIdle(mutex_);
     } else {
@@ -297,29 +350,49 @@ void Engine::Supervise() {
   }
 }
 
+// Joins without the lock: a thread that ends waits for the processor like any other.
+void Engine::JoinFinished() {
+  std::list<Worker> finished;
+  {
+    const MutexLock lock(mutex_);
+    if (finished_ == 0) return;
+    for (auto worker = workers_.begin(); worker != workers_.end();) {
+      const auto current = worker++;
+      if (current->finished) finished.splice(finished.end(), workers_, current);
+    }
+    finished_ = 0;
+  }
+  for (Worker& worker : finished) worker.thread.join();
+}
+
 MonotonicTime Engine::WatchLoad(MonotonicTime now) {
   if (!watching_.load()) return MonotonicTime::max();
   const std::uint64_t taken = taken_.load(std::memory_order_relaxed);
   const std::uint64_t backlog_taken = backlog_.taken();
-  const std::uint64_t of_backlog = backlog_taken - std::exchange(backlog_taken_before_, backlog_taken);
-  const std::uint64_t progress = taken - std::exchange(taken_before_, taken) + of_backlog;
-  const bool had_backlog = std::exchange(had_backlog_, !backlog_.empty());
-  const bool neglected = had_backlog && had_backlog_ && of_backlog == 0;  // for a tick
+  const std::uint64_t of_backlog = backlog_taken - std::exchange(load_.backlog_taken_before, backlog_taken);
+  const std::uint64_t progress = taken - std::exchange(load_.taken_before, taken) + of_backlog;
+  const std::chrono::nanoseconds processor_time = ProcessorTime();
+  const std::chrono::nanoseconds worked = processor_time - std::exchange(load_.processor_time, processor_time);
+  const auto elapsed = now - std::exchange(load_.looked, now);
+  // A share of the processors that blocked threads cannot use up and working threads reach also beside their clients.
+  const bool busy = worked >= elapsed * Processors() / 4;
+  const bool had_backlog = std::exchange(load_.had_backlog, !backlog_.empty());
+  const bool neglected = had_backlog && load_.had_backlog && of_backlog == 0;  // for a tick
   const int threads = threads_.load(std::memory_order_relaxed);
   if (idle_.load(std::memory_order_relaxed) > 0) {
     if (neglected) Call();  // who meant to see to it is held up by a slow request
-    if (had_backlog_) calm_ticks_ = 0;
-    if (++calm_ticks_ < kCalmTicks) return now + kTick;
-    calm_ticks_ = 0;
+    if (load_.had_backlog) load_.calm_ticks = 0;
+    if (++load_.calm_ticks < kCalmTicks) return now + kTick;
+    load_.calm_ticks = 0;
     watching_.store(false);
     return MonotonicTime::max();
   }
-  calm_ticks_ = 0;
+  load_.calm_ticks = 0;
   // Threads that each take several connections per tick are busy, not stuck: more of them would only compete.
   const bool stuck = progress < static_cast<std::uint64_t>(threads);
   if (stuck && threads < options_.max_threads && (neglected || ConnectionsReady())) {
-    if (Starved() && ++starved_ticks_ < kStarvedTicks) return now + kTick;
-    starved_ticks_ = 0;
+    if (busy && ++load_.busy_ticks < kBusyTicks) return now + kTick;
+    load_.busy_ticks = 0;
     AddThreads(std::min(std::max(threads / 2, 1), options_.max_threads - threads));
   }
   return now + kTick;
@@ -330,30 +403,25 @@ bool Engine::ConnectionsReady() const {
   return ::poll(&set, 1, 0) > 0;
 }
 
-bool Engine::Starved() const {
-  const unsigned enough = std::max(std::thread::hardware_concurrency(), 1u);
-  unsigned wanting = 0;
-  for (const Worker& worker : workers_) {
-    const pid_t id = worker.id.load(std::memory_order_relaxed);
-    if (id == 0 || WantsProcessor(id)) ++wanting;
-    if (wanting == enough) return true;
-  }
-  return wanting == workers_.size();
-}
-
 void Engine::AddThreads(int count) {
   const SignalsBlocked blocked;
+  std::list<Worker> added;
   for (int i = 0; i < count; ++i) {
-    Worker& worker = workers_.emplace_back();
-    threads_.fetch_add(1, std::memory_order_relaxed);  // first: it may be at work, or have left, before this goes on
+    const std::size_t before = added.size();
     try {
+      Worker& worker = added.emplace_back();
+      threads_.fetch_add(1, std::memory_order_relaxed);  // first: it may be at work, or have left, before this goes on
       worker.thread = std::thread([this, &worker] { Work(worker); });
-    } catch (const std::system_error&) {  // no more threads to be had: those there are go on
+    } catch (const std::exception& failed) {  // no thread or no memory: the existing threads go on
+      thread_not_started.Report(failed.what());
+      if (added.size() == before) break;
       threads_.fetch_sub(1, std::memory_order_relaxed);
-      workers_.pop_back();
-      return;
+      added.pop_back();
+      break;
     }
   }
+  const MutexLock lock(mutex_);
+  workers_.splice(workers_.end(), added);
 }
 
 void Engine::ExpireConnections(MonotonicTime now) {

@@ -5,8 +5,6 @@
 #ifndef PENSTOCK_EMULATOR_HTTP_ENGINE_H_
 #define PENSTOCK_EMULATOR_HTTP_ENGINE_H_
 
-#include <sys/types.h>
-
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -38,6 +36,7 @@ struct EngineOptions {
   std::string body_directory;             // of bodies that no thread waits for; empty: the system's temporary one
   std::uint64_t body_disk_bytes = 8ull << 30;  // for all of these together
   std::function<Reception(const Arrival&)> on_accept;  // may be empty: all are served
+  bool yield_to_clients = false;  // ServerOptions::yield_to_clients
   std::chrono::milliseconds retire_after{2'000};  // an idle thread beyond the minimum ends
 };
 
@@ -61,7 +60,6 @@ class Engine {
  private:
   struct Worker {
     std::thread thread;
-    std::atomic<pid_t> id{0};  // the kernel's; 0: not yet known
     bool finished = false;
   };
 
@@ -86,18 +84,19 @@ class Engine {
   void Advance(WireConnection& connection, Step step, ServingTools& tools);
   static Watch::Left Leave(Watch& watch, WireConnection::Next next);
   void Remove(WireConnection& connection);
+  void Destroy(WireConnection& connection);
+  Watch& TakeWatch();
   bool Retire();
   // Sees to it that a backlog is looked at by another thread.
   void Call();
   void AskForThreads();
 
   void Supervise();
-  MonotonicTime WatchLoad(MonotonicTime now) PENSTOCK_REQUIRES(mutex_);
+  void JoinFinished();
+  MonotonicTime WatchLoad(MonotonicTime now);
   void ExpireConnections(MonotonicTime now) PENSTOCK_REQUIRES(mutex_);
-  void AddThreads(int count) PENSTOCK_REQUIRES(mutex_);
+  void AddThreads(int count);
   bool ConnectionsReady() const;
-  // The threads have the processors busy, or wait for them: what is slow is not held up by anything else.
-  bool Starved() const PENSTOCK_REQUIRES(mutex_);
   void EndConnections(MonotonicTime end_of_grace);
 
   EngineOptions options_;
@@ -123,12 +122,20 @@ class Engine {
   std::vector<Watch*> free_watches_ PENSTOCK_GUARDED_BY(mutex_);
   std::unordered_map<std::uint64_t, std::unique_ptr<WireConnection>> connections_ PENSTOCK_GUARDED_BY(mutex_);
   std::list<Worker> workers_ PENSTOCK_GUARDED_BY(mutex_);
+  int finished_ PENSTOCK_GUARDED_BY(mutex_) = 0;  // workers that ended and have not been joined
   bool end_supervisor_ PENSTOCK_GUARDED_BY(mutex_) = false;
-  std::uint64_t taken_before_ PENSTOCK_GUARDED_BY(mutex_) = 0;
-  std::uint64_t backlog_taken_before_ PENSTOCK_GUARDED_BY(mutex_) = 0;
-  bool had_backlog_ PENSTOCK_GUARDED_BY(mutex_) = false;  // at the tick before
-  int calm_ticks_ PENSTOCK_GUARDED_BY(mutex_) = 0;
-  int starved_ticks_ PENSTOCK_GUARDED_BY(mutex_) = 0;
+
+  // What WatchLoad saw before. Of the supervisor's thread alone.
+  struct Load {
+    std::uint64_t taken_before = 0;
+    std::uint64_t backlog_taken_before = 0;
+    bool had_backlog = false;  // at the tick before
+    int calm_ticks = 0;
+    int busy_ticks = 0;
+    MonotonicTime looked{};
+    std::chrono::nanoseconds processor_time{};
+  };
+  Load load_;
 
   Mutex stop_mutex_;  // one Stop at a time
   bool stopped_ PENSTOCK_GUARDED_BY(stop_mutex_) = false;

@@ -76,6 +76,28 @@ TEST(Engine, AClientThatEndsWithItsRequestIsAnsweredAndClosed) {
   }
 }
 
+// As the last reference to a large store does.
+TEST(Engine, AConnectionThatIsSlowToDestroyDelaysNoOther) {
+  Gate gate;
+  FunctionHandler handler([&](api::Exchange& exchange) {
+    if (exchange.request.target != "/slow") return;
+    exchange.space = std::shared_ptr<api::Namespace>(new api::Namespace, [&](api::Namespace* space) {
+      gate.Pass();
+      delete space;
+    });
+    exchange.response.action = api::WireAction::kReset;
+  });
+  const auto server = StartServer(handler);
+  TestClient earlier(server->port());
+  ASSERT_EQ(earlier.Ask(kGet).status, 200);
+  TestClient slow(server->port());
+  slow.Send("GET /slow HTTP/1.1\r\nHost: h\r\n\r\n");
+  ASSERT_TRUE(gate.AwaitInside(1));
+  EXPECT_EQ(TestClient(server->port()).Ask(kGet).status, 200);
+  EXPECT_EQ(earlier.Ask(kGet).status, 200);
+  gate.Open();
+}
+
 TEST(Engine, GrowsWhileRequestsStallAndServesTheOthers) {
   Gate gate;
   FunctionHandler handler([&](api::Exchange& exchange) {

@@ -12,11 +12,15 @@
 #include <thread>
 #include <utility>
 
+#include "base/diagnostics.h"
 #include "base/signals_blocked.h"
 #include "penstock/base/mutex.h"
 
 namespace penstock::emulator::http {
 namespace {
+
+constinit DiagnosticEvent connection_refused("wire.connection_not_accepted");
+constinit DiagnosticEvent accept_ended("wire.accept_loop_ended");
 
 // cpp-httplib 0.11.4 listens with a backlog of 5; a burst of DataLoader workers needs more.
 constexpr int kBacklog = 4096;
@@ -51,7 +55,8 @@ class AcceptLoop final : public httplib::Server {
   bool process_and_close_socket(socket_t fd) override {
     try {
       on_socket_(fd);
-    } catch (...) {  // out of memory: this client sees its connection end with the process's own pressure
+    } catch (...) {  // this client sees its connection end
+      connection_refused.Report(CurrentExceptionError());
     }
     return true;
   }
@@ -109,6 +114,7 @@ class HttplibListener final : public Listener {
     for (;;) {
       loop_->listen_after_bind();
       if (stopping_.load()) return;
+      accept_ended.Report("accept() failed; listening again");
       std::this_thread::sleep_for(kRestartPause);
       const int again = ::fcntl(kept_, F_DUPFD_CLOEXEC, 0);
       if (again >= 0) loop_->set_listening_socket(again);

@@ -62,6 +62,7 @@ class WireServer final : public Server {
     engine.min_threads = std::min(options.min_threads > 0 ? options.min_threads : ThreadsForProcessors(), options.max_threads);
     engine.max_threads = options.max_threads;
     engine.retire_after = options.retire_after;
+    engine.yield_to_clients = options.yield_to_clients;
     engine.body_directory = std::move(options.body_directory);
     engine.connection.handler = &handler;
     engine.connection.clock = options.clock != nullptr ? options.clock : &SystemClock();

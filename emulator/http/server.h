@@ -25,6 +25,9 @@ struct ServerOptions {
   int min_threads = 0;  // 0: one per processor, at least 2; more start when requests stall, and end when idle
   int max_threads = 256;  // half of them may wait for bodies; further bodies are gathered without a thread
   std::string body_directory;  // where to, beyond 64 KiB each (8 GiB in all); empty: the system's for temporary files
+  // With 16 connections and more, threads wait for a processor instead of preempting what runs (SCHED_BATCH). For clients on
+  // the same machine, where there are fewer processors than busy threads.
+  bool yield_to_clients = false;
   std::chrono::milliseconds retire_after{2'000};  // an idle thread beyond the minimum ends, where another one is idle
   std::size_t max_head_bytes = 64 << 10;
   std::chrono::milliseconds idle_timeout{60'000};      // between requests

@@ -63,6 +63,7 @@ class Throttle final : public api::Handler {
     exchange.body = &body;
     next_.Handle(exchange);
     exchange.body = unpaced;
+    faults::HoldAnswerUntil(exchange, body.owed_until());
   }
 
   api::Handler& next_;

@@ -30,6 +30,8 @@ std::string StatsJson(const EmulatorStats& stats) {
   json["bytes_in"] = stats.bytes_in;
   json["bytes_out"] = stats.bytes_out;
   json["injected_failures"] = stats.injected_failures;
+  json["diagnostics"] = Json::object();
+  for (const auto& [event, count] : stats.diagnostics) json["diagnostics"][event] = count;
   return JsonText(json);
 }
 

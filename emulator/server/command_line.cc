@@ -15,6 +15,7 @@ namespace {
 
 struct Flags {
   EmulatorOptions options;
+  std::string diagnostic_log = CommandLine().diagnostic_log;
   bool memory = false;
   std::string durability = "relaxed";
   std::string auth = "verify";
@@ -78,7 +79,12 @@ void Declare(CLI::App& app, Flags& flags) {
                  "memory for each namespace's journal of requests, 131072 (128 KiB) or more; 0: no journal")
       ->check(NotNegative())
       ->capture_default_str();
+  app.add_flag("--yield-to-clients", options.yield_to_clients,
+               "with 16 connections and more, let clients on the same machine run first (SCHED_BATCH)");
   app.add_option("--log", options.log_path, "append one JSON line per request to FILE; '-': standard error");
+  app.add_option("--diagnostic-log", flags.diagnostic_log,
+                 "append one JSON line per survived internal error, at most one a second of each kind, to FILE; '-': standard error")
+      ->capture_default_str();
 }
 
 Error Usage(std::string message) { return Error::Make(ErrorKind::kInvalidArgument, std::move(message)); }
@@ -162,9 +168,9 @@ Result<CommandLine> ParseCommandLine(int argc, const char* const* argv, const En
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    return CommandLine{.options = {}, .text = app.help()};
+    return CommandLine{.text = app.help()};
   } catch (const CLI::CallForVersion& version) {
-    return CommandLine{.options = {}, .text = std::string(version.what()) + "\n"};
+    return CommandLine{.text = std::string(version.what()) + "\n"};
   } catch (const CLI::ExtrasError&) {
     return UnknownFlags(app.remaining());
   } catch (const CLI::ParseError& error) {
@@ -177,7 +183,7 @@ Result<CommandLine> ParseCommandLine(int argc, const char* const* argv, const En
   flags.options.durability = flags.durability == "strict" ? DurabilityMode::kStrict : DurabilityMode::kRelaxed;
   flags.options.auth = flags.auth == "verify" ? AuthMode::kVerify : flags.auth == "parse" ? AuthMode::kParse : AuthMode::kOff;
   PENSTOCK_ASSIGN(EmulatorOptions checked, CheckedOptions(std::move(flags.options)));
-  return CommandLine{.options = std::move(checked), .text = std::nullopt};
+  return CommandLine{.options = std::move(checked), .diagnostic_log = std::move(flags.diagnostic_log), .text = std::nullopt};
 }
 
 }  // namespace penstock::emulator::server

@@ -12,8 +12,9 @@ namespace penstock::emulator::server {
 
 // What the flags ask for: to serve, or to print a text and exit.
 struct CommandLine {
-  EmulatorOptions options;
-  std::optional<std::string> text;  // --help, --version: printed to standard output, exit status 0
+  EmulatorOptions options = {};
+  std::string diagnostic_log = "-";  // "-": standard error
+  std::optional<std::string> text = std::nullopt;  // --help, --version: printed to standard output, exit status 0
 };
 
 // The value of an environment variable; nullopt: it is not set.

@@ -36,15 +36,16 @@ std::string NewSecret() {
 // For answers that are still leaving.
 constexpr std::chrono::milliseconds kOnTheirWay{200};
 
-Result<journal::Journal*> JournalOf(const api::Namespace& space) {
-  journal::Journal* const journal = space.instruments ? space.instruments->journal() : nullptr;
+Result<journal::Journal*> JournalOf(instruments::Instruments& instruments) {
+  journal::Journal* const journal = instruments.journal();
   if (journal == nullptr) return Error::Make(ErrorKind::kInvalidArgument, "there is no journal: journal_bytes is 0; start with more");
   return journal;
 }
 
 // Each once, the oldest bucket's first.
-Result<std::vector<std::string>> OwnersOfBuckets(const Universe& universe) {
-  PENSTOCK_ASSIGN(std::vector<store::BucketPtr> buckets, universe.Current()->store->ListBuckets());
+Result<std::vector<std::string>> OwnersOfBuckets(Universe& universe) {
+  PENSTOCK_ASSIGN(const std::shared_ptr<api::Namespace> space, universe.Enter());
+  PENSTOCK_ASSIGN(std::vector<store::BucketPtr> buckets, space->store->ListBuckets());
   std::sort(buckets.begin(), buckets.end(), [](const auto& left, const auto& right) {
     return std::tie(left->created, left->name.value) < std::tie(right->created, right->name.value);
   });
@@ -200,18 +201,18 @@ Result<ClockState> Control::RestoreClock(const std::string& name) {
 Result<void> Control::SetLimits(const std::string& name, const std::string& json) {
   PENSTOCK_ASSIGN(instruments::ThrottleSettings settings, instruments::ParseThrottleSettings(json));
   PENSTOCK_ASSIGN(const std::shared_ptr<Universe> universe, spaces_->Find(name));
-  universe->Current()->instruments->regulator().Set(std::move(settings));
+  universe->CurrentInstruments()->regulator().Set(std::move(settings));
   return Ok();
 }
 
 Result<std::string> Control::LimitsReport(const std::string& name) {
   PENSTOCK_ASSIGN(const std::shared_ptr<Universe> universe, spaces_->Find(name));
-  return instruments::LimitsReportJson(name, universe->Current()->instruments->regulator().Report());
+  return instruments::LimitsReportJson(name, universe->CurrentInstruments()->regulator().Report());
 }
 
 Result<std::shared_ptr<instruments::Instruments>> Control::InstrumentsOf(const std::string& name) {
   PENSTOCK_ASSIGN(const std::shared_ptr<Universe> universe, spaces_->Find(name));
-  return universe->Current()->instruments;
+  return universe->CurrentInstruments();
 }
 
 Result<SeedReport> Control::Seed(const SeedRequest& request) {
@@ -220,14 +221,15 @@ Result<SeedReport> Control::Seed(const SeedRequest& request) {
   if (request.name_space != kDefaultNamespace) {
     owner = identities_.OwnerOf(request.name_space).value_or(IdentityOfNamespace(request.name_space));
   }
-  const Seeder seeder{router_, universe->Current(), std::move(owner), region_, stopping_};
+  PENSTOCK_ASSIGN(std::shared_ptr<api::Namespace> space, universe->Enter());
+  const Seeder seeder{router_, std::move(space), std::move(owner), region_, stopping_};
   return seeder.Fill(request);
 }
 
 Result<JournalReading> Control::ReadJournal(const std::string& name) {
   PENSTOCK_ASSIGN(const std::shared_ptr<Universe> universe, spaces_->Find(name));
-  const std::shared_ptr<api::Namespace> space = universe->Current();
-  PENSTOCK_ASSIGN(journal::Journal* const journal, JournalOf(*space));
+  const std::shared_ptr<instruments::Instruments> instruments = universe->CurrentInstruments();
+  PENSTOCK_ASSIGN(journal::Journal* const journal, JournalOf(*instruments));
   journal->Settle(machine_.Monotonic() + kOnTheirWay);
   return journal->Read();
 }
@@ -237,19 +239,19 @@ Result<JournalReading> Control::AwaitJournal(const std::string& name, std::uint6
   const MonotonicTime until = machine_.Monotonic() + wait;
   for (;;) {
     // A reset begins another journal, and stops the one before.
-    const std::shared_ptr<api::Namespace> space = universe->Current();
-    PENSTOCK_ASSIGN(journal::Journal* const journal, JournalOf(*space));
+    const std::shared_ptr<instruments::Instruments> instruments = universe->CurrentInstruments();
+    PENSTOCK_ASSIGN(journal::Journal* const journal, JournalOf(*instruments));
     if (journal->written() < after) after = 0;
     if (stopping_) return journal->ReadAfter(after);  // one that began after StopWaits came by was not stopped
     if (journal->Await(after, until) || stopping_ || machine_.Monotonic() >= until) return journal->ReadAfter(after);
-    if (universe->Current() == space) return journal->ReadAfter(after);  // deleted
+    if (universe->CurrentInstruments() == instruments) return journal->ReadAfter(after);  // deleted
   }
 }
 
 Result<void> Control::ClearJournal(const std::string& name) {
   PENSTOCK_ASSIGN(const std::shared_ptr<Universe> universe, spaces_->Find(name));
-  const std::shared_ptr<api::Namespace> space = universe->Current();
-  PENSTOCK_ASSIGN(journal::Journal* const journal, JournalOf(*space));
+  const std::shared_ptr<instruments::Instruments> instruments = universe->CurrentInstruments();
+  PENSTOCK_ASSIGN(journal::Journal* const journal, JournalOf(*instruments));
   journal->Settle(machine_.Monotonic() + kOnTheirWay);
   journal->Clear();
   return Ok();

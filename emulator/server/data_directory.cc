@@ -20,6 +20,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/diagnostics.h"
+
 namespace penstock::emulator::server {
 namespace {
 
@@ -27,6 +29,8 @@ namespace fs = std::filesystem;
 constexpr std::string_view kGeneration = "generation-";
 constexpr std::string_view kDeleted = "deleted-";
 constexpr std::string_view kGrave = ".deleted-";
+
+constinit DiagnosticEvent not_removed("server.folder_not_removed");  // the next start removes it
 
 // A number above `least` that this process has not used before: the folder of a store that is still being taken apart is
 // never mistaken for that of a new one in the same place.
@@ -157,15 +161,19 @@ std::optional<std::string> DataDirectory::MoveToGrave(const std::string& path) {
   const fs::path grave = fs::path(path).parent_path() / (std::string(kGrave) + std::to_string(++count));
   std::error_code error;
   fs::rename(path, grave, error);
-  if (error) return std::nullopt;
+  if (error) {
+    not_removed.ReportSystemError(path, error.value());
+    return std::nullopt;
+  }
   return grave.string();
 }
 
 bool DataDirectory::IsGrave(std::string_view folder_name) { return folder_name.starts_with(kGrave); }
 
 void DataDirectory::Remove(const std::string& path) {
-  std::error_code ignored;
-  fs::remove_all(path, ignored);
+  std::error_code error;
+  fs::remove_all(path, error);
+  if (error) not_removed.ReportSystemError(path, error.value());
 }
 
 void DataDirectory::RemoveOthers() const {

@@ -3,10 +3,9 @@
 
 #include <array>
 #include <atomic>
-#include <mutex>
-#include <shared_mutex>
 #include <utility>
 
+#include "base/diagnostics.h"
 #include "base/digest.h"
 #include "base/encoding.h"
 #include "emulator/api/router.h"
@@ -29,6 +28,7 @@
 #include "emulator/server/options.h"
 #include "emulator/server/reception_for.h"
 #include "emulator/server/request_log.h"
+#include "penstock/base/shared_mutex.h"
 
 namespace penstock::emulator {
 namespace server {
@@ -119,6 +119,7 @@ class RunningEmulator final : public Emulator {
   EmulatorStats stats() const override {
     EmulatorStats snapshot = counters_.Snapshot();
     snapshot.injected_failures = fail_rate_->injected();
+    snapshot.diagnostics = DiagnosticCounts();
     return snapshot;
   }
 
@@ -239,7 +240,7 @@ class RunningEmulator final : public Emulator {
 
   void Stop() override {
     {
-      const std::shared_lock lock(control_mutex_);
+      const ReaderLock lock(control_mutex_);
       if (control_) control_->StopWaits();
     }
     pauses_.End();
@@ -249,7 +250,7 @@ class RunningEmulator final : public Emulator {
     // Nobody asks any more: the data directory is closed and free for another emulator. Readers may have the lock one after the
     // other and never let this have it: no further ones begin.
     closed_ = true;
-    const std::unique_lock lock(control_mutex_);
+    const WriterLock lock(control_mutex_);
     control_.reset();
   }
 
@@ -259,7 +260,7 @@ class RunningEmulator final : public Emulator {
   std::invoke_result_t<Ask, Control&> Asking(Ask ask) const {
     const auto stopped = [] { return Error::Make(ErrorKind::kInvalidArgument, "the emulator is stopped; start another one"); };
     if (closed_) return stopped();
-    const std::shared_lock lock(control_mutex_);
+    const ReaderLock lock(control_mutex_);
     if (!control_) return stopped();
     return ask(*control_);
   }
@@ -278,6 +279,7 @@ class RunningEmulator final : public Emulator {
     wire.tls_key_path = options_.tls_key_path;
     wire.body_directory = options_.data_directory;  // where a large body belongs anyway
     wire.clock = &clock_;
+    wire.yield_to_clients = options_.yield_to_clients;
     wire.on_accept = [this](const http::Arrival& arrival) { return Receive(arrival); };
     wire.on_ending = [](api::Exchange& exchange) { instruments::WriteDown(exchange); };
     wire.on_finished = [this](const api::Exchange& exchange) { Finished(exchange); };
@@ -316,7 +318,7 @@ class RunningEmulator final : public Emulator {
   Counters counters_;
   std::unique_ptr<RequestLog> log_;
   std::unique_ptr<api::Handler> router_;
-  mutable std::shared_mutex control_mutex_;  // requests need no lock: they are gone when Stop takes it
+  mutable SharedMutex control_mutex_;  // requests need no lock: they are gone when Stop takes it
   std::unique_ptr<Control> control_;
   std::atomic<bool> closed_{false};
   faults::Pauses pauses_;

@@ -1,5 +1,9 @@
 // Paces over the wire: that they hold, small bodies included, and that they end with what asked for them.
+#include <algorithm>
+#include <array>
 #include <chrono>
+#include <thread>
+#include <vector>
 
 #include "emulator/server/faults_fixture.h"
 
@@ -65,6 +69,24 @@ TEST_F(FaultPacesTest, HoldForUploads) {
   const auto begin = std::chrono::steady_clock::now();
   EXPECT_EQ(Ask("PUT", "/bucket/new", std::string(40'000, 'x')).status(), 200);
   EXPECT_GE(std::chrono::steady_clock::now() - begin, kPaced);
+}
+
+// More than may wait on serving threads (faults::Pauses::kMost).
+TEST_F(FaultPacesTest, HoldForNinetySixUploadsAtATime) {
+  SetAction(R"({"bandwidth": {"bytes_per_second": 200000}, "at": "body_in"})");
+  constexpr int kUploads = 96;
+  std::array<std::chrono::steady_clock::duration, kUploads> taken{};
+  {
+    std::vector<std::jthread> clients;
+    for (int i = 0; i < kUploads; ++i) {
+      clients.emplace_back([&, i] {
+        const auto begin = std::chrono::steady_clock::now();
+        EXPECT_EQ(Ask("PUT", "/bucket/" + std::to_string(i), std::string(40'000, 'x')).status(), 200);
+        taken[i] = std::chrono::steady_clock::now() - begin;
+      });
+    }
+  }
+  EXPECT_GE(*std::min_element(taken.begin(), taken.end()), kPaced);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "emulator/api/claimed_key.h"
 #include "emulator/api/directory_session.h"
+#include "emulator/api/errors.h"
 #include "emulator/api/router.h"
 #include "emulator/auth/session_token.h"
 #include "emulator/server/admin.h"
@@ -40,7 +41,12 @@ class Front final : public api::Handler {
       exchange.operation = api::OperationName(exchange.request, exchange.target);
     }
     exchange.space = ClaimedNamespace(exchange);
-    next_.Handle(exchange);
+    if (exchange.space) {
+      next_.Handle(exchange);
+    } else {
+      exchange.space = directory_.NamespaceOf(nullptr);
+      api::RespondWithError(exchange, api::MakeError("ServiceUnavailable"));
+    }
     // Before the answer leaves: whoever has it finds it counted.
     exchange.WhenAnswered(
         [this](const api::Exchange& answered) { counters_.CountRequest(answered.operation, answered.response.status); });

@@ -1,7 +1,6 @@
 #include "emulator/server/identities.h"
 
 #include <algorithm>
-#include <mutex>
 #include <set>
 #include <utility>
 
@@ -122,13 +121,13 @@ Result<void> Identities::Add(UsersDocument users) {
     entry = std::move(changed);
   }
   PENSTOCK_TRY(Keep(tables, account_ids, key_ids));
-  const std::unique_lock lock(mutex_);
+  const WriterLock lock(mutex_);
   std::swap(tables_, tables);
   return Ok();
 }
 
 Identities::Tables Identities::Copy() const {
-  const std::shared_lock lock(mutex_);
+  const ReaderLock lock(mutex_);
   return tables_;
 }
 
@@ -167,7 +166,7 @@ Result<std::vector<std::string>> Identities::Restore(std::unique_ptr<KeptUsers> 
     tables.accounts.emplace(std::move(id), std::move(account));
   }
   for (KeyRecord& key : users.keys) PENSTOCK_TRY(RestoreKey(tables, std::move(key), notices));
-  const std::unique_lock lock(mutex_);
+  const WriterLock lock(mutex_);
   std::swap(tables_, tables);
   return notices;
 }
@@ -211,7 +210,7 @@ Result<void> Identities::Change(std::string_view access_key_id, const AccessKeyC
     changed->name_space = *change.name_space;
   }
   if (changed->kept) PENSTOCK_TRY(kept_->Put({.keys = {RecordOf(*changed)}}));
-  const std::unique_lock lock(mutex_);
+  const WriterLock lock(mutex_);
   tables_.keys.insert_or_assign(std::string(access_key_id), std::move(changed));
   return Ok();
 }
@@ -221,7 +220,7 @@ Result<void> Identities::Remove(std::string_view access_key_id) {
   if (!FindEntry(access_key_id)) return NoSuchKey(access_key_id);
   // One that was given at the start may be kept from earlier as well.
   if (kept_) PENSTOCK_TRY(kept_->Remove({std::string(access_key_id)}, {}));
-  const std::unique_lock lock(mutex_);
+  const WriterLock lock(mutex_);
   tables_.keys.erase(tables_.keys.find(access_key_id));
   return Ok();
 }
@@ -246,14 +245,14 @@ Result<void> Identities::RemoveNamespace(const Universe& universe) {
   for (const auto& [id, entry] : tables.keys) made.erase(entry->identity.account_id);  // lives in another namespace too
   for (const std::string& id : made) tables.accounts.erase(id);
   {
-    const std::unique_lock lock(mutex_);
+    const WriterLock lock(mutex_);
     std::swap(tables_, tables);
   }
   return kept_ ? kept_->Remove(ids, {made.begin(), made.end()}) : Ok();
 }
 
 UsersDocument Identities::List() const {
-  const std::shared_lock lock(mutex_);
+  const ReaderLock lock(mutex_);
   UsersDocument users;
   for (const auto& [id, account] : tables_.accounts) users.accounts.push_back(account);
   for (const auto& [id, entry] : tables_.keys) {
@@ -269,7 +268,7 @@ UsersDocument Identities::List() const {
 }
 
 std::optional<api::Identity> Identities::OwnerOf(std::string_view name_space) const {
-  const std::shared_lock lock(mutex_);
+  const ReaderLock lock(mutex_);
   for (const auto& [id, entry] : tables_.keys) {
     if (entry->name_space == name_space) return entry->identity;
   }
@@ -277,7 +276,7 @@ std::optional<api::Identity> Identities::OwnerOf(std::string_view name_space) co
 }
 
 std::shared_ptr<const Identities::Entry> Identities::FindEntry(std::string_view access_key_id) const {
-  const std::shared_lock lock(mutex_);
+  const ReaderLock lock(mutex_);
   const auto found = tables_.keys.find(access_key_id);
   return found == tables_.keys.end() ? nullptr : found->second;
 }
@@ -295,7 +294,7 @@ std::shared_ptr<const Identities::Entry> Identities::Settle(std::shared_ptr<cons
   if (!universe.ok()) return nullptr;
   auto settled = std::make_shared<Entry>(*restored);
   settled->universe = std::move(universe).value();
-  const std::unique_lock lock(mutex_);
+  const WriterLock lock(mutex_);
   const auto found = tables_.keys.find(restored->access_key_id);
   if (found == tables_.keys.end()) return nullptr;
   if (found->second == restored) found->second = std::move(settled);
@@ -308,7 +307,7 @@ std::shared_ptr<api::Namespace> Identities::NamespaceOf(const auth::User* user) 
 }
 
 std::optional<api::Owner> Identities::FindOwner(std::string_view canonical_id) const {
-  const std::shared_lock lock(mutex_);
+  const ReaderLock lock(mutex_);
   for (const auto& [id, account] : tables_.accounts) {
     if (account.id == canonical_id) return account;
   }

@@ -6,7 +6,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <shared_mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +15,7 @@
 #include "emulator/server/universe.h"
 #include "emulator/server/users_document.h"
 #include "penstock/base/mutex.h"
+#include "penstock/base/shared_mutex.h"
 #include "penstock/emulator.h"
 
 namespace penstock::emulator::server {
@@ -94,8 +94,8 @@ class Identities final : public auth::Directory, public api::OwnerDirectory {
   api::Identity default_identity_;
   Mutex change_mutex_;  // one change at a time
   std::unique_ptr<KeptUsers> kept_ PENSTOCK_GUARDED_BY(change_mutex_);  // null: nothing outlives the process
-  mutable std::shared_mutex mutex_;
-  mutable Tables tables_;  // guarded by mutex_; asking for a restored key opens its universe
+  mutable SharedMutex mutex_;
+  mutable Tables tables_ PENSTOCK_GUARDED_BY(mutex_);  // mutable: FindUser adds the namespace of a restored key
 };
 
 }  // namespace penstock::emulator::server

@@ -17,6 +17,7 @@
 #include <nlohmann/json.hpp>
 
 #include "emulator/server/command_line.h"
+#include "emulator/server/diagnostic_log.h"
 #include "emulator/server/fsck_command.h"
 #include "penstock/emulator.h"
 
@@ -81,6 +82,7 @@ int Main(int argc, char** argv) {
   signal(SIGPIPE, SIG_IGN);  // a peer that went away is an error of one write
   RaiseDescriptorLimit();
 
+  if (const auto opened = StartDiagnosticLog(command->diagnostic_log); !opened.ok()) return Fail(kUsageFailure, opened.error().message);
   auto emulator = Emulator::Start(std::move(command->options));
   if (!emulator.ok()) return Fail(kEnvironmentFailure, emulator.error().message);
   for (std::string& notice : (*emulator)->notices()) Say(std::move(notice));

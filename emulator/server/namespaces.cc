@@ -28,7 +28,8 @@ std::string NamesOf(const std::map<std::string, std::shared_ptr<Universe>, std::
 
 Result<std::unique_ptr<Namespaces>> Namespaces::Open(NamespacesOptions options) {
   std::unique_ptr<Namespaces> spaces(new Namespaces(std::move(options)));
-  PENSTOCK_ASSIGN(spaces->default_, spaces->OpenOne(kDefaultNamespace));
+  PENSTOCK_ASSIGN(spaces->default_, spaces->MakeOne(kDefaultNamespace));
+  PENSTOCK_TRY(spaces->default_->Enter());
   if (!spaces->options_.directory.empty()) PENSTOCK_TRY(spaces->FindExisting());
   return spaces;
 }
@@ -68,17 +69,18 @@ Result<void> Namespaces::FindExisting() {
   return Ok();
 }
 
-Result<std::shared_ptr<Universe>> Namespaces::OpenOne(std::string_view name) const {
+Result<std::shared_ptr<Universe>> Namespaces::MakeOne(std::string_view name) const {
   instruments::InstrumentOptions instruments = options_.instruments;
   if (instruments.scenario && name != kDefaultNamespace) faults::DropConnectionRules(*instruments.scenario);  // they never happen there
-  PENSTOCK_ASSIGN(std::unique_ptr<Universe> universe, Universe::Open({.name = std::string(name),
-                                                                      .directory = DirectoryOf(name),
-                                                                      .durability = options_.durability,
-                                                                      .clock = options_.clock,
-                                                                      .owners = options_.owners,
-                                                                      .leases = leases_,
-                                                                      .instruments = std::move(instruments)}));
-  return std::shared_ptr<Universe>(std::move(universe));
+  return Universe::Make({.name = std::string(name),
+                         .directory = DirectoryOf(name),
+                         .durability = options_.durability,
+                         .clock = options_.clock,
+                         .owners = options_.owners,
+                         .leases = leases_,
+                         .remover = remover_,
+                         .open_stores = name == kDefaultNamespace ? nullptr : open_stores_,
+                         .instruments = std::move(instruments)});
 }
 
 std::vector<std::string> Namespaces::Names() const {
@@ -103,7 +105,7 @@ Result<std::shared_ptr<Universe>> Namespaces::Find(std::string_view name) {
                                                  (others_.empty() ? "is" : "are") + " " + NamesOf(others_));
   }
   if (!found->second) {
-    PENSTOCK_ASSIGN(found->second, OpenOne(name));
+    PENSTOCK_ASSIGN(found->second, MakeOne(name));  // opens nothing
   }
   return found->second;
 }
@@ -112,14 +114,25 @@ Result<std::shared_ptr<Universe>> Namespaces::Create(std::string_view name) {
   if (const std::string problem = NamespaceNameProblem(name); !problem.empty()) {
     return Error::Make(ErrorKind::kInvalidArgument, problem);
   }
-  const MutexLock lock(mutex_);
-  if (name == kDefaultNamespace || others_.contains(name)) {
-    return Error::Make(ErrorKind::kAlreadyExists,
-                       "namespace '" + std::string(name) + "' exists already; reset it, or choose another name");
+  PENSTOCK_ASSIGN(std::shared_ptr<Universe> universe, MakeOne(name));
+  {
+    const MutexLock lock(mutex_);
+    if (name == kDefaultNamespace || !others_.emplace(name, universe).second) {
+      return Error::Make(ErrorKind::kAlreadyExists,
+                         "namespace '" + std::string(name) + "' exists already; reset it, or choose another name");
+    }
   }
-  PENSTOCK_ASSIGN(std::shared_ptr<Universe> universe, OpenOne(name));
-  others_.emplace(name, universe);
-  return universe;
+  // The store is opened without the lock. Those who find the universe meanwhile wait for it in Enter.
+  const auto entered = universe->Enter();
+  if (entered.ok()) return universe;
+  Forget(universe);
+  return entered.error();
+}
+
+void Namespaces::Forget(const std::shared_ptr<Universe>& universe) {
+  const MutexLock lock(mutex_);
+  const auto found = others_.find(universe->name());
+  if (found != others_.end() && found->second == universe) others_.erase(found);  // the caller holds it: nothing is destroyed here
 }
 
 Result<std::shared_ptr<Universe>> Namespaces::FindOrCreate(std::string_view name) {
@@ -136,11 +149,8 @@ Result<void> Namespaces::Delete(std::string_view name) {
     return Error::Make(ErrorKind::kInvalidArgument, "the default namespace stays; reset it to empty it");
   }
   PENSTOCK_ASSIGN(const std::shared_ptr<Universe> universe, Find(name));
-  const MutexLock lock(mutex_);
-  const auto found = others_.find(name);
-  if (found == others_.end() || found->second != universe) return Ok();  // somebody else deleted it
   PENSTOCK_TRY(universe->Discard());
-  others_.erase(found);
+  Forget(universe);
   return Ok();
 }
 

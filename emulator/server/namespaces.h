@@ -27,12 +27,15 @@ struct NamespacesOptions {
   const Clock* clock = nullptr;                 // the machine's, never null
   const api::OwnerDirectory* owners = nullptr;  // outlives this
   instruments::InstrumentOptions instruments;   // of each of them
+  // How many namespaces of a data directory, beside the default one, are open at a time; 0: OpenStores::UsualMost().
+  std::size_t most_open = 0;
 };
 
 // Thread safety: safe from any thread. Requests ask a Universe, not this.
 class Namespaces {
  public:
-  // Opens the default namespace alone; others that the directory holds are opened when somebody asks for them.
+  // Opens the default namespace alone. Others of the data directory are opened by Universe::Enter, and idle ones are closed
+  // where more than `most_open` are open.
   static Result<std::unique_ptr<Namespaces>> Open(NamespacesOptions options);
 
   std::shared_ptr<Universe> Default() const { return default_; }
@@ -40,9 +43,9 @@ class Namespaces {
   std::vector<std::string> Names() const;
   // Opens nothing.
   bool Has(std::string_view name) const;
-  // kNotFound, naming what there is.
+  // Opens nothing. kNotFound, naming what there is.
   Result<std::shared_ptr<Universe>> Find(std::string_view name);
-  // kAlreadyExists; kInvalidArgument for a bad name.
+  // kAlreadyExists, also while another caller creates it; kInvalidArgument for a bad name. Store::Open's errors.
   Result<std::shared_ptr<Universe>> Create(std::string_view name);
   Result<std::shared_ptr<Universe>> FindOrCreate(std::string_view name);
   // At once for whoever comes; requests in it end as they began, and its buckets go once the last has left. kNotFound; kInvalidArgument for the default one.
@@ -54,15 +57,20 @@ class Namespaces {
 
  private:
   explicit Namespaces(NamespacesOptions options) : options_(std::move(options)) {}
+  // A universe that is not in the map. Opens nothing.
   std::string DirectoryOf(std::string_view name) const;
   Result<void> FindExisting();
-  Result<std::shared_ptr<Universe>> OpenOne(std::string_view name) const;
+  Result<std::shared_ptr<Universe>> MakeOne(std::string_view name) const;
+  void Forget(const std::shared_ptr<Universe>& universe);
 
   const NamespacesOptions options_;
   const std::shared_ptr<DirectoryLeases> leases_ = DirectoryLeases::Create();
+  const std::shared_ptr<StoreRemover> remover_ = std::make_shared<StoreRemover>();
+  const std::shared_ptr<OpenStores> open_stores_ =
+      std::make_shared<OpenStores>(options_.most_open > 0 ? options_.most_open : OpenStores::UsualMost());
   std::shared_ptr<Universe> default_;  // fixed once open
-  mutable Mutex mutex_;
-  // Null: on disk, not opened yet.
+  mutable Mutex mutex_;                // requests need it: nothing is opened or destroyed under it
+  // Null: on disk, not asked for yet.
   std::map<std::string, std::shared_ptr<Universe>, std::less<>> others_ PENSTOCK_GUARDED_BY(mutex_);
 };
 

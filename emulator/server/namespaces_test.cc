@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <future>
+#include <thread>
 
 #include "emulator/server/server_fixture.h"
 
@@ -74,6 +77,83 @@ TEST_P(NamespacesTest, ResetAllEmptiesEveryOne) {
   ASSERT_TRUE(spaces->ResetAll().ok());
   EXPECT_FALSE(HasBucket(*spaces->Default(), "bucket"));
   EXPECT_FALSE(HasBucket(**spaces->Find("one"), "bucket"));
+}
+
+// A clock that holds the first caller after Arm until Open.
+class GateClock final : public Clock {
+ public:
+  WallTime Now() const override {
+    if (armed_.exchange(false)) {
+      reached_.set_value();
+      open_.wait();
+    }
+    return SystemClock().Now();
+  }
+  MonotonicTime Monotonic() const override { return SystemClock().Monotonic(); }
+  void Arm() { armed_ = true; }
+  void AwaitCaller() { reached_.get_future().wait(); }
+  void Open() { opener_.set_value(); }
+
+ private:
+  mutable std::atomic<bool> armed_{false};
+  mutable std::promise<void> reached_;
+  std::promise<void> opener_;
+  const std::shared_future<void> open_ = opener_.get_future().share();
+};
+
+// Every request looks its namespace up.
+TEST_P(NamespacesTest, WhileOneIsOpenedTheOthersAreFound) {
+  GateClock clock;
+  const auto spaces = Namespaces::Open({.directory = directory_,
+                                        .clock = &clock,
+                                        .instruments = {.scenario = faults::Scenario{}}}).value();
+  ASSERT_TRUE(spaces->Create("one").ok());
+  clock.Arm();
+  auto created = std::async(std::launch::async, [&] { return spaces->Create("two").ok(); });
+  clock.AwaitCaller();
+  auto found = std::async(std::launch::async, [&] { return spaces->Find("one").ok() && spaces->Has("one"); });
+  EXPECT_EQ(found.wait_for(std::chrono::seconds(10)), std::future_status::ready);
+  clock.Open();
+  EXPECT_TRUE(created.get());
+  EXPECT_TRUE(found.get());
+}
+
+TEST_P(NamespacesTest, OfSeveralCreatorsOneWins) {
+  const auto spaces = OpenIn(directory_);
+  std::atomic<int> made{0};
+  std::atomic<int> refused{0};
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 8; ++i) {
+      threads.emplace_back([&] {
+        const auto created = spaces->Create("one");
+        if (created.ok()) ++made;
+        if (!created.ok() && created.error().kind == ErrorKind::kAlreadyExists) ++refused;
+        const auto found = spaces->FindOrCreate("two");
+        ASSERT_TRUE(found.ok());
+        EXPECT_TRUE((*found)->Current()->store->ListBuckets().ok());
+      });
+    }
+  }
+  EXPECT_EQ(made, 1);
+  EXPECT_EQ(refused, 7);
+}
+
+int OpenDescriptors() {
+  const std::filesystem::directory_iterator entries("/proc/self/fd");
+  return static_cast<int>(std::distance(begin(entries), end(entries)));
+}
+
+TEST(NamespacesOnDiskTest, IdleOnesHoldNoDescriptors) {
+  const TemporaryFolder folder;
+  constexpr int kSpaces = 40;
+  constexpr int kOpen = 4;
+  const auto spaces = Namespaces::Open({.directory = folder.path(), .clock = &SystemClock(), .most_open = kOpen}).value();
+  const int before = OpenDescriptors();
+  for (int i = 0; i < kSpaces; ++i) MakeBucket(**spaces->Create("n" + std::to_string(i)), "bucket");
+  EXPECT_LE(OpenDescriptors(), before + 16 * kOpen);
+  for (int i = 0; i < kSpaces; ++i) EXPECT_TRUE(HasBucket(**spaces->Find("n" + std::to_string(i)), "bucket")) << i;
+  EXPECT_LE(OpenDescriptors(), before + 16 * kOpen);
 }
 
 TEST(NamespacesOnDiskTest, SurviveARestart) {

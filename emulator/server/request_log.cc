@@ -10,12 +10,15 @@
 #include <nlohmann/json.hpp>
 
 #include "base/dates.h"
+#include "base/diagnostics.h"
 #include "base/log.h"
 #include "emulator/api/sdk_attempt.h"
 #include "emulator/instruments/target_secrets.h"
 
 namespace penstock::emulator::server {
 namespace {
+
+constinit DiagnosticEvent line_lost("server.request_log_line_lost");
 
 // Header values a client chose freely: cut to a sane length, secrets redacted.
 std::string FreeText(std::optional<std::string_view> value) {
@@ -87,8 +90,11 @@ RequestLog::~RequestLog() { ::close(descriptor_); }
 void RequestLog::Write(const api::Exchange& exchange, WallTime finished) {
   const std::string line = LogLine(exchange, finished);
   // One write of an O_APPEND file per line: the kernel keeps lines whole, also between processes.
-  while (::write(descriptor_, line.data(), line.size()) < 0 && errno == EINTR) {
-  }
+  ssize_t written = 0;
+  do {
+    written = ::write(descriptor_, line.data(), line.size());
+  } while (written < 0 && errno == EINTR);
+  if (written < 0) line_lost.ReportSystemError("write the request log", errno);
 }
 
 }  // namespace penstock::emulator::server

@@ -2,27 +2,29 @@
 
 #include <utility>
 
+#include "base/diagnostics.h"
+
 namespace penstock::emulator::server {
 namespace {
 
-// Resets that may wait for the dismantler; beyond that the caller of Reset does the work itself.
-constexpr std::size_t kRetiredLimit = 64;
+// Stores that wait to be removed. Beyond it the caller of Reset removes them itself.
+constexpr std::size_t kMostRetired = 64;
+
+constinit DiagnosticEvent open_failed("server.namespace_not_opened");
+
+MonotonicTime Now() { return std::chrono::steady_clock::now(); }
 
 }  // namespace
 
 // One store and, in directory mode, the folder it lives in.
-struct Universe::Generation {
+struct Universe::Generation final : StoreRemover::Item {
   std::shared_ptr<DirectoryLeases::Lease> lease;  // goes after the store; null in memory mode
   std::shared_ptr<const Clock> clock;  // what space and store point to
   api::Namespace space;
   std::string path;      // empty: in memory
   bool retired = false;  // set before the last reference goes
 
-  void StopJournal() {
-    if (journal::Journal* const journal = space.instruments->journal()) journal->Stop();
-  }
-
-  ~Generation() {
+  ~Generation() override {
     space.store.reset();
     if (retired && !path.empty()) DataDirectory::Remove(path);
   }
@@ -31,65 +33,132 @@ struct Universe::Generation {
 Universe::Universe(UniverseOptions options)
     : options_(std::move(options)), clock_(std::make_shared<NamespaceClock>(*options_.clock)) {}
 
-Result<std::unique_ptr<Universe>> Universe::Open(UniverseOptions options) {
-  std::unique_ptr<Universe> universe(new Universe(std::move(options)));
-  std::string path;
-  bool anew = false;  // in the folder of one that was deleted
-  if (!universe->options_.directory.empty()) {
-    if (!universe->options_.leases) universe->options_.leases = DirectoryLeases::Create();
-    PENSTOCK_ASSIGN(universe->lease_, universe->options_.leases->Take(universe->options_.directory));
-    const DataDirectory& data = universe->lease_->directory();
-    anew = data.is_deleted();
-    path = anew ? data.NextPath() : data.CurrentPath();
-  }
-  PENSTOCK_ASSIGN(auto generation, universe->OpenGeneration(path));
-  if (anew) universe->lease_->directory().AdoptNext();
-  if (universe->lease_ && universe->lease_->is_first()) universe->lease_->directory().RemoveOthers();
-  {
-    const MutexLock lock(universe->mutex_);
-    universe->current_ = std::move(generation);
-  }
+Result<std::shared_ptr<Universe>> Universe::Make(UniverseOptions options) {
+  std::shared_ptr<Universe> universe(new Universe(std::move(options)));
+  UniverseOptions& made = universe->options_;
+  if (!made.leases) made.leases = DirectoryLeases::Create();
+  if (!made.remover) made.remover = std::make_shared<StoreRemover>();
+  if (made.directory.empty()) made.open_stores = nullptr;  // what is in memory must stay there
+  PENSTOCK_ASSIGN(auto instruments, instruments::Instruments::Open(made.instruments, *universe->clock_));
+  const MutexLock lock(universe->mutex_);
+  universe->instruments_ = std::move(instruments);
+  return universe;
+}
+
+Result<std::shared_ptr<Universe>> Universe::Open(UniverseOptions options) {
+  PENSTOCK_ASSIGN(std::shared_ptr<Universe> universe, Make(std::move(options)));
+  const MutexLock one_at_a_time(universe->change_mutex_);
+  PENSTOCK_TRY(universe->OpenCurrent());
   return universe;
 }
 
 Universe::~Universe() {
-  {
-    const MutexLock lock(mutex_);
-    stopping_ = true;
-  }
-  retired_or_stopping_.NotifyAll();
-  if (dismantler_.joinable()) dismantler_.join();
+  // The generation goes last: with its lease the remover gives up the folder, not this thread.
+  const MutexLock one_at_a_time(change_mutex_);
+  lease_.reset();
 }
 
-Result<std::shared_ptr<Universe::Generation>> Universe::OpenGeneration(const std::string& path) const {
-  auto generation = std::make_shared<Generation>();
+std::shared_ptr<Universe::Generation> Universe::MakeGeneration(const std::string& path) {
+  const auto destroy = [remover = std::weak_ptr<StoreRemover>(options_.remover)](Generation* generation) {
+    std::unique_ptr<Generation> owned(generation);
+    if (!owned->retired) return;
+    if (const std::shared_ptr<StoreRemover> there = remover.lock()) there->Add(std::move(owned));
+  };
+  std::shared_ptr<Generation> generation(new Generation, destroy);
   generation->lease = lease_;
   generation->clock = clock_;
-  PENSTOCK_ASSIGN(generation->space.store, store::Store::Open({.directory = path,
-                                                               .durability = options_.durability,
-                                                               .clock = clock_.get()}));
-  PENSTOCK_ASSIGN(generation->space.instruments, instruments::Instruments::Open(options_.instruments, *clock_));
-  generation->space.name = options_.name;
-  generation->space.clock = clock_.get();
-  generation->space.owners = options_.owners;
   generation->path = path;
   return generation;
 }
 
-std::shared_ptr<api::Namespace> Universe::Current() const {
+Result<std::shared_ptr<Universe::Generation>> Universe::OpenGeneration(const std::string& path,
+                                                                       std::shared_ptr<instruments::Instruments> instruments) {
+  std::shared_ptr<Generation> generation = MakeGeneration(path);
+  PENSTOCK_ASSIGN(generation->space.store, store::Store::Open({.directory = path,
+                                                               .durability = options_.durability,
+                                                               .clock = clock_.get()}));
+  generation->space.instruments = std::move(instruments);
+  generation->space.name = options_.name;
+  generation->space.clock = clock_.get();
+  generation->space.owners = options_.owners;
+  return generation;
+}
+
+Result<void> Universe::TakeLease() {
+  if (options_.directory.empty() || lease_) return Ok();
+  PENSTOCK_ASSIGN(lease_, options_.leases->Take(options_.directory));
+  return Ok();
+}
+
+Result<void> Universe::OpenCurrent() {
+  if (is_open()) return Ok();
+  if (options_.open_stores) options_.open_stores->MakeRoom();
+  const bool had_lease = lease_ != nullptr;
+  PENSTOCK_TRY(TakeLease());
+  DataDirectory* const data = lease_ ? &lease_->directory() : nullptr;
+  const bool anew = data != nullptr && data->is_deleted();  // in the folder of one that was deleted
+  std::string path;
+  if (data != nullptr) path = anew ? data->NextPath() : data->CurrentPath();
+  auto opened = OpenGeneration(path, CurrentInstruments());
+  if (!opened.ok()) {
+    if (!had_lease) lease_.reset();
+    return std::move(opened).error();
+  }
+  if (anew) data->AdoptNext();
+  if (data != nullptr && lease_->is_first()) data->RemoveOthers();
+  {
+    const MutexLock lock(mutex_);
+    current_ = std::move(opened).value();
+  }
+  if (options_.open_stores) options_.open_stores->Add(weak_from_this());
+  return Ok();
+}
+
+bool Universe::is_open() const {
   const MutexLock lock(mutex_);
-  // Shares ownership of the generation, so that the folder goes only after the last request.
-  return {current_, &current_->space};
+  return current_ != nullptr;
+}
+
+Result<std::shared_ptr<api::Namespace>> Universe::Enter() {
+  if (options_.open_stores) last_used_.store(Now(), std::memory_order_relaxed);
+  for (;;) {
+    {
+      const MutexLock lock(mutex_);
+      // Shares ownership of the generation, so that the folder goes only after the last request.
+      if (current_) return std::shared_ptr<api::Namespace>(current_, &current_->space);
+    }
+    const MutexLock one_at_a_time(change_mutex_);
+    PENSTOCK_TRY(OpenCurrent());
+  }
+}
+
+std::shared_ptr<api::Namespace> Universe::Current() {
+  auto entered = Enter();
+  if (entered.ok()) return std::move(entered).value();
+  open_failed.Report(entered.error());
+  return nullptr;
+}
+
+std::shared_ptr<instruments::Instruments> Universe::CurrentInstruments() const {
+  const MutexLock lock(mutex_);
+  return instruments_;
 }
 
 Result<void> Universe::Reset() {
-  const MutexLock one_at_a_time(reset_mutex_);
+  const MutexLock one_at_a_time(change_mutex_);
   if (discarded_) return Error::Make(ErrorKind::kNotFound, "namespace '" + options_.name + "' was deleted; list the namespaces");
+  PENSTOCK_ASSIGN(auto instruments, instruments::Instruments::Open(options_.instruments, *clock_));
+  const bool was_open = is_open();
+  if (!was_open && options_.open_stores) options_.open_stores->MakeRoom();
+  PENSTOCK_TRY(TakeLease());
   const std::string path = lease_ ? lease_->directory().NextPath() : std::string();
   if (lease_) DataDirectory::Remove(path);
-  auto opened = OpenGeneration(path);
+  std::shared_ptr<Generation> closed;  // the files of a store that is not open
+  if (lease_ && !was_open) closed = MakeGeneration(lease_->directory().CurrentPath());
+  auto opened = OpenGeneration(path, instruments);
   if (!opened.ok()) {
     if (lease_) DataDirectory::Remove(path);
+    if (!was_open) lease_.reset();
     return std::move(opened).error();
   }
   if (lease_) lease_->directory().AdoptNext();
@@ -97,21 +166,22 @@ Result<void> Universe::Reset() {
   {
     const MutexLock lock(mutex_);
     std::swap(old, current_);
+    std::swap(instruments, instruments_);
+    if (old == nullptr) old = std::move(closed);
     old->retired = true;
   }
-  old->StopJournal();  // whoever waits for it goes on to the new one
-  {
-    const MutexLock lock(mutex_);
-    if (retired_.size() < kRetiredLimit) retired_.push_back(std::move(old));
-  }
+  if (!was_open && options_.open_stores) options_.open_stores->Add(weak_from_this());
+  if (journal::Journal* const journal = instruments->journal()) journal->Stop();  // those who wait go on to the new one
   clock_->Restore();
-  if (!dismantler_.joinable()) dismantler_ = std::jthread([this] { DismantleRetired(); });
-  retired_or_stopping_.NotifyAll();
+  old.reset();
+  options_.remover->Help(kMostRetired);
   return Ok();
 }
 
 Result<void> Universe::Discard() {
-  const MutexLock one_at_a_time(reset_mutex_);
+  const MutexLock one_at_a_time(change_mutex_);
+  if (discarded_) return Ok();
+  PENSTOCK_TRY(OpenCurrent());
   if (lease_) PENSTOCK_TRY(lease_->directory().MarkDeleted());
   discarded_ = true;
   {
@@ -123,26 +193,30 @@ Result<void> Universe::Discard() {
 }
 
 void Universe::StopJournal() {
-  std::shared_ptr<Generation> current;
-  {
-    const MutexLock lock(mutex_);
-    current = current_;
-  }
-  current->StopJournal();
+  if (journal::Journal* const journal = CurrentInstruments()->journal()) journal->Stop();
 }
 
-void Universe::DismantleRetired() {
-  for (;;) {
-    std::shared_ptr<Generation> doomed;
-    {
-      const MutexLock lock(mutex_);
-      while (retired_.empty() && !stopping_) retired_or_stopping_.WaitIdle(mutex_);
-      if (retired_.empty()) return;
-      doomed = std::move(retired_.front());
-      retired_.pop_front();
-    }
-    doomed.reset();  // outside the lock: taking a large store apart takes a while
+bool Universe::CloseIfIdle() {
+  if (!change_mutex_.TryLock()) return false;
+  const bool closed = Close();
+  change_mutex_.Unlock();
+  return closed;
+}
+
+// The store is closed before the lock is released: whoever opens it again waits for that.
+bool Universe::Close() {
+  if (options_.open_stores == nullptr || discarded_) return false;
+  std::shared_ptr<Generation> idle;
+  {
+    const MutexLock lock(mutex_);
+    // All others were made under this lock: there are none, and none can be made.
+    if (current_ == nullptr || current_.use_count() > 1 || !instruments_->faults().idle()) return false;
+    idle.swap(current_);
   }
+  idle.reset();
+  lease_.reset();
+  options_.open_stores->Remove(weak_from_this());
+  return true;
 }
 
 }  // namespace penstock::emulator::server

@@ -2,15 +2,16 @@
 #ifndef PENSTOCK_EMULATOR_SERVER_UNIVERSE_H_
 #define PENSTOCK_EMULATOR_SERVER_UNIVERSE_H_
 
-#include <deque>
+#include <atomic>
 #include <memory>
 #include <string>
-#include <thread>
 
 #include "emulator/api/exchange.h"
 #include "emulator/instruments/instruments.h"
 #include "emulator/server/directory_leases.h"
 #include "emulator/server/namespace_clock.h"
+#include "emulator/server/open_stores.h"
+#include "emulator/server/store_remover.h"
 #include "penstock/base/mutex.h"
 #include "penstock/base/result.h"
 
@@ -22,24 +23,32 @@ struct UniverseOptions {
   store::Durability durability = store::Durability::kRelaxed;
   const Clock* clock = nullptr;                 // the machine's, never null
   const api::OwnerDirectory* owners = nullptr;  // outlives every request
-  std::shared_ptr<DirectoryLeases> leases;      // null: nobody shares the directory
-  instruments::InstrumentOptions instruments;   // that it begins with, after a reset too
+  std::shared_ptr<DirectoryLeases> leases = {};  // null: nobody shares the directory
+  std::shared_ptr<StoreRemover> remover = {};    // null: one of its own
+  std::shared_ptr<OpenStores> open_stores = {};  // null: the store stays open
+  instruments::InstrumentOptions instruments = {};  // that it begins with, after a reset too
 };
 
 // Thread safety: safe from any thread.
-class Universe {
+class Universe final : public OpenStores::Member, public std::enable_shared_from_this<Universe> {
  public:
-  // Store::Open's errors, and DataDirectory's.
-  static Result<std::unique_ptr<Universe>> Open(UniverseOptions options);
-  ~Universe();
+  // Its store is closed: Enter opens it. CheckScenario's errors.
+  static Result<std::shared_ptr<Universe>> Make(UniverseOptions options);
+  // Make, and its store is open. Store::Open's errors, and DataDirectory's.
+  static Result<std::shared_ptr<Universe>> Open(UniverseOptions options);
+  ~Universe() override;
   Universe(const Universe&) = delete;
   Universe& operator=(const Universe&) = delete;
 
-  // A request keeps the namespace it began with, also across a reset.
-  std::shared_ptr<api::Namespace> Current() const;
-  // Puts an empty store in place of the current one and gives the clock the machine's time back. O(1): the old store is
-  // taken apart on another thread once the last request left it. On an error everything stays as it was. kNotFound once
-  // discarded.
+  // A request keeps the namespace it began with, also across a reset. Opens the store where it is closed: Open's errors.
+  Result<std::shared_ptr<api::Namespace>> Enter();
+  // Enter. Null where that fails, which the diagnostic log reports.
+  std::shared_ptr<api::Namespace> Current();
+  // Faults, limits and journal as they stand. Opens nothing; a reset replaces them.
+  std::shared_ptr<instruments::Instruments> CurrentInstruments() const;
+
+  // Puts an empty store in place of the current one and gives the clock the machine's time back. The remover destroys the old
+  // store once the last request has left it. On an error everything stays as it was. kNotFound once discarded.
   Result<void> Reset();
   // Marks the directory as deleted. Its files stay for the requests that are in it or still come with this universe in hand,
   // and go with the last of them and this universe. A new universe of that directory begins in a store of its own.
@@ -48,6 +57,10 @@ class Universe {
   // Ends every wait for the current journal.
   void StopJournal();
 
+  // Closes the store of a data directory that no request uses and no fault keeps anything of.
+  bool CloseIfIdle() override;
+  MonotonicTime last_used() const override { return last_used_.load(std::memory_order_relaxed); }
+
   // What its stores and requests tell the time by.
   NamespaceClock& clock() { return *clock_; }
   const std::string& name() const { return options_.name; }
@@ -55,20 +68,26 @@ class Universe {
  private:
   struct Generation;
   explicit Universe(UniverseOptions options);
-  Result<std::shared_ptr<Generation>> OpenGeneration(const std::string& path) const;
-  void DismantleRetired();
+  // A new one that goes to the remover with its last reference, if it is retired by then.
+  std::shared_ptr<Generation> MakeGeneration(const std::string& path) PENSTOCK_REQUIRES(change_mutex_);
+  Result<std::shared_ptr<Generation>> OpenGeneration(const std::string& path, std::shared_ptr<instruments::Instruments> instruments)
+      PENSTOCK_REQUIRES(change_mutex_);
+  Result<void> TakeLease() PENSTOCK_REQUIRES(change_mutex_);
+  // Opens the current store where it is closed.
+  Result<void> OpenCurrent() PENSTOCK_REQUIRES(change_mutex_);
+  bool Close() PENSTOCK_REQUIRES(change_mutex_);
+  bool is_open() const;
 
-  UniverseOptions options_;  // fixed once open
+  UniverseOptions options_;  // fixed once made
   const std::shared_ptr<NamespaceClock> clock_;
-  std::shared_ptr<DirectoryLeases::Lease> lease_;  // null in memory mode; every generation has it too: its files need the folder
-  Mutex reset_mutex_;                              // one reset at a time
-  bool discarded_ PENSTOCK_GUARDED_BY(reset_mutex_) = false;
-  mutable Mutex mutex_;
-  std::shared_ptr<Generation> current_ PENSTOCK_GUARDED_BY(mutex_);
-  std::deque<std::shared_ptr<Generation>> retired_ PENSTOCK_GUARDED_BY(mutex_);
-  bool stopping_ PENSTOCK_GUARDED_BY(mutex_) = false;
-  CondVar retired_or_stopping_;
-  std::jthread dismantler_;  // started by the first reset
+  std::atomic<MonotonicTime> last_used_{MonotonicTime{}};
+  Mutex change_mutex_;  // one opening, closing or reset at a time; held while files are opened and closed
+  // Null in memory mode and while the store is closed. Every generation has it too: its files need the folder.
+  std::shared_ptr<DirectoryLeases::Lease> lease_ PENSTOCK_GUARDED_BY(change_mutex_);
+  bool discarded_ PENSTOCK_GUARDED_BY(change_mutex_) = false;
+  mutable Mutex mutex_;  // never held while anything is opened or destroyed
+  std::shared_ptr<instruments::Instruments> instruments_ PENSTOCK_GUARDED_BY(mutex_);
+  std::shared_ptr<Generation> current_ PENSTOCK_GUARDED_BY(mutex_);  // null: closed
 };
 
 }  // namespace penstock::emulator::server

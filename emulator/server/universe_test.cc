@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <future>
 #include <thread>
 
 #include "emulator/server/server_fixture.h"
@@ -113,6 +114,126 @@ TEST(UniverseTest, WhoIsInADiscardedOneWorksOnAndNobodyMeetsIt) {
   anew.reset();
   const auto again = Universe::Open({.directory = path, .clock = &SystemClock()});
   EXPECT_TRUE((*again)->Current()->store->FindBucket(BucketName("kept")).ok());
+}
+
+// Keeps a remover's thread busy until it is destroyed.
+struct Busy final : StoreRemover::Item {
+  Busy(std::promise<void>& begun, std::future<void> end) : begun_(begun), end_(std::move(end)) {}
+  ~Busy() override {
+    begun_.set_value();
+    end_.wait();
+  }
+
+ private:
+  std::promise<void>& begun_;
+  std::future<void> end_;
+};
+
+TEST(UniverseTest, WhoLeavesAResetStoreLastDoesNotWaitForItsRemoval) {
+  const TemporaryFolder folder;
+  std::promise<void> begun;
+  std::promise<void> end;
+  auto remover = std::make_shared<StoreRemover>();
+  const auto universe = Universe::Open({.directory = folder.path(), .clock = &SystemClock(), .remover = remover}).value();
+  remover->Add(std::make_unique<Busy>(begun, end.get_future()));
+  begun.get_future().wait();
+  auto request = universe->Current();
+  ASSERT_TRUE(universe->Reset().ok());
+  request.reset();
+  EXPECT_EQ(Generations(folder.path()), 2);
+  EXPECT_TRUE(universe->Current()->store->ListBuckets().ok());
+  end.set_value();
+}
+
+class ClosedUniverseTest : public testing::Test {
+ protected:
+  std::shared_ptr<Universe> Open(const std::string& name) {
+    auto opened = Universe::Open({.name = name,
+                                  .directory = folder_.path() + "/" + name,
+                                  .clock = &SystemClock(),
+                                  .leases = leases_,
+                                  .open_stores = open_stores_});
+    EXPECT_TRUE(opened.ok()) << opened.error().message;
+    return opened.value();
+  }
+  // The folder's lock is free: no descriptor of the store is open.
+  bool IsClosed(const std::string& name) const { return DataDirectory::Open(folder_.path() + "/" + name).ok(); }
+
+  const TemporaryFolder folder_;
+  const std::shared_ptr<DirectoryLeases> leases_ = DirectoryLeases::Create();
+  const std::shared_ptr<OpenStores> open_stores_ = std::make_shared<OpenStores>(1);
+};
+
+TEST_F(ClosedUniverseTest, AnIdleStoreIsClosedForAnotherAndComesBackWhole) {
+  const auto one = Open("one");
+  MakeBucket(*one->Current(), "bucket");
+  ASSERT_TRUE(PutObject(*one->Current(), "key").ok());
+  const auto instruments = one->CurrentInstruments();
+  const auto two = Open("two");
+  EXPECT_TRUE(IsClosed("one"));
+  EXPECT_FALSE(IsClosed("two"));
+  const auto again = one->Current();
+  EXPECT_TRUE(again->store->FindObject(BucketName("bucket"), ObjectKey("key"), std::nullopt).ok());
+  EXPECT_EQ(again->instruments, instruments);
+  EXPECT_TRUE(IsClosed("two"));
+}
+
+TEST_F(ClosedUniverseTest, AStoreThatARequestUsesStaysOpen) {
+  const auto one = Open("one");
+  auto request = one->Current();
+  const auto two = Open("two");
+  EXPECT_FALSE(IsClosed("one"));
+  EXPECT_EQ(one->Current(), request);
+  request.reset();
+  const auto three = Open("three");
+  EXPECT_TRUE(IsClosed("one"));
+}
+
+TEST_F(ClosedUniverseTest, AStoreWhoseFaultsKeepSomethingStaysOpen) {
+  const auto one = Open("one");
+  ASSERT_TRUE(one->CurrentInstruments()->faults().Start({}).ok());
+  const auto two = Open("two");
+  EXPECT_FALSE(IsClosed("one"));
+}
+
+TEST_F(ClosedUniverseTest, AResetOfAClosedOneEmptiesIt) {
+  const auto one = Open("one");
+  MakeBucket(*one->Current(), "bucket");
+  const auto two = Open("two");
+  ASSERT_TRUE(IsClosed("one"));
+  ASSERT_TRUE(one->Reset().ok());
+  EXPECT_FALSE(one->Current()->store->FindBucket(BucketName("bucket")).ok());
+}
+
+TEST_F(ClosedUniverseTest, AClosedOneThatIsDiscardedIsDeleted) {
+  auto one = Open("one");
+  MakeBucket(*one->Current(), "bucket");
+  const auto two = Open("two");
+  ASSERT_TRUE(one->Discard().ok());
+  one.reset();
+  EXPECT_FALSE(Open("one")->Current()->store->FindBucket(BucketName("bucket")).ok());
+}
+
+TEST_F(ClosedUniverseTest, RequestsAndClosingFromManyThreadsLoseNothing) {
+  const std::vector<std::shared_ptr<Universe>> universes{Open("one"), Open("two"), Open("three")};
+  for (const auto& universe : universes) MakeBucket(*universe->Current(), "bucket");
+  {
+    std::vector<std::jthread> threads;
+    for (int thread = 0; thread < 4; ++thread) {
+      threads.emplace_back([&, thread] {
+        for (int i = 0; i < 20; ++i) {
+          const auto space = universes[static_cast<std::size_t>(thread + i) % universes.size()]->Current();
+          ASSERT_NE(space, nullptr);
+          EXPECT_TRUE(PutObject(*space, std::to_string(thread) + "-" + std::to_string(i)).ok());
+        }
+      });
+    }
+  }
+  std::size_t objects = 0;
+  for (const auto& universe : universes) {
+    objects += universe->Current()->store->List(store::ListObjects{.bucket = BucketName("bucket")})->entries.size();
+  }
+  EXPECT_EQ(objects, 80u);
 }
 
 TEST(UniverseTest, NamesADirectoryItCannotUse) {

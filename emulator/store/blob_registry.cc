@@ -4,7 +4,14 @@
 #include <utility>
 #include <vector>
 
+#include "base/diagnostics.h"
+
 namespace penstock::emulator::store {
+namespace {
+
+constinit DiagnosticEvent file_left("store.blob_file_left");
+
+}  // namespace
 
 StoredBlob::~StoredBlob() { registry_->Gone(this); }
 
@@ -90,11 +97,18 @@ void BlobRegistry::Gone(const StoredBlob* blob) {
   RemoveFile(blob->id());
 }
 
-void BlobRegistry::RemoveFile(std::int64_t id) {
-  remover_.Remove(PathOf(id), [this, id] {
+// Called by destructors. A file that cannot be removed for want of memory stays until the next start sweeps it.
+void BlobRegistry::RemoveFile(std::int64_t id) noexcept {
+  try {
+    remover_.Remove(PathOf(id), [this, id] {
+      const MutexLock lock(mutex_);
+      entries_.erase(id);
+    });
+  } catch (...) {
+    file_left.Report(CurrentExceptionError());
     const MutexLock lock(mutex_);
     entries_.erase(id);
-  });
+  }
 }
 
 }  // namespace penstock::emulator::store

@@ -85,7 +85,7 @@ class BlobRegistry {
     bool removing = false;     // its file is being unlinked, outside the lock
   };
   void Gone(const StoredBlob* blob);
-  void RemoveFile(std::int64_t id);
+  void RemoveFile(std::int64_t id) noexcept;
 
   const std::string directory_;
   std::atomic<std::int64_t> next_id_;

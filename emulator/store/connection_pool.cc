@@ -1,5 +1,7 @@
 #include "emulator/store/connection_pool.h"
 
+#include "base/diagnostics.h"
+
 namespace penstock::emulator::store {
 
 Result<ConnectionPool::Lease> ConnectionPool::Take() {
@@ -17,7 +19,7 @@ Result<ConnectionPool::Lease> ConnectionPool::Take() {
     try {
       return opener_();
     } catch (...) {  // the place taken above is given back either way
-      return Error::Make(ErrorKind::kResourceExhausted, "out of memory");
+      return CurrentExceptionError();
     }
   }();
   if (!opened.ok()) {

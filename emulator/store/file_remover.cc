@@ -4,12 +4,17 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <utility>
+
+#include "base/diagnostics.h"
 
 #include "emulator/store/own_thread.h"
 
 namespace penstock::emulator::store {
 namespace {
+
+constinit DiagnosticEvent not_removed("store.blob_file_not_removed");  // the next start sweeps it
 
 // Whoever deletes a file answers a client next, and must not be pushed off the processor by the removal it has asked for:
 // that of 8 MiB takes half a millisecond. A process of real-time threads is left alone.
@@ -52,7 +57,7 @@ void FileRemover::Flush() {
 }
 
 void FileRemover::Unlink(const File& file) {
-  ::unlink(file.path.c_str());
+  if (::unlink(file.path.c_str()) != 0 && errno != ENOENT) not_removed.ReportSystemError(file.path, errno);
   file.removed();
 }
 

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/diagnostics.h"
 #include "base/signals_blocked.h"
 #include "emulator/store/schema.h"
 
@@ -9,6 +10,13 @@ namespace penstock::emulator::store {
 namespace {
 
 constexpr int kPassesBeside = 3;
+
+constinit DiagnosticEvent checkpoint_failed("store.checkpoint_failed");
+
+// The log keeps what was not moved, and the next commit asks again.
+void ReportFailure(const Result<void>& checkpoint) {
+  if (!checkpoint.ok()) checkpoint_failed.Report(checkpoint.error());
+}
 
 }  // namespace
 
@@ -30,8 +38,7 @@ Housekeeper::~Housekeeper() {
 
 void Housekeeper::Committed(Connection& connection, int log_pages) {
   if (log_pages < options_.checkpoint_pages) return;
-  // A failure (disk full) leaves the log as it is, and the next commit tries again.
-  if (log_pages >= options_.largest_log_pages) static_cast<void>(connection.Checkpoint().ok());
+  if (log_pages >= options_.largest_log_pages) ReportFailure(connection.Checkpoint());
   if (wanted_.exchange(true)) return;
   const MutexLock lock(mutex_);
   news_.NotifyOne();
@@ -53,17 +60,18 @@ void Housekeeper::Work() {
 void Housekeeper::Checkpoint() {
   if (own_ == nullptr) {
     auto opened = OpenCheckpointer(options_.database);
-    if (!opened.ok()) return;  // out of descriptors, say: the next commit asks again
+    if (!opened.ok()) return checkpoint_failed.Report(opened.error());
     own_ = std::move(opened).value();
   }
   // Beside the writers first: each pass leaves what was written during the one before, which is less every time. Then the
   // little that is left, between two commits, so that the log can begin anew.
   for (int pass = 0; pass < kPassesBeside; ++pass) {
-    static_cast<void>(own_->Checkpoint().ok());
+    ReportFailure(own_->Checkpoint());
     if (stopping_.load()) return;
   }
   const auto writer = writer_.Take();
-  if (writer.ok()) static_cast<void>((**writer).Checkpoint().ok());
+  if (!writer.ok()) return checkpoint_failed.Report(writer.error());
+  ReportFailure((**writer).Checkpoint());
 }
 
 }  // namespace penstock::emulator::store

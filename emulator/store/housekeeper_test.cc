@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "base/diagnostics.h"
 #include "emulator/store/store_testing.h"
 
 namespace penstock::emulator::store {
@@ -48,6 +49,13 @@ TEST_F(HousekeeperTest, MovesTheLogIntoTheDatabaseBesideTheCommits) {
   })) << "the log only grew, to " << log_pages_ << " pages";
   EXPECT_GE(before, 20);
   EXPECT_GT(std::filesystem::file_size(path_), 10u * 4096);
+}
+
+TEST_F(HousekeeperTest, AFailedCheckpointIsCounted) {
+  const std::uint64_t before = DiagnosticCounts()["store.checkpoint_failed"];
+  Housekeeper housekeeper({.database = directory_.path() + "/none/db", .checkpoint_pages = 1}, *writer_, [](const std::atomic<bool>&) {});
+  Commit(housekeeper);
+  EXPECT_TRUE(ComesTrue([&] { return DiagnosticCounts()["store.checkpoint_failed"] > before; }));
 }
 
 TEST_F(HousekeeperTest, ACommitDoesItWhenTheThreadCannotKeepUp) {

@@ -11,8 +11,12 @@
 #include <new>
 #include <string>
 
+#include "base/diagnostics.h"
+
 namespace penstock::emulator::store {
 namespace {
+
+constinit DiagnosticEvent not_gathered("store.log_write_not_gathered");  // it is written at once instead
 
 constexpr char kName[] = "penstock";
 constexpr int kFrameHeader = 24;
@@ -47,6 +51,7 @@ bool Gather(LogFile& log, const void* bytes, int size) noexcept {
     log.gathered->append(static_cast<const char*>(bytes), static_cast<std::size_t>(size));
     return true;
   } catch (...) {
+    not_gathered.Report(CurrentExceptionError());
     return false;
   }
 }

@@ -3,8 +3,12 @@
 #include <functional>
 #include <utility>
 
+#include "base/diagnostics.h"
+
 namespace penstock::emulator::store {
 namespace {
+
+constinit DiagnosticEvent not_cached("store.object_not_cached");  // later reads ask the database
 
 constexpr std::uint64_t kEntryOverhead = 512;  // record, list and index nodes, roughly
 
@@ -45,6 +49,7 @@ ObjectCache::Entries ObjectCache::MakeEntry(std::string_view bucket, const Objec
     fresh.push_back({std::string(bucket), object});
     return fresh;
   } catch (...) {
+    not_cached.Report(CurrentExceptionError());
     return {};
   }
 }
@@ -112,6 +117,7 @@ void ObjectCache::Insert(Shard& shard, const Name& name, Entries& fresh, Entries
   try {
     shard.index.emplace(Name{entry.bucket, entry.object->key.value, name.hash}, fresh.begin());
   } catch (...) {
+    not_cached.Report(CurrentExceptionError());
     return;  // the one step that can fail, and nothing depends on it yet
   }
   shard.bytes += entry.bytes;

@@ -6,9 +6,12 @@
 #include <thread>
 #include <utility>
 
+#include "base/diagnostics.h"
 #include "base/signals_blocked.h"
 
 namespace penstock::emulator::store {
+
+inline constinit DiagnosticEvent own_thread_not_started("store.thread_not_started");  // the caller does the work itself
 
 // `thread` runs `work` unless it was started before. False: no thread is to be had.
 template <class Work>
@@ -17,7 +20,8 @@ bool HasOwnThread(std::thread& thread, Work work) {
   const SignalsBlocked blocked;
   try {
     thread = std::thread(std::move(work));
-  } catch (const std::system_error&) {
+  } catch (const std::system_error& failed) {
+    own_thread_not_started.Report(failed.what());
     return false;
   }
   return true;

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/diagnostics.h"
 #include "emulator/store/blob_file.h"
 #include "emulator/store/blob_memory.h"
 #include "emulator/store/blob_references.h"
@@ -16,6 +17,8 @@ namespace penstock::emulator::store {
 namespace {
 
 constexpr int kReaders = 8;
+
+constinit DiagnosticEvent sweep_failed("store.sweep_failed");  // the next start sweeps again
 
 std::string DatabasePath(const std::string& directory) {
   return directory.empty() ? ":memory:" : directory + "/penstock.db";
@@ -42,12 +45,13 @@ Result<Descriptor> LockDirectory(const std::string& directory) {
 // On a connection of its own: the sweep of a large folder takes a while.
 void SweepOrphans(const std::string& directory, std::int64_t first_number, const std::atomic<bool>& stop) {
   auto connection = OpenReader(DatabasePath(directory));
-  if (!connection.ok()) return;  // the next start tries again
+  if (!connection.ok()) return sweep_failed.Report(connection.error());
   const auto is_known = [&](std::int64_t id) -> Result<bool> {
     Query query(**connection, "SELECT 1 FROM blobs WHERE id=? AND bytes IS NULL");
     return query.Bind(id).Step();
   };
-  static_cast<void>(SweepBlobDirectory(directory, {first_number, is_known, &stop}).ok());
+  const auto swept = SweepBlobDirectory(directory, {first_number, is_known, &stop});
+  if (!swept.ok()) sweep_failed.Report(swept.error());
 }
 
 }  // namespace

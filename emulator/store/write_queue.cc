@@ -3,6 +3,8 @@
 #include <thread>
 #include <utility>
 
+#include "base/diagnostics.h"
+
 namespace penstock::emulator::store {
 namespace {
 
@@ -14,20 +16,28 @@ void Abandon(Connection& connection) {
   if (connection.InTransaction()) static_cast<void>(Step(connection, "ROLLBACK").ok());
 }
 
-// Built where memory has run out: every text is short enough to need none.
-Error OutOfMemory() noexcept { return Error::Make(ErrorKind::kResourceExhausted, "out of memory"); }
+constinit DiagnosticEvent write_threw("store.write_threw");
+constinit DiagnosticEvent effect_threw("store.commit_effect_threw");
 
-// All of them, also behind one that throws: what they keep must follow what is committed. False: one threw.
-bool RunEffects(const std::vector<std::function<void()>>& effects) noexcept {
-  bool whole = true;
+// The exception that is being handled. Building it needs no memory where memory has run out.
+Error Thrown(DiagnosticEvent& event) noexcept {
+  Error error = CurrentExceptionError();
+  event.Report(error);
+  return error;
+}
+
+// Runs all of them, also those after one that throws: what they keep must follow what is committed. The first that threw.
+Result<void> RunEffects(const std::vector<std::function<void()>>& effects) noexcept {
+  Result<void> all = Ok();
   for (const auto& effect : effects) {
     try {
       effect();
     } catch (...) {
-      whole = false;
+      Error error = Thrown(effect_threw);
+      if (all.ok()) all = std::move(error);
     }
   }
-  return whole;
+  return all;
 }
 
 }  // namespace
@@ -61,7 +71,7 @@ Result<void> WriteQueue::Ticket::Perform(WriteTransaction& transaction) noexcept
   try {
     return deferred != nullptr ? deferred->Write(transaction) : (*work)(transaction);
   } catch (...) {
-    return OutOfMemory();
+    return Thrown(write_threw);
   }
 }
 
@@ -100,7 +110,7 @@ void WriteQueue::Submit(std::unique_ptr<Deferred> write, Executor& executor) noe
     is_first = !has_writer_;
     has_writer_ = true;
   } catch (...) {
-    return write->Done(OutOfMemory());
+    return write->Done(Thrown(write_threw));
   }
   if (is_first) executor.Execute(commit_, Executor::Caller::kReturns);
 }
@@ -166,7 +176,8 @@ void WriteQueue::Serve(const Batch& batch) noexcept {
       throw;
     }
   } catch (...) {
-    for (Ticket* ticket : batch) ticket->result = OutOfMemory();
+    write_threw.Report(CurrentExceptionError());
+    for (Ticket* ticket : batch) ticket->result = CurrentExceptionError();  // not a copy, which may need memory
   }
 }
 
@@ -194,7 +205,7 @@ bool WriteQueue::TryTogether(Connection& connection, const Batch& batch) {
     return false;
   }
   for (Ticket* ticket : batch) {
-    if (!RunEffects(ticket->effects)) ticket->result = OutOfMemory();
+    if (ticket->result.ok()) ticket->result = RunEffects(ticket->effects);
   }
   return true;
 }
@@ -206,7 +217,7 @@ void WriteQueue::RunAlone(Connection& connection, Ticket& ticket) {
   ticket.result = ticket.Perform(transaction);
   if (ticket.result.ok()) ticket.result = Step(connection, "COMMIT");
   if (!ticket.result.ok()) return Abandon(connection);
-  if (!RunEffects(transaction.effects_)) ticket.result = OutOfMemory();
+  ticket.result = RunEffects(transaction.effects_);
 }
 
 }  // namespace penstock::emulator::store

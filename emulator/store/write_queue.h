@@ -44,8 +44,8 @@ class WriteQueue {
   enum class Company { kWelcome, kAlone };  // kAlone: no other work in the same transaction
   // Runs `work` inside a transaction and returns when it is committed (durable as the connection is set) or undone. An
   // Error of the work undoes this work only. It may be run again after a failure of others, so it must not consume what
-  // it captured, and it may run on another thread while the caller waits. Work that throws has failed:
-  // kResourceExhausted.
+  // it captured, and it may run on another thread while the caller waits. Work that throws has failed
+  // with CurrentExceptionError.
   using Work = std::function<Result<void>(WriteTransaction&)>;
   Result<void> Run(const Work& work, Company company = Company::kWelcome);
 

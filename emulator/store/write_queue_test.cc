@@ -4,8 +4,11 @@
 
 #include <atomic>
 #include <new>
+#include <stdexcept>
 #include <string>
 #include <thread>
+
+#include "base/diagnostics.h"
 
 namespace penstock::emulator::store {
 namespace {
@@ -138,6 +141,15 @@ TEST_F(WriteQueueTest, AnEndedTransactionFailsOnlyWhoEndedIt) {
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(lost, 0);
   EXPECT_EQ(Count(), 150);
+}
+
+TEST_F(WriteQueueTest, AnExceptionOfAWriteIsNamedAndCounted) {
+  const std::uint64_t before = DiagnosticCounts()["store.write_threw"];
+  const auto failed = queue_.Run([](WriteTransaction&) -> Result<void> { throw std::out_of_range("a key is missing"); });
+  ASSERT_FALSE(failed.ok());
+  EXPECT_EQ(failed.error().kind, ErrorKind::kInternal);
+  EXPECT_EQ(failed.error().message, "unexpected exception: a key is missing");
+  EXPECT_EQ(DiagnosticCounts()["store.write_threw"], before + 1);
 }
 
 // After work had thrown, every later write hung behind its ticket, or read it from a stack frame that was gone.

@@ -70,6 +70,9 @@ struct EmulatorOptions {
   // (docs/faults.md). Both empty: none; both set is an error.
   std::string faults_path;
   std::string faults_json;
+  // With 16 connections and more, serving threads let other programs run first (SCHED_BATCH). May serve more requests where
+  // the clients run on the same few processors.
+  bool yield_to_clients = false;
   std::uint64_t journal_bytes = 16 << 20;  // of requests that each namespace's journal keeps at most; 0: no journal
   std::string log_path;  // one JSON line per request; empty: none; "-": standard error
 };
@@ -81,6 +84,9 @@ struct EmulatorStats {
   std::uint64_t bytes_in = 0;   // of bodies
   std::uint64_t bytes_out = 0;  // of bodies
   std::uint64_t injected_failures = 0;
+  // Errors that the process survived since it began, by name ("store.checkpoint_failed"). Of all emulators in the process; a
+  // reset leaves them. The diagnostic log of penstock-emulator says more about each.
+  std::map<std::string, std::uint64_t> diagnostics;
 };
 
 // A namespace's clock: it drives dates, signatures' age, expiry and limits of what belongs to the namespace.

@@ -1,0 +1,63 @@
+"""Many namespaces in a data directory on few descriptors: idle ones are closed and come back with their content.
+
+The gate makes 100 on 128 descriptors; PENSTOCK_LONG=1 makes 10,000 on 1,024.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import subprocess
+import urllib.parse
+from pathlib import Path
+
+from botocore.auth import S3SigV4Auth
+from botocore.awsrequest import AWSRequest
+from botocore.credentials import Credentials
+
+PROGRAM = Path(os.environ["PENSTOCK_BUILD_DIR"], "emulator/server/penstock-emulator")
+LONG = bool(os.environ.get("PENSTOCK_LONG"))
+NAMESPACES = 10_000 if LONG else 100
+DESCRIPTORS = 1_024 if LONG else 128
+THREADS = 150  # of the process: the server's, and those of the open namespaces
+
+
+def ask(wire: http.client.HTTPConnection, method: str, path: str, body: bytes = b"", key: tuple[str, str] | None = None) -> bytes:
+    headers = {}
+    if key is not None:
+        request = AWSRequest(method=method, url=f"http://{wire.host}:{wire.port}{path}", data=body)
+        S3SigV4Auth(Credentials(*key), "s3", "us-east-1").add_auth(request)
+        headers = dict(request.headers.items())
+    wire.request(method, path, body=body, headers=headers)
+    answer = wire.getresponse()
+    text = answer.read()
+    assert 200 <= answer.status < 300, (method, path, answer.status, text)
+    return text
+
+
+def connect(url: str) -> http.client.HTTPConnection:
+    return http.client.HTTPConnection(urllib.parse.urlsplit(url).netloc, timeout=60)
+
+
+def test_idle_namespaces_hold_neither_descriptors_nor_threads(tmp_path: Path) -> None:
+    command = ["prlimit", f"--nofile={DESCRIPTORS}:{DESCRIPTORS}", str(PROGRAM), "--port", "0", "--data", str(tmp_path)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        ready = json.loads(process.stdout.readline())
+        admin, s3 = connect(ready["admin"]), connect(ready["endpoint"])
+        keys = []
+        for number in range(NAMESPACES):
+            made = json.loads(ask(admin, "POST", "/_penstock/namespaces", json.dumps({"name": f"n{number}"}).encode()))
+            keys.append((made["access_key_id"], made["secret_access_key"]))
+            ask(s3, "PUT", "/bucket", key=keys[-1])
+            ask(s3, "PUT", "/bucket/key", str(number).encode(), key=keys[-1])
+        for number, key in enumerate(keys):
+            assert ask(s3, "GET", "/bucket/key", key=key) == str(number).encode()
+        assert len(list(Path(f"/proc/{process.pid}/fd").iterdir())) < DESCRIPTORS * 3 // 4
+        assert len(list(Path(f"/proc/{process.pid}/task").iterdir())) < THREADS
+        assert json.loads(ask(admin, "GET", "/_penstock/stats"))["diagnostics"] == {}
+    finally:
+        process.terminate()
+        assert process.wait(60) == 0
