@@ -14,6 +14,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/log.h"
 #include "emulator/server/command_line.h"
 #include "emulator/server/fsck_command.h"
 #include "penstock/emulator.h"
@@ -76,6 +77,7 @@ int Main(int argc, char** argv) {
   signal(SIGPIPE, SIG_IGN);  // a peer that went away is an error of one write
   RaiseDescriptorLimit();
 
+  SetLogSink(LogLevel::kWarning, nullptr);  // what the store reports of its files, to standard error
   auto emulator = Emulator::Start(std::move(command->options));
   if (!emulator.ok()) return Fail(kEnvironmentFailure, emulator.error().message);
   for (std::string& notice : (*emulator)->notices()) Say(std::move(notice));
