@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "emulator/store/disk_guard.h"
+
 namespace penstock::emulator::server {
 namespace {
 
@@ -88,6 +90,12 @@ Result<void> Universe::Reset() {
   const std::string path = lease_ ? lease_->directory().NextPath() : std::string();
   if (lease_) DataDirectory::Remove(path);
   auto opened = OpenGeneration(path);
+  if (!opened.ok() && opened.error().kind == ErrorKind::kResourceExhausted && lease_) {
+    // The disk is full: the new store gets the room that the old one keeps for removals.
+    DataDirectory::Remove(path);
+    store::ReleaseReserve(lease_->directory().CurrentPath());
+    opened = OpenGeneration(path);
+  }
   if (!opened.ok()) {
     if (lease_) DataDirectory::Remove(path);
     return std::move(opened).error();
