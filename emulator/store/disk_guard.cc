@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t kStep = 4 << 20;  // the reserve grows by this much
 constexpr std::uint64_t kPageBytes = 4096;  // of the database
-constexpr std::array<const char*, 3> kWatchedNames{"/penstock.db", "/penstock.db-wal", "/blobs"};
+constexpr std::array<const char*, 3> kWatchedNames{"/penstock.db-wal", "/penstock.db", "/blobs"};
 
 std::string ReservePath(const std::string& directory) { return directory + "/penstock.reserve"; }
 
@@ -38,8 +38,9 @@ void ReleaseReserve(const std::string& directory) {
   static_cast<void>(::truncate(ReservePath(directory).c_str(), 0) == 0);  // none: nothing to release
 }
 
-DiskGuard::DiskGuard(const std::string& directory)
+DiskGuard::DiskGuard(const std::string& directory, Durability durability)
     : directory_(directory),
+      durability_(durability),
       reserve_(::open(ReservePath(directory).c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600)) {
   for (std::size_t i = 0; i < kWatched; ++i) {
     watched_[i] = Descriptor(::open((directory + kWatchedNames[i]).c_str(), O_PATH | O_CLOEXEC));
@@ -101,7 +102,10 @@ void DiskGuard::Reclaim(Connection& connection) noexcept {
 
 Result<void> DiskGuard::Confirm() noexcept {
   if (is_gone_.load(std::memory_order_relaxed)) return Gone();
-  for (const Descriptor& file : watched_) {
+  const bool all = durability_ == Durability::kStrict || ++commits_ == kCommitsBetweenChecks;
+  if (all) commits_ = 0;
+  for (std::size_t i = 0; i < (all ? kWatched : 1); ++i) {
+    const Descriptor& file = watched_[i];
     struct stat status {};
     if (!file || (::fstat(file.get(), &status) == 0 && status.st_nlink > 0)) continue;
     is_gone_.store(true);

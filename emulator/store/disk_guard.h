@@ -12,6 +12,7 @@
 
 #include "emulator/store/descriptor.h"
 #include "emulator/store/storage_guard.h"
+#include "emulator/store/store.h"
 #include "penstock/base/mutex.h"
 
 namespace penstock::emulator::store {
@@ -26,7 +27,7 @@ class DiskGuard final : public StorageGuard {
 
   // `directory` has the database, its log and blobs/. Without room for the reserve the guard begins by admitting
   // nothing that needs room.
-  explicit DiskGuard(const std::string& directory);
+  DiskGuard(const std::string& directory, Durability durability);
   // Removes the reserve.
   ~DiskGuard() override;
   DiskGuard(const DiskGuard&) = delete;
@@ -43,13 +44,16 @@ class DiskGuard final : public StorageGuard {
 
  private:
   static constexpr std::size_t kWatched = 3;
+  static constexpr unsigned kCommitsBetweenChecks = 16;  // of all files, in relaxed mode; of the log alone: each commit
 
   // True: the reserve has at least `bytes`, or the file system cannot preallocate.
   bool Ensure(std::uint64_t bytes) PENSTOCK_REQUIRES(mutex_);
 
   const std::string directory_;
+  const Durability durability_;
   const Descriptor reserve_;
   std::array<Descriptor, kWatched> watched_;  // without access: closing one must not drop SQLite's locks
+  unsigned commits_ = 0;                      // confirmed since all files were checked
   std::atomic<bool> is_full_{false};
   std::atomic<bool> is_gone_{false};
   std::atomic<std::uint64_t> reserved_{0};

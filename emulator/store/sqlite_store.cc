@@ -99,7 +99,7 @@ SqliteStore::SqliteStore(StoreOptions options, Descriptor lock, std::unique_ptr<
       next_number_(first_number),
       cache_(LimitsOf(options_)),
       writer_(std::move(writer)),
-      guard_(options_.directory.empty() ? nullptr : std::make_unique<DiskGuard>(options_.directory)),
+      guard_(options_.directory.empty() ? nullptr : std::make_unique<DiskGuard>(options_.directory, options_.durability)),
       queue_(writer_, guard_.get()) {
   if (options_.directory.empty()) return;
   readers_.emplace(kReaders, [path = DatabasePath(options_.directory)] { return OpenReader(path); });
