@@ -1,74 +1,32 @@
-"""`--durability strict` and `kill -9`: nothing acknowledged is lost, nothing is torn, fsck finds nothing.
+"""`kill -9` in either durability: nothing acknowledged is lost, nothing is torn, fsck finds nothing.
 
-Several connections put, overwrite, delete and complete multipart uploads; the process is killed at a random moment; the next
-one must show, for every key, what was acknowledged last or what was under way. The seed is printed; PENSTOCK_SEED repeats it.
+Several connections put, overwrite, copy, delete (one and many) and complete multipart uploads in a plain, a versioned and a
+directory bucket; the process is killed at a random moment; the next one must show, for every key, what was acknowledged last or
+what was under way. The seed is printed; PENSTOCK_SEED repeats it. PENSTOCK_LONG=1 kills 1,000 times.
 """
 
 from __future__ import annotations
 
 import hashlib
 import http.client
-import json
 import os
 import random
 import re
-import signal
-import subprocess
 import threading
-import urllib.parse
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+from store_process import BUCKETS, Requests, Server, body_of, fsck, make_buckets
 
-PROGRAM = Path(os.environ["PENSTOCK_BUILD_DIR"], "emulator/server/penstock-emulator")
 LONG = bool(os.environ.get("PENSTOCK_LONG"))
-ROUNDS = 200 if LONG else 6
+ROUNDS = 500 if LONG else 5  # of each durability
 WORKERS = 6
-KEYS_PER_WORKER = 12
+KEYS_PER_BUCKET = 4
 SIZES = [0, 100, 1_000, 30_000, 40_000, 300_000]  # up to 32 KiB lives in the database, the rest in files
 PART = 5 << 20
 MISSING = None
-
-
-class Emulator:
-    def __init__(self, data: Path) -> None:
-        command = [str(PROGRAM), "--port", "0", "--admin-port", "-1", "--data", str(data), "--durability", "strict"]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        assert self.process.stdout is not None
-        self.netloc = urllib.parse.urlsplit(json.loads(self.process.stdout.readline())["endpoint"]).netloc
-
-    def kill(self) -> None:
-        self.process.send_signal(signal.SIGKILL)
-        self.process.wait()
-
-
-class Connection:
-    """One keep-alive connection; requests are signed by botocore's signer."""
-
-    def __init__(self, netloc: str) -> None:
-        from botocore.credentials import Credentials
-
-        self.netloc = netloc
-        self.credentials = Credentials("penstock", "penstock-secret")
-        self.wire = http.client.HTTPConnection(netloc, timeout=60)
-
-    def send(self, method: str, path: str, body: bytes = b"") -> tuple[int, bytes]:
-        from botocore.auth import S3SigV4Auth
-        from botocore.awsrequest import AWSRequest
-
-        request = AWSRequest(method=method, url=f"http://{self.netloc}{path}", data=body)
-        S3SigV4Auth(self.credentials, "s3", "us-east-1").add_auth(request)
-        self.wire.request(method, path, body=body, headers=dict(request.headers.items()))
-        answer = self.wire.getresponse()
-        return answer.status, answer.read()
-
-
-def body_of(label: str, size: int) -> bytes:
-    """Bytes that tell which write they belong to, at every offset."""
-    block = hashlib.sha256(label.encode()).digest()
-    return (block * (size // len(block) + 1))[:size]
 
 
 @dataclass
@@ -108,7 +66,7 @@ class Worker(threading.Thread):
     def __init__(self, netloc: str, keys: list[Key], seed: str, progress: Progress) -> None:
         super().__init__()
         self.progress = progress
-        self.connection = Connection(netloc)
+        self.connection = Requests(netloc)
         self.keys = keys
         self.random = random.Random(seed)
         self.label = seed
@@ -132,17 +90,44 @@ class Worker(threading.Thread):
         self.writes += 1
         label = f"{self.label} {self.writes}"
         kind = self.random.random()
-        if kind < 0.2:
+        if kind < 0.15:
             key.begin(None)
             self.expect(self.connection.send("DELETE", key.path), 204)
-        elif kind < 0.4:
+        elif kind < 0.2:
+            self.delete_many()
+            return
+        elif kind < 0.35:
             self.multipart(key, label)
+        elif kind < 0.45:
+            self.copy(key)
         else:
             body = body_of(label, self.random.choice(SIZES))
             key.begin(body)
             self.expect(self.connection.send("PUT", key.path, body), 200)
         key.acknowledged()
         self.progress.add()
+
+    def delete_many(self) -> None:
+        bucket = self.random.choice(BUCKETS)
+        keys = [key for key in self.keys if key.path.startswith(f"/{bucket}/")]
+        listed = "".join(f"<Object><Key>{key.path.removeprefix(f'/{bucket}/')}</Key></Object>" for key in keys)
+        for key in keys:
+            key.begin(None)
+        document = f"<Delete>{listed}</Delete>".encode()
+        answer = self.expect(self.connection.send("POST", f"/{bucket}?delete=", document), 200)
+        assert b"<Error>" not in answer, answer
+        for key in keys:
+            key.acknowledged()
+        self.progress.add()
+
+    def copy(self, key: Key) -> None:
+        """From a key of its own whose only state is known."""
+        sources = [other for other in self.keys if len(other.states) == 1 and other.states[0] is not MISSING and other is not key]
+        if not sources:
+            return
+        source = self.random.choice(sources)
+        key.states.append(source.states[0])
+        self.expect(self.connection.send("PUT", key.path, x_amz_copy_source=source.path), 200)
 
     def multipart(self, key: Key, label: str) -> None:
         # A part may be small only when it is the last; two real parts are slow, so they are rare.
@@ -155,8 +140,7 @@ class Worker(threading.Thread):
         listed = ""
         for number, part in enumerate(parts, 1):
             self.expect(self.connection.send("PUT", f"{key.path}?partNumber={number}&{query}", part), 200)
-            etag = hashlib.md5(part, usedforsecurity=False).hexdigest()
-            listed += f'<Part><PartNumber>{number}</PartNumber><ETag>"{etag}"</ETag></Part>'
+            listed += f"<Part><PartNumber>{number}</PartNumber><ETag>{self.connection.etag}</ETag></Part>"
         key.begin(b"".join(parts))
         document = f"<CompleteMultipartUpload>{listed}</CompleteMultipartUpload>".encode()
         self.expect(self.connection.send("POST", f"{key.path}?{query}", document), 200)
@@ -164,7 +148,7 @@ class Worker(threading.Thread):
 
 def check(netloc: str, keys: list[Key]) -> int:
     """Every key is in a state it may be in, which is the only one from now on. How many have a body."""
-    connection = Connection(netloc)
+    connection = Requests(netloc)
     found = 0
     for key in keys:
         status, body = connection.send("GET", key.path)
@@ -177,19 +161,11 @@ def check(netloc: str, keys: list[Key]) -> int:
 
 
 def check_listing(netloc: str, keys: list[Key]) -> None:
-    status, body = Connection(netloc).send("GET", "/bucket?list-type=2")
-    assert status == 200
-    listed = {f"/bucket/{key}" for key in re.findall(r"<Key>([^<]+)", body.decode())}
+    listed = set()
+    for bucket in BUCKETS:
+        body = Requests(netloc).expect(200, "GET", f"/{bucket}?list-type=2")
+        listed |= {f"/{bucket}/{key}" for key in re.findall(r"<Key>([^<]+)", body.decode())}
     assert listed == {key.path for key in keys if key.states != [MISSING]}
-
-
-def fsck(data: Path) -> None:
-    done = subprocess.run(
-        [str(PROGRAM), "fsck", "--deep", "--json", str(data)], capture_output=True, text=True, timeout=120, check=False
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    report = json.loads(done.stdout)
-    assert report["clean"], report
 
 
 @pytest.fixture
@@ -199,15 +175,20 @@ def seed() -> Iterator[int]:
     yield value
 
 
-def test_strict_survives_kill_at_any_moment(tmp_path: Path, seed: int) -> None:
+@pytest.mark.timeout(7200 if LONG else 180)
+@pytest.mark.parametrize("durability", ["strict", "relaxed"])
+def test_a_kill_at_any_moment_loses_nothing(durability: str, tmp_path: Path, seed: int) -> None:
     moments = random.Random(seed)
     data = tmp_path / "s3"
-    keys = [[Key(f"/bucket/{worker}/{number}") for number in range(KEYS_PER_WORKER)] for worker in range(WORKERS)]
+    keys = [
+        [Key(f"/{bucket}/{worker}-{number}") for bucket in BUCKETS for number in range(KEYS_PER_BUCKET)]
+        for worker in range(WORKERS)
+    ]
     everything = [key for own in keys for key in own]
-    emulator = Emulator(data)
+    emulator = Server(data, "--durability", durability)
     writes = found = 0
     try:
-        assert Connection(emulator.netloc).send("PUT", "/bucket")[0] == 200
+        make_buckets(emulator)
         for number in range(ROUNDS):
             progress = Progress()
             workers = [Worker(emulator.netloc, own, f"{seed} {number} {i}", progress) for i, own in enumerate(keys)]
@@ -222,8 +203,9 @@ def test_strict_survives_kill_at_any_moment(tmp_path: Path, seed: int) -> None:
                 assert worker.refused is None, f"round {number}: {worker.refused}"
                 writes += worker.writes
             assert reached, f"round {number}: {progress.count} writes in a minute"
-            fsck(data)
-            emulator = Emulator(data)
+            status, report, error = fsck(data)
+            assert status == 0, f"{report} {error}"
+            emulator = Server(data, "--durability", durability)
             found += check(emulator.netloc, everything)
             check_listing(emulator.netloc, everything)
     finally:

@@ -11,7 +11,9 @@
 #include <nlohmann/json.hpp>
 
 #include "emulator/server/data_directory.h"
+#include "emulator/server/kept_users.h"
 #include "emulator/server/kept_users_check.h"
+#include "emulator/store/commit_check.h"
 #include "emulator/store/fsck.h"
 
 namespace penstock::emulator::server {
@@ -27,6 +29,7 @@ struct Flags {
   std::string directory;
   bool deep = false;
   bool json = false;
+  bool accept_loss = false;
 };
 
 FsckOutcome NotChecked(std::string message) {
@@ -36,7 +39,7 @@ FsckOutcome NotChecked(std::string message) {
 
 void Collect(const fs::path& folder, int depth, std::vector<std::string>& stores) {
   std::error_code error;
-  if (fs::exists(folder / "penstock.db", error)) {
+  if (fs::exists(folder / "penstock.db", error) || fs::exists(folder / "penstock.db-mark", error)) {
     stores.push_back(folder.string());
     return;
   }
@@ -112,10 +115,28 @@ std::string ToText(const std::string& store, const store::FsckReport& report) {
          std::to_string(report.blobs) + " blobs\n";
 }
 
+// Gives up what the databases of the directory lost; the check that follows says what is left. Empty: done.
+std::string AcceptLoss(const std::string& directory, const std::vector<std::string>& stores) {
+  // Held while an emulator uses the directory.
+  const auto data = DataDirectory::Open(directory);
+  if (!data.ok()) return data.error().message;
+  std::vector<std::string> databases;
+  for (const std::string& store : stores) databases.push_back(store + "/penstock.db");
+  databases.push_back(directory + "/" + std::string(kKeptUsersFile));
+  for (const std::string& database : databases) {
+    const auto accepted = store::AcceptCommitLoss(database);
+    if (!accepted.ok()) return accepted.error().message;
+  }
+  return {};
+}
+
 FsckOutcome Check(const Flags& flags) {
   const std::vector<std::string> stores = StoresIn(flags.directory);
   if (stores.empty()) {
     return NotChecked("there is no store in '" + flags.directory + "'; name the directory that --data named");
+  }
+  if (flags.accept_loss) {
+    if (std::string error = AcceptLoss(flags.directory, stores); !error.empty()) return NotChecked(std::move(error));
   }
   FsckOutcome outcome;
   nlohmann::ordered_json all{{"clean", true}, {"stores", nlohmann::ordered_json::array()}};
@@ -155,11 +176,14 @@ std::vector<std::string> StoresIn(const std::string& directory) {
 }
 
 FsckOutcome RunFsck(const std::vector<std::string>& arguments) {
-  CLI::App app("Checks a data directory and changes nothing. Exit status: 0 clean, 1 damage found, 2 not checked.",
+  CLI::App app("Checks a data directory; without --accept-loss it changes nothing. Exit status: 0 clean, 1 damage found, 2 not "
+               "checked.",
                "penstock-emulator fsck");
   Flags flags;
   app.add_option("directory", flags.directory, "what --data named")->required();
   app.add_flag("--deep", flags.deep, "also read every byte and compare ETags and checksums");
+  app.add_flag("--accept-loss", flags.accept_loss,
+               "first give up committed changes that a damaged log or database file lost, so that the emulator starts again");
   app.add_flag("--json", flags.json, "print one JSON object");
   try {
     app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));  // CLI11 takes them last first

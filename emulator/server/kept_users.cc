@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "emulator/store/codec.h"
+#include "emulator/store/commit_check.h"
 #include "emulator/store/migrations.h"
 
 namespace penstock::emulator::server {
@@ -60,7 +61,8 @@ Result<void> PrepareTables(Connection& connection) {
   if (query.Int(0) != 0) return Unusable(connection.path(), "it was not made by this emulator; move it away");
   query.Reset();
   return connection.Execute(std::string("BEGIN IMMEDIATE;") + kTables +
-                            "PRAGMA user_version=" + std::to_string(kKeptUsersVersion) + ";COMMIT;");
+                            "PRAGMA user_version=" + std::to_string(kKeptUsersVersion) +
+                            ";COMMIT;PRAGMA wal_checkpoint(TRUNCATE);");
 }
 
 Result<void> PutAccount(Connection& connection, const api::Owner& account) {
@@ -105,6 +107,7 @@ KeyRecord ReadKey(const Query& row, const std::map<std::string, api::Owner>& acc
 
 Result<std::unique_ptr<KeptUsers>> KeptUsers::Open(const std::string& directory, store::Durability durability) {
   const std::string path = directory + "/" + std::string(kKeptUsersFile);
+  PENSTOCK_TRY(store::CheckCommits(path));
   PENSTOCK_TRY(MakeFile(path));
   PENSTOCK_ASSIGN(auto connection, Connection::Open(path));
   // As the store (schema.cc); what is removed is overwritten, for it may be a secret.

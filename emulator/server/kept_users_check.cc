@@ -129,6 +129,8 @@ bool KeptUsersReport::clean() const {
 Result<std::optional<KeptUsersReport>> CheckKeptUsers(const std::string& directory) {
   const std::string path = directory + "/" + std::string(kKeptUsersFile);
   std::error_code missing;
+  KeptUsersReport damaged{.path = path, .findings = store::CheckLog(path)};
+  if (!damaged.clean()) return std::optional(std::move(damaged));
   const auto size = std::filesystem::file_size(path, missing);
   if (missing) return std::optional<KeptUsersReport>();
   // A log is there after a crash. Without one even a read-only connection would make one.
@@ -144,6 +146,7 @@ Result<std::optional<KeptUsersReport>> CheckKeptUsers(const std::string& directo
                                                         "; use the build that wrote it");
   }
   PENSTOCK_ASSIGN(KeptUsersReport report, Check(directory, path, *connection).Run());
+  report.findings.insert(report.findings.end(), damaged.findings.begin(), damaged.findings.end());
   return std::optional<KeptUsersReport>(std::move(report));
 }
 

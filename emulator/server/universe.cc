@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/diagnostics.h"
+#include "emulator/store/disk_guard.h"
 
 namespace penstock::emulator::server {
 namespace {
@@ -156,6 +157,12 @@ Result<void> Universe::Reset() {
   std::shared_ptr<Generation> closed;  // the files of a store that is not open
   if (lease_ && !was_open) closed = MakeGeneration(lease_->directory().CurrentPath());
   auto opened = OpenGeneration(path, instruments);
+  if (!opened.ok() && opened.error().kind == ErrorKind::kResourceExhausted && lease_) {
+    // The disk is full: the new store gets the room that the old one keeps for removals.
+    DataDirectory::Remove(path);
+    store::ReleaseReserve(lease_->directory().CurrentPath());
+    opened = OpenGeneration(path, instruments);
+  }
   if (!opened.ok()) {
     if (lease_) DataDirectory::Remove(path);
     if (!was_open) lease_.reset();

@@ -70,7 +70,7 @@ Result<void> SqliteStore::DeleteBucket(const BucketName& name, OpenUploads open_
         transaction.AfterCommit([this, &name] { buckets_.Erase(name); });
         return Ok();
       },
-      WriteQueue::Company::kAlone);
+      WriteQueue::Company::kAlone, WriteQueue::Purpose::kRemove);
 }
 
 Result<void> SqliteStore::ChangeBucket(const BucketName& name,

@@ -12,7 +12,7 @@
 
 namespace penstock::emulator::store {
 
-// `Work` is WriteQueue::Work with a method Result<T> TakeOutcome(), for after its commit.
+// `Work` is WriteQueue::Work with a method Result<T> TakeOutcome(), for after its commit, and a constant kPurpose.
 template <class Work, class T>
 class DeferredWrite final : public WriteQueue::Deferred {
  public:
@@ -20,6 +20,7 @@ class DeferredWrite final : public WriteQueue::Deferred {
   explicit DeferredWrite(std::unique_ptr<Completion<T>> completion, Arguments&&... arguments)
       : completion_(std::move(completion)), work_(std::forward<Arguments>(arguments)...) {}
 
+  WriteQueue::Purpose purpose() const override { return Work::kPurpose; }
   Result<void> Write(WriteTransaction& transaction) override { return work_(transaction); }
 
   void Done(Result<void> result) noexcept override {
@@ -39,7 +40,7 @@ class DeferredWrite final : public WriteQueue::Deferred {
 template <class Work, class... Arguments>
 decltype(std::declval<Work&>().TakeOutcome()) WriteNow(WriteQueue& queue, Arguments&&... arguments) {
   Work work(std::forward<Arguments>(arguments)...);
-  PENSTOCK_TRY(queue.Run(std::ref(work)));
+  PENSTOCK_TRY(queue.Run(std::ref(work), WriteQueue::Company::kWelcome, Work::kPurpose));
   return work.TakeOutcome();
 }
 

@@ -15,6 +15,7 @@
 
 #include "emulator/store/blob_file.h"
 #include "emulator/store/codec.h"
+#include "emulator/store/commit_check.h"
 #include "emulator/store/descriptor.h"
 #include "emulator/store/fsck_digests.h"
 #include "emulator/store/schema.h"
@@ -363,15 +364,32 @@ bool FsckReport::clean() const {
          std::all_of(findings.begin(), findings.end(), [](const FsckFinding& finding) { return finding.is_note; });
 }
 
+std::vector<FsckFinding> CheckLog(const std::string& database) {
+  std::vector<FsckFinding> findings;
+  if (const auto loss = FindCommitLoss(database, BootId())) {
+    const std::string fix = loss->is_permitted ? " when the machine stopped; relaxed durability permits that"
+                                               : "; restore it from a copy, or give up what was lost with --accept-loss";
+    findings.push_back({"log", loss->file, loss->message + fix, loss->is_permitted});
+  }
+  const auto mark = CommitMark::Read(CommitMarkPath(database));
+  if (mark && mark->lost_frames > 0) {
+    findings.push_back({"log", database, "earlier starts went on without " + std::to_string(mark->lost_frames) +
+                                             " committed pages that were lost", true});
+  }
+  return findings;
+}
+
 Result<FsckReport> Fsck(const FsckOptions& options) {
   const std::string database = options.directory + "/penstock.db";
-  if (::access(database.c_str(), F_OK) != 0) {
+  if (::access(database.c_str(), F_OK) != 0 && !CommitMark::Read(CommitMarkPath(database))) {
     return Error::Make(ErrorKind::kInvalidArgument, "there is no store in " + options.directory + ": it has no penstock.db");
   }
   PENSTOCK_ASSIGN(const Descriptor lock, LockForReading(options.directory));
+  FsckReport report;
+  report.findings = CheckLog(database);
+  if (!report.clean()) return report;  // what SQLite would show of it is an older state, or none
   PENSTOCK_ASSIGN(const auto connection, OpenForInspection(database));
   PENSTOCK_TRY(Query(*connection, "BEGIN").Run());
-  FsckReport report;
   Checker checker(*connection, options, report);
   const Result<void> done = checker.Run();
   if (done.ok()) return report;

@@ -18,11 +18,14 @@ struct FsckOptions {
 };
 
 struct FsckFinding {
-  std::string code;     // "database", "record", "blob", "content", "references", "upload", "orphan"
+  std::string code;     // "database", "log", "record", "blob", "content", "references", "upload", "orphan"
   std::string subject;  // "s3://bucket/key", a file, or the database
   std::string message;
   bool is_note = false;  // nothing is lost: what a crash leaves behind and the next start removes
 };
+
+// What the store's log and database file lost, by the commit mark (commit_check.h).
+std::vector<FsckFinding> CheckLog(const std::string& database);
 
 struct FsckReport {
   std::vector<FsckFinding> findings;  // at most kFsckFindings; `omitted` counts the rest

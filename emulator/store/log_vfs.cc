@@ -5,11 +5,17 @@
 #include <sqlite3.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <new>
 #include <string>
+#include <string_view>
+#include <utility>
+
+#include "emulator/store/commit_mark.h"
 
 #include "base/diagnostics.h"
 
@@ -21,8 +27,22 @@ constinit DiagnosticEvent not_gathered("store.log_write_not_gathered");  // it i
 constexpr char kName[] = "penstock";
 constexpr int kFrameHeader = 24;
 constexpr int kCommitSize = 4;  // where a frame's header has the database's size, if the frame commits; else 0
+constexpr int kSalts = 8;       // where a frame's header has the log's salts
+constexpr int kLogHeader = 32;
+constexpr std::string_view kLogSuffix = "-wal";
 // With one more frame less than 128 KiB: of a longer write SQLite's own VFS looks at the low 17 bits of the length only.
 constexpr std::size_t kMostGathered = 56 << 10;
+
+// What a log file needs besides SQLite's memory.
+struct Marking {
+  std::string mark_path;
+  std::unique_ptr<CommitMark> mark;  // null until the first commit
+  // Of the last frame that ended a commit.
+  std::uint32_t pages = 0;
+  std::uint32_t salt_1 = 0;
+  std::uint32_t salt_2 = 0;
+  bool is_synced = false;  // nothing was written since the last fsync
+};
 
 // An open log. SQLite gives the memory; the system's file stands behind it.
 struct LogFile {
@@ -32,6 +52,7 @@ struct LogFile {
   sqlite3_int64 begin;
   sqlite3_int64 end;  // of what was written since the log began anew, gathered or not
   bool commits;  // the last frame gathered is a commit whose page is still to come
+  Marking* marking;
 };
 
 LogFile& Log(sqlite3_file* file) { return *reinterpret_cast<LogFile*>(file); }
@@ -56,9 +77,48 @@ bool Gather(LogFile& log, const void* bytes, int size) noexcept {
   }
 }
 
+std::uint32_t BigEndian(const void* bytes) {
+  std::uint32_t value = 0;
+  std::memcpy(&value, bytes, sizeof(value));
+  return __builtin_bswap32(value);
+}
+
+// Before the log loses frames: all of them are in the database file now, which has as many pages as the last commit said.
+Result<void> RequireNothing(CommitMark& mark) {
+  if (mark.state().frames == 0) return Ok();
+  CommitState state = mark.state();
+  state.frames = 0;
+  return mark.Store(std::move(state));
+}
+
+int RequireNothing(LogFile& log) noexcept {
+  try {
+    Marking& marking = *log.marking;
+    if (marking.mark == nullptr) {
+      auto opened = CommitMark::Open(marking.mark_path);
+      if (!opened.ok()) return opened.error().kind == ErrorKind::kResourceExhausted ? SQLITE_FULL : SQLITE_IOERR_WRITE;
+      marking.mark = std::move(opened).value();
+    }
+    return RequireNothing(*marking.mark).ok() ? SQLITE_OK : SQLITE_IOERR_WRITE;
+  } catch (...) {
+    return SQLITE_NOMEM;
+  }
+}
+
+void RememberCommit(Marking& marking, const void* frame_header) {
+  const char* const header = static_cast<const char*>(frame_header);
+  marking.pages = BigEndian(header + kCommitSize);
+  marking.salt_1 = BigEndian(header + kSalts);
+  marking.salt_2 = BigEndian(header + kSalts + 4);
+}
+
 int Write(sqlite3_file* file, const void* bytes, int size, sqlite3_int64 offset) {
   LogFile& log = Log(file);
-  if (offset == 0) log.end = 0;  // the log's own header: it begins anew
+  if (offset == 0) {  // the log's own header: it begins anew
+    log.end = 0;
+    if (const int code = RequireNothing(log); code != SQLITE_OK) return code;
+  }
+  log.marking->is_synced = false;
   const bool appends = offset >= log.end;
   log.end = std::max(log.end, offset + size);
   const bool follows = !log.gathered->empty() && offset == log.begin + static_cast<sqlite3_int64>(log.gathered->size());
@@ -77,6 +137,7 @@ int Write(sqlite3_file* file, const void* bytes, int size, sqlite3_int64 offset)
     std::uint32_t database_pages = 0;
     std::memcpy(&database_pages, static_cast<const char*>(bytes) + kCommitSize, sizeof(database_pages));
     log.commits = database_pages != 0;
+    if (log.commits) RememberCommit(*log.marking, bytes);
     return SQLITE_OK;
   }
   return log.commits || log.gathered->size() >= kMostGathered ? Flush(log) : SQLITE_OK;
@@ -87,6 +148,7 @@ int Close(sqlite3_file* file) {
   const int flushed = Flush(log);
   const int closed = log.real->pMethods->xClose(log.real);
   delete log.gathered;
+  delete log.marking;
   return flushed != SQLITE_OK ? flushed : closed;
 }
 
@@ -97,12 +159,17 @@ int Read(sqlite3_file* file, void* into, int size, sqlite3_int64 offset) {
 
 int Truncate(sqlite3_file* file, sqlite3_int64 size) {
   if (const int code = Flush(Log(file)); code != SQLITE_OK) return code;
+  if (size == 0) {
+    if (const int code = RequireNothing(Log(file)); code != SQLITE_OK) return code;
+  }
   return Log(file).real->pMethods->xTruncate(Log(file).real, size);
 }
 
 int Sync(sqlite3_file* file, int flags) {
   if (const int code = Flush(Log(file)); code != SQLITE_OK) return code;
-  return Log(file).real->pMethods->xSync(Log(file).real, flags);
+  const int code = Log(file).real->pMethods->xSync(Log(file).real, flags);
+  Log(file).marking->is_synced = code == SQLITE_OK;
+  return code;
 }
 
 int FileSize(sqlite3_file* file, sqlite3_int64* size) {
@@ -144,6 +211,24 @@ constexpr std::size_t kRealOffset = (sizeof(LogFile) + 15) / 16 * 16;
 
 sqlite3_vfs* system_vfs = nullptr;  // set once, before ours is registered
 
+// Empty: `name` is no log.
+std::string MarkPathOf(const char* name) {
+  std::string_view database(name);
+  if (!database.ends_with(kLogSuffix)) return {};
+  database.remove_suffix(kLogSuffix.size());
+  return CommitMarkPath(std::string(database));
+}
+
+Marking* NewMarking(const char* name) noexcept {
+  try {
+    auto marking = std::make_unique<Marking>();
+    marking->mark_path = MarkPathOf(name);
+    return marking.release();
+  } catch (...) {
+    return nullptr;
+  }
+}
+
 int Open(sqlite3_vfs*, sqlite3_filename name, sqlite3_file* file, int flags, int* opened_as) {
   // Anything but a log is opened as the system does, methods and all.
   if ((flags & SQLITE_OPEN_WAL) == 0) return system_vfs->xOpen(system_vfs, name, file, flags, opened_as);
@@ -154,7 +239,12 @@ int Open(sqlite3_vfs*, sqlite3_filename name, sqlite3_file* file, int flags, int
   log.end = 0;
   log.commits = false;
   log.gathered = new (std::nothrow) std::string();
-  if (log.gathered == nullptr) return SQLITE_NOMEM;
+  log.marking = NewMarking(name);
+  if (log.gathered == nullptr || log.marking == nullptr) {
+    delete log.gathered;
+    delete log.marking;
+    return SQLITE_NOMEM;
+  }
   const int code = system_vfs->xOpen(system_vfs, name, log.real, flags, opened_as);
   if (code == SQLITE_OK) {
     log.base.pMethods = &kLogMethods;
@@ -162,7 +252,23 @@ int Open(sqlite3_vfs*, sqlite3_filename name, sqlite3_file* file, int flags, int
   }
   if (log.real->pMethods != nullptr) log.real->pMethods->xClose(log.real);
   delete log.gathered;
+  delete log.marking;
   return code;
+}
+
+// Of a log: when the last connection closes, or a database without pages is opened. The mark goes to the disk first:
+// otherwise it would miss the log after a power failure.
+int Delete(sqlite3_vfs*, const char* name, int sync_directory) {
+  try {
+    const std::string mark_path = MarkPathOf(name);
+    if (!mark_path.empty() && CommitMark::Read(mark_path).has_value()) {
+      const auto mark = CommitMark::Open(mark_path);
+      if (!mark.ok() || !RequireNothing(**mark).ok() || !(**mark).Sync().ok()) return SQLITE_IOERR_DELETE;
+    }
+  } catch (...) {
+    return SQLITE_NOMEM;
+  }
+  return system_vfs->xDelete(system_vfs, name, sync_directory);
 }
 
 const char* Register() {
@@ -173,10 +279,49 @@ const char* Register() {
   ours.zName = kName;
   ours.szOsFile = static_cast<int>(kRealOffset) + system_vfs->szOsFile;
   ours.xOpen = Open;
+  ours.xDelete = Delete;
   return sqlite3_vfs_register(&ours, 0) == SQLITE_OK ? kName : nullptr;
 }
 
+// The state of the mark after a commit with these frames; the log's header tells what its frames do not.
+bool Store(LogFile& log, std::uint32_t frames) {
+  static const std::string boot_id = BootId();
+  Marking& marking = *log.marking;
+  if (marking.mark == nullptr) {
+    auto opened = CommitMark::Open(marking.mark_path);
+    if (!opened.ok()) return false;
+    marking.mark = std::move(opened).value();
+  }
+  CommitState state = marking.mark->state();
+  const bool same_log = state.salt_1 == marking.salt_1 && state.salt_2 == marking.salt_2;
+  if (!same_log || state.page_size == 0) {
+    std::array<char, kLogHeader> header{};
+    if (log.real->pMethods->xRead(log.real, header.data(), kLogHeader, 0) != SQLITE_OK) return false;
+    state.page_size = BigEndian(&header[8]);
+    state.checkpoint_sequence = BigEndian(&header[12]);
+  }
+  state.salt_1 = marking.salt_1;
+  state.salt_2 = marking.salt_2;
+  state.frames = frames;
+  state.pages = marking.pages;
+  state.synced = marking.is_synced ? 1 : 0;
+  state.boot_id = boot_id;
+  return marking.mark->Store(std::move(state)).ok();
+}
+
 }  // namespace
+
+// A mark that cannot be written keeps an earlier state, which requires less.
+void NoteCommit(sqlite3* database, int frames) noexcept {
+  sqlite3_file* file = nullptr;
+  if (sqlite3_file_control(database, "main", SQLITE_FCNTL_JOURNAL_POINTER, &file) != SQLITE_OK || file == nullptr) return;
+  if (file->pMethods != &kLogMethods || Log(file).marking->pages == 0 || frames <= 0) return;
+  try {
+    static_cast<void>(Store(Log(file), static_cast<std::uint32_t>(frames)));
+  } catch (...) {
+    return;
+  }
+}
 
 const char* LogVfsName() {
   static const char* const name = Register();

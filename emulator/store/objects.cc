@@ -57,6 +57,8 @@ Result<ObjectPtr> SqliteStore::FindObject(const BucketName& bucket, const Object
 
 class SqliteStore::ObjectPut {
  public:
+  static constexpr auto kPurpose = WriteQueue::Purpose::kStore;
+
   ObjectPut(SqliteStore& store, PutObject request)
       : store_(store),
         bucket_name_(std::move(request.bucket)),
@@ -111,6 +113,8 @@ void SqliteStore::Put(PutObject request, Later<PutOutcome> later) {
 
 class SqliteStore::ObjectDelete {
  public:
+  static constexpr auto kPurpose = WriteQueue::Purpose::kRemove;
+
   ObjectDelete(SqliteStore& store, DeleteObject request) : store_(store), request_(std::move(request)) {}
   ObjectDelete(const ObjectDelete&) = delete;
   ObjectDelete& operator=(const ObjectDelete&) = delete;
@@ -162,7 +166,8 @@ std::vector<Result<DeleteOutcome>> SqliteStore::Delete(std::vector<DeleteObject>
     }
     return Ok();
   };
-  if (auto done = queue_.Run(remove); !done.ok()) outcomes.assign(requests.size(), done.error());
+  auto done = queue_.Run(remove, WriteQueue::Company::kWelcome, WriteQueue::Purpose::kRemove);
+  if (!done.ok()) outcomes.assign(requests.size(), done.error());
   return outcomes;
 }
 

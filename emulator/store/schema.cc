@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <system_error>
 
+#include "emulator/store/commit_check.h"
 #include "emulator/store/migrations.h"
 
 namespace penstock::emulator::store {
@@ -82,9 +83,10 @@ Result<std::int64_t> SingleNumber(Connection& connection, const char* sql) {
   return row ? query.Int(0) : 0;
 }
 
+// The tables go to the database file at once: a log that is lost later takes objects with it, not the store.
 Result<void> CreateTables(Connection& connection) {
   return connection.Execute(std::string("BEGIN;") + kTables + "PRAGMA user_version=" + std::to_string(kSchemaVersion) +
-                            ";COMMIT;");
+                            ";COMMIT;PRAGMA wal_checkpoint(TRUNCATE);");
 }
 
 Error WrongVersion(const std::string& path, std::int64_t version) {
@@ -109,6 +111,7 @@ Result<std::unique_ptr<Connection>> OpenFurther(const std::string& path, const c
 }  // namespace
 
 Result<std::unique_ptr<Connection>> OpenDatabase(const std::string& path, Durability durability) {
+  if (path != ":memory:") PENSTOCK_TRY(CheckCommits(path));
   PENSTOCK_ASSIGN(auto connection, OpenFurther(path, kWriterCache));
   if (path != ":memory:") {
     // NORMAL: a commit is in the page cache, so it survives the process, and the file stays sound if the machine dies.

@@ -15,7 +15,7 @@ inline constexpr std::int64_t kSchemaVersion = 3;  // in PRAGMA user_version
 
 // Opens the database that only this process uses: creates the tables of a new one and brings an older one to this build's
 // version. Reads no more than its head, whatever it holds: damage elsewhere shows when it is read, and fsck looks for it.
-// kDataLoss when it is no database, kInvalidArgument when a newer build wrote it. `path` ":memory:" is a new one in RAM.
+// kDataLoss when it is no database or lost committed changes (commit_check.h), kInvalidArgument when a newer build wrote it. `path` ":memory:" is a new one in RAM.
 Result<std::unique_ptr<Connection>> OpenDatabase(const std::string& path, Durability durability);
 // Further connections to a database that OpenDatabase prepared: one that refuses to write, and one for checkpoints alone.
 Result<std::unique_ptr<Connection>> OpenReader(const std::string& path);

@@ -14,6 +14,9 @@
 namespace penstock::emulator::store {
 namespace {
 
+constexpr int kBusyMilliseconds = 10'000;
+constexpr int kCheckpointPages = 1000;  // of log, as SQLite's own hook, which ours replaces
+
 // Memory statistics cost a global lock per allocation, and a first run of pages per connection memory that most never
 // use. Refused harmlessly when somebody already uses SQLite.
 void ConfigureOnce() {
@@ -82,8 +85,16 @@ Result<std::unique_ptr<Connection>> Connection::Open(const std::string& path, Ac
   }
   sqlite3_extended_result_codes(db, 1);
   // Connections of one process only meet at checkpoints; they never hold a lock for long.
-  sqlite3_busy_timeout(db, 10'000);
-  return std::unique_ptr<Connection>(new Connection(db, path));
+  sqlite3_busy_timeout(db, kBusyMilliseconds);
+  std::unique_ptr<Connection> connection(new Connection(db, path));
+  if (writes) {
+    const auto committed = [](void* self, sqlite3*, const char*, int log_pages) {
+      static_cast<Connection*>(self)->Committed(log_pages);
+      return SQLITE_OK;
+    };
+    sqlite3_wal_hook(db, committed, connection.get());
+  }
+  return connection;
 }
 
 Connection::~Connection() {
@@ -108,13 +119,21 @@ Result<void> Connection::Checkpoint() {
   return LastError();
 }
 
-void Connection::OnCommit(std::function<void(int log_pages)> hook) {
-  on_commit_ = std::move(hook);
-  const auto call = [](void* self, sqlite3*, const char*, int log_pages) {
-    static_cast<Connection*>(self)->on_commit_(log_pages);
-    return SQLITE_OK;
-  };
-  sqlite3_wal_hook(db_, call, this);
+void Connection::TruncateLog() noexcept {
+  sqlite3_busy_timeout(db_, 0);
+  sqlite3_wal_checkpoint_v2(db_, nullptr, SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
+  sqlite3_busy_timeout(db_, kBusyMilliseconds);
+}
+
+void Connection::OnCommit(std::function<void(int log_pages)> hook) { on_commit_ = std::move(hook); }
+
+void Connection::Committed(int log_pages) {
+  NoteCommit(db_, log_pages);
+  if (on_commit_) {
+    on_commit_(log_pages);
+  } else if (log_pages >= kCheckpointPages) {
+    static_cast<void>(Checkpoint().ok());  // a failure leaves the log as it is; the next commit tries again
+  }
 }
 
 Error Connection::LastError() const {

@@ -39,8 +39,10 @@ class Connection {
   std::int64_t Changes() const;
   // Moves committed pages from the write-ahead log into the database file, as far as readers allow. Waits for nobody.
   Result<void> Checkpoint();
+  // The same, and truncates the log to nothing where no reader needs it. Waits for nobody.
+  void TruncateLog() noexcept;
   // Calls `hook` after each commit to the write-ahead log, on the committing thread, with the log's length in pages.
-  // Replaces SQLite's own checkpoints. It must not throw.
+  // Replaces checkpoints by the committing thread. It must not throw.
   void OnCommit(std::function<void(int log_pages)> hook);
   const std::string& path() const { return path_; }
   // What SQLite last complained about. kDataLoss: corrupt or not a database; kResourceExhausted: disk full, no memory,
@@ -52,6 +54,7 @@ class Connection {
   Connection(sqlite3* db, std::string path) : db_(db), path_(std::move(path)) {}
   // The compiled statement, kept for the connection's life. Null: it does not compile, see LastError.
   sqlite3_stmt* Prepared(const char* sql);
+  void Committed(int log_pages);
 
   sqlite3* db_;
   std::string path_;

@@ -42,6 +42,17 @@ Result<Descriptor> LockDirectory(const std::string& directory) {
                                                       " is in use by another emulator; stop that one or choose another");
 }
 
+// Objects without a database: the sweep would remove them.
+Result<void> CheckDatabaseIsThere(const std::string& directory) {
+  std::error_code missing;
+  if (std::filesystem::file_size(DatabasePath(directory), missing) > 0 && !missing) return Ok();
+  return VisitBlobFiles(directory, [&](std::int64_t, const std::string& path) -> Result<void> {
+    return Error::Make(ErrorKind::kDataLoss, "the database file " + DatabasePath(directory) +
+                                                 " is missing or empty, and objects are there (" + path +
+                                                 "); restore it from a copy or choose another directory");
+  });
+}
+
 // On a connection of its own: the sweep of a large folder takes a while.
 void SweepOrphans(const std::string& directory, std::int64_t first_number, const std::atomic<bool>& stop) {
   auto connection = OpenReader(DatabasePath(directory));
@@ -70,6 +81,7 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::Open(StoreOptions options) {
       return SystemError(ErrorKind::kInvalidArgument, "create the directory", options.directory, error.value());
     }
     PENSTOCK_ASSIGN(lock, LockDirectory(options.directory));
+    PENSTOCK_TRY(CheckDatabaseIsThere(options.directory));
   }
   PENSTOCK_ASSIGN(auto connection, OpenDatabase(DatabasePath(options.directory), options.durability));
   PENSTOCK_ASSIGN(const std::int64_t first_number, ReserveNumbers(*connection));
@@ -91,7 +103,8 @@ SqliteStore::SqliteStore(StoreOptions options, Descriptor lock, std::unique_ptr<
       next_number_(first_number),
       cache_(LimitsOf(options_)),
       writer_(std::move(writer)),
-      queue_(writer_) {
+      guard_(options_.directory.empty() ? nullptr : std::make_unique<DiskGuard>(options_.directory, options_.durability)),
+      queue_(writer_, guard_.get()) {
   if (options_.directory.empty()) return;
   readers_.emplace(kReaders, [path = DatabasePath(options_.directory)] { return OpenReader(path); });
 }
@@ -102,7 +115,10 @@ void SqliteStore::StartHousekeeping(Connection& writer, std::int64_t first_numbe
     SweepOrphans(directory, first_number, stop);
   };
   housekeeper_.emplace(HousekeeperOptions{DatabasePath(options_.directory)}, writer_, sweep);
-  writer.OnCommit([this, &writer](int log_pages) { housekeeper_->Committed(writer, log_pages); });
+  writer.OnCommit([this, &writer](int log_pages) {
+    guard_->LogHas(log_pages);
+    housekeeper_->Committed(writer, log_pages);
+  });
 }
 
 SqliteStore::~SqliteStore() {
@@ -114,6 +130,7 @@ SqliteStore::~SqliteStore() {
 
 Result<std::unique_ptr<BlobWriter>> SqliteStore::NewBlob(std::uint64_t size_hint) {
   if (options_.directory.empty()) return NewMemoryBlobWriter(registry_, size_hint);
+  PENSTOCK_TRY(guard_->Admit());
   return NewFileBlobWriter(registry_, {options_.inline_limit_bytes, options_.durability}, size_hint);
 }
 

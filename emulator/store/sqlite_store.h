@@ -15,6 +15,7 @@
 #include "emulator/store/bucket_table.h"
 #include "emulator/store/connection_pool.h"
 #include "emulator/store/descriptor.h"
+#include "emulator/store/disk_guard.h"
 #include "emulator/store/housekeeper.h"
 #include "emulator/store/object_cache.h"
 #include "emulator/store/object_writes.h"
@@ -107,6 +108,7 @@ class SqliteStore final : public Store {
   ObjectCache cache_;
   ConnectionPool writer_;
   std::optional<ConnectionPool> readers_;  // absent in memory mode: the one connection serves all, in turn
+  const std::unique_ptr<DiskGuard> guard_;  // null in memory mode
   WriteQueue queue_;
   std::optional<Housekeeper> housekeeper_;  // in dir mode
 };

@@ -101,6 +101,8 @@ Result<UploadPtr> SqliteStore::FindUpload(const BucketName& bucket, const Object
 
 class SqliteStore::PartPut {
  public:
+  static constexpr auto kPurpose = WriteQueue::Purpose::kStore;
+
   PartPut(SqliteStore& store, PutPart request) : store_(store), request_(std::move(request)) {
     if (request_.part.last_modified == WallTime{}) request_.part.last_modified = store.clock_.Now();
   }
@@ -191,11 +193,12 @@ Result<ObjectPtr> SqliteStore::FindCompleted(const BucketName& bucket, const Obj
 }
 
 Result<void> SqliteStore::AbortUpload(const BucketName& bucket, const ObjectKey& key, const UploadId& id) {
-  return queue_.Run([&](WriteTransaction& transaction) -> Result<void> {
+  const auto abort = [&](WriteTransaction& transaction) -> Result<void> {
     PENSTOCK_ASSIGN(const Bucket found, buckets_.Find(bucket));
     PENSTOCK_ASSIGN(const UploadRow upload, FindUploadRow(transaction.connection(), found, key, id));
     return RemoveUpload(transaction, found.id, upload);
-  });
+  };
+  return queue_.Run(abort, WriteQueue::Company::kWelcome, WriteQueue::Purpose::kRemove);
 }
 
 Result<void> SqliteStore::RemoveUpload(WriteTransaction& transaction, std::int64_t bucket, const UploadRow& upload) {

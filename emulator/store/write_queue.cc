@@ -1,5 +1,6 @@
 #include "emulator/store/write_queue.h"
 
+#include <algorithm>
 #include <thread>
 #include <utility>
 
@@ -75,10 +76,11 @@ Result<void> WriteQueue::Ticket::Perform(WriteTransaction& transaction) noexcept
   }
 }
 
-Result<void> WriteQueue::Run(const Work& work, Company company) {
+Result<void> WriteQueue::Run(const Work& work, Company company, Purpose purpose) {
   Ticket mine;
   mine.work = &work;
   mine.company = company;
+  mine.purpose = purpose;
   mine.doorbell = OwnDoorbell();
   mine.doorbell->Prepare();
   bool is_writer = false;
@@ -102,6 +104,7 @@ void WriteQueue::Submit(std::unique_ptr<Deferred> write, Executor& executor) noe
   bool is_first = false;
   try {
     ticket = std::make_unique<Ticket>();
+    ticket->purpose = write->purpose();
     const MutexLock lock(mutex_);
     waiting_.push_back(ticket.get());
     ticket->deferred = std::move(write);
@@ -182,9 +185,26 @@ void WriteQueue::Serve(const Batch& batch) noexcept {
 }
 
 void WriteQueue::Execute(Connection& connection, const Batch& batch) {
-  if (batch.size > 1 && TryTogether(connection, batch)) return;
+  if (batch.size > 1 && Admits(batch) && TryTogether(connection, batch)) return;
   // One by one: a transaction that failed as a whole (disk full) must not fail those that could do without.
-  for (Ticket* ticket : batch) RunAlone(connection, *ticket);
+  for (Ticket* ticket : batch) RunAdmitted(connection, *ticket);
+}
+
+bool WriteQueue::Admits(const Batch& batch) {
+  const auto needs_room = [](const Ticket* ticket) { return ticket->purpose == Purpose::kStore; };
+  return guard_ == nullptr || std::none_of(batch.begin(), batch.end(), needs_room) || guard_->Admit().ok();
+}
+
+void WriteQueue::RunAdmitted(Connection& connection, Ticket& ticket) {
+  if (guard_ != nullptr && ticket.purpose == Purpose::kStore) {
+    ticket.result = guard_->Admit();
+    if (!ticket.result.ok()) return;
+  }
+  RunAlone(connection, ticket);
+  const bool had_no_room = !ticket.result.ok() && ticket.result.error().kind == ErrorKind::kResourceExhausted;
+  if (!had_no_room || guard_ == nullptr || ticket.purpose != Purpose::kRemove || !guard_->MakeRoom()) return;
+  RunAlone(connection, ticket);
+  if (ticket.result.ok()) guard_->Reclaim(connection);
 }
 
 // Without savepoints, which copy every page that a work changes: what fails mostly fails before it changed anything.
@@ -204,8 +224,10 @@ bool WriteQueue::TryTogether(Connection& connection, const Batch& batch) {
     Abandon(connection);
     return false;
   }
+  const Result<void> confirmed = guard_ == nullptr ? Ok() : guard_->Confirm();
   for (Ticket* ticket : batch) {
     if (ticket->result.ok()) ticket->result = RunEffects(ticket->effects);
+    if (!confirmed.ok()) ticket->result = confirmed.error();
   }
   return true;
 }
@@ -218,6 +240,8 @@ void WriteQueue::RunAlone(Connection& connection, Ticket& ticket) {
   if (ticket.result.ok()) ticket.result = Step(connection, "COMMIT");
   if (!ticket.result.ok()) return Abandon(connection);
   ticket.result = RunEffects(transaction.effects_);
+  if (guard_ == nullptr) return;
+  if (auto confirmed = guard_->Confirm(); !confirmed.ok()) ticket.result = std::move(confirmed);
 }
 
 }  // namespace penstock::emulator::store

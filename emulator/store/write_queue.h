@@ -16,6 +16,7 @@
 
 #include "emulator/store/connection_pool.h"
 #include "emulator/store/later.h"
+#include "emulator/store/storage_guard.h"
 #include "penstock/base/mutex.h"
 
 namespace penstock::emulator::store {
@@ -38,21 +39,24 @@ class WriteTransaction {
 // Thread safety: any thread.
 class WriteQueue {
  public:
-  // `pool` lends the connection to write with, and outlives the queue.
-  explicit WriteQueue(ConnectionPool& pool) : pool_(pool), commit_(*this) {}
+  // `pool` lends the connection to write with. `guard` decides what is admitted and confirmed; null: everything is. Both
+  // outlive the queue.
+  explicit WriteQueue(ConnectionPool& pool, StorageGuard* guard = nullptr) : pool_(pool), guard_(guard), commit_(*this) {}
 
   enum class Company { kWelcome, kAlone };  // kAlone: no other work in the same transaction
+  enum class Purpose { kStore, kRemove };   // kRemove: only removes, so it is admitted when the disk is full
   // Runs `work` inside a transaction and returns when it is committed (durable as the connection is set) or undone. An
   // Error of the work undoes this work only. It may be run again after a failure of others, so it must not consume what
   // it captured, and it may run on another thread while the caller waits. Work that throws has failed
   // with CurrentExceptionError.
   using Work = std::function<Result<void>(WriteTransaction&)>;
-  Result<void> Run(const Work& work, Company company = Company::kWelcome);
+  Result<void> Run(const Work& work, Company company = Company::kWelcome, Purpose purpose = Purpose::kStore);
 
   // A write that nobody waits for.
   class Deferred {
    public:
     virtual ~Deferred() = default;
+    virtual Purpose purpose() const { return Purpose::kStore; }
     // As Work.
     virtual Result<void> Write(WriteTransaction& transaction) = 0;
     // Called once, last: what became of it, as Run returns it. Must not wait for anything. The queue may be gone by then.
@@ -83,6 +87,7 @@ class WriteQueue {
   struct Ticket {
     const Work* work = nullptr;
     Company company = Company::kWelcome;
+    Purpose purpose = Purpose::kStore;
     std::shared_ptr<Doorbell> doorbell;
     std::unique_ptr<Deferred> deferred;  // null: Run's
     Executor* executor = nullptr;
@@ -117,11 +122,15 @@ class WriteQueue {
   void Serve(const Batch& batch) noexcept;
   // The writer's part goes to the first who waits.
   void PassOn(const Batch& batch, Executor::Caller caller) noexcept;
-  static void Execute(Connection& connection, const Batch& batch);
-  static bool TryTogether(Connection& connection, const Batch& batch);
-  static void RunAlone(Connection& connection, Ticket& ticket);
+  void Execute(Connection& connection, const Batch& batch);
+  bool TryTogether(Connection& connection, const Batch& batch);
+  // With the guard's leave, and a second time where the first finds no room and the guard makes some.
+  void RunAdmitted(Connection& connection, Ticket& ticket);
+  void RunAlone(Connection& connection, Ticket& ticket);
+  bool Admits(const Batch& batch);
 
   ConnectionPool& pool_;
+  StorageGuard* const guard_;
   Commit commit_;  // posted by whoever sets has_writer_ for a write of Submit
   Mutex mutex_;
   std::deque<Ticket*> waiting_ PENSTOCK_GUARDED_BY(mutex_);

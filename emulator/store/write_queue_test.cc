@@ -288,5 +288,64 @@ TEST_F(WriteQueueTest, ACommitThatFailsIsAFailureForAllWhoCannotDoWithout) {
   EXPECT_EQ(Count(), 2);
 }
 
+// A disk that is full for every work but the first after MakeRoom, and files that can be gone.
+class FullDisk final : public StorageGuard {
+ public:
+  Result<void> Admit() noexcept override {
+    return is_full ? Result<void>(Error::Make(ErrorKind::kResourceExhausted, "full")) : Ok();
+  }
+  bool MakeRoom() noexcept override {
+    has_room = true;
+    is_full = true;
+    return true;
+  }
+  void Reclaim(Connection&) noexcept override { ++reclaimed; }
+  Result<void> Confirm() noexcept override {
+    return is_gone ? Result<void>(Error::Make(ErrorKind::kDataLoss, "gone")) : Ok();
+  }
+
+  bool is_full = false;
+  bool has_room = true;
+  bool is_gone = false;
+  int reclaimed = 0;
+};
+
+class GuardedWriteQueueTest : public WriteQueueTest {
+ protected:
+  Result<void> Write(std::int64_t value, WriteQueue::Purpose purpose) {
+    const auto work = [&](WriteTransaction& transaction) -> Result<void> {
+      if (!disk_.has_room) return Error::Make(ErrorKind::kResourceExhausted, "no room");
+      return Insert(transaction, value);
+    };
+    return guarded_.Run(work, WriteQueue::Company::kWelcome, purpose);
+  }
+
+  FullDisk disk_;
+  WriteQueue guarded_{pool_, &disk_};
+};
+
+TEST_F(GuardedWriteQueueTest, OnAFullDiskOnlyRemovalsAreAdmitted) {
+  disk_.is_full = true;
+  EXPECT_EQ(Write(1, WriteQueue::Purpose::kStore).error().kind, ErrorKind::kResourceExhausted);
+  EXPECT_TRUE(Write(2, WriteQueue::Purpose::kRemove).ok());
+  EXPECT_EQ(Count(), 1);
+}
+
+TEST_F(GuardedWriteQueueTest, ARemovalThatFindsNoRoomIsRunAgainInTheReserve) {
+  disk_.has_room = false;
+  EXPECT_EQ(Write(1, WriteQueue::Purpose::kStore).error().kind, ErrorKind::kResourceExhausted);
+  EXPECT_FALSE(disk_.is_full) << "the reserve is not for what brings bytes";
+  EXPECT_TRUE(Write(2, WriteQueue::Purpose::kRemove).ok());
+  EXPECT_EQ(disk_.reclaimed, 1);
+  EXPECT_EQ(Write(3, WriteQueue::Purpose::kStore).error().kind, ErrorKind::kResourceExhausted);
+  EXPECT_EQ(Count(), 1);
+}
+
+TEST_F(GuardedWriteQueueTest, ACommitToFilesThatAreGoneIsNotAcknowledged) {
+  disk_.is_gone = true;
+  EXPECT_EQ(Write(1, WriteQueue::Purpose::kStore).error().kind, ErrorKind::kDataLoss);
+  EXPECT_EQ(Write(2, WriteQueue::Purpose::kRemove).error().kind, ErrorKind::kDataLoss);
+}
+
 }  // namespace
 }  // namespace penstock::emulator::store

@@ -1,0 +1,167 @@
+"""Data directories as a power failure leaves them, made of what storage_recorder.cc recorded.
+
+What was fsynced before the failure is there. Of everything later a seeded part is: names as a journal keeps them (a prefix of
+their changes, in order), and of each file a part of its writes, page by page.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import struct
+import subprocess
+import zlib
+from dataclasses import dataclass, field
+from pathlib import Path
+
+RECORD = struct.Struct("<IIIIQQQ")
+CREATE, WRITE, TRUNCATE, ALLOCATE, SYNC, RENAME, UNLINK, MAKE_DIRECTORY, REMOVE_DIRECTORY = range(1, 10)
+PAGE = 4096
+SLOTS = (0, 2048)  # of a commit mark (emulator/store/commit_mark.cc)
+SLOT_SIZE = 96
+BOOT_ID = slice(52, 88)
+
+
+def build_recorder(folder: Path) -> Path:
+    """The library to preload."""
+    library = folder / "storage_recorder.so"
+    source = Path(__file__).with_name("storage_recorder.cc")
+    command = [os.environ.get("CXX", "c++"), "-std=c++20", "-O1", "-shared", "-fPIC", "-o", str(library), str(source), "-ldl"]
+    subprocess.run(command, check=True)
+    return library
+
+
+@dataclass(frozen=True)
+class Change:
+    kind: int
+    inode: int
+    offset: int
+    path: str
+    other: str
+    data: bytes
+    end: int  # of its record in the log
+
+
+def read_log(log: Path) -> list[Change]:
+    content = log.read_bytes()
+    changes = []
+    at = 0
+    while at + RECORD.size <= len(content):
+        kind, path_size, other_size, _, inode, offset, size = RECORD.unpack_from(content, at)
+        at += RECORD.size
+        path = content[at : at + path_size].decode()
+        other = content[at + path_size : at + path_size + other_size].decode()
+        at += path_size + other_size
+        data = content[at : at + size] if kind == WRITE else b""
+        at += len(data)
+        changes.append(Change(kind, inode, offset, path, other, data, at))
+    return changes
+
+
+@dataclass
+class File:
+    durable: bytearray = field(default_factory=bytearray)
+    pending: list[Change] = field(default_factory=list)
+
+    def sync(self) -> None:
+        for change in self.pending:
+            apply(self.durable, change)
+        self.pending.clear()
+
+    def after_failure(self, chance: random.Random, kept: float) -> bytes:
+        """`kept`: how likely a page that was not synced is on the disk."""
+        content = bytearray(self.durable)
+        for change in self.pending:
+            if change.kind == WRITE:
+                for begin in range(0, len(change.data), PAGE):
+                    if chance.random() < kept:
+                        write(content, change.offset + begin, change.data[begin : begin + PAGE])
+            elif chance.random() < kept:
+                apply(content, change)
+        return bytes(content)
+
+
+def write(content: bytearray, offset: int, data: bytes) -> None:
+    if len(content) < offset:
+        content.extend(bytes(offset - len(content)))
+    content[offset : offset + len(data)] = data
+
+
+def apply(content: bytearray, change: Change) -> None:
+    if change.kind == WRITE:
+        write(content, change.offset, change.data)
+    elif change.kind == TRUNCATE:
+        del content[change.offset :]
+        content.extend(bytes(max(change.offset - len(content), 0)))
+    elif change.kind == ALLOCATE:
+        content.extend(bytes(max(change.offset - len(content), 0)))
+
+
+@dataclass
+class Disk:
+    files: list[File] = field(default_factory=list)
+    of_inode: dict[int, File] = field(default_factory=dict)
+    names: list[tuple[Change, int]] = field(default_factory=list)  # changes of names, and the file that a creation made
+    durable_names: int = 0
+
+    def record(self, change: Change) -> None:
+        if change.kind == CREATE:
+            self.files.append(File())
+            self.of_inode[change.inode] = self.files[-1]
+            self.names.append((change, len(self.files) - 1))
+        elif change.kind in (RENAME, UNLINK, MAKE_DIRECTORY, REMOVE_DIRECTORY):
+            self.names.append((change, -1))
+        elif change.kind == SYNC:
+            self.durable_names = len(self.names)
+            if change.inode in self.of_inode:
+                self.of_inode[change.inode].sync()
+        elif change.inode in self.of_inode:
+            self.of_inode[change.inode].pending.append(change)
+
+    def write_image(self, recorded: Path, image: Path, chance: random.Random) -> None:
+        kept_names = chance.randint(self.durable_names, len(self.names))
+        present: dict[str, int] = {}
+        image.mkdir(parents=True)
+        for change, number in self.names[:kept_names]:
+            if change.kind == CREATE:
+                present[change.path] = number
+            elif change.kind == RENAME:
+                present[change.other] = present.pop(change.path)
+            elif change.kind == UNLINK:
+                present.pop(change.path, None)
+            elif change.kind == MAKE_DIRECTORY:
+                (image / Path(change.path).relative_to(recorded)).mkdir(parents=True, exist_ok=True)
+        kept = chance.choice([0.0, 0.3, 0.7, 0.95, 1.0])
+        for path, number in present.items():
+            if path.endswith("-shm"):
+                continue
+            target = image / Path(path).relative_to(recorded)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(self.files[number].after_failure(chance, kept))
+            if path.endswith("-mark"):
+                set_boot_id(target)
+
+
+def set_boot_id(mark: Path) -> None:
+    """The commits of the mark were made before the machine started last."""
+    content = bytearray(mark.read_bytes())
+    for slot in SLOTS:
+        body = content[slot : slot + SLOT_SIZE]
+        if len(body) < SLOT_SIZE or zlib.crc32(body[:-4]) != int.from_bytes(body[-4:], "little"):
+            continue
+        body[BOOT_ID] = b"the boot before".ljust(36, b"\0")
+        body[-4:] = zlib.crc32(body[:-4]).to_bytes(4, "little")
+        content[slot : slot + SLOT_SIZE] = body
+    mark.write_bytes(content)
+
+
+def fail_at(changes: list[Change], end: int, recorded: Path, image: Path, chance: random.Random) -> None:
+    """Makes `image` what `recorded` was when the log had `end` bytes."""
+    shutil.rmtree(image, ignore_errors=True)
+    disk = Disk()
+    for change in changes:
+        if change.end > end:
+            break
+        disk.record(change)
+    disk.write_image(recorded, image, chance)

@@ -1,0 +1,127 @@
+"""An emulator over a data directory as a process, and unsigned requests to it; for crash and damage tests."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import hashlib
+import http.client
+import json
+import os
+import re
+import signal
+import subprocess
+import urllib.parse
+import zlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+PROGRAM = Path(os.environ["PENSTOCK_BUILD_DIR"], "emulator/server/penstock-emulator")
+STOP_TIMEOUT_S = 60
+
+
+class StartRefusedError(Exception):
+    """The emulator ended instead of serving. Its text is what standard error says."""
+
+
+class Server:
+    """`environment` is added to that of the tests."""
+
+    def __init__(self, data: Path, *options: str, environment: Mapping[str, str] | None = None) -> None:
+        command = [str(PROGRAM), "--port", "0", "--admin-port", "0", "--auth", "off", "--data", str(data), *options]
+        self.process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, **(environment or {})}
+        )
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        if not line:
+            raise StartRefusedError(self.process.communicate(timeout=STOP_TIMEOUT_S)[1])
+        ready = json.loads(line)
+        self.netloc = urllib.parse.urlsplit(ready["endpoint"]).netloc
+        self.admin = urllib.parse.urlsplit(ready["admin"]).netloc
+
+    def kill(self) -> str:
+        """Ends the process at once. Returns what it wrote to standard error."""
+        self.process.send_signal(signal.SIGKILL)
+        return self.process.communicate(timeout=STOP_TIMEOUT_S)[1]
+
+    def stop(self) -> str:
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.communicate(timeout=STOP_TIMEOUT_S)[1]
+
+
+@contextlib.contextmanager
+def serving(data: Path, *options: str, environment: Mapping[str, str] | None = None) -> Iterator[Server]:
+    """A server that is killed at the end of the block unless it has ended."""
+    server = Server(data, *options, environment=environment)
+    try:
+        yield server
+    finally:
+        if server.process.poll() is None:
+            server.kill()
+
+
+class Requests:
+    """One keep-alive connection."""
+
+    def __init__(self, netloc: str) -> None:
+        self.wire = http.client.HTTPConnection(netloc, timeout=60)
+        self.etag = ""  # of the last answer
+
+    def send(self, method: str, path: str, body: bytes = b"", **headers: str) -> tuple[int, bytes]:
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        if path.endswith(("?versioning=", "?delete=")):  # these operations require a checksum
+            named["x-amz-checksum-crc32"] = base64.b64encode(zlib.crc32(body).to_bytes(4, "big")).decode()
+        self.wire.request(method, path, body=body, headers=named)
+        answer = self.wire.getresponse()
+        self.etag = answer.headers.get("ETag", "")
+        return answer.status, answer.read()
+
+    def expect(self, status: int, method: str, path: str, body: bytes = b"", **headers: str) -> bytes:
+        answer = self.send(method, path, body, **headers)
+        assert answer[0] == status, (method, path, answer[0], answer[1][:400])
+        return answer[1]
+
+    def multipart(self, path: str, parts: list[bytes], complete: bool = True) -> str:
+        """Uploads an object in parts. Returns the upload's id."""
+        found = re.search(rb"<UploadId>([^<]+)", self.expect(200, "POST", f"{path}?uploads="))
+        assert found
+        upload = found.group(1).decode()
+        listed = ""
+        for number, part in enumerate(parts, 1):
+            self.expect(200, "PUT", f"{path}?partNumber={number}&uploadId={upload}", part)
+            listed += f"<Part><PartNumber>{number}</PartNumber><ETag>{self.etag}</ETag></Part>"
+        if complete:
+            document = f"<CompleteMultipartUpload>{listed}</CompleteMultipartUpload>"
+            self.expect(200, "POST", f"{path}?uploadId={upload}", document.encode())
+        return upload
+
+
+def fsck(data: Path, *options: str) -> tuple[int, dict[str, Any], str]:
+    """Exit status, the report and standard error of a deep check."""
+    command = [str(PROGRAM), "fsck", "--deep", "--json", *options, str(data)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    return done.returncode, json.loads(done.stdout) if done.stdout else {}, done.stderr
+
+
+def body_of(label: str, size: int) -> bytes:
+    """Bytes that say which write they belong to, at every offset."""
+    block = hashlib.sha256(label.encode()).digest()
+    return (block * (size // len(block) + 1))[:size]
+
+
+BUCKETS = ["plain", "versioned", "logs--use1-az4--x-s3"]  # the last is a directory bucket
+
+
+def make_buckets(server: Server) -> None:
+    s3 = Requests(server.netloc)
+    s3.expect(200, "PUT", "/plain")
+    s3.expect(200, "PUT", "/versioned")
+    s3.expect(
+        200, "PUT", "/versioned?versioning=", b"<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>"
+    )
+    location = "<Location><Name>use1-az4</Name><Type>AvailabilityZone</Type></Location>"
+    kind = "<Bucket><DataRedundancy>SingleAvailabilityZone</DataRedundancy><Type>Directory</Type></Bucket>"
+    document = f"<CreateBucketConfiguration>{location}{kind}</CreateBucketConfiguration>"
+    s3.expect(200, "PUT", f"/{BUCKETS[2]}", document.encode())
