@@ -75,15 +75,17 @@ class SqliteStore::ObjectPut {
     PENSTOCK_ASSIGN(row_.slices, AddReferences(transaction, store_.registry_, row_.record.content));
     PENSTOCK_TRY(PlaceObject(write, row_));
     outcome_.versioning = bucket.record->versioning;
-    // It runs once, and before anybody is told and takes this apart.
-    transaction.AfterCommit([this] { Publish(); });
+    // The effect runs before Done or Run's return, so this object is still there.
+    transaction.AroundCommit([this](CommitPhase phase) { Publish(phase); });
     return Ok();
   }
 
   Result<PutOutcome> TakeOutcome() { return std::move(outcome_); }
 
  private:
-  void Publish() {
+  void Publish(CommitPhase phase) {
+    if (phase == CommitPhase::kBefore) return store_.HoldInCache(bucket_name_, row_.record.key);
+    if (phase == CommitPhase::kUndone) return store_.cache_.Erase(bucket_name_.value, row_.record.key.value);
     try {
       outcome_.object = std::make_shared<const ObjectRecord>(std::move(row_.record));
     } catch (...) {  // for want of memory, before the record moved

@@ -119,13 +119,20 @@ ObjectWrite SqliteStore::BeginObjectWrite(WriteTransaction& transaction, const B
 
 void SqliteStore::Publish(WriteTransaction& transaction, const BucketName& bucket, const ObjectKey& key,
                           ObjectPtr object) {
-  transaction.AfterCommit([this, bucket, key, object = std::move(object)] {
-    if (object != nullptr) {
+  transaction.AroundCommit([this, bucket, key, object = std::move(object)](CommitPhase phase) {
+    if (phase == CommitPhase::kBefore) {
+      HoldInCache(bucket, key);
+    } else if (phase == CommitPhase::kCommitted && object != nullptr) {
       cache_.Set(bucket.value, object);
     } else {
       cache_.Erase(bucket.value, key.value);
     }
   });
+}
+
+void SqliteStore::HoldInCache(const BucketName& bucket, const ObjectKey& key) {
+  // Without readers of their own, all reads of the database wait for the writer's connection, until its effects have run.
+  if (readers_.has_value()) cache_.Hold(bucket.value, key.value);
 }
 
 Result<std::optional<ObjectPtr>> SqliteStore::LoadObject(Connection& connection, ObjectRow row) {

@@ -89,6 +89,8 @@ class SqliteStore final : public Store {
   ObjectWrite BeginObjectWrite(WriteTransaction& transaction, const Bucket& bucket);
   // What readers see of the key from the commit on: the object, or null to look it up again.
   void Publish(WriteTransaction& transaction, const BucketName& bucket, const ObjectKey& key, ObjectPtr object);
+  // Takes the key out of the cache until the commit that follows is published.
+  void HoldInCache(const BucketName& bucket, const ObjectKey& key);
   Result<std::optional<ObjectPtr>> LoadObject(Connection& connection, ObjectRow row);
 
   // kNotFound with code NoSuchUpload.

@@ -17,12 +17,12 @@ void Abandon(Connection& connection) {
 // Built where memory has run out: every text is short enough to need none.
 Error OutOfMemory() noexcept { return Error::Make(ErrorKind::kResourceExhausted, "out of memory"); }
 
-// All of them, also behind one that throws: what they keep must follow what is committed. False: one threw.
-bool RunEffects(const std::vector<std::function<void()>>& effects) noexcept {
+// Runs all effects, also those after one that throws: their state must follow the database. False: one threw.
+bool RunEffects(const std::vector<WriteTransaction::Effect>& effects, CommitPhase phase) noexcept {
   bool whole = true;
   for (const auto& effect : effects) {
     try {
-      effect();
+      effect(phase);
     } catch (...) {
       whole = false;
     }
@@ -171,6 +171,7 @@ void WriteQueue::Serve(const Batch& batch) noexcept {
 }
 
 void WriteQueue::Execute(Connection& connection, const Batch& batch) {
+  Abandon(connection);  // nothing, unless an earlier rollback found no memory
   if (batch.size > 1 && TryTogether(connection, batch)) return;
   // One by one: a transaction that failed as a whole (disk full) must not fail those that could do without.
   for (Ticket* ticket : batch) RunAlone(connection, *ticket);
@@ -189,14 +190,27 @@ bool WriteQueue::TryTogether(Connection& connection, const Batch& batch) {
     sound = connection.InTransaction() && (ticket->result.ok() || connection.Changes() == changes);
     if (!sound) break;
   }
-  if (!sound || !Step(connection, "COMMIT").ok()) {
-    Abandon(connection);
-    return false;
+  if (sound) return CommitWithEffects(connection, batch).ok();
+  Abandon(connection);
+  return false;
+}
+
+Result<void> WriteQueue::CommitWithEffects(Connection& connection, const Batch& batch) noexcept {
+  Result<void> committed = Ok();
+  for (Ticket* ticket : batch) {
+    if (!RunEffects(ticket->effects, CommitPhase::kBefore)) committed = OutOfMemory();
+  }
+  try {
+    if (committed.ok()) committed = Step(connection, "COMMIT");
+    if (!committed.ok()) Abandon(connection);
+  } catch (...) {  // no memory for SQLite's error; Execute undoes what is left open
+    committed = OutOfMemory();
   }
   for (Ticket* ticket : batch) {
-    if (!RunEffects(ticket->effects)) ticket->result = OutOfMemory();
+    const bool whole = RunEffects(ticket->effects, committed.ok() ? CommitPhase::kCommitted : CommitPhase::kUndone);
+    if (committed.ok() && !whole) ticket->result = OutOfMemory();
   }
-  return true;
+  return committed;
 }
 
 void WriteQueue::RunAlone(Connection& connection, Ticket& ticket) {
@@ -204,9 +218,10 @@ void WriteQueue::RunAlone(Connection& connection, Ticket& ticket) {
   if (!ticket.result.ok()) return;
   WriteTransaction transaction(connection);
   ticket.result = ticket.Perform(transaction);
-  if (ticket.result.ok()) ticket.result = Step(connection, "COMMIT");
   if (!ticket.result.ok()) return Abandon(connection);
-  if (!RunEffects(transaction.effects_)) ticket.result = OutOfMemory();
+  ticket.effects = std::move(transaction.effects_);
+  const Batch batch{.tickets = {&ticket}, .size = 1};
+  if (auto committed = CommitWithEffects(connection, batch); !committed.ok()) ticket.result = std::move(committed);
 }
 
 }  // namespace penstock::emulator::store
