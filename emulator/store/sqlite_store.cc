@@ -83,12 +83,19 @@ SqliteStore::SqliteStore(StoreOptions options, Descriptor lock, std::unique_ptr<
     : options_(std::move(options)),
       clock_(options_.clock != nullptr ? *options_.clock : SystemClock()),
       lock_(std::move(lock)),
-      registry_(std::make_shared<BlobRegistry>(options_.directory, first_number)),
+      registry_(std::make_shared<BlobRegistry>(options_.directory, first_number,
+                                               options_.directory.empty() ? options_.memory_limit : nullptr)),
+      row_memory_(registry_->memory_limit()),
       next_number_(first_number),
       cache_(LimitsOf(options_)),
       writer_(std::move(writer)),
       queue_(writer_) {
-  if (options_.directory.empty()) return;
+  if (options_.directory.empty()) {
+    if (MemoryLimit* const limit = registry_->memory_limit(); limit != nullptr) {
+      limit->AddReclaimable(std::shared_ptr<ReclaimableMemory>(registry_, &registry_->spare_memory()));
+    }
+    return;
+  }
   readers_.emplace(kReaders, [path = DatabasePath(options_.directory)] { return OpenReader(path); });
 }
 
@@ -109,7 +116,11 @@ SqliteStore::~SqliteStore() {
 }
 
 Result<std::unique_ptr<BlobWriter>> SqliteStore::NewBlob(std::uint64_t size_hint) {
-  if (options_.directory.empty()) return NewMemoryBlobWriter(registry_, size_hint);
+  if (options_.directory.empty()) {
+    MemoryLimit* const limit = registry_->memory_limit();
+    if (limit != nullptr && size_hint > 0 && !limit->HasRoomFor(size_hint)) return limit->Exceeded(size_hint);
+    return NewMemoryBlobWriter(registry_, size_hint);
+  }
   return NewFileBlobWriter(registry_, {options_.inline_limit_bytes, options_.durability}, size_hint);
 }
 
