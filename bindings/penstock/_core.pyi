@@ -323,6 +323,7 @@ class Emulator:
         journal_bytes: int = 16777216,
         limits_json: str = "",
         relaxed_bucket_names: bool = False,
+        memory_limit_bytes: int = 0,
     ) -> None: ...
     @property
     def endpoint(self) -> str: ...

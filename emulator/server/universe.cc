@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "emulator/store/memory_limit.h"
+
 namespace penstock::emulator::server {
 namespace {
 
@@ -67,7 +69,8 @@ Result<std::shared_ptr<Universe::Generation>> Universe::OpenGeneration(const std
   generation->clock = clock_;
   PENSTOCK_ASSIGN(generation->space.store, store::Store::Open({.directory = path,
                                                                .durability = options_.durability,
-                                                               .clock = clock_.get()}));
+                                                               .clock = clock_.get(),
+                                                               .memory_limit = options_.memory_limit}));
   PENSTOCK_ASSIGN(generation->space.instruments, instruments::Instruments::Open(options_.instruments, *clock_));
   generation->space.name = options_.name;
   generation->space.clock = clock_.get();
@@ -102,7 +105,10 @@ Result<void> Universe::Reset() {
   old->StopJournal();  // whoever waits for it goes on to the new one
   {
     const MutexLock lock(mutex_);
-    if (retired_.size() < kRetiredLimit) retired_.push_back(std::move(old));
+    if (retired_.size() < kRetiredLimit) {
+      retired_.push_back(std::move(old));
+      if (options_.memory_limit) options_.memory_limit->BeginRelease();
+    }
   }
   clock_->Restore();
   if (!dismantler_.joinable()) dismantler_ = std::jthread([this] { DismantleRetired(); });
@@ -142,6 +148,7 @@ void Universe::DismantleRetired() {
       retired_.pop_front();
     }
     doomed.reset();  // outside the lock: taking a large store apart takes a while
+    if (options_.memory_limit) options_.memory_limit->EndRelease();
   }
 }
 

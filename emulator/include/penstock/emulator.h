@@ -43,6 +43,10 @@ struct EmulatorOptions {
   int admin_port = 0;       // 0: any free port; -1: no admin listener
   std::string admin_token;  // where set, admin requests need "Authorization: Bearer TOKEN" (health needs none)
   std::string data_directory;  // empty: in memory
+  // Without a data directory: what the objects of all namespaces may take of memory, in bytes, 1 MiB or more. Uploads beyond it
+  // are answered 507 InsufficientStorage. 0: three quarters of the control group's memory limit, else half of the machine's
+  // memory, shared by all emulators of this process that have 0.
+  std::uint64_t memory_limit_bytes = 0;
   DurabilityMode durability = DurabilityMode::kRelaxed;
   AuthMode auth = AuthMode::kVerify;
   // Each is the root of an account of its own. Without these and without users: one pair, "penstock" / "penstock-secret".
