@@ -34,6 +34,7 @@ using Checker = LinearizabilityChecker<GroupModel>;
 
 constexpr std::size_t kGroups = 2;
 constexpr std::size_t kMostVersions = 16;     // of a group, roughly: the checker compares them all
+constexpr std::size_t kMostUploads = 16;      // likewise
 constexpr std::size_t kThreads = 6;
 constexpr std::size_t kRound = 3'000;         // operations of one thread between two checks
 constexpr std::size_t kLargeBody = 40 << 10;  // beyond the inline limit: a file, or a memfd
@@ -108,7 +109,7 @@ class Process {
     if (choice < 55) return ListAndGet();
     if (choice < 72) return Delete();
     if (choice < 76) return Tag();
-    if (choice < 80) return CreateUpload();
+    if (choice < 80) return HasManyUploads() ? Abort() : CreateUpload();
     if (choice < 84) return PutPart();
     if (choice < 90) return Complete();
     if (choice < 92) return Abort();
@@ -211,6 +212,12 @@ class Process {
       operation_.key = key;
       Get();
     }
+  }
+
+  bool HasManyUploads() {
+    Hints& hints = bench_.hints[group_];
+    const MutexLock lock(hints.mutex);
+    return hints.uploads.size() > kMostUploads;
   }
 
   bool HasManyVersions() {
