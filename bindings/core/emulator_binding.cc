@@ -90,7 +90,7 @@ void BindLife(PyEmulatorClass& type) {
                        std::string users_json, std::string region, double fail_rate, std::uint64_t fail_seed,
                        std::string tls_certificate, std::string tls_key, std::string log_path,
                        std::string faults_json, std::uint64_t journal_bytes, std::string limits_json,
-                       bool relaxed_bucket_names, std::optional<bool> moto_reset) {
+                       bool relaxed_bucket_names, std::optional<bool> moto_reset, std::uint64_t memory_limit_bytes) {
              emulator::EmulatorOptions options;
              options.host = std::move(host);
              options.port = port;
@@ -113,6 +113,7 @@ void BindLife(PyEmulatorClass& type) {
              options.limits_json = std::move(limits_json);
              options.relaxed_bucket_names = relaxed_bucket_names;
              options.moto_reset = moto_reset;
+             options.memory_limit_bytes = memory_limit_bytes;
              return Start(std::move(options));
            }),
            py::kw_only(), "host"_a = "127.0.0.1", "port"_a = 0, "admin_port"_a = 0, "admin_token"_a = "",
@@ -120,7 +121,8 @@ void BindLife(PyEmulatorClass& type) {
            "access_keys"_a = std::vector<std::pair<std::string, std::string>>(), "users_path"_a = "", "users_json"_a = "",
            "region"_a = "us-east-1", "fail_rate"_a = 0.0, "fail_seed"_a = 1, "tls_certificate"_a = "", "tls_key"_a = "",
            "log_path"_a = "", "faults_json"_a = "", "journal_bytes"_a = emulator::EmulatorOptions().journal_bytes,
-           "limits_json"_a = "", "relaxed_bucket_names"_a = false, "moto_reset"_a = std::optional<bool>())
+           "limits_json"_a = "", "relaxed_bucket_names"_a = false, "moto_reset"_a = std::optional<bool>(),
+           "memory_limit_bytes"_a = 0)
       .def_property_readonly("endpoint", [](const PyEmulator& self) { return self.Get().endpoint(); })
       .def_property_readonly("admin_endpoint", [](const PyEmulator& self) { return self.Get().admin_endpoint(); })
       .def_property_readonly("notices", [](const PyEmulator& self) { return self.Get().notices(); })

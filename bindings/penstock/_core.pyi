@@ -325,6 +325,7 @@ class Emulator:
         limits_json: str = "",
         relaxed_bucket_names: bool = False,
         moto_reset: bool | None = None,
+        memory_limit_bytes: int = 0,
     ) -> None: ...
     @property
     def endpoint(self) -> str: ...

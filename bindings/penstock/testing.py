@@ -124,6 +124,9 @@ class Emulator(_Access):
             ``.``, ``-`` and ``_``, of which the first is no ``.`` or ``-``.
         moto_reset: Whether ``POST /moto-api/reset`` on the S3 port, which needs no signature, empties every namespace; None:
             only without `data_directory`.
+        memory_limit: Bytes of memory that objects may take without `data_directory`, 1048576 (1 MiB) or more. Uploads beyond it
+            are answered 507 InsufficientStorage. None: three quarters of the control group's memory limit, else half of the
+            machine's memory, shared by all emulators of this process that have None.
 
     Raises:
         ValueError: an option cannot work; the message names it.
@@ -151,12 +154,14 @@ class Emulator(_Access):
         journal_bytes: int = 16 << 20,
         relaxed_bucket_names: bool = False,
         moto_reset: bool | None = None,
+        memory_limit: int | None = None,
     ) -> None:
         # Beyond what C++'s integers hold a binding would only say that the types are wrong.
         for name, value, most in (
             ("port", port, 65_535),
             ("fail_seed", fail_seed, 2**64 - 1),
             ("journal_bytes", journal_bytes, 2**40),
+            ("memory_limit", memory_limit or 0, 2**63),
         ):
             if not 0 <= value <= most:
                 raise ValueError(f"{name} is {value}; it takes 0 to {most}")
@@ -173,7 +178,7 @@ class Emulator(_Access):
             users_json=users_json, region=region, fail_rate=fail_rate, fail_seed=fail_seed, tls_certificate=certificate,
             tls_key=key, log_path=log_path or "", faults_json="" if faults is None else _document_text(faults),
             journal_bytes=journal_bytes, limits_json=limits_json(limits),
-            relaxed_bucket_names=relaxed_bucket_names, moto_reset=moto_reset,
+            relaxed_bucket_names=relaxed_bucket_names, moto_reset=moto_reset, memory_limit_bytes=memory_limit or 0,
         )  # fmt: skip
         self._planned_faults: set[str] = set()  # namespaces; pytest's fixtures ask which test did
         for notice in self._core.notices:

@@ -8,7 +8,9 @@ import unittest
 
 import boto3
 import pytest
-from penstock.testing import emulated_s3
+from botocore.config import Config
+from botocore.exceptions import ClientError
+from penstock.testing import Emulator, emulated_s3
 
 
 def test_clients_find_it_inside_the_block_alone(monkeypatch):
@@ -128,3 +130,20 @@ def test_what_does_not_run_when_it_is_called_is_refused():
 def test_a_retry_test_that_nobody_met_fails_the_block():
     with pytest.raises(AssertionError, match="GetObject-1"), emulated_s3() as s3:
         s3.faults().retry_test({"GetObject": ["slow_down"]})
+
+
+def test_more_than_the_memory_limit_is_refused_until_something_is_deleted():
+    with emulated_s3(memory_limit=8 << 20):
+        client = boto3.client("s3", config=Config(retries={"total_max_attempts": 1}))
+        client.create_bucket(Bucket="data")
+        client.put_object(Bucket="data", Key="large", Body=bytes(5 << 20))
+        with pytest.raises(ClientError, match=r"limit of 8\.0 MiB") as refused:
+            client.put_object(Bucket="data", Key="more", Body=bytes(5 << 20))
+        assert refused.value.response["ResponseMetadata"]["HTTPStatusCode"] == 507
+        client.delete_object(Bucket="data", Key="large")
+        client.put_object(Bucket="data", Key="more", Body=bytes(5 << 20))
+
+
+def test_a_memory_limit_that_cannot_work_is_named():
+    with pytest.raises(ValueError, match="memory limit is 1000 bytes; it takes 1048576"):
+        Emulator(memory_limit=1000)

@@ -62,6 +62,14 @@ TEST(CommandLineTest, RefusesWrongUsage) {
   }
 }
 
+TEST(CommandLineTest, AMemoryLimitTakesUnits) {
+  EXPECT_EQ(Parse({"--memory-limit", "512MiB"})->options.memory_limit_bytes, std::uint64_t{512} << 20);
+  EXPECT_EQ(Parse({"--memory-limit", "2097152"})->options.memory_limit_bytes, std::uint64_t{2} << 20);
+  EXPECT_EQ(Parse({})->options.memory_limit_bytes, 0u);
+  EXPECT_EQ(Parse({"--memory-limit", "-1"}).error().message, "--memory-limit: -1 is negative; give 0 or more");
+  EXPECT_FALSE(Parse({"--memory-limit", "much"}).ok());
+}
+
 TEST(CommandLineTest, ANegativeNumberIsNotTakenForAGreatOne) {
   EXPECT_EQ(Parse({"--journal-bytes", "-1"}).error().message, "--journal-bytes: -1 is negative; give 0 or more");
   EXPECT_EQ(Parse({"--fail-seed=-9"}).error().message, "--fail-seed: -9 is negative; give 0 or more");

@@ -13,6 +13,7 @@
 #include "emulator/server/given_file.h"
 #include "emulator/server/root_accounts.h"
 #include "emulator/server/seeder.h"
+#include "emulator/store/memory_limit.h"
 
 namespace penstock::emulator::server {
 namespace {
@@ -69,6 +70,13 @@ Result<std::optional<faults::Scenario>> GivenFaults(const EmulatorOptions& optio
   return std::optional(std::move(scenario).value());
 }
 
+// Explicit limits are an emulator's own; the default belongs to the process, whose memory it is.
+std::shared_ptr<store::MemoryLimit> MemoryLimitOf(const EmulatorOptions& options) {
+  if (!options.data_directory.empty()) return nullptr;
+  if (options.memory_limit_bytes == 0) return store::MemoryLimit::OfProcess();
+  return std::make_shared<store::MemoryLimit>(options.memory_limit_bytes);
+}
+
 }  // namespace
 
 // Users that an emulator is started with.
@@ -102,6 +110,7 @@ Result<std::unique_ptr<Control>> Control::Open(const EmulatorOptions& options, c
   std::unique_ptr<Control> control(new Control(machine, router, options.region));
   PENSTOCK_ASSIGN(control->spaces_, Namespaces::Open({.directory = options.data_directory,
                                                       .durability = durability,
+                                                      .memory_limit = MemoryLimitOf(options),
                                                       .clock = &machine,
                                                       .owners = &control->identities_,
                                                       .instruments = std::move(instruments)}));

@@ -64,6 +64,24 @@ TEST(EmulatorTest, ItsFilesAreItsUsersAlone) {
   ::umask(before);
 }
 
+TEST(EmulatorTest, AnswersThatItsMemoryIsUsedUpAndGoesOn) {
+  const auto emulator = Start({.memory_limit_bytes = 8 << 20});
+  ASSERT_EQ(Put(*emulator, "/bucket"), 200);
+  ASSERT_EQ(Put(*emulator, "/bucket/large", std::string(5 << 20, 'x')), 200);
+  const auto refused = Send(emulator->endpoint(), {.method = "PUT", .target = "/bucket/more", .body = std::string(5 << 20, 'y')});
+  EXPECT_EQ(refused.status, 507) << refused.text;
+  EXPECT_NE(refused.text.find("<Code>InsufficientStorage</Code>"), std::string::npos) << refused.text;
+  EXPECT_NE(refused.text.find("limit of 8.0 MiB"), std::string::npos) << refused.text;
+  EXPECT_EQ(Send(emulator->endpoint(), {.target = "/bucket/more"}).status, 404);
+  ASSERT_EQ(Send(emulator->endpoint(), {.method = "DELETE", .target = "/bucket/large"}).status, 204);
+  EXPECT_EQ(Put(*emulator, "/bucket/more", std::string(5 << 20, 'y')), 200);
+  for (int round = 0; round < 4; ++round) {
+    ASSERT_TRUE(emulator->Reset().ok());
+    ASSERT_EQ(Put(*emulator, "/bucket"), 200);
+    EXPECT_EQ(Put(*emulator, "/bucket/large", std::string(5 << 20, 'x')), 200) << "what a reset dropped is in the way";
+  }
+}
+
 TEST(EmulatorTest, RefusesAnotherSecret) {
   const auto emulator = Start();
   const auto answer = Send(emulator->endpoint(), {.target = "/", .secret = "guessed"});

@@ -75,6 +75,7 @@ Result<std::shared_ptr<Universe>> Namespaces::MakeOne(std::string_view name) con
   return Universe::Make({.name = std::string(name),
                          .directory = DirectoryOf(name),
                          .durability = options_.durability,
+                         .memory_limit = options_.memory_limit,
                          .clock = options_.clock,
                          .owners = options_.owners,
                          .leases = leases_,

@@ -24,6 +24,7 @@ namespace penstock::emulator::server {
 struct NamespacesOptions {
   std::string directory;  // empty: all in memory
   store::Durability durability = store::Durability::kRelaxed;
+  std::shared_ptr<store::MemoryLimit> memory_limit;  // of stores in memory; null: none
   const Clock* clock = nullptr;                 // the machine's, never null
   const api::OwnerDirectory* owners = nullptr;  // outlives this
   instruments::InstrumentOptions instruments;   // of each of them

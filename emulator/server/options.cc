@@ -38,6 +38,21 @@ Result<void> CheckJournal(std::uint64_t bytes) {
                std::to_string(kMostJournal) + " (1 TiB) bytes, or 0 for no journal");
 }
 
+constexpr std::uint64_t kLeastMemoryLimit = 1 << 20;
+
+Result<void> CheckMemoryLimit(const EmulatorOptions& options) {
+  const std::uint64_t bytes = options.memory_limit_bytes;
+  if (bytes == 0) return Ok();
+  if (bytes < kLeastMemoryLimit) {
+    return Wrong("memory limit is " + std::to_string(bytes) + " bytes; it takes 1048576 (1MiB) or more, or 0 for a share of this machine's memory");
+  }
+  if (!options.data_directory.empty()) {
+    return Wrong("memory limit is " + std::to_string(bytes) + " bytes, but objects are kept in data directory '" + options.data_directory +
+                 "'; give one of the two");
+  }
+  return Ok();
+}
+
 Result<void> CheckKeys(const std::vector<AccessKey>& keys) {
   std::set<std::string> seen;
   for (const AccessKey& key : keys) {
@@ -69,6 +84,7 @@ Result<EmulatorOptions> CheckedOptions(EmulatorOptions options) {
     return Wrong("first byte delay is " + std::to_string(options.first_byte_delay_ms) + " ms; it takes 0 to 60000");
   }
   PENSTOCK_TRY(CheckJournal(options.journal_bytes));
+  PENSTOCK_TRY(CheckMemoryLimit(options));
   if (!options.faults_path.empty() && !options.faults_json.empty()) {
     return Wrong("faults are given as a file and as text; give one of them");
   }

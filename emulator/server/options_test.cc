@@ -36,6 +36,10 @@ TEST(OptionsTest, RefusesWhatCannotWork) {
                                                        "; it takes 131072 (128 KiB) to 1099511627776 (1 TiB) bytes, or 0 for no journal");
   }
   for (const std::uint64_t bytes : {0, 128 << 10}) EXPECT_EQ(Complaint({.journal_bytes = bytes}), "");
+  EXPECT_EQ(Complaint({.memory_limit_bytes = 1000}),
+            "memory limit is 1000 bytes; it takes 1048576 (1MiB) or more, or 0 for a share of this machine's memory");
+  EXPECT_EQ(Complaint({.memory_limit_bytes = 1 << 20}), "");
+  EXPECT_NE(Complaint({.data_directory = "/data", .memory_limit_bytes = 1 << 20}).find("data directory '/data'; give one of the two"), std::string::npos);
   EXPECT_NE(Complaint({.host = ""}).find("host"), std::string::npos);
   EXPECT_NE(Complaint({.tls_certificate_path = "x"}).find("both"), std::string::npos);
 }

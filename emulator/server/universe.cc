@@ -4,6 +4,7 @@
 
 #include "base/diagnostics.h"
 #include "emulator/store/disk_guard.h"
+#include "emulator/store/memory_limit.h"
 
 namespace penstock::emulator::server {
 namespace {
@@ -24,9 +25,11 @@ struct Universe::Generation final : StoreRemover::Item {
   api::Namespace space;
   std::string path;      // empty: in memory
   bool retired = false;  // set before the last reference goes
+  std::shared_ptr<store::MemoryLimit> releasing;  // its BeginRelease was called for this store; null: it was not
 
   ~Generation() override {
     space.store.reset();
+    if (releasing) releasing->EndRelease();
     if (retired && !path.empty()) DataDirectory::Remove(path);
   }
 };
@@ -60,10 +63,15 @@ Universe::~Universe() {
 }
 
 std::shared_ptr<Universe::Generation> Universe::MakeGeneration(const std::string& path) {
-  const auto destroy = [remover = std::weak_ptr<StoreRemover>(options_.remover)](Generation* generation) {
+  const auto destroy = [remover = std::weak_ptr<StoreRemover>(options_.remover),
+                        limit = options_.memory_limit](Generation* generation) {
     std::unique_ptr<Generation> owned(generation);
     if (!owned->retired) return;
-    if (const std::shared_ptr<StoreRemover> there = remover.lock()) there->Add(std::move(owned));
+    const std::shared_ptr<StoreRemover> there = remover.lock();
+    if (there == nullptr) return;
+    owned->releasing = limit;
+    if (limit) limit->BeginRelease();
+    there->Add(std::move(owned));
   };
   std::shared_ptr<Generation> generation(new Generation, destroy);
   generation->lease = lease_;
@@ -77,7 +85,8 @@ Result<std::shared_ptr<Universe::Generation>> Universe::OpenGeneration(const std
   std::shared_ptr<Generation> generation = MakeGeneration(path);
   PENSTOCK_ASSIGN(generation->space.store, store::Store::Open({.directory = path,
                                                                .durability = options_.durability,
-                                                               .clock = clock_.get()}));
+                                                               .clock = clock_.get(),
+                                                               .memory_limit = options_.memory_limit}));
   generation->space.instruments = std::move(instruments);
   generation->space.name = options_.name;
   generation->space.clock = clock_.get();

@@ -4,8 +4,10 @@
 
 #include <atomic>
 #include <memory>
+#include <utility>
 
 #include "emulator/store/blob_registry.h"
+#include "emulator/store/memory_limit.h"
 #include "emulator/store/spare_memory.h"
 
 namespace penstock::emulator::store {
@@ -14,8 +16,9 @@ namespace penstock::emulator::store {
 class HeapBuffer {
  public:
   HeapBuffer() = default;
-  explicit HeapBuffer(std::size_t capacity)
-      : bytes_(std::make_unique_for_overwrite<std::byte[]>(capacity)), capacity_(capacity) {}
+  // `charge` covers the capacity, where there is a limit.
+  explicit HeapBuffer(std::size_t capacity, MemoryCharge charge = {})
+      : bytes_(std::make_unique_for_overwrite<std::byte[]>(capacity)), capacity_(capacity), charge_(std::move(charge)) {}
 
   std::size_t size() const { return size_; }
   std::size_t capacity() const { return capacity_; }
@@ -30,6 +33,7 @@ class HeapBuffer {
   std::unique_ptr<std::byte[]> bytes_;
   std::size_t capacity_ = 0;
   std::size_t size_ = 0;
+  MemoryCharge charge_;
 };
 
 class HeapBlob final : public StoredBlob {

@@ -13,6 +13,7 @@
 
 #include "emulator/store/content.h"
 #include "emulator/store/file_remover.h"
+#include "emulator/store/memory_limit.h"
 #include "emulator/store/spare_memory.h"
 #include "penstock/base/mutex.h"
 
@@ -46,8 +47,10 @@ using StoredBlobPtr = std::shared_ptr<const StoredBlob>;
 // Thread safety: any thread.
 class BlobRegistry {
  public:
-  // `directory` holds blobs/; empty: memory mode, where the registry itself keeps referenced blobs alive.
-  BlobRegistry(std::string directory, std::int64_t first_id) : directory_(std::move(directory)), next_id_(first_id) {}
+  // `directory` holds blobs/; empty: memory mode, where the registry itself keeps referenced blobs alive. `memory_limit`: of
+  // blobs in memory; null: none.
+  BlobRegistry(std::string directory, std::int64_t first_id, std::shared_ptr<MemoryLimit> memory_limit = nullptr)
+      : directory_(std::move(directory)), next_id_(first_id), memory_limit_(std::move(memory_limit)) {}
 
   bool in_memory() const { return directory_.empty(); }
   const std::string& directory() const { return directory_; }
@@ -71,6 +74,7 @@ class BlobRegistry {
   void FlushRemovals() { remover_.Flush(); }
   // For blobs in memory.
   SpareMemory& spare_memory() { return spare_memory_; }
+  MemoryLimit* memory_limit() const { return memory_limit_.get(); }
   // When the store goes: memory mode no longer keeps blobs alive, which would keep this registry alive in turn. Blobs
   // that readers still hold go with their last pointer.
   void LetGo();
@@ -89,6 +93,7 @@ class BlobRegistry {
 
   const std::string directory_;
   std::atomic<std::int64_t> next_id_;
+  const std::shared_ptr<MemoryLimit> memory_limit_;  // outlives the charges of all below
   Mutex mutex_;
   std::unordered_map<std::int64_t, Entry> entries_ PENSTOCK_GUARDED_BY(mutex_);
   SpareMemory spare_memory_;

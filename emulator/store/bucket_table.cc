@@ -38,6 +38,7 @@ Result<void> BucketTable::Load(Connection& connection) {
 
 Result<Bucket> BucketTable::Find(const BucketName& name) const {
   const MutexLock lock(mutex_);
+  while (held_ == name.value && !held_.empty()) released_.WaitIdle(mutex_);
   const auto found = buckets_.find(name.value);
   if (found == buckets_.end()) return NoSuchBucket(name);
   return found->second;
@@ -46,6 +47,7 @@ Result<Bucket> BucketTable::Find(const BucketName& name) const {
 std::vector<BucketPtr> BucketTable::All() const {
   std::vector<BucketPtr> all;
   const MutexLock lock(mutex_);
+  while (!held_.empty()) released_.WaitIdle(mutex_);
   all.reserve(buckets_.size());
   for (const auto& [name, bucket] : buckets_) all.push_back(bucket.record);
   return all;
@@ -66,6 +68,19 @@ void BucketTable::Set(Bucket bucket) {
 void BucketTable::Erase(const BucketName& name) {
   const MutexLock lock(mutex_);
   buckets_.erase(name.value);
+}
+
+void BucketTable::Hold(const BucketName& name) {
+  const MutexLock lock(mutex_);
+  held_ = name.value;
+}
+
+void BucketTable::Release() {
+  {
+    const MutexLock lock(mutex_);
+    held_.clear();
+  }
+  released_.NotifyAll();
 }
 
 Result<void> WriteBucket(Connection& connection, const Bucket& bucket) {

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <future>
+#include <thread>
+
 #include "emulator/store/schema.h"
 
 namespace penstock::emulator::store {
@@ -38,6 +41,22 @@ TEST(BucketTable, NamesAMissingBucket) {
   ASSERT_FALSE(missing.ok());
   EXPECT_EQ(missing.error().code, "NoSuchBucket");
   EXPECT_EQ(missing.error().bucket, "b");
+}
+
+TEST(BucketTable, ReadersOfAHeldBucketWaitForItsRelease) {
+  BucketTable table;
+  table.Set(MakeRecord(1, "b"));
+  table.Set(MakeRecord(2, "other"));
+  table.Hold(BucketName("b"));
+  EXPECT_TRUE(table.Find(BucketName("other")).ok()) << "of other buckets they do not";
+  std::promise<bool> found;
+  std::promise<std::size_t> listed;
+  const std::jthread finder([&] { found.set_value(table.Find(BucketName("b")).ok()); });
+  const std::jthread lister([&] { listed.set_value(table.All().size()); });
+  table.Erase(BucketName("b"));
+  table.Release();
+  EXPECT_FALSE(found.get_future().get());
+  EXPECT_EQ(listed.get_future().get(), 1u);
 }
 
 }  // namespace

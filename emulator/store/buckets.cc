@@ -67,7 +67,11 @@ Result<void> SqliteStore::DeleteBucket(const BucketName& name, OpenUploads open_
         }
         PENSTOCK_TRY(RemoveUploadsOf(transaction, bucket));
         PENSTOCK_TRY(RemoveBucket(transaction.connection(), bucket.id));
-        transaction.AfterCommit([this, &name] { buckets_.Erase(name); });
+        transaction.AroundCommit([this, &name](CommitPhase phase) {
+          if (phase == CommitPhase::kBefore) return buckets_.Hold(name);  // its open uploads go with the commit
+          if (phase == CommitPhase::kCommitted) buckets_.Erase(name);
+          buckets_.Release();
+        });
         return Ok();
       },
       WriteQueue::Company::kAlone, WriteQueue::Purpose::kRemove);

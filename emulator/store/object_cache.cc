@@ -1,5 +1,6 @@
 #include "emulator/store/object_cache.h"
 
+#include <algorithm>
 #include <functional>
 #include <utility>
 
@@ -60,7 +61,27 @@ void ObjectCache::Offer(std::string_view bucket, const ObjectPtr& object, Ticket
   Entries fresh = MakeEntry(bucket, object);
   Entries dropped;
   const MutexLock lock(shard.mutex);
-  if (shard.writes == ticket) Insert(shard, name, fresh, dropped);
+  if (shard.writes == ticket && !IsHeld(shard, name)) Insert(shard, name, fresh, dropped);
+}
+
+void ObjectCache::Hold(std::string_view bucket, std::string_view key) {
+  const Name name = MakeName(bucket, key);
+  Shard& shard = ShardOf(name);
+  Entries dropped;
+  const MutexLock lock(shard.mutex);
+  shard.held.push_back(name.hash);
+  Remove(shard, name, dropped);
+}
+
+bool ObjectCache::IsHeld(const Shard& shard, const Name& name) noexcept {
+  return std::find(shard.held.begin(), shard.held.end(), name.hash) != shard.held.end();
+}
+
+void ObjectCache::EndHold(Shard& shard, const Name& name) noexcept {
+  const auto held = std::find(shard.held.begin(), shard.held.end(), name.hash);
+  if (held == shard.held.end()) return;
+  *held = shard.held.back();
+  shard.held.pop_back();
 }
 
 void ObjectCache::Set(std::string_view bucket, const ObjectPtr& object) noexcept {
@@ -70,6 +91,8 @@ void ObjectCache::Set(std::string_view bucket, const ObjectPtr& object) noexcept
   Entries dropped;
   const MutexLock lock(shard.mutex);
   ++shard.writes;
+  EndHold(shard, name);
+  if (IsHeld(shard, name)) return Remove(shard, name, dropped);
   Insert(shard, name, fresh, dropped);
 }
 
@@ -79,6 +102,7 @@ void ObjectCache::Erase(std::string_view bucket, std::string_view key) noexcept 
   Entries dropped;
   const MutexLock lock(shard.mutex);
   ++shard.writes;
+  EndHold(shard, name);
   Remove(shard, name, dropped);
 }
 

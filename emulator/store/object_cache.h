@@ -1,8 +1,9 @@
 // Latest versions of hot objects, so that reading them touches no database.
 //
-// Coherence: a reader takes a Ticket before it starts its database snapshot and hands it back with what it read; a write
-// that became visible in between makes the insert a no-op. The writer calls Set or Erase after its commit and before it
-// acknowledges.
+// Coherence: what the cache returns for a key is what a database snapshot taken at that moment contains. The writer calls
+// Hold before its commit and Set or Erase after it; in between the key is not cached, and readers use the database. A
+// reader takes a Ticket before it starts its snapshot and passes it to Offer; a write that was published in between, or a
+// key that is held, makes the insert a no-op.
 #ifndef PENSTOCK_EMULATOR_STORE_OBJECT_CACHE_H_
 #define PENSTOCK_EMULATOR_STORE_OBJECT_CACHE_H_
 
@@ -13,6 +14,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "emulator/store/store.h"
 #include "penstock/base/mutex.h"
@@ -35,9 +37,13 @@ class ObjectCache {
 
   // Null: not cached.
   ObjectPtr Find(std::string_view bucket, std::string_view key);
-  // For readers: refused when the shard was written to after `ticket`.
+  // For readers: refused when the shard was written to after `ticket` or the key is held.
   void Offer(std::string_view bucket, const ObjectPtr& object, Ticket ticket) noexcept;
-  // For the writer: the key's latest version is now this one, or gone.
+  // For the writer: a commit that may change the key is about to start. Throws std::bad_alloc and then holds nothing.
+  void Hold(std::string_view bucket, std::string_view key);
+  // For the writer: the key's latest version is now this one, or gone. Ends one Hold of the key; the object is not cached
+  // while another Hold remains, because the same commit has a later change of the key. Without a Hold both are valid too,
+  // for a database whose readers wait until the writer is done.
   void Set(std::string_view bucket, const ObjectPtr& object) noexcept;
   void Erase(std::string_view bucket, std::string_view key) noexcept;
 
@@ -61,6 +67,7 @@ class ObjectCache {
   struct Shard {
     Mutex mutex;
     Ticket writes PENSTOCK_GUARDED_BY(mutex) = 0;
+    std::vector<std::size_t> held PENSTOCK_GUARDED_BY(mutex);  // hashes of held keys, one for each Hold; few
     std::uint64_t bytes PENSTOCK_GUARDED_BY(mutex) = 0;
     std::uint64_t descriptors PENSTOCK_GUARDED_BY(mutex) = 0;
     Entries entries PENSTOCK_GUARDED_BY(mutex);
@@ -70,6 +77,8 @@ class ObjectCache {
 
   static Name MakeName(std::string_view bucket, std::string_view key);
   Shard& ShardOf(const Name& name) { return shards_[(name.hash >> 48) % kShards]; }
+  static bool IsHeld(const Shard& shard, const Name& name) noexcept PENSTOCK_REQUIRES(shard.mutex);
+  static void EndHold(Shard& shard, const Name& name) noexcept PENSTOCK_REQUIRES(shard.mutex);
   // Both move what they drop into `dropped`, to be destroyed outside the lock.
   static void Remove(Shard& shard, const Name& name, Entries& dropped) noexcept PENSTOCK_REQUIRES(shard.mutex);
   void Insert(Shard& shard, const Name& name, Entries& fresh, Entries& dropped) noexcept PENSTOCK_REQUIRES(shard.mutex);

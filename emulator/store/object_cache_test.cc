@@ -56,6 +56,35 @@ TEST(ObjectCache, TheWritersValueReplaces) {
   EXPECT_EQ(cache.Find("bucket", "key"), nullptr);
 }
 
+TEST(ObjectCache, AHeldKeyIsNotCached) {
+  ObjectCache cache({});
+  cache.Set("bucket", Object("key", "old"));
+  cache.Hold("bucket", "key");
+  EXPECT_EQ(cache.Find("bucket", "key"), nullptr);
+  cache.Offer("bucket", Object("key", "old"), cache.TakeTicket("bucket", "key"));
+  EXPECT_EQ(cache.Find("bucket", "key"), nullptr) << "a reader's snapshot may be older than the commit";
+  cache.Set("bucket", Object("key", "new"));
+  EXPECT_EQ(cache.Find("bucket", "key")->etag.value, "new");
+}
+
+TEST(ObjectCache, OfSeveralChangesInOneCommitOnlyTheLastIsCached) {
+  ObjectCache cache({});
+  cache.Hold("bucket", "key");
+  cache.Hold("bucket", "key");
+  cache.Set("bucket", Object("key", "first"));
+  EXPECT_EQ(cache.Find("bucket", "key"), nullptr) << "the database has the second already";
+  cache.Set("bucket", Object("key", "second"));
+  EXPECT_EQ(cache.Find("bucket", "key")->etag.value, "second");
+}
+
+TEST(ObjectCache, EraseEndsAHold) {
+  ObjectCache cache({});
+  cache.Hold("bucket", "key");
+  cache.Erase("bucket", "key");
+  cache.Offer("bucket", Object("key", "kept"), cache.TakeTicket("bucket", "key"));
+  EXPECT_EQ(cache.Find("bucket", "key")->etag.value, "kept");
+}
+
 TEST(ObjectCache, ForgetsTheLeastRecentlyUsed) {
   ObjectCache cache({.bytes = 64 * 2048});  // about three records for each of the 64 shards
   cache.Set("bucket", Object("hot"));

@@ -73,19 +73,22 @@ class SqliteStore::ObjectPut {
     PENSTOCK_ASSIGN(const Bucket bucket, store_.buckets_.Find(bucket_name_));
     const ObjectWrite write = store_.BeginObjectWrite(transaction, bucket);
     PENSTOCK_TRY(CheckPrecondition(write, row_.record.key, precondition_));
+    PENSTOCK_TRY(store_.row_memory_.Admit(transaction.connection()));
     row_.record.last_modified = asked_time_;  // a run before this one may have set it
     PENSTOCK_ASSIGN(row_.slices, AddReferences(transaction, store_.registry_, row_.record.content));
     PENSTOCK_TRY(PlaceObject(write, row_));
     outcome_.versioning = bucket.record->versioning;
-    // It runs once, and before anybody is told and takes this apart.
-    transaction.AfterCommit([this] { Publish(); });
+    // The effect runs before Done or Run's return, so this object is still there.
+    transaction.AroundCommit([this](CommitPhase phase) { Publish(phase); });
     return Ok();
   }
 
   Result<PutOutcome> TakeOutcome() { return std::move(outcome_); }
 
  private:
-  void Publish() {
+  void Publish(CommitPhase phase) {
+    if (phase == CommitPhase::kBefore) return store_.HoldInCache(bucket_name_, row_.record.key);
+    if (phase == CommitPhase::kUndone) return store_.cache_.Erase(bucket_name_.value, row_.record.key.value);
     try {
       outcome_.object = std::make_shared<const ObjectRecord>(std::move(row_.record));
     } catch (...) {  // for want of memory, before the record moved
@@ -111,6 +114,11 @@ void SqliteStore::Put(PutObject request, Later<PutOutcome> later) {
   WriteDeferred<ObjectPut>(queue_, std::move(later), *this, std::move(request));
 }
 
+Result<void> SqliteStore::AdmitMarker(const ObjectWrite& write, const DeleteObject& request) {
+  const bool makes_marker = !request.version_id && write.bucket.record->versioning != Versioning::kNever;
+  return makes_marker ? row_memory_.Admit(write.connection()) : Ok();
+}
+
 class SqliteStore::ObjectDelete {
  public:
   static constexpr auto kPurpose = WriteQueue::Purpose::kRemove;
@@ -123,6 +131,7 @@ class SqliteStore::ObjectDelete {
     PENSTOCK_ASSIGN(const Bucket bucket, store_.buckets_.Find(request_.bucket));
     const ObjectWrite write = store_.BeginObjectWrite(transaction, bucket);
     PENSTOCK_TRY(CheckDelete(write, request_));
+    PENSTOCK_TRY(store_.AdmitMarker(write, request_));
     PENSTOCK_ASSIGN(outcome_, Remove(write, request_));
     store_.Publish(transaction, request_.bucket, request_.key, nullptr);
     return Ok();
@@ -155,7 +164,9 @@ std::vector<Result<DeleteOutcome>> SqliteStore::Delete(std::vector<DeleteObject>
         continue;
       }
       const ObjectWrite write = BeginObjectWrite(transaction, *bucket);
-      if (auto allowed = CheckDelete(write, request); !allowed.ok()) {
+      auto allowed = CheckDelete(write, request);
+      if (allowed.ok()) allowed = AdmitMarker(write, request);
+      if (!allowed.ok()) {
         outcomes.push_back(std::move(allowed).error());
         continue;
       }
@@ -177,6 +188,7 @@ Result<void> SqliteStore::SetTags(const BucketName& bucket, const ObjectKey& key
     PENSTOCK_ASSIGN(const Bucket found, buckets_.Find(bucket));
     PENSTOCK_ASSIGN(const ObjectRow row, FindRow(transaction.connection(), found, key, version));
     if (row.record.is_delete_marker) return ChangeOfMarker(bucket, key);
+    PENSTOCK_TRY(row_memory_.Admit(transaction.connection()));
     PENSTOCK_TRY(WriteTags(transaction.connection(), found.id, row, tags));
     Publish(transaction, bucket, key, nullptr);
     return Ok();
@@ -191,6 +203,7 @@ Result<void> SqliteStore::ChangeAttributes(const BucketName& bucket, const Objec
     if (row.record.is_delete_marker) return ChangeOfMarker(bucket, key);
     Attributes attributes = row.record.attributes;
     PENSTOCK_TRY(change(row.record, attributes));
+    PENSTOCK_TRY(row_memory_.Admit(transaction.connection()));
     PENSTOCK_TRY(WriteAttributes(transaction.connection(), found.id, row, attributes));
     Publish(transaction, bucket, key, nullptr);
     return Ok();

@@ -77,6 +77,13 @@ void SpareMemory::GiveBack(MemoryFile memory, bool sent) {
   Shed(gone);
 }
 
+void SpareMemory::Reclaim() {
+  Spares gone;  // closed outside the lock
+  const MutexLock lock(mutex_);
+  gone.swap(spares_);
+  held_ = 0;
+}
+
 std::uint64_t SpareMemory::held_bytes() {
   const MutexLock lock(mutex_);
   return held_;

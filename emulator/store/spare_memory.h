@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "emulator/store/descriptor.h"
+#include "emulator/store/memory_limit.h"
 #include "penstock/base/mutex.h"
 
 namespace penstock::emulator::store {
@@ -22,6 +23,7 @@ struct MemoryFile {
   Descriptor file;
   DescriptorShare share;
   std::uint64_t size = 0;  // bytes of pages that it holds
+  MemoryCharge charge;     // at least `size` where there is a limit
 };
 
 struct SpareMemoryLimits {
@@ -32,10 +34,10 @@ struct SpareMemoryLimits {
 
 // Holds at most as much as is stored, so that the process has at most twice what it needs, and gives it back after a
 // few seconds. Thread safety: any thread. Its own thread starts with the first memory kept.
-class SpareMemory {
+class SpareMemory final : public ReclaimableMemory {
  public:
   explicit SpareMemory(SpareMemoryLimits limits = {}) : limits_(limits) {}
-  ~SpareMemory();
+  ~SpareMemory() override;
   SpareMemory(const SpareMemory&) = delete;
   SpareMemory& operator=(const SpareMemory&) = delete;
 
@@ -44,6 +46,7 @@ class SpareMemory {
   MemoryFile Take(std::uint64_t size);
   // So much is stored now, and no longer spare.
   void Stored(std::uint64_t bytes);
+  void Reclaim() override;
   // What was stored is not needed any more. `sent`: somebody may still be sending its pages.
   void GiveBack(MemoryFile memory, bool sent);
 

@@ -99,13 +99,20 @@ SqliteStore::SqliteStore(StoreOptions options, Descriptor lock, std::unique_ptr<
     : options_(std::move(options)),
       clock_(options_.clock != nullptr ? *options_.clock : SystemClock()),
       lock_(std::move(lock)),
-      registry_(std::make_shared<BlobRegistry>(options_.directory, first_number)),
+      registry_(std::make_shared<BlobRegistry>(options_.directory, first_number,
+                                               options_.directory.empty() ? options_.memory_limit : nullptr)),
+      row_memory_(registry_->memory_limit()),
       next_number_(first_number),
       cache_(LimitsOf(options_)),
       writer_(std::move(writer)),
       guard_(options_.directory.empty() ? nullptr : std::make_unique<DiskGuard>(options_.directory, options_.durability)),
       queue_(writer_, guard_.get()) {
-  if (options_.directory.empty()) return;
+  if (options_.directory.empty()) {
+    if (MemoryLimit* const limit = registry_->memory_limit(); limit != nullptr) {
+      limit->AddReclaimable(std::shared_ptr<ReclaimableMemory>(registry_, &registry_->spare_memory()));
+    }
+    return;
+  }
   readers_.emplace(kReaders, [path = DatabasePath(options_.directory)] { return OpenReader(path); });
 }
 
@@ -129,7 +136,11 @@ SqliteStore::~SqliteStore() {
 }
 
 Result<std::unique_ptr<BlobWriter>> SqliteStore::NewBlob(std::uint64_t size_hint) {
-  if (options_.directory.empty()) return NewMemoryBlobWriter(registry_, size_hint);
+  if (options_.directory.empty()) {
+    MemoryLimit* const limit = registry_->memory_limit();
+    if (limit != nullptr && size_hint > 0 && !limit->HasRoomFor(size_hint)) return limit->Exceeded(size_hint);
+    return NewMemoryBlobWriter(registry_, size_hint);
+  }
   PENSTOCK_TRY(guard_->Admit());
   return NewFileBlobWriter(registry_, {options_.inline_limit_bytes, options_.durability}, size_hint);
 }
@@ -140,13 +151,20 @@ ObjectWrite SqliteStore::BeginObjectWrite(WriteTransaction& transaction, const B
 
 void SqliteStore::Publish(WriteTransaction& transaction, const BucketName& bucket, const ObjectKey& key,
                           ObjectPtr object) {
-  transaction.AfterCommit([this, bucket, key, object = std::move(object)] {
-    if (object != nullptr) {
+  transaction.AroundCommit([this, bucket, key, object = std::move(object)](CommitPhase phase) {
+    if (phase == CommitPhase::kBefore) {
+      HoldInCache(bucket, key);
+    } else if (phase == CommitPhase::kCommitted && object != nullptr) {
       cache_.Set(bucket.value, object);
     } else {
       cache_.Erase(bucket.value, key.value);
     }
   });
+}
+
+void SqliteStore::HoldInCache(const BucketName& bucket, const ObjectKey& key) {
+  // Without readers of their own, all reads of the database wait for the writer's connection, until its effects have run.
+  if (readers_.has_value()) cache_.Hold(bucket.value, key.value);
 }
 
 Result<std::optional<ObjectPtr>> SqliteStore::LoadObject(Connection& connection, ObjectRow row) {

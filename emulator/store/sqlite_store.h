@@ -19,6 +19,7 @@
 #include "emulator/store/housekeeper.h"
 #include "emulator/store/object_cache.h"
 #include "emulator/store/object_writes.h"
+#include "emulator/store/row_memory.h"
 #include "emulator/store/store.h"
 #include "emulator/store/upload_rows.h"
 #include "emulator/store/write_queue.h"
@@ -90,6 +91,10 @@ class SqliteStore final : public Store {
   ObjectWrite BeginObjectWrite(WriteTransaction& transaction, const Bucket& bucket);
   // What readers see of the key from the commit on: the object, or null to look it up again.
   void Publish(WriteTransaction& transaction, const BucketName& bucket, const ObjectKey& key, ObjectPtr object);
+  // Refuses a deletion that would add a delete marker while the memory limit is reached.
+  Result<void> AdmitMarker(const ObjectWrite& write, const DeleteObject& request);
+  // Takes the key out of the cache until the commit that follows is published.
+  void HoldInCache(const BucketName& bucket, const ObjectKey& key);
   Result<std::optional<ObjectPtr>> LoadObject(Connection& connection, ObjectRow row);
 
   // kNotFound with code NoSuchUpload.
@@ -103,6 +108,7 @@ class SqliteStore final : public Store {
   const Clock& clock_;
   Descriptor lock_;  // of the lock file, in dir mode
   const std::shared_ptr<BlobRegistry> registry_;
+  RowMemory row_memory_;  // the writer's
   std::atomic<std::int64_t> next_number_;
   BucketTable buckets_;
   ObjectCache cache_;

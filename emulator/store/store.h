@@ -30,11 +30,16 @@ enum class Durability {
   kStrict,   // acknowledged means: on disk (fsync), survives the machine
 };
 
+class MemoryLimit;
+
 struct StoreOptions {
   std::string directory;  // empty: everything in memory, gone with the process
   Durability durability = Durability::kRelaxed;
   std::uint64_t inline_limit_bytes = 32 << 10;  // bodies up to this size live in SQLite
   const Clock* clock = nullptr;                 // null: the system's
+  // Of a store in memory: what its objects and rows are charged to. Writes that would exceed it fail with kResourceExhausted
+  // (InsufficientStorage) and leave nothing behind; deletions free it. Null: no limit.
+  std::shared_ptr<MemoryLimit> memory_limit = nullptr;
 };
 
 using Attributes = std::vector<std::pair<std::string, std::string>>;  // ordered, names as api/ wrote them

@@ -84,6 +84,7 @@ Result<UploadPtr> SqliteStore::CreateUpload(UploadRecord upload) {
   const auto record = std::make_shared<const UploadRecord>(std::move(upload));
   const auto create = [&](WriteTransaction& transaction) -> Result<void> {
     PENSTOCK_ASSIGN(const Bucket bucket, buckets_.Find(record->bucket));
+    PENSTOCK_TRY(row_memory_.Admit(transaction.connection()));
     return InsertUpload(transaction.connection(), bucket.id,
                         {*record, next_number_.fetch_add(1, std::memory_order_relaxed)});
   };
@@ -113,6 +114,7 @@ class SqliteStore::PartPut {
     Connection& connection = transaction.connection();
     PENSTOCK_ASSIGN(const Bucket bucket, store_.buckets_.Find(request_.bucket));
     PENSTOCK_ASSIGN(const UploadRow upload, store_.FindUploadRow(connection, bucket, request_.key, request_.upload_id));
+    PENSTOCK_TRY(store_.row_memory_.Admit(connection));
     PartRow row;
     row.record = request_.part;
     PENSTOCK_ASSIGN(row.slices, AddReferences(transaction, store_.registry_, request_.content));

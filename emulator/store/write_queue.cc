@@ -27,12 +27,12 @@ Error Thrown(DiagnosticEvent& event) noexcept {
   return error;
 }
 
-// Runs all of them, also those after one that throws: what they keep must follow what is committed. The first that threw.
-Result<void> RunEffects(const std::vector<std::function<void()>>& effects) noexcept {
+// Runs all effects, also those after one that throws: their state must follow the database. The first exception.
+Result<void> RunEffects(const std::vector<WriteTransaction::Effect>& effects, CommitPhase phase) noexcept {
   Result<void> all = Ok();
   for (const auto& effect : effects) {
     try {
-      effect();
+      effect(phase);
     } catch (...) {
       Error error = Thrown(effect_threw);
       if (all.ok()) all = std::move(error);
@@ -185,6 +185,7 @@ void WriteQueue::Serve(const Batch& batch) noexcept {
 }
 
 void WriteQueue::Execute(Connection& connection, const Batch& batch) {
+  Abandon(connection);  // nothing, unless an earlier rollback found no memory
   if (batch.size > 1 && Admits(batch) && TryTogether(connection, batch)) return;
   // One by one: a transaction that failed as a whole (disk full) must not fail those that could do without.
   for (Ticket* ticket : batch) RunAdmitted(connection, *ticket);
@@ -220,16 +221,30 @@ bool WriteQueue::TryTogether(Connection& connection, const Batch& batch) {
     sound = connection.InTransaction() && (ticket->result.ok() || connection.Changes() == changes);
     if (!sound) break;
   }
-  if (!sound || !Step(connection, "COMMIT").ok()) {
-    Abandon(connection);
-    return false;
-  }
-  const Result<void> confirmed = guard_ == nullptr ? Ok() : guard_->Confirm();
+  if (sound) return CommitWithEffects(connection, batch).ok();
+  Abandon(connection);
+  return false;
+}
+
+Result<void> WriteQueue::CommitWithEffects(Connection& connection, const Batch& batch) noexcept {
+  Result<void> committed = Ok();
   for (Ticket* ticket : batch) {
-    if (ticket->result.ok()) ticket->result = RunEffects(ticket->effects);
+    Result<void> ready = RunEffects(ticket->effects, CommitPhase::kBefore);
+    if (committed.ok() && !ready.ok()) committed = std::move(ready);
+  }
+  try {
+    if (committed.ok()) committed = Step(connection, "COMMIT");
+    if (!committed.ok()) Abandon(connection);
+  } catch (...) {  // no memory for SQLite's error; Execute undoes what is left open
+    committed = Thrown(write_threw);
+  }
+  const Result<void> confirmed = guard_ == nullptr || !committed.ok() ? Ok() : guard_->Confirm();
+  for (Ticket* ticket : batch) {
+    Result<void> done = RunEffects(ticket->effects, committed.ok() ? CommitPhase::kCommitted : CommitPhase::kUndone);
+    if (committed.ok() && !done.ok()) ticket->result = std::move(done);
     if (!confirmed.ok()) ticket->result = confirmed.error();
   }
-  return true;
+  return committed;
 }
 
 void WriteQueue::RunAlone(Connection& connection, Ticket& ticket) {
@@ -237,11 +252,10 @@ void WriteQueue::RunAlone(Connection& connection, Ticket& ticket) {
   if (!ticket.result.ok()) return;
   WriteTransaction transaction(connection);
   ticket.result = ticket.Perform(transaction);
-  if (ticket.result.ok()) ticket.result = Step(connection, "COMMIT");
   if (!ticket.result.ok()) return Abandon(connection);
-  ticket.result = RunEffects(transaction.effects_);
-  if (guard_ == nullptr) return;
-  if (auto confirmed = guard_->Confirm(); !confirmed.ok()) ticket.result = std::move(confirmed);
+  ticket.effects = std::move(transaction.effects_);
+  const Batch batch{.tickets = {&ticket}, .size = 1};
+  if (auto committed = CommitWithEffects(connection, batch); !committed.ok()) ticket.result = std::move(committed);
 }
 
 }  // namespace penstock::emulator::store

@@ -21,19 +21,34 @@
 
 namespace penstock::emulator::store {
 
+// When an effect of a write runs, always on the writer's thread.
+enum class CommitPhase {
+  kBefore,     // all work is done and COMMIT follows. An exception undoes the transaction.
+  kCommitted,  // readers of the database see the change; the caller does not have its result yet
+  kUndone,     // the transaction failed. May come without kBefore.
+};
+
 // What one piece of work writes with.
 class WriteTransaction {
  public:
   explicit WriteTransaction(Connection& connection) : connection_(connection) { effects_.reserve(kUsualEffects); }
   Connection& connection() { return connection_; }
-  // Runs after the commit, before the caller is told; in order of the writes. Never when the work failed.
-  void AfterCommit(std::function<void()> effect) { effects_.push_back(std::move(effect)); }
+  // Effects run in the order of the writes. They are dropped without a call when the work itself fails.
+  using Effect = std::function<void(CommitPhase)>;
+  void AroundCommit(Effect effect) { effects_.push_back(std::move(effect)); }
+  // Runs `effect` in phase kCommitted only.
+  template <class Run>
+  void AfterCommit(Run effect) {
+    AroundCommit([effect = std::move(effect)](CommitPhase phase) {
+      if (phase == CommitPhase::kCommitted) effect();
+    });
+  }
 
  private:
   friend class WriteQueue;
   static constexpr std::size_t kUsualEffects = 3;  // of a put: one blob comes, one goes, the record is published
   Connection& connection_;
-  std::vector<std::function<void()>> effects_;
+  std::vector<Effect> effects_;
 };
 
 // Thread safety: any thread.
@@ -92,7 +107,7 @@ class WriteQueue {
     std::unique_ptr<Deferred> deferred;  // null: Run's
     Executor* executor = nullptr;
     Result<void> result;
-    std::vector<std::function<void()>> effects;
+    std::vector<WriteTransaction::Effect> effects;
 
     Result<void> Perform(WriteTransaction& transaction) noexcept;
   };
@@ -128,6 +143,9 @@ class WriteQueue {
   void RunAdmitted(Connection& connection, Ticket& ticket);
   void RunAlone(Connection& connection, Ticket& ticket);
   bool Admits(const Batch& batch);
+  // COMMIT between the phases of the batch's effects, then the guard's confirmation. An Error: nothing is committed, and the
+  // transaction is over.
+  Result<void> CommitWithEffects(Connection& connection, const Batch& batch) noexcept;
 
   ConnectionPool& pool_;
   StorageGuard* const guard_;

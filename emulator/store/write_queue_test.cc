@@ -199,6 +199,36 @@ TEST_F(WriteQueueTest, WhatIsThrownAroundTheWorkFailsTheBatchAndLeavesNoTransact
   EXPECT_EQ(Count(), 2);  // the effect threw after its commit: the caller cannot know, as with a lost answer
 }
 
+TEST_F(WriteQueueTest, EffectsRunBeforeAndAfterTheCommit) {
+  std::string phases;
+  Connection* connection = nullptr;
+  ASSERT_TRUE(queue_.Run([&](WriteTransaction& transaction) {
+    connection = &transaction.connection();
+    transaction.AroundCommit([&](CommitPhase phase) {
+      phases += phase == CommitPhase::kBefore ? "before" : phase == CommitPhase::kCommitted ? " committed" : " undone";
+      EXPECT_EQ(connection->InTransaction(), phase == CommitPhase::kBefore);
+    });
+    return Insert(transaction, 1);
+  }).ok());
+  EXPECT_EQ(phases, "before committed");
+}
+
+TEST_F(WriteQueueTest, AnEffectThatThrowsBeforeTheCommitUndoesTheWrite) {
+  int undone = 0;
+  const auto failed = queue_.Run([&](WriteTransaction& transaction) {
+    transaction.AroundCommit([&](CommitPhase phase) { undone += phase == CommitPhase::kUndone ? 1 : 0; });
+    transaction.AroundCommit([](CommitPhase phase) {
+      if (phase == CommitPhase::kBefore) throw std::bad_alloc();
+    });
+    return Insert(transaction, 1);
+  });
+  ASSERT_FALSE(failed.ok());
+  EXPECT_EQ(failed.error().kind, ErrorKind::kResourceExhausted);
+  EXPECT_EQ(undone, 1);
+  EXPECT_EQ(Count(), 0);
+  EXPECT_TRUE(queue_.Run([](WriteTransaction& transaction) { return Insert(transaction, 2); }).ok());
+}
+
 TEST_F(WriteQueueTest, WritesThatNobodyWaitsForShareTheErrandOfTheFirst) {
   for (const int value : {1, 2, 3}) Submit(value);
   EXPECT_EQ(executor_.callers, "returns ");

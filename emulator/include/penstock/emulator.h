@@ -49,6 +49,10 @@ struct EmulatorOptions {
   // set. Unset: only in memory and on a loopback address. It always needs an admin listener.
   std::optional<bool> moto_reset;
   std::string data_directory;  // empty: in memory
+  // Without a data directory: what the objects of all namespaces may take of memory, in bytes, 1 MiB or more. Uploads beyond it
+  // are answered 507 InsufficientStorage. 0: three quarters of the control group's memory limit, else half of the machine's
+  // memory, shared by all emulators of this process that have 0.
+  std::uint64_t memory_limit_bytes = 0;
   DurabilityMode durability = DurabilityMode::kRelaxed;
   AuthMode auth = AuthMode::kVerify;
   // Each is the root of an account of its own. Without these and without users: one pair, "penstock" / "penstock-secret".

@@ -1,0 +1,525 @@
+// Stores under many threads, held to GroupModel by LinearizabilityChecker: reads, listings of objects, versions and
+// uploads, conditional writes, multipart uploads, renames and tags.
+//
+// PENSTOCK_LONG=1 runs 10 million operations on each store, PENSTOCK_HISTORY_OPERATIONS another number.
+// PENSTOCK_PROPERTY_SEED decides what the threads do; the interleaving is the machine's.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "emulator/store/group_model_testing.h"
+#include "emulator/store/linearizability_testing.h"
+#include "emulator/store/store_testing.h"
+#include "penstock/base/mutex.h"
+
+namespace penstock::emulator::store {
+namespace {
+
+using namespace testing;  // NOLINT: the helpers of this folder's tests
+
+using Kind = GroupModel::Kind;
+using Condition = GroupModel::Condition;
+using Outcome = GroupModel::Outcome;
+using Operation = GroupModel::Operation;
+using Checker = LinearizabilityChecker<GroupModel>;
+
+constexpr std::size_t kGroups = 2;
+constexpr std::size_t kMostVersions = 16;     // of a group, roughly: the checker compares them all
+constexpr std::size_t kMostUploads = 16;      // likewise
+constexpr std::size_t kThreads = 6;
+constexpr std::size_t kRound = 3'000;         // operations of one thread between two checks
+constexpr std::size_t kLargeBody = 40 << 10;  // beyond the inline limit: a file, or a memfd
+
+std::uint64_t NumberFrom(const char* variable, std::uint64_t otherwise) {
+  const char* const text = std::getenv(variable);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+}
+
+std::uint64_t Fingerprint(std::string_view text) { return std::hash<std::string_view>()(text); }
+
+std::string GroupPrefix(std::size_t group) { return "group-" + std::to_string(group) + "/"; }
+ObjectKey KeyIn(std::size_t group, std::size_t key) { return ObjectKey(GroupPrefix(group) + std::to_string(key)); }
+
+// Tells the value, and is torn where it does not.
+std::string BodyOf(std::uint32_t value) {
+  std::string body = std::to_string(value) + ":";
+  if (value % 64 == 0) body.resize(kLargeBody, static_cast<char>('a' + value / 64 % 26));
+  return body;
+}
+
+struct Tested {
+  const char* name;
+  bool on_disk;
+  Durability durability;
+  bool versioned;
+  std::uint64_t sample;  // operations in the gate
+};
+
+// What threads know of a group, so that they name versions and uploads that exist.
+struct Hints {
+  Mutex mutex;
+  std::vector<std::pair<std::size_t, VersionId>> versions PENSTOCK_GUARDED_BY(mutex);
+  std::map<std::string, std::uint32_t> uploads PENSTOCK_GUARDED_BY(mutex);  // by id: the value of their part
+  std::uint32_t last_value PENSTOCK_GUARDED_BY(mutex) = 0;
+};
+
+// Shared by the threads of one test.
+struct Bench {
+  std::unique_ptr<Store> store;
+  bool versioned = false;
+  bool stale_reads = false;  // the planted fault: one read in a thousand repeats what the thread read before
+  std::atomic<std::uint64_t> ticks{1};
+  std::atomic<std::uint32_t> values{1};
+  std::array<Hints, kGroups> hints;
+};
+
+// One thread's operations. Each method performs one and records it.
+class Process {
+ public:
+  Process(Bench& bench, std::uint64_t seed) : bench_(bench), random_(seed) {}
+
+  void Run(std::size_t operations) {
+    for (std::size_t i = 0; i < operations && !::testing::Test::HasFailure(); ++i) Step();
+  }
+
+  // What was recorded of a group since the last time.
+  Checker::History Take(std::size_t group) { return std::exchange(histories_[group], {}); }
+
+ private:
+  std::size_t Pick(std::size_t choices) { return static_cast<std::size_t>(random_() % choices); }
+
+  void Step() {
+    group_ = Pick(kGroups);
+    operation_ = {};
+    operation_.key = Pick(GroupModel::kKeys);
+    operation_.other = (operation_.key + 1 + Pick(GroupModel::kKeys - 1)) % GroupModel::kKeys;
+    if (bench_.versioned && HasManyVersions() && Pick(2) == 0) return Delete();
+    const std::size_t choice = Pick(100);
+    if (choice < 20) return Put();
+    if (choice < 45) return Get();
+    if (choice < 55) return ListAndGet();
+    if (choice < 72) return Delete();
+    if (choice < 76) return Tag();
+    if (choice < 80) return HasManyUploads() ? Abort() : CreateUpload();
+    if (choice < 84) return PutPart();
+    if (choice < 90) return Complete();
+    if (choice < 92) return Abort();
+    if (choice < 95) return ListUploads();
+    if (bench_.versioned) return choice < 97 ? ListVersions() : GetVersion();
+    choice < 98 ? Rename() : DeleteBoth();
+  }
+
+  // Makes one call to the store between two ticks.
+  template <class Call>
+  auto Timed(const Call& call) {
+    called_ = bench_.ticks.fetch_add(1);
+    auto result = call();
+    returned_ = bench_.ticks.fetch_add(1);
+    return result;
+  }
+
+  // Records the operation with its results, which were obtained by the latest Timed call.
+  void Keep() { histories_[group_].push_back({std::move(operation_), called_, returned_, true}); }
+
+  // The outcome of a call that may be refused for a reason that the model knows.
+  template <class T>
+  Outcome OutcomeOf(const Result<T>& result) {
+    if (result.ok()) return Outcome::kOk;
+    if (result.error().kind == ErrorKind::kPreconditionFailed) return Outcome::kRefused;
+    if (result.error().kind != ErrorKind::kNotFound && result.error().code != "MethodNotAllowed") {
+      ADD_FAILURE() << result.error().ToString();
+    }
+    return Outcome::kNotFound;
+  }
+
+  std::uint64_t Identity(const VersionId& version) const { return bench_.versioned ? Fingerprint(version.value) : 0; }
+
+  Precondition ChooseCondition() {
+    const std::size_t choice = Pick(4);
+    if (choice == 0) operation_.condition = Condition::kAbsent;
+    if (choice == 1) {
+      operation_.condition = Condition::kMatches;
+      Hints& hints = bench_.hints[group_];
+      const MutexLock lock(hints.mutex);
+      operation_.expected = hints.last_value;
+    }
+    return [condition = operation_.condition, expected = std::to_string(operation_.expected)](const ObjectRecord* current) -> Result<void> {
+      const bool exists = current != nullptr && !current->is_delete_marker;
+      if (condition == Condition::kAbsent && exists) return Error::Make(ErrorKind::kPreconditionFailed, "exists");
+      if (condition == Condition::kMatches && (!exists || current->etag.value != expected)) {
+        return Error::Make(ErrorKind::kPreconditionFailed, "differs");
+      }
+      return Ok();
+    };
+  }
+
+  void Wrote(const Result<PutOutcome>& result) {
+    operation_.outcome = OutcomeOf(result);
+    if (!result.ok()) return;
+    operation_.version.id = Identity(result->object->version_id);
+    Hints& hints = bench_.hints[group_];
+    const MutexLock lock(hints.mutex);
+    hints.last_value = operation_.version.value;
+    if (bench_.versioned) hints.versions.emplace_back(operation_.key, result->object->version_id);
+  }
+
+  void Put() {
+    const std::uint32_t value = operation_.version.value = bench_.values.fetch_add(1);
+    PutObject put = MakePut(*bench_.store, KeyIn(group_, operation_.key).value, BodyOf(value));
+    put.record.etag = ETag(std::to_string(value));
+    put.precondition = ChooseCondition();
+    Wrote(Timed([&] { return bench_.store->Put(std::move(put)); }));
+    Keep();
+  }
+
+  // What a record says, after its bytes were compared.
+  GroupModel::Version Seen(const ObjectRecord& object) {
+    GroupModel::Version seen{Identity(object.version_id), 0, 0};
+    if (object.is_delete_marker) return seen;
+    seen.value = static_cast<std::uint32_t>(std::stoul(object.etag.value));
+    if (!object.tags.empty()) seen.tag = static_cast<std::uint32_t>(std::stoul(object.tags.front().second));
+    EXPECT_EQ(Text(object.content), BodyOf(seen.value)) << "a torn object";
+    return seen;
+  }
+
+  void Get() {
+    operation_.kind = Kind::kGet;
+    const ObjectKey key = KeyIn(group_, operation_.key);
+    ObjectPtr& before = last_read_[key.value];
+    const bool stale = bench_.stale_reads && before != nullptr && Pick(1000) == 0;
+    const auto found = Timed([&] { return stale ? Result<ObjectPtr>(before) : bench_.store->FindObject(kBucket, key); });
+    before = found.ok() ? *found : nullptr;
+    operation_.outcome = OutcomeOf(found);
+    if (before != nullptr) operation_.version = Seen(*before);
+    if (before != nullptr && before->is_delete_marker) operation_.outcome = Outcome::kNotFound;
+    Keep();
+  }
+
+  // Reads what was just listed: a read that is behind a listing is the error that two places of publication make.
+  void ListAndGet() {
+    List();
+    for (std::size_t key = 0; key < GroupModel::kKeys; ++key) {
+      operation_ = {};
+      operation_.key = key;
+      Get();
+    }
+  }
+
+  bool HasManyUploads() {
+    Hints& hints = bench_.hints[group_];
+    const MutexLock lock(hints.mutex);
+    return hints.uploads.size() > kMostUploads;
+  }
+
+  bool HasManyVersions() {
+    Hints& hints = bench_.hints[group_];
+    const MutexLock lock(hints.mutex);
+    return hints.versions.size() > kMostVersions;
+  }
+
+  // A version that some thread has made. False: none is known.
+  bool PickVersion(VersionId& version, bool forget) {
+    Hints& hints = bench_.hints[group_];
+    const MutexLock lock(hints.mutex);
+    if (hints.versions.empty()) return false;
+    const std::size_t at = Pick(hints.versions.size());
+    operation_.key = hints.versions[at].first;
+    version = hints.versions[at].second;
+    if (!forget) return true;
+    hints.versions[at] = std::move(hints.versions.back());
+    hints.versions.pop_back();
+    return true;
+  }
+
+  void GetVersion() {
+    operation_.kind = Kind::kGetVersion;
+    VersionId version;
+    if (!PickVersion(version, false)) return;
+    operation_.version.id = Identity(version);
+    const auto found = Timed([&] { return bench_.store->FindObject(kBucket, KeyIn(group_, operation_.key), version); });
+    operation_.outcome = OutcomeOf(found);
+    if (found.ok()) operation_.version = Seen(**found);
+    Keep();
+  }
+
+  void Delete() {
+    operation_.kind = Kind::kDelete;
+    DeleteObject request{kBucket, KeyIn(group_, operation_.key), std::nullopt, nullptr};
+    // Of two deletions in a versioned bucket more than one names a version: markers and versions must not pile up.
+    VersionId version;
+    if (bench_.versioned && Pick(8) != 0) {
+      if (!PickVersion(version, true)) return;
+      operation_.kind = Kind::kDeleteVersion;
+      operation_.version.id = Identity(version);
+      request.key = KeyIn(group_, operation_.key);
+      request.version_id = version;
+    }
+    const auto removed = Timed([&] { return bench_.store->Delete(std::move(request)); });
+    operation_.outcome = OutcomeOf(removed);
+    if (!removed.ok()) return;
+    operation_.existed[0] = removed->existed;
+    if (removed->created_marker) {
+      operation_.version.id = Identity(removed->version_id);
+      Hints& hints = bench_.hints[group_];
+      const MutexLock lock(hints.mutex);
+      hints.versions.emplace_back(operation_.key, removed->version_id);
+    }
+    Keep();
+  }
+
+  void DeleteBoth() {
+    operation_.kind = Kind::kDeleteBoth;
+    std::vector<DeleteObject> requests;
+    for (const std::size_t key : {operation_.key, operation_.other}) requests.push_back({kBucket, KeyIn(group_, key), std::nullopt, nullptr});
+    const auto removed = Timed([&] { return bench_.store->Delete(std::move(requests)); });
+    for (std::size_t i = 0; i < removed.size(); ++i) {
+      operation_.outcome = OutcomeOf(removed[i]);
+      operation_.existed[i] = removed[i].ok() && removed[i]->existed;
+    }
+    Keep();
+  }
+
+  void Tag() {
+    operation_.kind = Kind::kTag;
+    operation_.version.tag = bench_.values.fetch_add(1);
+    const Attributes tags{{"tag", std::to_string(operation_.version.tag)}};
+    operation_.outcome = OutcomeOf(Timed([&] { return bench_.store->SetTags(kBucket, KeyIn(group_, operation_.key), std::nullopt, tags); }));
+    Keep();
+  }
+
+  void Rename() {
+    operation_.kind = Kind::kRename;
+    RenameObject request{.bucket = kBucket, .source = KeyIn(group_, operation_.key), .target = KeyIn(group_, operation_.other)};
+    operation_.outcome = OutcomeOf(Timed([&] { return bench_.store->Rename(std::move(request)); }));
+    Keep();
+  }
+
+  template <class Page>
+  void SawEntries(const Page& page) {
+    for (const ListEntry& entry : page.entries) {
+      const auto key = static_cast<std::size_t>(entry.key.back() - '0');
+      auto& seen = operation_.seen.at(key);
+      EXPECT_EQ(entry.is_latest, seen.empty());
+      const std::uint32_t value = entry.is_delete_marker ? 0 : static_cast<std::uint32_t>(std::stoul(std::string(entry.etag)));
+      seen.push_back({Identity(VersionId(std::string(entry.version_id))), value, 0});
+    }
+  }
+
+  void List() {
+    operation_.kind = Kind::kList;
+    const ListObjects query{.bucket = kBucket, .prefix = GroupPrefix(group_)};
+    const auto page = Timed([&] { return bench_.store->List(query); });
+    operation_.outcome = OutcomeOf(page);
+    if (page.ok()) SawEntries(*page);
+    Keep();
+  }
+
+  void ListVersions() {
+    operation_.kind = Kind::kListVersions;
+    const store::ListVersions query{.bucket = kBucket, .prefix = GroupPrefix(group_)};
+    const auto page = Timed([&] { return bench_.store->List(query); });
+    operation_.outcome = OutcomeOf(page);
+    if (!page.ok()) return;
+    SawEntries(*page);
+    EXPECT_FALSE(page->truncated) << "the test's versions pile up";
+    Keep();
+  }
+
+  void CreateUpload() {
+    operation_.kind = Kind::kCreateUpload;
+    UploadRecord upload;
+    upload.bucket = kBucket;
+    upload.key = KeyIn(group_, 0);
+    upload.owner_id = "owner";
+    const auto created = Timed([&] { return bench_.store->CreateUpload(std::move(upload)); });
+    operation_.outcome = OutcomeOf(created);
+    if (!created.ok()) return;
+    const std::string id = (*created)->id.value;
+    operation_.upload = Fingerprint(id);
+    Keep();
+    Hints& hints = bench_.hints[group_];
+    const MutexLock lock(hints.mutex);
+    hints.uploads[id] = 0;
+  }
+
+  // An upload that some thread has created and the value of its part; 0: it may have none. False: none is known.
+  bool PickUpload(UploadId& id, std::uint32_t& value, bool forget) {
+    operation_.key = 0;
+    Hints& hints = bench_.hints[group_];
+    const MutexLock lock(hints.mutex);
+    if (hints.uploads.empty()) return false;
+    const auto at = std::next(hints.uploads.begin(), static_cast<std::ptrdiff_t>(Pick(hints.uploads.size())));
+    id = UploadId(at->first);
+    value = at->second;
+    operation_.upload = Fingerprint(id.value);
+    if (forget) hints.uploads.erase(at);
+    return true;
+  }
+
+  void PutPart() {
+    operation_.kind = Kind::kPutPart;
+    UploadId id;
+    std::uint32_t value = 0;
+    if (!PickUpload(id, value, false) || value != 0) return;
+    value = bench_.values.fetch_add(1);
+    const std::string body = BodyOf(value);
+    store::PutPart part{.bucket = kBucket, .key = KeyIn(group_, 0), .upload_id = id, .part = {}, .content = MakeContent(*bench_.store, body)};
+    part.part.number = 1;
+    part.part.size = body.size();
+    part.part.etag = ETag(std::to_string(value));
+    const Outcome outcome = operation_.outcome = OutcomeOf(Timed([&] { return bench_.store->Put(std::move(part)); }));
+    Keep();
+    if (outcome != Outcome::kOk) return;
+    Hints& hints = bench_.hints[group_];
+    const MutexLock lock(hints.mutex);
+    if (const auto upload = hints.uploads.find(id.value); upload != hints.uploads.end()) upload->second = value;
+  }
+
+  void Complete() {
+    operation_.kind = Kind::kComplete;
+    UploadId id;
+    std::uint32_t value = 0;
+    if (!PickUpload(id, value, false) || value == 0) return;
+    operation_.version.value = value;
+    CompleteUpload request;
+    request.bucket = kBucket;
+    request.key = KeyIn(group_, 0);
+    request.upload_id = id;
+    request.record.etag = ETag(std::to_string(value));
+    request.record.owner_id = "owner";
+    request.parts = {{1, ETag(std::to_string(value))}};
+    request.precondition = ChooseCondition();
+    const auto completed = Timed([&] { return bench_.store->Complete(std::move(request)); });
+    if (!completed.ok() && completed.error().code == "InvalidPart") return;  // another thread replaced the part: nothing happened
+    Wrote(completed);
+    const Outcome outcome = operation_.outcome;
+    Keep();
+    if (outcome == Outcome::kRefused) return;
+    Hints& hints = bench_.hints[group_];
+    const MutexLock lock(hints.mutex);
+    hints.uploads.erase(id.value);
+  }
+
+  void Abort() {
+    operation_.kind = Kind::kAbort;
+    UploadId id;
+    std::uint32_t value = 0;
+    if (!PickUpload(id, value, true)) return;
+    operation_.outcome = OutcomeOf(Timed([&] { return bench_.store->AbortUpload(kBucket, KeyIn(group_, 0), id); }));
+    Keep();
+  }
+
+  void ListUploads() {
+    operation_.kind = Kind::kListUploads;
+    const store::ListUploads query{.bucket = kBucket, .prefix = GroupPrefix(group_)};
+    const auto page = Timed([&] { return bench_.store->List(query); });
+    operation_.outcome = OutcomeOf(page);
+    if (!page.ok()) return;
+    EXPECT_FALSE(page->truncated) << "the test's uploads pile up";
+    for (const UploadListEntry& entry : page->entries) operation_.uploads.push_back(Fingerprint(entry.upload->id.value));
+    std::sort(operation_.uploads.begin(), operation_.uploads.end());
+    Keep();
+  }
+
+  Bench& bench_;
+  std::mt19937_64 random_;
+  std::size_t group_ = 0;
+  Operation operation_;
+  std::uint64_t called_ = 0;
+  std::uint64_t returned_ = 0;
+  std::array<Checker::History, kGroups> histories_;
+  std::map<std::string, ObjectPtr> last_read_;
+};
+
+struct Verdict {
+  std::uint64_t operations = 0;
+  std::uint64_t reads = 0;  // and listings
+  std::optional<std::string> problem;
+};
+
+// Rounds of all threads at once; after each the histories go on in the checkers, one for each group.
+Verdict RunHistories(Bench& bench, std::uint64_t operations, std::uint64_t seed) {
+  std::vector<Process> processes;
+  for (std::size_t i = 0; i < kThreads; ++i) processes.emplace_back(bench, seed * kThreads + i);
+  GroupModel::State initial;
+  initial.versioned = bench.versioned;
+  std::vector<Checker> checkers(kGroups, Checker(initial));
+  Verdict verdict;
+  while (verdict.operations < operations && !verdict.problem && !::testing::Test::HasFailure()) {
+    {
+      std::vector<std::jthread> threads;
+      for (Process& process : processes) threads.emplace_back([&process] { process.Run(kRound); });
+    }
+    for (std::size_t group = 0; group < kGroups && !verdict.problem; ++group) {
+      Checker::History history;
+      for (Process& process : processes) {
+        for (auto& record : process.Take(group)) history.push_back(std::move(record));
+      }
+      verdict.operations += history.size();
+      verdict.reads += static_cast<std::uint64_t>(std::count_if(history.begin(), history.end(), [](const auto& record) {
+        const Kind kind = record.operation.kind;
+        return kind == Kind::kGet || kind == Kind::kGetVersion || kind == Kind::kList || kind == Kind::kListVersions || kind == Kind::kListUploads;
+      }));
+      verdict.problem = checkers[group].Check(history);
+    }
+  }
+  return verdict;
+}
+
+class Linearizability : public ::testing::TestWithParam<Tested> {
+ protected:
+  void Open(Bench& bench) {
+    StoreOptions options;
+    if (GetParam().on_disk) options = {.directory = directory_.path(), .durability = GetParam().durability};
+    bench.versioned = GetParam().versioned;
+    bench.store = OpenStore(options);
+    MakeBucket(*bench.store, kBucket, bench.versioned ? Versioning::kEnabled : Versioning::kNever);
+  }
+
+  TemporaryDirectory directory_;
+};
+
+TEST_P(Linearizability, EveryOperationHasOneInstant) {
+  Bench bench;
+  Open(bench);
+  const std::uint64_t seed = NumberFrom("PENSTOCK_PROPERTY_SEED", 1);
+  const std::uint64_t usual = std::getenv("PENSTOCK_LONG") != nullptr ? 10'000'000 : GetParam().sample;
+  const auto start = std::chrono::steady_clock::now();
+  const Verdict verdict = RunHistories(bench, NumberFrom("PENSTOCK_HISTORY_OPERATIONS", usual), seed);
+  EXPECT_FALSE(verdict.problem.has_value()) << "PENSTOCK_PROPERTY_SEED=" << seed << "\n" << *verdict.problem;
+  const auto took = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - start);
+  std::cout << verdict.operations << " operations, " << verdict.reads << " of them reads and listings, in " << took.count() << " s\n";
+}
+
+INSTANTIATE_TEST_SUITE_P(Stores, Linearizability,
+                         ::testing::Values(Tested{"memory", false, Durability::kRelaxed, false, 60'000},
+                                           Tested{"memory_versioned", false, Durability::kRelaxed, true, 30'000},
+                                           Tested{"relaxed", true, Durability::kRelaxed, false, 60'000},
+                                           Tested{"relaxed_versioned", true, Durability::kRelaxed, true, 30'000},
+                                           Tested{"strict", true, Durability::kStrict, false, 18'000},
+                                           Tested{"strict_versioned", true, Durability::kStrict, true, 18'000}),
+                         [](const auto& tested) { return std::string(tested.param.name); });
+
+void PrintTo(const Tested& tested, std::ostream* out) { *out << tested.name; }
+
+TEST(LinearizabilityTest, SeesAReadThatIsRepeatedFromMemory) {
+  Bench bench;
+  bench.store = OpenStore({});
+  MakeBucket(*bench.store);
+  bench.stale_reads = true;
+  const Verdict verdict = RunHistories(bench, 1'000'000, 1);
+  ASSERT_TRUE(verdict.problem.has_value()) << "no violation among " << verdict.operations << " operations";
+  EXPECT_NE(verdict.problem->find("no instant explains: "), std::string::npos);
+}
+
+}  // namespace
+}  // namespace penstock::emulator::store

@@ -1,0 +1,172 @@
+#include "emulator/store/memory_limit.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <string>
+
+namespace penstock::emulator::store {
+namespace {
+
+constexpr std::uint64_t kLeastLimit = 16 << 20;
+constexpr std::chrono::seconds kLongestRelease{5};
+
+std::string InMiB(std::uint64_t bytes) {
+  char text[40];
+  std::snprintf(text, sizeof(text), "%.1f MiB", static_cast<double>(bytes) / (1 << 20));
+  return text;
+}
+
+// A number of bytes; nullopt for "max" and for text that is no number.
+std::optional<std::uint64_t> ParseBytes(std::string_view text) {
+  std::uint64_t bytes = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), bytes);
+  const bool whole = end == text.data() + text.size() || *end == '\n';
+  if (error != std::errc{} || !whole) return std::nullopt;
+  return bytes;
+}
+
+// The least limit of the group at `path` and of those that contain it. In a container that sees its own group as the root,
+// /proc/self/cgroup says "/", or a path of the host that does not exist here: then the root's file counts.
+std::uint64_t LeastLimit(const MemoryFacts& facts, const std::string& root, std::string path, const std::string& file) {
+  std::uint64_t least = UINT64_MAX;
+  for (;;) {
+    if (path == "/") path.clear();
+    if (const auto text = facts.read(root + path + "/" + file); text.has_value()) {
+      least = std::min(least, ParseBytes(*text).value_or(UINT64_MAX));
+    }
+    if (path.empty()) return least;
+    path.resize(path.rfind('/') == std::string::npos ? 0 : path.rfind('/'));
+  }
+}
+
+// UINT64_MAX: no limit.
+std::uint64_t ControlGroupLimit(const MemoryFacts& facts) {
+  std::uint64_t least = UINT64_MAX;
+  std::istringstream groups(facts.read("/proc/self/cgroup").value_or("0::/\n"));
+  // Lines are "0::PATH" of version 2 and "N:CONTROLLERS:PATH" of version 1 (cgroups(7)).
+  for (std::string line; std::getline(groups, line);) {
+    const std::size_t first = line.find(':');
+    const std::size_t second = first == std::string::npos ? first : line.find(':', first + 1);
+    if (second == std::string::npos) continue;
+    const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
+    const std::string path = line.substr(second + 1);
+    if (controllers == ",,") least = std::min(least, LeastLimit(facts, "/sys/fs/cgroup", path, "memory.max"));
+    if (controllers.find(",memory,") != std::string::npos) {
+      least = std::min(least, LeastLimit(facts, "/sys/fs/cgroup/memory", path, "memory.limit_in_bytes"));
+    }
+  }
+  return least;
+}
+
+std::optional<std::string> ReadSystemFile(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) return std::nullopt;
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+}  // namespace
+
+std::uint64_t DefaultMemoryLimitFor(const MemoryFacts& facts) {
+  const std::uint64_t group = ControlGroupLimit(facts);
+  // Version 1 says "no limit" by a number beyond every machine's memory.
+  const std::uint64_t usable = group < facts.machine_bytes ? group / 4 * 3 : facts.machine_bytes / 2;
+  return std::max(usable, kLeastLimit);
+}
+
+std::uint64_t DefaultMemoryLimitBytes() {
+  const auto pages = static_cast<std::uint64_t>(std::max(::sysconf(_SC_PHYS_PAGES), 0L));
+  const auto page_bytes = static_cast<std::uint64_t>(std::max(::sysconf(_SC_PAGESIZE), 0L));
+  return DefaultMemoryLimitFor({pages * page_bytes, ReadSystemFile});
+}
+
+const std::shared_ptr<MemoryLimit>& MemoryLimit::OfProcess() {
+  static const auto limit = std::make_shared<MemoryLimit>(DefaultMemoryLimitBytes());
+  return limit;
+}
+
+bool MemoryLimit::HasRoomFor(std::uint64_t bytes) {
+  const auto fits = [&] {
+    const std::uint64_t used = used_bytes();
+    return used <= limit_ && bytes <= limit_ - used;
+  };
+  if (fits()) return true;
+  Reclaim();
+  return fits();
+}
+
+Error MemoryLimit::Exceeded(std::uint64_t bytes) const {
+  Error error = Error::Make(ErrorKind::kResourceExhausted,
+                            "The emulator keeps objects in memory and " + InMiB(bytes) + " more do not fit: " + InMiB(used_bytes()) +
+                                " of its limit of " + InMiB(limit_) +
+                                " are in use. Delete objects, or start it with a larger --memory-limit (memory_limit) or with --data.");
+  error.code = "InsufficientStorage";
+  return error;
+}
+
+bool MemoryLimit::TryReserve(std::uint64_t bytes) {
+  std::uint64_t used = used_.load(std::memory_order_relaxed);
+  do {
+    if (used > limit_ || bytes > limit_ - used) return false;
+  } while (!used_.compare_exchange_weak(used, used + bytes, std::memory_order_relaxed));
+  return true;
+}
+
+bool MemoryLimit::Reserve(std::uint64_t bytes) {
+  if (TryReserve(bytes)) return true;
+  Reclaim();
+  return TryReserve(bytes);
+}
+
+void MemoryLimit::AddReclaimable(std::weak_ptr<ReclaimableMemory> memory) {
+  const MutexLock lock(mutex_);
+  std::erase_if(reclaimable_, [](const auto& it) { return it.expired(); });
+  reclaimable_.push_back(std::move(memory));
+}
+
+void MemoryLimit::Reclaim() {
+  std::vector<std::shared_ptr<ReclaimableMemory>> all;  // called and destroyed outside the lock
+  {
+    const MutexLock lock(mutex_);
+    for (const auto& memory : reclaimable_) {
+      if (auto living = memory.lock(); living != nullptr) all.push_back(std::move(living));
+    }
+  }
+  for (const auto& memory : all) memory->Reclaim();
+  const auto deadline = std::chrono::steady_clock::now() + kLongestRelease;
+  const MutexLock lock(mutex_);
+  while (releases_ > 0 && released_.WaitUntil(mutex_, deadline)) {
+  }
+}
+
+void MemoryLimit::BeginRelease() {
+  const MutexLock lock(mutex_);
+  ++releases_;
+}
+
+void MemoryLimit::EndRelease() {
+  const MutexLock lock(mutex_);
+  --releases_;
+  released_.NotifyAll();
+}
+
+Result<void> MemoryCharge::GrowTo(std::uint64_t bytes) {
+  if (limit_ == nullptr || bytes <= bytes_) return Ok();
+  if (!limit_->Reserve(bytes - bytes_)) return limit_->Exceeded(bytes - bytes_);
+  bytes_ = bytes;
+  return Ok();
+}
+
+void MemoryCharge::SetAnyway(std::uint64_t bytes) noexcept {
+  if (limit_ == nullptr) return;
+  limit_->used_.fetch_add(bytes - bytes_, std::memory_order_relaxed);  // modulo 2^64: also downwards
+  bytes_ = bytes;
+}
+
+}  // namespace penstock::emulator::store

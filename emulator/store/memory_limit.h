@@ -1,0 +1,106 @@
+// How much memory stores without a directory may use together.
+//
+// The limit is the process's, not a store's: every namespace charges the same MemoryLimit. Bytes are charged before memory
+// is allocated for them, so that an upload that does not fit is refused while there is still room.
+#ifndef PENSTOCK_EMULATOR_STORE_MEMORY_LIMIT_H_
+#define PENSTOCK_EMULATOR_STORE_MEMORY_LIMIT_H_
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "penstock/base/mutex.h"
+#include "penstock/base/result.h"
+
+namespace penstock::emulator::store {
+
+// A cache of memory that nothing needs at the moment.
+class ReclaimableMemory {
+ public:
+  virtual ~ReclaimableMemory() = default;
+  // Frees the memory before it returns.
+  virtual void Reclaim() = 0;
+};
+
+// Thread safety: any thread.
+class MemoryLimit {
+ public:
+  explicit MemoryLimit(std::uint64_t bytes) : limit_(bytes) {}
+  MemoryLimit(const MemoryLimit&) = delete;
+  MemoryLimit& operator=(const MemoryLimit&) = delete;
+
+  // The limit of all stores of this process that are given none: DefaultMemoryLimitBytes.
+  static const std::shared_ptr<MemoryLimit>& OfProcess();
+
+  std::uint64_t limit_bytes() const { return limit_; }
+  std::uint64_t used_bytes() const { return used_.load(std::memory_order_relaxed); }
+
+  // Whether `bytes` more fit now; reclaims memory when they do not. Reserves nothing.
+  bool HasRoomFor(std::uint64_t bytes);
+  // InsufficientStorage, naming the limit, what is in use and the option to change.
+  Error Exceeded(std::uint64_t bytes) const;
+  // `memory` is asked when the limit is reached. Forgotten once it is gone.
+  void AddReclaimable(std::weak_ptr<ReclaimableMemory> memory);
+  // Around the destruction of a store on another thread: who finds no room waits for the end, for 5 s at most.
+  void BeginRelease();
+  void EndRelease();
+
+ private:
+  friend class MemoryCharge;
+  // False, and nothing is charged, when the limit would be exceeded even after all memory was reclaimed.
+  bool Reserve(std::uint64_t bytes);
+  bool TryReserve(std::uint64_t bytes);
+  void Reclaim();
+
+  const std::uint64_t limit_;
+  std::atomic<std::uint64_t> used_{0};
+  Mutex mutex_;
+  CondVar released_;
+  int releases_ PENSTOCK_GUARDED_BY(mutex_) = 0;  // begun and not ended
+  std::vector<std::weak_ptr<ReclaimableMemory>> reclaimable_ PENSTOCK_GUARDED_BY(mutex_);
+};
+
+// Bytes charged to a limit; given back at the end. Without a limit it counts nothing. The limit outlives it.
+class MemoryCharge {
+ public:
+  MemoryCharge() = default;
+  explicit MemoryCharge(MemoryLimit* limit) : limit_(limit) {}
+  ~MemoryCharge() { SetAnyway(0); }
+  MemoryCharge(MemoryCharge&& other) noexcept
+      : limit_(std::exchange(other.limit_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+  MemoryCharge& operator=(MemoryCharge&& other) noexcept {
+    std::swap(limit_, other.limit_);
+    std::swap(bytes_, other.bytes_);
+    return *this;
+  }
+
+  std::uint64_t bytes() const { return bytes_; }
+  // Charges until the whole is `bytes`, if it is less. MemoryLimit::Exceeded, and nothing changes.
+  Result<void> GrowTo(std::uint64_t bytes);
+  // Makes it `bytes`, also beyond the limit: for memory that is in use already.
+  void SetAnyway(std::uint64_t bytes) noexcept;
+
+ private:
+  MemoryLimit* limit_ = nullptr;
+  std::uint64_t bytes_ = 0;
+};
+
+// Three quarters of the least memory.max (or, of version 1, memory.limit_in_bytes) of this process's control groups; without
+// such a limit half of the machine's memory, as tmpfs takes.
+std::uint64_t DefaultMemoryLimitBytes();
+
+// What the system says of memory. `read` returns the content of a file, nullopt where there is none.
+struct MemoryFacts {
+  std::uint64_t machine_bytes = 0;
+  std::function<std::optional<std::string>(const std::string& path)> read;
+};
+std::uint64_t DefaultMemoryLimitFor(const MemoryFacts& facts);
+
+}  // namespace penstock::emulator::store
+
+#endif  // PENSTOCK_EMULATOR_STORE_MEMORY_LIMIT_H_

@@ -1,0 +1,221 @@
+#include "emulator/store/memory_limit.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "emulator/store/store_testing.h"
+
+namespace penstock::emulator::store {
+namespace {
+
+using namespace testing;  // NOLINT: the helpers of this folder's tests
+
+constexpr std::uint64_t kMiB = 1 << 20;
+constexpr std::uint64_t kGiB = 1024 * kMiB;
+
+std::uint64_t DefaultFor(std::uint64_t machine, std::map<std::string, std::string> files) {
+  return DefaultMemoryLimitFor({machine, [&](const std::string& path) -> std::optional<std::string> {
+                                  const auto found = files.find(path);
+                                  return found == files.end() ? std::nullopt : std::optional(found->second);
+                                }});
+}
+
+TEST(DefaultMemoryLimit, IsHalfOfAMachineWithoutALimit) {
+  EXPECT_EQ(DefaultFor(8 * kGiB, {}), 4 * kGiB);
+  EXPECT_EQ(DefaultFor(8 * kGiB, {{"/proc/self/cgroup", "0::/\n"}, {"/sys/fs/cgroup/memory.max", "max\n"}}), 4 * kGiB);
+}
+
+TEST(DefaultMemoryLimit, IsThreeQuartersOfTheControlGroup) {
+  EXPECT_EQ(DefaultFor(8 * kGiB, {{"/proc/self/cgroup", "0::/\n"}, {"/sys/fs/cgroup/memory.max", "1073741824\n"}}), 768 * kMiB);
+}
+
+TEST(DefaultMemoryLimit, IsThatOfTheGroupWithTheLeastLimit) {
+  EXPECT_EQ(DefaultFor(8 * kGiB, {{"/proc/self/cgroup", "0::/a.slice/b.service\n"},
+                                  {"/sys/fs/cgroup/a.slice/memory.max", "1073741824\n"},
+                                  {"/sys/fs/cgroup/a.slice/b.service/memory.max", "2147483648\n"}}),
+            768 * kMiB);
+}
+
+TEST(DefaultMemoryLimit, ReadsControlGroupsOfVersion1) {
+  const std::string groups = "5:cpu,cpuacct:/x\n4:memory:/docker/1\n0::/\n";
+  EXPECT_EQ(DefaultFor(8 * kGiB, {{"/proc/self/cgroup", groups}, {"/sys/fs/cgroup/memory/memory.limit_in_bytes", "1073741824\n"}}), 768 * kMiB);
+  EXPECT_EQ(DefaultFor(8 * kGiB, {{"/proc/self/cgroup", groups}, {"/sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n"}}), 4 * kGiB)
+      << "which is how version 1 says that there is none";
+}
+
+TEST(DefaultMemoryLimit, IsPositiveOnThisMachine) { EXPECT_GE(DefaultMemoryLimitBytes(), 16 * kMiB); }
+
+struct LimitedStore {
+  explicit LimitedStore(std::uint64_t bytes, Versioning versioning = Versioning::kNever)
+      : limit(std::make_shared<MemoryLimit>(bytes)), store(OpenStore({.memory_limit = limit})) {
+    MakeBucket(*store, kBucket, versioning);
+  }
+
+  // The S3 code of the refusal; empty: stored.
+  std::string Put(const std::string& key, std::size_t size, std::uint64_t hint) {
+    auto writer = store->NewBlob(hint);
+    if (!writer.ok()) return writer.error().code;
+    const std::string piece(std::min<std::size_t>(size, 64 << 10), 'x');
+    for (std::size_t left = size; left > 0; left -= std::min(left, piece.size())) {
+      const auto appended = (*writer)->Append(AsBytes(std::string_view(piece).substr(0, left)));
+      if (!appended.ok()) return appended.error().code;
+    }
+    auto content = (*writer)->Finish();
+    if (!content.ok()) return content.error().code;
+    PutObject put;
+    put.bucket = kBucket;
+    put.record.key = ObjectKey(key);
+    put.record.size = size;
+    put.record.etag = ETag("e");
+    put.record.content = std::move(*content);
+    const auto stored = store->Put(std::move(put));
+    return stored.ok() ? "" : stored.error().code;
+  }
+
+  // Puts until one is refused; how many were stored.
+  int Fill(std::size_t size, std::uint64_t hint, int most = 100'000) {
+    for (int i = 0; i < most; ++i) {
+      if (Put("fill-" + std::to_string(i), size, hint) == "InsufficientStorage") return i;
+    }
+    return most;
+  }
+
+  std::shared_ptr<MemoryLimit> limit;
+  std::unique_ptr<Store> store;
+};
+
+class BodiesOf : public ::testing::TestWithParam<std::pair<std::size_t, bool>> {};
+
+TEST_P(BodiesOf, AreRefusedBeyondTheLimitAndLeaveNothing) {
+  const auto [size, announced] = GetParam();
+  LimitedStore limited(32 * kMiB);
+  const int stored = limited.Fill(size, announced ? size : 0);
+  EXPECT_GE(stored, static_cast<int>(24 * kMiB / (size + 16384)));
+  EXPECT_LE(stored, static_cast<int>(32 * kMiB / size));
+  const std::uint64_t used = limited.limit->used_bytes();
+  EXPECT_LE(used, 32 * kMiB);
+  for (int i = 0; i < 8; ++i) EXPECT_EQ(limited.Put("more", 32 * kMiB, 0), "InsufficientStorage");
+  EXPECT_EQ(limited.limit->used_bytes(), used) << "refused uploads are still charged";
+  EXPECT_EQ(Get(*limited.store, "more"), "[NoSuchKey]");
+}
+
+TEST_P(BodiesOf, AreStoredAgainAfterDeletions) {
+  const auto [size, announced] = GetParam();
+  LimitedStore limited(32 * kMiB);
+  const int stored = limited.Fill(size, announced ? size : 0);
+  for (int i = 0; i < stored; ++i) ASSERT_TRUE(Remove(*limited.store, "fill-" + std::to_string(i)).ok());
+  EXPECT_GE(limited.Fill(size, announced ? size : 0), stored - 1);
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, BodiesOf,
+                         ::testing::Values(std::pair<std::size_t, bool>(20 << 10, true), std::pair<std::size_t, bool>(20 << 10, false),
+                                           std::pair<std::size_t, bool>(3 << 20, true), std::pair<std::size_t, bool>(3 << 20, false)),
+                         [](const auto& tested) {
+                           return std::to_string(tested.param.first) + (tested.param.second ? "Announced" : "Unannounced");
+                         });
+
+TEST(MemoryLimit, RefusesAnAnnouncedBodyBeforeItsFirstByte) {
+  LimitedStore limited(32 * kMiB);
+  const auto writer = limited.store->NewBlob(33 * kMiB);
+  ASSERT_FALSE(writer.ok());
+  EXPECT_EQ(writer.error().kind, ErrorKind::kResourceExhausted);
+  EXPECT_NE(writer.error().message.find("33.0 MiB more do not fit"), std::string::npos) << writer.error().message;
+  EXPECT_NE(writer.error().message.find("limit of 32.0 MiB"), std::string::npos) << writer.error().message;
+  EXPECT_NE(writer.error().message.find("--memory-limit"), std::string::npos) << writer.error().message;
+}
+
+TEST(MemoryLimit, CountsRowsOfEmptyObjects) {
+  LimitedStore limited(4 * kMiB);
+  const int stored = limited.Fill(0, 0);
+  EXPECT_LT(stored, 100'000);
+  EXPECT_LE(limited.limit->used_bytes(), 5 * kMiB);
+  for (int i = 0; i < stored; ++i) ASSERT_TRUE(Remove(*limited.store, "fill-" + std::to_string(i)).ok());
+  EXPECT_EQ(limited.Put("again", 0, 0), "") << "rows that were deleted leave room for others";
+}
+
+TEST(MemoryLimit, CountsDeleteMarkers) {
+  LimitedStore limited(4 * kMiB, Versioning::kEnabled);
+  int made = 0;
+  while (made < 200'000 && Remove(*limited.store, "key").ok()) ++made;
+  EXPECT_LT(made, 200'000);
+}
+
+TEST(MemoryLimit, CountsPartsUntilTheUploadIsAborted) {
+  LimitedStore limited(16 * kMiB);
+  UploadRecord record;
+  record.bucket = kBucket;
+  record.key = ObjectKey("whole");
+  const auto upload = limited.store->CreateUpload(std::move(record));
+  ASSERT_TRUE(upload.ok());
+  int parts = 0;
+  for (; parts < 100; ++parts) {
+    auto writer = limited.store->NewBlob(kMiB);
+    if (!writer.ok()) break;
+    if (!(*writer)->Append(AsBytes(std::string(kMiB, 'p'))).ok()) break;
+    PutPart part{.bucket = kBucket, .key = ObjectKey("whole"), .upload_id = (*upload)->id, .part = {}, .content = *(*writer)->Finish()};
+    part.part.number = parts + 1;
+    part.part.size = kMiB;
+    ASSERT_TRUE(limited.store->Put(std::move(part)).ok());
+  }
+  EXPECT_EQ(parts, 15);
+  ASSERT_TRUE(limited.store->AbortUpload(kBucket, ObjectKey("whole"), (*upload)->id).ok());
+  EXPECT_EQ(limited.Put("after", 8 * kMiB, 0), "");
+}
+
+TEST(MemoryLimit, IsSharedByStores) {
+  const auto limit = std::make_shared<MemoryLimit>(16 * kMiB);
+  const auto first = OpenStore({.memory_limit = limit});
+  auto second = OpenStore({.memory_limit = limit});
+  MakeBucket(*first);
+  MakeBucket(*second);
+  ASSERT_TRUE(PutText(*second, "key", Body(12 * kMiB)).ok());
+  EXPECT_FALSE(first->NewBlob(12 * kMiB).ok());
+  second.reset();
+  EXPECT_TRUE(first->NewBlob(12 * kMiB).ok()) << "a store that is gone";
+}
+
+TEST(MemoryLimit, TakesTheSpareMemoryOfOtherStoresFirst) {
+  const auto limit = std::make_shared<MemoryLimit>(16 * kMiB);
+  const auto first = OpenStore({.memory_limit = limit});
+  const auto second = OpenStore({.memory_limit = limit});
+  MakeBucket(*first);
+  MakeBucket(*second);
+  ASSERT_TRUE(PutText(*second, "key", Body(12 * kMiB)).ok());
+  ASSERT_TRUE(Remove(*second, "key").ok());
+  EXPECT_GE(limit->used_bytes(), 12 * kMiB) << "its pages are kept for a while";
+  EXPECT_TRUE(first->NewBlob(12 * kMiB).ok());
+}
+
+TEST(MemoryLimit, WaitsForAStoreThatIsBeingDestroyed) {
+  const auto limit = std::make_shared<MemoryLimit>(16 * kMiB);
+  const auto first = OpenStore({.memory_limit = limit});
+  auto second = OpenStore({.memory_limit = limit});
+  MakeBucket(*second);
+  ASSERT_TRUE(PutText(*second, "key", Body(12 * kMiB)).ok());
+  limit->BeginRelease();
+  const std::jthread dismantler([&] {
+    second.reset();
+    limit->EndRelease();
+  });
+  EXPECT_TRUE(first->NewBlob(12 * kMiB).ok());
+}
+
+TEST(MemoryLimit, HoldsWhileManyThreadsPut) {
+  LimitedStore limited(32 * kMiB);
+  std::vector<std::jthread> threads;
+  for (int thread = 0; thread < 4; ++thread) {
+    threads.emplace_back([&, thread] {
+      for (int i = 0; i < 200; ++i) {
+        static_cast<void>(limited.Put(std::to_string(thread) + "-" + std::to_string(i), i % 2 == 0 ? 20 << 10 : 700 << 10, 0));
+        EXPECT_LE(limited.limit->used_bytes(), 33 * kMiB);
+      }
+    });
+  }
+}
+
+}  // namespace
+}  // namespace penstock::emulator::store
