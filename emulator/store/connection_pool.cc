@@ -32,6 +32,8 @@ Result<ConnectionPool::Lease> ConnectionPool::Take() {
 }
 
 void ConnectionPool::GiveBack(std::unique_ptr<Connection> connection) {
+  // A borrower that threw left its transaction open. The next borrower must not find it.
+  if (connection->InTransaction()) static_cast<void>(connection->Execute("ROLLBACK").ok());
   const MutexLock lock(mutex_);
   idle_.push_back(std::move(connection));
   returned_.NotifyOne();
