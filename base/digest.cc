@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <span>
 
+#include "base/first_use.h"
 #include "penstock/base/check.h"
 
 namespace penstock {
@@ -41,23 +42,23 @@ const EVP_MD* Fetch(const char* name) {
 }
 
 const EVP_MD* Sha256Algorithm() {
-  static const EVP_MD* const algorithm = Fetch("SHA256");
-  return algorithm;
+  static constinit FirstUse<const EVP_MD*> algorithm;
+  return algorithm.Get([] { return Fetch("SHA256"); });
 }
 
 const EVP_MD* Sha1Algorithm() {
-  static const EVP_MD* const algorithm = Fetch("SHA1");
-  return algorithm;
+  static constinit FirstUse<const EVP_MD*> algorithm;
+  return algorithm.Get([] { return Fetch("SHA1"); });
 }
 
 const EVP_MD* Sha512Algorithm() {
-  static const EVP_MD* const algorithm = Fetch("SHA512");
-  return algorithm;
+  static constinit FirstUse<const EVP_MD*> algorithm;
+  return algorithm.Get([] { return Fetch("SHA512"); });
 }
 
 const EVP_MD* Md5Algorithm() {
-  static const EVP_MD* const algorithm = Fetch("MD5");
-  return algorithm;
+  static constinit FirstUse<const EVP_MD*> algorithm;
+  return algorithm.Get([] { return Fetch("MD5"); });
 }
 
 const EVP_MD* AlgorithmOf(DigestAlgorithm algorithm) {

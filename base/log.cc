@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdio>
+#include <memory>
 #include <new>
 
 #include "base/dates.h"
@@ -40,14 +41,18 @@ void WriteToStandardError(const std::string& json_line) {
 // The process's sink. Its mutex is held during the call, because one call at a time is what a sink is promised.
 class Output {
  public:
-  // Never destroyed: threads may log until the last moment.
+  // Never destroyed: threads may log until the last moment. Not a local static, whose guard a forked child could inherit
+  // locked.
   static Output& Instance() {
-    static Output* const output = [] {
-      auto* const created = new Output;
-      pthread_atfork(nullptr, nullptr, [] { Instance().AfterFork(); });
-      return created;
-    }();
-    return *output;
+    Output* existing = instance_.load(std::memory_order_acquire);
+    if (existing != nullptr) return *existing;
+    auto created = std::make_unique<Output>();
+    if (!instance_.compare_exchange_strong(existing, created.get(), std::memory_order_acq_rel)) return *existing;
+    return *created.release();
+  }
+
+  static void AfterForkInChild() {
+    if (Output* const existing = instance_.load(std::memory_order_acquire)) existing->AfterFork();
   }
 
   void Set(LogLevel least, LogSink sink) {
@@ -62,10 +67,9 @@ class Output {
   void Write(LogLevel level, const std::string& json_line) {
     const MutexLock lock(mutex_);
     const InsideSink guard;
-    if (sink_) {
-      sink_(level, json_line);
-    } else {
-      WriteToStandardError(json_line);
+    try {
+      sink_ ? sink_(level, json_line) : WriteToStandardError(json_line);
+    } catch (...) {  // a line is lost; what was being done goes on
     }
   }
 
@@ -80,7 +84,14 @@ class Output {
   Mutex mutex_;
   LogSink sink_ PENSTOCK_GUARDED_BY(mutex_);
   std::atomic<LogLevel> least_{LogLevel::kOff};
+
+  static constinit std::atomic<Output*> instance_;
 };
+
+constinit std::atomic<Output*> Output::instance_{nullptr};
+
+// Registered while the program loads: a lazy registration could itself be caught by a fork.
+[[maybe_unused]] const int registered = pthread_atfork(nullptr, nullptr, Output::AfterForkInChild);
 
 std::string Render(const LogRecord& record) {
   std::string line = "{\"level\":\"";

@@ -42,7 +42,7 @@ struct LogRecord {
 };
 
 // Thread safety: a sink is called from any thread, one call at a time. What a sink logs itself is dropped; it must not
-// call SetLogSink.
+// call SetLogSink. A line whose sink throws is lost.
 using LogSink = std::function<void(LogLevel level, const std::string& json_line)>;
 
 // Parses "trace", "debug", "info", "warning" or "warn", "error", "off"; anything else is kOff.

@@ -90,6 +90,14 @@ TEST_F(LogTest, TheDefaultSinkWritesOneLineToStandardError) {
   EXPECT_TRUE(line.ends_with("Z\",\"pid\":" + std::to_string(getpid()) + ",\"level\":\"info\",\"event\":\"x\"}\n")) << line;
 }
 
+TEST_F(LogTest, ASinkThatThrowsLosesItsLineAndNoMore) {
+  SetLogSink(LogLevel::kInfo, [](LogLevel, const std::string&) { throw 7; });
+  EXPECT_NO_THROW(Log({.event = "x"}));
+  Collect(LogLevel::kInfo);
+  Log({.event = "y"});
+  EXPECT_EQ(lines_, std::vector<std::string>{R"({"level":"info","event":"y"})"});
+}
+
 // A DataLoader worker is forked while another thread of its parent is inside the sink.
 TEST_F(LogTest, AChildForkedDuringACallCanLog) {
   int child_status = -1;

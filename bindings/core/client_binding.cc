@@ -24,6 +24,7 @@
 #include "bindings/core/named_argument.h"
 #include "bindings/core/new_bytes.h"
 #include "bindings/core/progress.h"
+#include "bindings/core/read_wait.h"
 #include "bindings/core/stats_binding.h"
 #include "bindings/core/trace.h"
 #include "penstock/transfer.h"
@@ -166,14 +167,20 @@ py::tuple Read(const PyClient& self, ReadArguments arguments, const py::bytes& h
   request.options.progress = progress.counter();
   const std::string_view first = head;
   py::object bytes;
-  request.destination = [&bytes, first](std::uint64_t size) -> Result<MutableByteView> {
+  const auto make_memory = [&bytes, first](std::uint64_t size) -> Result<MutableByteView> {
     const HeldGil gil;
     PENSTOCK_ASSIGN(bytes, NewBytes(first.size() + size));
     const MutableByteView memory = BytesMemory(bytes);
     if (!first.empty()) std::memcpy(memory.data(), first.data(), first.size());
     return memory.subspan(first.size());
   };
-  auto result = WithoutGil([&] { return Download(*self.client, std::move(request), progress.interrupt()); });
+  auto result = WithoutGil([&] {
+    if (!request.known_size || !request.known_etag) {
+      return DownloadInto(self.client, std::move(request), make_memory, progress.interrupt());
+    }
+    request.destination = make_memory;  // on this thread: all is known before the first request
+    return Download(*self.client, std::move(request), progress.interrupt());
+  });
   const DownloadResponse response = Unwrap(std::move(result));
   progress.Tell();
   if (!bytes) bytes = head;

@@ -43,11 +43,11 @@ class Flight {
     if (request.known_size && request.known_etag) memory_.Expect(std::min(*request.known_size, limit));
     request.end = limit;
     request.options.call.cancel = stop_.get_token();
-    request.destination = [this](std::uint64_t size) -> Result<MutableByteView> { return memory_.Place(size); };
+    request.destination = [this](std::uint64_t size) { return memory_.Place(size); };
     started_ = true;
     // Without the GIL: a lock that the store takes may be held by a thread that waits for the GIL.
     WithoutGil([&] {
-      StartDownload(*client_, std::move(request), [landing = landing_](Result<DownloadResponse> result) {
+      StartDownload(client_, std::move(request), [landing = landing_](Result<DownloadResponse> result) {
         const MutexLock lock(landing->mutex);
         landing->result.emplace(std::move(result));
         landing->changed.NotifyAll();

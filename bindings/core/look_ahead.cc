@@ -169,8 +169,8 @@ void LookAhead::StartPrepared() {
       request.options.part_size_bytes = limits_.part_size;
       request.options.max_parallel_parts = limits_.parallel;
       request.options.call.cancel = stop_.get_token();
-      request.destination = [flight](std::uint64_t size) -> Result<MutableByteView> { return flight->memory.Place(size); };
-      StartDownload(*client_, std::move(request), [board = board_, flight](Result<DownloadResponse> result) {
+      request.destination = [flight](std::uint64_t size) { return flight->memory.Place(size); };
+      StartDownload(client_, std::move(request), [board = board_, flight](Result<DownloadResponse> result) {
         board->Land(*flight, std::move(result));
       });
     }

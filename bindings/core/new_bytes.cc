@@ -2,12 +2,20 @@
 
 #include <sys/mman.h>
 
+#include <new>
 #include <string>
 #include <utility>
 
 #include "bindings/core/errors.h"
 
 namespace penstock::python {
+namespace {
+
+Error NoMemory(std::uint64_t size) {
+  return Error::Make(ErrorKind::kResourceExhausted, "no memory for an object of " + std::to_string(size) + " bytes");
+}
+
+}  // namespace
 
 void AdviseHugePages(MutableByteView memory) {
   constexpr std::uintptr_t kHugePage = 2u << 20;
@@ -18,10 +26,11 @@ void AdviseHugePages(MutableByteView memory) {
 }
 
 Result<pybind11::object> NewBytes(std::uint64_t size) {
+  if (size > static_cast<std::uint64_t>(PY_SSIZE_T_MAX)) return NoMemory(size);
   PyObject* object = PyBytes_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(size));
   if (object == nullptr) {
     PyErr_Clear();
-    return Error::Make(ErrorKind::kResourceExhausted, "no memory for an object of " + std::to_string(size) + " bytes");
+    return NoMemory(size);
   }
   auto bytes = pybind11::reinterpret_steal<pybind11::object>(object);
   AdviseHugePages(BytesMemory(bytes));
@@ -30,10 +39,11 @@ Result<pybind11::object> NewBytes(std::uint64_t size) {
 
 void LandingMemory::Expect(std::uint64_t size) { bytes_ = Unwrap(NewBytes(size)); }
 
-MutableByteView LandingMemory::Place(std::uint64_t size) {
+Result<MutableByteView> LandingMemory::Place(std::uint64_t size) {
   if (bytes_ && BytesMemory(bytes_).size() == size) return BytesMemory(bytes_);
-  memory_ = std::make_unique_for_overwrite<std::byte[]>(size);
-  return {memory_.get(), size};
+  memory_.reset(new (std::nothrow) std::byte[size]);
+  if (memory_ == nullptr) return NoMemory(size);
+  return MutableByteView(memory_.get(), size);
 }
 
 pybind11::object LandingMemory::Take(std::uint64_t size) {

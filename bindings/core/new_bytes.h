@@ -34,7 +34,7 @@ class LandingMemory {
   // So many bytes probably come. Needs the GIL; throws where there is no memory.
   void Expect(std::uint64_t size);
   // For DownloadRequest::destination. Needs no GIL.
-  MutableByteView Place(std::uint64_t size);
+  Result<MutableByteView> Place(std::uint64_t size);
   // The `size` bytes that landed. Once; needs the GIL.
   pybind11::object Take(std::uint64_t size);
 

@@ -148,8 +148,11 @@ std::size_t IndexIn(const ObjectList& list, Py_ssize_t index) {
 }
 
 py::object MakeObjectInfo(const py::object& key, const ObjectSummary& object) {
-  static PyTypeObject* const type = NamedTupleType("ObjectInfo");
-  static PyObject* const standard = py::str("STANDARD").release().ptr();
+  // The GIL guards both. A guard of C++'s could be waited for with the GIL, while its holder waits for the GIL in an import.
+  static PyTypeObject* type = nullptr;
+  static PyObject* standard = nullptr;
+  if (type == nullptr) type = NamedTupleType("ObjectInfo");
+  if (standard == nullptr) standard = py::str("STANDARD").release().ptr();
   const py::object storage_class = object.storage_class.empty() ? py::reinterpret_borrow<py::object>(standard)
                                                                 : py::object(py::str(object.storage_class));
   return MakeNamedTuple(type, {key, py::str("\"" + object.etag.value + "\""), py::int_(object.size),
@@ -157,7 +160,8 @@ py::object MakeObjectInfo(const py::object& key, const ObjectSummary& object) {
 }
 
 py::object MakeKeyData(const py::object& bucket, const py::object& key, const py::object& info) {
-  static PyTypeObject* const type = NamedTupleType("S3BucketKeyData");
+  static PyTypeObject* type = nullptr;  // as above
+  if (type == nullptr) type = NamedTupleType("S3BucketKeyData");
   return MakeNamedTuple(type, {bucket, key, info});
 }
 

@@ -36,7 +36,7 @@ py::dict StatsToPython(const ClientStats& stats) {
   }
   return py::dict("requests"_a = stats.requests, "retries"_a = stats.retries, "throttled"_a = stats.throttled,
                   "hedges"_a = stats.hedges, "hedges_won"_a = stats.hedges_won,
-                  "failures"_a = stats.failures, "bytes_sent"_a = stats.bytes_sent,
+                  "failures"_a = stats.failures, "exceptions"_a = stats.exceptions, "bytes_sent"_a = stats.bytes_sent,
                   "bytes_received"_a = stats.bytes_received, "operations"_a = operations, "connections"_a = connections);
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/caught.h"
 #include "base/dates.h"
 #include "base/process_id.h"
 #include "client/auth/credentials.h"
@@ -19,9 +20,9 @@ constexpr std::chrono::seconds kAttemptPause{30};
 
 using Done = std::function<void(Result<CredentialsPtr>)>;
 
-class CachedProvider final : public CredentialsProvider, public std::enable_shared_from_this<CachedProvider> {
+class CachedProviderImpl final : public CachedProvider, public std::enable_shared_from_this<CachedProviderImpl> {
  public:
-  CachedProvider(ProviderPtr inner, const Clock& clock) : inner_(std::move(inner)), clock_(clock) {}
+  CachedProviderImpl(ProviderPtr inner, const Clock& clock) : inner_(std::move(inner)), clock_(clock) {}
 
   void Start(Done done) override {
     std::optional<CredentialsPtr> usable;
@@ -34,10 +35,17 @@ class CachedProvider final : public CredentialsProvider, public std::enable_shar
       if (refresh) refreshing_in_ = ProcessId();
     }
     if (usable) done(std::move(*usable));
-    if (refresh) {
-      // Keeps itself alive: the provider may be let go while the answer is on its way.
+    if (!refresh) return;
+    // Keeps itself alive: the provider may be let go while the answer is on its way.
+    Result<void> started = Caught("the credentials provider", [this] {
       inner_->Start([self = shared_from_this()](Result<CredentialsPtr> result) { self->Take(std::move(result)); });
-    }
+    });
+    if (!started.ok()) Take(std::move(started).error());
+  }
+
+  void Forget(const CredentialsPtr& refused) override {
+    const MutexLock lock(mutex_);
+    if (known_ && *known_ == refused) known_.reset();
   }
 
  private:
@@ -90,8 +98,8 @@ class CachedProvider final : public CredentialsProvider, public std::enable_shar
 
 }  // namespace
 
-ProviderPtr MakeCachedProvider(ProviderPtr inner, const Clock& clock) {
-  return std::make_shared<CachedProvider>(std::move(inner), clock);
+std::shared_ptr<CachedProvider> MakeCachedProvider(ProviderPtr inner, const Clock& clock) {
+  return std::make_shared<CachedProviderImpl>(std::move(inner), clock);
 }
 
 }  // namespace penstock::auth

@@ -1,11 +1,13 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
 #include "base/fake_clock.h"
 #include "client/auth/credentials.h"
+#include "client/auth/provider_for_test.h"
 
 namespace penstock::auth {
 namespace {
@@ -38,7 +40,7 @@ class CachedProvider : public ::testing::Test {
 
   FakeClock clock_;
   const std::shared_ptr<ManualProvider> inner_ = std::make_shared<ManualProvider>();  // shared with the cache
-  const ProviderPtr cached_ = MakeCachedProvider(inner_, clock_);
+  const std::shared_ptr<auth::CachedProvider> cached_ = MakeCachedProvider(inner_, clock_);
   std::vector<Result<CredentialsPtr>> answers_;
 };
 
@@ -119,6 +121,31 @@ TEST_F(CachedProvider, AnonymousIsRememberedToo) {
   Ask();
   ASSERT_EQ(answers_.size(), 2u);
   EXPECT_EQ(*answers_.back(), nullptr);
+}
+
+TEST_F(CachedProvider, RefusedCredentialsAreAskedForAgainOnce) {
+  Ask();
+  const CredentialsPtr first = Make("a");
+  inner_->Answer(first);
+  cached_->Forget(first);
+  Ask();
+  ASSERT_EQ(inner_->asked.size(), 1u);
+  inner_->Answer(Make("b"));
+  EXPECT_EQ(LastId(), "b");
+  cached_->Forget(first);  // another call's, which was signed before
+  Ask();
+  EXPECT_EQ(LastId(), "b");
+  EXPECT_TRUE(inner_->asked.empty());
+}
+
+TEST(CachedProviderThrows, TheExceptionIsAnErrorForAllWhoWait) {
+  class Throws final : public CredentialsProvider {
+   public:
+    void Start(std::function<void(Result<CredentialsPtr>)>) override { throw std::runtime_error("no vault"); }
+  };
+  const FakeClock clock;
+  const ProviderPtr cached = MakeCachedProvider(std::make_shared<Throws>(), clock);
+  for (int i = 0; i < 2; ++i) EXPECT_NE(ErrorOf(cached).message.find("no vault"), std::string::npos);
 }
 
 TEST(CachedProviderThreads, EveryCallerIsAnsweredOnce) {

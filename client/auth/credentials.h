@@ -36,10 +36,17 @@ ProviderPtr MakeEnvironmentProvider(Environment environment);
 // Asks each in order. kUnauthenticated listing all places when none has credentials.
 ProviderPtr MakeChainProvider(std::vector<ChainLink> links);
 
+class CachedProvider : public CredentialsProvider {
+ public:
+  // The service refused `refused` as expired: while these are the credentials that are remembered, the next Start has the
+  // provider asked again. Thread safety: any thread.
+  virtual void Forget(const CredentialsPtr& refused) = 0;
+};
+
 // Remembers what `inner` gave. Concurrent callers share one refresh. Credentials that expire are refreshed 5 minutes
-// early (§3.8); while they are still valid a failed refresh keeps the old ones. Credentials without expiry are kept for
-// good. An error is not remembered. `clock` outlives the provider.
-ProviderPtr MakeCachedProvider(ProviderPtr inner, const Clock& clock);
+// early (§3.8); while they are still valid a failed refresh keeps the old ones. Credentials without expiry are kept until
+// they are refused. An error is not remembered; an exception of `inner` is one. `clock` outlives the provider.
+std::shared_ptr<CachedProvider> MakeCachedProvider(ProviderPtr inner, const Clock& clock);
 
 // The default: environment (left out when `explicit_profile` is given, as botocore does), profile files, web identity of the
 // environment, container, EC2 instance; cached. A place that is configured and fails ends the search.

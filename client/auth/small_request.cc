@@ -49,7 +49,9 @@ class SmallCall final : public http::ResponseBody, public std::enable_shared_fro
                                       : outcome.error().kind == ErrorKind::kUnavailable ||
                                             outcome.error().kind == ErrorKind::kTimeout;
     if (passing && attempts_ < request_.attempts) {
-      return transport_->RunAt(clock_.Monotonic() + request_.pause, [self = shared_from_this()] { self->Attempt(); });
+      Result<void> waits = transport_->RunAt(clock_.Monotonic() + request_.pause, [self = shared_from_this()] { self->Attempt(); });
+      if (!waits.ok()) End(std::move(waits).error());
+      return;
     }
     if (!outcome.ok()) return End(std::move(outcome).error());
     End(std::move(answer_));

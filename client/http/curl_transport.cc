@@ -62,11 +62,23 @@ class CurlTransport final : public Transport {
     transfer->context = std::move(context);
     transfer->done = std::move(done);
     transfer->started = SystemClock().Monotonic();
-    Current().LeastLoaded().Submit(std::move(transfer));
+    Engine& engine = Current();
+    Reactor& chosen = engine.LeastLoaded();
+    if (chosen.TrySubmit(transfer).ok()) return;
+    // Where its thread cannot start, another's may run already.
+    for (const auto& reactor : engine.reactors) {
+      if (reactor.get() != &chosen && reactor->TrySubmit(transfer).ok()) return;
+    }
+    chosen.Submit(transfer);
   }
 
-  void RunAt(MonotonicTime when, std::function<void()> task) override {
-    Current().LeastLoaded().RunAt(when, std::move(task));
+  Result<void> RunAt(MonotonicTime when, std::function<void()> task) override {
+    Engine& engine = Current();
+    Result<void> accepted = engine.LeastLoaded().RunAt(when, std::move(task));
+    for (auto at = engine.reactors.begin(); !accepted.ok() && at != engine.reactors.end(); ++at) {
+      accepted = (*at)->RunAt(when, std::move(task));  // NOLINT(bugprone-use-after-move): moved from on success only
+    }
+    return accepted;
   }
 
   // See Reactor::Park.

@@ -31,7 +31,8 @@ struct CurlTransportOptions {
 };
 
 // Starts no thread and opens no socket before the first request. Destroying it completes what is in flight with
-// kCancelled and runs waiting RunAt tasks early; a Start from there on completes with kCancelled at once.
+// kCancelled and runs waiting RunAt tasks early; a Start from there on completes with kCancelled at once. So does the end of
+// the process with SharedTransport's.
 //
 // Header order on the wire: Host first, then the request's headers as given, then Content-Length. A request is repeated
 // here only when a reused connection died before any byte of the response, and then only if the server cannot have had all

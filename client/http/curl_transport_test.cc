@@ -321,11 +321,12 @@ TEST_P(CurlTransport, RunsTasksInOrderOfTimeAndNeverEarly) {
   const MonotonicTime start = SystemClock().Monotonic();
   std::string order;
   std::promise<MonotonicTime> last;
-  transport->RunAt(start + milliseconds(60), [&] {
+  const Result<void> second = transport->RunAt(start + milliseconds(60), [&] {
     order += "b";
     last.set_value(SystemClock().Monotonic());
   });
-  transport->RunAt(start + milliseconds(20), [&] { order += "a"; });
+  ASSERT_TRUE(second.ok());
+  ASSERT_TRUE(transport->RunAt(start + milliseconds(20), [&] { order += "a"; }).ok());
   EXPECT_GE(last.get_future().get() - start, milliseconds(60));
   EXPECT_EQ(order, "ab");
 }
@@ -337,7 +338,7 @@ TEST_P(CurlTransport, DestructionCompletesWhatIsInFlight) {
   {
     const auto transport = Make();
     call.Start(*transport, server.Get());
-    transport->RunAt(SystemClock().Monotonic() + std::chrono::hours(1), [&] { task_ran = true; });
+    ASSERT_TRUE(transport->RunAt(SystemClock().Monotonic() + std::chrono::hours(1), [&] { task_ran = true; }).ok());
   }
   const Result<Outcome> result = call.Wait();
   ASSERT_FALSE(result.ok());

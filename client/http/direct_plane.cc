@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <utility>
 
+#include "base/caught.h"
 #include "client/http/curl_options.h"
 #include "client/http/request_rules.h"
 #include "client/http/uri.h"
@@ -16,6 +18,7 @@ namespace {
 
 constexpr std::size_t kScratchBytes = 16 << 10;
 constexpr std::size_t kEvents = 64;
+constexpr std::string_view kExchange = "the exchange of a request and its response";
 constexpr std::uint64_t kWakeTag = 0;  // no connection lives at address 0
 
 MonotonicTime Now() { return SystemClock().Monotonic(); }
@@ -111,10 +114,12 @@ void DirectPlane::OnConnected(DirectConnection& connection, CURLcode code) {
 
 void DirectPlane::StartExchange(DirectConnection& connection) {
   Watch(connection, EPOLLIN);
-  connection.transfer->response_body->OnConnection({DataPlane::kDirect, connection.reused, connection.address});
-  const bool expects = connection.expects;
-  connection.exchange.Begin(*connection.transfer, expects ? options_.expect_continue_from_bytes : UINT64_MAX,
-                            options_.turn_bytes);
+  connection.transfer->OnConnection({DataPlane::kDirect, connection.reused, connection.address});
+  const std::uint64_t expect_from_bytes = connection.expects ? options_.expect_continue_from_bytes : UINT64_MAX;
+  const Result<void> begun = Caught(
+      kExchange, [&] { connection.exchange.Begin(*connection.transfer, expect_from_bytes, options_.turn_bytes); });
+  if (!begun.ok()) connection.transfer->error = begun.error();
+  if (connection.transfer->error) return OnFailed(connection);
   GoOn(connection, false);
   if (connection.transfer == nullptr || !connection.exchange.waits()) return;
   connection.continue_by = Now() + options_.expect_continue_patience;
@@ -130,14 +135,21 @@ void DirectPlane::Watch(DirectConnection& connection, std::uint32_t events) {
   connection.watched = events;
 }
 
-void DirectPlane::GoOn(DirectConnection& connection, bool readable) {
-  // What the server says may make the rest of the request needless.
-  if (readable) {
-    const DirectExchange::Step step =
-        connection.exchange.Receive(*connection.socket, {scratch_.get(), kScratchBytes});
-    if (step != DirectExchange::Step::kSend) return Follow(connection, step);
+void DirectPlane::GoOn(DirectConnection& connection, bool readable) { Follow(connection, Move(connection, readable)); }
+
+DirectExchange::Step DirectPlane::Move(DirectConnection& connection, bool readable) {
+  try {
+    // What the server says may make the rest of the request needless.
+    if (readable) {
+      const DirectExchange::Step step =
+          connection.exchange.Receive(*connection.socket, {scratch_.get(), kScratchBytes});
+      if (step != DirectExchange::Step::kSend) return step;
+    }
+    return connection.exchange.Send(*connection.socket);
+  } catch (...) {
+    connection.transfer->OnException(kExchange);
+    return DirectExchange::Step::kFailed;
   }
-  Follow(connection, connection.exchange.Send(*connection.socket));
 }
 
 void DirectPlane::Follow(DirectConnection& connection, DirectExchange::Step step) {

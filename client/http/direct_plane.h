@@ -62,6 +62,7 @@ class DirectPlane {
   void OnEvent(const epoll_event& event);
   void OnConnectionEvent(DirectConnection& connection, std::uint32_t events);
   void GoOn(DirectConnection& connection, bool readable);
+  DirectExchange::Step Move(DirectConnection& connection, bool readable);
   void Follow(DirectConnection& connection, DirectExchange::Step step);
   void OnDone(DirectConnection& connection);
   void OnFailed(DirectConnection& connection);

@@ -35,7 +35,7 @@ std::size_t ReadCallback(char* data, std::size_t size, std::size_t count, void* 
   Transfer& transfer = TransferOf(slot);
   transfer.Touch();
   const auto sent = transfer.OnSend({reinterpret_cast<std::byte*>(data), size * count});
-  if (transfer.sent == UploadSize(transfer.request_body)) static_cast<EasySlot*>(slot)->took_all = true;
+  if (sent && transfer.sent == UploadSize(transfer.request_body)) static_cast<EasySlot*>(slot)->took_all = true;
   return sent.value_or(CURL_READFUNC_ABORT);
 }
 
@@ -198,7 +198,7 @@ void EasySlot::TellConnection() const {
   curl_easy_getinfo(handle, CURLINFO_PRIMARY_IP, &ip);
   curl_easy_getinfo(handle, CURLINFO_PRIMARY_PORT, &port);
   const PeerAddress address = ip == nullptr ? PeerAddress() : PeerAddress::OfText(ip, static_cast<int>(port));
-  transfer->response_body->OnConnection({DataPlane::kCurl, new_connections == 0, address});
+  transfer->OnConnection({DataPlane::kCurl, new_connections == 0, address});
 }
 
 }  // namespace penstock::http

@@ -148,6 +148,11 @@ void FakeTransport::SetHandler(Handler handler) {
   handler_ = std::move(handler);
 }
 
+void FakeTransport::RefuseTimers() {
+  const MutexLock lock(mutex_);
+  refuses_timers_ = true;
+}
+
 void FakeTransport::Hold() {
   const MutexLock lock(mutex_);
   held_ = true;
@@ -242,13 +247,14 @@ void FakeTransport::Start(Request request, RequestBody* request_body, ResponseBo
   Drain();
 }
 
-void FakeTransport::RunAt(MonotonicTime when, std::function<void()> task) {
+Result<void> FakeTransport::RunAt(MonotonicTime when, std::function<void()> task) {
   {
     const MutexLock lock(mutex_);
     run_at_times_.push_back(when);
+    if (refuses_timers_) return Error::Make(ErrorKind::kCancelled, "the transport was shut down");
     if (held_) {
       timed_.emplace(when, std::move(task));
-      return;
+      return Ok();
     }
     ready_.push_back([this, when, run = std::move(task)] {
       AdvanceTo(clock_, when);
@@ -256,6 +262,7 @@ void FakeTransport::RunAt(MonotonicTime when, std::function<void()> task) {
     });
   }
   Drain();
+  return Ok();
 }
 
 void FakeTransport::Drain() {

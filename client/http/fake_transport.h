@@ -73,6 +73,8 @@ class FakeTransport final : public Transport {
 
   // From now on requests and timed tasks wait for Release / Advance.
   void Hold();
+  // From now on RunAt takes no task, as that of a transport which has stopped.
+  void RefuseTimers();
   // Runs up to `count` waiting requests, oldest first (not timed tasks). Returns how many ran.
   std::size_t Release(std::size_t count = 1);
   // Moves the clock and runs the timed tasks and deadlines that became due, in order of time.
@@ -86,7 +88,7 @@ class FakeTransport final : public Transport {
 
   void Start(Request request, RequestBody* request_body, ResponseBody* response_body, CallContext context,
              Completion done) override;
-  void RunAt(MonotonicTime when, std::function<void()> task) override;
+  Result<void> RunAt(MonotonicTime when, std::function<void()> task) override;
 
  private:
   struct Pending;
@@ -101,6 +103,7 @@ class FakeTransport final : public Transport {
   FakeClock clock_;
   mutable Mutex mutex_;
   bool held_ PENSTOCK_GUARDED_BY(mutex_) = false;
+  bool refuses_timers_ PENSTOCK_GUARDED_BY(mutex_) = false;
   bool draining_ PENSTOCK_GUARDED_BY(mutex_) = false;
   std::deque<FakeReply> script_ PENSTOCK_GUARDED_BY(mutex_);
   Handler handler_ PENSTOCK_GUARDED_BY(mutex_);

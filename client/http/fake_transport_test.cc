@@ -104,7 +104,7 @@ TEST(FakeTransport, RunsTimedTasksAtOnceAndMovesTheClock) {
   FakeTransport transport;
   const MonotonicTime when = transport.clock().Monotonic() + seconds(3);
   MonotonicTime ran_at{};
-  transport.RunAt(when, [&] { ran_at = transport.clock().Monotonic(); });
+  ASSERT_TRUE(transport.RunAt(when, [&] { ran_at = transport.clock().Monotonic(); }).ok());
   EXPECT_EQ(ran_at, when);
 }
 
@@ -113,12 +113,20 @@ TEST(FakeTransport, HeldTasksRunInOrderOfTime) {
   transport.Hold();
   std::string order;
   const MonotonicTime now = transport.clock().Monotonic();
-  transport.RunAt(now + seconds(2), [&] { order += "2"; });
-  transport.RunAt(now + seconds(1), [&] { order += "1"; });
+  ASSERT_TRUE(transport.RunAt(now + seconds(2), [&] { order += "2"; }).ok());
+  ASSERT_TRUE(transport.RunAt(now + seconds(1), [&] { order += "1"; }).ok());
   transport.Advance(milliseconds(999));
   EXPECT_EQ(order, "");
   transport.Advance(seconds(5));
   EXPECT_EQ(order, "12");
+}
+
+TEST(FakeTransport, RefusesTimersWhenTold) {
+  FakeTransport transport;
+  transport.RefuseTimers();
+  bool ran = false;
+  EXPECT_FALSE(transport.RunAt(transport.clock().Monotonic(), [&] { ran = true; }).ok());
+  EXPECT_FALSE(ran);
 }
 
 TEST(FakeTransport, HeldRequestsWaitForRelease) {

@@ -6,13 +6,16 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
+#include "base/caught.h"
 #include "base/signals_blocked.h"
 #include "client/http/curl_global.h"
 #include "client/http/direct_connection.h"
 #include "client/http/uri.h"
+#include "penstock/base/blocking.h"
 
 namespace penstock::http {
 namespace {
@@ -20,6 +23,8 @@ namespace {
 constexpr std::chrono::minutes kLongestSleep{1};
 constexpr std::chrono::hours kLongestIdle{24};  // keeps sums of time points in range
 constexpr int kLooks = 8;                       // at what is still unsent, in an idle timeout
+constexpr std::string_view kIoThread = "the work of an I/O thread";
+constexpr std::string_view kTask = "a task of a timer";
 
 std::chrono::milliseconds IdleTimeout(const Transfer& transfer) {
   return std::min<std::chrono::milliseconds>(transfer.request.idle_timeout, kLongestIdle);
@@ -109,7 +114,7 @@ void Reactor::Wake() {
   direct_->Wake();
 }
 
-void Reactor::Submit(TransferPtr transfer) {
+Result<void> Reactor::TrySubmit(const TransferPtr& transfer) {
   load_.fetch_add(1, std::memory_order_relaxed);
   // The hook may run before the transfer is in the inbox, or right here; Admit looks at the token itself.
   if (transfer->context.cancel.stop_possible()) {
@@ -118,14 +123,21 @@ void Reactor::Submit(TransferPtr transfer) {
   Result<void> accepted = Ok();
   {
     const MutexLock lock(mutex_);
-    accepted = closed_ ? Result<void>(Stopped()) : StartThread();
+    accepted = closed_ || command_ != Command::kRun ? Result<void>(Stopped()) : StartThread();
     if (accepted.ok()) {
-      inbox_.submitted.push_back(std::move(transfer));
+      inbox_.submitted.push_back(transfer);
       Wake();
-      return;
+      return accepted;
     }
   }
-  Finish(transfer, std::move(accepted).error());
+  transfer->on_stop.reset();
+  load_.fetch_sub(1, std::memory_order_relaxed);
+  return accepted;
+}
+
+void Reactor::Submit(const TransferPtr& transfer) {
+  Result<void> accepted = TrySubmit(transfer);
+  if (!accepted.ok()) Complete(*transfer, std::move(accepted).error());
 }
 
 void Reactor::Cancel(const TransferPtr& transfer) {
@@ -136,23 +148,24 @@ void Reactor::Cancel(const TransferPtr& transfer) {
   Wake();
 }
 
-void Reactor::RunAt(MonotonicTime when, std::function<void()> task) {
+Result<void> Reactor::RunAt(MonotonicTime when, std::function<void()>&& task) {
   const MutexLock lock(mutex_);
-  if (closed_ || command_ == Command::kStop) return;
-  if (!StartThread().ok()) return;  // no thread, no request that could ask for a timer either
+  if (closed_ || command_ != Command::kRun) return Stopped();
+  PENSTOCK_TRY(StartThread());
   inbox_.tasks.emplace_back(when, std::move(task));
   Wake();
+  return Ok();
 }
 
 void Reactor::Stop() {
   std::thread thread;
   {
     const MutexLock lock(mutex_);
+    command_ = Command::kStop;
     if (!started_) {
       closed_ = true;
       return;
     }
-    if (command_ == Command::kRun) command_ = Command::kStop;
     Wake();
     thread = std::move(thread_);
   }
@@ -168,12 +181,13 @@ void Reactor::Park(std::chrono::milliseconds limit) {
   std::thread thread;
   {
     const MutexLock lock(mutex_);
-    if (!started_ || closed_) return;
-    command_ = Command::kPark;
+    command_ = Command::kStop;
+    if (!started_) closed_ = true;
+    if (closed_) return;
     Wake();
     const MonotonicTime until = Now() + limit;
     while (!closed_) {
-      if (!parked_changed_.WaitUntil(mutex_, until)) break;
+      if (!closed_changed_.WaitUntil(mutex_, until)) break;
     }
     if (!closed_) return;
     thread = std::move(thread_);
@@ -182,36 +196,43 @@ void Reactor::Park(std::chrono::milliseconds limit) {
 }
 
 void Reactor::Run() {
-  for (;;) {
-    const Command command = TakeInbox();
-    if (command == Command::kPark) {
-      const MutexLock lock(mutex_);
-      closed_ = true;
-      parked_changed_.NotifyAll();
-      return;
+  const IoThreadScope io_thread;
+  while (TakeInbox() == Command::kRun) Contain(kIoThread, [this] { RunOnce(); });
+  ShutDown();
+}
+
+// Does what is due and waits for more. An exception that comes from handling one transfer ends that transfer alone.
+void Reactor::RunOnce() {
+  // Moved out first: what they complete may submit again.
+  for (const TransferPtr& transfer : std::exchange(taken_.cancelled, {})) {
+    const TransferState state = transfer->state;
+    if (state == TransferState::kActive || state == TransferState::kWaiting) {
+      Finish(transfer, Cancelled(transfer->request));
     }
-    if (command == Command::kStop) return ShutDown();
-    // Moved out first: what they complete may submit again.
-    for (const TransferPtr& transfer : std::exchange(taken_.cancelled, {})) {
-      const TransferState state = transfer->state;
-      if (state == TransferState::kActive || state == TransferState::kWaiting) {
-        Finish(transfer, Cancelled(transfer->request));
-      }
-    }
-    for (auto& [when, task] : taken_.tasks) tasks_.emplace(when, std::move(task));
-    taken_.tasks.clear();
-    for (const TransferPtr& transfer : taken_.submitted) Admit(transfer);
-    taken_.submitted.clear();
-    AdmitWaiting();
-    RunDueTimers();
-    direct_->Work();
-    if (on_curl_ != 0) {
-      int running = 0;
-      curl_multi_perform(multi_, &running);
-      ReapFinished();
-    }
-    if (curl_idle_until_ != MonotonicTime::max() && curl_idle_until_ <= Now()) CloseIdleOfCurl();
-    if (!CanAdmit()) Poll();
+  }
+  for (auto& [when, task] : taken_.tasks) tasks_.emplace(when, std::move(task));
+  taken_.tasks.clear();
+  for (const TransferPtr& transfer : taken_.submitted) Protect(transfer, [&] { Admit(transfer); });
+  taken_.submitted.clear();
+  AdmitWaiting();
+  RunDueTimers();
+  direct_->Work();
+  if (on_curl_ != 0) {
+    int running = 0;
+    curl_multi_perform(multi_, &running);
+    ReapFinished();
+  }
+  if (curl_idle_until_ != MonotonicTime::max() && curl_idle_until_ <= Now()) CloseIdleOfCurl();
+  if (!CanAdmit()) Poll();
+}
+
+template <class Work>
+void Reactor::Protect(const TransferPtr& transfer, Work work) {
+  try {
+    work();
+  } catch (...) {
+    Error error = CaughtError(kIoThread);
+    if (transfer->state != TransferState::kDone) Finish(transfer, std::move(error));
   }
 }
 
@@ -237,7 +258,7 @@ void Reactor::AdmitWaiting() {
   while (CanAdmit()) {
     const TransferPtr next = std::move(waiting_.front());
     waiting_.pop_front();
-    Activate(next);
+    Protect(next, [&] { Activate(next); });
   }
 }
 
@@ -294,7 +315,7 @@ void Reactor::RunDueTimers() {
   while (!tasks_.empty() && tasks_.begin()->first <= now) {
     const std::function<void()> task = std::move(tasks_.begin()->second);
     tasks_.erase(tasks_.begin());
-    task();
+    Contain(kTask, task);
   }
 }
 
@@ -344,8 +365,13 @@ void Reactor::Finish(const TransferPtr& transfer, Result<Outcome> outcome) {
   alive->state = TransferState::kDone;
   alive->on_stop.reset();  // waits for a hook that is running; it needs mutex_ only, which is not held here
   load_.fetch_sub(1, std::memory_order_relaxed);
-  const Completion done = std::move(alive->done);
-  done(std::move(outcome));
+  Complete(*alive, std::move(outcome));
+}
+
+void Reactor::Complete(Transfer& transfer, Result<Outcome> outcome) {
+  const Completion done = std::move(transfer.done);
+  transfer.state = TransferState::kDone;
+  Contain("the completion of a request", [&] { done(std::move(outcome)); });
 }
 
 int Reactor::PollTimeoutMs() const {
@@ -374,21 +400,17 @@ void Reactor::Poll() {
   sleeping_ = false;
 }
 
+// Nothing is accepted any more: all there is has been taken out of the inbox.
 void Reactor::ShutDown() {
   std::vector<TransferPtr> rest = std::exchange(taken_.submitted, {});
   rest.insert(rest.end(), waiting_.begin(), waiting_.end());
   rest.insert(rest.end(), active_.begin(), active_.end());
   for (auto& [when, task] : std::exchange(taken_.tasks, {})) tasks_.emplace(when, std::move(task));
-  for (;;) {
-    for (const TransferPtr& transfer : rest) Finish(transfer, Stopped());
-    for (const auto& [when, task] : std::exchange(tasks_, {})) task();
-    const MutexLock lock(mutex_);
-    if (inbox_.submitted.empty()) {
-      closed_ = true;
-      return;
-    }
-    rest = std::exchange(inbox_.submitted, {});  // from the completions and tasks just run
-  }
+  for (const TransferPtr& transfer : rest) Finish(transfer, Stopped());
+  for (const auto& [when, task] : std::exchange(tasks_, {})) Contain(kTask, task);
+  const MutexLock lock(mutex_);
+  closed_ = true;
+  closed_changed_.NotifyAll();
 }
 
 }  // namespace penstock::http

@@ -33,18 +33,23 @@ class Reactor : public std::enable_shared_from_this<Reactor> {
   Reactor(const CurlTransportOptions& options, std::size_t max_transfers);
   ~Reactor();
 
-  // Fills in `transfer->on_stop` and queues it. Completes it with kCancelled, on this thread, once stopped.
-  void Submit(TransferPtr transfer);
-  void RunAt(MonotonicTime when, std::function<void()> task);
+  // Fills in `transfer->on_stop` and queues it; its completion then runs exactly once. An error: it was not taken and is as
+  // before; kCancelled once stopping, kResourceExhausted where the thread cannot start.
+  [[nodiscard]] Result<void> TrySubmit(const TransferPtr& transfer);
+  // The same, which completes it with that error, on the calling thread.
+  void Submit(const TransferPtr& transfer);
+  // As Transport::RunAt. `task` is moved from on success only.
+  [[nodiscard]] Result<void> RunAt(MonotonicTime when, std::function<void()>&& task);
 
   // Requests submitted and not completed.
   std::size_t load() const { return load_.load(std::memory_order_relaxed); }
 
-  // Cancels what is in flight, runs what waits in timers, ends the thread. Waits for it, unless called on it.
+  // Completes what is in flight with kCancelled, runs what waits in timers, ends the thread. Waits for it, unless called on
+  // it.
   void Stop();
 
-  // For process exit: the thread stops where it is and completes nothing. Gives up after `limit`, because a completion
-  // may be stuck in a program that is already half gone.
+  // The same for process exit. Gives up waiting after `limit`, because a completion may be stuck in a program that is already
+  // half gone.
   void Park(std::chrono::milliseconds limit);
 
  private:
@@ -55,7 +60,7 @@ class Reactor : public std::enable_shared_from_this<Reactor> {
 
     bool empty() const { return submitted.empty() && cancelled.empty() && tasks.empty(); }
   };
-  enum class Command { kRun, kStop, kPark };
+  enum class Command { kRun, kStop };
 
   Result<void> StartThread() PENSTOCK_REQUIRES(mutex_);
   void Wake() PENSTOCK_REQUIRES(mutex_);
@@ -63,7 +68,10 @@ class Reactor : public std::enable_shared_from_this<Reactor> {
 
   // On the I/O thread.
   void Run();
+  void RunOnce();
   Command TakeInbox();
+  template <class Work>
+  void Protect(const TransferPtr& transfer, Work work);
   void Admit(const TransferPtr& transfer);
   bool DirectCarries(const Transfer& transfer);
   bool CanAdmit() const;
@@ -79,6 +87,7 @@ class Reactor : public std::enable_shared_from_this<Reactor> {
   void CheckTimer(const TransferPtr& transfer, MonotonicTime now);
   void ReapFinished();
   void Finish(const TransferPtr& transfer, Result<Outcome> outcome);
+  static void Complete(Transfer& transfer, Result<Outcome> outcome);
   static CURLM* MakeMulti(std::size_t max_connections);
   void CloseIdleOfCurl();
   int PollTimeoutMs() const;
@@ -91,7 +100,7 @@ class Reactor : public std::enable_shared_from_this<Reactor> {
   std::atomic<std::size_t> load_{0};
 
   Mutex mutex_;
-  CondVar parked_changed_;
+  CondVar closed_changed_;
   Inbox inbox_ PENSTOCK_GUARDED_BY(mutex_);
   Command command_ PENSTOCK_GUARDED_BY(mutex_) = Command::kRun;
   bool started_ PENSTOCK_GUARDED_BY(mutex_) = false;

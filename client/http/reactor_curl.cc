@@ -26,7 +26,10 @@ void Reactor::ActivateOnCurl(const TransferPtr& transfer) {
     return Finish(transfer, std::move(loaded).error());
   }
   curl_easy_setopt(slot->handle, CURLOPT_FRESH_CONNECT, curl_tainted_ ? 1L : 0L);
-  transfer->OnRewind();
+  if (!transfer->OnRewind()) {
+    transfer->slot = nullptr;
+    return Finish(transfer, *transfer->error);
+  }
   if (curl_multi_add_handle(multi_, slot->handle) != CURLM_OK) {
     transfer->slot = nullptr;
     return Finish(transfer, Error::Make(ErrorKind::kResourceExhausted, "libcurl takes no further request"));

@@ -2,10 +2,16 @@
 
 #include <gtest/gtest.h>
 
-#include <future>
+#include <pthread.h>
 
+#include <cstddef>
+#include <future>
+#include <stdexcept>
+
+#include "base/caught.h"
 #include "client/http/pending_for_test.h"
 #include "client/http/raw_server_for_test.h"
+#include "penstock/base/blocking.h"
 
 namespace penstock::http {
 namespace {
@@ -30,7 +36,7 @@ TEST(Reactor, CountsItsLoad) {
 
 TEST(Reactor, StopIsIdempotentAndEndsLaterRequestsAtOnce) {
   const auto reactor = std::make_shared<Reactor>(CurlTransportOptions{}, 4);
-  reactor->RunAt(SystemClock().Monotonic(), [] {});
+  ASSERT_TRUE(reactor->RunAt(SystemClock().Monotonic(), [] {}).ok());
   reactor->Stop();
   reactor->Stop();
   Pending pending;
@@ -42,7 +48,8 @@ TEST(Reactor, StopWithoutAnyRequestStartsNothing) {
   const auto reactor = std::make_shared<Reactor>(CurlTransportOptions{}, 4);
   reactor->Stop();
   bool ran = false;
-  reactor->RunAt(SystemClock().Monotonic(), [&] { ran = true; });
+  const Result<void> refused = reactor->RunAt(SystemClock().Monotonic(), [&] { ran = true; });
+  EXPECT_EQ(refused.error().kind, ErrorKind::kCancelled);
   EXPECT_FALSE(ran);
   EXPECT_EQ(reactor.use_count(), 1);  // no thread holds it
 }
@@ -50,10 +57,84 @@ TEST(Reactor, StopWithoutAnyRequestStartsNothing) {
 TEST(Reactor, TasksRunAtStopMayStartRequestsThatEndCancelled) {
   const auto reactor = std::make_shared<Reactor>(CurlTransportOptions{}, 4);
   Pending pending;
-  reactor->RunAt(SystemClock().Monotonic() + std::chrono::hours(1),
-                 [&] { reactor->Submit(pending.Make(Request{})); });
+  ASSERT_TRUE(reactor->RunAt(SystemClock().Monotonic() + std::chrono::hours(1),
+                             [&] { reactor->Submit(pending.Make(Request{})); }).ok());
   reactor->Stop();
   EXPECT_EQ(pending.Wait().error().kind, ErrorKind::kCancelled);
+}
+
+// A task that wanted to wait on was dropped, and the call that waited for it never ended.
+TEST(Reactor, TasksRunAtStopMayNotWaitOnAndAreToldSo) {
+  const auto reactor = std::make_shared<Reactor>(CurlTransportOptions{}, 4);
+  std::promise<bool> accepted;
+  ASSERT_TRUE(reactor->RunAt(SystemClock().Monotonic() + std::chrono::hours(1), [&] {
+    accepted.set_value(reactor->RunAt(SystemClock().Monotonic() + std::chrono::hours(1), [] {}).ok());
+  }).ok());
+  reactor->Stop();
+  EXPECT_FALSE(accepted.get_future().get());
+}
+
+// The default stack of new threads, while it lives: one that no address space has makes pthread_create fail.
+class ThreadsCannotStart {
+ public:
+  ThreadsCannotStart() {
+    pthread_attr_init(&before_);
+    pthread_getattr_default_np(&before_);
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, std::size_t{1} << 50);
+    pthread_setattr_default_np(&attributes);
+    pthread_attr_destroy(&attributes);
+  }
+  ~ThreadsCannotStart() {
+    pthread_setattr_default_np(&before_);
+    pthread_attr_destroy(&before_);
+  }
+  ThreadsCannotStart(const ThreadsCannotStart&) = delete;
+  ThreadsCannotStart& operator=(const ThreadsCannotStart&) = delete;
+
+ private:
+  pthread_attr_t before_{};
+};
+
+TEST(Reactor, WithoutAThreadTimersAndRequestsAreRefusedAtOnceAndTakenOnceThereIsOne) {
+  const auto reactor = std::make_shared<Reactor>(CurlTransportOptions{}, 4);
+  RawServer server(RawServer::Ok);
+  {
+    const ThreadsCannotStart none;
+    EXPECT_EQ(reactor->RunAt(SystemClock().Monotonic(), [] {}).error().kind, ErrorKind::kResourceExhausted);
+    Pending pending;
+    reactor->Submit(pending.Make(server.Get()));
+    EXPECT_EQ(pending.Wait().error().kind, ErrorKind::kResourceExhausted);
+  }
+  Pending pending;
+  reactor->Submit(pending.Make(server.Get()));
+  EXPECT_TRUE(pending.Wait().ok());
+  reactor->Stop();
+}
+
+TEST(Reactor, AnExceptionOfACompletionOrATaskEndsNothingElse) {
+  RawServer server(RawServer::Ok);
+  const auto reactor = std::make_shared<Reactor>(CurlTransportOptions{}, 4);
+  Pending thrower;
+  const TransferPtr transfer = thrower.Make(server.Get());
+  transfer->done = [](Result<Outcome>) { throw std::runtime_error("broken"); };
+  const std::uint64_t before = CaughtExceptions();
+  reactor->Submit(transfer);
+  ASSERT_TRUE(reactor->RunAt(SystemClock().Monotonic(), [] { throw std::runtime_error("broken"); }).ok());
+  Pending next;
+  reactor->Submit(next.Make(server.Get()));
+  EXPECT_TRUE(next.Wait().ok());
+  reactor->Stop();
+  EXPECT_EQ(CaughtExceptions(), before + 2);
+}
+
+TEST(Reactor, ItsThreadIsAnIoThread) {
+  const auto reactor = std::make_shared<Reactor>(CurlTransportOptions{}, 4);
+  std::promise<bool> on_io_thread;
+  ASSERT_TRUE(reactor->RunAt(SystemClock().Monotonic(), [&] { on_io_thread.set_value(OnIoThread()); }).ok());
+  EXPECT_TRUE(on_io_thread.get_future().get());
+  reactor->Stop();
 }
 
 // 20 idle connections were open after seven idle seconds: only the next request looked at their age.
@@ -75,7 +156,8 @@ TEST(Reactor, IdleConnectionsAreClosedWithoutAnotherRequest) {
   }
 }
 
-TEST(Reactor, ParkStopsTheThreadAndCompletesNothing) {
+// At the process's end a thread that waits for a call may be joined by what is destroyed then.
+TEST(Reactor, ParkStopsTheThreadAndCompletesEverything) {
   std::promise<void> asked;
   RawServer server([&](RawConnection& connection) {
     connection.ReadHead();
@@ -83,27 +165,29 @@ TEST(Reactor, ParkStopsTheThreadAndCompletesNothing) {
     connection.WaitForClose();
   });
   auto reactor = std::make_shared<Reactor>(CurlTransportOptions{}, 4);
-  bool completed = false;
-  Collector sink;
-  auto transfer = std::make_shared<Transfer>();
-  transfer->request = server.Get();
-  transfer->response_body = &sink;
-  transfer->done = [&](Result<Outcome>) { completed = true; };
-  reactor->Submit(std::move(transfer));
+  Pending in_flight;
+  reactor->Submit(in_flight.Make(server.Get()));
   asked.get_future().wait();
+  bool task_ran = false;
+  ASSERT_TRUE(reactor->RunAt(SystemClock().Monotonic() + std::chrono::hours(1), [&] { task_ran = true; }).ok());
   reactor->Park(std::chrono::seconds(10));
   EXPECT_EQ(reactor.use_count(), 1);  // the thread is gone
-  EXPECT_FALSE(completed);
+  EXPECT_EQ(in_flight.Wait().error().kind, ErrorKind::kCancelled);
+  EXPECT_TRUE(task_ran);
+  Pending late;
+  reactor->Submit(late.Make(server.Get()));
+  EXPECT_EQ(late.Wait().error().kind, ErrorKind::kCancelled);
+  EXPECT_FALSE(reactor->RunAt(SystemClock().Monotonic(), [] {}).ok());
 }
 
 TEST(Reactor, ParkGivesUpOnAThreadThatIsStuck) {
   const auto reactor = std::make_shared<Reactor>(CurlTransportOptions{}, 4);
   std::promise<void> running;
   std::promise<void> release;
-  reactor->RunAt(SystemClock().Monotonic(), [&] {
+  ASSERT_TRUE(reactor->RunAt(SystemClock().Monotonic(), [&] {
     running.set_value();
     release.get_future().wait();
-  });
+  }).ok());
   running.get_future().wait();
   reactor->Park(std::chrono::milliseconds(1));
   EXPECT_GT(reactor.use_count(), 1);

@@ -4,6 +4,7 @@
 #include <openssl/crypto.h>
 #include <openssl/ssl.h>
 
+#include <atomic>
 #include <string>
 #include <string_view>
 
@@ -43,8 +44,12 @@ CURLcode OnContext(CURL*, void* context, void*) {
 }  // namespace
 
 bool LetTlsReadAhead(CURL* handle) {
-  static const bool ours = IsOurOpenSsl();
-  return ours && curl_easy_setopt(handle, CURLOPT_SSL_CTX_FUNCTION, OnContext) == CURLE_OK;
+  // Not a local static, whose guard a forked child could inherit locked.
+  enum class Whose { kUnknown, kOurs, kOther };
+  static constinit std::atomic<Whose> known{Whose::kUnknown};
+  Whose whose = known.load(std::memory_order_relaxed);
+  if (whose == Whose::kUnknown) known.store(whose = IsOurOpenSsl() ? Whose::kOurs : Whose::kOther, std::memory_order_relaxed);
+  return whose == Whose::kOurs && curl_easy_setopt(handle, CURLOPT_SSL_CTX_FUNCTION, OnContext) == CURLE_OK;
 }
 
 }  // namespace penstock::http

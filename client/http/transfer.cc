@@ -5,13 +5,26 @@
 #include <string>
 #include <utility>
 
+#include "base/caught.h"
 #include "client/http/uri.h"
 
 namespace penstock::http {
+namespace {
+
+constexpr std::string_view kResponseBody = "the consumer of the response body";
+constexpr std::string_view kRequestBody = "the source of the request body";
+
+}  // namespace
 
 bool Transfer::Fail(Error why) {
   if (!error) error = std::move(why);
   return false;
+}
+
+bool Transfer::OnException(std::string_view where) { return Fail(CaughtError(where)); }
+
+void Transfer::OnConnection(const ConnectionUse& use) {
+  Contain(kResponseBody, [&] { response_body->OnConnection(use); });
 }
 
 bool Transfer::OnHeadLine(std::string_view line) {
@@ -29,7 +42,8 @@ bool Transfer::OnHeadLine(std::string_view line) {
 bool Transfer::BeginOnce() {
   if (begun) return true;
   begun = true;
-  if (Result<void> result = response_body->Begin(head.head()); !result.ok()) return Fail(std::move(result).error());
+  Result<void> result = Caught(kResponseBody, [&] { return response_body->Begin(head.head()); });
+  if (!result.ok()) return Fail(std::move(result).error());
   return true;
 }
 
@@ -47,7 +61,13 @@ bool Transfer::OnBody(ByteView bytes) {
 }
 
 MutableByteView Transfer::NextWindow() {
-  const MutableByteView window = response_body->Window();
+  MutableByteView window;
+  try {
+    window = response_body->Window();
+  } catch (...) {
+    OnException(kResponseBody);
+    return {};
+  }
   if (window.empty()) {
     Fail(Error::Make(ErrorKind::kDataLoss, Authority(request.endpoint) + " sent more than the " +
                                                std::to_string(received) + " bytes there is room for"));
@@ -58,13 +78,14 @@ MutableByteView Transfer::NextWindow() {
 bool Transfer::OnReceived(std::size_t count) { return Commit(count); }
 
 bool Transfer::Commit(std::size_t count) {
-  if (Result<void> result = response_body->Commit(count); !result.ok()) return Fail(std::move(result).error());
+  Result<void> result = Caught(kResponseBody, [&] { return response_body->Commit(count); });
+  if (!result.ok()) return Fail(std::move(result).error());
   received += count;
   last_activity = arrived;
   return true;
 }
 
-std::optional<ByteView> Transfer::NextPiece(std::size_t limit) {
+std::optional<ByteView> Transfer::NextPiece(std::size_t limit) try {
   const std::uint64_t left = request_body == nullptr ? 0 : request_body->size() - sent;
   if (left == 0) return ByteView();
   limit = static_cast<std::size_t>(std::min<std::uint64_t>(limit, left));
@@ -77,6 +98,9 @@ std::optional<ByteView> Transfer::NextPiece(std::size_t limit) {
   }
   sent += piece.size();
   return piece;
+} catch (...) {
+  OnException(kRequestBody);
+  return std::nullopt;
 }
 
 std::optional<std::size_t> Transfer::OnSend(MutableByteView into) {
@@ -87,9 +111,9 @@ std::optional<std::size_t> Transfer::OnSend(MutableByteView into) {
 }
 
 bool Transfer::OnRewind() {
-  if (request_body != nullptr) request_body->Rewind();
   sent = 0;
-  return true;
+  Result<void> result = Caught(kRequestBody, [&] { if (request_body != nullptr) request_body->Rewind(); });
+  return result.ok() || Fail(std::move(result).error());
 }
 
 }  // namespace penstock::http

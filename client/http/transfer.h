@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <stop_token>
+#include <string_view>
 
 #include "client/http/head_parser.h"
 #include "client/http/transport.h"
@@ -61,7 +62,7 @@ struct Transfer : std::enable_shared_from_this<Transfer> {
   // head, chunk extensions or trailers sent byte by byte.
   void OnArrival() { arrived = SystemClock().Monotonic(); }
 
-  // What a data plane tells it. Each returns false to abort, with `error` set.
+  // What a data plane tells it. Each returns false to abort, with `error` set. An exception of a body never leaves them.
   bool OnHeadLine(std::string_view line);
   bool OnBody(ByteView bytes);
   // The body's next bytes, at most `limit`; valid until the next call. nullopt aborts, empty is the end.
@@ -69,6 +70,9 @@ struct Transfer : std::enable_shared_from_this<Transfer> {
   // Fills `into` with them; nullopt aborts, 0 is the end.
   std::optional<std::size_t> OnSend(MutableByteView into);
   bool OnRewind();
+  void OnConnection(const ConnectionUse& use);
+  // In a catch block: the exception becomes the transfer's error. Returns false.
+  bool OnException(std::string_view where);
 
   // Calls the body's Begin unless that has been done: before its first byte, or after the head where there is none.
   bool BeginOnce();

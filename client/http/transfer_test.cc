@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <stdexcept>
 
 #include "client/http/body_for_test.h"
 
@@ -77,6 +78,54 @@ TEST_F(TransferTest, BodyThatEndsEarlyAborts) {
   EXPECT_EQ(Fill(64), 5u);
   EXPECT_FALSE(Fill(64).has_value());
   EXPECT_EQ(transfer_.error->kind, ErrorKind::kInternal);
+}
+
+class ThrowingBody final : public ResponseBody {
+ public:
+  enum class In { kBegin, kWindow, kCommit };
+  explicit ThrowingBody(In in) : in_(in) {}
+  Result<void> Begin(const ResponseHead&) override { return Throw(In::kBegin); }
+  MutableByteView Window() override {
+    static_cast<void>(Throw(In::kWindow));
+    return memory_;
+  }
+  Result<void> Commit(std::size_t) override { return Throw(In::kCommit); }
+
+ private:
+  Result<void> Throw(In here) const {
+    if (here == in_) throw std::length_error("vector::_M_default_append");
+    return Ok();
+  }
+  const In in_;
+  std::array<std::byte, 8> memory_{};
+};
+
+TEST_F(TransferTest, AnExceptionOfTheResponseBodyIsTheTransfersError) {
+  for (const auto in : {ThrowingBody::In::kBegin, ThrowingBody::In::kWindow, ThrowingBody::In::kCommit}) {
+    ThrowingBody body(in);
+    Transfer transfer;
+    transfer.response_body = &body;
+    ASSERT_TRUE(transfer.OnHeadLine("HTTP/1.1 200 OK\r\n"));
+    EXPECT_FALSE(transfer.OnBody(AsBytes("1234")));
+    ASSERT_TRUE(transfer.error.has_value());
+    EXPECT_EQ(transfer.error->kind, ErrorKind::kResourceExhausted);
+    EXPECT_NE(transfer.error->message.find("vector::_M_default_append"), std::string::npos);
+  }
+}
+
+TEST_F(TransferTest, AnExceptionOfTheRequestBodyIsTheTransfersError) {
+  class Body final : public RequestBody {
+   public:
+    std::uint64_t size() const override { return 5; }
+    void Rewind() override { throw std::runtime_error("cannot rewind"); }
+    ByteView Next(std::size_t) override { throw std::runtime_error("cannot read"); }
+  } body;
+  transfer_.request_body = &body;
+  EXPECT_FALSE(Fill(3).has_value());
+  EXPECT_NE(transfer_.error->message.find("cannot read"), std::string::npos);
+  transfer_.error.reset();
+  EXPECT_FALSE(transfer_.OnRewind());
+  EXPECT_NE(transfer_.error->message.find("cannot rewind"), std::string::npos);
 }
 
 TEST_F(TransferTest, NeverSendsBeyondTheDeclaredSize) {

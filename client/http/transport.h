@@ -95,7 +95,7 @@ struct ConnectionUse {
 };
 
 // Takes the response apart: head once, then (Window, Commit) pairs. Called from one I/O thread. An error aborts the
-// transfer and becomes its result.
+// transfer and becomes its result; so does an exception that leaves a member of this or of RequestBody.
 class ResponseBody {
  public:
   virtual ~ResponseBody() = default;
@@ -115,7 +115,8 @@ struct Outcome {
   bool connection_reused = false;
 };
 
-// Runs exactly once on an I/O thread. The error kinds: kUnavailable (refused, reset, DNS, body cut short), kTimeout,
+// Runs exactly once: on an I/O thread, or before Start returns where no thread can take the request. An exception that leaves
+// it is logged and goes no further. The error kinds: kUnavailable (refused, reset, DNS, body cut short), kTimeout,
 // kCancelled, kDataLoss (more bytes than the ResponseBody has room for), kUnauthenticated (TLS verification),
 // kInvalidArgument (a request that cannot be sent as it is), kResourceExhausted, or the body's own error.
 using Completion = std::function<void(Result<Outcome>)>;
@@ -131,8 +132,10 @@ class Transport {
   virtual ~Transport() = default;
   virtual void Start(Request request, RequestBody* request_body, ResponseBody* response_body, CallContext context,
                      Completion done) = 0;
-  // Runs `task` on an I/O thread no earlier than `when`: back-off without a sleeping thread.
-  virtual void RunAt(MonotonicTime when, std::function<void()> task) = 0;
+  // Runs `task` exactly once on an I/O thread, no earlier than `when`: back-off without a sleeping thread. A transport that
+  // stops runs it early. An error: `task` will not run; kCancelled because the transport has stopped, kResourceExhausted
+  // because no thread can be started.
+  [[nodiscard]] virtual Result<void> RunAt(MonotonicTime when, std::function<void()> task) = 0;
 };
 
 }  // namespace penstock::http

@@ -6,6 +6,7 @@
 #include "base/process_id.h"
 #include "client/memory/default_limit.h"
 #include "client/memory/of_process.h"
+#include "penstock/base/blocking.h"
 #include "penstock/memory.h"
 
 namespace penstock {
@@ -66,6 +67,7 @@ std::optional<MemoryBudget::Share> MemoryBudget::TryTake(std::uint64_t bytes) {
 }
 
 Result<MemoryBudget::Share> MemoryBudget::Take(std::uint64_t bytes, const std::function<bool()>& interrupt) {
+  PENSTOCK_TRY(CheckMayBlock("MemoryBudget::Take"));
   mutex_.Lock();
   if (waiting_.empty()) last_change_ = std::chrono::steady_clock::now();  // nobody's patience was tried before
   const auto place = waiting_.insert(waiting_.end(), Waiter{});

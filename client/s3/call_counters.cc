@@ -4,6 +4,8 @@
 #include <string>
 #include <utility>
 
+#include "base/caught.h"
+
 namespace penstock::s3 {
 namespace {
 
@@ -36,6 +38,8 @@ std::string_view PlaneName(http::DataPlane plane) {
   return plane == http::DataPlane::kDirect ? "direct" : "curl";
 }
 
+CallCounters::CallCounters() : exceptions_before_(CaughtExceptions()) {}
+
 CallCounters::~CallCounters() {
   for (const auto& times : times_) delete times.load(std::memory_order_acquire);
 }
@@ -61,7 +65,7 @@ void CallCounters::OnAttempt(const AttemptEnd& end) {
   Add(plane.opened, end.connections.opened);
   Add(plane.reused, end.connections.reused);
   const Observer* newest = observers_.FindNewest([](const Observer&) { return true; });
-  if (newest != nullptr && *newest) (*newest)(EventOf(end));
+  if (newest != nullptr && *newest) Contain("the observer of a Client", [&] { (*newest)(EventOf(end)); });
 }
 
 void CallCounters::SetObserver(Observer observer) { observers_.Push(std::move(observer)); }
@@ -90,6 +94,7 @@ ClientStats CallCounters::Snapshot() const {
   stats.hedges = hedges_.load(std::memory_order_relaxed);
   stats.hedges_won = hedges_won_.load(std::memory_order_relaxed);
   stats.throttled = throttled_.load(std::memory_order_relaxed);
+  stats.exceptions = CaughtExceptions() - exceptions_before_;
   stats.failures = failures_.load(std::memory_order_relaxed);
   stats.bytes_sent = bytes_sent_.load(std::memory_order_relaxed);
   stats.bytes_received = bytes_received_.load(std::memory_order_relaxed);

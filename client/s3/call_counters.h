@@ -56,7 +56,7 @@ class CallCounters {
  public:
   using Observer = std::function<void(const RequestEvent&)>;
 
-  CallCounters() = default;
+  CallCounters();
   ~CallCounters();
 
   // One attempt ended: counts it and calls the newest observer.
@@ -92,6 +92,7 @@ class CallCounters {
   Counter failures_{0};
   Counter bytes_sent_{0};
   Counter bytes_received_{0};
+  const std::uint64_t exceptions_before_;  // of the process
   AppendOnlyList<Observer> observers_;
 };
 

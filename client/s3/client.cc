@@ -4,6 +4,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/caught.h"
 #include "client/s3/call_log.h"
 #include "client/s3/client_impl.h"
 #include "client/s3/delete_one_by_one.h"
@@ -64,7 +65,9 @@ struct TypedCall {
 template <class Request>
 void Run(const std::shared_ptr<s3::ClientState>& state, Operation operation, Request request,
          Callback<typename Request::Response> done) {
-  auto wire = s3::BuildRequest(request, state->build_context);
+  // Reads the body of an upload, which is the caller's code, for its checksum.
+  Result<s3::WireRequest> wire =
+      Caught("the building of a request", [&] { return s3::BuildRequest(request, state->build_context); });
   if (!wire.ok()) {
     Error error = std::move(wire).error();
     if constexpr (requires { request.key; }) {
@@ -76,7 +79,7 @@ void Run(const std::shared_ptr<s3::ClientState>& state, Operation operation, Req
     }
     state->counters.OnFailure();
     s3::LogFailure(error);
-    return done(std::move(error));
+    return Contain("the callback of a call", [&] { done(std::move(error)); });
   }
   // Shared by the two functions below, which live as long as the call.
   auto typed = std::make_shared<TypedCall<Request>>(TypedCall<Request>{std::move(request), std::move(done), {}, {}});

@@ -154,7 +154,10 @@ class InlineTransport final : public http::Transport {
     if (auto committed = body->Commit(3); !committed.ok()) return done(committed.error());
     done(std::move(outcome));
   }
-  void RunAt(MonotonicTime, std::function<void()> task) override { task(); }
+  Result<void> RunAt(MonotonicTime, std::function<void()> task) override {
+    task();
+    return Ok();
+  }
 };
 
 TEST(ClientTest, AForkUnderLoadLeavesTheChildAWorkingClient) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "base/caught.h"
 #include "base/log.h"
 #include "client/http/curl_transport.h"
 #include "client/s3/attempt_request.h"
@@ -32,9 +33,24 @@ std::uint64_t Flight::BeginWait() {
 
 void Flight::OnStop() {
   // Not here: this is the thread that asked to stop, and completions belong to I/O threads.
-  transport_->RunAt(clock().Monotonic(), [self = shared_from_this()] {
+  const auto end = [self = shared_from_this()] {
     if (self->waiting_.exchange(0, std::memory_order_acq_rel) != 0) self->Finish(Cancelled());
+  };
+  if (!transport_->RunAt(clock().Monotonic(), end).ok()) end();  // there is no other thread left
+}
+
+template <class Task>
+void Flight::WakeAt(MonotonicTime when, std::uint64_t ticket, Task task) {
+  Result<void> accepted = transport_->RunAt(when, [self = shared_from_this(), ticket, task] {
+    if (self->Claim(ticket)) self->Proceed([&] { task(*self); });
   });
+  if (!accepted.ok() && Claim(ticket)) Finish(std::move(accepted).error());
+}
+
+void Flight::OnException(Error error) {
+  if (call_.done == nullptr) return;
+  const Result<void> finished = Caught("a call's end", [&] { Finish(error); });
+  if (!finished.ok() && call_.done != nullptr) Complete(std::move(error));
 }
 
 void Flight::GiveUpIfStoppedWhileWaiting(std::uint64_t ticket) {
@@ -54,7 +70,7 @@ void Flight::Start() {
   on_stop_.emplace(call_.options.cancel, [weak = weak_from_this()] {
     if (const auto self = weak.lock()) self->OnStop();
   });
-  Attempt();
+  Proceed([this] { Attempt(); });
 }
 
 void Flight::Attempt() {
@@ -83,10 +99,9 @@ void Flight::AwaitTurn() {
     return FetchCredentials();
   }
   const std::uint64_t ticket = BeginWait();
-  transport_->RunAt(std::min(now + wait, call_.options.deadline.when()), [self = shared_from_this(), ticket] {
-    if (!self->Claim(ticket)) return;
-    if (!self->call_.options.deadline.Passed(self->clock())) return self->AwaitTurn();
-    self->Finish(Error::Make(ErrorKind::kTimeout, "the deadline passed while the request waited for its turn: S3 had asked "
+  WakeAt(std::min(now + wait, call_.options.deadline.when()), ticket, [](Flight& self) {
+    if (!self.call_.options.deadline.Passed(self.clock())) return self.AwaitTurn();
+    self.Finish(Error::Make(ErrorKind::kTimeout, "the deadline passed while the request waited for its turn: S3 had asked "
                                                   "to slow down, and all requests to this prefix share what it admits"));
   });
   GiveUpIfStoppedWhileWaiting(ticket);
@@ -96,13 +111,13 @@ void Flight::FetchCredentials() {
   const std::uint64_t ticket = BeginWait();
   FetchSigningCredentials(state_, endpoint_, call_.request.bucket,
                           [self = shared_from_this(), ticket](Result<CredentialsPtr> credentials) {
-                            if (self->Claim(ticket)) self->OnCredentials(std::move(credentials));
+                            if (!self->Claim(ticket)) return;
+                            self->Proceed([&] { self->OnCredentials(std::move(credentials)); });
                           });
   if (waiting_.load(std::memory_order_acquire) != ticket) return;
   if (!call_.options.deadline.IsNever()) {
-    transport_->RunAt(call_.options.deadline.when(), [self = shared_from_this(), ticket] {
-      if (!self->Claim(ticket)) return;
-      self->Finish(Error::Make(ErrorKind::kTimeout, "the deadline passed while credentials were being fetched"));
+    WakeAt(call_.options.deadline.when(), ticket, [](Flight& self) {
+      self.Finish(Error::Make(ErrorKind::kTimeout, "the deadline passed while credentials were being fetched"));
     });
   }
   GiveUpIfStoppedWhileWaiting(ticket);
@@ -252,7 +267,7 @@ bool Flight::CorrectClock(const Error& error) {
 bool Flight::AwaitNewCredentials(const Error& error) {
   const bool of_session = RefusesSession(*endpoint_, info_, error);
   if ((error.code != "ExpiredToken" && !of_session) || credentials_renewed_) return false;
-  if (of_session) ForgetSession(*state_, call_.request.bucket, credentials_);
+  of_session ? ForgetSession(*state_, call_.request.bucket, credentials_) : ForgetCredentials(*state_, credentials_);
   credentials_renewed_ = true;
   expired_ = std::make_unique<Error>(error);
   return true;
@@ -314,9 +329,7 @@ void Flight::WaitAndRetry(RetryDecision decision, Error error) {
   state_->counters.OnRetry();
   LogRetry(info_, call_.request.bucket, call_.request.key, attempts_, decision, delay, error);
   const std::uint64_t ticket = BeginWait();
-  transport_->RunAt(when, [self = shared_from_this(), ticket] {
-    if (self->Claim(ticket)) self->Attempt();
-  });
+  WakeAt(when, ticket, [](Flight& self) { self.Attempt(); });
   GiveUpIfStoppedWhileWaiting(ticket);
 }
 
@@ -333,8 +346,12 @@ void Flight::Finish(Result<void> result) {
       LogFailure(error);
     }
   }
+  Complete(std::move(result));
+}
+
+void Flight::Complete(Result<void> result) {
   const auto done = std::exchange(call_.done, nullptr);
-  done(std::move(result));
+  Contain("the callback of a call", [&] { done(std::move(result)); });
 }
 
 namespace {

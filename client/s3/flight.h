@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/caught.h"
 #include "client/http/text_source.h"
 #include "client/s3/attempt_request.h"
 #include "client/s3/dispatcher.h"
@@ -45,6 +46,19 @@ class Flight : public std::enable_shared_from_this<Flight> {
   std::uint64_t BeginWait();
   bool Claim(std::uint64_t ticket) { return waiting_.compare_exchange_strong(ticket, 0, std::memory_order_acq_rel); }
   void GiveUpIfStoppedWhileWaiting(std::uint64_t ticket);
+  // Has `task(*this)` run at `when` unless another takes the ticket first. Where no thread can, the call ends here.
+  template <class Task>
+  void WakeAt(MonotonicTime when, std::uint64_t ticket, Task task);
+  // Runs a phase. An exception that leaves it ends the call with that error.
+  template <class Phase>
+  void Proceed(Phase phase) {
+    try {
+      phase();
+    } catch (...) {
+      OnException(CaughtError("a phase of a call"));
+    }
+  }
+  void OnException(Error error);
   void OnStop();
 
   // The phases.
@@ -60,6 +74,7 @@ class Flight : public std::enable_shared_from_this<Flight> {
   void OnFailure(Error error, RetryDecision decision);
   void WaitAndRetry(RetryDecision decision, Error error);
   void Finish(Result<void> result);
+  void Complete(Result<void> result);
 
   Result<void> ResolveHere();
   RateScope Scope() const;

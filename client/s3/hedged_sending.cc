@@ -34,7 +34,9 @@ void Flight::Send() {
   counting_ = &first_;
   if (const auto patience = Patience()) return SendHedged(std::move(request).value(), *patience);
   transport_->Start(std::move(request).value(), Body(), &first_.body, {AttemptDeadline(), call_.options.cancel},
-                    [self = shared_from_this()](Result<http::Outcome> outcome) { self->OnOutcome(std::move(outcome)); });
+                    [self = shared_from_this()](Result<http::Outcome> outcome) {
+                      self->Proceed([&] { self->OnOutcome(std::move(outcome)); });
+                    });
 }
 
 // Only the answer to a read can be taken from whoever is first.
@@ -48,9 +50,10 @@ void Flight::SendHedged(http::Request request, std::chrono::nanoseconds patience
   const MonotonicTime late = first_.began + patience;
   transport_->Start(std::move(request), Body(), &first_.body, {AttemptDeadline(), race->cancel_first.get_token()},
                     [self = shared_from_this(), race](Result<http::Outcome> outcome) {
-                      self->OnLegEnded(race, race->first, std::move(outcome));
+                      self->Proceed([&] { self->OnLegEnded(race, race->first, std::move(outcome)); });
                     });
-  transport_->RunAt(late, [self = shared_from_this(), race] { self->SendSecond(race); });
+  // Where no thread can run it the read goes on without a second request.
+  static_cast<void>(transport_->RunAt(late, [self = shared_from_this(), race] { self->SendSecond(race); }));
 }
 
 // The first leg is on its way and stays the attempt in progress: nobody else changes what is read here.
@@ -67,7 +70,7 @@ void Flight::SendSecond(const std::shared_ptr<HedgedAttempt>& race) {
   transport_->Start(std::move(request).value(), nullptr, &second.body,
                     {AttemptDeadline(), race->cancel_second.get_token()},
                     [self = shared_from_this(), race](Result<http::Outcome> outcome) {
-                      self->OnLegEnded(race, *race->second, std::move(outcome));
+                      self->Proceed([&] { self->OnLegEnded(race, *race->second, std::move(outcome)); });
                     });
 }
 

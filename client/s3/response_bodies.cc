@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/caught.h"
 #include "client/s3/object_headers.h"
 
 namespace penstock::s3 {
@@ -14,6 +15,7 @@ namespace {
 constexpr std::size_t kMaxDocumentBytes = 32 << 20;
 constexpr std::size_t kMaxErrorBytes = 1 << 20;
 constexpr std::size_t kFirstWindow = 16 << 10;
+constexpr std::string_view kSink = "the sink of a read";
 
 void Set(std::vector<http::Header>& headers, std::string_view name, std::string value) {
   std::erase_if(headers, [name](const http::Header& header) { return header.name == name; });
@@ -67,7 +69,7 @@ Result<void> ObjectBody::Begin(const http::ResponseHead& head) {
   verifier_.reset();
   PENSTOCK_ASSIGN(answer_, ReadObjectHead(request_, head));
   if (!verify_) answer_.metadata.checksums.clear();
-  auto begun = request_.sink->Begin(answer_.metadata, answer_.body_length);
+  Result<void> begun = Caught(kSink, [&] { return request_.sink->Begin(answer_.metadata, answer_.body_length); });
   refused_by_caller_ = !begun.ok();
   const bool follow = answer_.whole_object && begun.ok() && !request_.sink->FollowsChecksum();
   if (follow) verifier_ = ChecksumVerifier::For(answer_.metadata);
@@ -82,7 +84,7 @@ MutableByteView ObjectBody::Window() {
 Result<void> ObjectBody::Commit(std::size_t count) {
   received_ += count;
   if (verifier_) verifier_->Update(window_.first(count));
-  auto committed = request_.sink->Commit(count);
+  Result<void> committed = Caught(kSink, [&] { return request_.sink->Commit(count); });
   refused_by_caller_ = !committed.ok();
   return committed;
 }

@@ -40,7 +40,9 @@ void CallCreateSession(const std::shared_ptr<ClientState>& state, const std::str
 
 ProcessState::MakeProvider ProviderMakerOf(const ResolvedConfig& config, const Surroundings& surroundings) {
   if (config.client.signing == Signing::kUnsigned) return [] { return auth::MakeAnonymousProvider(); };
-  if (config.client.credentials != nullptr) return [given = config.client.credentials] { return given; };
+  if (config.client.credentials != nullptr) {
+    return [given = config.client.credentials, clock = surroundings.clock] { return auth::MakeCachedProvider(given, *clock); };
+  }
   const auth::RemoteContext context{surroundings.environment, surroundings.clock, surroundings.transport,
                                     config.client.region, std::string(PartitionOf(config.client.region).dns_suffix),
                                     config.client.ca_bundle_path};
@@ -63,6 +65,10 @@ bool RefusesSession(const ResolvedEndpoint& endpoint, const OperationInfo& opera
   if (endpoint.auth != AuthScheme::kSigV4Express) return false;
   if (operation.method == "HEAD" && error.http_status == 400) return true;
   return error.code == "ExpiredToken" || error.code == "InvalidToken" || error.code == "InvalidAccessKeyId";
+}
+
+void ForgetCredentials(ClientState& state, const CredentialsPtr& refused) {
+  if (auto* const cached = dynamic_cast<auth::CachedProvider*>(state.process.provider().get())) cached->Forget(refused);
 }
 
 void ForgetSession(ClientState& state, const std::string& bucket, const CredentialsPtr& refused) {

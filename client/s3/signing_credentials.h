@@ -23,6 +23,9 @@ void FetchSigningCredentials(const std::shared_ptr<ClientState>& state, const Re
 // Whether S3 refused the session that a request was signed with, so that another one may help. A HEAD's 400 names no code.
 bool RefusesSession(const ResolvedEndpoint& endpoint, const OperationInfo& operation, const Error& error);
 
+// The next FetchSigningCredentials asks the provider again, unless it delivers others than `refused` already.
+void ForgetCredentials(ClientState& state, const CredentialsPtr& refused);
+
 // The next FetchSigningCredentials does not deliver `refused` again.
 void ForgetSession(ClientState& state, const std::string& bucket, const CredentialsPtr& refused);
 

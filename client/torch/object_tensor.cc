@@ -30,7 +30,8 @@ ObjectTensor::ObjectTensor(ObjectStore& store, BucketName bucket, ObjectKey key,
   request.options = std::move(options);
   request.options.call.cancel = stop_.get_token();
   request.destination = [tensor = tensor_](std::uint64_t size) { return Allocate(*tensor, size); };
-  StartDownload(store, std::move(request), waiter_.Done());
+  // Not owned: it outlives this, which waits for the completion.
+  StartDownload({std::shared_ptr<void>(), &store}, std::move(request), waiter_.Done());
 }
 
 ObjectTensor::~ObjectTensor() {

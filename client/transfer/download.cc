@@ -1,10 +1,14 @@
 // A whole object, or a range of it, into the caller's memory by one request or several.
 #include <algorithm>
+#include <cstring>
 #include <memory>
+#include <new>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/caught.h"
 #include "client/transfer/chained_stop.h"
 #include "client/transfer/connection_plan.h"
 #include "client/transfer/object_checksum.h"
@@ -12,7 +16,9 @@
 #include "client/transfer/progress_meter.h"
 #include "client/transfer/range_claims.h"
 #include "client/transfer/range_fetch.h"
+#include "penstock/base/blocking.h"
 #include "penstock/base/mutex.h"
+#include "penstock/memory.h"
 #include "penstock/transfer.h"
 #include "penstock/waiter.h"
 
@@ -32,11 +38,49 @@ Result<void> Check(const DownloadRequest& request) {
     return invalid("the range [" + std::to_string(request.begin) + ", " + std::to_string(*request.end) +
                    ") ends before it begins");
   }
-  if (!request.destination) return invalid("`destination` is not set");
+  if (!request.destination == !request.ask_memory) return invalid("set one of `destination` and `ask_memory`");
   return Ok();
 }
 
 constexpr std::uint64_t kGrantBytes = 1ull << 20;  // what the front may be ahead of the division
+// While the caller's memory is waited for: of the first bytes, and between two looks whether it is there.
+constexpr std::uint64_t kMostStagedBytes = 64ull << 20;
+constexpr std::uint64_t kStagedStepBytes = 256ull << 10;
+constexpr std::uint64_t kMostPooledBytes = 8ull << 20;
+constexpr std::string_view kCallback = "the callback of a download";
+
+// What arrives before the caller's memory is there. Pages that nothing arrives in cost nothing.
+class StagedBytes {
+ public:
+  // Exactly `size` bytes.
+  Result<void> Take(std::uint64_t size) {
+    if (size >= BufferPool::kLeastHuge && size <= kMostPooledBytes) {
+      PENSTOCK_ASSIGN(std::optional<PooledBuffer> pooled, BufferPool::OfProcess().TryTake(static_cast<std::size_t>(size)));
+      if (pooled) {
+        pooled_ = *std::move(pooled);
+        bytes_ = pooled_.bytes().first(static_cast<std::size_t>(size));
+        return Ok();
+      }
+    }
+    heap_.reset(new (std::nothrow) std::byte[static_cast<std::size_t>(size)]);
+    if (heap_ == nullptr) {
+      return Error::Make(ErrorKind::kResourceExhausted, "no memory for the first " + std::to_string(size) + " bytes of an object");
+    }
+    bytes_ = {heap_.get(), static_cast<std::size_t>(size)};
+    return Ok();
+  }
+  MutableByteView bytes() const { return bytes_; }
+  void Release() {
+    bytes_ = {};
+    heap_.reset();
+    pooled_.Release();
+  }
+
+ private:
+  MutableByteView bytes_;
+  std::unique_ptr<std::byte[]> heap_;
+  PooledBuffer pooled_;
+};
 
 // One download. Its front asks for everything and runs from the begin; the answer's head tells size, ETag and checksum.
 // While it runs, parts are taken from the end by further requests, as many as its rate makes worth having, until the
@@ -44,8 +88,8 @@ constexpr std::uint64_t kGrantBytes = 1ull << 20;  // what the front may be ahea
 // all of them, since afterwards the memory is the caller's again.
 class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
  public:
-  DownloadTask(ObjectStore& store, DownloadRequest request, Callback<DownloadResponse> done)
-      : store_(store), request_(std::move(request)), done_(std::move(done)), stop_(request_.options.call.cancel),
+  DownloadTask(std::shared_ptr<ObjectStore> store, DownloadRequest request, Callback<DownloadResponse> done)
+      : store_(std::move(store)), request_(std::move(request)), done_(std::move(done)), stop_(request_.options.call.cancel),
         progress_(request_.options.progress) {}
 
   void Run() {
@@ -56,7 +100,7 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
     const bool certain = request_.known_size && request_.known_etag;
     const bool nothing =
         request_.end == request_.begin || (request_.known_size && request_.begin >= *request_.known_size);
-    if (certain || nothing) {
+    if (nothing || (certain && request_.destination)) {
       if (Result<void> placed = Place(known); !placed.ok()) return Fail(std::move(placed).error());
     }
     if (nothing) return Pump();
@@ -89,32 +133,112 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
       placed = placed_;
       if (placed) metadata_ = metadata;
     }
-    if (!placed) PENSTOCK_TRY(Place(metadata));
+    if (!placed) PENSTOCK_TRY(request_.ask_memory && length > 0 ? Stage(metadata) : Place(metadata));
     const MutexLock lock(mutex_);
     front_began_ = SystemClock().Monotonic();
     front_etag_known_ = !metadata.etag.empty();
     // An object that comes whole in one answer is the store's to verify, which then also tries again.
-    if (whole_.size() == metadata.size && metadata.size > FirstGrant()) checksum_ = transfer::ChecksumOf(metadata);
-    return transfer::Placement{target_.first(length), checksum_.crc};
+    const std::uint64_t most = staged_.bytes().empty() ? FirstGrant() : std::min(FirstGrant(), kMostStagedBytes);
+    if (whole_.size() == metadata.size && metadata.size > most) checksum_ = transfer::ChecksumOf(metadata);
+    return transfer::Placement{staged_.bytes().empty() ? target_.first(length) : staged_.bytes(), checksum_.crc};
   }
 
   // On the front's thread: it goes on, and others may be worth having by now.
-  std::uint64_t GrantFront(std::uint64_t reached) {
+  transfer::Grant GrantFront(std::uint64_t reached) {
     Pump(reached);
     const MutexLock lock(mutex_);
-    return claims_.Grant(whole_.begin + reached, std::min(kGrantBytes, FirstGrant())) - whole_.begin;
+    transfer::Grant grant;
+    if (!staged_.bytes().empty()) {
+      if (waits_for_memory_ || error_) return {GrantStaged(reached), {}};
+      MoveStaged(reached);
+      grant.memory = target_;
+    }
+    grant.until = claims_.Grant(whole_.begin + reached, std::min(kGrantBytes, FirstGrant())) - whole_.begin;
+    return grant;
+  }
+
+  // So far without the caller's memory: in steps, since it may be there soon, and no further than `staged_` reaches.
+  std::uint64_t GrantStaged(std::uint64_t reached) const PENSTOCK_REQUIRES(mutex_) {
+    return std::min<std::uint64_t>(reached + kStagedStepBytes, staged_.bytes().size());
+  }
+
+  void MoveStaged(std::uint64_t reached) PENSTOCK_REQUIRES(mutex_) {
+    if (reached > 0) std::memcpy(target_.data(), staged_.bytes().data(), static_cast<std::size_t>(reached));
+    staged_.Release();
+  }
+
+  // The size is known, the memory is not: the front fills `staged_` meanwhile. The caller is asked now, or, where one wake-up
+  // is worth more than time, once all of it is there.
+  Result<void> Stage(const ObjectMetadata& metadata) {
+    const ByteRange whole = transfer::ClipRange(request_.begin, request_.end, metadata.size);
+    // Without an ETag nothing pins another request to this version: all of it has to come by this one.
+    const std::uint64_t most = metadata.etag.empty() ? UINT64_MAX : std::min(FirstGrant(), kMostStagedBytes);
+    progress_.SetTotal(whole.size());
+    {
+      const MutexLock lock(mutex_);
+      PENSTOCK_TRY(staged_.Take(std::min(whole.size(), most)));
+      metadata_ = metadata;
+      whole_ = whole;
+      claims_ = transfer::RangeClaims(whole, staged_.bytes().size());
+      placed_ = true;
+      waits_for_memory_ = true;
+      ++in_flight_;  // until GiveMemory: the download cannot end before
+    }
+    if (whole.size() > kStagedStepBytes) AskMemory();
+    return Ok();
+  }
+
+  void AskMemory() {
+    std::uint64_t size = 0;
+    {
+      const MutexLock lock(mutex_);
+      if (!waits_for_memory_ || std::exchange(memory_asked_, true)) return;
+      size = whole_.size();
+    }
+    const Result<void> asked = Caught(kCallback, [&] {
+      request_.ask_memory(size, [self = shared_from_this()](Result<MutableByteView> memory) { self->TakeMemory(std::move(memory)); });
+    });
+    if (!asked.ok()) TakeMemory(asked.error());
+  }
+
+  void TakeMemory(Result<MutableByteView> memory) {
+    if (memory.ok() && memory->size() != whole_size()) memory = WrongSize(memory->size(), whole_size());
+    {
+      const MutexLock lock(mutex_);
+      if (!waits_for_memory_) return;  // the download has failed
+      waits_for_memory_ = false;
+      --in_flight_;
+      if (memory.ok()) {
+        target_ = *memory;
+        if (front_over_) MoveStaged(front_bytes_);
+      } else if (!error_) {
+        error_ = memory.error();
+      }
+    }
+    if (!memory.ok()) stop_.RequestStop();
+    Pump();
+  }
+
+  std::uint64_t whole_size() const {
+    const MutexLock lock(mutex_);
+    return whole_.size();
+  }
+
+  static Error WrongSize(std::uint64_t given, std::uint64_t wanted) {
+    return Error::Make(ErrorKind::kInvalidArgument,
+                       "`destination` returned " + std::to_string(given) + " bytes, but " + std::to_string(wanted) +
+                           " will arrive: return memory of exactly that size");
   }
 
   // The size is known: asks for the memory, once.
   Result<void> Place(const ObjectMetadata& metadata) {
     const ByteRange whole = transfer::ClipRange(request_.begin, request_.end, metadata.size);
-    PENSTOCK_ASSIGN(const MutableByteView target, request_.destination(whole.size()));
-    progress_.SetTotal(whole.size());
-    if (target.size() != whole.size()) {
-      return Error::Make(ErrorKind::kInvalidArgument,
-                         "`destination` returned " + std::to_string(target.size()) + " bytes, but " +
-                             std::to_string(whole.size()) + " will arrive: return memory of exactly that size");
+    MutableByteView target;
+    if (request_.destination) {
+      PENSTOCK_ASSIGN(target, Caught("`destination` of a download", [&] { return request_.destination(whole.size()); }));
     }
+    progress_.SetTotal(whole.size());
+    if (target.size() != whole.size()) return WrongSize(target.size(), whole.size());
     const MutexLock lock(mutex_);
     metadata_ = metadata;
     whole_ = whole;
@@ -173,11 +297,13 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
       return;
     }
     pumping_ = true;
-    while (placed_ && !error_ && claims_.unclaimed() > 0) {
+    while (placed_ && !waits_for_memory_ && !error_ && claims_.unclaimed() > 0) {
       const int wanted = Wanted(front_bytes_);
       if (in_flight_ >= wanted) break;
-      const auto part = claims_.TakePart(
-          request_.options.part_size_bytes.value_or(transfer::PlannedPartSize(claims_.unclaimed(), wanted)));
+      std::uint64_t part_bytes =
+          request_.options.part_size_bytes.value_or(transfer::PlannedPartSize(claims_.unclaimed(), wanted));
+      if (front_over_) part_bytes = std::min(part_bytes, claims_.unclaimed());  // no front will come to what is left
+      const auto part = claims_.TakePart(part_bytes);
       if (!part) break;
       ++in_flight_;
       transfer::RangeFetchSpec spec = PinnedSpec(*part);
@@ -195,7 +321,7 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
 
   // `part`: what a part is to bring; unset: the front, which brings as much as nobody else does.
   void Fetch(transfer::RangeFetchSpec spec, std::optional<transfer::ChecksumPiece> part) {
-    transfer::StartRangeFetch(store_, std::move(spec), [self = shared_from_this(), part](Result<RangeFetched> result) {
+    transfer::StartRangeFetch(*store_, std::move(spec), [self = shared_from_this(), part](Result<RangeFetched> result) {
       self->Fetched(result, part);
     });
   }
@@ -217,13 +343,20 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
       --in_flight_;
       if (result.ok()) {
         delivered_ += result->bytes;
-        if (!part) part = {{whole_.begin, whole_.begin + result->bytes}, checksum_.crc, 0};
+        if (!part) {
+          part = {{whole_.begin, whole_.begin + result->bytes}, checksum_.crc, 0};
+          front_over_ = true;
+          front_bytes_ = result->bytes;
+          if (!staged_.bytes().empty() && !waits_for_memory_ && !error_) MoveStaged(front_bytes_);
+        }
         part->value = result->crc;
         pieces_.push_back(*part);
       }
       if (error && !error_) error_ = error;
+      if (error_ && std::exchange(waits_for_memory_, false)) --in_flight_;
     }
     if (error) stop_.RequestStop();
+    AskMemory();
     Pump();
   }
 
@@ -243,7 +376,9 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
 
   void Fail(Error error) {
     error.At("GetObject", request_.bucket.value, request_.key.value);
-    std::exchange(done_, nullptr)(std::move(error));
+    const auto done = std::exchange(done_, nullptr);
+    store_.reset();  // before the caller lets go of it: a store may not end on a thread of its own
+    Contain(kCallback, [&] { done(std::move(error)); });
   }
 
   // After the last request, so nobody else is here.
@@ -261,18 +396,25 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
     DownloadResponse response{delivered_, std::move(metadata_)};
     mutex_.Unlock();
     if (error) return Fail(std::move(*error));
-    progress_.Finish(response.bytes);
-    std::exchange(done_, nullptr)(std::move(response));
+    const Result<void> told = Caught("the progress callback of a download", [&] { progress_.Finish(response.bytes); });
+    if (!told.ok()) return Fail(told.error());
+    const auto done = std::exchange(done_, nullptr);
+    store_.reset();  // before the caller lets go of it: a store may not end on a thread of its own
+    Contain(kCallback, [&] { done(std::move(response)); });
   }
 
-  ObjectStore& store_;  // outlives the completion
+  std::shared_ptr<ObjectStore> store_;  // shared with the caller, who may let go of it; null once all requests have ended
   const DownloadRequest request_;
   Callback<DownloadResponse> done_;
   transfer::ChainedStop stop_;
   transfer::ProgressMeter progress_;
 
-  Mutex mutex_;
-  bool placed_ PENSTOCK_GUARDED_BY(mutex_) = false;
+  mutable Mutex mutex_;
+  bool placed_ PENSTOCK_GUARDED_BY(mutex_) = false;  // size and version are known
+  bool waits_for_memory_ PENSTOCK_GUARDED_BY(mutex_) = false;
+  bool memory_asked_ PENSTOCK_GUARDED_BY(mutex_) = false;
+  StagedBytes staged_ PENSTOCK_GUARDED_BY(mutex_);  // the front's memory; empty: it has target_
+  bool front_over_ PENSTOCK_GUARDED_BY(mutex_) = false;
   ByteRange whole_ PENSTOCK_GUARDED_BY(mutex_);
   MutableByteView target_ PENSTOCK_GUARDED_BY(mutex_);
   ObjectMetadata metadata_ PENSTOCK_GUARDED_BY(mutex_);
@@ -291,15 +433,17 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
 
 }  // namespace
 
-void StartDownload(ObjectStore& store, DownloadRequest request, Callback<DownloadResponse> done) {
-  std::make_shared<DownloadTask>(store, std::move(request), std::move(done))->Run();
+void StartDownload(std::shared_ptr<ObjectStore> store, DownloadRequest request, Callback<DownloadResponse> done) {
+  std::make_shared<DownloadTask>(std::move(store), std::move(request), std::move(done))->Run();
 }
 
 Result<DownloadResponse> Download(ObjectStore& store, DownloadRequest request, const Interrupt& interrupt) {
+  PENSTOCK_TRY(CheckMayBlock("Download"));
   const transfer::ChainedStop stop(request.options.call.cancel);
   request.options.call.cancel = stop.token();
   Waiter<DownloadResponse> waiter;
-  StartDownload(store, std::move(request), waiter.Done());
+  // Not owned: this waits for the completion.
+  StartDownload({std::shared_ptr<void>(), &store}, std::move(request), waiter.Done());
   return waiter.Wait(interrupt, stop.source());
 }
 

@@ -1,7 +1,12 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <functional>
+#include <future>
 #include <memory>
+#include <new>
+#include <stdexcept>
+#include <utility>
 
 #include "client/transfer/transfer_test_support.h"
 #include "penstock/waiter.h"
@@ -74,6 +79,114 @@ TEST_P(DownloadTest, EmptyObjectIsZeroBytes) {
   ASSERT_TRUE(got.result.ok());
   EXPECT_EQ(got.result->bytes, 0u);
   EXPECT_EQ(got.destinations, 1);
+}
+
+// Gives the memory when told to; keeps it alive.
+struct LateMemory {
+  std::function<void(std::uint64_t, GiveMemory)> ask() {
+    return [this](std::uint64_t size, GiveMemory give) {
+      ++asked;
+      bytes.resize(size);
+      given = std::move(give);
+      is_asked.set_value();
+    };
+  }
+  void Give() { std::exchange(given, nullptr)(MutableByteView(bytes)); }
+
+  Bytes bytes;
+  GiveMemory given;
+  std::promise<void> is_asked;
+  std::atomic<int> asked = 0;
+};
+
+Result<DownloadResponse> DownloadLate(const std::shared_ptr<ObjectStore>& store, DownloadRequest request, LateMemory& memory) {
+  Waiter<DownloadResponse> waiter;
+  request.ask_memory = memory.ask();
+  StartDownload(store, std::move(request), waiter.Done());
+  memory.is_asked.get_future().wait();
+  memory.Give();
+  return waiter.Wait({}, {});
+}
+
+TEST_P(DownloadTest, MemoryThatComesLateHoldsEveryByte) {
+  // Within what is gathered, what is staged, and beyond: by one part and by several.
+  const std::uint64_t sizes[] = {1, 10, 256 << 10, (256 << 10) + 1, 700'001, 3'000'003};
+  for (const std::uint64_t part_size : {std::uint64_t{64} << 10, std::uint64_t{512} << 10, std::uint64_t{8} << 20}) {
+    for (const std::uint64_t size : sizes) {
+      const Bytes content = MakeContent(size);
+      Put(*inner_, content);
+      LateMemory memory;
+      const auto result = DownloadLate(inner_, Request(part_size), memory);
+      ASSERT_TRUE(result.ok()) << result.error().ToString();
+      EXPECT_EQ(result->bytes, size);
+      EXPECT_TRUE(memory.bytes == content) << size << " in parts of " << part_size;
+      EXPECT_EQ(memory.asked, 1);
+    }
+  }
+}
+
+TEST_P(DownloadTest, MemoryThatComesAtOnceIsAsGood) {
+  const Bytes content = MakeContent(3'000'003);
+  Put(*inner_, content);
+  Bytes bytes;
+  DownloadRequest request = Request(512 << 10);
+  request.ask_memory = [&](std::uint64_t size, const GiveMemory& give) {
+    bytes.resize(size);
+    give(MutableByteView(bytes));
+  };
+  ASSERT_TRUE(Download(*inner_, std::move(request)).ok());
+  EXPECT_TRUE(bytes == content);
+}
+
+TEST_P(DownloadTest, MemoryThatIsRefusedEndsTheDownload) {
+  for (const std::uint64_t size : {std::uint64_t{100}, std::uint64_t{3'000'003}}) {
+    Put(*inner_, MakeContent(size));
+    DownloadRequest request = Request(512 << 10);
+    request.ask_memory = [](std::uint64_t, const GiveMemory& give) { give(Error::Make(ErrorKind::kResourceExhausted, "full")); };
+    EXPECT_EQ(Download(*inner_, std::move(request)).error().message, "full");
+    request = Request(512 << 10);
+    request.ask_memory = [](std::uint64_t, const GiveMemory& give) { give(MutableByteView()); };
+    EXPECT_EQ(Download(*inner_, std::move(request)).error().kind, ErrorKind::kInvalidArgument);
+    request = Request(512 << 10);
+    request.ask_memory = [](std::uint64_t, const GiveMemory&) { throw std::runtime_error("broken"); };
+    EXPECT_EQ(Download(*inner_, std::move(request)).error().kind, ErrorKind::kInternal);
+  }
+}
+
+TEST_P(DownloadTest, AFailureBeforeTheMemoryIsThereEndsTheDownloadWithoutIt) {
+  Put(*inner_, MakeContent(3'000'003));
+  const auto store = std::make_shared<FaultyObjectStore>(inner_, [](const CallPoint&) {
+    return MakeFault(ErrorKind::kAccessDenied, Fault::Moment::kMidBody, 300'000);
+  });
+  LateMemory memory;
+  DownloadRequest request = Request(8 << 20);
+  request.ask_memory = memory.ask();
+  const auto result = Download(*store, std::move(request));
+  EXPECT_EQ(result.error().kind, ErrorKind::kAccessDenied);
+  memory.Give();  // too late, and harmless
+}
+
+TEST_P(DownloadTest, AnEmptyObjectNeedsNoMemory) {
+  Put(*inner_, {});
+  LateMemory memory;
+  DownloadRequest request = Request();
+  request.ask_memory = memory.ask();
+  ASSERT_TRUE(Download(*inner_, std::move(request)).ok());
+  EXPECT_EQ(memory.asked, 0);
+}
+
+TEST_P(DownloadTest, ADestinationThatThrowsEndsTheDownload) {
+  Put(*inner_, MakeContent(95));
+  DownloadRequest request = Request();
+  request.destination = [](std::uint64_t) -> Result<MutableByteView> { throw std::bad_alloc(); };
+  EXPECT_EQ(Download(*inner_, std::move(request)).error().kind, ErrorKind::kResourceExhausted);
+}
+
+TEST_P(DownloadTest, AProgressCallbackThatThrowsAtTheEndEndsTheDownload) {
+  Put(*inner_, MakeContent(95));
+  DownloadRequest request = Request();
+  request.options.progress = [](const TransferProgress&) { throw std::runtime_error("broken"); };
+  EXPECT_EQ(DownloadFrom(*inner_, std::move(request)).result.error().kind, ErrorKind::kInternal);
 }
 
 TEST_P(DownloadTest, RangesAreClippedToTheObject) {

@@ -38,7 +38,7 @@ TEST_P(FutureTest, ADownloadIsAFutureToo) {
     memory.resize(size);
     return MutableByteView(memory);
   };
-  const auto result = StartFuture(*store_, std::move(request)).get();
+  const auto result = StartFuture(store_, std::move(request)).get();
   ASSERT_TRUE(result.ok());
   EXPECT_EQ(result->bytes, 95u);
   EXPECT_EQ(memory, content);

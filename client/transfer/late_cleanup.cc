@@ -8,6 +8,7 @@
 
 #include "base/signals_blocked.h"
 #include "client/memory/of_process.h"
+#include "penstock/base/blocking.h"
 #include "penstock/base/mutex.h"
 
 namespace penstock::transfer {
@@ -39,10 +40,12 @@ class UnderWay {
 // process does.
 UnderWay& Mine() {
   static memory::OfProcess<UnderWay> processes;
-  // After what the cleanups use was made, so before that is destroyed. A child inherits the registration.
-  static const int registered = std::atexit([] { Mine().AwaitAll(); });
-  static_cast<void>(registered);
-  return processes.Mine([](const UnderWay*) { return new UnderWay; });
+  // The handler is registered after what the cleanups use was made, so it runs before that is destroyed. Running it again,
+  // for a parent or for another thread that was here at the same time, does nothing.
+  return processes.Mine([](const UnderWay*) {
+    std::atexit([] { Mine().AwaitAll(); });
+    return new UnderWay;
+  });
 }
 
 // What one cleanup and whoever waits for it share.
@@ -71,9 +74,10 @@ bool RunCleanup(std::function<void()> task, std::chrono::milliseconds patience) 
       under_way.End();
     }).detach();
   } catch (const std::system_error&) {
-    task();
+    const bool may_run_here = !OnIoThread();
+    if (may_run_here) task();
     under_way.End();
-    return true;
+    return may_run_here;
   }
   const auto until = std::chrono::steady_clock::now() + patience;
   const MutexLock lock(watched->mutex);

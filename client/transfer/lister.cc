@@ -2,6 +2,7 @@
 #include <memory>
 #include <utility>
 
+#include "client/transfer/process_bound.h"
 #include "penstock/transfer.h"
 #include "penstock/waiter.h"
 
@@ -66,10 +67,31 @@ class ListerImpl final : public Lister {
   bool ended_ = false;
 };
 
+class BoundLister final : public Lister {
+ public:
+  BoundLister(std::unique_ptr<ListerImpl> lister, BucketName bucket)
+      : lister_(std::move(lister), "this listing"), bucket_(std::move(bucket)) {}
+
+  void Start() override {
+    if (lister_.mine()) lister_.object().Start();
+  }
+  Result<std::optional<ListObjectsResponse>> Next(const Interrupt& interrupt) override {
+    if (Result<void> usable = lister_.CheckBlockingUse("Lister::Next"); !usable.ok()) {
+      return std::move(usable).error().At("ListObjectsV2", bucket_.value);
+    }
+    return lister_.object().Next(interrupt);
+  }
+
+ private:
+  const transfer::ProcessBound<ListerImpl> lister_;
+  const BucketName bucket_;
+};
+
 }  // namespace
 
 std::unique_ptr<Lister> Lister::Create(std::shared_ptr<ObjectStore> store, ListObjectsRequest first) {
-  return std::make_unique<ListerImpl>(std::move(store), std::move(first));
+  BucketName bucket = first.bucket;
+  return std::make_unique<BoundLister>(std::make_unique<ListerImpl>(std::move(store), std::move(first)), std::move(bucket));
 }
 
 }  // namespace penstock

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <chrono>
 #include <string>
+#include <string_view>
 #include <utility>
 
+#include "base/caught.h"
 #include "base/named_crc.h"
 #include "client/transfer/late_cleanup.h"
 #include "client/transfer/part_plan.h"
@@ -19,6 +21,7 @@ constexpr int kAbortTries = 4;
 constexpr int kDamagedTries = 3;   // of one part, likewise
 constexpr int kRemovalsUnasked = 1;
 constexpr int kRemovalsByAbort = 2;
+constexpr std::string_view kProgress = "the progress callback of an upload";
 
 // What is left of an upload at S3, to be removed; owns what that takes.
 struct Removal {
@@ -269,7 +272,7 @@ Result<UploadResponse> MultipartUpload::Complete(const Interrupt& interrupt) {
   Result<PutObjectResponse> result = TryComplete(parts, interrupt);
   if (result.ok()) {
     upload_id_.reset();
-    progress_.Finish(sent_bytes_);
+    Contain(kProgress, [&] { progress_.Finish(sent_bytes_); });  // published, whatever the callback does
     return UploadResponse{result->etag, sent_bytes_};
   }
   // An upload that is gone may be gone because an earlier, unanswered Complete published it.
@@ -282,7 +285,7 @@ Result<UploadResponse> MultipartUpload::Complete(const Interrupt& interrupt) {
   if (std::optional<ETag> etag = FindPublished(*store_, bucket_, key_, ours, CleanupOptions(false))) {
     failed_.reset();
     upload_id_.reset();
-    progress_.Finish(sent_bytes_);
+    Contain(kProgress, [&] { progress_.Finish(sent_bytes_); });  // published, whatever the callback does
     return UploadResponse{*std::move(etag), sent_bytes_};
   }
   return error;

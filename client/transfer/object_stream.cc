@@ -9,6 +9,7 @@
 #include "client/transfer/block_memory.h"
 #include "client/transfer/chained_stop.h"
 #include "client/transfer/part_plan.h"
+#include "client/transfer/process_bound.h"
 #include "client/transfer/range_fetch.h"
 #include "client/transfer/stream_checksum.h"
 #include "client/transfer/stream_plan.h"
@@ -173,7 +174,7 @@ class StreamImpl final : public ObjectStream {
     spec.place = [this, slot](const ObjectMetadata& metadata, std::uint64_t length) {
       return PlaceFirst(*slot, metadata, length);
     };
-    if (covers_object_) spec.grant = [slot](std::uint64_t) { return slot->size; };
+    if (covers_object_) spec.grant = [slot](std::uint64_t) { return transfer::Grant{slot->size, {}}; };
     {
       const MutexLock lock(mutex_);
       Enqueue(slot);
@@ -387,13 +388,41 @@ class StreamImpl final : public ObjectStream {
   std::optional<Error> error_ PENSTOCK_GUARDED_BY(mutex_);
 };
 
+class BoundStream final : public ObjectStream {
+ public:
+  BoundStream(std::unique_ptr<StreamImpl> stream, const Source& source)
+      : stream_(std::move(stream), "this stream"), bucket_(source.bucket), key_(source.key) {}
+
+  Result<std::optional<StreamBlock>> Next(const Interrupt& interrupt, std::uint64_t wanted_bytes,
+                                          std::uint64_t used_bytes) override {
+    if (Result<void> usable = stream_.CheckBlockingUse("ObjectStream::Next"); !usable.ok()) {
+      return std::move(usable).error().At("GetObject", bucket_.value, key_.value);
+    }
+    return stream_.object().Next(interrupt, wanted_bytes, used_bytes);
+  }
+  void GiveBack(StreamBlock rest) override {
+    if (stream_.mine()) stream_.object().GiveBack(std::move(rest));
+  }
+  std::uint64_t asked_until() const override { return stream_.mine() ? stream_.object().asked_until() : 0; }
+  std::optional<ObjectMetadata> metadata() const override {
+    return stream_.mine() ? stream_.object().metadata() : std::nullopt;
+  }
+
+ private:
+  const transfer::ProcessBound<StreamImpl> stream_;
+  const BucketName bucket_;
+  const ObjectKey key_;
+};
+
 }  // namespace
 
 std::unique_ptr<ObjectStream> ObjectStream::Open(std::shared_ptr<ObjectStore> store, Source source,
                                                  StreamOptions options) {
   transfer::StreamChecksum checksum = transfer::ChecksumOfRanges(source);
   source.read_elsewhere.clear();
-  return std::make_unique<StreamImpl>(std::move(store), std::move(source), std::move(options), std::move(checksum));
+  const Source place{.bucket = source.bucket, .key = source.key};
+  return std::make_unique<BoundStream>(
+      std::make_unique<StreamImpl>(std::move(store), std::move(source), std::move(options), std::move(checksum)), place);
 }
 
 }  // namespace penstock

@@ -2,11 +2,13 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "client/transfer/multipart_upload.h"
 #include "client/transfer/part_body.h"
+#include "client/transfer/process_bound.h"
 #include "client/transfer/single_put.h"
 #include "client/transfer/upload_plan.h"
 #include "penstock/memory.h"
@@ -262,11 +264,51 @@ class WriterImpl final : public ObjectWriter {
   std::optional<Result<UploadResponse>> finished_;
 };
 
+class BoundWriter final : public ObjectWriter {
+ public:
+  BoundWriter(std::unique_ptr<WriterImpl> writer, BucketName bucket, ObjectKey key)
+      : writer_(std::move(writer), "this writer"), bucket_(std::move(bucket)), key_(std::move(key)) {}
+
+  Result<void> Write(ByteView data, const Interrupt& interrupt) override {
+    PENSTOCK_TRY(Check("ObjectWriter::Write"));
+    return writer_.object().Write(data, interrupt);
+  }
+  Result<void> Lend(ByteView data, const Interrupt& interrupt) override {
+    PENSTOCK_TRY(Check("ObjectWriter::Lend"));
+    return writer_.object().Lend(data, interrupt);
+  }
+  Result<void> Settle(const Interrupt& interrupt) override {
+    PENSTOCK_TRY(Check("ObjectWriter::Settle"));
+    return writer_.object().Settle(interrupt);
+  }
+  Result<UploadResponse> Finish(const Interrupt& interrupt) override {
+    PENSTOCK_TRY(Check("ObjectWriter::Finish"));
+    return writer_.object().Finish(interrupt);
+  }
+  Result<void> Abort() override {
+    PENSTOCK_TRY(Check("ObjectWriter::Abort"));
+    return writer_.object().Abort();
+  }
+  std::uint64_t bytes_written() const override { return writer_.mine() ? writer_.object().bytes_written() : 0; }
+
+ private:
+  Result<void> Check(std::string_view operation) const {
+    Result<void> usable = writer_.CheckBlockingUse(operation);
+    if (!usable.ok()) usable.error().At("PutObject", bucket_.value, key_.value);
+    return usable;
+  }
+
+  const transfer::ProcessBound<WriterImpl> writer_;
+  const BucketName bucket_;
+  const ObjectKey key_;
+};
+
 }  // namespace
 
 std::unique_ptr<ObjectWriter> ObjectWriter::Create(std::shared_ptr<ObjectStore> store, BucketName bucket, ObjectKey key,
                                                    UploadOptions options) {
-  return std::make_unique<WriterImpl>(std::move(store), std::move(bucket), std::move(key), std::move(options));
+  auto writer = std::make_unique<WriterImpl>(std::move(store), bucket, key, std::move(options));
+  return std::make_unique<BoundWriter>(std::move(writer), std::move(bucket), std::move(key));
 }
 
 }  // namespace penstock

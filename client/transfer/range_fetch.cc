@@ -129,7 +129,12 @@ class RangeFetch final : public BodySink, public std::enable_shared_from_this<Ra
   Result<void> Advance() {
     granted_ = length_;
     if (position_ == length_ || !spec_.grant) return Ok();
-    granted_ = spec_.grant(position_);
+    const Grant grant = spec_.grant(position_);
+    if (grant.memory) {
+      target_ = Landing(*grant.memory);
+      target_.Seek(position_);
+    }
+    granted_ = grant.until;
     PENSTOCK_CHECK(granted_ >= position_ && granted_ <= target_.size());
     enough_ = granted_ == position_;
     if (enough_) return Error::Make(ErrorKind::kCancelled, "the rest of the range comes by other requests");

@@ -25,6 +25,14 @@ struct Placement {
   std::vector<MutableByteView> pieces = {};
 };
 
+struct Grant {
+  // How far to go now, as a length from the range's begin; `reached_bytes` itself: enough, the fetch succeeds with fewer bytes
+  // than the range has.
+  std::uint64_t until = 0;
+  // Where set: replaces the memory, and holds the bytes that were reached already.
+  std::optional<MutableByteView> memory;
+};
+
 struct RangeFetchSpec {
   BucketName bucket;
   ObjectKey key;
@@ -34,10 +42,8 @@ struct RangeFetchSpec {
   // Memory for the range, asked for once, when the first response says how long it is (clipped to the object). Returns
   // exactly `length_bytes`, or as much as `grant` will ever give, alive until the completion. On the thread that delivers the response; may start other calls.
   std::function<Result<Placement>(const ObjectMetadata& metadata, std::uint64_t length_bytes)> place;
-  // Where set: asked at each response's begin and whenever the bytes up to the last answer are there. How far to go now,
-  // as a length from the range's begin; `reached_bytes` itself: enough, the fetch succeeds with fewer bytes than the
-  // range has. May start other calls.
-  std::function<std::uint64_t(std::uint64_t reached_bytes)> grant;
+  // Where set: asked at each response's begin and whenever the bytes up to the last answer are there. May start other calls.
+  std::function<Grant(std::uint64_t reached_bytes)> grant;
   ProgressMeter* progress = nullptr;  // counts the bytes; null: nobody does. Outlives the completion.
   VersionId version_id;               // empty: the object as it is now
 };

@@ -6,10 +6,13 @@
 #include <map>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 
+#include "base/caught.h"
 #include "client/transfer/chained_stop.h"
 #include "client/transfer/connection_plan.h"
+#include "client/transfer/process_bound.h"
 #include "client/transfer/range_fetch.h"
 #include "client/transfer/range_overlap.h"
 #include "client/transfer/range_plan.h"
@@ -22,6 +25,7 @@ namespace {
 using transfer::RangeFetched;
 using transfer::RangeLanding;
 
+constexpr std::string_view kCallback = "the callback of a batch of ranges";
 constexpr int kFirstRequests = 2;                    // before anything is known of the way there
 constexpr std::chrono::milliseconds kFarAway{4};     // a first byte that takes longer crosses a network
 
@@ -252,9 +256,9 @@ class Reader : public std::enable_shared_from_this<Reader> {
       if (const auto known = etags_.find(PlaceOf(batch)); known != etags_.end()) read.etag = known->second;
     }
     const auto done = std::exchange(batch.done, nullptr);
-    if (error) return done(std::move(*error));
+    if (error) return Contain(kCallback, [&] { done(std::move(*error)); });
     for (const transfer::PieceCopy& copy : batch.copies) std::memcpy(copy.to.data(), copy.from.data(), copy.to.size());
-    done(std::move(read));
+    Contain(kCallback, [&] { done(std::move(read)); });
   }
 
   ObjectStore& store_;  // not used once CancelAndWait has returned
@@ -272,26 +276,39 @@ class Reader : public std::enable_shared_from_this<Reader> {
   bool pumping_ PENSTOCK_GUARDED_BY(mutex_) = false;
 };
 
-// The handle: completions keep the reader alive, and this the store, which may not end on a thread of its own.
-class RangeReaderHandle final : public RangeReader {
- public:
-  RangeReaderHandle(std::shared_ptr<ObjectStore> store, RangeReaderOptions options)
-      : store_(std::move(store)), reader_(std::make_shared<Reader>(*store_, std::move(options))) {}
-  ~RangeReaderHandle() override { reader_->CancelAndWait(); }
+// Completions keep the reader alive, and this keeps the store, which may not end on a thread of its own.
+struct OwnedReader {
+  OwnedReader(std::shared_ptr<ObjectStore> given, RangeReaderOptions options)
+      : store(std::move(given)), reader(std::make_shared<Reader>(*store, std::move(options))) {}
+  ~OwnedReader() { reader->CancelAndWait(); }
+  OwnedReader(const OwnedReader&) = delete;
+  OwnedReader& operator=(const OwnedReader&) = delete;
 
-  void Start(RangeBatch batch, Callback<RangesRead> done) override { reader_->Start(std::move(batch), std::move(done)); }
-  void Cancel() override { reader_->Cancel(); }
-  Usage usage() const override { return reader_->usage(); }
+  const std::shared_ptr<ObjectStore> store;
+  const std::shared_ptr<Reader> reader;
+};
+
+class BoundRangeReader final : public RangeReader {
+ public:
+  explicit BoundRangeReader(std::unique_ptr<OwnedReader> owned) : owned_(std::move(owned), "this range reader") {}
+
+  void Start(RangeBatch batch, Callback<RangesRead> done) override {
+    if (Result<void> usable = owned_.CheckProcess(); !usable.ok()) return done(std::move(usable).error());
+    owned_.object().reader->Start(std::move(batch), std::move(done));
+  }
+  void Cancel() override {
+    if (owned_.mine()) owned_.object().reader->Cancel();
+  }
+  Usage usage() const override { return owned_.mine() ? owned_.object().reader->usage() : Usage(); }
 
  private:
-  const std::shared_ptr<ObjectStore> store_;
-  const std::shared_ptr<Reader> reader_;
+  const transfer::ProcessBound<OwnedReader> owned_;
 };
 
 }  // namespace
 
 std::unique_ptr<RangeReader> RangeReader::Create(std::shared_ptr<ObjectStore> store, RangeReaderOptions options) {
-  return std::make_unique<RangeReaderHandle>(std::move(store), std::move(options));
+  return std::make_unique<BoundRangeReader>(std::make_unique<OwnedReader>(std::move(store), std::move(options)));
 }
 
 }  // namespace penstock

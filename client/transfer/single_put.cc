@@ -3,13 +3,20 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
+#include "base/caught.h"
 #include "client/transfer/part_plan.h"
 #include "client/transfer/progress_meter.h"
 #include "client/transfer/settle.h"
 
 namespace penstock::transfer {
+namespace {
+
+constexpr std::string_view kProgress = "the progress callback of an upload";
+
+}  // namespace
 
 Result<void> CheckUploadOptions(const UploadOptions& options) {
   const auto invalid = [](std::string message) { return Error::Make(ErrorKind::kInvalidArgument, std::move(message)); };
@@ -46,7 +53,7 @@ Result<UploadResponse> PutWhole(ObjectStore& store, const BucketName& bucket, co
   Result<PutObjectResponse> put = store.Call(std::move(request), interrupt);
   body.set_progress(nullptr);  // what is read from here on is not sent
   if (put.ok()) {
-    progress.Finish(body.size());
+    Contain(kProgress, [&] { progress.Finish(body.size()); });  // published, whatever the callback does
     return UploadResponse{put->etag, body.size()};
   }
   // Whoever interrupted does not wait to be told how it ended.
@@ -55,7 +62,7 @@ Result<UploadResponse> PutWhole(ObjectStore& store, const BucketName& bucket, co
     const Fingerprint ours{body.size(), ContentETag(body), body.crc64nvme()};
     std::optional<ETag> etag = FindPublished(store, bucket, key, ours, CleanupOptions(false));
     if (etag) {
-      progress.Finish(body.size());
+      Contain(kProgress, [&] { progress.Finish(body.size()); });
       return UploadResponse{*std::move(etag), body.size()};
     }
   }

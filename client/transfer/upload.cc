@@ -7,12 +7,14 @@
 #include "client/transfer/part_body.h"
 #include "client/transfer/single_put.h"
 #include "client/transfer/upload_plan.h"
+#include "penstock/base/blocking.h"
 #include "penstock/transfer.h"
 
 namespace penstock {
 
 Result<UploadResponse> Upload(std::shared_ptr<ObjectStore> store, BucketName bucket, ObjectKey key, ByteView data,
                               UploadOptions options, const Interrupt& interrupt) {
+  PENSTOCK_TRY(CheckMayBlock("Upload"));
   PENSTOCK_TRY(transfer::CheckUploadOptions(options));
   if (data.size() <= options.single_put_limit_bytes) {
     transfer::PartBody body = transfer::PartBody::Of(data);

@@ -48,7 +48,7 @@ int main(int argc, char** argv) {
       arrival.bytes.resize(size);
       return penstock::MutableByteView(arrival.bytes);
     };
-    arrival.done = penstock::StartFuture(*client, std::move(request));
+    arrival.done = penstock::StartFuture(client, std::move(request));
   }
   // All are waited for, whatever becomes of one: the others still write into `arrivals`.
   int failed = 0;

@@ -141,7 +141,8 @@ class Client final : public ObjectStore {
   // Counters and histograms since the Client was made; a call costs some microseconds and disturbs nobody.
   ClientStats stats() const;
 
-  // Called once per attempt on an I/O thread, after it ended; must be quick. Replaces the former observer.
+  // Called once per attempt on an I/O thread, after it ended; must be quick. An exception that leaves it is logged and
+  // counted (ClientStats::exceptions) and changes nothing else. Replaces the former observer.
   void SetObserver(std::function<void(const RequestEvent&)> observer);
 
   // Opaque; defined in client/s3/client.cc.

@@ -28,11 +28,11 @@ std::future<Result<typename Request::Response>> StartFuture(ObjectStore& store, 
   return future;
 }
 
-// The same for StartDownload.
-inline std::future<Result<DownloadResponse>> StartFuture(ObjectStore& store, DownloadRequest request) {
+// The same for StartDownload, which keeps `store`.
+inline std::future<Result<DownloadResponse>> StartFuture(std::shared_ptr<ObjectStore> store, DownloadRequest request) {
   const auto promise = std::make_shared<std::promise<Result<DownloadResponse>>>();
   auto future = promise->get_future();
-  StartDownload(store, std::move(request),
+  StartDownload(std::move(store), std::move(request),
                 [promise](Result<DownloadResponse> result) { promise->set_value(std::move(result)); });
   return future;
 }

@@ -110,7 +110,7 @@ class MemoryBudget {
 
   // Now or not at all: nullopt also while others wait. For work that can do with less, such as fetching ahead.
   std::optional<Share> TryTake(std::uint64_t bytes);
-  // Waits. kCancelled once `interrupt`, polled about every 100 ms, says so. Not to be called on an I/O thread.
+  // Waits. kCancelled once `interrupt`, polled about every 100 ms, says so; kInvalidArgument on an I/O thread.
   Result<Share> Take(std::uint64_t bytes, const std::function<bool()>& interrupt = {});
 
   // `spare` was used just now: those not used for longest are asked first. It stays known until it was asked and had less

@@ -21,7 +21,8 @@
 
 namespace penstock {
 
-// Runs exactly once, on an I/O thread or before Start returns. It must not block and must not throw.
+// Runs exactly once, on an I/O thread or before Start returns. It must not block: the blocking calls of this library fail
+// there with kInvalidArgument. It should not throw: an exception is logged and counted, and goes no further.
 template <class T>
 using Callback = std::function<void(Result<T>)>;
 
@@ -52,7 +53,7 @@ struct ObjectMetadata {
 //
 // Begin, then any number of (Window, Commit), in order, from one thread at a time. A store may go on from the byte
 // reached after a failure, which is not seen here, or read anew: then Begin is called again: forget what came before.
-// The sink outlives the call's completion. Errors end the call with that error; kCancelled from Commit says that enough
+// The sink outlives the call's completion. Errors and exceptions end the call with that error; kCancelled from Commit says that enough
 // has come and counts as no failure. Begin and Commit may start other calls on the same store: a download asks
 // for other parts as soon as it knows that they are worth having.
 class BodySink {
@@ -68,7 +69,8 @@ class BodySink {
   virtual Result<void> Commit(std::size_t count) = 0;
 };
 
-// Bytes to send. Readable more than once: a retry rewinds. Outlives the call's completion.
+// Bytes to send. Readable more than once: a retry rewinds. Outlives the call's completion, which an exception of it ends with
+// an error.
 class BodySource {
  public:
   virtual ~BodySource() = default;
@@ -390,7 +392,7 @@ class ObjectStore {
   virtual void Start(ListBucketsRequest request, Callback<ListBucketsResponse> done) = 0;
 
   // Start, then wait. On an interrupt the call is cancelled and its completion still awaited, so that no memory the
-  // request points to is in use when this returns. Not to be called from a callback.
+  // request points to is in use when this returns. In a callback: kInvalidArgument, and nothing is started.
   template <class Request>
   Result<typename Request::Response> Call(Request request, const Interrupt& interrupt = {});
 };

@@ -49,8 +49,8 @@ struct RangeReaderOptions {
 // Every byte of one object comes from one version: kPreconditionFailed when it was replaced. An object that ends before a
 // piece does is kDataLoss.
 //
-// Thread safety: Start and usage from any thread. Destroying it cancels what is not done, and waits for it; not on a thread
-// that completes calls.
+// Thread safety: Start and usage from any thread. Destroying it cancels what is not done, and waits for it; on an I/O thread
+// another thread waits instead. In a forked child an inherited reader gives kInvalidArgument, and destroying it is safe.
 class RangeReader {
  public:
   struct Usage {

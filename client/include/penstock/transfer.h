@@ -24,7 +24,8 @@ struct TransferProgress {
 };
 
 // Told about every 100 ms while bytes move, and once at the end of a transfer that succeeded, with everything done. On
-// the thread that moves the bytes, one call at a time: it must be quick and must not wait for a transfer.
+// the thread that moves the bytes, one call at a time: it must be quick and must not wait for a transfer. An exception that
+// leaves it ends the transfer with an error, unless the object has been published by then.
 using ProgressCallback = std::function<void(const TransferProgress&)>;
 
 // ---- Download -------------------------------------------------------------------------------------------------
@@ -38,6 +39,9 @@ struct DownloadOptions {
   CallOptions call;
 };
 
+// Does nothing once the download has failed.
+using GiveMemory = std::function<void(Result<MutableByteView>)>;
+
 struct DownloadRequest {
   BucketName bucket;
   ObjectKey key;
@@ -46,9 +50,15 @@ struct DownloadRequest {
   // Size and ETag where already known (a listing, a HEAD, an earlier read); saves the probing first part.
   std::optional<std::uint64_t> known_size;
   std::optional<ETag> known_etag;  // sent as If-Match: a changed object fails with kPreconditionFailed
-  // Called exactly once, before any byte, with the number of bytes that will arrive. Returns memory of exactly that
-  // size, which the caller keeps alive until the call completes. On an I/O thread or the calling thread.
+  // Called exactly once, before any byte, with the number of bytes that will arrive, which is what the server announced.
+  // Returns memory of exactly that size, which the caller keeps alive until the call completes. On an I/O thread or, where
+  // size and ETag are known, the calling thread. An exception ends the call with an error.
   std::function<Result<MutableByteView>(std::uint64_t size_bytes)> destination;
+  // Instead of `destination`, for memory that an I/O thread must not make because it would have to wait, for example for an
+  // interpreter's lock. Called at most once, on an I/O thread, and not for 0 bytes; returns at once. The memory is then given
+  // by `give`, once, on any thread but an I/O thread, or an error that ends the call. Until then the first bytes, up to
+  // part_size_bytes or 8 MiB, are received elsewhere and copied; the rest is asked for when the memory is there.
+  std::function<void(std::uint64_t size_bytes, GiveMemory give)> ask_memory;
   DownloadOptions options;
   VersionId version_id;  // empty: the object as it is now
 };
@@ -62,8 +72,8 @@ struct DownloadResponse {
 // and runs from the begin; further requests carry If-Match and take parts from the end until it meets them. What is left
 // of its answer is then dropped with its connection. Every byte is counted into the object's CRC64NVME, CRC32C or CRC32,
 // if the store sent one with the whole object: kDataLoss names both values when they differ. An empty object is 0 bytes,
-// not an error; begin beyond the end gives 0 bytes. `store` outlives the completion.
-void StartDownload(ObjectStore& store, DownloadRequest request, Callback<DownloadResponse> done);
+// not an error; begin beyond the end gives 0 bytes. The download keeps `store`.
+void StartDownload(std::shared_ptr<ObjectStore> store, DownloadRequest request, Callback<DownloadResponse> done);
 
 // Blocking form.
 Result<DownloadResponse> Download(ObjectStore& store, DownloadRequest request, const Interrupt& interrupt = {});
@@ -97,7 +107,8 @@ struct StreamBlock {
 // Where the stream covers the whole object and the store sends a CRC64NVME, CRC32C or CRC32 of it, the bytes are held to
 // that: the last block is given out only when all amount to it, else Next is kDataLoss, which names both values.
 //
-// Thread safety: one reader at a time. Destroying it cancels what is in flight and waits for it.
+// Thread safety: one reader at a time. Destroying it cancels what is in flight and waits for it; on an I/O thread another
+// thread waits instead. In a forked child an inherited stream gives kInvalidArgument, and destroying it is safe.
 class ObjectStream {
  public:
   struct Source {
@@ -166,7 +177,8 @@ struct UploadResponse {
 // Writes one object. Nothing is visible before Finish returns success; destruction or Abort without Finish leaves no
 // object and no parts behind (the multipart upload is aborted).
 //
-// Thread safety: one writer at a time.
+// Thread safety: one writer at a time. Its members block: on an I/O thread, and in a forked child of the process that made it,
+// they do nothing and return kInvalidArgument. Destroying it is safe there; while it was lent memory not on an I/O thread.
 class ObjectWriter {
  public:
   static std::unique_ptr<ObjectWriter> Create(std::shared_ptr<ObjectStore> store, BucketName bucket, ObjectKey key,
@@ -200,7 +212,8 @@ Result<UploadResponse> Upload(std::shared_ptr<ObjectStore> store, BucketName buc
 
 // Pages of a listing, in S3's order (directory buckets have none), one page fetched ahead.
 //
-// Thread safety: one reader at a time.
+// Thread safety: one reader at a time. On an I/O thread, and in a forked child of the process that made it, Next returns
+// kInvalidArgument; destroying it is safe.
 class Lister {
  public:
   static std::unique_ptr<Lister> Create(std::shared_ptr<ObjectStore> store, ListObjectsRequest first);

@@ -1,0 +1,53 @@
+// Exceptions that leave callers' code (callbacks, sinks, sources, providers) as
+// errors: none may end an I/O thread.
+#ifndef PENSTOCK_BASE_CAUGHT_H_
+#define PENSTOCK_BASE_CAUGHT_H_
+
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+
+#include "penstock/base/result.h"
+
+namespace penstock {
+
+// The exception being handled, as an error: kResourceExhausted for
+// std::bad_alloc and std::length_error (what a container throws that is asked
+// for more than there can be), else kInternal. Logs it as "exception" and
+// counts it. Call it in a catch block. `where` says whose code it left, for
+// example "the completion callback".
+Error CaughtError(std::string_view where);
+
+// Exceptions that CaughtError has handled in this process. Thread safety: any
+// thread.
+std::uint64_t CaughtExceptions();
+
+// Runs `code`, which returns void or a Result, and returns its result, or the
+// exception that left it as an error.
+template <class Code>
+[[nodiscard]] auto Caught(std::string_view where, Code &&code) {
+  using Returned = std::invoke_result_t<Code &>;
+  if constexpr (std::is_void_v<Returned>) {
+    try {
+      code();
+      return Ok();
+    } catch (...) {
+      return Result<void>(CaughtError(where));
+    }
+  } else {
+    try {
+      return code();
+    } catch (...) {
+      return Returned(CaughtError(where));
+    }
+  }
+}
+
+// The same where nobody can be given the error: it is logged and counted only.
+template <class Code> void Contain(std::string_view where, Code &&code) {
+  static_cast<void>(Caught(where, code));
+}
+
+} // namespace penstock
+
+#endif // PENSTOCK_BASE_CAUGHT_H_

@@ -1,0 +1,28 @@
+// Which threads may wait for the network. The client's I/O threads may not: they would wait for themselves.
+#ifndef PENSTOCK_BASE_BLOCKING_H_
+#define PENSTOCK_BASE_BLOCKING_H_
+
+#include <string_view>
+
+#include "penstock/base/result.h"
+
+namespace penstock {
+
+// Whether the calling thread is one of the client's I/O threads, on which callbacks, sinks and sources run.
+bool OnIoThread();
+
+// kInvalidArgument on an I/O thread; `operation` names the blocking call in the message. Thread safety: any thread.
+Result<void> CheckMayBlock(std::string_view operation);
+
+// Marks the calling thread as an I/O thread while it lives.
+class IoThreadScope {
+ public:
+  IoThreadScope();
+  ~IoThreadScope();
+  IoThreadScope(const IoThreadScope&) = delete;
+  IoThreadScope& operator=(const IoThreadScope&) = delete;
+};
+
+}  // namespace penstock
+
+#endif  // PENSTOCK_BASE_BLOCKING_H_

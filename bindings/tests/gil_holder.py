@@ -1,0 +1,116 @@
+"""A program whose main thread keeps the interpreter's lock while its transfers go on, and the server that watches them.
+
+The parent serves: it answers reads of unknown size once the lock is held, then sends a large object to a transfer that needs
+no Python memory any more. What the client takes of it, beyond what sockets hold, it took while the lock was held.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import socket
+import subprocess
+import sys
+import threading
+from dataclasses import dataclass, field
+
+BULK_BYTES = 64 << 20
+READS = 8  # more than there are I/O threads
+PATIENCE_S = 30
+
+CLIENT = """
+import ctypes, os, sys, threading
+from penstock import _core
+
+port, held, release, size, reads, bulk_bytes = map(int, sys.argv[1:])
+client = _core.Client(region="us-east-1", endpoint=f"http://127.0.0.1:{port}", force_path_style=True, unsigned=True)
+results = {}
+
+def read(index):
+    data, _ = client.read("bkt", f"read-{index}")
+    results[index] = len(data)
+
+def bulk():
+    buffer = bytearray(bulk_bytes)
+    results["bulk"], _ = client.read_into("bkt", "bulk", buffer, size=bulk_bytes, etag="e", part_size=1 << 30, parallel=1)
+
+threads = [threading.Thread(target=read, args=(index,)) for index in range(reads)] + [threading.Thread(target=bulk)]
+for thread in threads:
+    thread.start()
+os.read(int(release), 1)  # all requests have arrived
+libc = ctypes.PyDLL(None)  # keeps the lock during a call
+libc.write(held, b"h", 1)
+libc.read(release, ctypes.create_string_buffer(1), 1)
+for thread in threads:
+    thread.join()
+assert results == {**{index: size for index in range(reads)}, "bulk": bulk_bytes}, results
+"""
+
+
+@dataclass
+class Server:
+    """Answers in an order of its own; one connection for each request."""
+
+    size: int
+    listener: socket.socket = field(default_factory=lambda: socket.create_server(("127.0.0.1", 0), backlog=64))
+    connections: dict[str, socket.socket] = field(default_factory=dict)
+
+    def accept_all(self) -> None:
+        """Until every request has arrived."""
+        self.listener.settimeout(PATIENCE_S)
+        while len(self.connections) < READS + 1:
+            connection, _ = self.listener.accept()
+            connection.settimeout(PATIENCE_S)
+            head = b""
+            while b"\r\n\r\n" not in head:
+                head += connection.recv(4096)
+            key = re.match(rb"GET /bkt/(\S+)", head)
+            assert key is not None, head
+            self.connections[key[1].decode()] = connection
+
+    def answer(self, key: str, size: int) -> None:
+        head = (
+            f"HTTP/1.1 200 OK\r\nContent-Length: {size}\r\nETag: \"e\"\r\n"
+            "Last-Modified: Wed, 01 Jan 2025 00:00:00 GMT\r\n\r\n"
+        )
+        self.connections[key].sendall(head.encode() + bytes(size))
+
+
+def bulk_moved_while_the_lock_was_held(size: int) -> bool:
+    """Whether the large object was taken while reads of objects of `size` bytes waited for Python memory."""
+    server = Server(size)
+    held_read, held_write = socket.socketpair()
+    release_read, release_write = socket.socketpair()
+    arguments = [server.listener.getsockname()[1], held_write.fileno(), release_read.fileno(), size, READS, BULK_BYTES]
+    program = subprocess.Popen(
+        [sys.executable, "-c", CLIENT, *map(str, arguments)], pass_fds=[held_write.fileno(), release_read.fileno()]
+    )
+    answers: list[threading.Thread] = []
+    try:
+        server.accept_all()
+        release_write.send(b"a")
+        held_read.settimeout(PATIENCE_S)
+        assert held_read.recv(1) == b"h"
+        for index in range(READS):
+            # On threads: what a client does not take waits in the socket.
+            answers.append(threading.Thread(target=server.answer, args=(f"read-{index}", size)))
+            answers[-1].start()
+        try:
+            server.answer("bulk", BULK_BYTES)
+            moved = True
+        except TimeoutError:
+            moved = False
+        release_write.send(b"r")
+        if moved:
+            assert program.wait(PATIENCE_S) == 0
+        return moved
+    finally:
+        program.kill()
+        program.wait()
+        for connection in server.connections.values():
+            with contextlib.suppress(OSError):
+                connection.shutdown(socket.SHUT_RDWR)
+        for thread in answers:
+            thread.join()
+        for each in (server.listener, held_read, held_write, release_read, release_write, *server.connections.values()):
+            each.close()

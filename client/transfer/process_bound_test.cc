@@ -1,0 +1,187 @@
+// Handles with requests in flight: in a forked child, and on an I/O thread.
+#include "client/transfer/process_bound.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <functional>
+#include <future>
+#include <memory>
+#include <string>
+
+#include "client/transfer/held_store_test_support.h"
+#include "penstock/future.h"
+#include "penstock/memory.h"
+#include "penstock/range_reader.h"
+
+namespace penstock::transfer {
+namespace {
+
+constexpr unsigned kPatienceSeconds = 60;
+
+// The exit status of a forked child that runs `work`; -1 where a signal ended it, as the alarm of one that hangs.
+int StatusOfChild(const std::function<int()>& work) {
+  const ::pid_t child = ::fork();
+  if (child == 0) {
+    ::alarm(kPatienceSeconds);
+    ::_exit(work());
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+bool NamesTheFork(const Error& error) {
+  return error.kind == ErrorKind::kInvalidArgument && error.message.find("cannot be used after fork()") != std::string::npos;
+}
+
+class HandleTest : public ::testing::Test {
+ protected:
+  HandleTest() { Put(*inner_, MakeContent(1000)); }
+
+  std::unique_ptr<ObjectStream> Stream() {
+    auto stream = ObjectStream::Open(store_, {.bucket = kBucket, .key = kKey}, {.part_size_bytes = 100});
+    EXPECT_FALSE(stream->Next([] { return true; }).ok());  // asks, and does not wait
+    EXPECT_GT(store_->held(), 0u);
+    return stream;
+  }
+  std::unique_ptr<Lister> Listing() {
+    auto lister = Lister::Create(store_, {.bucket = kBucket});
+    lister->Start();
+    EXPECT_GT(store_->held(), 0u);
+    return lister;
+  }
+  // Its parts are in flight.
+  std::unique_ptr<ObjectWriter> Writer() {
+    UploadOptions options;
+    options.part_size_bytes = 100;
+    options.min_part_size_bytes = 1;
+    options.single_put_limit_bytes = 100;
+    auto writer = ObjectWriter::Create(store_, kBucket, kKey, options);
+    EXPECT_TRUE(writer->Write(MakeContent(250)).ok());
+    EXPECT_GT(store_->held(), 0u);
+    return writer;
+  }
+
+  const std::shared_ptr<ObjectStore> inner_ = MakeStore();
+  const std::shared_ptr<HeldStore> store_ = std::make_shared<HeldStore>(inner_);
+};
+
+TEST_F(HandleTest, AStreamInAForkedChildGivesAnErrorAndMayBeDestroyed) {
+  auto stream = Stream();
+  EXPECT_EQ(StatusOfChild([&] {
+    const auto block = stream->Next();
+    const bool refused = !block.ok() && NamesTheFork(block.error()) && !stream->metadata();
+    stream.reset();
+    return refused ? 0 : 1;
+  }), 0);
+  store_->Release();
+  EXPECT_TRUE(stream->Next().ok());  // the parent's goes on
+}
+
+TEST_F(HandleTest, AListingInAForkedChildGivesAnErrorAndMayBeDestroyed) {
+  auto lister = Listing();
+  EXPECT_EQ(StatusOfChild([&] {
+    const auto page = lister->Next();
+    lister->Start();
+    const bool refused = !page.ok() && NamesTheFork(page.error());
+    lister.reset();
+    return refused ? 0 : 1;
+  }), 0);
+  store_->Release();
+  EXPECT_TRUE(lister->Next().ok());
+}
+
+TEST_F(HandleTest, AWriterInAForkedChildGivesAnErrorAndMayBeDestroyed) {
+  auto writer = Writer();
+  EXPECT_EQ(StatusOfChild([&] {
+    const Bytes more = MakeContent(10);
+    const bool refused = NamesTheFork(writer->Write(more).error()) && NamesTheFork(writer->Lend(more).error()) &&
+                         NamesTheFork(writer->Settle().error()) && NamesTheFork(writer->Finish().error()) &&
+                         NamesTheFork(writer->Abort().error()) && writer->bytes_written() == 0;
+    writer.reset();
+    return refused ? 0 : 1;
+  }), 0);
+  store_->Release();
+  EXPECT_TRUE(writer->Finish().ok());
+}
+
+TEST_F(HandleTest, ARangeReaderInAForkedChildGivesAnErrorAndMayBeDestroyed) {
+  Bytes memory(10);
+  auto reader = RangeReader::Create(store_, {});
+  std::promise<Result<RangesRead>> read;
+  reader->Start({kBucket, kKey, {{0, memory}}, {}}, [&](Result<RangesRead> result) { read.set_value(std::move(result)); });
+  EXPECT_EQ(StatusOfChild([&] {
+    bool refused = false;
+    reader->Start({kBucket, kKey, {{0, memory}}, {}},
+                  [&](const Result<RangesRead>& result) { refused = !result.ok() && NamesTheFork(result.error()); });
+    reader->Cancel();
+    reader.reset();
+    return refused ? 0 : 1;
+  }), 0);
+  store_->Release();
+  EXPECT_TRUE(read.get_future().get().ok());
+}
+
+TEST_F(HandleTest, BlockingCallsOnAnIoThreadFailAtOnceAndStartNothing) {
+  auto stream = Stream();
+  auto lister = Listing();
+  auto writer = Writer();
+  const std::size_t held = store_->held();
+  const Bytes data = MakeContent(10);
+  {
+    const IoThreadScope io_thread;
+    const auto refused = [](const auto& result) {
+      return !result.ok() && result.error().kind == ErrorKind::kInvalidArgument &&
+             result.error().message.find("was called on an I/O thread") != std::string::npos;
+    };
+    EXPECT_TRUE(refused(store_->Call(HeadObjectRequest{kBucket, kKey, {}, {}})));
+    EXPECT_TRUE(refused(stream->Next()));
+    EXPECT_TRUE(refused(lister->Next()));
+    EXPECT_TRUE(refused(writer->Write(data)));
+    EXPECT_TRUE(refused(writer->Finish()));
+    EXPECT_TRUE(refused(writer->Abort()));
+    EXPECT_TRUE(refused(Upload(store_, kBucket, kKey, data, {})));
+    EXPECT_TRUE(refused(MemoryBudget::OfProcess().Take(1)));
+    DownloadRequest request{.bucket = kBucket, .key = kKey};
+    request.destination = [](std::uint64_t) -> Result<MutableByteView> { return MutableByteView(); };
+    EXPECT_TRUE(refused(Download(*store_, std::move(request))));
+  }
+  EXPECT_EQ(store_->held(), held);
+  store_->Release();
+}
+
+// They waited for requests that only the thread itself could complete.
+TEST_F(HandleTest, DestroyedOnAnIoThreadTheyDoNotWaitThere) {
+  auto stream = Stream();
+  auto lister = Listing();
+  auto writer = Writer();
+  {
+    const IoThreadScope io_thread;
+    stream.reset();
+    lister.reset();
+    writer.reset();
+  }
+  store_->Release();  // what is held keeps no handle from ending now; the end of the process waits for them
+}
+
+TEST_F(HandleTest, ADownloadKeepsItsStore) {
+  auto store = std::make_shared<HeldStore>(inner_);
+  HeldStore* const held = store.get();
+  const std::weak_ptr<HeldStore> watch = store;
+  Bytes memory;
+  DownloadRequest request{.bucket = kBucket, .key = kKey};
+  request.destination = [&memory](std::uint64_t size) -> Result<MutableByteView> {
+    memory.resize(size);
+    return MutableByteView(memory);
+  };
+  auto done = StartFuture(std::move(store), std::move(request));
+  ASSERT_FALSE(watch.expired());
+  held->Release();
+  EXPECT_TRUE(done.get().ok());
+  EXPECT_EQ(memory, MakeContent(1000));
+}
+
+}  // namespace
+}  // namespace penstock::transfer
