@@ -101,6 +101,7 @@ Result<std::unique_ptr<Control>> Control::Open(const EmulatorOptions& options, c
   std::unique_ptr<Control> control(new Control(machine, router, options.region));
   PENSTOCK_ASSIGN(control->spaces_, Namespaces::Open({.directory = options.data_directory,
                                                       .durability = durability,
+                                                      .scrub_bytes_per_second = options.scrub_bytes_per_second,
                                                       .clock = &machine,
                                                       .owners = &control->identities_,
                                                       .instruments = std::move(instruments)}));

@@ -74,6 +74,7 @@ Result<std::shared_ptr<Universe>> Namespaces::OpenOne(std::string_view name) con
   PENSTOCK_ASSIGN(std::unique_ptr<Universe> universe, Universe::Open({.name = std::string(name),
                                                                       .directory = DirectoryOf(name),
                                                                       .durability = options_.durability,
+                                                                      .scrub_bytes_per_second = options_.scrub_bytes_per_second,
                                                                       .clock = options_.clock,
                                                                       .owners = options_.owners,
                                                                       .leases = leases_,

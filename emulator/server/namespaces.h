@@ -24,6 +24,7 @@ namespace penstock::emulator::server {
 struct NamespacesOptions {
   std::string directory;  // empty: all in memory
   store::Durability durability = store::Durability::kRelaxed;
+  std::uint64_t scrub_bytes_per_second = store::StoreOptions().scrub_bytes_per_second;
   const Clock* clock = nullptr;                 // the machine's, never null
   const api::OwnerDirectory* owners = nullptr;  // outlives this
   instruments::InstrumentOptions instruments;   // of each of them

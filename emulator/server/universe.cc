@@ -67,7 +67,8 @@ Result<std::shared_ptr<Universe::Generation>> Universe::OpenGeneration(const std
   generation->clock = clock_;
   PENSTOCK_ASSIGN(generation->space.store, store::Store::Open({.directory = path,
                                                                .durability = options_.durability,
-                                                               .clock = clock_.get()}));
+                                                               .clock = clock_.get(),
+                                                               .scrub_bytes_per_second = options_.scrub_bytes_per_second}));
   PENSTOCK_ASSIGN(generation->space.instruments, instruments::Instruments::Open(options_.instruments, *clock_));
   generation->space.name = options_.name;
   generation->space.clock = clock_.get();

@@ -91,6 +91,7 @@ void BlobRegistry::Gone(const StoredBlob* blob) {
 }
 
 void BlobRegistry::RemoveFile(std::int64_t id) {
+  verified_.Forget(id);
   remover_.Remove(PathOf(id), [this, id] {
     const MutexLock lock(mutex_);
     entries_.erase(id);

@@ -35,6 +35,7 @@ struct StoreOptions {
   Durability durability = Durability::kRelaxed;
   std::uint64_t inline_limit_bytes = 32 << 10;  // bodies up to this size live in SQLite
   const Clock* clock = nullptr;                 // null: the system's
+  std::uint64_t scrub_bytes_per_second = 8 << 20;  // at most, of reading stored bytes in the background; 0: never
 };
 
 using Attributes = std::vector<std::pair<std::string, std::string>>;  // ordered, names as api/ wrote them
@@ -59,6 +60,8 @@ struct PartRecord {
   ETag etag;
   std::string checksum;  // base64; empty: none
   WallTime last_modified{};
+  // The upload declared no checksum algorithm: S3 shows no checksums of its parts. This one is kept for the object's.
+  bool checksum_is_internal = false;
 };
 
 // One version of one object. Immutable.
@@ -197,6 +200,9 @@ struct UploadRecord {
   std::string checksum_type;
   Attributes attributes;
   Attributes tags;
+  // Names the version that was current at the key when the upload began; empty: none, or a delete marker.
+  std::string current_at_create;
+  std::string initiator;  // ARN of the user who began it; empty: the root of the owner's account
 };
 using UploadPtr = std::shared_ptr<const UploadRecord>;
 
