@@ -91,7 +91,7 @@ def test_fsck_agrees_with_the_emulator(tmp_path: Path) -> None:
     damaged.write_bytes(content)
     status, report = fsck(data)
     assert status == 1
-    assert {finding["code"] for finding in report["stores"][0]["findings"]} == {"content"}
+    assert {finding["code"] for finding in report["stores"][0]["findings"]} == {"blob", "content"}
 
 
 DIRECTORY = "logs--use1-az4--x-s3"

@@ -112,7 +112,7 @@ void JoinChecksums(const store::ObjectRecord& before, store::ObjectRecord& after
   if (before.checksum_type == kFullObject) {
     pieces.push_back({before.checksum, before.size});
   } else {
-    for (const store::PartRecord& part : before.parts) pieces.push_back({std::string(RevealPartChecksum(part.checksum)), part.size});
+    for (const store::PartRecord& part : before.parts) pieces.push_back({part.checksum, part.size});
   }
   pieces.push_back({appended, size});
   std::uint64_t told = 0;

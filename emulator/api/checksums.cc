@@ -26,8 +26,6 @@ constexpr ChecksumInfo kAlgorithms[] = {
     {kXxhash128, "XXHASH128", "xxhash128", "x-amz-checksum-xxhash128", "ChecksumXXHASH128", 16, false, true},
 };
 
-constexpr std::string_view kHiddenMark = "hidden:";
-
 std::string BigEndian(std::uint64_t value, std::size_t bytes) {
   std::string raw(bytes, '\0');
   for (std::size_t i = 0; i < bytes; ++i) raw[bytes - 1 - i] = static_cast<char>(value >> (8 * i));
@@ -133,14 +131,6 @@ std::string FullObjectChecksum(ChecksumAlgorithm algorithm, const std::vector<Pa
     whole = Combine(algorithm, whole, FromBigEndian(*raw), part.size_bytes);
   }
   return Base64Encode(AsBytes(BigEndian(whole, info.digest_bytes)));
-}
-
-std::string HiddenPartChecksum(std::string_view value) { return std::string(kHiddenMark) + std::string(value); }
-
-bool IsHiddenPartChecksum(std::string_view value) { return value.starts_with(kHiddenMark); }
-
-std::string_view RevealPartChecksum(std::string_view value) {
-  return IsHiddenPartChecksum(value) ? value.substr(kHiddenMark.size()) : value;
 }
 
 }  // namespace penstock::emulator::api

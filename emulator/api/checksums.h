@@ -86,12 +86,6 @@ std::string CompositeChecksum(ChecksumAlgorithm algorithm, const std::vector<Par
 // The CRC of the whole content from those of its parts. Only for CRCs.
 std::string FullObjectChecksum(ChecksumAlgorithm algorithm, const std::vector<PartChecksum>& parts);
 
-// An upload created without an algorithm keeps a CRC64NVME of every part for its object's sake, but S3 does not store
-// part checksums then: such a value is kept behind a mark and never shown.
-std::string HiddenPartChecksum(std::string_view value);
-bool IsHiddenPartChecksum(std::string_view value);
-std::string_view RevealPartChecksum(std::string_view value);
-
 }  // namespace penstock::emulator::api
 
 #endif  // PENSTOCK_EMULATOR_API_CHECKSUMS_H_

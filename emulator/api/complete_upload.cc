@@ -22,9 +22,9 @@ namespace {
 
 constexpr std::uint64_t kMaxDocumentBytes = 8u << 20;  // 10,000 parts with checksums and indentation
 
-// The upload named no algorithm: its parts' checksums are not told either.
+// The upload declared no algorithm: S3 shows no checksums of its parts either.
 bool IsOwnChoice(const store::ObjectRecord& object) {
-  return !object.parts.empty() && IsHiddenPartChecksum(object.parts.front().checksum);
+  return !object.parts.empty() && object.parts.front().checksum_is_internal;
 }
 
 void Respond(Call& call, const store::ObjectRecord& object) {
@@ -94,7 +94,7 @@ Result<void> FillChecksum(const Call& call, const store::UploadRecord& upload, s
   std::vector<PartChecksum> parts;
   parts.reserve(record.parts.size());
   for (const store::PartRecord& part : record.parts) {
-    parts.push_back({std::string(RevealPartChecksum(part.checksum)), part.size});
+    parts.push_back({part.checksum, part.size});
   }
   record.checksum_algorithm = info.name;
   record.checksum_type = composite ? kComposite : kFullObject;
@@ -114,13 +114,6 @@ Result<void> FillChecksum(const Call& call, const store::UploadRecord& upload, s
                    "The " + std::string(info.lower) + " you specified did not match the calculated checksum.");
 }
 
-std::string FingerprintAtCreate(const store::UploadRecord& upload) {
-  for (const auto& [name, value] : upload.attributes) {
-    if (name == kCurrentAtCreate) return value;
-  }
-  return {};
-}
-
 Error ConditionalConflict(std::string_view condition, const std::string& key) {
   return MakeError("ConditionalRequestConflict", {{"Condition", std::string(condition)}, {"Key", key}});
 }
@@ -129,7 +122,7 @@ Error ConditionalConflict(std::string_view condition, const std::string& key) {
 // itself would hold now.
 store::Precondition CompletePrecondition(WriteCondition condition, const store::UploadRecord& upload) {
   if (condition.unconditional()) return {};
-  return [condition = std::move(condition), at_create = FingerprintAtCreate(upload), began = upload.initiated,
+  return [condition = std::move(condition), at_create = upload.current_at_create, began = upload.initiated,
           key = upload.key.value](const store::ObjectRecord* current) -> Result<void> {
     PENSTOCK_TRY(CheckWrite(condition, key, current));
     if (condition.if_none_match) {
@@ -151,9 +144,7 @@ Result<store::ObjectRecord> MakeRecord(const Call& call, const store::UploadReco
   const bool directory = IsDirectoryBucketName(upload.bucket.value);
   if (!directory) record.last_modified = upload.initiated;  // spec §2.11 "Object date"; §1.5 "MPU": the store's time, now
   record.storage_class = upload.storage_class;
-  for (const auto& attribute : upload.attributes) {
-    if (attribute.first != kCurrentAtCreate && attribute.first != kInitiator) record.attributes.push_back(attribute);
-  }
+  record.attributes = upload.attributes;
   record.tags = upload.tags;
   record.etag = directory ? OpaqueETag() : CompositeETag(parts);
   for (const store::PartRecord& part : parts) record.size += part.size;

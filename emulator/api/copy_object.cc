@@ -92,6 +92,7 @@ Result<store::ObjectRecord> MakeRecord(const Call& call, ObjectSettings& setting
     return NotImplemented("Directory buckets keep no tags; copy the tagged object with x-amz-tagging-directive: REPLACE.");
   }
   PENSTOCK_ASSIGN(const ChecksumInfo* info, ChooseAlgorithm(call, source));
+  PENSTOCK_TRY(store::CheckContentAnew(source.content, {0, source.size}));  // a copy must not outlive its damaged source
   store::ObjectRecord record;
   record.key = call.key();
   record.owner_id = call.exchange.identity.owner_id;

@@ -123,8 +123,16 @@ Result<void> CheckReadable(const Call& call, const store::ObjectRecord& object) 
   return MakeError("InvalidObjectState", {{"StorageClass", object.storage_class}});
 }
 
-void AddBody(Call& call, const store::ObjectRecord& object, const Selection& selection) {
+// Bytes that are verified before the answer begins, so that damage in them is an error and not a broken connection. The
+// wire verifies what follows as it sends it.
+constexpr std::uint64_t kCheckedAhead = 8 << 20;
+
+Result<void> AddBody(Call& call, const store::ObjectRecord& object, const Selection& selection) {
   Response& response = call.response();
+  if (!call.is_head()) {
+    const ByteRange& range = selection.range;
+    PENSTOCK_TRY(store::CheckContent(object.content, {range.begin, range.begin + std::min(range.size(), kCheckedAhead)}));
+  }
   // An empty object has no first byte to name: partNumber=1 of it is answered like a plain read.
   if (selection.partial && object.size > 0) {
     response.status = 206;
@@ -137,6 +145,7 @@ void AddBody(Call& call, const store::ObjectRecord& object, const Selection& sel
   } else {
     response.body = object.content.Sub(selection.range);
   }
+  return Ok();
 }
 
 }  // namespace
@@ -161,8 +170,7 @@ Result<void> GetObject(Call& call) {
   if (!version) AddExpirationHeader(call, *object);
   AddObjectHeaders(call, *object, selection, encryption);
   AddAttributes(call.response(), object->attributes, overrides);
-  AddBody(call, *object, selection);
-  return Ok();
+  return AddBody(call, *object, selection);
 }
 
 }  // namespace penstock::emulator::api

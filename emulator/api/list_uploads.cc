@@ -78,9 +78,7 @@ void WriteInitiator(XmlWriter& xml, const Call& call, const store::UploadRecord&
     xml.Close("Initiator");
     return;
   }
-  const auto found = std::find_if(upload.attributes.begin(), upload.attributes.end(),
-                                  [](const auto& attribute) { return attribute.first == kInitiator; });
-  const std::string_view arn = found == upload.attributes.end() ? std::string_view() : std::string_view(found->second);
+  const std::string_view arn = upload.initiator;
   const std::string name = NameOfInitiator(call, arn, upload.owner_id);
   xml.Open("Initiator");
   xml.Element("ID", arn.empty() ? std::string_view(upload.owner_id) : arn);

@@ -78,9 +78,10 @@ Result<void> CreateMultipartUpload(Call& call) {
   record.checksum_type = std::move(plan.type);
   record.attributes = std::move(settings.attributes);
   StoreSettings(settings, record.attributes);
-  record.attributes.emplace_back(kCurrentAtCreate, std::move(current));
+  // Complete compares it to tell a conflicting change (409) from a condition that never held (412), spec §2.9.
+  record.current_at_create = std::move(current);
   const Identity& identity = call.exchange.identity;
-  if (!identity.user_name.empty()) record.attributes.emplace_back(kInitiator, identity.arn);
+  if (!identity.user_name.empty()) record.initiator = identity.arn;
   record.tags = std::move(settings.tags);
   PENSTOCK_ASSIGN(const store::UploadPtr upload, call.store.CreateUpload(std::move(record)));
 

@@ -18,11 +18,6 @@ UploadId UploadIdParameter(const Call& call);
 Result<store::UploadPtr> OpenUpload(Call& call);
 Error NoSuchUpload(const UploadId& id);
 
-// What was current at the upload's key when it began: an attribute of the upload that no object gets. Complete compares it
-// to tell a conflicting change (409) from a condition that never held (412), spec §2.9.
-inline constexpr std::string_view kCurrentAtCreate = ":current-at-create";
-// Likewise: the ARN of the user who began the upload. None for an account's root, whose canonical id stands for it.
-inline constexpr std::string_view kInitiator = ":initiator";
 // Names one version of one object; empty for none or a delete marker.
 std::string VersionFingerprint(const store::ObjectRecord* current);
 

@@ -104,7 +104,7 @@ void WriteParts(XmlWriter& xml, const store::ObjectRecord& object, const PartWin
       xml.Open("Part");
       WriteNumber(xml, "PartNumber", static_cast<std::uint64_t>(part->number));
       WriteNumber(xml, "Size", part->size);
-      if (!part->checksum.empty() && !IsHiddenPartChecksum(part->checksum)) {
+      if (!part->checksum.empty() && !part->checksum_is_internal) {
         WriteChecksum(xml, object.checksum_algorithm, part->checksum);
       }
       xml.Close("Part");

@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/log.h"
 #include "emulator/api/access.h"
 #include "emulator/api/call.h"
 #include "emulator/api/cors.h"
@@ -44,6 +45,13 @@ void TellRegion(Call& call, const Error& error) {
   if (bucket.ok()) call.error_headers.emplace_back("x-amz-bucket-region", RegionOfConstraint((*bucket)->region));
 }
 
+void ReportDamage(const Exchange& exchange, const Error& error) {
+  Log({LogLevel::kError,
+       "store.damaged",
+       {{"request_id", exchange.request_id}, {"bucket", exchange.target.bucket.value}, {"key", exchange.target.key.value},
+        {"detail", error.message}}});
+}
+
 class Router final : public Handler {
  public:
   explicit Router(RouterOptions options) : options_(std::move(options)) {}
@@ -67,6 +75,7 @@ class Router final : public Handler {
 
   static void Refuse(Call& call, Error error) {
     Exchange& exchange = call.exchange;
+    if (error.kind == ErrorKind::kDataLoss && error.code.empty()) ReportDamage(exchange, error);
     if (exchange.operation == "HeadBucket") TellRegion(call, error);
     RespondWithError(exchange, WithElements(call, std::move(error)));
     for (auto& [name, value] : call.error_headers) exchange.response.Add(std::move(name), std::move(value));

@@ -41,8 +41,9 @@ const ChecksumInfo& StoredAlgorithm(const store::UploadRecord& upload) {
   return declared ? *declared : InfoOf(ChecksumAlgorithm::kCrc64Nvme);
 }
 
-std::string StoredChecksum(const store::UploadRecord& upload, std::string value) {
-  return upload.checksum_algorithm.empty() ? HiddenPartChecksum(value) : std::move(value);
+void SetChecksum(store::PartRecord& part, const store::UploadRecord& upload, std::string value) {
+  part.checksum = std::move(value);
+  part.checksum_is_internal = upload.checksum_algorithm.empty();
 }
 
 Result<void> StorePart(Call& call, store::PartRecord part, store::Content content) {
@@ -79,7 +80,7 @@ Result<void> UploadPart(Call& call) {
   part.number = number;
   part.size = body.size;
   part.etag = EtagIsMd5(*bucket, encryption) ? ETag(HexEncode(AsBytes(body.md5))) : OpaqueETag();
-  part.checksum = StoredChecksum(*upload, claim.info == &kept ? body.claimed : body.computed.front());
+  SetChecksum(part, *upload, claim.info == &kept ? body.claimed : body.computed.front());
   AddEncryptionHeaders(call, encryption);
   call.response().Add("ETag", Quoted(part.etag.value));
   if (claim.info) {
@@ -105,6 +106,7 @@ Result<void> UploadPartCopy(Call& call) {
     return InvalidRequest("The specified copy source is larger than the maximum allowable size for a copy source: " +
                           std::to_string(kMaxBodyBytes));
   }
+  PENSTOCK_TRY(store::CheckContentAnew(source.object->content, range));
   PENSTOCK_ASSIGN(ContentDigests digests,
                   DigestContent(source.object->content, range,
                                 {.algorithm = StoredAlgorithm(*upload).algorithm, .md5 = EtagIsMd5(*bucket, encryption)}));
@@ -112,7 +114,7 @@ Result<void> UploadPartCopy(Call& call) {
   part.number = number;
   part.size = range.size();
   part.etag = EtagIsMd5(*bucket, encryption) ? ETag(HexEncode(AsBytes(digests.md5))) : OpaqueETag();
-  part.checksum = StoredChecksum(*upload, std::move(digests.checksum));
+  SetChecksum(part, *upload, std::move(digests.checksum));
 
   AddSourceVersionHeader(call, source);
   AddEncryptionHeaders(call, encryption);

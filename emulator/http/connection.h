@@ -149,6 +149,7 @@ class WireConnection final : private api::LateAnswer {
   // Answers the request of turn_ and ends it.
   Pause FinishTurn(ServingTools& tools);
   Pause SendAnswer(ServingTools& tools, bool expired);
+  void ReportDamage(const std::string& damage);
   Pause EndAnswer(const SendResult& sent);
   // The end of turn_'s answer leaves next; of its body so many bytes do in all.
   void ShowEnd(std::uint64_t body_bytes);

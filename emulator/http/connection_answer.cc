@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/diagnostics.h"
+#include "base/log.h"
 #include "base/time_ahead.h"
 #include "emulator/http/connection.h"
 #include "emulator/http/wire_error.h"
@@ -126,9 +127,21 @@ void WireConnection::ShowEnd(std::uint64_t body_bytes) {
   if (settings_.on_ending) settings_.on_ending(turn.exchange);
 }
 
+// The head has left with a good status, so the connection is broken off: the client sees a short body.
+void WireConnection::ReportDamage(const std::string& damage) {
+  api::Exchange& exchange = turn_->exchange;
+  exchange.response.error_code = "InternalError";
+  exchange.response.error_detail = damage;
+  Log({LogLevel::kError,
+       "store.damaged",
+       {{"request_id", exchange.request_id}, {"bucket", exchange.target.bucket.value}, {"key", exchange.target.key.value},
+        {"detail", damage}}});
+}
+
 // What it did is known before the peer can learn of its end.
 WireConnection::Pause WireConnection::EndAnswer(const SendResult& sent) {
   Turn& turn = *turn_;
+  if (!sent.damage.empty()) ReportDamage(sent.damage);
   turn.exchange.bytes_out = sent.body_bytes;
   turn.exchange.bytes_in = turn.taken.value_or(turn.body.bytes_read());
   turn.exchange.whole = sent.ok;

@@ -318,6 +318,7 @@ SendResult ResponseWriter::SendContent(Stream& stream, const store::Content& con
     unsent_.slice_at += sent.bytes - of_text;
     unsent_.so_far.body_bytes += sent.bytes - of_text;
     if (sent.status != IoStatus::kOk) return Outcome(sent.status);
+    if (unsent_.slice_at < content.slices[unsent_.slice].range.size()) continue;  // its next block is to be verified
     unsent_.text.assign(unsent_.chunked ? "\r\n" : "");
     unsent_.text_at = 0;
     ++unsent_.slice;
@@ -333,7 +334,13 @@ SendResult ResponseWriter::SendContent(Stream& stream, const store::Content& con
 IoResult ResponseWriter::SendSlice(Stream& stream, const store::ContentSlice& slice, More more,
                                    std::chrono::milliseconds patience) {
   const std::uint64_t begin = slice.range.begin + unsent_.slice_at;
-  const std::uint64_t size = slice.range.end - begin;
+  const Result<std::uint64_t> checked = slice.blob->Checked({begin, slice.range.end});
+  if (!checked.ok()) {
+    unsent_.so_far.damage = checked.error().message;
+    return {IoStatus::kBroken, 0};
+  }
+  const std::uint64_t size = *checked;
+  if (begin + size < slice.range.end) more = More::kYes;
   std::array<ByteView, 2> pieces = {unsent_.text_left(), {}};
   if (const std::optional<ByteView> memory = slice.blob->Memory()) {
     pieces[1] = memory->subspan(begin, size);

@@ -52,6 +52,7 @@ struct SendResult {
   bool blocked = false;          // the socket is full: what is left is with the writer
   bool keep_alive = false;       // what the head promised
   std::uint64_t body_bytes = 0;  // of the body, without chunk framing; a lower bound when not ok
+  std::string damage;  // not ok because stored bytes do not match their checksum: which ones, for the log
 };
 
 // Told that what is written next may be the answer's end: whoever has the whole answer has it later than this. Again where the
@@ -95,7 +96,7 @@ class ResponseWriter {
  private:
   SendResult SendText(Stream& stream, std::string_view body, std::chrono::milliseconds patience);
   SendResult SendContent(Stream& stream, const store::Content& content, std::chrono::milliseconds patience);
-  // What is left of the text and of the slice behind it.
+  // What is left of the text and of the slice behind it, up to the first block that is not verified yet (Blob::Checked).
   IoResult SendSlice(Stream& stream, const store::ContentSlice& slice, More more, std::chrono::milliseconds patience);
   // Goes to the first slice that has bytes, from unsent_.slice on, and adds its framing to the text; or to the end.
   void BeginSlice(const store::Content& content);

@@ -186,6 +186,33 @@ TEST_F(SendTest, AFileThatShrankBreaksTheConnection) {
   EXPECT_EQ(sent.body_bytes, 50'000u);
 }
 
+TEST_F(SendTest, ADamagedBlockIsNotSent) {
+  const std::string text = PatternText(1'000'000);
+  for (const std::uint64_t block : {100'000u, 20'000u}) {  // sent by sendfile, and copied behind the head
+    Pipe pipe;
+    api::Response response;
+    response.body = ContentOf(std::make_shared<DamagedBlob>(text, block, 5 * block));
+    const SendResult sent = writer_.Send(*pipe.stream, response, Context(), kTestPatience);
+    EXPECT_FALSE(sent.ok);
+    EXPECT_FALSE(sent.blocked);
+    EXPECT_EQ(sent.damage, "damaged");
+    EXPECT_EQ(sent.body_bytes, 5 * block) << "what is before it is right";
+  }
+}
+
+TEST_F(SendTest, BlocksThatAreCheckedOneByOneMakeAWholeAnswer) {
+  const std::string text = PatternText(1'000'000);
+  for (const bool chunked : {false, true}) {
+    api::Response response;
+    response.body = ContentOf(std::make_shared<DamagedBlob>(text, 3'333, ~std::uint64_t{0}));
+    response.chunked = chunked;
+    EXPECT_TRUE(SendAndRead(response).body == text);
+    EXPECT_TRUE(sent_.ok);
+    EXPECT_TRUE(sent_.damage.empty());
+    EXPECT_TRUE(pipe_.peer->Silent());
+  }
+}
+
 // Each round is another thread's, perhaps.
 TEST_F(SendTest, ABlockedAnswerIsContinuedByAnyWriter) {
   const std::string text = PatternText(12 << 20);

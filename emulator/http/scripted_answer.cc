@@ -151,7 +151,13 @@ IoResult ScriptedAnswer::SendBody(Stream& stream, std::uint64_t begin, std::uint
     const std::uint64_t slice_end = slice_begin + slice.range.size();
     if (begin < slice_end) {
       const std::uint64_t offset = slice.range.begin + (begin - slice_begin);
-      const std::uint64_t count = std::min(body_end_at, slice_end) - begin;
+      const std::uint64_t wanted = std::min(body_end_at, slice_end) - begin;
+      const Result<std::uint64_t> checked = slice.blob->Checked({offset, offset + wanted});
+      if (!checked.ok()) {
+        damage_ = checked.error().message;
+        return {IoStatus::kBroken, 0};
+      }
+      const std::uint64_t count = *checked;
       if (const std::optional<ByteView> memory = slice.blob->Memory()) {
         const ByteView piece = memory->subspan(offset, count);
         return stream.Write({&piece, 1}, More::kNo, kNow);
@@ -166,6 +172,7 @@ IoResult ScriptedAnswer::SendBody(Stream& stream, std::uint64_t begin, std::uint
 SendResult ScriptedAnswer::result() const {
   SendResult result;
   result.ok = at_ == end() && ended_ != State::kReset;
+  result.damage = damage_;
   result.keep_alive = keep_alive_ && ended_ == State::kDone;
   result.body_bytes = std::clamp(at_, body_begin(), body_end()) - body_begin();
   return result;

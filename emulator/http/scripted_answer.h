@@ -69,6 +69,7 @@ class ScriptedAnswer {
   bool waiting_ = false;           // a step's or a piece's pause has begun
   MonotonicTime wait_until_{};
   MonotonicTime reset_by_{};       // epoch: no RST is due
+  std::string damage_;             // SendResult's
   State ended_ = State::kWait;     // how it ended; kWait: it has not
 };
 

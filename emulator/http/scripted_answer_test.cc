@@ -382,5 +382,17 @@ TEST(ScriptedEnd, IsToldOfBeforeItLeavesAndNotBeforeWhatEndsIt) {
   EXPECT_EQ(answer.Go(stream, MonotonicTime(), [](std::uint64_t) { ADD_FAILURE() << "it never ends"; }), ScriptedAnswer::State::kFin);
 }
 
+TEST(ScriptedDamage, ABlockThatDoesNotMatchEndsTheAnswerBeforeIt) {
+  api::Response response;
+  response.body = ContentOf(std::make_shared<DamagedBlob>(PatternText(1'000'000), 100'000, 300'000));
+  response.delivery = std::make_unique<api::Delivery>();
+  ScriptedAnswer answer(response, ResponseContext());
+  CountingStream stream;
+  EXPECT_EQ(answer.Go(stream, MonotonicTime()), ScriptedAnswer::State::kBroken);
+  EXPECT_EQ(answer.result().damage, "damaged");
+  EXPECT_EQ(answer.result().body_bytes, 300'000u);
+  EXPECT_FALSE(answer.result().ok);
+}
+
 }  // namespace
 }  // namespace penstock::emulator::http

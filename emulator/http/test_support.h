@@ -272,6 +272,26 @@ class FileBlob final : public store::Blob {
   std::uint64_t size_;
 };
 
+// A file of blocks of which all from `damaged_from` on do not match; each has to be checked before it is sent.
+class DamagedBlob final : public store::Blob {
+ public:
+  DamagedBlob(std::string_view text, std::uint64_t block, std::uint64_t damaged_from)
+      : file_(text), block_(block), damaged_from_(damaged_from) {}
+  std::uint64_t size() const override { return file_.size(); }
+  std::optional<ByteView> Memory() const override { return std::nullopt; }
+  int FileDescriptor() const override { return file_.FileDescriptor(); }
+  Result<std::uint64_t> Checked(ByteRange range) const override {
+    const std::uint64_t end = (range.begin / block_ + 1) * block_;
+    if (end > damaged_from_) return Error::Make(ErrorKind::kDataLoss, "damaged");
+    return std::min(end, range.end) - range.begin;
+  }
+
+ private:
+  const FileBlob file_;
+  const std::uint64_t block_;
+  const std::uint64_t damaged_from_;
+};
+
 inline store::Content ContentOf(store::BlobPtr blob) {
   const std::uint64_t size = blob->size();
   return store::Content{{{std::move(blob), {0, size}}}};

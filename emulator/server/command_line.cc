@@ -62,6 +62,10 @@ void Declare(CLI::App& app, Flags& flags) {
   app.add_option("--durability", flags.durability, "strict: acknowledged means on disk; relaxed: survives the process")
       ->check(CLI::IsMember({"strict", "relaxed"}))
       ->capture_default_str();
+  app.add_option("--scrub-rate", options.scrub_bytes_per_second,
+                 "bytes per second to read of what --data keeps, in the background, to find damage; 0: none")
+      ->check(NotNegative())
+      ->capture_default_str();
   app.add_option("--access-key", flags.access_keys, "access key id; repeatable, each with a --secret-key. Without keys and users: penstock / penstock-secret");
   app.add_option("--secret-key", flags.secret_keys,
                  "secret of the access key at the same place. Visible in the process list: prefer --secret-key-file or, for one key, the "

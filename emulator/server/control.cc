@@ -111,6 +111,7 @@ Result<std::unique_ptr<Control>> Control::Open(const EmulatorOptions& options, c
   PENSTOCK_ASSIGN(control->spaces_, Namespaces::Open({.directory = options.data_directory,
                                                       .durability = durability,
                                                       .memory_limit = MemoryLimitOf(options),
+                                                      .scrub_bytes_per_second = options.scrub_bytes_per_second,
                                                       .clock = &machine,
                                                       .owners = &control->identities_,
                                                       .instruments = std::move(instruments)}));

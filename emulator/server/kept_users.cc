@@ -51,10 +51,18 @@ Result<void> MakeFile(const std::string& path) {
 
 Result<void> PrepareTables(Connection& connection) {
   PENSTOCK_ASSIGN(const std::int64_t version, store::SchemaVersionOf(connection));
-  if (version == kKeptUsersVersion) return Ok();
+  if (version == kKeptUsersVersion) {
+    if (connection.HasPageChecksums()) return Ok();
+    return Error::Make(ErrorKind::kDataLoss, "the header of the database file " + connection.path() +
+                                                 " is damaged: its pages have no checksums; restore the file");
+  }
   if (version > kKeptUsersVersion) {
     return Unusable(connection.path(), "its schema version is " + std::to_string(version) + ", this build's is " +
                                            std::to_string(kKeptUsersVersion) + "; use a build as new as the one that wrote it");
+  }
+  if (version == 1) {  // the same tables
+    PENSTOCK_TRY(connection.AddPageChecksums());
+    return connection.Execute("PRAGMA user_version=" + std::to_string(kKeptUsersVersion));
   }
   Query query(connection, "SELECT count(*) FROM sqlite_schema");
   PENSTOCK_TRY(query.Step());
@@ -110,6 +118,7 @@ Result<std::unique_ptr<KeptUsers>> KeptUsers::Open(const std::string& directory,
   PENSTOCK_TRY(store::CheckCommits(path));
   PENSTOCK_TRY(MakeFile(path));
   PENSTOCK_ASSIGN(auto connection, Connection::Open(path));
+  PENSTOCK_TRY(connection->ReservePageChecksums());
   // As the store (schema.cc); what is removed is overwritten, for it may be a secret.
   PENSTOCK_TRY(connection->Execute(std::string("PRAGMA trusted_schema=0; PRAGMA secure_delete=1; PRAGMA journal_mode=WAL;"
                                                "PRAGMA synchronous=") +

@@ -17,7 +17,7 @@
 namespace penstock::emulator::server {
 
 inline constexpr std::string_view kKeptUsersFile = "users.db";
-inline constexpr int kKeptUsersVersion = 1;
+inline constexpr int kKeptUsersVersion = 2;  // 2: pages have checksums
 
 // The account that an access key of the command line is the root of.
 struct RootAccount {

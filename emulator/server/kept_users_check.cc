@@ -50,12 +50,24 @@ class Check {
     }
   }
 
+  // Pages that do not match their checksums are named instead of what SQLite makes of them.
   Result<void> CheckIntegrity() {
+    std::vector<std::string> problems;
+    Result<void> read = ReadIntegrity(problems);
+    for (const std::uint32_t page : connection_.DamagedPages()) {
+      Damage("database", report_.path, "page " + std::to_string(page) + " does not match its checksum");
+    }
+    if (!report_.clean()) return Ok();
+    for (std::string& problem : problems) Damage("database", report_.path, std::move(problem));
+    return read;
+  }
+
+  Result<void> ReadIntegrity(std::vector<std::string>& problems) {
     Query query(connection_, "PRAGMA integrity_check(100)");
     for (;;) {
       PENSTOCK_ASSIGN(const bool row, query.Step());
       if (!row) return Ok();
-      if (query.Bytes(0) != "ok") Damage("database", report_.path, query.Text(0));
+      if (query.Bytes(0) != "ok") problems.push_back(query.Text(0));
     }
   }
 
@@ -144,6 +156,9 @@ Result<std::optional<KeptUsersReport>> CheckKeptUsers(const std::string& directo
     return Error::Make(ErrorKind::kInvalidArgument, "'" + path + "' has schema version " + std::to_string(version) +
                                                         ", this build's is " + std::to_string(kKeptUsersVersion) +
                                                         "; use the build that wrote it");
+  }
+  if (!connection->HasPageChecksums()) {
+    return Error::Make(ErrorKind::kDataLoss, "the header of '" + path + "' is damaged: its pages have no checksums");
   }
   PENSTOCK_ASSIGN(KeptUsersReport report, Check(directory, path, *connection).Run());
   report.findings.insert(report.findings.end(), damaged.findings.begin(), damaged.findings.end());

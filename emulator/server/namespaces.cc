@@ -76,6 +76,7 @@ Result<std::shared_ptr<Universe>> Namespaces::MakeOne(std::string_view name) con
                          .directory = DirectoryOf(name),
                          .durability = options_.durability,
                          .memory_limit = options_.memory_limit,
+                         .scrub_bytes_per_second = options_.scrub_bytes_per_second,
                          .clock = options_.clock,
                          .owners = options_.owners,
                          .leases = leases_,

@@ -30,6 +30,7 @@ Result<void> CheckPort(const char* name, int port, int least) {
 
 // What the journal's first blocks take: less would be rounded up.
 constexpr std::uint64_t kLeastJournal = 128 << 10;
+constexpr std::uint64_t kLeastScrubRate = 64 << 10;
 constexpr std::uint64_t kMostJournal = std::uint64_t{1} << 40;
 
 Result<void> CheckJournal(std::uint64_t bytes) {
@@ -85,6 +86,10 @@ Result<EmulatorOptions> CheckedOptions(EmulatorOptions options) {
   }
   PENSTOCK_TRY(CheckJournal(options.journal_bytes));
   PENSTOCK_TRY(CheckMemoryLimit(options));
+  if (options.scrub_bytes_per_second > 0 && options.scrub_bytes_per_second < kLeastScrubRate) {
+    return Wrong("scrub rate is " + std::to_string(options.scrub_bytes_per_second) + " bytes per second; it takes " +
+                 std::to_string(kLeastScrubRate) + " (64 KiB) or more, or 0 for none");
+  }
   if (!options.faults_path.empty() && !options.faults_json.empty()) {
     return Wrong("faults are given as a file and as text; give one of them");
   }

@@ -86,7 +86,8 @@ Result<std::shared_ptr<Universe::Generation>> Universe::OpenGeneration(const std
   PENSTOCK_ASSIGN(generation->space.store, store::Store::Open({.directory = path,
                                                                .durability = options_.durability,
                                                                .clock = clock_.get(),
-                                                               .memory_limit = options_.memory_limit}));
+                                                               .memory_limit = options_.memory_limit,
+                                                               .scrub_bytes_per_second = options_.scrub_bytes_per_second}));
   generation->space.instruments = std::move(instruments);
   generation->space.name = options_.name;
   generation->space.clock = clock_.get();

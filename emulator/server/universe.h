@@ -22,6 +22,7 @@ struct UniverseOptions {
   std::string directory;  // empty: in memory
   store::Durability durability = store::Durability::kRelaxed;
   std::shared_ptr<store::MemoryLimit> memory_limit;  // of stores in memory; null: none
+  std::uint64_t scrub_bytes_per_second = store::StoreOptions().scrub_bytes_per_second;
   const Clock* clock = nullptr;                 // the machine's, never null
   const api::OwnerDirectory* owners = nullptr;  // outlives every request
   std::shared_ptr<DirectoryLeases> leases = {};  // null: nobody shares the directory

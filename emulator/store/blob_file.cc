@@ -13,6 +13,7 @@
 #include <optional>
 #include <system_error>
 
+#include "base/crc.h"
 #include "emulator/store/blob_memory.h"
 
 namespace penstock::emulator::store {
@@ -20,6 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::size_t kHashBuffer = 128 << 10;
 constexpr std::size_t kFirstBuffer = 4 << 10;
 constexpr std::size_t kWriteBuffer = 64 << 10;  // smaller appends are gathered
 // Room on the disk is asked for ahead of the bytes, which makes writing them a quarter cheaper; never for more than this
@@ -43,6 +45,7 @@ class FileBlobWriter final : public BlobWriter {
   }
 
   Result<void> Append(ByteView bytes) override {
+    hasher_.Update(bytes);
     if (!file_ && std::max(size_ + bytes.size(), size_hint_) > options_.inline_limit_bytes) PENSTOCK_TRY(OpenFile());
     size_ += bytes.size();
     if (file_ && buffer_.size() + bytes.size() > kWriteBuffer) {
@@ -63,7 +66,7 @@ class FileBlobWriter final : public BlobWriter {
       PENSTOCK_TRY(Flush());
       PENSTOCK_TRY(GiveBackReserve());
       PENSTOCK_TRY(MoveIntoPlace());
-      auto adopted = FileBlob::Adopt(registry_, id_, std::move(file_), size_);
+      auto adopted = FileBlob::Adopt(registry_, id_, std::move(file_), size_, hasher_.Finish());
       if (!adopted.ok()) {
         ::unlink(registry_->PathOf(id_).c_str());
         return std::move(adopted).error();
@@ -71,7 +74,7 @@ class FileBlobWriter final : public BlobWriter {
       blob = std::move(adopted).value();
     } else {
       buffer_.Trim();
-      blob = std::make_shared<HeapBlob>(registry_, id_, std::move(buffer_));
+      blob = std::make_shared<HeapBlob>(registry_, id_, std::move(buffer_), hasher_.Finish());
     }
     registry_->AddPending(blob);
     return Content{{{blob, {0, size_}}}};
@@ -158,6 +161,7 @@ class FileBlobWriter final : public BlobWriter {
   std::uint64_t written_ = 0;   // of them, to the file
   std::uint64_t reserved_ = 0;  // the file's length for now, if it is longer
   HeapBuffer buffer_;
+  BlockHasher hasher_;
   Descriptor file_;
   std::string temporary_;  // empty: no file to clean up
 };
@@ -193,8 +197,8 @@ Result<void> MakeDirectory(const std::string& path) {
 }  // namespace
 
 Result<StoredBlobPtr> FileBlob::Adopt(std::shared_ptr<BlobRegistry> registry, std::int64_t id, Descriptor file,
-                                      std::uint64_t size) {
-  std::shared_ptr<FileBlob> blob(new FileBlob(std::move(registry), id, size));
+                                      std::uint64_t size, std::string block_checksums) {
+  std::shared_ptr<FileBlob> blob(new FileBlob(std::move(registry), id, size, std::move(block_checksums)));
   blob->share_ = DescriptorShare::Take();
   if (blob->share_.held()) {
     blob->file_ = std::move(file);
@@ -210,7 +214,7 @@ Result<StoredBlobPtr> FileBlob::Adopt(std::shared_ptr<BlobRegistry> registry, st
 }
 
 Result<StoredBlobPtr> FileBlob::Open(const std::shared_ptr<BlobRegistry>& registry, std::int64_t id,
-                                     std::uint64_t size) {
+                                     std::uint64_t size, std::string block_checksums) {
   const std::string path = registry->PathOf(id);
   Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file && errno == ENOENT) return StoredBlobPtr();
@@ -220,8 +224,13 @@ Result<StoredBlobPtr> FileBlob::Open(const std::shared_ptr<BlobRegistry>& regist
     return Error::Make(ErrorKind::kDataLoss, "the file " + path + " has " + std::to_string(status.st_size) + " of its " +
                                                  std::to_string(size) + " bytes; the object's bytes are lost");
   }
-  return Adopt(registry, id, std::move(file), size);
+  return Adopt(registry, id, std::move(file), size, std::move(block_checksums));
 }
+
+FileBlob::FileBlob(std::shared_ptr<BlobRegistry> registry, std::int64_t id, std::uint64_t size, std::string block_checksums)
+    : StoredBlob(registry, id, false, std::move(block_checksums)),
+      size_(size),
+      unverified_(this->block_checksums().empty() ? nullptr : registry->verified().BitsOf(id, BlocksOf(size))) {}
 
 FileBlob::~FileBlob() {
   if (mapped_ != nullptr) ::munmap(const_cast<std::byte*>(mapped_), size_);
@@ -230,6 +239,51 @@ FileBlob::~FileBlob() {
 std::optional<ByteView> FileBlob::Memory() const {
   if (mapped_ == nullptr) return std::nullopt;
   return ByteView(mapped_, size_);
+}
+
+Result<std::uint64_t> FileBlob::Checked(ByteRange range) const {
+  if (unverified_ == nullptr || unverified_->all()) return range.size();
+  const std::uint64_t first = range.begin / kBlockBytes;
+  if (!unverified_->Test(first)) {
+    PENSTOCK_TRY(VerifyBlock(first));
+    if (unverified_->Set(first)) registry()->verified().MarkWhole(id());
+  }
+  std::uint64_t behind = first + 1;
+  while (behind * kBlockBytes < range.end && unverified_->Test(behind)) ++behind;
+  return std::min(behind * kBlockBytes, range.end) - range.begin;
+}
+
+Result<void> FileBlob::CheckAnew(ByteRange range) const {
+  if (block_checksums().empty() || range.size() == 0) return Ok();
+  for (std::uint64_t block = range.begin / kBlockBytes; block * kBlockBytes < range.end; ++block) {
+    PENSTOCK_TRY(VerifyBlock(block));
+  }
+  return Ok();
+}
+
+Result<void> FileBlob::VerifyBlock(std::uint64_t block) const {
+  const std::uint64_t begin = block * kBlockBytes;
+  PENSTOCK_ASSIGN(const std::uint32_t found, HashBytes({begin, std::min(begin + kBlockBytes, size_)}));
+  if (found == ChecksumOf(block_checksums(), block)) return Ok();
+  return Error::Make(ErrorKind::kDataLoss, "the file " + registry()->PathOf(id()) + " is damaged at offset " +
+                                               std::to_string(begin) + ": the block there does not match its checksum;" +
+                                               " restore the file or write the object again");
+}
+
+Result<std::uint32_t> FileBlob::HashBytes(ByteRange range) const {
+  if (mapped_ != nullptr) return Crc32c({mapped_ + range.begin, range.size()});
+  // Small enough to stay in the processor's cache.
+  thread_local const auto buffer = std::make_unique_for_overwrite<std::byte[]>(kHashBuffer);
+  std::uint32_t crc = 0;
+  while (range.size() > 0) {
+    const std::size_t wanted = std::min<std::uint64_t>(kHashBuffer, range.size());
+    const ssize_t got = ::pread(file_.get(), buffer.get(), wanted, static_cast<off_t>(range.begin));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return SystemError(ErrorKind::kDataLoss, "read", registry()->PathOf(id()), got == 0 ? EIO : errno);
+    crc = Crc32c({buffer.get(), static_cast<std::size_t>(got)}, crc);
+    range.begin += static_cast<std::uint64_t>(got);
+  }
+  return crc;
 }
 
 bool FileBlob::IsLinked() const {

@@ -17,24 +17,30 @@ class FileBlob final : public StoredBlob {
  public:
   // Takes over an open file. kResourceExhausted when it can neither be kept open nor mapped.
   static Result<StoredBlobPtr> Adopt(std::shared_ptr<BlobRegistry> registry, std::int64_t id, Descriptor file,
-                                     std::uint64_t size);
+                                     std::uint64_t size, std::string block_checksums = {});
   // Opens the file of `id`. Null: there is none. kDataLoss when it is shorter than `size`.
-  static Result<StoredBlobPtr> Open(const std::shared_ptr<BlobRegistry>& registry, std::int64_t id, std::uint64_t size);
+  static Result<StoredBlobPtr> Open(const std::shared_ptr<BlobRegistry>& registry, std::int64_t id, std::uint64_t size,
+                                    std::string block_checksums = {});
 
   ~FileBlob() override;
   std::uint64_t size() const override { return size_; }
   std::optional<ByteView> Memory() const override;
   int FileDescriptor() const override { return file_.get(); }
   bool IsLinked() const override;
+  Result<std::uint64_t> Checked(ByteRange range) const override;
+  Result<void> CheckAnew(ByteRange range) const override;
 
  private:
-  FileBlob(std::shared_ptr<BlobRegistry> registry, std::int64_t id, std::uint64_t size)
-      : StoredBlob(std::move(registry), id, false), size_(size) {}
+  FileBlob(std::shared_ptr<BlobRegistry> registry, std::int64_t id, std::uint64_t size, std::string block_checksums);
+  // Reads one block and compares it with its checksum.
+  Result<void> VerifyBlock(std::uint64_t block) const;
+  Result<std::uint32_t> HashBytes(ByteRange range) const;
 
   const std::uint64_t size_;
   Descriptor file_;
   DescriptorShare share_;
   const std::byte* mapped_ = nullptr;
+  const std::shared_ptr<BlockBits> unverified_;  // null: there is nothing (more) to verify
 };
 
 // Creates blobs/ and tmp/ under `directory`. kInvalidArgument when the directory cannot be used.

@@ -38,8 +38,8 @@ class HeapBuffer {
 
 class HeapBlob final : public StoredBlob {
  public:
-  HeapBlob(std::shared_ptr<BlobRegistry> registry, std::int64_t id, HeapBuffer buffer)
-      : StoredBlob(std::move(registry), id, true), buffer_(std::move(buffer)) {}
+  HeapBlob(std::shared_ptr<BlobRegistry> registry, std::int64_t id, HeapBuffer buffer, std::string block_checksums = {})
+      : StoredBlob(std::move(registry), id, true, std::move(block_checksums)), buffer_(std::move(buffer)) {}
   std::uint64_t size() const override { return buffer_.size(); }
   std::optional<ByteView> Memory() const override { return buffer_.view(); }
   int FileDescriptor() const override { return -1; }

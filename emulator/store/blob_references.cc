@@ -12,12 +12,17 @@ namespace {
 
 Result<void> AddReference(Connection& connection, const StoredBlob& blob, bool in_memory) {
   Query query(connection,
-              "INSERT INTO blobs(id, refs, size, bytes) VALUES(?,1,?,?) ON CONFLICT(id) DO UPDATE SET refs = refs + 1");
+              "INSERT INTO blobs(id, refs, size, bytes, checksums) VALUES(?,1,?,?,?) ON CONFLICT(id) DO UPDATE SET refs = refs + 1");
   query.Bind(blob.id()).Bind(static_cast<std::int64_t>(blob.size()));
   if (blob.IsInline() && !in_memory) {
     query.BindBytes(AsText(*blob.Memory()));
   } else {
     query.BindNull();
+  }
+  if (blob.block_checksums().empty()) {
+    query.BindNull();
+  } else {
+    query.BindBytes(blob.block_checksums());
   }
   return query.Run();
 }
@@ -36,23 +41,32 @@ Result<bool> DropInline(Connection& connection, std::int64_t id) {
   return connection.Changes() != changes;
 }
 
+Error DamagedBlob(const Connection& connection, std::int64_t id) {
+  return Error::Make(ErrorKind::kDataLoss, "the database file " + connection.path() + " holds damaged bytes of blob " +
+                                               std::to_string(id) + "; write the object again");
+}
+
 // Null: the file was removed since the row was read.
 Result<StoredBlobPtr> LoadBlob(Connection& connection, const std::shared_ptr<BlobRegistry>& registry, std::int64_t id) {
   if (StoredBlobPtr living = registry->Find(id); living != nullptr) return living;
-  Query query(connection, "SELECT size, bytes FROM blobs WHERE id=?");
+  Query query(connection, "SELECT size, bytes, checksums FROM blobs WHERE id=?");
   PENSTOCK_ASSIGN(const bool found, query.Bind(id).Step());
   if (!found || registry->in_memory()) {
     return Error::Make(ErrorKind::kDataLoss,
                        "the database file " + connection.path() + " lost the bytes of blob " + std::to_string(id));
   }
   StoredBlobPtr blob;
+  const auto size = static_cast<std::uint64_t>(query.Int(0));
+  std::string checksums = query.Text(2);
+  if (!checksums.empty() && !FitsSize(checksums, size)) return DamagedBlob(connection, id);
   if (query.IsNull(1)) {
-    PENSTOCK_ASSIGN(blob, FileBlob::Open(registry, id, static_cast<std::uint64_t>(query.Int(0))));
+    PENSTOCK_ASSIGN(blob, FileBlob::Open(registry, id, size, std::move(checksums)));
   } else {
     const std::string_view bytes = query.Bytes(1);
+    if (bytes.size() != size || (!checksums.empty() && !Matches(checksums, AsBytes(bytes)))) return DamagedBlob(connection, id);
     HeapBuffer buffer(bytes.size());
     buffer.Fill(AsBytes(bytes));
-    blob = std::make_shared<HeapBlob>(registry, id, std::move(buffer));
+    blob = std::make_shared<HeapBlob>(registry, id, std::move(buffer), std::move(checksums));
   }
   return blob == nullptr ? blob : registry->AddLoaded(blob);
 }

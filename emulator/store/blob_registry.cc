@@ -99,6 +99,7 @@ void BlobRegistry::Gone(const StoredBlob* blob) {
 
 // Called by destructors. A file that cannot be removed for want of memory stays until the next start sweeps it.
 void BlobRegistry::RemoveFile(std::int64_t id) noexcept {
+  verified_.Forget(id);
   try {
     remover_.Remove(PathOf(id), [this, id] {
       const MutexLock lock(mutex_);

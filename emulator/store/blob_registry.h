@@ -11,6 +11,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "emulator/store/block_checksums.h"
 #include "emulator/store/content.h"
 #include "emulator/store/file_remover.h"
 #include "emulator/store/memory_limit.h"
@@ -24,16 +25,18 @@ class BlobRegistry;
 // A blob with its number in the database. Tells the registry when it goes.
 class StoredBlob : public Blob {
  public:
-  StoredBlob(std::shared_ptr<BlobRegistry> registry, std::int64_t id, bool is_inline)
-      : registry_(std::move(registry)), id_(id), is_inline_(is_inline) {}
+  StoredBlob(std::shared_ptr<BlobRegistry> registry, std::int64_t id, bool is_inline, std::string block_checksums = {})
+      : registry_(std::move(registry)), id_(id), is_inline_(is_inline), block_checksums_(std::move(block_checksums)) {}
   ~StoredBlob() override;
   StoredBlob(const StoredBlob&) = delete;
   StoredBlob& operator=(const StoredBlob&) = delete;
 
   std::int64_t id() const { return id_; }
-  const BlobRegistry* registry() const { return registry_.get(); }
+  BlobRegistry* registry() const { return registry_.get(); }
   // True: the database holds the bytes (or, in memory mode, nobody else does), not a file of the blob's own.
   bool IsInline() const { return is_inline_; }
+  // Packed (block_checksums.h); empty: none are known.
+  const std::string& block_checksums() const { return block_checksums_; }
   // False: somebody unlinked the file between the database lookup and our open.
   virtual bool IsLinked() const { return true; }
 
@@ -41,6 +44,7 @@ class StoredBlob : public Blob {
   const std::shared_ptr<BlobRegistry> registry_;  // outlives the store while a response still sends the blob
   const std::int64_t id_;
   const bool is_inline_;
+  const std::string block_checksums_;
 };
 using StoredBlobPtr = std::shared_ptr<const StoredBlob>;
 
@@ -72,6 +76,7 @@ class BlobRegistry {
   void Released(std::int64_t id, bool has_file);
   // Waits until the files that nobody needs any more are gone, and their place is free.
   void FlushRemovals() { remover_.Flush(); }
+  VerifiedBlobs& verified() { return verified_; }
   // For blobs in memory.
   SpareMemory& spare_memory() { return spare_memory_; }
   MemoryLimit* memory_limit() const { return memory_limit_.get(); }
@@ -97,6 +102,7 @@ class BlobRegistry {
   Mutex mutex_;
   std::unordered_map<std::int64_t, Entry> entries_ PENSTOCK_GUARDED_BY(mutex_);
   SpareMemory spare_memory_;
+  VerifiedBlobs verified_;
   FileRemover remover_;  // last: its thread uses everything above
 };
 

@@ -54,6 +54,31 @@ class Unpacker {
   bool failed_ = false;
 };
 
+bool TakeInternalFlag(Unpacker& in, PartRecord& part) {
+  const std::uint64_t internal = in.Number();
+  part.checksum_is_internal = internal == 1;
+  return internal <= 1;
+}
+
+// `take_internal` sets checksum_is_internal, behind the checksum; false: what it finds was not packed.
+template <class TakeInternal>
+std::optional<std::vector<PartRecord>> UnpackParts(std::string_view packed, const TakeInternal& take_internal) {
+  std::vector<PartRecord> parts;
+  Unpacker in(packed);
+  while (!in.AtEnd()) {
+    PartRecord part;
+    part.number = static_cast<int>(in.Number());
+    part.size = in.Number();
+    part.etag = ETag(in.Text());
+    part.checksum = in.Text();
+    if (!take_internal(in, part)) return std::nullopt;
+    part.last_modified = FromNanoseconds(static_cast<std::int64_t>(in.Number()));
+    parts.push_back(std::move(part));
+  }
+  if (in.failed()) return std::nullopt;
+  return parts;
+}
+
 }  // namespace
 
 std::string EncodeAttributes(const Attributes& attributes) {
@@ -84,25 +109,21 @@ std::string EncodeParts(const std::vector<PartRecord>& parts) {
     AppendNumber(out, part.size);
     AppendText(out, part.etag.value);
     AppendText(out, part.checksum);
+    AppendNumber(out, part.checksum_is_internal ? 1 : 0);
     AppendNumber(out, static_cast<std::uint64_t>(ToNanoseconds(part.last_modified)));
   }
   return out;
 }
 
-std::optional<std::vector<PartRecord>> DecodeParts(std::string_view packed) {
-  std::vector<PartRecord> parts;
-  Unpacker in(packed);
-  while (!in.AtEnd()) {
-    PartRecord part;
-    part.number = static_cast<int>(in.Number());
-    part.size = in.Number();
-    part.etag = ETag(in.Text());
-    part.checksum = in.Text();
-    part.last_modified = FromNanoseconds(static_cast<std::int64_t>(in.Number()));
-    parts.push_back(std::move(part));
-  }
-  if (in.failed()) return std::nullopt;
-  return parts;
+std::optional<std::vector<PartRecord>> DecodeParts(std::string_view packed) { return UnpackParts(packed, TakeInternalFlag); }
+
+std::optional<std::vector<PartRecord>> DecodePartsOfVersion3(std::string_view packed) {
+  return UnpackParts(packed, [](Unpacker&, PartRecord& part) {
+    constexpr std::string_view kInternalMark = "hidden:";
+    part.checksum_is_internal = part.checksum.starts_with(kInternalMark);
+    if (part.checksum_is_internal) part.checksum.erase(0, kInternalMark.size());
+    return true;
+  });
 }
 
 std::string EncodeSlices(const std::vector<SliceReference>& slices) {

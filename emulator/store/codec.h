@@ -27,6 +27,8 @@ std::string EncodeSlices(const std::vector<SliceReference>& slices);
 // nullopt: not what the encoder wrote. Encoded lists may be concatenated; the result holds the entries of all.
 std::optional<Attributes> DecodeAttributes(std::string_view packed);
 std::optional<std::vector<PartRecord>> DecodeParts(std::string_view packed);
+// As schema version 3 had it: an internal checksum began with "hidden:".
+std::optional<std::vector<PartRecord>> DecodePartsOfVersion3(std::string_view packed);
 std::optional<std::vector<SliceReference>> DecodeSlices(std::string_view packed);
 
 // A time as the nanoseconds since the epoch that columns hold.

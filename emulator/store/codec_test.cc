@@ -12,7 +12,9 @@ TEST(Codec, AttributesComeBackInOrderWithAnyBytes) {
 
 TEST(Codec, PartsComeBack) {
   PartRecord part{10000, 5ULL << 30, ETag("abc"), "c2Vj", FromNanoseconds(1'700'000'000'123'456'789)};
-  const auto parts = DecodeParts(EncodeParts({part, part}));
+  PartRecord internal = part;
+  internal.checksum_is_internal = true;
+  const auto parts = DecodeParts(EncodeParts({internal, part}));
   ASSERT_TRUE(parts.has_value());
   ASSERT_EQ(parts->size(), 2u);
   EXPECT_EQ((*parts)[1].number, 10000);
@@ -20,6 +22,8 @@ TEST(Codec, PartsComeBack) {
   EXPECT_EQ((*parts)[1].etag.value, "abc");
   EXPECT_EQ((*parts)[1].checksum, "c2Vj");
   EXPECT_EQ((*parts)[1].last_modified, part.last_modified);
+  EXPECT_TRUE((*parts)[0].checksum_is_internal);
+  EXPECT_FALSE((*parts)[1].checksum_is_internal);
 }
 
 TEST(Codec, ConcatenatedSlicesAreOneList) {

@@ -15,6 +15,10 @@ Result<void> ReadSlice(const Blob& blob, std::uint64_t offset, MutableByteView i
     std::memcpy(into.data(), memory->data() + offset, into.size());
     return Ok();
   }
+  for (ByteRange left{offset, offset + into.size()}; left.size() > 0;) {
+    PENSTOCK_ASSIGN(const std::uint64_t checked, blob.Checked(left));
+    left.begin += checked;
+  }
   while (!into.empty()) {
     const ssize_t got = ::pread(blob.FileDescriptor(), into.data(), into.size(), static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;
@@ -49,6 +53,21 @@ Content Content::Sub(ByteRange range) const {
     if (at >= range.end) break;
   }
   return sub;
+}
+
+Result<void> CheckContent(const Content& content, ByteRange range) {
+  for (const ContentSlice& slice : content.Sub(range).slices) {
+    for (ByteRange left = slice.range; left.size() > 0;) {
+      PENSTOCK_ASSIGN(const std::uint64_t checked, slice.blob->Checked(left));
+      left.begin += checked;
+    }
+  }
+  return Ok();
+}
+
+Result<void> CheckContentAnew(const Content& content, ByteRange range) {
+  for (const ContentSlice& slice : content.Sub(range).slices) PENSTOCK_TRY(slice.blob->CheckAnew(slice.range));
+  return Ok();
 }
 
 Result<void> ReadContent(const Content& content, std::uint64_t offset, MutableByteView into) {

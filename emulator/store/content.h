@@ -27,6 +27,12 @@ class Blob {
   // Whoever only asks whether there is one asks InFile: pages that were handed out are not used again.
   virtual int FileDescriptor() const = 0;
   virtual bool InFile() const { return FileDescriptor() >= 0; }
+  // How many bytes from range.begin on match their checksums, one at least; before they are read for a client. Bytes that
+  // this process has verified since they were written cost nothing. kDataLoss naming the file and the offset of the damage.
+  // `range` lies inside and is not empty.
+  virtual Result<std::uint64_t> Checked(ByteRange range) const { return range.size(); }
+  // Reads the blocks of `range` and compares them with their checksums, verified before or not.
+  virtual Result<void> CheckAnew(ByteRange /*range*/) const { return Ok(); }
 };
 using BlobPtr = std::shared_ptr<const Blob>;
 
@@ -44,7 +50,12 @@ struct Content {
   Content Sub(ByteRange range) const;
 };
 
-// Copies [offset, offset + into.size()) of `content` into `into`. kInternal when a file cannot be read.
+// kDataLoss when bytes of `range` do not match their checksums: verified once per process, or each time.
+Result<void> CheckContent(const Content& content, ByteRange range);
+Result<void> CheckContentAnew(const Content& content, ByteRange range);
+
+// Copies [offset, offset + into.size()) of `content` into `into`. kInternal when a file cannot be read, kDataLoss when the
+// bytes do not match their checksums.
 Result<void> ReadContent(const Content& content, std::uint64_t offset, MutableByteView into);
 
 // Receives the bytes of one new blob. Destroyed without Finish: nothing stays behind.

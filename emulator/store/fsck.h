@@ -14,7 +14,7 @@ namespace penstock::emulator::store {
 
 struct FsckOptions {
   std::string directory;  // of one store: the one with penstock.db in it
-  bool deep = false;      // also reads every byte and compares MD5 ETags and checksums
+  bool deep = false;      // also reads every byte and compares block checksums, MD5 ETags and checksums
 };
 
 struct FsckFinding {

@@ -130,9 +130,10 @@ TEST_F(FsckTest, DeepFindsAChangedByteThatTheSizeHides) {
   file.close();
   EXPECT_EQ(Codes(), "");
   const FsckReport report = Check(true);
-  ASSERT_EQ(report.findings.size(), 1u);
-  EXPECT_EQ(report.findings[0].code, "content");
-  EXPECT_EQ(report.findings[0].subject, "s3://bucket/file");
+  ASSERT_EQ(report.findings.size(), 2u);
+  EXPECT_EQ(report.findings[0].code, "blob");
+  EXPECT_EQ(report.findings[1].code, "content");
+  EXPECT_EQ(report.findings[1].subject, "s3://bucket/file");
 }
 
 TEST_F(FsckTest, FindsWrongReferenceCounts) {
@@ -199,6 +200,7 @@ TEST_F(FsckTest, FindsADamagedDatabase) {
   const FsckReport report = Check();
   EXPECT_FALSE(report.clean());
   EXPECT_EQ(report.findings.front().code, "database");
+  EXPECT_EQ(report.findings.front().message, "page 13 does not match its checksum");
 }
 
 TEST_F(FsckTest, AStoreInUseIsNotChecked) {

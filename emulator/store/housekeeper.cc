@@ -46,14 +46,29 @@ void Housekeeper::Committed(Connection& connection, int log_pages) {
 
 void Housekeeper::Work() {
   sweep_(stopping_);
+  const auto now = [] { return std::chrono::steady_clock::now(); };
+  MonotonicTime next_step = options_.step ? now() + options_.first_step_after : MonotonicTime::max();
   for (;;) {
-    {
-      const MutexLock lock(mutex_);
-      while (!wanted_.load() && !stopping_.load()) news_.WaitIdle(mutex_);
-      if (stopping_.load()) return;
+    AwaitWork(next_step);
+    if (stopping_.load()) return;
+    if (wanted_.load()) {
+      Checkpoint();
+      wanted_.store(false);  // what was committed meanwhile asks again with the next commit
     }
-    Checkpoint();
-    wanted_.store(false);  // what was committed meanwhile asks again with the next commit
+    if (now() < next_step) continue;
+    const std::chrono::nanoseconds pause = options_.step();
+    next_step = now() + pause;
+  }
+}
+
+void Housekeeper::AwaitWork(MonotonicTime next_step) {
+  const MutexLock lock(mutex_);
+  while (!wanted_.load() && !stopping_.load()) {
+    if (next_step == MonotonicTime::max()) {
+      news_.WaitIdle(mutex_);
+    } else if (!news_.WaitUntil(mutex_, next_step)) {
+      return;
+    }
   }
 }
 

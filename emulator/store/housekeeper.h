@@ -6,11 +6,13 @@
 #define PENSTOCK_EMULATOR_STORE_HOUSEKEEPER_H_
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <string>
 #include <thread>
 
 #include "emulator/store/connection_pool.h"
+#include "penstock/base/clock.h"
 #include "penstock/base/mutex.h"
 
 namespace penstock::emulator::store {
@@ -19,6 +21,10 @@ struct HousekeeperOptions {
   std::string database;  // path
   int checkpoint_pages = 8192;     // of log, from which on a checkpoint is worth while
   int largest_log_pages = 65'536;  // from which on a commit does its own checkpoint: the thread cannot keep up
+  // Work in small steps beside the above, on the housekeeper's thread; returns how long to wait before the next call.
+  // Empty: none.
+  std::function<std::chrono::nanoseconds()> step = {};
+  std::chrono::nanoseconds first_step_after{0};
 };
 
 // Thread safety: any thread.
@@ -37,6 +43,8 @@ class Housekeeper {
 
  private:
   void Work();
+  // Until a checkpoint is wanted, the next step is due or the housekeeper ends.
+  void AwaitWork(MonotonicTime next_step);
   void Checkpoint();
 
   const HousekeeperOptions options_;

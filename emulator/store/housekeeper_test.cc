@@ -39,6 +39,27 @@ class HousekeeperTest : public ::testing::Test {
   int log_pages_ = 0;
 };
 
+TEST_F(HousekeeperTest, TakesStepsBesideItsOwnWork) {
+  std::atomic<int> steps{0};
+  const auto step = [&] {
+    ++steps;
+    return std::chrono::nanoseconds(0);
+  };
+  Housekeeper housekeeper({.database = path_, .checkpoint_pages = 20, .step = step}, *writer_, [](const std::atomic<bool>&) {});
+  EXPECT_TRUE(ComesTrue([&] { return steps > 3; }));
+  EXPECT_TRUE(ComesTrue([&] {
+    const int before = log_pages_;
+    Commit(housekeeper);
+    return log_pages_ < before;
+  }));
+}
+
+TEST_F(HousekeeperTest, AWaitForTheNextStepEndsWithIt) {
+  const auto step = [] { return std::chrono::nanoseconds(std::chrono::hours(1)); };
+  const Housekeeper housekeeper({.database = path_, .step = step, .first_step_after = std::chrono::hours(1)}, *writer_,
+                                [](const std::atomic<bool>&) {});
+}
+
 TEST_F(HousekeeperTest, MovesTheLogIntoTheDatabaseBesideTheCommits) {
   Housekeeper housekeeper({.database = path_, .checkpoint_pages = 20}, *writer_, [](const std::atomic<bool>&) {});
   int before = 0;

@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "emulator/store/commit_check.h"
+#include "emulator/store/migration_functions.h"
 #include "emulator/store/migrations.h"
 
 namespace penstock::emulator::store {
@@ -43,12 +44,14 @@ CREATE TABLE versions(
   PRIMARY KEY(bucket, key, newest_first)) WITHOUT ROWID;
 CREATE INDEX versions_by_id ON versions(bucket, key, version_id);
 
-CREATE TABLE blobs(id INTEGER PRIMARY KEY, refs INTEGER NOT NULL, size INTEGER NOT NULL, bytes BLOB);
+CREATE TABLE blobs(id INTEGER PRIMARY KEY, refs INTEGER NOT NULL, size INTEGER NOT NULL, bytes BLOB,
+  checksums BLOB);
 
 CREATE TABLE uploads(
   bucket INTEGER NOT NULL, key BLOB NOT NULL, sequence INTEGER NOT NULL, id TEXT NOT NULL UNIQUE,
   owner_id TEXT NOT NULL, initiated INTEGER NOT NULL, storage_class TEXT NOT NULL, checksum_algorithm TEXT NOT NULL,
   checksum_type TEXT NOT NULL, attributes BLOB NOT NULL, tags BLOB NOT NULL,
+  current_at_create TEXT NOT NULL DEFAULT '', initiator TEXT NOT NULL DEFAULT '',
   PRIMARY KEY(bucket, key, sequence)) WITHOUT ROWID;
 
 CREATE TABLE parts(
@@ -69,6 +72,19 @@ constexpr std::array<Migration, kSchemaVersion - 1> kMigrations{{
     {2, "ALTER TABLE completed DROP COLUMN content"},
     // Directory buckets: tokens of renames.
     {3, RENAMED_TABLE},
+    // Checksums of blocks (block_checksums.h). What was written before has none until the scrubber has read it.
+    // Of an upload and of parts, fields that were kept in attributes and in the text of a checksum (migration_functions.h).
+    {4,
+     "ALTER TABLE blobs ADD COLUMN checksums BLOB;"
+     "ALTER TABLE uploads ADD COLUMN current_at_create TEXT NOT NULL DEFAULT '';"
+     "ALTER TABLE uploads ADD COLUMN initiator TEXT NOT NULL DEFAULT '';"
+     "UPDATE uploads SET current_at_create = attribute_of(attributes, ':current-at-create'),"
+     "  initiator = attribute_of(attributes, ':initiator'),"
+     "  attributes = attributes_without(attributes, ':current-at-create', ':initiator');"
+     "UPDATE current SET parts = parts_of_version_4(parts) WHERE length(parts) > 0;"
+     "UPDATE versions SET parts = parts_of_version_4(parts) WHERE length(parts) > 0;"
+     "UPDATE completed SET parts = parts_of_version_4(parts) WHERE length(parts) > 0;"
+     "UPDATE parts SET record = parts_of_version_4(record);"},
 }};
 
 // mmap halves the cost of a point read (spec/performance.md §3f) and leaves the page cache little to do. The writer's
@@ -97,6 +113,12 @@ Error WrongVersion(const std::string& path, std::int64_t version) {
                                                       std::to_string(kSchemaVersion) + "; " + fix);
 }
 
+// Where the number of a page's reserved bytes is damaged, the pages cannot be verified.
+Error LostPageChecksums(const std::string& path) {
+  return Error::Make(ErrorKind::kDataLoss, "the header of the database file " + path +
+                                               " is damaged: its pages have no checksums; restore the file");
+}
+
 Error NotOurs(const std::string& path) {
   return Error::Make(ErrorKind::kInvalidArgument,
                      "the database file " + path + " was not made by this emulator; choose another directory");
@@ -113,18 +135,29 @@ Result<std::unique_ptr<Connection>> OpenFurther(const std::string& path, const c
 Result<std::unique_ptr<Connection>> OpenDatabase(const std::string& path, Durability durability) {
   if (path != ":memory:") PENSTOCK_TRY(CheckCommits(path));
   PENSTOCK_ASSIGN(auto connection, OpenFurther(path, kWriterCache));
-  if (path != ":memory:") {
+  const bool in_file = path != ":memory:";
+  if (in_file) {
+    PENSTOCK_TRY(connection->ReservePageChecksums());
     // NORMAL: a commit is in the page cache, so it survives the process, and the file stays sound if the machine dies.
     PENSTOCK_TRY(connection->Execute(std::string("PRAGMA journal_mode=WAL; PRAGMA journal_size_limit=67108864;"
                                                  "PRAGMA synchronous=") +
                                      (durability == Durability::kStrict ? "FULL" : "NORMAL")));
   }
   PENSTOCK_ASSIGN(const std::int64_t version, SchemaVersionOf(*connection));
-  if (version == kSchemaVersion) return connection;
+  if (version == kSchemaVersion) {
+    if (in_file && !connection->HasPageChecksums()) return LostPageChecksums(path);
+    return connection;
+  }
   PENSTOCK_ASSIGN(const std::int64_t tables, SingleNumber(*connection, "SELECT count(*) FROM sqlite_schema"));
   if (version == 0 && tables > 0) return NotOurs(path);
   if (version > kSchemaVersion) return WrongVersion(path, version);
-  PENSTOCK_TRY(version == 0 ? CreateTables(*connection) : Migrate(*connection, kMigrations));
+  if (version == 0) {
+    PENSTOCK_TRY(CreateTables(*connection));
+    return connection;
+  }
+  if (in_file) PENSTOCK_TRY(connection->AddPageChecksums());  // before the version that promises them
+  PENSTOCK_TRY(AddMigrationFunctions(*connection));
+  PENSTOCK_TRY(Migrate(*connection, kMigrations));
   return connection;
 }
 
@@ -144,6 +177,7 @@ Result<std::unique_ptr<Connection>> OpenForInspection(const std::string& path) {
   PENSTOCK_ASSIGN(const std::int64_t version, SchemaVersionOf(*connection));
   if (version == 0) return NotOurs(path);
   if (version != kSchemaVersion) return WrongVersion(path, version);
+  if (!connection->HasPageChecksums()) return LostPageChecksums(path);
   return connection;
 }
 

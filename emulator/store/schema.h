@@ -11,7 +11,7 @@
 
 namespace penstock::emulator::store {
 
-inline constexpr std::int64_t kSchemaVersion = 3;  // in PRAGMA user_version
+inline constexpr std::int64_t kSchemaVersion = 4;  // in PRAGMA user_version
 
 // Opens the database that only this process uses: creates the tables of a new one and brings an older one to this build's
 // version. Reads no more than its head, whatever it holds: damage elsewhere shows when it is read, and fsck looks for it.

@@ -10,6 +10,7 @@
 
 #include "emulator/store/descriptor.h"
 #include "emulator/store/log_vfs.h"
+#include "emulator/store/page_checksums.h"
 
 namespace penstock::emulator::store {
 namespace {
@@ -25,6 +26,11 @@ void ConfigureOnce() {
     static_cast<void>(sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0));
     static_cast<void>(sqlite3_config(SQLITE_CONFIG_PAGECACHE, nullptr, 0, 0));
   });
+}
+
+const char* VfsName() {
+  const char* const name = PageChecksumVfsName();
+  return name != nullptr ? name : LogVfsName();
 }
 
 std::string ImmutableUri(const std::string& path) {
@@ -47,6 +53,10 @@ Error MakeError(int code, int system_error, const std::string& path, const std::
     case SQLITE_NOTADB:
       return Error::Make(ErrorKind::kDataLoss, "the database file " + path + " is damaged or is no database (" + detail +
                                                    "); restore it or start with an empty directory");
+    case SQLITE_IOERR:
+      if (code != SQLITE_IOERR_DATA) break;
+      return Error::Make(ErrorKind::kDataLoss, "a page of the database file " + path + " does not match its checksum;" +
+                                                   " run fsck, and restore the file or start with an empty directory");
     case SQLITE_FULL:
       return Error::Make(ErrorKind::kResourceExhausted, "no space left for " + path + "; free some and try again");
     case SQLITE_NOMEM:
@@ -77,7 +87,7 @@ Result<std::unique_ptr<Connection>> Connection::Open(const std::string& path, Ac
   // SQLite creates files with mode 0644. The log and its index take the database's mode. Only a new file is opened here:
   // closing another descriptor of a database would drop the locks that SQLite has on it.
   if (writes && path != ":memory:") Descriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-  const int code = sqlite3_open_v2(name.c_str(), &db, how | SQLITE_OPEN_NOMUTEX, LogVfsName());
+  const int code = sqlite3_open_v2(name.c_str(), &db, how | SQLITE_OPEN_NOMUTEX, VfsName());
   if (code != SQLITE_OK) {
     Error error = MakeError(code, db == nullptr ? 0 : sqlite3_system_errno(db), path, sqlite3_errstr(code));
     sqlite3_close(db);
@@ -124,6 +134,27 @@ void Connection::TruncateLog() noexcept {
   sqlite3_wal_checkpoint_v2(db_, nullptr, SQLITE_CHECKPOINT_TRUNCATE, nullptr, nullptr);
   sqlite3_busy_timeout(db_, kBusyMilliseconds);
 }
+
+bool Connection::HasPageChecksums() const { return store::HasPageChecksums(db_); }
+
+Result<void> Connection::ReservePageChecksums() {
+  int reserved = kPageChecksumBytes;
+  if (sqlite3_file_control(db_, "main", SQLITE_FCNTL_RESERVE_BYTES, &reserved) != SQLITE_OK) return LastError();
+  return Ok();
+}
+
+Result<void> Connection::AddPageChecksums() {
+  if (HasPageChecksums()) return Ok();
+  PENSTOCK_TRY(ReservePageChecksums());
+  // VACUUM writes every page to the log; a page gets its checksum when the checkpoint writes it to the file.
+  PENSTOCK_TRY(Execute("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)"));
+  if (HasPageChecksums()) return Ok();
+  return Error::Make(ErrorKind::kInternal, "the pages of the database file " + path_ + " could not be given checksums");
+}
+
+void Connection::ReadDamagedPages() { store::ReadDamagedPages(db_); }
+
+std::vector<std::uint32_t> Connection::DamagedPages() const { return store::DamagedPages(db_); }
 
 void Connection::OnCommit(std::function<void(int log_pages)> hook) { on_commit_ = std::move(hook); }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "penstock/base/bytes.h"
 #include "penstock/base/result.h"
@@ -45,6 +46,18 @@ class Connection {
   // Replaces checkpoints by the committing thread. It must not throw.
   void OnCommit(std::function<void(int log_pages)> hook);
   const std::string& path() const { return path_; }
+  // For what SQLite offers beyond statements. Owned by the connection.
+  sqlite3* handle() const { return db_; }
+  // Whether pages of the database file are verified (page_checksums.h). Always false in RAM.
+  bool HasPageChecksums() const;
+  // Pages of a new database get checksums. Before anything is written to it.
+  Result<void> ReservePageChecksums();
+  // The same for a database that has none: its file is written anew, which takes the time and the space of a copy. Outside a
+  // transaction. kResourceExhausted when the disk is full.
+  Result<void> AddPageChecksums();
+  // For a check of what else is there: damaged pages are read as they are from now on. Their numbers, ascending.
+  void ReadDamagedPages();
+  std::vector<std::uint32_t> DamagedPages() const;
   // What SQLite last complained about. kDataLoss: corrupt or not a database; kResourceExhausted: disk full, no memory,
   // no descriptors; else kInternal. The message names the file.
   Error LastError() const;

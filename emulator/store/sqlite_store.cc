@@ -4,6 +4,7 @@
 #include <sys/file.h>
 
 #include <cerrno>
+#include <chrono>
 #include <filesystem>
 #include <utility>
 
@@ -17,6 +18,8 @@ namespace penstock::emulator::store {
 namespace {
 
 constexpr int kReaders = 8;
+// A store that lives no longer, a test's for example, is not scrubbed.
+constexpr std::chrono::seconds kFirstScrubAfter{10};
 
 constinit DiagnosticEvent sweep_failed("store.sweep_failed");  // the next start sweeps again
 
@@ -121,15 +124,30 @@ void SqliteStore::StartHousekeeping(Connection& writer, std::int64_t first_numbe
   const auto sweep = [directory = options_.directory, first_number](const std::atomic<bool>& stop) {
     SweepOrphans(directory, first_number, stop);
   };
-  housekeeper_.emplace(HousekeeperOptions{DatabasePath(options_.directory)}, writer_, sweep);
+  HousekeeperOptions options{DatabasePath(options_.directory)};
+  if (options_.scrub_bytes_per_second > 0) {
+    const auto adopt = [this](std::int64_t id, const std::string& checksums) { return AdoptChecksums(id, checksums); };
+    scrubber_.emplace(ScrubberOptions{DatabasePath(options_.directory), options_.scrub_bytes_per_second, adopt}, registry_);
+    options.step = [this] { return scrubber_->Step(); };
+    options.first_step_after = kFirstScrubAfter;
+  }
+  housekeeper_.emplace(std::move(options), writer_, sweep);
   writer.OnCommit([this, &writer](int log_pages) {
     guard_->LogHas(log_pages);
     housekeeper_->Committed(writer, log_pages);
   });
 }
 
+Result<void> SqliteStore::AdoptChecksums(std::int64_t blob_id, const std::string& checksums) {
+  return queue_.Run([&](WriteTransaction& transaction) {
+    Query query(transaction.connection(), "UPDATE blobs SET checksums=? WHERE id=? AND checksums IS NULL");
+    return query.BindBytes(checksums).Bind(blob_id).Run();
+  });
+}
+
 SqliteStore::~SqliteStore() {
   housekeeper_.reset();  // before the lock: it still works on the directory
+  scrubber_.reset();
   // Explicitly: a forked child may hold a copy of the descriptor, which would keep the lock.
   if (lock_) ::flock(lock_.get(), LOCK_UN);
   registry_->LetGo();

@@ -20,6 +20,7 @@
 #include "emulator/store/object_cache.h"
 #include "emulator/store/object_writes.h"
 #include "emulator/store/row_memory.h"
+#include "emulator/store/scrubber.h"
 #include "emulator/store/store.h"
 #include "emulator/store/upload_rows.h"
 #include "emulator/store/write_queue.h"
@@ -87,6 +88,8 @@ class SqliteStore final : public Store {
   Result<T> ReadSettled(const std::function<Result<std::optional<T>>(Connection&)>& read);
 
   void StartHousekeeping(Connection& writer, std::int64_t first_number);
+  // Of a blob that a version without checksums wrote.
+  Result<void> AdoptChecksums(std::int64_t blob_id, const std::string& checksums);
   Result<void> ChangeBucket(const BucketName& name, const std::function<Result<void>(BucketRecord&)>& change);
   ObjectWrite BeginObjectWrite(WriteTransaction& transaction, const Bucket& bucket);
   // What readers see of the key from the commit on: the object, or null to look it up again.
@@ -116,6 +119,7 @@ class SqliteStore final : public Store {
   std::optional<ConnectionPool> readers_;  // absent in memory mode: the one connection serves all, in turn
   const std::unique_ptr<DiskGuard> guard_;  // null in memory mode
   WriteQueue queue_;
+  std::optional<Scrubber> scrubber_;        // the housekeeper's; in dir mode, unless it is switched off
   std::optional<Housekeeper> housekeeper_;  // in dir mode
 };
 

@@ -40,6 +40,7 @@ struct StoreOptions {
   // Of a store in memory: what its objects and rows are charged to. Writes that would exceed it fail with kResourceExhausted
   // (InsufficientStorage) and leave nothing behind; deletions free it. Null: no limit.
   std::shared_ptr<MemoryLimit> memory_limit = nullptr;
+  std::uint64_t scrub_bytes_per_second = 8 << 20;  // at most, of reading stored bytes in the background; 0: never
 };
 
 using Attributes = std::vector<std::pair<std::string, std::string>>;  // ordered, names as api/ wrote them
@@ -64,6 +65,8 @@ struct PartRecord {
   ETag etag;
   std::string checksum;  // base64; empty: none
   WallTime last_modified{};
+  // The upload declared no checksum algorithm: S3 shows no checksums of its parts. This one is kept for the object's.
+  bool checksum_is_internal = false;
 };
 
 // One version of one object. Immutable.
@@ -202,6 +205,9 @@ struct UploadRecord {
   std::string checksum_type;
   Attributes attributes;
   Attributes tags;
+  // Names the version that was current at the key when the upload began; empty: none, or a delete marker.
+  std::string current_at_create;
+  std::string initiator;  // ARN of the user who began it; empty: the root of the owner's account
 };
 using UploadPtr = std::shared_ptr<const UploadRecord>;
 

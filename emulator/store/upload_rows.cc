@@ -8,8 +8,9 @@
 #include "emulator/store/codec.h"
 #include "emulator/store/fold.h"
 
-#define UPLOAD_COLUMNS                                                                                             \
-  "key, sequence, id, owner_id, initiated, storage_class, checksum_algorithm, checksum_type, attributes, tags"
+#define UPLOAD_COLUMNS \
+  "key, sequence, id, owner_id, initiated, storage_class, checksum_algorithm, checksum_type, attributes, tags, " \
+  "current_at_create, initiator"
 
 namespace penstock::emulator::store {
 namespace {
@@ -37,6 +38,8 @@ Result<UploadRow> ReadUpload(const Connection& connection, const Query& query, c
   if (!attributes || !tags) return Damaged(connection);
   record.attributes = std::move(*attributes);
   record.tags = std::move(*tags);
+  record.current_at_create = query.Text(10);
+  record.initiator = query.Text(11);
   return row;
 }
 
@@ -78,10 +81,11 @@ Result<void> InsertUpload(Connection& connection, std::int64_t bucket, const Upl
   const UploadRecord& record = upload.record;
   const std::string attributes = EncodeAttributes(record.attributes);
   const std::string tags = EncodeAttributes(record.tags);
-  Query query(connection, "INSERT INTO uploads(bucket, " UPLOAD_COLUMNS ") VALUES(?,?,?,?,?,?,?,?,?,?,?)");
+  Query query(connection, "INSERT INTO uploads(bucket, " UPLOAD_COLUMNS ") VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?)");
   query.Bind(bucket).BindBytes(record.key.value).Bind(upload.sequence).BindText(record.id.value);
   query.BindText(record.owner_id).Bind(ToNanoseconds(record.initiated)).BindText(record.storage_class);
   query.BindText(record.checksum_algorithm).BindText(record.checksum_type).BindBytes(attributes).BindBytes(tags);
+  query.BindText(record.current_at_create).BindText(record.initiator);
   return query.Run();
 }
 

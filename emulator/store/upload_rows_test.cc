@@ -19,6 +19,8 @@ class UploadRowsTest : public ::testing::Test {
     row.record.key = ObjectKey(key);
     row.record.id = UploadId(id);
     row.record.tags = {{"a", "b"}};
+    row.record.current_at_create = "null etag 5";
+    row.record.initiator = "arn:aws:iam::111122223333:user/ann";
     row.sequence = sequence;
     EXPECT_TRUE(InsertUpload(*database_, 1, row).ok());
     return row;
@@ -40,6 +42,8 @@ TEST_F(UploadRowsTest, AnUploadIsFoundByItsId) {
   EXPECT_EQ((*found)->sequence, 5);
   EXPECT_EQ((*found)->record.bucket.value, "bucket");
   EXPECT_EQ((*found)->record.tags, (Attributes{{"a", "b"}}));
+  EXPECT_EQ((*found)->record.current_at_create, "null etag 5");
+  EXPECT_EQ((*found)->record.initiator, "arn:aws:iam::111122223333:user/ann");
   EXPECT_FALSE(FindUploadById(*database_, bucket_, UploadId("other"))->has_value());
 }
 

@@ -134,5 +134,31 @@ TEST_F(Version1Test, BecomesThisBuildsVersionAndStaysSound) {
   EXPECT_EQ(report->versions, 7u);
 }
 
+TEST_F(Version1Test, FieldsThatWereMarkedTextsAreTyped) {
+  const auto store = OpenStore({.directory = directory_.path()});
+  const auto joined = store->FindObject(plain_, ObjectKey("joined"));
+  ASSERT_EQ((*joined)->parts.size(), 1u);
+  EXPECT_TRUE((*joined)->parts[0].checksum_is_internal);
+  EXPECT_EQ((*joined)->parts[0].checksum, "v+lYbwd1k6E=");
+  const auto page = store->List(ListUploads{.bucket = plain_});
+  const UploadRecord& upload = *page->entries[0].upload;
+  EXPECT_TRUE(upload.attributes.empty());
+  EXPECT_EQ(upload.current_at_create, "");
+  const auto parts = store->ListParts(plain_, upload.key, upload.id, 0, 10);
+  ASSERT_EQ(parts->size(), 1u);
+  EXPECT_TRUE((*parts)[0].part.checksum_is_internal);
+  EXPECT_EQ((*parts)[0].part.checksum, "V+dwdaPdgTQ=");
+}
+
+TEST_F(Version1Test, ItsPagesGetChecksumsAndItsFilesHaveNone) {
+  OpenStore({.directory = directory_.path()}).reset();
+  const auto connection = Connection::Open(directory_.path() + "/penstock.db");
+  EXPECT_TRUE((*connection)->HasPageChecksums());
+  Query query(**connection, "SELECT count(*), count(checksums) FROM blobs");
+  ASSERT_TRUE(*query.Step());
+  EXPECT_EQ(query.Int(0), 6);
+  EXPECT_EQ(query.Int(1), 0);
+}
+
 }  // namespace
 }  // namespace penstock::emulator::store

@@ -54,6 +54,8 @@ struct EmulatorOptions {
   // memory, shared by all emulators of this process that have 0.
   std::uint64_t memory_limit_bytes = 0;
   DurabilityMode durability = DurabilityMode::kRelaxed;
+  // Stored bytes that are read again in the background, to find damage, at most; 0: none. With a data directory alone.
+  std::uint64_t scrub_bytes_per_second = 8 << 20;
   AuthMode auth = AuthMode::kVerify;
   // Each is the root of an account of its own. Without these and without users: one pair, "penstock" / "penstock-secret".
   std::vector<AccessKey> access_keys;
