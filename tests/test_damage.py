@@ -2,8 +2,6 @@
 
 The emulator either refuses to start, and then `fsck` finds the damage, or serves every object right or as an error: never wrong
 bytes with a good answer, never a store that is silently empty. The gate takes a seeded sample, PENSTOCK_LONG=1 all of it.
-
-Bytes of blobs and of pages of a database have no checksum yet; what they need is CHECKSUMMED below.
 """
 
 from __future__ import annotations
@@ -21,8 +19,6 @@ from store_process import BUCKETS, Requests, Server, StartRefusedError, body_of,
 
 LONG = bool(os.environ.get("PENSTOCK_LONG"))
 SAMPLE = 24  # cases of each state in the gate
-# True once blobs and rows carry checksums: then flipped bytes of blob files and database pages are cases too.
-CHECKSUMMED = False
 PART = 5 << 20
 
 
@@ -95,11 +91,6 @@ class Damage:
             path.write_bytes(content)
 
 
-def is_checksummed(name: str) -> bool:
-    """False of what a flip of a byte changes without a notice, until CHECKSUMMED."""
-    return not name.endswith(".db") and "blobs" not in name
-
-
 def offsets(size: int) -> set[int]:
     """Each kind of byte of a small file, and of a large one each of the headers and a sample of the rest."""
     return {*range(0, min(size, 64), 5), *range(64, size, max(size // 40, 1)), size - 1} if size else set()
@@ -113,11 +104,9 @@ def damages(data: Path) -> list[Damage]:
             continue
         size = path.stat().st_size
         cuts = sorted({0, size // 2, size - 1}) if size else []
-        in_database = name.endswith(".db")
-        cases += [Damage(name, cut, cut=True) for cut in cuts if not (in_database and cut > 0 and not CHECKSUMMED)]
+        cases += [Damage(name, cut, cut=True) for cut in cuts]
         cases.append(Damage(name))
-        if is_checksummed(name) or CHECKSUMMED:
-            cases += [Damage(name, offset) for offset in sorted(offsets(size))]
+        cases += [Damage(name, offset) for offset in sorted(offsets(size))]
     return cases
 
 

@@ -69,10 +69,7 @@ class Server:
             self.connections[key[1].decode()] = connection
 
     def answer(self, key: str, size: int) -> None:
-        head = (
-            f"HTTP/1.1 200 OK\r\nContent-Length: {size}\r\nETag: \"e\"\r\n"
-            "Last-Modified: Wed, 01 Jan 2025 00:00:00 GMT\r\n\r\n"
-        )
+        head = f'HTTP/1.1 200 OK\r\nContent-Length: {size}\r\nETag: "e"\r\nLast-Modified: Wed, 01 Jan 2025 00:00:00 GMT\r\n\r\n'
         self.connections[key].sendall(head.encode() + bytes(size))
 
 
