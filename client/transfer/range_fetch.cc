@@ -132,7 +132,7 @@ class RangeFetch final : public BodySink, public std::enable_shared_from_this<Ra
     const Grant grant = spec_.grant(position_);
     if (grant.memory) {
       target_ = Landing(*grant.memory);
-      target_.Seek(position_);
+      target_.Advance(position_);
     }
     granted_ = grant.until;
     PENSTOCK_CHECK(granted_ >= position_ && granted_ <= target_.size());
