@@ -5,6 +5,7 @@ Prints one line of JSON: operations that succeeded, calls that failed, wrong ans
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import random
@@ -76,12 +77,19 @@ class Worker:
             except penstock.S3Exception:
                 self.failed += 1
 
+    def remove_all(self) -> None:
+        """Deletes this worker's keys, so that the store does not grow with the number of workers."""
+        for key in self.states:
+            with contextlib.suppress(penstock.S3Exception):
+                self.client.delete_object(self.bucket, key)
+
 
 def main() -> None:
     endpoint, access_key, secret_key, bucket, seed, seconds = sys.argv[1:]
     config = penstock.S3ClientConfig(force_path_style=True, access_key_id=access_key, secret_access_key=secret_key)
     worker = Worker(penstock.S3Client("us-east-1", endpoint=endpoint, s3client_config=config), bucket, int(seed))
     worker.run(float(seconds))
+    worker.remove_all()
     print(json.dumps({"done": worker.done, "failed": worker.failed, "wrong": worker.wrong[:5]}))
 
 

@@ -9,9 +9,10 @@
 namespace penstock::emulator::server {
 namespace {
 
-// An open store has 5 descriptors, 2 more for each of up to 8 readers, and those of its cached blobs.
+// An open store has 10 descriptors (database, log, mark, reserve, folders, locks), 2 more for each of up to 8 readers, and those
+// of its cached blobs.
 constexpr std::uint64_t kDescriptorsPerStore = 64;
-constexpr std::uint64_t kFewest = 8;
+constexpr std::uint64_t kFewest = 4;
 constexpr std::uint64_t kMost = 256;
 
 }  // namespace
