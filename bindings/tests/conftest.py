@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import multiprocessing
 from collections.abc import Iterator
 
 import penstock
@@ -10,6 +11,10 @@ import pytest
 from penstock.testing import Emulator
 
 _numbers = itertools.count()
+
+# This process has one fork server, and the first test that needs it decides what it imports. Without torch in it every rank of
+# the later tests would import torch again.
+multiprocessing.set_forkserver_preload(["torch.distributed.checkpoint", "penstock.dcp", "dcp_ranks"])
 
 
 @pytest.fixture(scope="session")
