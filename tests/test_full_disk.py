@@ -72,6 +72,24 @@ def test_deletions_make_room(size: int, server: Server, tmp_path: Path) -> None:
     assert status == 0, f"{report} {error}"
 
 
+@pytest.mark.parametrize("end", ["stopped", "killed"])
+@pytest.mark.parametrize("durability", ["relaxed", "strict"])
+def test_a_store_on_a_full_disk_opens_again(durability: str, end: str, tmp_path: Path, quota: dict[str, str]) -> None:
+    """A refused write was taken for a lost commit, and a killed process left no room to open the store."""
+    with serving(tmp_path / "data", "--durability", durability, environment=quota) as server:
+        s3 = Requests(server.netloc)
+        s3.expect(200, "PUT", "/bucket")
+        keys = fill(s3, INLINE)
+        s3.expect(204, "DELETE", f"/bucket/{keys[0]}")
+        if end == "killed":
+            server.kill()
+    with serving(tmp_path / "data", "--durability", durability, environment=quota) as server:
+        s3 = Requests(server.netloc)
+        assert s3.expect(200, "GET", f"/bucket/{keys[1]}") == body_of(keys[1], INLINE)
+        delete_all(s3, keys[1:])
+        s3.expect(200, "PUT", "/bucket/again", body_of("again", INLINE))
+
+
 def test_an_abort_makes_room(server: Server) -> None:
     s3 = Requests(server.netloc)
     s3.expect(200, "PUT", "/bucket")

@@ -49,8 +49,9 @@ Result<DownloadResponse> DownloadInto(std::shared_ptr<Client> client, DownloadRe
     {
       const MutexLock lock(news->mutex);
       if (!news->result && !news->ask) news->changed.WaitUntil(news->mutex, std::chrono::steady_clock::now() + kPoll);
-      if (news->result) return *std::move(news->result);
+      // An ask keeps the download, which keeps `news`: one that is not answered ends with `ask`, after the lock.
       ask = std::exchange(news->ask, std::nullopt);
+      if (news->result) return *std::move(news->result);
     }
     if (ask && stopping) {
       ask->give(Error::Make(ErrorKind::kCancelled, "the read was interrupted"));

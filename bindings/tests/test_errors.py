@@ -282,7 +282,7 @@ def test_a_redirect_in_a_circle_says_what_was_answered():
         (lambda client: client.copy_object("bucket", "a", "bucket", "b"), 2, "its root is <html>"),
         (lambda client: client.head_object("bucket", "k"), 2, "has no ETag"),
         (lambda client: get(client, "bucket", "k"), 2, "has no ETag"),
-        (lambda client: put(client, "bucket", "k", b"x"), 4, "has no ETag"),  # and looks whether it is there
+        (lambda client: put(client, "bucket", "k", b"x"), 4, "it holds a web page"),  # and looks whether it is there
     ],
 )
 def test_a_page_of_a_web_server_is_nobodys_s3(use, requests, says):

@@ -73,7 +73,9 @@ void LookAtUnsent(Transfer& transfer, MonotonicTime now) {
 }  // namespace
 
 Reactor::Reactor(const CurlTransportOptions& options, std::size_t max_transfers)
-    : options_(options), max_transfers_(max_transfers), fork_generation_(ForkGeneration()) {}
+    : options_(options), max_transfers_(max_transfers), fork_generation_(ForkGeneration()) {
+  active_.reserve(max_transfers_);  // so that adding one cannot fail
+}
 
 Reactor::~Reactor() {
   for (const auto& slot : slots_) slot->transfer = nullptr;
@@ -403,6 +405,13 @@ void Reactor::Poll() {
 // Nothing is accepted any more: all there is has been taken out of the inbox.
 void Reactor::ShutDown() {
   std::vector<TransferPtr> rest = std::exchange(taken_.submitted, {});
+  Inbox late;  // what a round that threw left behind
+  {
+    const MutexLock lock(mutex_);
+    std::swap(late, inbox_);
+  }
+  rest.insert(rest.end(), late.submitted.begin(), late.submitted.end());
+  for (auto& [when, task] : late.tasks) tasks_.emplace(when, std::move(task));
   rest.insert(rest.end(), waiting_.begin(), waiting_.end());
   rest.insert(rest.end(), active_.begin(), active_.end());
   for (auto& [when, task] : std::exchange(taken_.tasks, {})) tasks_.emplace(when, std::move(task));

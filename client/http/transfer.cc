@@ -27,7 +27,7 @@ void Transfer::OnConnection(const ConnectionUse& use) {
   Contain(kResponseBody, [&] { response_body->OnConnection(use); });
 }
 
-bool Transfer::OnHeadLine(std::string_view line) {
+bool Transfer::OnHeadLine(std::string_view line) try {
   if (line.starts_with("HTTP/")) first_byte = arrived;
   const bool had_head = head.complete();
   if (Result<void> added = head.Add(line); !added.ok()) {
@@ -37,6 +37,8 @@ bool Transfer::OnHeadLine(std::string_view line) {
   }
   if (!had_head && head.complete()) last_activity = arrived;
   return true;
+} catch (...) {  // no memory for the head
+  return OnException("the head of a response");
 }
 
 bool Transfer::BeginOnce() {

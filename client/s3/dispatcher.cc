@@ -266,7 +266,8 @@ bool Flight::CorrectClock(const Error& error) {
 
 bool Flight::AwaitNewCredentials(const Error& error) {
   const bool of_session = RefusesSession(*endpoint_, info_, error);
-  if ((error.code != "ExpiredToken" && !of_session) || credentials_renewed_) return false;
+  const bool stale = error.code == "ExpiredToken" || error.code == "InvalidToken" || error.code == "InvalidAccessKeyId";
+  if ((!stale && !of_session) || credentials_renewed_) return false;
   of_session ? ForgetSession(*state_, call_.request.bucket, credentials_) : ForgetCredentials(*state_, credentials_);
   credentials_renewed_ = true;
   expired_ = std::make_unique<Error>(error);

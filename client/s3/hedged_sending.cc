@@ -65,8 +65,8 @@ void Flight::SendSecond(const std::shared_ptr<HedgedAttempt>& race) {
   second.started = clock().Now();
   second.began = clock().Monotonic();
   state_->counters.OnHedge();
-  auto request = MakeRequest(attempts_);
-  if (!request.ok()) return OnLegEnded(race, second, std::move(request).error());
+  Result<http::Request> request = Caught("a second request", [&] { return MakeRequest(attempts_); });
+  if (!request.ok()) return Proceed([&] { OnLegEnded(race, second, std::move(request).error()); });
   transport_->Start(std::move(request).value(), nullptr, &second.body,
                     {AttemptDeadline(), race->cancel_second.get_token()},
                     [self = shared_from_this(), race](Result<http::Outcome> outcome) {

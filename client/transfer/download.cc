@@ -110,6 +110,7 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
 
  private:
   void StartFront() {
+    const std::shared_ptr<ObjectStore> kept = store_;  // the download may complete before the store's Start returns
     {
       const MutexLock lock(mutex_);
       ++in_flight_;

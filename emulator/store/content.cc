@@ -11,13 +11,13 @@ namespace penstock::emulator::store {
 namespace {
 
 Result<void> ReadSlice(const Blob& blob, std::uint64_t offset, MutableByteView into) {
+  for (ByteRange left{offset, offset + into.size()}; left.size() > 0;) {  // also of a file that is mapped
+    PENSTOCK_ASSIGN(const std::uint64_t checked, blob.Checked(left));
+    left.begin += checked;
+  }
   if (const std::optional<ByteView> memory = blob.Memory(); memory.has_value()) {
     std::memcpy(into.data(), memory->data() + offset, into.size());
     return Ok();
-  }
-  for (ByteRange left{offset, offset + into.size()}; left.size() > 0;) {
-    PENSTOCK_ASSIGN(const std::uint64_t checked, blob.Checked(left));
-    left.begin += checked;
   }
   while (!into.empty()) {
     const ssize_t got = ::pread(blob.FileDescriptor(), into.data(), into.size(), static_cast<off_t>(offset));

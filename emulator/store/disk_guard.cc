@@ -86,8 +86,9 @@ bool DiskGuard::MakeRoom() noexcept {
   const MutexLock lock(mutex_);
   is_full_.store(true);  // first: what is released must not go to bodies on their way
   struct stat status {};
-  if (!reserve_ || ::fstat(reserve_.get(), &status) != 0 || status.st_blocks == 0) return false;
-  reserved_.store(0);
+  if (!reserve_ || ::fstat(reserve_.get(), &status) != 0) return false;
+  reserved_.store(0);  // also where ReleaseReserve gave it away, so that Ensure takes it again
+  if (status.st_blocks == 0) return false;
   return ::ftruncate(reserve_.get(), 0) == 0;
 }
 

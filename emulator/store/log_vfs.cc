@@ -119,10 +119,12 @@ int Write(sqlite3_file* file, const void* bytes, int size, sqlite3_int64 offset)
     if (const int code = RequireNothing(log); code != SQLITE_OK) return code;
   }
   log.marking->is_synced = false;
+  const bool is_header = size == kFrameHeader;
+  const bool commits = is_header && BigEndian(static_cast<const char*>(bytes) + kCommitSize) != 0;
+  if (commits) RememberCommit(*log.marking, bytes);  // gathered or not
   const bool appends = offset >= log.end;
   log.end = std::max(log.end, offset + size);
   const bool follows = !log.gathered->empty() && offset == log.begin + static_cast<sqlite3_int64>(log.gathered->size());
-  const bool is_header = size == kFrameHeader;
   if (!follows) {
     if (const int code = Flush(log); code != SQLITE_OK) return code;
     // Frames behind the end alone are gathered. What corrects an earlier one may come after the frame that commits.
@@ -134,10 +136,7 @@ int Write(sqlite3_file* file, const void* bytes, int size, sqlite3_int64 offset)
     return log.real->pMethods->xWrite(log.real, bytes, size, offset);
   }
   if (is_header) {
-    std::uint32_t database_pages = 0;
-    std::memcpy(&database_pages, static_cast<const char*>(bytes) + kCommitSize, sizeof(database_pages));
-    log.commits = database_pages != 0;
-    if (log.commits) RememberCommit(*log.marking, bytes);
+    log.commits = commits;
     return SQLITE_OK;
   }
   return log.commits || log.gathered->size() >= kMostGathered ? Flush(log) : SQLITE_OK;

@@ -147,7 +147,8 @@ Result<void> Connection::AddPageChecksums() {
   if (HasPageChecksums()) return Ok();
   PENSTOCK_TRY(ReservePageChecksums());
   // VACUUM writes every page to the log; a page gets its checksum when the checkpoint writes it to the file.
-  PENSTOCK_TRY(Execute("VACUUM; PRAGMA wal_checkpoint(TRUNCATE)"));
+  // The copy is as large as the database, so it is made in a file and not in memory.
+  PENSTOCK_TRY(Execute("PRAGMA temp_store=FILE; VACUUM; PRAGMA temp_store=MEMORY; PRAGMA wal_checkpoint(TRUNCATE)"));
   if (HasPageChecksums()) return Ok();
   return Error::Make(ErrorKind::kInternal, "the pages of the database file " + path_ + " could not be given checksums");
 }

@@ -85,6 +85,7 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::Open(StoreOptions options) {
     }
     PENSTOCK_ASSIGN(lock, LockDirectory(options.directory));
     PENSTOCK_TRY(CheckDatabaseIsThere(options.directory));
+    ReleaseReserve(options.directory);  // of a process that was killed: opening needs room. The guard takes it again.
   }
   PENSTOCK_ASSIGN(auto connection, OpenDatabase(DatabasePath(options.directory), options.durability));
   PENSTOCK_ASSIGN(const std::int64_t first_number, ReserveNumbers(*connection));
@@ -131,10 +132,11 @@ void SqliteStore::StartHousekeeping(Connection& writer, std::int64_t first_numbe
     options.step = [this] { return scrubber_->Step(); };
     options.first_step_after = kFirstScrubAfter;
   }
-  housekeeper_.emplace(std::move(options), writer_, sweep);
-  writer.OnCommit([this, &writer](int log_pages) {
+  // By reference: a commit of the scrubber may come while the optional is being reset.
+  Housekeeper& housekeeper = housekeeper_.emplace(std::move(options), writer_, sweep);
+  writer.OnCommit([this, &writer, &housekeeper](int log_pages) {
     guard_->LogHas(log_pages);
-    housekeeper_->Committed(writer, log_pages);
+    housekeeper.Committed(writer, log_pages);
   });
 }
 

@@ -208,6 +208,8 @@ class _Pipeline:
         module, stream = self._stream_for(tensor)
         if stream is None:
             entry = self._on_cpu(item, tensor)
+            while entry.fresh and self._ahead:  # a copy in memory of its own: one at a time, since no limit counts it
+                yield self._next()
             if not self._ahead:
                 yield _Arrival(entry, entry.tensor)
             else:

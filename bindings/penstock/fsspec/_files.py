@@ -250,6 +250,11 @@ class WriteFile(io.BufferedIOBase):
             return self._writer.write(data)
         except S3Exception as error:
             raise translated(error, self.path, self._in_place) from error
+        except (TypeError, ValueError, BufferError):  # a wrong argument: nothing was written
+            raise
+        except BaseException:  # Ctrl-C: io's wrappers call close() after a write that failed, outside of its exception
+            self.discard()
+            raise
 
     @property
     def closed(self) -> bool:
