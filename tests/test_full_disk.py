@@ -15,7 +15,7 @@ import pytest
 from store_process import Requests, Server, body_of, fsck, serving
 
 QUOTA = 12 << 20
-INLINE, IN_FILE = 20_000, 300_000
+INLINE, LARGEST_INLINE, IN_FILE = 20_000, 30_000, 300_000
 
 
 @pytest.fixture
@@ -79,13 +79,13 @@ def test_a_store_on_a_full_disk_opens_again(durability: str, end: str, tmp_path:
     with serving(tmp_path / "data", "--durability", durability, environment=quota) as server:
         s3 = Requests(server.netloc)
         s3.expect(200, "PUT", "/bucket")
-        keys = fill(s3, INLINE)
+        keys = fill(s3, LARGEST_INLINE)
         s3.expect(204, "DELETE", f"/bucket/{keys[0]}")
         if end == "killed":
             server.kill()
     with serving(tmp_path / "data", "--durability", durability, environment=quota) as server:
         s3 = Requests(server.netloc)
-        assert s3.expect(200, "GET", f"/bucket/{keys[1]}") == body_of(keys[1], INLINE)
+        assert s3.expect(200, "GET", f"/bucket/{keys[1]}") == body_of(keys[1], LARGEST_INLINE)
         delete_all(s3, keys[1:])
         s3.expect(200, "PUT", "/bucket/again", body_of("again", INLINE))
 
