@@ -35,9 +35,14 @@ class Key:
 
     path: str
     states: list[str | None] = field(default_factory=lambda: [MISSING])  # SHA-256 of the body
+    written: set[str | None] = field(default_factory=lambda: {MISSING})  # every state it may ever have had
 
     def begin(self, body: bytes | None) -> None:
-        self.states.append(MISSING if body is None else hashlib.sha256(body).hexdigest())
+        self.begin_state(MISSING if body is None else hashlib.sha256(body).hexdigest())
+
+    def begin_state(self, state: str | None) -> None:
+        self.states.append(state)
+        self.written.add(state)
 
     def acknowledged(self) -> None:
         self.states = self.states[-1:]
@@ -60,8 +65,12 @@ class Progress:
             return self.changed.wait_for(lambda: self.count >= count, timeout=60)
 
 
+class RefusedError(Exception):
+    """An answer that is not the expected one."""
+
+
 class Worker(threading.Thread):
-    """Writes to keys of its own until its connection breaks."""
+    """Writes to keys of its own until its connection breaks or a write is refused."""
 
     def __init__(self, netloc: str, keys: list[Key], seed: str, progress: Progress) -> None:
         super().__init__()
@@ -75,14 +84,16 @@ class Worker(threading.Thread):
 
     def run(self) -> None:
         try:
-            while self.refused is None:
+            while True:
                 self.step()
+        except RefusedError as refused:
+            self.refused = str(refused)
         except (OSError, http.client.HTTPException):
             pass  # killed
 
     def expect(self, answer: tuple[int, bytes], *statuses: int) -> bytes:
         if answer[0] not in statuses:
-            self.refused = f"{answer[0]} {answer[1][:300]!r}"
+            raise RefusedError(f"{answer[0]} {answer[1][:300]!r}")
         return answer[1]
 
     def step(self) -> None:
@@ -115,7 +126,8 @@ class Worker(threading.Thread):
             key.begin(None)
         document = f"<Delete>{listed}</Delete>".encode()
         answer = self.expect(self.connection.send("POST", f"/{bucket}?delete=", document), 200)
-        assert b"<Error>" not in answer, answer
+        if b"<Error>" in answer:
+            raise RefusedError(f"200 {answer[:300]!r}")
         for key in keys:
             key.acknowledged()
         self.progress.add()
@@ -126,7 +138,7 @@ class Worker(threading.Thread):
         if not sources:
             return
         source = self.random.choice(sources)
-        key.states.append(source.states[0])
+        key.begin_state(source.states[0])
         self.expect(self.connection.send("PUT", key.path, x_amz_copy_source=source.path), 200)
 
     def multipart(self, key: Key, label: str) -> None:

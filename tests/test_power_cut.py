@@ -1,0 +1,113 @@
+"""Power cuts of a real file system: in strict mode nothing acknowledged is lost, in relaxed mode nothing that is served is torn.
+
+The data directory is on ext4 over a loop device. While connections write, the file system is shut down without a flush of its
+journal (EXT4_IOC_SHUTDOWN), which drops what was not synced, as a power failure does. The process is killed, the file system is
+mounted again, and every key must be in a state that the durability allows. conftest.py collects this where ext4 can be mounted;
+tests/test_power_failure.py needs no rights. PENSTOCK_SEED repeats a seed; PENSTOCK_LONG=1 cuts the power 200 times.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from ext4_disk import Disk
+from store_process import BUCKETS, Requests, Server, fsck, make_buckets
+from test_durability import KEYS_PER_BUCKET, MISSING, Key, Progress, Worker, check_listing
+
+LONG = bool(os.environ.get("PENSTOCK_LONG"))
+ROUNDS = 100 if LONG else 2  # of each durability
+WORKERS = 4
+IMAGE_BYTES = 1 << 30
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Disk]:
+    disk = Disk(tmp_path, IMAGE_BYTES)
+    try:
+        yield disk
+    finally:
+        disk.unmount()
+
+
+def check_strict(server: Server, keys: list[Key]) -> int:
+    """As after a kill: each key is in a state that it may be in. Returns how many have a body."""
+    connection = Requests(server.netloc)
+    found = 0
+    for key in keys:
+        status, body = connection.send("GET", key.path)
+        assert status in (200, 404), (key.path, status, body[:300])
+        state = MISSING if status == 404 else hashlib.sha256(body).hexdigest()
+        assert state in key.states, f"{key.path}: {status}, {len(body)} bytes of no write that may be there"
+        key.states = [state]
+        found += status == 200
+    check_listing(server.netloc, keys)
+    return found
+
+
+def check_relaxed(server: Server, keys: list[Key]) -> int:
+    """A body is one that was written, whole; one that was not on disk yet is an error, not other bytes."""
+    connection = Requests(server.netloc)
+    found = 0
+    for key in keys:
+        status, body = connection.send("GET", key.path)
+        assert status in (200, 404, 500), (key.path, status, body[:300])
+        state = MISSING if status == 404 else hashlib.sha256(body).hexdigest()
+        if status != 500:
+            assert state in key.written, f"{key.path}: {len(body)} bytes that were never written"
+        key.states = [state]
+        found += status == 200
+    return found
+
+
+@contextlib.contextmanager
+def writing(server: Server, disk: Disk, own: list[list[Key]], label: str, acknowledged: int) -> Iterator[list[Worker]]:
+    """Workers that have acknowledged that many writes and go on until their answers fail."""
+    progress = Progress()
+    workers = [Worker(server.netloc, keys, f"{label} {i}", progress) for i, keys in enumerate(own)]
+    for worker in workers:
+        worker.start()
+    assert progress.reaches(acknowledged // 2), f"{progress.count} writes in a minute"
+    disk.sync()  # so that a relaxed store has lost its last writes only
+    assert progress.reaches(acknowledged), f"{progress.count} writes in a minute"
+    yield workers
+    for worker in workers:
+        worker.join(60)
+        assert not worker.is_alive()
+
+
+@pytest.mark.timeout(7200 if LONG else 180)
+@pytest.mark.parametrize("durability", ["strict", "relaxed"])
+def test_a_power_cut_loses_and_tears_nothing_it_must_not(durability: str, disk: Disk) -> None:
+    seed = int(os.environ.get("PENSTOCK_SEED", random.SystemRandom().randrange(1 << 32)))
+    print(f"PENSTOCK_SEED={seed}")
+    chance = random.Random(seed)
+    own = [[Key(f"/{bucket}/{i}-{j}") for bucket in BUCKETS for j in range(KEYS_PER_BUCKET)] for i in range(WORKERS)]
+    everything = [key for keys in own for key in keys]
+    data = disk.mounted / "data"
+    server = Server(data, "--durability", durability)
+    writes = found = 0
+    try:
+        make_buckets(server)
+        disk.sync()  # a relaxed store may lose its buckets too, and the load needs them
+        for number in range(ROUNDS):
+            with writing(server, disk, own, f"{seed} {number}", chance.randint(1, 200)) as workers:
+                disk.cut()
+                server.kill()
+            writes += sum(worker.writes for worker in workers)
+            disk.unmount()
+            disk.mount()
+            status, report, error = fsck(data)
+            assert status == 0, f"round {number}, seed {seed}: {report} {error}"
+            server = Server(data, "--durability", durability)
+            found += (check_strict if durability == "strict" else check_relaxed)(server, everything)
+    finally:
+        server.kill()
+    print(f"{durability}: {ROUNDS} cuts, {writes} writes, {found} bodies read")
+    assert writes > ROUNDS
+    assert durability == "relaxed" or found > 0
