@@ -72,9 +72,9 @@ def writing(server: Server, disk: Disk, own: list[list[Key]], label: str, acknow
     workers = [Worker(server.netloc, keys, f"{label} {i}", progress) for i, keys in enumerate(own)]
     for worker in workers:
         worker.start()
-    assert progress.reaches(acknowledged // 2), f"{progress.count} writes in a minute"
+    assert progress.reaches(acknowledged // 2), f"{progress.count} writes in five minutes"
     disk.sync()  # so that a relaxed store has lost its last writes only
-    assert progress.reaches(acknowledged), f"{progress.count} writes in a minute"
+    assert progress.reaches(acknowledged), f"{progress.count} writes in five minutes"
     yield workers
     for worker in workers:
         worker.join(60)
