@@ -17,6 +17,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from botocore.auth import S3SigV4Auth
+from botocore.awsrequest import AWSRequest
+from botocore.credentials import Credentials
+
 PROGRAM = Path(os.environ["PENSTOCK_BUILD_DIR"], "emulator/server/penstock-emulator")
 STOP_TIMEOUT_S = 60
 
@@ -28,8 +32,8 @@ class StartRefusedError(Exception):
 class Server:
     """`environment` is added to that of the tests."""
 
-    def __init__(self, data: Path, *options: str, environment: Mapping[str, str] | None = None) -> None:
-        command = [str(PROGRAM), "--port", "0", "--admin-port", "0", "--auth", "off", "--data", str(data), *options]
+    def __init__(self, data: Path, *options: str, auth: str = "off", environment: Mapping[str, str] | None = None) -> None:
+        command = [str(PROGRAM), "--port", "0", "--admin-port", "0", "--auth", auth, "--data", str(data), *options]
         self.process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, **(environment or {})}
         )
@@ -52,9 +56,9 @@ class Server:
 
 
 @contextlib.contextmanager
-def serving(data: Path, *options: str, environment: Mapping[str, str] | None = None) -> Iterator[Server]:
+def serving(data: Path, *options: str, auth: str = "off", environment: Mapping[str, str] | None = None) -> Iterator[Server]:
     """A server that is killed at the end of the block unless it has ended."""
-    server = Server(data, *options, environment=environment)
+    server = Server(data, *options, auth=auth, environment=environment)
     try:
         yield server
     finally:
@@ -71,7 +75,7 @@ class Requests:
 
     def send(self, method: str, path: str, body: bytes = b"", **headers: str) -> tuple[int, bytes]:
         named = {name.replace("_", "-"): value for name, value in headers.items()}
-        if path.endswith(("?versioning=", "?delete=")):  # these operations require a checksum
+        if method != "GET" and path.endswith(("?versioning=", "?delete=", "?tagging=")):  # these operations require a checksum
             named["x-amz-checksum-crc32"] = base64.b64encode(zlib.crc32(body).to_bytes(4, "big")).decode()
         self.wire.request(method, path, body=body, headers=named)
         answer = self.wire.getresponse()
@@ -96,6 +100,19 @@ class Requests:
             document = f"<CompleteMultipartUpload>{listed}</CompleteMultipartUpload>"
             self.expect(200, "POST", f"{path}?uploadId={upload}", document.encode())
         return upload
+
+
+class SignedRequests(Requests):
+    """The same with an access key, which selects a namespace."""
+
+    def __init__(self, netloc: str, access_key_id: str, secret_access_key: str) -> None:
+        super().__init__(netloc)
+        self.credentials = Credentials(access_key_id, secret_access_key)
+
+    def send(self, method: str, path: str, body: bytes = b"", **headers: str) -> tuple[int, bytes]:
+        request = AWSRequest(method=method, url=f"http://{self.wire.host}:{self.wire.port}{path}", data=body)
+        S3SigV4Auth(self.credentials, "s3", "us-east-1").add_auth(request)
+        return super().send(method, path, body, **headers, **dict(request.headers.items()))
 
 
 def fsck(data: Path, *options: str) -> tuple[int, dict[str, Any], str]:

@@ -1,13 +1,13 @@
 """`kill -9` in either durability: nothing acknowledged is lost, nothing is torn, fsck finds nothing.
 
-Several connections put, overwrite, copy, delete (one and many) and complete multipart uploads in a plain, a versioned and a
-directory bucket; the process is killed at a random moment; the next one must show, for every key, what was acknowledged last or
-what was under way. The seed is printed; PENSTOCK_SEED repeats it. PENSTOCK_LONG=1 kills 1,000 times.
+Several connections put, overwrite, copy, tag, delete (one and many) and complete multipart uploads in a plain, a versioned and
+a directory bucket; in the directory bucket they also append and rename. The process is killed at a random moment. The next one
+must show, for every key, what was acknowledged last or what was under way. The seed is printed; PENSTOCK_SEED repeats it.
+PENSTOCK_LONG=1 kills 1,000 times.
 """
 
 from __future__ import annotations
 
-import hashlib
 import http.client
 import os
 import random
@@ -25,8 +25,20 @@ ROUNDS = 500 if LONG else 5  # of each durability
 WORKERS = 6
 KEYS_PER_BUCKET = 4
 SIZES = [0, 100, 1_000, 30_000, 40_000, 300_000]  # up to 32 KiB lives in the database, the rest in files
+APPENDED = [1, 1_000, 40_000]
+LARGEST_APPENDED_TO = 1 << 20
 PART = 5 << 20
+DIRECTORY = BUCKETS[2]
 MISSING = None
+
+
+@dataclass(frozen=True)
+class Object:
+    body: bytes
+    tag: str = ""  # the value of its only tag; empty: it has none
+
+    def __repr__(self) -> str:
+        return f"{len(self.body)} bytes, tag '{self.tag}'"
 
 
 @dataclass
@@ -34,15 +46,25 @@ class Key:
     """What may be there: the acknowledged state, and the one of a write that got no answer."""
 
     path: str
-    states: list[str | None] = field(default_factory=lambda: [MISSING])  # SHA-256 of the body
-    written: set[str | None] = field(default_factory=lambda: {MISSING})  # every state it may ever have had
+    states: list[Object | None] = field(default_factory=lambda: [MISSING])
+    written: set[Object | None] = field(default_factory=lambda: {MISSING})  # every state since it was last read
 
-    def begin(self, body: bytes | None) -> None:
-        self.begin_state(MISSING if body is None else hashlib.sha256(body).hexdigest())
+    @property
+    def bucket(self) -> str:
+        return self.path.split("/")[1]
 
-    def begin_state(self, state: str | None) -> None:
+    @property
+    def known(self) -> Object | None:
+        """The object, if it is known to be there and how."""
+        return self.states[0] if len(self.states) == 1 else MISSING
+
+    def begin(self, state: Object | None) -> None:
         self.states.append(state)
         self.written.add(state)
+
+    def found(self, state: Object | None) -> None:
+        self.states = [state]
+        self.written = {state}
 
     def acknowledged(self) -> None:
         self.states = self.states[-1:]
@@ -80,6 +102,8 @@ class Worker(threading.Thread):
         self.random = random.Random(seed)
         self.label = seed
         self.writes = 0
+        self.renaming: tuple[Key, Key] | None = None  # source and target of a rename that got no answer
+        self.renamed: Object | None = None
         self.refused: str | None = None
 
     def run(self) -> None:
@@ -102,44 +126,89 @@ class Worker(threading.Thread):
         label = f"{self.label} {self.writes}"
         kind = self.random.random()
         if kind < 0.15:
-            key.begin(None)
+            key.begin(MISSING)
             self.expect(self.connection.send("DELETE", key.path), 204)
+            key.acknowledged()
         elif kind < 0.2:
             self.delete_many()
-            return
-        elif kind < 0.35:
+        elif kind < 0.3:
             self.multipart(key, label)
-        elif kind < 0.45:
+        elif kind < 0.4:
             self.copy(key)
+        elif kind < 0.5:
+            self.tag(key, label)
+        elif kind < 0.6:
+            self.append(key, label)
+        elif kind < 0.7:
+            self.rename(key)
         else:
             body = body_of(label, self.random.choice(SIZES))
-            key.begin(body)
+            key.begin(Object(body))
             self.expect(self.connection.send("PUT", key.path, body), 200)
-        key.acknowledged()
+            key.acknowledged()
         self.progress.add()
+
+    def tag(self, key: Key, label: str) -> None:
+        """Directory buckets have no tags."""
+        if key.bucket == DIRECTORY or key.known is MISSING:
+            return
+        value = label.replace(" ", "-")
+        document = f"<Tagging><TagSet><Tag><Key>write</Key><Value>{value}</Value></Tag></TagSet></Tagging>"
+        key.begin(Object(key.known.body, value))
+        self.expect(self.connection.send("PUT", f"{key.path}?tagging=", document.encode()), 200)
+        key.acknowledged()
+
+    def append(self, key: Key, label: str) -> None:
+        if key.bucket != DIRECTORY or key.known is MISSING or len(key.known.body) > LARGEST_APPENDED_TO:
+            return
+        body = body_of(label, self.random.choice(APPENDED))
+        offset = len(key.known.body)
+        key.begin(Object(key.known.body + body))
+        self.expect(self.connection.send("PUT", key.path, body, x_amz_write_offset_bytes=str(offset)), 200)
+        key.acknowledged()
+
+    def rename(self, target: Key) -> None:
+        """Two keys change in one commit."""
+        others = [key for key in self.keys if key.bucket == DIRECTORY and key is not target]
+        sources = [other for other in others if other.known is not MISSING]
+        if target.bucket != DIRECTORY or not sources:
+            return
+        source = self.random.choice(sources)
+        name = source.path.removeprefix(f"/{DIRECTORY}/")
+        if source.known in target.states:  # a copy of it: nothing would tell whether the rename was done
+            return
+        self.renaming, self.renamed = (source, target), source.known
+        target.begin(source.known)
+        source.begin(MISSING)
+        self.expect(self.connection.send("PUT", f"{target.path}?renameObject=", x_amz_rename_source=name), 200)
+        self.renaming = None
+        source.acknowledged()
+        target.acknowledged()
 
     def delete_many(self) -> None:
         bucket = self.random.choice(BUCKETS)
-        keys = [key for key in self.keys if key.path.startswith(f"/{bucket}/")]
+        keys = [key for key in self.keys if key.bucket == bucket]
         listed = "".join(f"<Object><Key>{key.path.removeprefix(f'/{bucket}/')}</Key></Object>" for key in keys)
         for key in keys:
-            key.begin(None)
+            key.begin(MISSING)
         document = f"<Delete>{listed}</Delete>".encode()
         answer = self.expect(self.connection.send("POST", f"/{bucket}?delete=", document), 200)
         if b"<Error>" in answer:
             raise RefusedError(f"200 {answer[:300]!r}")
         for key in keys:
             key.acknowledged()
-        self.progress.add()
 
     def copy(self, key: Key) -> None:
         """From a key of its own whose only state is known."""
-        sources = [other for other in self.keys if len(other.states) == 1 and other.states[0] is not MISSING and other is not key]
+        sources = [other for other in self.keys if other.known is not MISSING and other is not key]
+        if key.bucket == DIRECTORY:  # has no tags
+            sources = [other for other in sources if not other.known.tag]
         if not sources:
             return
         source = self.random.choice(sources)
-        key.begin_state(source.states[0])
+        key.begin(source.known)
         self.expect(self.connection.send("PUT", key.path, x_amz_copy_source=source.path), 200)
+        key.acknowledged()
 
     def multipart(self, key: Key, label: str) -> None:
         # A part may be small only when it is the last; two real parts are slow, so they are rare.
@@ -153,22 +222,38 @@ class Worker(threading.Thread):
         for number, part in enumerate(parts, 1):
             self.expect(self.connection.send("PUT", f"{key.path}?partNumber={number}&{query}", part), 200)
             listed += f"<Part><PartNumber>{number}</PartNumber><ETag>{self.connection.etag}</ETag></Part>"
-        key.begin(b"".join(parts))
+        key.begin(Object(b"".join(parts)))
         document = f"<CompleteMultipartUpload>{listed}</CompleteMultipartUpload>".encode()
         self.expect(self.connection.send("POST", f"{key.path}?{query}", document), 200)
+        key.acknowledged()
 
 
-def check(netloc: str, keys: list[Key]) -> int:
+def read(connection: Requests, key: Key) -> Object | None:
+    status, body = connection.send("GET", key.path)
+    assert status in (200, 404), (status, body[:300])
+    if status == 404:
+        return MISSING
+    if key.bucket == DIRECTORY:
+        return Object(body)
+    tags = re.findall(rb"<Value>([^<]*)</Value>", connection.expect(200, "GET", f"{key.path}?tagging="))
+    assert len(tags) <= 1, tags
+    return Object(body, tags[0].decode() if tags else "")
+
+
+def check(netloc: str, workers: list[Worker]) -> int:
     """Every key is in a state it may be in, which is the only one from now on. How many have a body."""
     connection = Requests(netloc)
     found = 0
-    for key in keys:
-        status, body = connection.send("GET", key.path)
-        assert status in (200, 404), (status, body[:300])
-        state = MISSING if status == 404 else hashlib.sha256(body).hexdigest()
-        assert state in key.states, f"{key.path}: {status}, {len(body)} bytes of no write that may be there ({len(key.states)})"
-        key.states = [state]
-        found += status == 200
+    for worker in workers:
+        for key in worker.keys:
+            state = read(connection, key)
+            assert state in key.states, f"{key.path}: {state}, which no write made; it may be {key.states}"
+            key.found(state)
+            found += state is not MISSING
+        if worker.renaming is not None:
+            source, target = worker.renaming
+            moved = source.known is MISSING
+            assert (target.known == worker.renamed) == moved, f"half of a rename of {source.path} to {target.path}"
     return found
 
 
@@ -218,7 +303,7 @@ def test_a_kill_at_any_moment_loses_nothing(durability: str, tmp_path: Path, see
             status, report, error = fsck(data)
             assert status == 0, f"{report} {error}"
             emulator = Server(data, "--durability", durability)
-            found += check(emulator.netloc, everything)
+            found += check(emulator.netloc, workers)
             check_listing(emulator.netloc, everything)
     finally:
         emulator.kill()
