@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import gc
 import gzip
@@ -331,6 +332,66 @@ def test_a_dropped_file_publishes_nothing(fs, client, bucket, mode, compression)
     with contextlib.suppress(Warning):
         del file
         gc.collect()
+    assert keys(client, bucket) == []
+
+
+class BreakingPacker(io.BufferedIOBase):
+    """A compressor that an exception leaves while it has a part of the data."""
+
+    error: BaseException
+
+    def __init__(self, file, mode="wb"):
+        self.file = file
+
+    def write(self, data):
+        self.file.write(bytes(data)[:1])
+        raise self.error
+
+
+STOPS = [KeyboardInterrupt(), asyncio.CancelledError(), MemoryError()]
+
+
+@pytest.fixture
+def breaking(request, monkeypatch):
+    """The name of a compression that raises while it writes."""
+    monkeypatch.setattr(BreakingPacker, "error", request.param, raising=False)
+    monkeypatch.setitem(fsspec.compression.compr, "breaking", BreakingPacker)
+    return "breaking"
+
+
+@pytest.mark.parametrize("breaking", STOPS, indirect=True, ids=repr)
+def test_what_a_compressor_lost_is_not_published(fs, client, bucket, breaking):
+    file = fs.open(f"{bucket}/k", "wb", compression=breaking)
+    with pytest.raises(type(BreakingPacker.error)):
+        file.write(b"hello")
+    file.close()
+    assert keys(client, bucket) == []
+    assert open_uploads(client, bucket) == []
+
+
+@pytest.mark.parametrize("breaking", STOPS, indirect=True, ids=repr)
+def test_text_that_close_could_not_compress_is_not_published(fs, client, bucket, breaking):
+    file = fs.open(f"{bucket}/k", "wt", compression=breaking)
+    file.write("hello")
+    with pytest.raises(type(BreakingPacker.error)):
+        file.close()
+    file.close()
+    assert keys(client, bucket) == []
+
+
+@pytest.mark.parametrize("stop", STOPS, ids=repr)
+def test_text_that_close_could_not_flush_is_not_published(fs, client, bucket, monkeypatch, stop):
+    file = fs.open(f"{bucket}/k", "wt")
+    file.write("hello")
+
+    def flush():
+        raise stop
+
+    monkeypatch.setattr(file, "flush", flush)
+    with pytest.raises(type(stop)):
+        file.close()
+    monkeypatch.undo()
+    file.close()
     assert keys(client, bucket) == []
 
 

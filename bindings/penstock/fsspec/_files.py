@@ -336,6 +336,12 @@ class WriteFile(io.BufferedIOBase):
 class TextWriter(io.TextIOWrapper):
     """Text over a :class:`WriteFile` or :class:`CompressedWriter`, published and given up by the same rules."""
 
+    def close(self) -> None:
+        """As :meth:`WriteFile.close`. Gives the upload up where the remaining text cannot be written."""
+        if not self.closed:
+            self._flush_or_discard()  # close() of io.TextIOWrapper calls close() of the buffer also after a flush that failed
+        super().close()
+
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
         if kind is None and not self.closed:
             self._flush_or_discard()
@@ -381,7 +387,13 @@ class CompressedWriter(io.BufferedIOBase):
     def write(self, data: Any, /) -> int:
         if self.closed:
             raise ValueError("I/O operation on closed file.")
-        written: int = self._packer.write(data)
+        try:
+            written: int = self._packer.write(data)
+        except (TypeError, ValueError, BufferError):  # a wrong argument: nothing was written
+            raise
+        except BaseException:  # the compressor may have lost a part of the data
+            self.discard()
+            raise
         return written
 
     @property
