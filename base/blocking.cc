@@ -7,22 +7,20 @@ namespace {
 
 thread_local bool on_io_thread = false;
 
-} // namespace
+}  // namespace
 
 bool OnIoThread() { return on_io_thread; }
 
 Result<void> CheckMayBlock(std::string_view operation) {
-  if (!on_io_thread)
-    return Ok();
-  return Error::Make(ErrorKind::kInvalidArgument,
-                     std::string(operation) +
-                         " was called on an I/O thread, in a callback: it "
-                         "would block the thread that "
-                         "it waits for. Use the asynchronous form, or call it "
-                         "on another thread");
+  if (!on_io_thread) return Ok();
+  return Error::Make(ErrorKind::kInvalidArgument, std::string(operation) +
+                                                      " was called on an I/O thread, in a callback: it "
+                                                      "would block the thread that "
+                                                      "it waits for. Use the asynchronous form, or call it "
+                                                      "on another thread");
 }
 
 IoThreadScope::IoThreadScope() { on_io_thread = true; }
 IoThreadScope::~IoThreadScope() { on_io_thread = false; }
 
-} // namespace penstock
+}  // namespace penstock

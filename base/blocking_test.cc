@@ -14,8 +14,7 @@ TEST(Blocking, IsRefusedInsideTheScopeOfAnIoThread) {
     const Result<void> refused = CheckMayBlock("Call");
     ASSERT_FALSE(refused.ok());
     EXPECT_EQ(refused.error().kind, ErrorKind::kInvalidArgument);
-    EXPECT_NE(refused.error().message.find("Call was called on an I/O thread"),
-              std::string::npos);
+    EXPECT_NE(refused.error().message.find("Call was called on an I/O thread"), std::string::npos);
     bool other_refused = true;
     std::thread([&] { other_refused = OnIoThread(); }).join();
     EXPECT_FALSE(other_refused);
@@ -23,5 +22,5 @@ TEST(Blocking, IsRefusedInsideTheScopeOfAnIoThread) {
   EXPECT_TRUE(CheckMayBlock("Call").ok());
 }
 
-} // namespace
-} // namespace penstock
+}  // namespace
+}  // namespace penstock

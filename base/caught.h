@@ -1,5 +1,4 @@
-// Exceptions that leave callers' code (callbacks, sinks, sources, providers) as
-// errors: none may end an I/O thread.
+// Exceptions that leave callers' code (callbacks, sinks, sources, providers) as errors: none may end an I/O thread.
 #ifndef PENSTOCK_BASE_CAUGHT_H_
 #define PENSTOCK_BASE_CAUGHT_H_
 
@@ -11,22 +10,17 @@
 
 namespace penstock {
 
-// The exception being handled, as an error: kResourceExhausted for
-// std::bad_alloc and std::length_error (what a container throws that is asked
-// for more than there can be), else kInternal. Logs it as "exception" and
-// counts it. Call it in a catch block. `where` says whose code it left, for
-// example "the completion callback".
-Error CaughtError(std::string_view where);
+// The exception being handled, as CurrentExceptionError(where) describes it (diagnostics.h). Reports it as the diagnostic event
+// "exception". Call it in a catch block. `where` names the code that the exception left, for example "the completion callback".
+Error CaughtError(std::string_view where) noexcept;
 
-// Exceptions that CaughtError has handled in this process. Thread safety: any
-// thread.
+// Exceptions that CaughtError has handled in this process: the count of the event "exception". Thread safety: any thread.
 std::uint64_t CaughtExceptions();
 
-// Runs `code`, which returns void or a Result, and returns its result, or the
-// exception that left it as an error.
+// Runs `code`, which returns void or a Result, and returns its result, or the exception that left it as an error.
 template <class Code>
-[[nodiscard]] auto Caught(std::string_view where, Code &&code) {
-  using Returned = std::invoke_result_t<Code &>;
+[[nodiscard]] auto Caught(std::string_view where, Code&& code) {
+  using Returned = std::invoke_result_t<Code&>;
   if constexpr (std::is_void_v<Returned>) {
     try {
       code();
@@ -44,10 +38,11 @@ template <class Code>
 }
 
 // The same where nobody can be given the error: it is logged and counted only.
-template <class Code> void Contain(std::string_view where, Code &&code) {
+template <class Code>
+void Contain(std::string_view where, Code&& code) {
   static_cast<void>(Caught(where, code));
 }
 
-} // namespace penstock
+}  // namespace penstock
 
-#endif // PENSTOCK_BASE_CAUGHT_H_
+#endif  // PENSTOCK_BASE_CAUGHT_H_

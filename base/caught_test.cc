@@ -6,15 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "base/diagnostics.h"
 #include "base/log.h"
 
 namespace penstock {
 namespace {
 
 TEST(Caught, AnExceptionBecomesAnErrorThatNamesItsPlaceAndText) {
-  const Result<int> result = Caught("the callback", []() -> Result<int> {
-    throw std::runtime_error("broken");
-  });
+  const Result<int> result = Caught("the callback", []() -> Result<int> { throw std::runtime_error("broken"); });
   ASSERT_FALSE(result.ok());
   EXPECT_EQ(result.error().kind, ErrorKind::kInternal);
   EXPECT_EQ(result.error().message, "an exception left the callback: broken");
@@ -22,39 +21,35 @@ TEST(Caught, AnExceptionBecomesAnErrorThatNamesItsPlaceAndText) {
 
 TEST(Caught, TooMuchMemoryIsResourceExhausted) {
   const auto ask = [](std::size_t bytes) {
-    return Caught("the callback",
-                  [bytes] { std::vector<std::byte>().resize(bytes); });
+    return Caught("the callback", [bytes] { std::vector<std::byte>().resize(bytes); });
   };
-  EXPECT_EQ(ask(std::numeric_limits<std::size_t>::max()).error().kind,
-            ErrorKind::kResourceExhausted);
-  const Result<void> none =
-      Caught("the callback", [] { throw std::bad_alloc(); });
+  EXPECT_EQ(ask(std::numeric_limits<std::size_t>::max()).error().kind, ErrorKind::kResourceExhausted);
+  const Result<void> none = Caught("the callback", [] { throw std::bad_alloc(); });
   EXPECT_EQ(none.error().kind, ErrorKind::kResourceExhausted);
+  EXPECT_EQ(none.error().message, "out of memory in the callback");
 }
 
 TEST(Caught, WhatIsNoStdExceptionIsCaughtToo) {
-  EXPECT_EQ(Caught("the callback", [] { throw 7; }).error().kind,
-            ErrorKind::kInternal);
+  EXPECT_EQ(Caught("the callback", [] { throw 7; }).error().kind, ErrorKind::kInternal);
 }
 
 TEST(Caught, ResultsPassThrough) {
-  EXPECT_EQ(Caught("the callback", []() -> Result<int> { return 3; }).value(),
-            3);
+  EXPECT_EQ(Caught("the callback", []() -> Result<int> { return 3; }).value(), 3);
   EXPECT_TRUE(Caught("the callback", [] {}).ok());
 }
 
 TEST(Caught, ExceptionsAreCountedAndLogged) {
   std::string logged;
-  SetLogSink(LogLevel::kError,
-             [&logged](LogLevel, const std::string &line) { logged = line; });
+  SetLogSink(LogLevel::kWarning, [&logged](LogLevel, const std::string& line) { logged = line; });
   const std::uint64_t before = CaughtExceptions();
   Contain("the observer", [] { throw std::runtime_error("broken"); });
   SetLogSink(LogLevel::kOff, nullptr);
   EXPECT_EQ(CaughtExceptions(), before + 1);
-  EXPECT_NE(logged.find(R"("where":"the observer","what":"broken")"),
+  EXPECT_EQ(DiagnosticCounts().at("exception"), CaughtExceptions());
+  EXPECT_NE(logged.find(R"("event":"exception","detail":"an exception left the observer: broken","count":)"),
             std::string::npos)
       << logged;
 }
 
-} // namespace
-} // namespace penstock
+}  // namespace
+}  // namespace penstock

@@ -2,6 +2,8 @@
 
 #include <exception>
 #include <new>
+#include <stdexcept>
+#include <string>
 #include <system_error>
 #include <utility>
 
@@ -15,8 +17,23 @@ constexpr std::int64_t kLineEveryNs = 1'000'000'000;
 
 constinit std::atomic<DiagnosticEvent*> events{nullptr};
 
-// Short enough for the string's own memory: it is built where memory has run out.
-Error OutOfMemory() noexcept { return Error::Make(ErrorKind::kResourceExhausted, "out of memory"); }
+constexpr std::string_view kOutOfMemory = "out of memory";  // short enough for the string's own memory
+
+Error OutOfMemory() noexcept { return Error::Make(ErrorKind::kResourceExhausted, std::string(kOutOfMemory)); }
+
+Error OutOfMemory(std::string_view where) {
+  if (where.empty()) return OutOfMemory();
+  return Error::Make(ErrorKind::kResourceExhausted, std::string(kOutOfMemory).append(" in ").append(where));
+}
+
+// How the message about an exception begins.
+std::string Opening(std::string_view where) {
+  return where.empty() ? std::string("unexpected exception") : std::string("an exception left ").append(where);
+}
+
+Error Thrown(ErrorKind kind, std::string_view where, const std::exception& thrown) {
+  return Error::Make(kind, Opening(where).append(": ").append(thrown.what()));
+}
 
 }  // namespace
 
@@ -63,16 +80,18 @@ std::map<std::string, std::uint64_t> DiagnosticCounts() {
   return counts;
 }
 
-Error CurrentExceptionError() noexcept {
+Error CurrentExceptionError(std::string_view where) noexcept {
   try {
     try {
       throw;
     } catch (const std::bad_alloc&) {
-      return OutOfMemory();
+      return OutOfMemory(where);
+    } catch (const std::length_error& thrown) {
+      return Thrown(ErrorKind::kResourceExhausted, where, thrown);
     } catch (const std::exception& thrown) {
-      return Error::Make(ErrorKind::kInternal, std::string("unexpected exception: ") + thrown.what());
+      return Thrown(ErrorKind::kInternal, where, thrown);
     } catch (...) {
-      return Error::Make(ErrorKind::kInternal, "unexpected exception of an unknown type");
+      return Error::Make(ErrorKind::kInternal, Opening(where).append(" of an unknown type"));
     }
   } catch (...) {  // the text itself needed memory
     return OutOfMemory();

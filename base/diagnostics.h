@@ -51,9 +51,10 @@ class DiagnosticEvent {
 // The events that happened at least once in this process, by name.
 std::map<std::string, std::uint64_t> DiagnosticCounts();
 
-// The exception that is being handled, as an Error: kResourceExhausted "out of memory" for std::bad_alloc, otherwise kInternal
-// with its what(). Call it in a catch block only.
-Error CurrentExceptionError() noexcept;
+// The exception that is being handled, as an Error: kResourceExhausted for std::bad_alloc and for std::length_error, which a
+// container throws when it is asked for more elements than it can have; otherwise kInternal. The message has the exception's
+// what() and `where`, which names the code that the exception left; empty: unknown. Call it in a catch block only.
+Error CurrentExceptionError(std::string_view where = {}) noexcept;
 
 }  // namespace penstock
 

@@ -23,11 +23,11 @@ class DiagnosticsTest : public testing::Test {
 };
 
 template <class Thrown>
-Error ErrorOf(Thrown thrown) {
+Error ErrorOf(Thrown thrown, std::string_view where = {}) {
   try {
     throw std::move(thrown);
   } catch (...) {
-    return CurrentExceptionError();
+    return CurrentExceptionError(where);
   }
 }
 
@@ -69,6 +69,9 @@ TEST_F(DiagnosticsTest, NamesTheException) {
   EXPECT_EQ(ErrorOf(std::runtime_error("no such thing")).kind, ErrorKind::kInternal);
   EXPECT_EQ(ErrorOf(std::runtime_error("no such thing")).message, "unexpected exception: no such thing");
   EXPECT_EQ(ErrorOf(7).message, "unexpected exception of an unknown type");
+  EXPECT_EQ(ErrorOf(std::length_error("too long")).kind, ErrorKind::kResourceExhausted);
+  EXPECT_EQ(ErrorOf(std::runtime_error("broken"), "the callback").message, "an exception left the callback: broken");
+  EXPECT_EQ(ErrorOf(std::bad_alloc(), "the callback").message, "out of memory in the callback");
 }
 
 }  // namespace

@@ -8,11 +8,15 @@
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 #include <openssl/md5.h>
-#include <openssl/rand.h>
 #include <openssl/sha.h>
+#include <sys/random.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <new>
 #include <span>
+#include <stdexcept>
+#include <string>
 
 #include "base/first_use.h"
 #include "penstock/base/check.h"
@@ -27,9 +31,15 @@ struct FreeContext {
 };
 using Context = std::unique_ptr<EVP_MD_CTX, FreeContext>;
 
+// OpenSSL's functions that allocate fail only for want of memory, given what is passed to them here. Their failure becomes the
+// exception of operator new, which ends the request and not the process.
+void CheckAllocated(bool done) {
+  if (!done) throw std::bad_alloc();
+}
+
 Context NewContext() {
   Context context(EVP_MD_CTX_new());
-  PENSTOCK_CHECK(context != nullptr);
+  CheckAllocated(context != nullptr);
   return context;
 }
 
@@ -37,7 +47,9 @@ Context NewContext() {
 // while the process ends finds it alive.
 const EVP_MD* Fetch(const char* name) {
   const EVP_MD* algorithm = EVP_MD_fetch(nullptr, name, nullptr);
-  PENSTOCK_CHECK(algorithm != nullptr);
+  if (algorithm == nullptr) {
+    throw std::runtime_error(std::string("OpenSSL cannot provide ") + name + ": no memory, or its configuration disables it");
+  }
   return algorithm;
 }
 
@@ -73,7 +85,7 @@ const EVP_MD* AlgorithmOf(DigestAlgorithm algorithm) {
 }
 
 void Start(EVP_MD_CTX* context, const EVP_MD* algorithm) {
-  PENSTOCK_CHECK(EVP_DigestInit_ex2(context, algorithm, nullptr) == 1);
+  CheckAllocated(EVP_DigestInit_ex2(context, algorithm, nullptr) == 1);
 }
 
 void Feed(EVP_MD_CTX* context, ByteView bytes) {
@@ -210,7 +222,7 @@ Sha1Digest HmacSha1(ByteView key, ByteView message) {
   unsigned int size = 0;
   static constexpr std::byte kNothing{};  // OpenSSL takes no null key, not even an empty one
   const void* const key_data = key.empty() ? &kNothing : key.data();
-  PENSTOCK_CHECK(HMAC(EVP_sha1(), key_data, static_cast<int>(key.size()),
+  CheckAllocated(HMAC(EVP_sha1(), key_data, static_cast<int>(key.size()),
                       reinterpret_cast<const unsigned char*>(message.data()), message.size(),
                       reinterpret_cast<unsigned char*>(digest.data()), &size) != nullptr);
   PENSTOCK_CHECK(size == digest.size());
@@ -222,12 +234,13 @@ bool ConstantTimeEqual(ByteView a, ByteView b) {
   return a.empty() || CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
 }
 
+// The kernel's generator needs no memory, so that this cannot fail for want of it.
 void RandomBytes(MutableByteView into) {
-  constexpr std::size_t kMaxPerCall = std::size_t{1} << 20;  // OpenSSL takes an int
   while (!into.empty()) {
-    const MutableByteView piece = into.first(std::min(into.size(), kMaxPerCall));
-    PENSTOCK_CHECK(RAND_bytes(reinterpret_cast<unsigned char*>(piece.data()), static_cast<int>(piece.size())) == 1);
-    into = into.subspan(piece.size());
+    const ssize_t count = ::getrandom(into.data(), into.size(), 0);
+    if (count < 0 && errno == EINTR) continue;
+    PENSTOCK_CHECK(count > 0);
+    into = into.subspan(static_cast<std::size_t>(count));
   }
 }
 

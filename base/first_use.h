@@ -12,21 +12,22 @@ namespace penstock {
 // more than once, in threads that come at the same time; each of its results
 // must be as good as any other, never null, and live for ever. Thread safety:
 // any thread.
-template <class Pointer> class FirstUse {
-public:
-  template <class Make> Pointer Get(Make make) {
+template <class Pointer>
+class FirstUse {
+ public:
+  template <class Make>
+  Pointer Get(Make make) {
     Pointer value = value_.load(std::memory_order_acquire);
-    if (value != nullptr)
-      return value;
+    if (value != nullptr) return value;
     value = make();
     value_.store(value, std::memory_order_release);
     return value;
   }
 
-private:
+ private:
   std::atomic<Pointer> value_{nullptr};
 };
 
-} // namespace penstock
+}  // namespace penstock
 
-#endif // PENSTOCK_BASE_FIRST_USE_H_
+#endif  // PENSTOCK_BASE_FIRST_USE_H_

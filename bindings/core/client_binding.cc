@@ -61,6 +61,8 @@ struct Options {
   double attempt_timeout = 0;
   double operation_timeout = 0;
   std::optional<std::uint64_t> low_speed_limit;
+  double connect_timeout = 0;  // 0: the default
+  double idle_timeout = 0;     // 0: the default
   std::map<std::string, bool> flags;
 };
 
@@ -107,6 +109,8 @@ PyClient MakeClient(Options options) {
   config.retry_mode = ModeOf(options.retry_mode);
   config.attempt_timeout = Milliseconds(options.attempt_timeout);
   config.operation_timeout = Milliseconds(options.operation_timeout);
+  if (options.connect_timeout > 0) config.connect_timeout = Milliseconds(options.connect_timeout);
+  if (options.idle_timeout > 0) config.idle_timeout = Milliseconds(options.idle_timeout);
   if (options.low_speed_limit.has_value()) {
     config.low_speed_bytes_per_second = *options.low_speed_limit;
     config.low_speed_time = std::chrono::seconds(5);
@@ -306,18 +310,19 @@ void BindClient(py::module_& module) {
                          std::optional<int> max_attempts, bool requester_pays, std::string user_agent, std::string access_key_id,
                          std::string secret_access_key, std::string session_token, std::string retry_mode,
                          double attempt_timeout, double operation_timeout, std::optional<std::uint64_t> low_speed_limit,
-                         std::map<std::string, bool> flags) {
+                         double connect_timeout, double idle_timeout, std::map<std::string, bool> flags) {
                return MakeClient({std::move(region), std::move(endpoint), force_path_style, unsigned_, std::move(profile),
                                   max_attempts, requester_pays, std::move(user_agent), std::move(access_key_id),
                                   std::move(secret_access_key), std::move(session_token), std::move(retry_mode),
-                                  attempt_timeout, operation_timeout, low_speed_limit,
+                                  attempt_timeout, operation_timeout, low_speed_limit, connect_timeout, idle_timeout,
                                   std::move(flags)});
              }),
              py::kw_only(), "region"_a = "", "endpoint"_a = "", "force_path_style"_a = false, "unsigned"_a = false,
              "profile"_a = "", "max_attempts"_a = py::none(), "requester_pays"_a = false, "user_agent"_a = "",
              "access_key_id"_a = "", "secret_access_key"_a = "", "session_token"_a = "",
              "retry_mode"_a = "", "attempt_timeout"_a = 0.0, "operation_timeout"_a = 0.0,
-             "low_speed_limit"_a = py::none(), "flags"_a = std::map<std::string, bool>());
+             "low_speed_limit"_a = py::none(), "connect_timeout"_a = 0.0, "idle_timeout"_a = 0.0,
+             "flags"_a = std::map<std::string, bool>());
   client
       .def("read", [](const PyClient& self, Text<"bucket"> bucket, Text<"key"> key, Named<"start", std::uint64_t> start,
                       Named<"end", std::optional<std::uint64_t>> end, Named<"size", std::optional<std::uint64_t>> size,

@@ -125,6 +125,8 @@ class S3Client(DirectoryBuckets):
             attempt_timeout=config.attempt_timeout or 0.0,
             operation_timeout=config.operation_timeout or 0.0,
             low_speed_limit=config.low_speed_limit,
+            connect_timeout=config.connect_timeout or 0.0,
+            idle_timeout=config.idle_timeout or 0.0,
         )
 
     @property

@@ -31,6 +31,8 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "attempt_timeout": (int, float, NoneType),
     "operation_timeout": (int, float, NoneType),
     "low_speed_limit": (int, NoneType),
+    "connect_timeout": (int, float, NoneType),
+    "idle_timeout": (int, float, NoneType),
 }
 # What is true, false, or left to the environment and the profile (None).
 _FLAGS = (
@@ -43,6 +45,8 @@ _FLAGS = (
     "hedge_reads",
 )
 _TYPES |= dict.fromkeys(_FLAGS, (bool, NoneType))
+# What None means for each of the settings in seconds.
+_TIMEOUTS = {"attempt_timeout": "no limit", "operation_timeout": "no limit", "connect_timeout": "10 s", "idle_timeout": "30 s"}
 RETRY_MODES = ("tuned", "legacy", "standard", "adaptive")
 
 
@@ -91,14 +95,16 @@ class S3ClientConfig:
             ``AWS_RETRY_MODE``, the profile's ``retry_mode``, ``"standard"`` where ``AWS_NEW_RETRIES_2026`` is true, else
             ``"tuned"``. Checked by :meth:`validate`.
         attempt_timeout: Seconds that one attempt of a request may take to its last byte; then it is tried again, a read from the
-            byte reached. None: a read is bounded by ``low_speed_limit``, a write by 15 minutes and 1 s per KiB of its body. An
-            attempt always fails after 30 s without progress (no byte sent, no complete response head, no byte of a body).
+            byte reached. None: a read is bounded by ``low_speed_limit``, a write by 15 minutes and 1 s per KiB of its body.
         operation_timeout: Seconds that one request may take with all its attempts and waits. None: no limit.
         low_speed_limit: Bytes per second. An attempt to read fails when its response brings less on average over 5 s, or no byte
             for 5 s; it is retried, an object from the byte reached. Writes are exempt: S3 may need minutes for one. None: 1024
             bytes per second over 30 s. 0: no limit.
         hedge_reads: Ask a second time for an object or range whose first byte is later than nearly all before it, for two of a
             hundred at the most; the first answer counts. None: ``PENSTOCK_HEDGE_READS`` (``true`` or ``false``), else True.
+        connect_timeout: Seconds that a connection may take, with name resolution and TLS handshake. None: 10 s.
+        idle_timeout: Seconds after which an attempt without progress fails (no byte sent, no complete response head, no byte of
+            a body); then it is tried again. None: 30 s.
 
     Raises:
         ValueError: requester_pays together with unsigned, half of a key pair, or a negative look_ahead_bytes.
@@ -129,6 +135,8 @@ class S3ClientConfig:
     operation_timeout: float | None = None
     low_speed_limit: int | None = None
     hedge_reads: bool | None = None
+    connect_timeout: float | None = None
+    idle_timeout: float | None = None
 
     def __post_init__(self) -> None:
         if self.requester_pays and self.unsigned:
@@ -169,10 +177,10 @@ class S3ClientConfig:
             )
         if self.retry_mode is not None and self.retry_mode not in RETRY_MODES:
             raise S3InvalidArgumentError(f"retry_mode is {self.retry_mode!r}; it takes None or one of {', '.join(RETRY_MODES)}")
-        for name in ("attempt_timeout", "operation_timeout"):
+        for name, unset in _TIMEOUTS.items():
             seconds = getattr(self, name)
             if seconds is not None and not 0 < seconds < 1e9:
-                raise S3InvalidArgumentError(f"{name} is {seconds}; it takes None (no limit) or a number of seconds above 0")
+                raise S3InvalidArgumentError(f"{name} is {seconds}; it takes None ({unset}) or a number of seconds above 0")
         if self.low_speed_limit is not None and not 0 <= self.low_speed_limit < 2**63:
             raise S3InvalidArgumentError(
                 f"low_speed_limit is {self.low_speed_limit}; it takes None (1024), 0 (no limit) or bytes per second"

@@ -56,6 +56,8 @@ class Client:
         attempt_timeout: float = 0.0,
         operation_timeout: float = 0.0,
         low_speed_limit: int | None = None,
+        connect_timeout: float = 0.0,
+        idle_timeout: float = 0.0,
         flags: dict[str, bool] = {},
     ) -> None: ...
     def read(

@@ -41,8 +41,8 @@ class S3Exception(Exception):
         request_id: S3's ``x-amz-request-id``.
         host_id: S3's ``x-amz-id-2``.
         region: The bucket's region, where S3 named it.
-        setting: Name of the setting that the error is about, such as ``"low_speed_limit"``; empty: none. See
-            :class:`S3ClientConfig`.
+        setting: Name of the setting that the error is about, such as ``"low_speed_limit"``; empty: none. A field
+            of :class:`S3ClientConfig`, or ``"memory_limit"`` (:func:`penstock.set_memory_limit`).
         attempts: How often the request was sent.
         attempt_history: Those attempts as :class:`S3Attempt`, where the request was sent more than once. A traceback shows
             the last of them as notes.
@@ -135,7 +135,11 @@ _ONE_LINE = {i: f"\\x{i:02x}" for i in (*range(0x20), *range(0x7F, 0xA0))} | {
 _NOTED_ATTEMPTS = 5
 
 # Settings whose name differs from the one in C++.
-_SETTINGS = {"low_speed_bytes_per_second": "low_speed_limit", "part_size_bytes": "part_size"}
+_SETTINGS = {
+    "low_speed_bytes_per_second": "low_speed_limit",
+    "low_speed_time": "low_speed_limit",
+    "part_size_bytes": "part_size",
+}
 
 _NOT_FOUND_BY_CODE = {
     "NoSuchKey": "Service error: The key does not exist",

@@ -122,6 +122,12 @@ def test_what_is_too_slow_names_the_setting_of_python(emulator, hanging):
     assert pickle.loads(pickle.dumps(raised.value)).setting == "low_speed_limit"
 
 
+def test_an_attempt_without_progress_names_its_setting(emulator, hanging):
+    with pytest.raises(S3TimeoutError, match=r"no byte moved for 200 ms .* \(idle_timeout\) \(GetObject ") as raised:
+        client_of(emulator, idle_timeout=0.2, max_attempts=1).get_object(hanging, "key").read()
+    assert raised.value.setting == "idle_timeout"
+
+
 def test_no_time_is_so_short_that_it_is_none(emulator, hanging):
     for name in ("attempt_timeout", "operation_timeout"):
         with pytest.raises(S3TimeoutError):
@@ -134,6 +140,8 @@ def test_no_time_is_so_short_that_it_is_none(emulator, hanging):
         ("retry_mode", "fast"),
         ("attempt_timeout", 0),
         ("operation_timeout", -1.0),
+        ("connect_timeout", 0),
+        ("idle_timeout", -0.5),
         ("low_speed_limit", -1),
         ("low_speed_limit", 2**64),
     ],

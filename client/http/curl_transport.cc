@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "base/caught.h"
 #include "client/http/curl_global.h"
 #include "client/http/reactor.h"
 #include "penstock/base/check.h"
@@ -15,6 +17,8 @@ namespace penstock::http {
 namespace {
 
 constexpr std::chrono::milliseconds kExitPatience{500};
+constexpr std::string_view kStart = "the start of a request";
+constexpr std::string_view kCompletion = "the completion of a request";
 
 int ThreadCount(const CurlTransportOptions& options) {
   if (options.io_threads > 0) return options.io_threads;
@@ -55,30 +59,28 @@ class CurlTransport final : public Transport {
   void Start(Request request, RequestBody* request_body, ResponseBody* response_body, CallContext context,
              Completion done) override {
     PENSTOCK_CHECK(response_body != nullptr);
-    auto transfer = std::make_shared<Transfer>();
+    TransferPtr transfer;
+    Result<void> made = Caught(kStart, [&] { transfer = std::make_shared<Transfer>(); });
+    if (!made.ok()) return Contain(kCompletion, [&] { done(std::move(made).error()); });
     transfer->request = std::move(request);
     transfer->request_body = request_body;
     transfer->response_body = response_body;
     transfer->context = std::move(context);
     transfer->done = std::move(done);
     transfer->started = SystemClock().Monotonic();
-    Engine& engine = Current();
-    Reactor& chosen = engine.LeastLoaded();
-    if (chosen.TrySubmit(transfer).ok()) return;
-    // Where its thread cannot start, another's may run already.
-    for (const auto& reactor : engine.reactors) {
-      if (reactor.get() != &chosen && reactor->TrySubmit(transfer).ok()) return;
-    }
-    chosen.Submit(transfer);
+    Result<void> submitted = Caught(kStart, [&] { return Submit(transfer); });
+    if (!submitted.ok()) Reactor::Complete(*transfer, std::move(submitted).error());
   }
 
   Result<void> RunAt(MonotonicTime when, std::function<void()> task) override {
-    Engine& engine = Current();
-    Result<void> accepted = engine.LeastLoaded().RunAt(when, std::move(task));
-    for (auto at = engine.reactors.begin(); !accepted.ok() && at != engine.reactors.end(); ++at) {
-      accepted = (*at)->RunAt(when, std::move(task));  // NOLINT(bugprone-use-after-move): moved from on success only
-    }
-    return accepted;
+    return Caught("the start of a timer", [&]() -> Result<void> {
+      Engine& engine = Current();
+      Result<void> accepted = engine.LeastLoaded().RunAt(when, std::move(task));
+      for (auto at = engine.reactors.begin(); !accepted.ok() && at != engine.reactors.end(); ++at) {
+        accepted = (*at)->RunAt(when, std::move(task));  // NOLINT(bugprone-use-after-move): moved from on success only
+      }
+      return accepted;
+    });
   }
 
   // See Reactor::Park.
@@ -89,6 +91,18 @@ class CurlTransport final : public Transport {
   }
 
  private:
+  // An error or an exception: no reactor took it.
+  Result<void> Submit(const TransferPtr& transfer) {
+    Engine& engine = Current();
+    Reactor& chosen = engine.LeastLoaded();
+    Result<void> submitted = chosen.TrySubmit(transfer);
+    // Where its thread cannot start, another's may run already.
+    for (auto at = engine.reactors.begin(); !submitted.ok() && at != engine.reactors.end(); ++at) {
+      if (at->get() != &chosen && (*at)->TrySubmit(transfer).ok()) return Ok();
+    }
+    return submitted;
+  }
+
   // This process's engine. Lock-free, because a lock could be inherited closed.
   Engine& Current() {
     Engine* engine = engine_.load(std::memory_order_acquire);

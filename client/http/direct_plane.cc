@@ -76,6 +76,7 @@ void DirectPlane::Begin(const TransferPtr& transfer) {
 }
 
 void DirectPlane::BeginOnFresh(const TransferPtr& transfer) {
+  dropped_.reserve(dropped_.size() + pool_.size() + 1);  // so that Retire cannot fail
   auto fresh = std::make_unique<DirectConnection>();
   fresh->peer = PeerOf(transfer->request);
   fresh->transfer = transfer;

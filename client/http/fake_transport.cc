@@ -228,22 +228,22 @@ void FakeTransport::Start(Request request, RequestBody* request_body, ResponseBo
   pending->response_body = response_body;
   pending->context = std::move(context);
   pending->done = std::move(done);
-  const bool stopped = pending->context.cancel.stop_requested();
-  if (!stopped) {
-    const MutexLock lock(mutex_);
-    if (held_) {
-      queued_.push_back(pending);
-    } else {
-      ready_.push_back([this, pending] { Answer(pending); });
-    }
-  }
-  // A stop that is already there runs the callback at once.
+  // Last of all the queue, so that a request is not taken where memory runs out. A stop that is already there runs the
+  // callback at once.
   pending->on_stop.emplace(pending->context.cancel, [this, weak = std::weak_ptr<Pending>(pending)] {
     if (const PendingPtr self = weak.lock()) {
       Finish(self, Error::Make(ErrorKind::kCancelled, "the request was cancelled"));
       Drain();
     }
   });
+  {
+    const MutexLock lock(mutex_);
+    if (!pending->finished && held_) {
+      queued_.push_back(pending);
+    } else if (!pending->finished) {
+      ready_.push_back([this, pending] { Answer(pending); });
+    }
+  }
   Drain();
 }
 

@@ -79,6 +79,8 @@ class FakeTransport final : public Transport {
   std::size_t Release(std::size_t count = 1);
   // Moves the clock and runs the timed tasks and deadlines that became due, in order of time.
   void Advance(std::chrono::nanoseconds by);
+  // Takes the first timed task that is due by clock(), for a test that runs the task itself. Null: none is due.
+  std::function<void()> TakeDueTask() { return TakeDue(clock_.Monotonic()); }
 
   FakeClock& clock() { return clock_; }
   std::vector<RecordedRequest> requests() const;  // every request that was sent, in order

@@ -4,6 +4,7 @@
 #include <sys/ioctl.h>
 
 #include <algorithm>
+#include <new>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,6 +25,7 @@ constexpr std::chrono::minutes kLongestSleep{1};
 constexpr std::chrono::hours kLongestIdle{24};  // keeps sums of time points in range
 constexpr int kLooks = 8;                       // at what is still unsent, in an idle timeout
 constexpr std::string_view kIoThread = "the work of an I/O thread";
+constexpr std::string_view kSubmit = "the start of a request";
 constexpr std::string_view kTask = "a task of a timer";
 
 std::chrono::milliseconds IdleTimeout(const Transfer& transfer) {
@@ -117,24 +119,25 @@ void Reactor::Wake() {
 }
 
 Result<void> Reactor::TrySubmit(const TransferPtr& transfer) {
-  load_.fetch_add(1, std::memory_order_relaxed);
   // The hook may run before the transfer is in the inbox, or right here; Admit looks at the token itself.
   if (transfer->context.cancel.stop_possible()) {
     transfer->on_stop.emplace(transfer->context.cancel, [this, raw = transfer.get()] { Cancel(raw->shared_from_this()); });
   }
-  Result<void> accepted = Ok();
-  {
-    const MutexLock lock(mutex_);
-    accepted = closed_ || command_ != Command::kRun ? Result<void>(Stopped()) : StartThread();
-    if (accepted.ok()) {
-      inbox_.submitted.push_back(transfer);
-      Wake();
-      return accepted;
-    }
-  }
-  transfer->on_stop.reset();
+  load_.fetch_add(1, std::memory_order_relaxed);
+  Result<void> accepted = Caught(kSubmit, [&] { return Enqueue(transfer); });
+  if (accepted.ok()) return accepted;
   load_.fetch_sub(1, std::memory_order_relaxed);
+  transfer->on_stop.reset();  // not under mutex_, which a hook that is running takes
   return accepted;
+}
+
+Result<void> Reactor::Enqueue(const TransferPtr& transfer) {
+  const MutexLock lock(mutex_);
+  if (closed_ || command_ != Command::kRun) return Stopped();
+  PENSTOCK_TRY(StartThread());
+  inbox_.submitted.push_back(transfer);
+  Wake();
+  return Ok();
 }
 
 void Reactor::Submit(const TransferPtr& transfer) {
@@ -142,11 +145,16 @@ void Reactor::Submit(const TransferPtr& transfer) {
   if (!accepted.ok()) Complete(*transfer, std::move(accepted).error());
 }
 
-void Reactor::Cancel(const TransferPtr& transfer) {
+// Runs inside std::stop_source::request_stop, which an exception must not leave.
+void Reactor::Cancel(const TransferPtr& transfer) noexcept {
   if (fork_generation_ != ForkGeneration()) return;  // the parent's request, and maybe a lock nobody here will open
   const MutexLock lock(mutex_);
   if (closed_) return;
-  inbox_.cancelled.push_back(transfer);
+  try {
+    inbox_.cancelled.push_back(transfer);
+  } catch (const std::bad_alloc&) {
+    inbox_.more_cancelled = true;
+  }
   Wake();
 }
 
@@ -212,6 +220,7 @@ void Reactor::RunOnce() {
       Finish(transfer, Cancelled(transfer->request));
     }
   }
+  if (std::exchange(taken_.more_cancelled, false)) CancelStopped();
   for (auto& [when, task] : taken_.tasks) tasks_.emplace(when, std::move(task));
   taken_.tasks.clear();
   for (const TransferPtr& transfer : taken_.submitted) Protect(transfer, [&] { Admit(transfer); });
@@ -226,6 +235,17 @@ void Reactor::RunOnce() {
   }
   if (curl_idle_until_ != MonotonicTime::max() && curl_idle_until_ <= Now()) CloseIdleOfCurl();
   if (!CanAdmit()) Poll();
+}
+
+// For cancellations that the inbox had no memory for.
+void Reactor::CancelStopped() {
+  const auto stopped = [](const TransferPtr& transfer) { return transfer->context.cancel.stop_requested(); };
+  for (auto found = waiting_.begin(); (found = std::ranges::find_if(waiting_, stopped)) != waiting_.end();) {
+    Finish(*found, Cancelled((*found)->request));
+  }
+  for (auto found = active_.begin(); (found = std::ranges::find_if(active_, stopped)) != active_.end();) {
+    Finish(*found, Cancelled((*found)->request));
+  }
 }
 
 template <class Work>
@@ -324,13 +344,19 @@ void Reactor::RunDueTimers() {
 // A transfer that ends leaves next_check_ as it is, so this may come too early, but about as rarely as the shortest
 // timeout is long: starting and ending transfers, which happens far more often, costs nothing.
 void Reactor::CheckTimers(MonotonicTime now) {
-  next_check_ = MonotonicTime::max();
-  std::vector<TransferPtr> due;
-  const auto look = [&](const TransferPtr& transfer) { DueTime(*transfer) <= now ? due.push_back(transfer) : Arm(transfer); };
-  for (const TransferPtr& transfer : active_) look(transfer);
-  for (const TransferPtr& transfer : waiting_) look(transfer);
-  for (const TransferPtr& transfer : due) {
-    if (transfer->state != TransferState::kDone) CheckTimer(transfer, now);
+  // A failure for want of memory must not lose a timeout: all transfers are then looked at again.
+  try {
+    next_check_ = MonotonicTime::max();
+    std::vector<TransferPtr> due;
+    const auto look = [&](const TransferPtr& transfer) { DueTime(*transfer) <= now ? due.push_back(transfer) : Arm(transfer); };
+    for (const TransferPtr& transfer : active_) look(transfer);
+    for (const TransferPtr& transfer : waiting_) look(transfer);
+    for (const TransferPtr& transfer : due) {
+      if (transfer->state != TransferState::kDone) CheckTimer(transfer, now);
+    }
+  } catch (...) {
+    next_check_ = now;
+    throw;
   }
 }
 

@@ -33,11 +33,13 @@ class Reactor : public std::enable_shared_from_this<Reactor> {
   Reactor(const CurlTransportOptions& options, std::size_t max_transfers);
   ~Reactor();
 
-  // Fills in `transfer->on_stop` and queues it; its completion then runs exactly once. An error: it was not taken and is as
-  // before; kCancelled once stopping, kResourceExhausted where the thread cannot start.
+  // Fills in `transfer->on_stop` and queues it; its completion then runs exactly once. An error or an exception: it was not
+  // taken and is as before; kCancelled once stopping, kResourceExhausted where the thread cannot start.
   [[nodiscard]] Result<void> TrySubmit(const TransferPtr& transfer);
   // The same, which completes it with that error, on the calling thread.
   void Submit(const TransferPtr& transfer);
+  // Completes a transfer that no reactor took.
+  static void Complete(Transfer& transfer, Result<Outcome> outcome);
   // As Transport::RunAt. `task` is moved from on success only.
   [[nodiscard]] Result<void> RunAt(MonotonicTime when, std::function<void()>&& task);
 
@@ -57,14 +59,16 @@ class Reactor : public std::enable_shared_from_this<Reactor> {
     std::vector<TransferPtr> submitted;
     std::vector<TransferPtr> cancelled;
     std::vector<std::pair<MonotonicTime, std::function<void()>>> tasks;
+    bool more_cancelled = false;  // than `cancelled` had memory for: all transfers are to be looked at
 
-    bool empty() const { return submitted.empty() && cancelled.empty() && tasks.empty(); }
+    bool empty() const { return submitted.empty() && cancelled.empty() && tasks.empty() && !more_cancelled; }
   };
   enum class Command { kRun, kStop };
 
+  Result<void> Enqueue(const TransferPtr& transfer);
   Result<void> StartThread() PENSTOCK_REQUIRES(mutex_);
   void Wake() PENSTOCK_REQUIRES(mutex_);
-  void Cancel(const TransferPtr& transfer);
+  void Cancel(const TransferPtr& transfer) noexcept;
 
   // On the I/O thread.
   void Run();
@@ -87,7 +91,7 @@ class Reactor : public std::enable_shared_from_this<Reactor> {
   void CheckTimer(const TransferPtr& transfer, MonotonicTime now);
   void ReapFinished();
   void Finish(const TransferPtr& transfer, Result<Outcome> outcome);
-  static void Complete(Transfer& transfer, Result<Outcome> outcome);
+  void CancelStopped();
   static CURLM* MakeMulti(std::size_t max_connections);
   void CloseIdleOfCurl();
   int PollTimeoutMs() const;

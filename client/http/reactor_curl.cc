@@ -17,8 +17,9 @@ void Reactor::ActivateOnCurl(const TransferPtr& transfer) {
   if (free_slots_.empty()) {
     std::unique_ptr<EasySlot> fresh = EasySlot::Create(options_, share_, &curl_sockets_);
     if (fresh == nullptr) return Finish(transfer, Error::Make(ErrorKind::kResourceExhausted, "libcurl has no memory"));
-    free_slots_.push_back(fresh.get());
+    free_slots_.reserve(slots_.size() + 1);  // for all of them, so that Finish cannot fail
     slots_.push_back(std::move(fresh));
+    free_slots_.push_back(slots_.back().get());
   }
   EasySlot* slot = free_slots_.back();
   if (Result<void> loaded = slot->Load(*transfer, options_, share_); !loaded.ok()) {

@@ -63,13 +63,29 @@ struct TypedCall {
 };
 
 template <class Request>
-void Run(const std::shared_ptr<s3::ClientState>& state, Operation operation, Request request,
-         Callback<typename Request::Response> done) {
+using TypedCallPtr = std::shared_ptr<TypedCall<Request>>;  // shared by the functions of a PreparedCall
+
+// What the dispatcher needs of `typed`, which keeps it.
+template <class Request>
+Result<s3::PreparedCall> Prepare(const s3::ClientState& state, const TypedCallPtr<Request>& typed) {
+  s3::PreparedCall call;
   // Reads the body of an upload, which is the caller's code, for its checksum.
-  Result<s3::WireRequest> wire =
-      Caught("the building of a request", [&] { return s3::BuildRequest(request, state->build_context); });
-  if (!wire.ok()) {
-    Error error = std::move(wire).error();
+  PENSTOCK_ASSIGN(call.request, s3::BuildRequest(typed->request, state.build_context));
+  call.options = typed->request.options;
+  if constexpr (std::is_same_v<Request, GetObjectRequest>) {
+    typed->object_body.emplace(typed->request, state.build_context.verify_downloads);
+    call.success_body = &*typed->object_body;
+  }
+  call.accept = [typed](const s3::WireResponse& response) { return typed->Accept(response); };
+  call.done = [typed](Result<void> result) { typed->Done(std::move(result)); };
+  return call;
+}
+
+// A call that ends before it was sent.
+template <class Request>
+void Refuse(s3::ClientState& state, Operation operation, TypedCall<Request>& typed, Error error) {
+  Contain("the report of a failed call", [&] {
+    const Request& request = typed.request;
     if constexpr (requires { request.key; }) {
       error.At(s3::Info(operation).name, request.bucket.value, request.key.value);
     } else if constexpr (requires { request.destination; }) {
@@ -77,22 +93,25 @@ void Run(const std::shared_ptr<s3::ClientState>& state, Operation operation, Req
     } else if constexpr (requires { request.bucket; }) {
       error.At(s3::Info(operation).name, request.bucket.value);
     }
-    state->counters.OnFailure();
+    state.counters.OnFailure();
     s3::LogFailure(error);
-    return Contain("the callback of a call", [&] { done(std::move(error)); });
-  }
-  // Shared by the two functions below, which live as long as the call.
-  auto typed = std::make_shared<TypedCall<Request>>(TypedCall<Request>{std::move(request), std::move(done), {}, {}});
-  s3::PreparedCall call;
-  call.request = std::move(wire).value();
-  call.options = typed->request.options;
-  if constexpr (std::is_same_v<Request, GetObjectRequest>) {
-    typed->object_body.emplace(typed->request, state->build_context.verify_downloads);
-    call.success_body = &*typed->object_body;
-  }
-  call.accept = [typed](const s3::WireResponse& response) { return typed->Accept(response); };
-  call.done = [typed](Result<void> result) { typed->Done(std::move(result)); };
-  s3::Dispatch(state, std::move(call));
+  });
+  Contain("the callback of a call", [&] { typed.Done(std::move(error)); });
+}
+
+// `done` runs exactly once, whatever is thrown here.
+template <class Request>
+void Run(const std::shared_ptr<s3::ClientState>& state, Operation operation, Request request,
+         Callback<typename Request::Response> done) {
+  TypedCallPtr<Request> typed;
+  Result<void> made = Caught("the start of a call", [&] { typed = std::make_shared<TypedCall<Request>>(); });
+  if (!made.ok()) return Contain("the callback of a call", [&] { done(std::move(made).error()); });
+  typed->request = std::move(request);
+  typed->done = std::move(done);
+  Result<s3::PreparedCall> call = Caught("the building of a request", [&] { return Prepare(*state, typed); });
+  if (!call.ok()) return Refuse(*state, operation, *typed, std::move(call).error());
+  Result<void> dispatched = Caught("the start of a call", [&] { s3::Dispatch(state, std::move(call).value()); });
+  if (!dispatched.ok()) Refuse(*state, operation, *typed, std::move(dispatched).error());
 }
 
 }  // namespace

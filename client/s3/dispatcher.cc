@@ -34,20 +34,26 @@ std::uint64_t Flight::BeginWait() {
 void Flight::OnStop() {
   // Not here: this is the thread that asked to stop, and completions belong to I/O threads.
   const auto end = [self = shared_from_this()] {
-    if (self->waiting_.exchange(0, std::memory_order_acq_rel) != 0) self->Finish(Cancelled());
+    if (self->waiting_.exchange(0, std::memory_order_acq_rel) == 0) return;
+    self->Proceed([&] { self->Finish(Cancelled()); });
   };
-  if (!transport_->RunAt(clock().Monotonic(), end).ok()) end();  // there is no other thread left
+  const Result<void> accepted =
+      Caught("the cancellation of a call", [&] { return transport_->RunAt(clock().Monotonic(), end); });
+  if (!accepted.ok()) end();  // there is no other thread left
 }
 
 template <class Task>
 void Flight::WakeAt(MonotonicTime when, std::uint64_t ticket, Task task) {
-  Result<void> accepted = transport_->RunAt(when, [self = shared_from_this(), ticket, task] {
-    if (self->Claim(ticket)) self->Proceed([&] { task(*self); });
+  // An exception must not pass the ticket: what else waits for it could end the call a second time.
+  Result<void> accepted = Caught("a timer of a call", [&] {
+    return transport_->RunAt(when, [self = shared_from_this(), ticket, task] {
+      if (self->Claim(ticket)) self->Proceed([&] { task(*self); });
+    });
   });
   if (!accepted.ok() && Claim(ticket)) Finish(std::move(accepted).error());
 }
 
-void Flight::OnException(Error error) {
+void Flight::OnException(Error error) noexcept {
   if (call_.done == nullptr) return;
   const Result<void> finished = Caught("a call's end", [&] { Finish(error); });
   if (!finished.ok() && call_.done != nullptr) Complete(std::move(error));
@@ -66,11 +72,13 @@ std::optional<Error> Flight::StoppedOrLate() const {
 }
 
 void Flight::Start() {
-  if (auto over = StoppedOrLate()) return Finish(*std::move(over));
-  on_stop_.emplace(call_.options.cancel, [weak = weak_from_this()] {
-    if (const auto self = weak.lock()) self->OnStop();
+  Proceed([this] {
+    if (auto over = StoppedOrLate()) return Finish(*std::move(over));
+    on_stop_.emplace(call_.options.cancel, [weak = weak_from_this()] {
+      if (const auto self = weak.lock()) self->OnStop();
+    });
+    Attempt();
   });
-  Proceed([this] { Attempt(); });
 }
 
 void Flight::Attempt() {
@@ -109,11 +117,14 @@ void Flight::AwaitTurn() {
 
 void Flight::FetchCredentials() {
   const std::uint64_t ticket = BeginWait();
-  FetchSigningCredentials(state_, endpoint_, call_.request.bucket,
-                          [self = shared_from_this(), ticket](Result<CredentialsPtr> credentials) {
-                            if (!self->Claim(ticket)) return;
-                            self->Proceed([&] { self->OnCredentials(std::move(credentials)); });
-                          });
+  Result<void> asked = Caught("the request for credentials", [&] {
+    FetchSigningCredentials(state_, endpoint_, call_.request.bucket,
+                            [self = shared_from_this(), ticket](Result<CredentialsPtr> credentials) {
+                              if (!self->Claim(ticket)) return;
+                              self->Proceed([&] { self->OnCredentials(std::move(credentials)); });
+                            });
+  });
+  if (!asked.ok() && Claim(ticket)) return Finish(std::move(asked).error());
   if (waiting_.load(std::memory_order_acquire) != ticket) return;
   if (!call_.options.deadline.IsNever()) {
     WakeAt(call_.options.deadline.when(), ticket, [](Flight& self) {

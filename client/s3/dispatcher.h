@@ -67,6 +67,7 @@ struct PreparedCall {
 };
 
 // Sends until it succeeds or must not be tried again. Never blocks. `state` is shared: the call may outlive the Client.
+// An exception (no memory) leaves it only before the call is taken: `call.done` then does not run.
 //
 // Cancellation and the deadline end the call in every phase: while credentials are fetched, in flight, in back-off.
 void Dispatch(std::shared_ptr<ClientState> state, PreparedCall call);

@@ -34,6 +34,7 @@ class Flight : public std::enable_shared_from_this<Flight> {
     if (call_.request.source != nullptr) source_.emplace(*call_.request.source);
   }
 
+  // Never throws: an exception ends the call with an error.
   void Start();
 
  private:
@@ -58,7 +59,7 @@ class Flight : public std::enable_shared_from_this<Flight> {
       OnException(CaughtError("a phase of a call"));
     }
   }
-  void OnException(Error error);
+  void OnException(Error error) noexcept;
   void OnStop();
 
   // The phases.
@@ -69,7 +70,9 @@ class Flight : public std::enable_shared_from_this<Flight> {
   void Send();
   void SendHedged(http::Request request, std::chrono::nanoseconds patience);
   void SendSecond(const std::shared_ptr<HedgedAttempt>& race);
+  Result<void> StartSecond(const std::shared_ptr<HedgedAttempt>& race);
   void OnLegEnded(const std::shared_ptr<HedgedAttempt>& race, Leg& leg, Result<http::Outcome> outcome);
+  void OnLegsEnded(const std::shared_ptr<HedgedAttempt>& race, Leg& last);
   void OnOutcome(Result<http::Outcome> outcome);
   void OnFailure(Error error, RetryDecision decision);
   void WaitAndRetry(RetryDecision decision, Error error);

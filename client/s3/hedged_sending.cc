@@ -52,32 +52,47 @@ void Flight::SendHedged(http::Request request, std::chrono::nanoseconds patience
                     [self = shared_from_this(), race](Result<http::Outcome> outcome) {
                       self->Proceed([&] { self->OnLegEnded(race, race->first, std::move(outcome)); });
                     });
-  // Where no thread can run it the read goes on without a second request.
-  static_cast<void>(transport_->RunAt(late, [self = shared_from_this(), race] { self->SendSecond(race); }));
+  // The first request is on its way: only its completion may end the call. Without a timer there is no second request.
+  Contain("the timer of a second request", [&] {
+    static_cast<void>(transport_->RunAt(late, [self = shared_from_this(), race] { self->SendSecond(race); }));
+  });
 }
 
-// The first leg is on its way and stays the attempt in progress: nobody else changes what is read here.
+// The first leg is on its way and stays the attempt in progress. After BeginSecond the call goes on only when both legs have
+// ended, so a second leg that does not start must end here.
 void Flight::SendSecond(const std::shared_ptr<HedgedAttempt>& race) {
   if (!race->MayHedge() || !state_->hedging.Spend()) return;
   if (!race->BeginSecond()) return state_->hedging.Return();
+  const Result<void> started = Caught("the start of a second request", [&] { return StartSecond(race); });
+  if (started.ok()) return;
+  state_->hedging.Return();
+  race->second.reset();
+  if (race->OnEnded()) Proceed([&] { OnLegsEnded(race, race->first); });
+}
+
+// An error or an exception: the transport was not given the request.
+Result<void> Flight::StartSecond(const std::shared_ptr<HedgedAttempt>& race) {
   Leg& second = race->second.emplace(info_, call_, *state_);
   second.body.set_race(race.get());
   second.started = clock().Now();
   second.began = clock().Monotonic();
+  PENSTOCK_ASSIGN(http::Request request, MakeRequest(attempts_));
+  http::Completion done = [self = shared_from_this(), race](Result<http::Outcome> outcome) {
+    self->Proceed([&] { self->OnLegEnded(race, *race->second, std::move(outcome)); });
+  };
   state_->counters.OnHedge();
-  Result<http::Request> request = Caught("a second request", [&] { return MakeRequest(attempts_); });
-  if (!request.ok()) return Proceed([&] { OnLegEnded(race, second, std::move(request).error()); });
-  transport_->Start(std::move(request).value(), nullptr, &second.body,
-                    {AttemptDeadline(), race->cancel_second.get_token()},
-                    [self = shared_from_this(), race](Result<http::Outcome> outcome) {
-                      self->Proceed([&] { self->OnLegEnded(race, *race->second, std::move(outcome)); });
-                    });
+  transport_->Start(std::move(request), nullptr, &second.body, {AttemptDeadline(), race->cancel_second.get_token()},
+                    std::move(done));
+  return Ok();
 }
 
 void Flight::OnLegEnded(const std::shared_ptr<HedgedAttempt>& race, Leg& leg, Result<http::Outcome> outcome) {
   leg.outcome.emplace(std::move(outcome));
-  if (!race->OnEnded()) return;
-  Leg& counting = race->Counting(leg);
+  if (race->OnEnded()) OnLegsEnded(race, leg);
+}
+
+void Flight::OnLegsEnded(const std::shared_ptr<HedgedAttempt>& race, Leg& last) {
+  Leg& counting = race->Counting(last);
   if (race->second) {
     counting_ = &counting == &race->first ? &*race->second : &race->first;
     Report(EndOf(*counting_->outcome), Error::Make(ErrorKind::kCancelled, "the other answer was first"));

@@ -1,9 +1,12 @@
 #include "client/torch/object_tensor.h"
 
 #include <exception>
+#include <string>
 #include <utility>
 
 #include <torch/types.h>
+
+#include "penstock/base/blocking.h"
 
 namespace penstock::torch {
 namespace {
@@ -24,6 +27,11 @@ ObjectTensor::ObjectTensor(ObjectStore& store, BucketName bucket, ObjectKey key,
     : key_(key.value),
       chain_(options.call.cancel, [source = stop_]() mutable { source.request_stop(); }),
       tensor_(std::make_shared<::torch::Tensor>()) {
+  // Take and the destructor wait: on an I/O thread for ever.
+  if (Result<void> allowed = CheckMayBlock("reading an object into a tensor"); !allowed.ok()) {
+    waiter_.Done()(std::move(allowed).error());
+    return;
+  }
   DownloadRequest request;
   request.bucket = std::move(bucket);
   request.key = std::move(key);
@@ -43,6 +51,7 @@ ObjectTensor::~ObjectTensor() {
 
 Result<ObjectExample> ObjectTensor::Take() {
   PENSTOCK_CHECK(!taken_);
+  PENSTOCK_TRY(CheckMayBlock("ObjectTensor::Take"));
   Result<DownloadResponse> downloaded = waiter_.Wait({}, stop_);
   taken_ = true;
   if (!downloaded.ok()) return std::move(downloaded).error();

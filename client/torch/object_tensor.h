@@ -21,7 +21,7 @@ class ObjectTensor {
   ObjectTensor(const ObjectTensor&) = delete;
   ObjectTensor& operator=(const ObjectTensor&) = delete;
 
-  // Waits; once. Tensor as ObjectExample describes it.
+  // Waits; succeeds once. Tensor as ObjectExample describes it. On an I/O thread: kInvalidArgument, and nothing is taken.
   Result<ObjectExample> Take();
 
  private:

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "client/torch/torch_test_support.h"
+#include "penstock/base/blocking.h"
 
 namespace penstock::torch {
 namespace {
@@ -39,6 +40,27 @@ TEST(ObjectTensor, DroppedUnreadIsCancelledAndAwaited) {
   for (int i = 0; i < 20; ++i) ObjectTensor(*store, kBucket, ObjectKey("k"), {});
   ObjectTensor object(*store, kBucket, ObjectKey("k"), {});
   EXPECT_TRUE(object.Take().ok());
+}
+
+// Where it would wait for the thread that it is on.
+TEST(ObjectTensor, IsRefusedOnAnIoThread) {
+  const auto store = MakeStore();
+  Put(store, "k", "hello");
+  const IoThreadScope io_thread;
+  ObjectTensor object(*store, kBucket, ObjectKey("k"), {});
+  EXPECT_EQ(object.Take().error().kind, ErrorKind::kInvalidArgument);
+}
+
+// Made before, on another thread: Take is refused, and works elsewhere.
+TEST(ObjectTensor, TakeIsRefusedOnAnIoThread) {
+  const auto store = MakeStore();
+  Put(store, "k", "hello");
+  ObjectTensor object(*store, kBucket, ObjectKey("k"), {});
+  {
+    const IoThreadScope io_thread;
+    EXPECT_EQ(object.Take().error().kind, ErrorKind::kInvalidArgument);
+  }
+  EXPECT_EQ(Text(object.Take().value().data), "hello");
 }
 
 }  // namespace

@@ -48,6 +48,7 @@ constexpr std::uint64_t kMostStagedBytes = 64ull << 20;
 constexpr std::uint64_t kStagedStepBytes = 256ull << 10;
 constexpr std::uint64_t kMostPooledBytes = 8ull << 20;
 constexpr std::string_view kCallback = "the callback of a download";
+constexpr std::string_view kBookkeeping = "the bookkeeping of a download";
 
 // What arrives before the caller's memory is there. Pages that nothing arrives in cost nothing.
 class StagedBytes {
@@ -88,12 +89,22 @@ class StagedBytes {
 // all of them, since afterwards the memory is the caller's again.
 class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
  public:
-  DownloadTask(std::shared_ptr<ObjectStore> store, DownloadRequest request, Callback<DownloadResponse> done)
-      : store_(std::move(store)), request_(std::move(request)), done_(std::move(done)), stop_(request_.options.call.cancel),
+  DownloadTask(std::shared_ptr<ObjectStore> store, DownloadRequest request)
+      : store_(std::move(store)), request_(std::move(request)), stop_(request_.options.call.cancel),
         progress_(request_.options.progress) {}
 
-  void Run() {
-    if (Result<void> checked = Check(request_); !checked.ok()) return Fail(std::move(checked).error());
+  // `done` runs exactly once, also where memory runs out.
+  void Run(Callback<DownloadResponse> done) {
+    done_ = std::move(done);
+    Result<void> begun = Caught(kBookkeeping, [this] { return Begin(); });
+    if (!begun.ok()) return Fail(std::move(begun).error());
+    Pump();
+  }
+
+ private:
+  // An error or an exception: nothing is on its way.
+  Result<void> Begin() {
+    PENSTOCK_TRY(Check(request_));
     ObjectMetadata known;
     if (request_.known_size) known.size = *request_.known_size;
     if (request_.known_etag) known.etag = *request_.known_etag;
@@ -101,25 +112,24 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
     const bool nothing =
         request_.end == request_.begin || (request_.known_size && request_.begin >= *request_.known_size);
     if (nothing || (certain && request_.destination)) {
-      if (Result<void> placed = Place(known); !placed.ok()) return Fail(std::move(placed).error());
+      PENSTOCK_TRY(Place(known));
     }
-    if (nothing) return Pump();
-    StartFront();
-    Pump();
+    if (!nothing) StartFront();
+    return Ok();
   }
 
- private:
   void StartFront() {
     const std::shared_ptr<ObjectStore> kept = store_;  // the download may complete before the store's Start returns
-    {
-      const MutexLock lock(mutex_);
-      ++in_flight_;
-    }
     transfer::RangeFetchSpec spec = SpecFor({request_.begin, request_.end.value_or(UINT64_MAX)});
     spec.etag = request_.known_etag;
     spec.place = [this](const ObjectMetadata& metadata, std::uint64_t length) { return PlaceFront(metadata, length); };
     spec.grant = [this](std::uint64_t reached) { return GrantFront(reached); };
-    Fetch(std::move(spec), std::nullopt);
+    Callback<RangeFetched> done = DoneWith(std::nullopt);
+    {
+      const MutexLock lock(mutex_);
+      ++in_flight_;
+    }
+    transfer::StartRangeFetch(*kept, std::move(spec), std::move(done));
   }
 
   Result<transfer::Placement> PlaceFront(const ObjectMetadata& metadata, std::uint64_t length) {
@@ -196,14 +206,18 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
       if (!waits_for_memory_ || std::exchange(memory_asked_, true)) return;
       size = whole_.size();
     }
-    const Result<void> asked = Caught(kCallback, [&] {
+    Result<void> asked = Caught(kCallback, [&] {
       request_.ask_memory(size, [self = shared_from_this()](Result<MutableByteView> memory) { self->TakeMemory(std::move(memory)); });
     });
-    if (!asked.ok()) TakeMemory(asked.error());
+    if (!asked.ok()) TakeMemory(std::move(asked).error());
   }
 
-  void TakeMemory(Result<MutableByteView> memory) {
-    if (memory.ok() && memory->size() != whole_size()) memory = WrongSize(memory->size(), whole_size());
+  void TakeMemory(Result<MutableByteView> given) {
+    Result<MutableByteView> memory = Caught(kBookkeeping, [&]() -> Result<MutableByteView> {
+      if (given.ok() && given->size() != whole_size()) return WrongSize(given->size(), whole_size());
+      return std::move(given);
+    });
+    const bool failed = !memory.ok();
     {
       const MutexLock lock(mutex_);
       if (!waits_for_memory_) return;  // the download has failed
@@ -213,10 +227,10 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
         target_ = *memory;
         if (front_over_) MoveStaged(front_bytes_);
       } else if (!error_) {
-        error_ = memory.error();
+        error_ = std::move(memory).error();
       }
     }
-    if (!memory.ok()) stop_.RequestStop();
+    if (failed) stop_.RequestStop();
     Pump();
   }
 
@@ -275,8 +289,9 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
     return spec;
   }
 
-  transfer::RangeFetchSpec PinnedSpec(ByteRange range) PENSTOCK_REQUIRES(mutex_) {
+  transfer::RangeFetchSpec PinnedSpec(ByteRange range) {
     transfer::RangeFetchSpec spec = SpecFor(range);
+    const MutexLock lock(mutex_);
     spec.etag = metadata_.etag;
     const transfer::Placement slice{target_.subspan(range.begin - whole_.begin, range.size()), checksum_.crc};
     spec.place = [slice, size = metadata_.size](const ObjectMetadata& metadata,
@@ -307,11 +322,14 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
       const auto part = claims_.TakePart(part_bytes);
       if (!part) break;
       ++in_flight_;
-      transfer::RangeFetchSpec spec = PinnedSpec(*part);
       const Crc crc = checksum_.crc;
       mutex_.Unlock();
-      Fetch(std::move(spec), transfer::ChecksumPiece{*part, crc, 0});
+      Result<void> started = Caught(kBookkeeping, [&] { StartPart({*part, crc, 0}); });
+      if (!started.ok()) stop_.RequestStop();
       mutex_.Lock();
+      if (started.ok()) continue;
+      --in_flight_;
+      if (!error_) error_ = std::move(started).error();
     }
     pumping_ = false;
     const bool over = in_flight_ == 0 && !finished_;
@@ -320,49 +338,67 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
     if (over) Finish();
   }
 
-  // `part`: what a part is to bring; unset: the front, which brings as much as nobody else does.
-  void Fetch(transfer::RangeFetchSpec spec, std::optional<transfer::ChecksumPiece> part) {
-    transfer::StartRangeFetch(*store_, std::move(spec), [self = shared_from_this(), part](Result<RangeFetched> result) {
-      self->Fetched(result, part);
-    });
+  // An exception leaves it only before the request is on its way.
+  void StartPart(const transfer::ChecksumPiece& part) {
+    Callback<RangeFetched> done = DoneWith(part);
+    transfer::StartRangeFetch(*store_, PinnedSpec(part.range), std::move(done));
   }
 
-  void Fetched(const Result<RangeFetched>& result, std::optional<transfer::ChecksumPiece> part) {
-    std::optional<Error> error;
-    if (!result.ok()) {
-      error = result.error();
-      bool placed = false;
-      {
-        const MutexLock lock(mutex_);
-        placed = placed_;
-      }
-      const auto beyond = placed ? std::nullopt : transfer::BeyondTheEnd(*error);
-      if (beyond) error = PlaceNothing(*beyond);
-    }
+  // `part`: what a part is to bring; unset: the front, which brings as much as nobody else does.
+  Callback<RangeFetched> DoneWith(std::optional<transfer::ChecksumPiece> part) {
+    return [self = shared_from_this(), part](Result<RangeFetched> result) { self->Fetched(std::move(result), part); };
+  }
+
+  void Fetched(Result<RangeFetched> result, std::optional<transfer::ChecksumPiece> part) {
+    Result<std::optional<RangeFetched>> brought = Caught(kBookkeeping, [&] { return Brought(std::move(result)); });
+    bool failed = !brought.ok();
     {
       const MutexLock lock(mutex_);
       --in_flight_;
-      if (result.ok()) {
-        delivered_ += result->bytes;
-        if (!part) {
-          part = {{whole_.begin, whole_.begin + result->bytes}, checksum_.crc, 0};
-          front_over_ = true;
-          front_bytes_ = result->bytes;
-          if (!staged_.bytes().empty() && !waits_for_memory_ && !error_) MoveStaged(front_bytes_);
+      if (brought.ok() && *brought) {
+        try {
+          Keep(**brought, part);
+        } catch (...) {
+          failed = true;
+          brought = CaughtError(kBookkeeping);
         }
-        part->value = result->crc;
-        pieces_.push_back(*part);
       }
-      if (error && !error_) error_ = error;
+      if (failed && !error_) error_ = std::move(brought).error();
       if (error_ && std::exchange(waits_for_memory_, false)) --in_flight_;
     }
-    if (error) stop_.RequestStop();
+    if (failed) stop_.RequestStop();
     AskMemory();
     Pump();
   }
 
-  // The front was refused because there is nothing from `begin` on. What is wrong with that, if anything.
-  std::optional<Error> PlaceNothing(ObjectMetadata metadata) {
+  // What a request brought; nullopt: it was the front's, and there is nothing from `begin` on.
+  Result<std::optional<RangeFetched>> Brought(Result<RangeFetched> result) {
+    if (result.ok()) return std::optional<RangeFetched>(std::move(result).value());
+    bool placed = false;
+    {
+      const MutexLock lock(mutex_);
+      placed = placed_;
+    }
+    const auto beyond = placed ? std::nullopt : transfer::BeyondTheEnd(result.error());
+    if (!beyond) return std::move(result).error();
+    PENSTOCK_TRY(PlaceNothing(*beyond));
+    return std::optional<RangeFetched>();
+  }
+
+  void Keep(const RangeFetched& fetched, std::optional<transfer::ChecksumPiece> part) PENSTOCK_REQUIRES(mutex_) {
+    delivered_ += fetched.bytes;
+    if (!part) {
+      part = {{whole_.begin, whole_.begin + fetched.bytes}, checksum_.crc, 0};
+      front_over_ = true;
+      front_bytes_ = fetched.bytes;
+      if (!staged_.bytes().empty() && !waits_for_memory_ && !error_) MoveStaged(front_bytes_);
+    }
+    part->value = fetched.crc;
+    pieces_.push_back(*part);
+  }
+
+  // The front was refused because there is nothing from `begin` on. An error: what is wrong with that.
+  Result<void> PlaceNothing(ObjectMetadata metadata) {
     if (request_.known_size) {
       return Error::Make(ErrorKind::kPreconditionFailed, "the object no longer reaches byte " +
                                                              std::to_string(request_.begin) + ", though " +
@@ -370,35 +406,34 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
     }
     metadata.size = std::min(metadata.size, request_.begin);
     if (request_.known_etag) metadata.etag = *request_.known_etag;
-    Result<void> placed = Place(metadata);
-    if (!placed.ok()) return std::move(placed).error();
-    return std::nullopt;
+    return Place(metadata);
   }
 
   void Fail(Error error) {
-    error.At("GetObject", request_.bucket.value, request_.key.value);
+    Contain(kBookkeeping, [&] { error.At("GetObject", request_.bucket.value, request_.key.value); });
     const auto done = std::exchange(done_, nullptr);
     store_.reset();  // before the caller lets go of it: a store may not end on a thread of its own
     Contain(kCallback, [&] { done(std::move(error)); });
   }
 
   // After the last request, so nobody else is here.
+  Result<DownloadResponse> TakeResponse() {
+    const MutexLock lock(mutex_);
+    if (error_) return *std::move(error_);
+    if (delivered_ != target_.size()) {
+      return Error::Make(ErrorKind::kDataLoss, std::to_string(delivered_) + " of " + std::to_string(target_.size()) +
+                                                   " bytes arrived");
+    }
+    PENSTOCK_TRY(transfer::VerifyPieces(checksum_, std::move(pieces_), target_));
+    return DownloadResponse{delivered_, std::move(metadata_)};
+  }
+
   void Finish() {
-    mutex_.Lock();
-    std::optional<Error> error = std::move(error_);
-    if (!error && delivered_ != target_.size()) {
-      error = Error::Make(ErrorKind::kDataLoss, std::to_string(delivered_) + " of " + std::to_string(target_.size()) +
-                                                    " bytes arrived");
-    }
-    if (!error) {
-      Result<void> verified = transfer::VerifyPieces(checksum_, std::move(pieces_), target_);
-      if (!verified.ok()) error = std::move(verified).error();
-    }
-    DownloadResponse response{delivered_, std::move(metadata_)};
-    mutex_.Unlock();
-    if (error) return Fail(std::move(*error));
-    const Result<void> told = Caught("the progress callback of a download", [&] { progress_.Finish(response.bytes); });
-    if (!told.ok()) return Fail(told.error());
+    Result<DownloadResponse> taken = Caught(kBookkeeping, [this] { return TakeResponse(); });
+    if (!taken.ok()) return Fail(std::move(taken).error());
+    DownloadResponse response = std::move(taken).value();
+    Result<void> told = Caught("the progress callback of a download", [&] { progress_.Finish(response.bytes); });
+    if (!told.ok()) return Fail(std::move(told).error());
     const auto done = std::exchange(done_, nullptr);
     store_.reset();  // before the caller lets go of it: a store may not end on a thread of its own
     Contain(kCallback, [&] { done(std::move(response)); });
@@ -435,7 +470,11 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
 }  // namespace
 
 void StartDownload(std::shared_ptr<ObjectStore> store, DownloadRequest request, Callback<DownloadResponse> done) {
-  std::make_shared<DownloadTask>(std::move(store), std::move(request), std::move(done))->Run();
+  std::shared_ptr<DownloadTask> task;
+  Result<void> made =
+      Caught(kBookkeeping, [&] { task = std::make_shared<DownloadTask>(std::move(store), std::move(request)); });
+  if (made.ok()) return task->Run(std::move(done));
+  Contain(kCallback, [&] { done(std::move(made).error()); });
 }
 
 Result<DownloadResponse> Download(ObjectStore& store, DownloadRequest request, const Interrupt& interrupt) {

@@ -21,6 +21,7 @@ constexpr int kAbortTries = 4;
 constexpr int kDamagedTries = 3;   // of one part, likewise
 constexpr int kRemovalsUnasked = 1;
 constexpr int kRemovalsByAbort = 2;
+constexpr std::string_view kPart = "the upload of a part";
 constexpr std::string_view kProgress = "the progress callback of an upload";
 
 // What is left of an upload at S3, to be removed; owns what that takes.
@@ -117,6 +118,14 @@ Result<void> MultipartUpload::Send(PartBody body, const Interrupt& interrupt) {
                     .About("part_size_bytes")
                     .At("UploadPart", bucket_.value, key_.value));
   }
+  Result<void> started = Caught(kPart, [&] { StartPart(std::move(body), held); });
+  // Without that part the object would have a hole.
+  if (!started.ok()) return Fail(std::move(started).error());
+  return Ok();
+}
+
+// An exception leaves it only before the part is in flight.
+void MultipartUpload::StartPart(PartBody body, std::uint64_t held) {
   auto flight = std::make_shared<Flight>();  // shared with the request's callback
   flight->body = std::move(body);
   flight->body.set_follows_checksum(keeps_crc_);
@@ -127,14 +136,18 @@ Result<void> MultipartUpload::Send(PartBody body, const Interrupt& interrupt) {
   sent_bytes_ += flight->body.size();
   {
     const MutexLock lock(mutex_);
+    // For all parts, so that PartEnded needs no memory.
+    const auto parts = static_cast<std::size_t>(last_part_number_);
+    if (sent_.capacity() < parts) sent_.reserve(2 * parts);
     ++in_flight_;
     borrowing_ += flight->body.borrows() ? 1 : 0;
     held_bytes_ += held;
   }
-  Launch(flight);
-  return Ok();
+  Result<void> launched = Caught(kPart, [&] { Launch(flight); });
+  if (!launched.ok()) PartEnded(*flight, std::move(launched).error());
 }
 
+// An exception leaves it only before the store takes the request.
 void MultipartUpload::Launch(const std::shared_ptr<Flight>& flight) {
   flight->body.Rewind();
   UploadPartRequest request;
@@ -150,16 +163,23 @@ void MultipartUpload::Launch(const std::shared_ptr<Flight>& flight) {
 }
 
 void MultipartUpload::OnAnswer(const std::shared_ptr<Flight>& flight, Result<CompletedPart> result) {
-  if (result.ok() && keeps_crc_ && !result->checksum_crc64nvme.empty()) {
+  bool sent_again = false;
+  Result<void> checked = Caught(kPart, [&]() -> Result<void> {
+    if (!result.ok() || !keeps_crc_ || result->checksum_crc64nvme.empty()) return Ok();
     const std::string ours = CrcText(Crc::kCrc64Nvme, flight->body.Crc());
-    if (ours != result->checksum_crc64nvme) {
-      if (++flight->times_damaged < kDamagedTries) return Launch(flight);
-      result = Error::Make(ErrorKind::kDataLoss, "part " + std::to_string(flight->number) + " arrived damaged " +
-                                                     std::to_string(kDamagedTries) + " times: its CRC64NVME is " + ours +
-                                                     ", but the service received " + result->checksum_crc64nvme)
-                   .At("UploadPart", bucket_.value, key_.value);
+    if (ours == result->checksum_crc64nvme) return Ok();
+    if (++flight->times_damaged < kDamagedTries) {
+      Launch(flight);
+      sent_again = true;
+      return Ok();
     }
-  }
+    return Error::Make(ErrorKind::kDataLoss, "part " + std::to_string(flight->number) + " arrived damaged " +
+                                                 std::to_string(kDamagedTries) + " times: its CRC64NVME is " + ours +
+                                                 ", but the service received " + result->checksum_crc64nvme)
+        .At("UploadPart", bucket_.value, key_.value);
+  });
+  if (sent_again) return;
+  if (!checked.ok()) result = std::move(checked).error();
   PartEnded(*flight, std::move(result));
 }
 

@@ -71,6 +71,7 @@ class MultipartUpload {
     std::uint64_t crc = 0;
   };
 
+  void StartPart(PartBody body, std::uint64_t held);
   void Launch(const std::shared_ptr<Flight>& flight);
   void OnAnswer(const std::shared_ptr<Flight>& flight, Result<CompletedPart> result);
   void PartEnded(Flight& flight, Result<CompletedPart> result);

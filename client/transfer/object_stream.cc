@@ -3,9 +3,11 @@
 #include <chrono>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/caught.h"
 #include "client/transfer/block_memory.h"
 #include "client/transfer/chained_stop.h"
 #include "client/transfer/part_plan.h"
@@ -27,6 +29,7 @@ using transfer::BlockMemory;
 using transfer::RangeFetched;
 
 constexpr std::chrono::milliseconds kPoll{100};
+constexpr std::string_view kBookkeeping = "the bookkeeping of a stream";
 using Slot = transfer::StreamQueue::Slot;
 
 Error Changed(std::uint64_t size, std::uint64_t known) {
@@ -175,11 +178,12 @@ class StreamImpl final : public ObjectStream {
       return PlaceFirst(*slot, metadata, length);
     };
     if (covers_object_) spec.grant = [slot](std::uint64_t) { return transfer::Grant{slot->size, {}}; };
+    Callback<RangeFetched> done = DoneWith(slot);
     {
       const MutexLock lock(mutex_);
       Enqueue(slot);
     }
-    Start(std::move(spec), slot);
+    Start(std::move(spec), std::move(done));
     return Ok();
   }
 
@@ -230,28 +234,39 @@ class StreamImpl final : public ObjectStream {
       const bool awaited = queue_.empty() && reader != nullptr;
       if (!awaited && !plan_.MayFetchAhead(read_, queue_.ahead(), range.size())) break;
       mutex_.Unlock();
-      Result<std::optional<BlockMemory>> memory = TakeMemory(range.size(), awaited ? reader : nullptr);
+      Result<bool> goes_on = Caught(kBookkeeping, [&] { return Ask(range, awaited ? reader : nullptr); });
       mutex_.Lock();
-      if (!memory.ok()) result = std::move(memory).error();
-      if (!memory.ok() || !*memory) break;
-      // What was last may have been dropped meanwhile, and is then to be asked for first.
-      if (queue_.asked_for_all() || queue_.remaining().begin != range.begin || queue_.remaining().end < range.end) continue;
-      queue_.AskUntil(range.end);
-      const auto slot = std::make_shared<transfer::StreamSlot>(stop_.token());
-      slot->offset = range.begin;
-      slot->size = range.size();
-      slot->memory = std::move(**memory);
-      slot->crc = checksum_.crc();
-      transfer::RangeFetchSpec spec = PinnedSpec(range, slot);
-      Enqueue(slot);
-      mutex_.Unlock();
-      Start(std::move(spec), slot);
-      mutex_.Lock();
+      if (!goes_on.ok()) result = std::move(goes_on).error();
+      if (!result.ok() || !*goes_on) break;
     }
     pumping_ = false;
     changed_.NotifyAll();  // the reader may have come meanwhile, and left it to this
     mutex_.Unlock();
     return result;
+  }
+
+  // Asks for the block of `range`. False: there is no memory for it now. An exception leaves it only before the block is in
+  // the queue.
+  Result<bool> Ask(ByteRange range, const Interrupt* reader) {
+    PENSTOCK_ASSIGN(std::optional<BlockMemory> memory, TakeMemory(range.size(), reader));
+    if (!memory) return false;
+    const auto slot = std::make_shared<transfer::StreamSlot>(stop_.token());
+    slot->offset = range.begin;
+    slot->size = range.size();
+    slot->memory = std::move(*memory);
+    Callback<RangeFetched> done = DoneWith(slot);
+    transfer::RangeFetchSpec spec;
+    {
+      const MutexLock lock(mutex_);
+      // What was last may have been dropped meanwhile, and is then to be asked for first.
+      if (queue_.asked_for_all() || queue_.remaining().begin != range.begin || queue_.remaining().end < range.end) return true;
+      slot->crc = checksum_.crc();
+      spec = PinnedSpec(range, slot);
+      Enqueue(slot);
+      queue_.AskUntil(range.end);
+    }
+    Start(std::move(spec), std::move(done));
+    return true;
   }
 
   Result<std::optional<BlockMemory>> TakeMemory(std::uint64_t bytes, const Interrupt* reader) {
@@ -272,26 +287,32 @@ class StreamImpl final : public ObjectStream {
   }
 
   void Enqueue(const Slot& slot) PENSTOCK_REQUIRES(mutex_) {
-    slot->memory.SetInFlight(true);
     queue_.Push(slot);
+    slot->memory.SetInFlight(true);
     ++in_flight_;
   }
 
   // `this` stays: the destructor waits for in_flight_ to reach zero.
-  void Start(transfer::RangeFetchSpec spec, const Slot& slot) {
-    pool_.budget().Offer(spare_);
-    transfer::StartRangeFetch(*store_, std::move(spec), [this, slot](Result<RangeFetched> result) {
-      Fetched(slot, result);
-    });
+  Callback<RangeFetched> DoneWith(const Slot& slot) {
+    return [this, slot](Result<RangeFetched> result) { Fetched(slot, std::move(result)); };
   }
 
-  void Fetched(const Slot& slot, const Result<RangeFetched>& result) {
-    const bool failed = !result.ok() && !AcceptNothing(slot, result.error()) && !IsDropped(slot);
+  void Start(transfer::RangeFetchSpec spec, Callback<RangeFetched> done) {
+    Contain(kBookkeeping, [this] { pool_.budget().Offer(spare_); });
+    transfer::StartRangeFetch(*store_, std::move(spec), std::move(done));
+  }
+
+  void Fetched(const Slot& slot, Result<RangeFetched> result) {
+    Result<bool> usable = Caught(kBookkeeping, [&]() -> Result<bool> {
+      return result.ok() || AcceptNothing(slot, result.error()) || IsDropped(slot);
+    });
+    const bool failed = !usable.ok() || !*usable;
     if (failed) stop_.RequestStop();
     slot->memory.SetInFlight(false);
-    if (slot->tells_size) pool_.budget().Offer(spare_);  // only now can the stream do without it
+    // Only now can the stream do without it.
+    if (slot->tells_size) Contain(kBookkeeping, [this] { pool_.budget().Offer(spare_); });
     const MutexLock lock(mutex_);
-    if (failed && !error_) error_ = result.error();
+    if (failed && !error_) error_ = usable.ok() ? std::move(result).error() : std::move(usable).error();
     if (result.ok()) slot->crc_value = result->crc;
     if (slot->dropped) slot->memory = {};
     slot->ready = !failed;

@@ -4,13 +4,18 @@
 #include <charconv>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/caught.h"
 #include "client/transfer/part_plan.h"
 
 namespace penstock::transfer {
 namespace {
+
+constexpr std::string_view kStart = "the start of a ranged read";
+constexpr std::string_view kEnd = "the end of a ranged read";
 
 Error Changed(std::string what) {
   return Error::Make(ErrorKind::kPreconditionFailed, "the object changed while it was read: " + std::move(what) +
@@ -59,21 +64,13 @@ class Landing {
 // Sink and state of one fetch. The store calls it from one thread at a time.
 class RangeFetch final : public BodySink, public std::enable_shared_from_this<RangeFetch> {
  public:
-  RangeFetch(ObjectStore& store, RangeFetchSpec spec, Callback<RangeFetched> done)
-      : store_(store), spec_(std::move(spec)), done_(std::move(done)), pinned_(spec_.etag) {}
+  RangeFetch(ObjectStore& store, RangeFetchSpec spec) : store_(store), spec_(std::move(spec)), pinned_(spec_.etag) {}
 
-  void Start() {
-    GetObjectRequest request;
-    request.bucket = spec_.bucket;
-    request.key = spec_.key;
-    request.range = Wanted();
-    request.if_match = pinned_;
-    request.version_id = spec_.version_id;
-    request.sink = this;
-    request.options = spec_.call;
-    store_.Start(std::move(request), [self = shared_from_this()](Result<ObjectMetadata> result) {
-      self->Ended(std::move(result));
-    });
+  // `done` runs exactly once, also where memory runs out.
+  void Start(Callback<RangeFetched> done) {
+    done_ = std::move(done);
+    Result<void> started = Caught(kStart, [this] { Send(); });
+    if (!started.ok()) Fail(std::move(started).error());
   }
 
   Result<void> Begin(const ObjectMetadata& metadata, std::optional<std::uint64_t> body_length) override {
@@ -115,6 +112,21 @@ class RangeFetch final : public BodySink, public std::enable_shared_from_this<Ra
   }
 
  private:
+  // An exception leaves it only before the store takes the request.
+  void Send() {
+    GetObjectRequest request;
+    request.bucket = spec_.bucket;
+    request.key = spec_.key;
+    request.range = Wanted();
+    request.if_match = pinned_;
+    request.version_id = spec_.version_id;
+    request.sink = this;
+    request.options = spec_.call;
+    store_.Start(std::move(request), [self = shared_from_this()](Result<ObjectMetadata> result) {
+      self->Ended(std::move(result));
+    });
+  }
+
   // A whole object is requested without a range: then its checksum comes along, and an empty object is no invalid range.
   std::optional<RangeRequest> Wanted() const {
     if (spec_.range.end != UINT64_MAX) return RangeRequest{spec_.range.begin, spec_.range.end, {}};
@@ -159,16 +171,18 @@ class RangeFetch final : public BodySink, public std::enable_shared_from_this<Ra
   }
 
   void Ended(Result<ObjectMetadata> result) {
-    if (enough_) return Succeed();
-    if (result.ok()) {
-      // A store may answer an empty body without touching the sink.
-      Result<void> begun = placed_ ? Ok() : Begin(*result, std::nullopt);
-      if (!begun.ok()) return Fail(std::move(begun).error());
-      if (position_ == length_) return Succeed();
-      return Fail(Error::Make(ErrorKind::kDataLoss, "only " + std::to_string(position_) + " of " +
-                                                        std::to_string(length_) + " bytes arrived"));
-    }
-    Fail(std::move(result).error());
+    Result<void> read = Caught(kEnd, [&] { return ResultOf(std::move(result)); });
+    read.ok() ? Succeed() : Fail(std::move(read).error());
+  }
+
+  Result<void> ResultOf(Result<ObjectMetadata> answer) {
+    if (enough_) return Ok();
+    if (!answer.ok()) return std::move(answer).error();
+    // A store may answer an empty body without touching the sink.
+    if (!placed_) PENSTOCK_TRY(Begin(*answer, std::nullopt));
+    if (position_ == length_) return Ok();
+    return Error::Make(ErrorKind::kDataLoss,
+                       "only " + std::to_string(position_) + " of " + std::to_string(length_) + " bytes arrived");
   }
 
   void Succeed() {
@@ -177,7 +191,7 @@ class RangeFetch final : public BodySink, public std::enable_shared_from_this<Ra
   }
 
   void Fail(Error error) {
-    error.At("GetObject", spec_.bucket.value, spec_.key.value);
+    Contain(kEnd, [&] { error.At("GetObject", spec_.bucket.value, spec_.key.value); });
     std::exchange(done_, nullptr)(std::move(error));
   }
 
@@ -199,7 +213,9 @@ class RangeFetch final : public BodySink, public std::enable_shared_from_this<Ra
 }  // namespace
 
 void StartRangeFetch(ObjectStore& store, RangeFetchSpec spec, Callback<RangeFetched> done) {
-  std::make_shared<RangeFetch>(store, std::move(spec), std::move(done))->Start();
+  std::shared_ptr<RangeFetch> fetch;
+  Result<void> made = Caught(kStart, [&] { fetch = std::make_shared<RangeFetch>(store, std::move(spec)); });
+  made.ok() ? fetch->Start(std::move(done)) : done(std::move(made).error());
 }
 
 std::optional<ObjectMetadata> BeyondTheEnd(const Error& error) {

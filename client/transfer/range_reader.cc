@@ -26,6 +26,7 @@ using transfer::RangeFetched;
 using transfer::RangeLanding;
 
 constexpr std::string_view kCallback = "the callback of a batch of ranges";
+constexpr std::string_view kBookkeeping = "the bookkeeping of ranged reads";
 constexpr int kFirstRequests = 2;                    // before anything is known of the way there
 constexpr std::chrono::milliseconds kFarAway{4};     // a first byte that takes longer crosses a network
 
@@ -73,28 +74,17 @@ class Reader : public std::enable_shared_from_this<Reader> {
   Reader(ObjectStore& store, RangeReaderOptions options)
       : store_(store), options_(std::move(options)), stop_(options_.call.cancel) {}
 
+  // `done` runs exactly once, also where memory runs out.
   void Start(RangeBatch asked, Callback<RangesRead> done) {
-    auto batch = std::make_shared<Batch>(stop_.token());
-    batch->bucket = std::move(asked.bucket);
-    batch->key = std::move(asked.key);
-    batch->done = std::move(done);
-    if (Result<void> checked = Check(asked.pieces); !checked.ok()) return batch->done(std::move(checked).error());
-    transfer::DisjointPieces disjoint = transfer::WithoutOverlap(std::move(asked.pieces));
-    batch->pieces = std::move(disjoint.pieces);
-    batch->copies = std::move(disjoint.copies);
-    for (const RangePiece& piece : batch->pieces) batch->bytes += piece.memory.size();
-    const std::uint64_t gap = options_.max_gap_bytes.value_or(transfer::GapWorthReading(batch->pieces));
-    const std::uint64_t most =
-        options_.max_request_bytes.value_or(transfer::PlannedPartSize(batch->bytes, transfer::kMostConnections));
-    const std::vector<ByteRange> ranges = transfer::PlanRequests(batch->pieces, gap, most);
-    if (ranges.empty()) return batch->done(RangesRead{});
-    batch->requests_left = ranges.size();
-    {
-      const MutexLock lock(mutex_);
-      if (asked.known_etag && !asked.known_etag->empty()) etags_.try_emplace(PlaceOf(*batch), *asked.known_etag);
-      usage_.bytes_wanted += batch->bytes;
-      for (const ByteRange range : ranges) waiting_.push_back({batch, range});
-    }
+    std::shared_ptr<Batch> batch;
+    Result<void> queued = Caught(kBookkeeping, [&]() -> Result<void> {
+      PENSTOCK_TRY(Check(asked.pieces));
+      batch = std::make_shared<Batch>(stop_.token());
+      Queue(std::move(asked), batch, done);
+      return Ok();
+    });
+    if (!queued.ok()) return Contain(kCallback, [&] { done(std::move(queued).error()); });
+    if (done) return Contain(kCallback, [&] { done(RangesRead{}); });  // there is nothing to read
     Pump();
   }
 
@@ -132,6 +122,28 @@ class Reader : public std::enable_shared_from_this<Reader> {
     return transfer::CheckPieces(pieces);
   }
 
+  // Moves `done` into the batch where it has requests, which are then in the queue. An exception leaves it only before.
+  void Queue(RangeBatch asked, const std::shared_ptr<Batch>& batch, Callback<RangesRead>& done) {
+    batch->bucket = std::move(asked.bucket);
+    batch->key = std::move(asked.key);
+    transfer::DisjointPieces disjoint = transfer::WithoutOverlap(std::move(asked.pieces));
+    batch->pieces = std::move(disjoint.pieces);
+    batch->copies = std::move(disjoint.copies);
+    for (const RangePiece& piece : batch->pieces) batch->bytes += piece.memory.size();
+    const std::uint64_t gap = options_.max_gap_bytes.value_or(transfer::GapWorthReading(batch->pieces));
+    const std::uint64_t most =
+        options_.max_request_bytes.value_or(transfer::PlannedPartSize(batch->bytes, transfer::kMostConnections));
+    std::vector<Request> requests;
+    for (const ByteRange range : transfer::PlanRequests(batch->pieces, gap, most)) requests.push_back({batch, range});
+    if (requests.empty()) return;
+    batch->requests_left = requests.size();
+    const MutexLock lock(mutex_);
+    if (asked.known_etag && !asked.known_etag->empty()) etags_.try_emplace(PlaceOf(*batch), *asked.known_etag);
+    waiting_.insert(waiting_.end(), requests.begin(), requests.end());  // all of them, or an exception and none
+    usage_.bytes_wanted += batch->bytes;
+    batch->done = std::exchange(done, nullptr);
+  }
+
   int Wanted() const PENSTOCK_REQUIRES(mutex_) { return options_.max_parallel_requests.value_or(pace_.Wanted()); }
 
   // Keeps requests flowing. A store may complete calls before Start returns: one round takes them all up.
@@ -147,21 +159,15 @@ class Reader : public std::enable_shared_from_this<Reader> {
       if (!over && in_flight_ >= Wanted()) break;
       Request request = std::move(waiting_.front());
       waiting_.pop_front();
-      if (over) {
-        ++ending_;
-        mutex_.Unlock();
-        Ended(request, Error::Make(ErrorKind::kCancelled, "the rest of the batch is not wanted any more"));
-      } else {
+      ++ending_;
+      if (!over) {
         ++in_flight_;
-        ++ending_;
         usage_.most_parallel = std::max(usage_.most_parallel, in_flight_);
         ++usage_.requests;
         usage_.bytes_asked += request.range.size();
-        std::optional<ETag> etag;
-        if (const auto known = etags_.find(PlaceOf(*request.batch)); known != etags_.end()) etag = known->second;
-        mutex_.Unlock();
-        Fetch(std::move(request), std::move(etag));
       }
+      mutex_.Unlock();
+      over ? Drop(request) : Begin(request);
       mutex_.Lock();
     }
     pumping_ = false;
@@ -169,7 +175,32 @@ class Reader : public std::enable_shared_from_this<Reader> {
     mutex_.Unlock();
   }
 
-  void Fetch(Request request, std::optional<ETag> etag) {
+  void Drop(const Request& request) {
+    Result<void> dropped = Caught(kBookkeeping, []() -> Result<void> {
+      return Error::Make(ErrorKind::kCancelled, "the rest of the batch is not wanted any more");
+    });
+    Ended(request, std::move(dropped));
+  }
+
+  void Begin(const Request& request) {
+    Result<void> begun = Caught(kBookkeeping, [&] { Fetch(request); });
+    if (begun.ok()) return;
+    {
+      const MutexLock lock(mutex_);
+      --in_flight_;
+    }
+    Ended(request, std::move(begun));
+  }
+
+  std::optional<ETag> KnownETag(const Batch& batch) const {
+    const ObjectPlace place = PlaceOf(batch);
+    const MutexLock lock(mutex_);
+    const auto known = etags_.find(place);
+    return known == etags_.end() ? std::nullopt : std::optional<ETag>(known->second);
+  }
+
+  // An exception leaves it only before the request is on its way.
+  void Fetch(const Request& request) {
     struct Flight {
       RangeLanding landing;
       MonotonicTime began;
@@ -179,7 +210,7 @@ class Reader : public std::enable_shared_from_this<Reader> {
     spec.bucket = request.batch->bucket;
     spec.key = request.batch->key;
     spec.range = request.range;
-    spec.etag = std::move(etag);
+    spec.etag = KnownETag(*request.batch);
     spec.call = options_.call;
     spec.call.cancel = request.batch->stop.token();
     spec.place = [this, request, flight](const ObjectMetadata& metadata, std::uint64_t length) -> Result<transfer::Placement> {
@@ -187,22 +218,24 @@ class Reader : public std::enable_shared_from_this<Reader> {
       PENSTOCK_TRY(Pin(*request.batch, metadata, SystemClock().Monotonic() - flight->began));
       return transfer::Placement{.pieces = flight->landing.views()};
     };
-    transfer::StartRangeFetch(store_, std::move(spec), [self = shared_from_this(), request, flight](Result<RangeFetched> result) {
-      std::optional<Error> error;
-      if (!result.ok()) {
+    Callback<RangeFetched> done = [self = shared_from_this(), request, flight](Result<RangeFetched> result) {
+      Result<void> landed = Caught(kBookkeeping, [&]() -> Result<void> {
+        if (result.ok()) {
+          flight->landing.Settle();
+          return Ok();
+        }
         const auto beyond = transfer::BeyondTheEnd(result.error());
-        error = beyond ? EndsEarly(request, beyond->size) : std::move(result).error();
-      } else {
-        flight->landing.Settle();
-      }
+        return beyond ? EndsEarly(request, beyond->size) : std::move(result).error();
+      });
       {
         const MutexLock lock(self->mutex_);
         --self->in_flight_;
-        if (!error) self->pace_.Completed(request.range.size(), SystemClock().Monotonic() - flight->began);
+        if (landed.ok()) self->pace_.Completed(request.range.size(), SystemClock().Monotonic() - flight->began);
       }
-      self->Ended(request, std::move(error));
+      self->Ended(request, std::move(landed));
       self->Pump();
-    });
+    };
+    transfer::StartRangeFetch(store_, std::move(spec), std::move(done));
   }
 
   static Error EndsEarly(const Request& request, std::uint64_t size) {
@@ -229,14 +262,14 @@ class Reader : public std::enable_shared_from_this<Reader> {
     return Ok();
   }
 
-  void Ended(const Request& request, std::optional<Error> error) {
+  void Ended(const Request& request, Result<void> result) {
     Batch& batch = *request.batch;
     bool over = false;
     bool stop = false;
     {
       const MutexLock lock(mutex_);
-      stop = error && !batch.error;
-      if (stop) batch.error = std::move(error);
+      stop = !result.ok() && !batch.error;
+      if (stop) batch.error = std::move(result).error();
       over = --batch.requests_left == 0;
     }
     if (stop) batch.stop.RequestStop();
@@ -248,16 +281,17 @@ class Reader : public std::enable_shared_from_this<Reader> {
 
   // After its last request, so nobody else is at the batch.
   void Complete(Batch& batch) {
-    RangesRead read{batch.bytes, {}};
-    std::optional<Error> error;
-    {
-      const MutexLock lock(mutex_);
-      error = std::move(batch.error);
-      if (const auto known = etags_.find(PlaceOf(batch)); known != etags_.end()) read.etag = known->second;
-    }
+    Result<RangesRead> read = Caught(kBookkeeping, [&]() -> Result<RangesRead> {
+      {
+        const MutexLock lock(mutex_);
+        if (batch.error) return *std::move(batch.error);
+      }
+      return RangesRead{batch.bytes, KnownETag(batch).value_or(ETag())};
+    });
     const auto done = std::exchange(batch.done, nullptr);
-    if (error) return Contain(kCallback, [&] { done(std::move(*error)); });
-    for (const transfer::PieceCopy& copy : batch.copies) std::memcpy(copy.to.data(), copy.from.data(), copy.to.size());
+    if (read.ok()) {
+      for (const transfer::PieceCopy& copy : batch.copies) std::memcpy(copy.to.data(), copy.from.data(), copy.to.size());
+    }
     Contain(kCallback, [&] { done(std::move(read)); });
   }
 

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/caught.h"
 #include "penstock/base/check.h"
 
 namespace penstock::emulator::api {
@@ -69,7 +70,7 @@ void BlockLane::Run() {
       wanted = outcome_.ok();
     }
     Result<void> outcome = Ok();
-    if (wanted) outcome = work_(block);
+    if (wanted) outcome = Caught("the work on a block of a body", [&] { return work_(block); });
     bool has_room = false;
     {
       const MutexLock lock(mutex_);

@@ -99,8 +99,8 @@ StandbyThread* SecondThread(std::uint64_t length, unsigned processors) {
   static_cast<void>(second.release());  // of the process that this one was forked from
   try {
     second = std::make_unique<StandbyThread>();
-  } catch (const std::system_error& failed) {
-    second_thread_not_started.Report(failed.what());
+  } catch (...) {  // no thread or no memory
+    second_thread_not_started.Report(CurrentExceptionError());
     return nullptr;
   }
   return second.get();

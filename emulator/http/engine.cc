@@ -154,6 +154,11 @@ void Engine::Add(int fd) {
     socket.Owned();
   }
   Watch& watch = TakeWatch();
+  const auto give_back = [this](Watch* unused) {
+    const MutexLock lock(mutex_);
+    free_watches_.push_back(unused);
+  };
+  std::unique_ptr<Watch, decltype(give_back)> taken(&watch, give_back);  // until Destroy gives it back
   auto owned = std::make_unique<WireConnection>(id, std::move(stream), handshake, watch, options_.connection);
   WireConnection& connection = *owned;
   connection.Receive(reception);
@@ -161,7 +166,9 @@ void Engine::Add(int fd) {
   {
     // Open is called under the lock: the connection must not be removed before it returns.
     const MutexLock lock(mutex_);
+    connections_.reserve(connections_.size() + 1);  // so that a failure destroys nothing under the lock
     connections_.emplace(id, std::move(owned));
+    static_cast<void>(taken.release());
     if (watch.Open(epoll_, fd, connection)) {
       open_.store(connections_.size(), std::memory_order_relaxed);
       if (connections_.size() == 1) wake_supervisor_.NotifyOne();  // there are waits to watch again

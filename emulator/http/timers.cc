@@ -23,28 +23,29 @@ void Timers::Add(MonotonicTime when, api::LateAnswer& answer) {
   bool first = false;
   {
     const MutexLock lock(mutex_);
-    waits_.push({.when = when, .order = added_++, .answer = &answer});
-    first = waits_.top().answer == &answer;
     if (!thread_.joinable()) {
       const SignalsBlocked blocked;  // signals are the program's, not this thread's
       thread_ = std::thread([this] { Run(); });
     }
+    // Last: where there is no memory the caller keeps its answer.
+    waits_.push({.when = when, .order = added_++, .answer = &answer});
+    first = waits_.top().answer == &answer;
   }
   if (first) changed_.NotifyAll();
 }
 
 void Timers::FireAll() {
-  std::vector<api::LateAnswer*> all;
+  decltype(waits_) all;  // not what is added meanwhile
   {
     const MutexLock lock(mutex_);
-    for (; !waits_.empty(); waits_.pop()) all.push_back(waits_.top().answer);
+    std::swap(all, waits_);
   }
-  for (api::LateAnswer* answer : all) answer->Give();
+  for (; !all.empty(); all.pop()) all.top().answer->Give();
 }
 
 void Timers::Run() {
   for (;;) {
-    std::vector<api::LateAnswer*> due;
+    api::LateAnswer* due = nullptr;
     {
       const MutexLock lock(mutex_);
       while (!stopping_ && (waits_.empty() || waits_.top().when > std::chrono::steady_clock::now())) {
@@ -55,12 +56,11 @@ void Timers::Run() {
         }
       }
       if (stopping_) return;
-      for (const auto now = std::chrono::steady_clock::now(); !waits_.empty() && waits_.top().when <= now; waits_.pop()) {
-        due.push_back(waits_.top().answer);
-      }
+      due = waits_.top().answer;
+      waits_.pop();
     }
-    // Outside of the lock: whoever is given may come back with another wait.
-    for (api::LateAnswer* answer : due) answer->Give();
+    // Outside of the lock: who receives the answer may add another wait.
+    due->Give();
   }
 }
 

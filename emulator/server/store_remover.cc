@@ -58,8 +58,8 @@ bool StoreRemover::HasThread() {
   try {
     thread_ = std::thread([this] { Work(); });
     return true;
-  } catch (const std::system_error& failed) {
-    thread_not_started.Report(failed.what());
+  } catch (...) {  // no thread or no memory
+    thread_not_started.Report(CurrentExceptionError());
     return false;
   }
 }

@@ -1,5 +1,6 @@
 #include "emulator/store/connection_pool.h"
 
+#include "base/caught.h"
 #include "base/diagnostics.h"
 
 namespace penstock::emulator::store {
@@ -13,6 +14,7 @@ Result<ConnectionPool::Lease> ConnectionPool::Take() {
       idle_.pop_back();
       return lease;
     }
+    idle_.reserve(static_cast<std::size_t>(open_) + 1);  // so that GiveBack needs no memory
     ++open_;
   }
   auto opened = [this]() -> Result<std::unique_ptr<Connection>> {
@@ -31,9 +33,12 @@ Result<ConnectionPool::Lease> ConnectionPool::Take() {
   return Lease(*this, std::move(opened).value());
 }
 
-void ConnectionPool::GiveBack(std::unique_ptr<Connection> connection) {
+// Called by destructors.
+void ConnectionPool::GiveBack(std::unique_ptr<Connection> connection) noexcept {
   // A borrower that threw left its transaction open. The next borrower must not find it.
-  if (connection->InTransaction()) static_cast<void>(connection->Execute("ROLLBACK").ok());
+  if (connection->InTransaction()) {
+    Contain("the rollback of a transaction", [&] { static_cast<void>(connection->Execute("ROLLBACK").ok()); });
+  }
   const MutexLock lock(mutex_);
   idle_.push_back(std::move(connection));
   returned_.NotifyOne();

@@ -41,7 +41,7 @@ class ConnectionPool {
   Result<Lease> Take();
 
  private:
-  void GiveBack(std::unique_ptr<Connection> connection);
+  void GiveBack(std::unique_ptr<Connection> connection) noexcept;
 
   const int limit_;
   const Opener opener_;

@@ -5,13 +5,16 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <string_view>
 #include <utility>
 
+#include "base/caught.h"
 #include "base/log.h"
 
 namespace penstock::emulator::store {
 namespace {
 
+constexpr std::string_view kGuard = "the guard of a data directory";
 constexpr std::uint64_t kStep = 4 << 20;  // the reserve grows by this much
 constexpr std::uint64_t kPageBytes = 4096;  // of the database
 constexpr std::array<const char*, 3> kWatchedNames{"/penstock.db-wal", "/penstock.db", "/blobs"};
@@ -49,7 +52,9 @@ DiskGuard::DiskGuard(const std::string& directory, Durability durability)
   if (!Ensure(kBaseBytes)) is_full_.store(true);
 }
 
-DiskGuard::~DiskGuard() { ::unlink(ReservePath(directory_).c_str()); }
+DiskGuard::~DiskGuard() {
+  Contain(kGuard, [this] { ::unlink(ReservePath(directory_).c_str()); });
+}
 
 bool DiskGuard::Ensure(std::uint64_t bytes) {
   const std::uint64_t reserved = reserved_.load(std::memory_order_relaxed);
@@ -74,12 +79,14 @@ void DiskGuard::LogHas(int log_pages) noexcept {
 }
 
 Result<void> DiskGuard::Admit() noexcept {
-  if (is_gone_.load(std::memory_order_relaxed)) return Gone();
-  if (!is_full_.load(std::memory_order_relaxed)) return Ok();
-  const MutexLock lock(mutex_);
-  if (!Ensure(kBaseBytes)) return Full(directory_);
-  is_full_.store(false);
-  return Ok();
+  return Caught(kGuard, [this]() -> Result<void> {
+    if (is_gone_.load(std::memory_order_relaxed)) return Gone();
+    if (!is_full_.load(std::memory_order_relaxed)) return Ok();
+    const MutexLock lock(mutex_);
+    if (!Ensure(kBaseBytes)) return Full(directory_);
+    is_full_.store(false);
+    return Ok();
+  });
 }
 
 bool DiskGuard::MakeRoom() noexcept {
@@ -95,14 +102,15 @@ bool DiskGuard::MakeRoom() noexcept {
 // The log's pages go to the database file, whose size does not change when they have room there, and the log's room goes
 // back to the file system. Readers may keep that from happening; then the next removal tries again.
 void DiskGuard::Reclaim(Connection& connection) noexcept {
-  if (!connection.Checkpoint().ok()) return;
+  const Result<void> moved = Caught(kGuard, [&]() -> Result<void> { return connection.Checkpoint(); });
+  if (!moved.ok()) return;
   connection.TruncateLog();
   const MutexLock lock(mutex_);
   if (Ensure(kBaseBytes)) is_full_.store(false);
 }
 
 Result<void> DiskGuard::Confirm() noexcept {
-  if (is_gone_.load(std::memory_order_relaxed)) return Gone();
+  if (is_gone_.load(std::memory_order_relaxed)) return Caught(kGuard, [] { return Result<void>(Gone()); });
   const bool all = durability_ == Durability::kStrict || ++commits_ == kCommitsBetweenChecks;
   if (all) commits_ = 0;
   for (std::size_t i = 0; i < (all ? kWatched : 1); ++i) {
@@ -110,8 +118,10 @@ Result<void> DiskGuard::Confirm() noexcept {
     struct stat status {};
     if (!file || (::fstat(file.get(), &status) == 0 && status.st_nlink > 0)) continue;
     is_gone_.store(true);
-    Log({LogLevel::kError, "store.directory_removed", {{"directory", directory_}}});
-    return Gone();
+    return Caught(kGuard, [this]() -> Result<void> {
+      Log({LogLevel::kError, "store.directory_removed", {{"directory", directory_}}});
+      return Gone();
+    });
   }
   return Ok();
 }

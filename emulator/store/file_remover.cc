@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/caught.h"
 #include "base/diagnostics.h"
 
 #include "emulator/store/own_thread.h"
@@ -58,7 +59,7 @@ void FileRemover::Flush() {
 
 void FileRemover::Unlink(const File& file) {
   if (::unlink(file.path.c_str()) != 0 && errno != ENOENT) not_removed.ReportSystemError(file.path, errno);
-  file.removed();
+  Contain("the callback of a removed file", file.removed);
 }
 
 void FileRemover::Work() {

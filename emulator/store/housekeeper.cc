@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/caught.h"
 #include "base/diagnostics.h"
 #include "base/signals_blocked.h"
 #include "emulator/store/schema.h"
@@ -45,18 +46,19 @@ void Housekeeper::Committed(Connection& connection, int log_pages) {
 }
 
 void Housekeeper::Work() {
-  sweep_(stopping_);
+  Contain("the sweep of orphans", [this] { sweep_(stopping_); });
   const auto now = [] { return std::chrono::steady_clock::now(); };
   MonotonicTime next_step = options_.step ? now() + options_.first_step_after : MonotonicTime::max();
   for (;;) {
     AwaitWork(next_step);
     if (stopping_.load()) return;
     if (wanted_.load()) {
-      Checkpoint();
+      Contain("a checkpoint", [this] { Checkpoint(); });
       wanted_.store(false);  // what was committed meanwhile asks again with the next commit
     }
     if (now() < next_step) continue;
-    const std::chrono::nanoseconds pause = options_.step();
+    std::chrono::nanoseconds pause = options_.first_step_after;  // where the step throws
+    Contain("a step of the housekeeper", [&] { pause = options_.step(); });
     next_step = now() + pause;
   }
 }

@@ -2,23 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <memory>
-#include <new>
 
-// The nth allocation of this thread from now on fails; negative: none does.
-static thread_local int allocations_until_failure = -1;
-
-#pragma GCC diagnostic ignored "-Wmismatched-new-delete"  // both are replaced, and inlined into one another
-void* operator new(std::size_t size) {
-  if (allocations_until_failure >= 0 && allocations_until_failure-- == 0) throw std::bad_alloc();
-  if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
-  throw std::bad_alloc();
-}
-// The sanitizers bring one of their own, which the deletes below would not match.
-void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return std::malloc(size == 0 ? 1 : size); }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+#include "base/testing_allocations.h"
 
 namespace penstock::emulator::store {
 namespace {

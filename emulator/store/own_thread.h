@@ -2,7 +2,6 @@
 #ifndef PENSTOCK_EMULATOR_STORE_OWN_THREAD_H_
 #define PENSTOCK_EMULATOR_STORE_OWN_THREAD_H_
 
-#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -20,8 +19,8 @@ bool HasOwnThread(std::thread& thread, Work work) {
   const SignalsBlocked blocked;
   try {
     thread = std::thread(std::move(work));
-  } catch (const std::system_error& failed) {
-    own_thread_not_started.Report(failed.what());
+  } catch (...) {  // no thread or no memory
+    own_thread_not_started.Report(CurrentExceptionError());
     return false;
   }
   return true;

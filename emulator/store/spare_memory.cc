@@ -13,6 +13,7 @@ namespace {
 
 using std::chrono::steady_clock;
 
+constinit DiagnosticEvent not_kept("store.spare_memory_not_kept");
 constexpr std::uint64_t kLargerBy = 4;  // times; from a larger one more would be cut off than is used
 
 MemoryFile NewMemory() {
@@ -62,14 +63,23 @@ void SpareMemory::Stored(std::uint64_t bytes) {
   stored_ += bytes;
 }
 
-void SpareMemory::GiveBack(MemoryFile memory, bool sent) {
+// Called by destructors. Without memory for its entry, a file is closed.
+void SpareMemory::GiveBack(MemoryFile memory, bool sent) noexcept {
+  try {
+    Keep(std::move(memory), sent);
+  } catch (...) {
+    not_kept.Report(CurrentExceptionError());
+  }
+}
+
+void SpareMemory::Keep(MemoryFile memory, bool sent) {
   std::vector<MemoryFile> gone;  // closed outside the lock: that of 8 MiB takes a millisecond
   const MutexLock lock(mutex_);
   stored_ -= memory.size;
   if (!sent && memory.size > 0 && HasOwnThread(thread_, [this] { Work(); })) {
-    held_ += memory.size;
     const std::uint64_t size = memory.size;
     spares_.emplace(size, Spare{std::move(memory), steady_clock::now() + limits_.kept_for});
+    held_ += size;
     if (spares_.size() == 1) changed_.NotifyAll();
   } else {
     gone.push_back(std::move(memory));
@@ -115,7 +125,12 @@ void SpareMemory::Work() {
     const MutexLock lock(mutex_);
     while (spares_.empty() && !stopping_) changed_.WaitIdle(mutex_);
     if (stopping_) return;
-    ShedOld(steady_clock::now(), gone);
+    try {
+      ShedOld(steady_clock::now(), gone);
+    } catch (...) {  // the spare that it was at has been closed
+      not_kept.Report(CurrentExceptionError());
+      continue;
+    }
     if (!gone.empty()) continue;
     changed_.WaitUntil(mutex_, steady_clock::now() + limits_.kept_for / 4);
   }

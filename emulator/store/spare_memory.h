@@ -48,7 +48,7 @@ class SpareMemory final : public ReclaimableMemory {
   void Stored(std::uint64_t bytes);
   void Reclaim() override;
   // What was stored is not needed any more. `sent`: somebody may still be sending its pages.
-  void GiveBack(MemoryFile memory, bool sent);
+  void GiveBack(MemoryFile memory, bool sent) noexcept;
 
   std::uint64_t held_bytes();
 
@@ -61,6 +61,7 @@ class SpareMemory final : public ReclaimableMemory {
 
   // The smallest that is large enough, unless it is far too large; else the largest of the others, if any.
   Spares::iterator BestFor(std::uint64_t size) PENSTOCK_REQUIRES(mutex_);
+  void Keep(MemoryFile memory, bool sent);
   // Takes out what is too much; it is closed outside the lock.
   void Shed(std::vector<MemoryFile>& gone) PENSTOCK_REQUIRES(mutex_);
   MemoryFile TakeOut(Spares::iterator spare) PENSTOCK_REQUIRES(mutex_);

@@ -22,6 +22,13 @@ thread_safety() {
     -I. -Ibase/include -Iclient/include -Iemulator/include
 }
 
+cpp_style() {
+  # What clang-format makes of a file without .clang-format, its LLVM style, shows in these.
+  local found
+  found=$(git ls-files '*.cc' '*.h' | xargs grep -nE '^} // namespace|^(public|private|protected):|^ *(const )?[A-Za-z_:<>]+ [&*][a-z_]+( = |;$)' | grep -vE ':[0-9]+: *return ')
+  [ -z "$found" ] || { printf 'not in the style of .clang-format; format these files with clang-format-14:\n%s\n' "$found"; return 1; }
+}
+
 test_names() {
   # pytest imports a test file by its base name: two of one name end the whole collection.
   local twice
@@ -32,6 +39,7 @@ test_names() {
 step layers python tools/check_layers.py
 step "public headers" python tests/hygiene/public_headers.py base/include client/include emulator/include
 step "test names" test_names
+step "C++ style" cpp_style
 step ruff ruff check .
 step "ruff format" ruff format --check .
 step mypy mypy

@@ -50,8 +50,8 @@ struct ClientStats {
   std::uint64_t hedges = 0;     // reads that were asked for a second time because the first answer was late
   std::uint64_t hedges_won = 0; // of these, how often the second answer was first
   std::uint64_t failures = 0;   // calls that ended in an error
-  // Exceptions that left callbacks, sinks, sources, observers or credentials providers, of all Clients of the process. Each
-  // is also logged ("exception"), and those of sinks, sources and providers end their call with an error.
+  // Exceptions that left callbacks, sinks, sources, observers or credentials providers, of all Clients of the process. The log
+  // has them as the warning "exception", one line a second at most. Those of sinks, sources and providers end their call.
   std::uint64_t exceptions = 0;
   std::uint64_t bytes_sent = 0;
   std::uint64_t bytes_received = 0;

@@ -1,0 +1,34 @@
+// Allocations that fail on request, for tests of what happens when memory runs out.
+//
+// Replaces operator new and operator delete of the program: include it in one file of a test program only.
+#ifndef PENSTOCK_BASE_TESTING_ALLOCATIONS_H_
+#define PENSTOCK_BASE_TESTING_ALLOCATIONS_H_
+
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+
+// The nth allocation of this thread from now on fails, counted from 0; negative: none does.
+static thread_local int allocations_until_failure = -1;
+// Made by this thread, minus those that it freed.
+[[maybe_unused]] static thread_local std::ptrdiff_t live_allocations = 0;
+
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"  // both are replaced, and inlined into one another
+// The sanitizers have one of their own, which the deletes below would not match.
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  void* const memory = std::malloc(size == 0 ? 1 : size);
+  if (memory != nullptr) ++live_allocations;
+  return memory;
+}
+void* operator new(std::size_t size) {
+  if (allocations_until_failure >= 0 && allocations_until_failure-- == 0) throw std::bad_alloc();
+  if (void* const memory = operator new(size, std::nothrow)) return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void* memory) noexcept {
+  if (memory != nullptr) --live_allocations;
+  std::free(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept { operator delete(memory); }
+
+#endif  // PENSTOCK_BASE_TESTING_ALLOCATIONS_H_

@@ -1,0 +1,193 @@
+// Each allocation of a transfer fails once: the transfer ends, once, with an error or with the right bytes.
+#include <gtest/gtest.h>
+
+#include <new>
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "base/caught.h"
+#include "base/testing_allocations.h"
+#include "client/transfer/transfer_test_support.h"
+#include "penstock/range_reader.h"
+
+namespace penstock::transfer {
+namespace {
+
+constexpr int kMostAllocations = 10'000;
+
+// The store's own memory does not run out: only the transfer's does.
+class PausesFailures {
+ public:
+  PausesFailures() : left_(std::exchange(allocations_until_failure, -1)) {}
+  ~PausesFailures() { allocations_until_failure = left_; }
+  PausesFailures(const PausesFailures&) = delete;
+  PausesFailures& operator=(const PausesFailures&) = delete;
+
+  // Runs the transfer's `code` with failures. An exception becomes an error, as in a client.
+  template <class Code>
+  Result<void> Resume(Code code) {
+    allocations_until_failure = left_;
+    Result<void> result = Caught("the test", code);
+    left_ = std::exchange(allocations_until_failure, -1);
+    return result;
+  }
+
+ private:
+  int left_;
+};
+
+class CarefulSink final : public BodySink {
+ public:
+  CarefulSink(BodySink& inner, PausesFailures& pause) : inner_(inner), pause_(pause) {}
+  Result<void> Begin(const ObjectMetadata& metadata, std::optional<std::uint64_t> length) override {
+    return pause_.Resume([&] { return inner_.Begin(metadata, length); });
+  }
+  MutableByteView Window() override { return inner_.Window(); }
+  Result<void> Commit(std::size_t count) override {
+    return pause_.Resume([&] { return inner_.Commit(count); });
+  }
+  bool FollowsChecksum() const override { return inner_.FollowsChecksum(); }
+
+ private:
+  BodySink& inner_;
+  PausesFailures& pause_;
+};
+
+// Completes calls inline: while Start runs.
+class CarefulStore final : public penstock::testing::FaultyObjectStore {
+ public:
+  explicit CarefulStore(std::shared_ptr<ObjectStore> inner)
+      : FaultyObjectStore(std::move(inner), [](const penstock::testing::CallPoint&) { return std::nullopt; }) {}
+
+  using FaultyObjectStore::Start;
+  void Start(GetObjectRequest request, Callback<ObjectMetadata> done) override { Careful(std::move(request), std::move(done)); }
+  void Start(UploadPartRequest request, Callback<CompletedPart> done) override { Careful(std::move(request), std::move(done)); }
+  void Start(HeadObjectRequest request, Callback<ObjectMetadata> done) override {
+    Careful(std::move(request), std::move(done));
+  }
+  void Start(CreateMultipartUploadRequest request, Callback<CreateMultipartUploadResponse> done) override {
+    Careful(std::move(request), std::move(done));
+  }
+  void Start(CompleteMultipartUploadRequest request, Callback<PutObjectResponse> done) override {
+    Careful(std::move(request), std::move(done));
+  }
+  void Start(AbortMultipartUploadRequest request, Callback<NoResponse> done) override {
+    Careful(std::move(request), std::move(done));
+  }
+  void Start(ListPartsRequest request, Callback<ListPartsResponse> done) override {
+    Careful(std::move(request), std::move(done));
+  }
+
+ private:
+  template <class Request>
+  void Careful(Request request, Callback<typename Request::Response> done) {
+    PausesFailures pause;
+    std::optional<CarefulSink> sink;
+    if constexpr (std::is_same_v<Request, GetObjectRequest>) request.sink = &sink.emplace(*request.sink, pause);
+    FaultyObjectStore::Start(std::move(request), [&pause, done = std::move(done)](auto result) {
+      static_cast<void>(pause.Resume([&] { done(std::move(result)); }));
+    });
+  }
+};
+
+std::shared_ptr<CarefulStore> MakeCarefulStore() { return std::make_shared<CarefulStore>(MakeStore(Completion::kInline)); }
+
+// Runs `work` with the nth allocation failing, for every n. Returns how many allocations there were.
+template <class Work>
+int ForEachAllocation(Work work) {
+  for (int nth = 0; nth < kMostAllocations; ++nth) {
+    SCOPED_TRACE(nth);
+    const bool failed = work(nth);
+    if (!failed || ::testing::Test::HasFatalFailure()) return nth;
+  }
+  ADD_FAILURE() << "more than " << kMostAllocations << " allocations";
+  return kMostAllocations;
+}
+
+TEST(OutOfMemory, ADownloadCompletesOnce) {
+  const auto store = MakeCarefulStore();
+  const Bytes content = MakeContent(1000);
+  Put(*store, content);
+  const int allocations = ForEachAllocation([&](int nth) {
+    Bytes target(content.size());
+    int completions = 0;
+    std::optional<Result<DownloadResponse>> result;
+    DownloadRequest request;
+    request.bucket = kBucket;
+    request.key = kKey;
+    request.destination = [&](std::uint64_t) { return MutableByteView(target); };
+    request.options.part_size_bytes = 100;
+    request.options.max_parallel_parts = 3;
+    allocations_until_failure = nth;
+    StartDownload(store, std::move(request), [&](Result<DownloadResponse> response) {
+      ++completions;
+      result.emplace(std::move(response));
+    });
+    const bool failed = std::exchange(allocations_until_failure, -1) == -1;
+    EXPECT_EQ(completions, 1);
+    if (!result) return false;
+    if (result->ok()) {
+      EXPECT_EQ(target, content);
+    } else {
+      EXPECT_EQ(result->error().kind, ErrorKind::kResourceExhausted) << result->error().message;
+    }
+    return failed;
+  });
+  EXPECT_GT(allocations, 10);
+}
+
+TEST(OutOfMemory, ABatchOfRangesCompletesOnce) {
+  const auto store = MakeCarefulStore();
+  const Bytes content = MakeContent(1000);
+  Put(*store, content);
+  const int allocations = ForEachAllocation([&](int nth) {
+    const auto reader = RangeReader::Create(store, {.max_gap_bytes = 0, .max_request_bytes = 100});
+    Bytes target(300);
+    int completions = 0;
+    std::optional<Result<RangesRead>> result;
+    RangeBatch batch{.bucket = kBucket, .key = kKey};
+    for (std::uint64_t i = 0; i < 3; ++i) batch.pieces.push_back({i * 300, MutableByteView(target).subspan(i * 100, 100)});
+    allocations_until_failure = nth;
+    reader->Start(std::move(batch), [&](Result<RangesRead> read) {
+      ++completions;
+      result.emplace(std::move(read));
+    });
+    const bool failed = std::exchange(allocations_until_failure, -1) == -1;
+    EXPECT_EQ(completions, 1);
+    if (!result) return false;
+    if (result->ok()) {
+      for (std::size_t i = 0; i < target.size(); ++i) EXPECT_EQ(target[i], content[i / 100 * 300 + i % 100]);
+    } else {
+      EXPECT_EQ(result->error().kind, ErrorKind::kResourceExhausted) << result->error().message;
+    }
+    return failed;
+  });
+  EXPECT_GT(allocations, 10);
+}
+
+TEST(OutOfMemory, AnUploadEndsAndPublishesNoPart) {
+  const Bytes content = MakeContent(1000);
+  const int allocations = ForEachAllocation([&](int nth) {
+    const auto store = MakeCarefulStore();
+    UploadOptions options;
+    options.min_part_size_bytes = 0;
+    options.part_size_bytes = 100;
+    options.single_put_limit_bytes = 0;
+    bool published = false;
+    allocations_until_failure = nth;
+    try {
+      published = Upload(store, kBucket, kKey, content, std::move(options)).ok();
+    } catch (const std::bad_alloc&) {  // of a blocking call, to its caller
+    }
+    const bool failed = std::exchange(allocations_until_failure, -1) == -1;
+    const std::optional<Bytes> stored = Stored(*store);
+    EXPECT_TRUE(stored == content || (!published && !stored));
+    return failed;
+  });
+  EXPECT_GT(allocations, 10);
+}
+
+}  // namespace
+}  // namespace penstock::transfer

@@ -1,0 +1,60 @@
+// Connections that are accepted while memory runs out.
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <memory>
+#include <new>
+
+#include "base/testing_allocations.h"
+#include "emulator/http/engine.h"
+#include "emulator/http/test_support.h"
+#include "gtest/gtest.h"
+
+namespace penstock::emulator::http {
+namespace {
+
+// Returns whether the engine had memory for the connection. Without it the connection is closed.
+bool AddWithFailure(Engine& engine, int nth) {
+  int ends[2];
+  EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+  bool added = true;
+  allocations_until_failure = nth;
+  try {
+    engine.Add(ends[0]);
+  } catch (const std::bad_alloc&) {  // as in the accept loop (listener.cc)
+    added = false;
+  }
+  allocations_until_failure = -1;
+  char byte;
+  if (!added) {
+    EXPECT_EQ(::recv(ends[1], &byte, 1, MSG_DONTWAIT), 0) << "the connection is open";
+  }
+  ::close(ends[1]);
+  return added;
+}
+
+TEST(EngineMemory, AConnectionThatIsNotAcceptedForWantOfMemoryLeavesNothingBehind) {
+  constexpr int kConnections = 256;
+  FunctionHandler handler([](api::Exchange& exchange) { AnswerWith(exchange, "x"); });
+  RequestIdSource ids(1);
+  EngineOptions options;
+  options.connection.handler = &handler;
+  options.connection.clock = &SystemClock();
+  options.connection.ids = &ids;
+  options.min_threads = 1;
+  const auto engine = Engine::Start(std::move(options)).value();
+  AddWithFailure(*engine, -1);  // the containers have their first memory
+  int nth = 0;
+  for (; nth < 100; ++nth) {
+    const std::ptrdiff_t before = live_allocations;
+    if (AddWithFailure(*engine, nth)) break;
+    for (int i = 1; i < kConnections; ++i) EXPECT_FALSE(AddWithFailure(*engine, nth));
+    EXPECT_LE(live_allocations - before, 1) << "allocation " << nth;  // one: the containers may grow once
+  }
+  EXPECT_GT(nth, 0);
+  engine->Stop(std::chrono::milliseconds(0));
+}
+
+}  // namespace
+}  // namespace penstock::emulator::http
