@@ -177,7 +177,7 @@ class PendingAnswer {
 };
 
 struct Exchange {
-  const RequestHead& request;
+  RequestHead& request;  // the wire's; auth adds headers while the request is handled, and no other handler changes it
   BodyReader* body = nullptr;  // never null
   Connection& connection;
   Target target;               // parsed request target (target.h)
