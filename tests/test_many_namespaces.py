@@ -12,6 +12,7 @@ import subprocess
 import urllib.parse
 from pathlib import Path
 
+import pytest
 from botocore.auth import S3SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
@@ -40,6 +41,7 @@ def connect(url: str) -> http.client.HTTPConnection:
     return http.client.HTTPConnection(urllib.parse.urlsplit(url).netloc, timeout=60)
 
 
+@pytest.mark.timeout(7_200 if LONG else 180)  # each takes about 20 fsyncs
 def test_idle_namespaces_hold_neither_descriptors_nor_threads(tmp_path: Path) -> None:
     command = ["prlimit", f"--nofile={DESCRIPTORS}:{DESCRIPTORS}", str(PROGRAM), "--port", "0", "--data", str(tmp_path)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)

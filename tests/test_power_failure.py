@@ -162,3 +162,25 @@ def test_a_power_failure_loses_and_tears_nothing_it_must_not(durability: str, tm
     print(f"{durability}: {whole} objects whole, {torn} torn")
     assert durability == "relaxed" or whole > 0
     assert durability == "strict" or torn > 0 or not LONG, "no failure tore a file"
+
+
+@pytest.mark.timeout(7200 if LONG else 180)
+@pytest.mark.parametrize("durability", ["strict", "relaxed"])
+def test_a_power_failure_while_a_store_is_made_leaves_one_that_starts(durability: str, tmp_path: Path) -> None:
+    seed = int(os.environ.get("PENSTOCK_SEED", random.SystemRandom().randrange(1 << 32)))
+    print(f"PENSTOCK_SEED={seed}")
+    data, log = tmp_path / "data", tmp_path / "record"
+    recorded = {"LD_PRELOAD": str(build_recorder(tmp_path)), "RECORDED_DIRECTORY": str(data), "RECORDED_LOG": str(log)}
+    with serving(data, "--durability", durability, environment=recorded):
+        ready = log.stat().st_size
+    changes = read_log(log)
+    chance = random.Random(seed)
+    ends = [change.end for change in changes if change.end <= ready]
+    for number, end in enumerate(ends if LONG else chance.sample(ends, FAILURES)):
+        fail_at(changes, end, data, tmp_path / "image", random.Random(f"{seed} {number}"))
+        with serving(tmp_path / "image", "--durability", durability) as server:
+            s3 = Requests(server.netloc)
+            s3.expect(200, "PUT", "/bucket")
+            s3.expect(200, "PUT", "/bucket/key", b"body")
+        status, report, error = fsck(tmp_path / "image")
+        assert status == 0, f"{durability} failure {number} at {end}, seed {seed}: {report} {error}"

@@ -176,8 +176,20 @@ class PendingAnswer {
   LateAnswer* answer_;
 };
 
+// What a handler may ask of the connection and the thread that serve its request. Thread safety: the handler's thread alone.
+class Wire {
+ public:
+  virtual ~Wire() = default;
+  // The handler waits on purpose between these two calls, and its thread does no work. The thread does not count against the
+  // server's limits in the meantime, so that waits of faults take no thread from other requests.
+  virtual void BeginWait() noexcept = 0;
+  virtual void EndWait() noexcept = 0;
+  // The client has closed the connection, or its side of it: nobody may be there to read the response.
+  virtual bool PeerHasClosed() const noexcept = 0;
+};
+
 struct Exchange {
-  const RequestHead& request;
+  RequestHead& request;  // the wire's; auth adds headers while the request is handled, and no other handler changes it
   BodyReader* body = nullptr;  // never null
   Connection& connection;
   Target target;               // parsed request target (target.h)
@@ -203,6 +215,7 @@ struct Exchange {
 
   // Set by a wire that can wait for an answer; null: Handle must leave the response before it returns.
   LateAnswer* late = nullptr;
+  Wire* wire = nullptr;  // null: the request came over no connection, or its threads have no limit
   bool pending = false;  // the operation answers later: there is no response yet
   std::vector<std::function<void(Exchange&)>> when_answered = {};
 

@@ -33,7 +33,7 @@ class CountingWire final : public LateAnswer {
 };
 
 TEST(ExchangeTest, LooksAtTheAnswerAtOnceOrInOrderOnceItIsThere) {
-  const RequestHead head;
+  RequestHead head;
   Connection connection;
   CountingWire wire;
   Exchange exchange{.request = head, .connection = connection};

@@ -22,7 +22,7 @@ class RegionsTest : public ::testing::Test {
     EXPECT_TRUE(s3_.store().CreateBucket(elsewhere).ok());
   }
   std::string Expected(std::string_view target, std::string_view host, std::string_view scope) {
-    const RequestHead head;
+    RequestHead head;
     Connection connection;
     Exchange exchange{.request = head, .connection = connection};
     exchange.target = ParseTarget(target, host, HostRules::Default("us-east-1")).value();

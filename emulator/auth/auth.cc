@@ -1,7 +1,8 @@
 #include "emulator/auth/auth.h"
 
-#include <algorithm>
+#include <cstddef>
 #include <utility>
+#include <vector>
 
 #include "emulator/api/form.h"
 #include "emulator/api/router.h"
@@ -28,60 +29,6 @@ class Issuer final : public api::SessionIssuer {
  private:
   const std::shared_ptr<const User> user_;
   const std::string access_key_id_;
-};
-
-// A request whose x-amz-* query parameters became headers. `outer` outlives it: the head has views of its target.
-class WithQueryHeaders {
- public:
-  explicit WithQueryHeaders(api::Exchange& outer)
-      : head_(HeadOf(outer)), exchange{.request = head_, .body = outer.body, .connection = outer.connection} {
-    // The bindings name every member, so that a new one is a compile error here and not a lost value.
-    auto& [request, body, connection, target, identity, signing_region, space, request_id, host_id, operation, received,
-           began, clock_ahead, notes, journal, sessions, form, ended, bytes_in, bytes_out, whole, response, late, pending,
-           when_answered] = outer;
-    exchange.target = target;
-    exchange.identity = identity;
-    exchange.signing_region = signing_region;
-    exchange.space = space;
-    exchange.request_id = request_id;
-    exchange.host_id = host_id;
-    exchange.operation = api::OperationName(head_, target);  // x-amz-copy-source may have come in the query
-    exchange.received = received;
-    exchange.began = began;
-    exchange.clock_ahead = clock_ahead;
-    exchange.notes = notes;
-    exchange.journal = journal;
-    exchange.sessions = sessions;
-    exchange.form = form;
-    exchange.ended = ended;
-    exchange.bytes_in = bytes_in;
-    exchange.bytes_out = bytes_out;
-    exchange.whole = whole;
-    exchange.response = std::move(response);
-    exchange.late = late;
-    operation = exchange.operation;
-  }
-
-  // The answer is there: runs what waits for it, and hands it to the outer exchange.
-  void GiveBack(api::Exchange& outer) {
-    exchange.pending = false;
-    for (const auto& look : exchange.when_answered) look(exchange);
-    outer.response = std::move(exchange.response);
-  }
-
- private:
-  static api::RequestHead HeadOf(const api::Exchange& outer) {
-    api::RequestHead head = outer.request;
-    for (const api::QueryParameter& parameter : outer.target.query) {
-      if (IsForRouter(parameter.name) && !head.Find(parameter.name)) head.headers.push_back({parameter.name, parameter.value});
-    }
-    return head;
-  }
-
-  const api::RequestHead head_;
-
- public:
-  api::Exchange exchange;
 };
 
 class Auth final : public api::Handler {
@@ -161,21 +108,19 @@ class Auth final : public api::Handler {
     }
   }
 
-  // A query-authenticated request may carry x-amz-* headers as parameters: the router sees them as headers. It gets an
-  // exchange of its own, because the head belongs to the wire. That exchange lives until the answer is there.
+  // A query-authenticated request may carry x-amz-* headers as query parameters: the router finds them as headers. They leave
+  // the head when the response is there, because the log and the journal show what the client sent.
   void ForwardQuery(api::Exchange& exchange) {
-    const bool any = std::any_of(exchange.target.query.begin(), exchange.target.query.end(),
-                                 [](const api::QueryParameter& parameter) { return IsForRouter(parameter.name); });
-    if (!any) return next_.Handle(exchange);
-
-    const auto inner = std::make_shared<WithQueryHeaders>(exchange);
-    next_.Handle(inner->exchange);
-    if (inner->exchange.pending) {
-      exchange.pending = true;
-      exchange.when_answered.emplace_back([inner](api::Exchange& answered) { inner->GiveBack(answered); });
-    } else {
-      inner->GiveBack(exchange);
+    std::vector<api::HeaderView>& headers = exchange.request.headers;
+    const std::size_t sent = headers.size();
+    for (const api::QueryParameter& parameter : exchange.target.query) {
+      if (!IsForRouter(parameter.name) || exchange.request.Find(parameter.name)) continue;
+      headers.push_back({parameter.name, parameter.value});
     }
+    if (headers.size() == sent) return next_.Handle(exchange);
+    exchange.operation = api::OperationName(exchange.request, exchange.target);  // x-amz-copy-source decides it too
+    next_.Handle(exchange);
+    exchange.WhenAnswered([sent](api::Exchange& answered) { answered.request.headers.resize(sent); });
   }
 
   const AuthOptions options_;

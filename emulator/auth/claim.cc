@@ -56,23 +56,58 @@ bool IsDay(std::string_view text) {
   return text.size() == 8 && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-// Refuses a second copy of what identifies or signs the request: a proxy or a log may read another copy than this server.
-Result<void> RefuseSecondCopies(const api::RequestHead& head, const api::Target& target) {
+// Places in kSignatureParameters.
+enum SignatureParameter : std::uint8_t {
+  kAlgorithmParameter,
+  kCredentialParameter,
+  kSignatureParameter,
+  kVersionTwoKeyParameter,
+  kVersionTwoSignatureParameter,
+};
+// Query parameters that belong to a signature of either version.
+constexpr std::array<std::string_view, 12> kSignatureParameters = {
+    "X-Amz-Algorithm", "X-Amz-Credential", "X-Amz-Signature",      "AWSAccessKeyId",       "Signature",            "Expires",
+    "X-Amz-Date",      "X-Amz-Expires",    "X-Amz-SignedHeaders",  "X-Amz-Security-Token", "X-Amz-Content-Sha256", "X-Amz-S3session-Token"};
+static_assert(kSignatureParameters[kVersionTwoSignatureParameter] == "Signature");
+
+// The place in kSignatureParameters of `name`, in any case of letters; the table's size where it is not there.
+std::size_t PlaceOfSignatureParameter(std::string_view name) {
+  for (std::size_t place = 0; place < kSignatureParameters.size(); ++place) {
+    const std::string_view known = kSignatureParameters[place];
+    if (known.size() == name.size() && (known == name || api::EqualsIgnoreCase(known, name))) return place;
+  }
+  return kSignatureParameters.size();
+}
+
+// What a request has of what identifies and signs it.
+struct SignatureParts {
+  std::optional<std::string_view> authorization;
+  std::uint32_t parameters = 0;  // a bit for each place in kSignatureParameters, of names that are spelled as there
+
+  bool Has(SignatureParameter parameter) const { return (parameters >> parameter & 1) != 0; }
+};
+
+// Refuses a second copy of one: a proxy or a log may read another copy than this server.
+Result<SignatureParts> FindSignatureParts(const api::RequestHead& head, const api::Target& target) {
   constexpr std::string_view kAuthorization = "authorization";
-  int headers = 0;
+  SignatureParts parts;
   for (const api::HeaderView& header : head.headers) {
     if (header.name.size() != kAuthorization.size() || !api::EqualsIgnoreCase(header.name, kAuthorization)) continue;
-    if (++headers > 1) return InvalidArgument("The Authorization header is given twice; send one", "Authorization");
+    if (parts.authorization) return InvalidArgument("The Authorization header is given twice; send one", "Authorization");
+    parts.authorization = header.value;
   }
-  for (auto parameter = target.query.begin(); parameter != target.query.end(); ++parameter) {
-    if (!IsSignatureParameter(parameter->name)) continue;
-    // Also in another case of letters: X-Amz-Signature and x-amz-signature.
-    const bool again = std::any_of(target.query.begin(), parameter, [&](const api::QueryParameter& earlier) {
-      return api::EqualsIgnoreCase(earlier.name, parameter->name);
-    });
-    if (again) return InvalidArgument("The query parameter " + parameter->name + " is given twice; send one", parameter->name);
+  std::uint32_t in_any_case = 0;  // X-Amz-Signature and x-amz-signature are copies of each other
+  for (const api::QueryParameter& parameter : target.query) {
+    const std::size_t place = PlaceOfSignatureParameter(parameter.name);
+    if (place == kSignatureParameters.size()) continue;
+    const std::uint32_t bit = std::uint32_t{1} << place;
+    if ((in_any_case & bit) != 0) {
+      return InvalidArgument("The query parameter " + parameter.name + " is given twice; send one", parameter.name);
+    }
+    in_any_case |= bit;
+    if (parameter.name == kSignatureParameters[place]) parts.parameters |= bit;
   }
-  return Ok();
+  return parts;
 }
 
 // Fills access key and scope from "akid/day/region/service/terminal".
@@ -180,25 +215,14 @@ bool Claim::Signs(std::string_view lower_name) const {
   return std::binary_search(signed_headers.begin(), signed_headers.end(), lower_name);
 }
 
-bool IsSignatureParameter(std::string_view name) {
-  static constexpr std::array<std::string_view, 12> kNames = {
-      "X-Amz-Algorithm", "X-Amz-Credential",     "X-Amz-Date",           "X-Amz-Expires",         "X-Amz-SignedHeaders",
-      "X-Amz-Signature", "X-Amz-Security-Token", "X-Amz-Content-Sha256", "X-Amz-S3session-Token", "AWSAccessKeyId",
-      "Signature",       "Expires"};
-  // As clients spell them, which is nearly always; then in any case.
-  if (std::find(kNames.begin(), kNames.end(), name) != kNames.end()) return true;
-  return std::any_of(kNames.begin(), kNames.end(), [name](std::string_view known) {
-    return known.size() == name.size() && api::EqualsIgnoreCase(known, name);
-  });
-}
+bool IsSignatureParameter(std::string_view name) { return PlaceOfSignatureParameter(name) < kSignatureParameters.size(); }
 
 Result<Mechanism> FindMechanism(const api::RequestHead& head, const api::Target& target) {
-  PENSTOCK_TRY(RefuseSecondCopies(head, target));
-  const auto authorization = head.Find("authorization");
+  PENSTOCK_ASSIGN(const SignatureParts parts, FindSignatureParts(head, target));
+  const auto& authorization = parts.authorization;
   const bool header = authorization.has_value();
-  const bool version_two = !target.query.empty() && (target.Has("Signature") || target.Has("AWSAccessKeyId"));
-  const bool query = !target.query.empty() && (target.Has("X-Amz-Algorithm") || target.Has("X-Amz-Signature") ||
-                                               target.Has("X-Amz-Credential"));
+  const bool version_two = parts.Has(kVersionTwoSignatureParameter) || parts.Has(kVersionTwoKeyParameter);
+  const bool query = parts.Has(kAlgorithmParameter) || parts.Has(kSignatureParameter) || parts.Has(kCredentialParameter);
   if (static_cast<int>(header) + static_cast<int>(version_two) + static_cast<int>(query) > 1) {
     return InvalidArgument(
         "Only one auth mechanism allowed; only the X-Amz-Algorithm query parameter, Signature query string parameter or "

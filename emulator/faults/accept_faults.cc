@@ -44,7 +44,7 @@ Greeting Greet(const FaultDesk& desk, Caller caller) {
   if (desk.idle()) return greeting;
   const auto found = desk.Find({});
   if (!found.ok() || !*found) return greeting;
-  const api::RequestHead nothing;
+  api::RequestHead nothing;
   const api::Exchange exchange{.request = nothing, .connection = caller.connection};
   for (const auto& ticket : (*found)->MeetConnection(FactsOf(exchange), desk.clock().Now())) {
     for (const Action& action : ticket->rule().deeds) {

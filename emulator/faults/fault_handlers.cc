@@ -143,7 +143,6 @@ class Faults final : public api::Handler {
         exchange.body = &body;
         next_.Handle(exchange);
         exchange.body = wire_body;
-        HoldAnswerUntil(exchange, body.owed_until());
       }
     }
     exchange.WhenAnswered([this, plan](api::Exchange& answered) { ShapeAnswer(answered, plan, pacers_); });
@@ -176,7 +175,7 @@ class Faults final : public api::Handler {
     if (action.kind == Way::kRefuse) return !plan.TakePlace(step);
     if (action.kind == Way::kNever && exchange.body->WithholdContinue()) FaultPlan::Done(step);
     if (action.kind == Way::kLate) {
-      Pauses::Turn turn(tools_.pauses);
+      Pauses::Turn turn(tools_.pauses, exchange.wire);
       if (turn.granted()) FaultPlan::Done(step);
       turn.Wait(action.late);
     }

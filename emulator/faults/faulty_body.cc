@@ -1,14 +1,18 @@
 #include "emulator/faults/faulty_body.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
+#include "base/diagnostics.h"
 #include "emulator/api/errors.h"
 #include "emulator/faults/answer_shaping.h"
 #include "emulator/faults/earlier_versions.h"
 
 namespace penstock::emulator::faults {
 namespace {
+
+constinit DiagnosticEvent pause_skipped("faults.pause_skipped");
 
 // Ends the operation where it reads its body. Nobody sees it: the answer is the fault's.
 Error StoppedByFault() { return api::MakeError("InternalError"); }
@@ -19,9 +23,12 @@ bool CanBeHidden(const api::Exchange& exchange) {
   return Overwrites(exchange) || (exchange.operation == "DeleteObject" && !exchange.target.Has("versionId"));
 }
 
-void WaitNow(FaultPlan::Step& step, std::chrono::nanoseconds time, Pauses& pauses) {
-  Pauses::Turn turn(pauses);
-  if (!turn.granted()) return;
+void WaitNow(const api::Exchange& exchange, FaultPlan::Step& step, std::chrono::nanoseconds time, Pauses& pauses) {
+  Pauses::Turn turn(pauses, exchange.wire);
+  if (!turn.granted()) {
+    if (!pauses.ended()) pause_skipped.Report("as many requests wait already as may wait for faults at a time: " + std::to_string(Pauses::kMost));
+    return;
+  }
   const Attempt::Waiting waiting(step.ticket->attempt());
   FaultPlan::Done(step);  // a pause has happened as soon as it begins
   turn.Wait(time);
@@ -32,11 +39,11 @@ void WaitNow(FaultPlan::Step& step, std::chrono::nanoseconds time, Pauses& pause
 bool DoBeforeCommit(api::Exchange& exchange, FaultPlan& plan, FaultPlan::Step& step, Pauses& pauses) {
   const Deed& deed = step.action->deed;
   if (const auto* stall = std::get_if<StallAction>(&deed)) {
-    WaitNow(step, stall->time, pauses);
+    WaitNow(exchange, step, stall->time, pauses);
     return true;
   }
   if (const auto* latency = std::get_if<LatencyAction>(&deed)) {
-    WaitNow(step, TimeOf(*latency, exchange, *step.ticket), pauses);
+    WaitNow(exchange, step, TimeOf(*latency, exchange, *step.ticket), pauses);
     return true;
   }
   if (std::holds_alternative<DelayVisibilityAction>(deed)) {
@@ -51,7 +58,7 @@ bool DoBeforeCommit(api::Exchange& exchange, FaultPlan& plan, FaultPlan::Step& s
 }
 
 FaultyBody::FaultyBody(api::Exchange& exchange, FaultPlan& plan, const FaultTools& tools)
-    : exchange_(exchange), inner_(*exchange.body), plan_(plan), tools_(tools), steps_(plan.At(Stage::kBodyIn)), pace_(tools.pauses) {}
+    : exchange_(exchange), inner_(*exchange.body), plan_(plan), tools_(tools), steps_(plan.At(Stage::kBodyIn)), pace_(tools.pauses, exchange.wire) {}
 
 Result<std::size_t> FaultyBody::Read(MutableByteView buffer) {
   PENSTOCK_TRY(DoWhatIsDue());
@@ -71,7 +78,7 @@ Result<void> FaultyBody::DoWhatIsDue() {
     FaultPlan::Step& step = steps_.front();
     steps_ = steps_.subspan(1);
     if (const auto* pace = std::get_if<PaceAction>(&step.action->deed)) {
-      KeepPace(step, *pace);
+      PENSTOCK_TRY(KeepPace(step, *pace));
     } else if (!DoBeforeCommit(exchange_, plan_, step, tools_.pauses)) {
       stopped_ = true;
       exchange_.bytes_in = read_;  // the wire may read on, to throw it away
@@ -81,13 +88,14 @@ Result<void> FaultyBody::DoWhatIsDue() {
   return Ok();
 }
 
-void FaultyBody::KeepPace(FaultPlan::Step& step, const PaceAction& pace) {
+Result<void> FaultyBody::KeepPace(FaultPlan::Step& step, const PaceAction& pace) {
   if (pace.piece > 0) {
-    pace_.Keep(pace.piece, pace.every);
+    PENSTOCK_TRY(pace_.Keep(pace.piece, pace.every));
   } else {
-    pace_.Keep(FindPacer(pace, exchange_, *step.ticket, tools_.pacers));
+    PENSTOCK_TRY(pace_.Keep(FindPacer(pace, exchange_, *step.ticket, tools_.pacers)));
   }
   FaultPlan::Done(step);
+  return Ok();
 }
 
 Result<std::size_t> CommitGate::Read(MutableByteView buffer) {

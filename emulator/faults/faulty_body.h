@@ -34,11 +34,10 @@ class FaultyBody final : public api::BodyReader {
   std::optional<std::uint64_t> Length() const override { return inner_.Length(); }
   const std::vector<std::pair<std::string, std::string>>& Trailers() const override { return inner_.Trailers(); }
   bool WithholdContinue() override { return inner_.WithholdContinue(); }
-  MonotonicTime owed_until() const { return pace_.owed_until(); }
 
  private:
   Result<void> DoWhatIsDue();
-  void KeepPace(FaultPlan::Step& step, const PaceAction& pace);
+  Result<void> KeepPace(FaultPlan::Step& step, const PaceAction& pace);
 
   api::Exchange& exchange_;
   api::BodyReader& inner_;

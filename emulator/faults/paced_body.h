@@ -18,52 +18,45 @@ namespace penstock::emulator::faults {
 
 // How much of a body may be read at once, and the wait after it.
 //
-// Up to Pauses::kMost bodies wait on the threads that read them. Further ones are read as they arrive, and what they did not
-// wait is owed: their answers leave when the paced bodies would have ended, by the wire's timers.
+// A paced body is read by a thread that waits. At most Pauses::kMost of them exist at a time; a further one is refused with
+// 503 SlowDown.
 //
 // Thread safety: one thread at a time.
 class ReadPace {
  public:
-  // Outlives this. Nothing is held back yet.
-  explicit ReadPace(Pauses& pauses) : pauses_(pauses) {}
+  // Both outlive this. Nothing is held back yet. `wire`: the request's, may be null.
+  ReadPace(Pauses& pauses, api::Wire* wire) : pauses_(pauses), wire_(wire) {}
 
   // From now on at the pacer's rate.
-  void Keep(std::shared_ptr<Pacer> pacer);
+  Result<void> Keep(std::shared_ptr<Pacer> pacer);
   // From now on `piece` bytes at a time, and `every` behind each.
-  void Keep(std::uint64_t piece, std::chrono::nanoseconds every);
+  Result<void> Keep(std::uint64_t piece, std::chrono::nanoseconds every);
 
   std::uint64_t MostOf(std::uint64_t bytes) const { return piece_ > 0 && piece_ < bytes ? piece_ : bytes; }
   // Until `bytes` that were read may have been.
   void Await(std::size_t bytes);
 
-  // When a body that did not wait on its thread would have ended; epoch: nothing is owed.
-  MonotonicTime owed_until() const { return owed_until_; }
-
  private:
-  void TakeTurn();
+  Result<void> TakeTurn();
 
   Pauses& pauses_;
+  api::Wire* const wire_;
   std::optional<Pauses::Turn> turn_;
   std::uint64_t piece_ = 0;  // 0: no pace
   std::optional<PacedTransfer> transfer_;
   std::chrono::nanoseconds every_{};
-  MonotonicTime owed_until_{};
 };
-
-// The answer leaves at `when` at the earliest; epoch: at once.
-void HoldAnswerUntil(api::Exchange& exchange, MonotonicTime when);
 
 class PacedBody final : public api::BodyReader {
  public:
-  // `inner` and `pauses` outlive this.
-  PacedBody(api::BodyReader& inner, Pauses& pauses, std::shared_ptr<Pacer> pacer)
-      : inner_(inner), pace_(pauses), pacer_(std::move(pacer)) {}
+  // `inner`, `pauses` and `wire` outlive this. `wire`: see ReadPace.
+  PacedBody(api::BodyReader& inner, Pauses& pauses, api::Wire* wire, std::shared_ptr<Pacer> pacer)
+      : inner_(inner), pace_(pauses, wire), pacer_(std::move(pacer)) {}
 
   Result<std::size_t> Read(MutableByteView buffer) override;
   std::optional<std::uint64_t> Length() const override { return inner_.Length(); }
   const std::vector<std::pair<std::string, std::string>>& Trailers() const override { return inner_.Trailers(); }
   bool WithholdContinue() override { return inner_.WithholdContinue(); }
-  MonotonicTime owed_until() const { return pace_.owed_until(); }
 
  private:
   api::BodyReader& inner_;

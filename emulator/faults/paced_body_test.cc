@@ -41,7 +41,7 @@ std::chrono::steady_clock::duration TimeToRead(api::BodyReader& body, std::size_
 TEST(PacedBodyTest, TakesNoLessThanTheRateSays) {
   Pauses pauses;
   SomeBytes inner(4'000);
-  PacedBody body(inner, pauses, std::make_shared<Pacer>(100'000));
+  PacedBody body(inner, pauses, nullptr, std::make_shared<Pacer>(100'000));
   EXPECT_GE(TimeToRead(body, 4'000), milliseconds(40));
   EXPECT_EQ(inner.largest, 2'000U) << "a fiftieth of a second's";
   EXPECT_EQ(body.Length(), 10U);
@@ -56,7 +56,7 @@ TEST(PacedBodyTest, BodiesThatShareAPacerShareItsRate) {
     for (int i = 0; i < 4; ++i) {
       threads.emplace_back([&] {
         SomeBytes inner(1'000);
-        PacedBody body(inner, pauses, pacer);
+        PacedBody body(inner, pauses, nullptr, pacer);
         TimeToRead(body, 1'000);
       });
     }
@@ -64,38 +64,56 @@ TEST(PacedBodyTest, BodiesThatShareAPacerShareItsRate) {
   EXPECT_GE(std::chrono::steady_clock::now() - began, milliseconds(40));
 }
 
-TEST(PacedBodyTest, BeyondThoseThatMayWaitOnesTimeIsOwed) {
+TEST(PacedBodyTest, ABodyBeyondTheLimitIsRefusedAndTheErrorNamesTheLimit) {
   Pauses pauses;
   std::vector<std::unique_ptr<Pauses::Turn>> others;
-  for (int i = 0; i < Pauses::kMost; ++i) others.push_back(std::make_unique<Pauses::Turn>(pauses));
+  for (int i = 0; i < Pauses::kMost; ++i) others.push_back(std::make_unique<Pauses::Turn>(pauses, nullptr));
   SomeBytes inner(4'000);
-  PacedBody body(inner, pauses, std::make_shared<Pacer>(1));
-  const auto began = std::chrono::steady_clock::now();
-  TimeToRead(body, 4'000);  // an hour and more at that rate
-  EXPECT_GE(body.owed_until() - began, std::chrono::seconds(4'000));
+  PacedBody body(inner, pauses, nullptr, std::make_shared<Pacer>(1));
+  std::array<std::byte, 4'096> buffer;
+  const Result<std::size_t> read = body.Read(buffer);
+  ASSERT_FALSE(read.ok());
+  EXPECT_EQ(read.error().code, "SlowDown");
+  EXPECT_NE(read.error().message.find(" 1024 "), std::string::npos) << read.error().message;
+  EXPECT_EQ(inner.largest, 0U) << "nothing is read";
 }
 
-TEST(PacedBodyTest, NothingIsHeldBackOrOwedOnceTheServerStops) {
+TEST(PacedBodyTest, NothingIsHeldBackOrRefusedOnceTheServerStops) {
   Pauses pauses;
   pauses.End();
   SomeBytes inner(4'000);
-  PacedBody body(inner, pauses, std::make_shared<Pacer>(1));
+  PacedBody body(inner, pauses, nullptr, std::make_shared<Pacer>(1));
   TimeToRead(body, 4'000);
-  EXPECT_EQ(body.owed_until(), MonotonicTime{});
+}
+
+TEST(PacedBodyTest, TheWireIsToldOfEveryWait) {
+  struct Thread final : api::Wire {
+    void BeginWait() noexcept override { ++begun; }
+    void EndWait() noexcept override { ++ended; }
+    bool PeerHasClosed() const noexcept override { return false; }
+    int begun = 0;
+    int ended = 0;
+  } thread;
+  Pauses pauses;
+  SomeBytes inner(4'000);
+  PacedBody body(inner, pauses, &thread, std::make_shared<Pacer>(100'000));
+  TimeToRead(body, 4'000);
+  EXPECT_EQ(thread.begun, 2) << "for each piece of 2,000 bytes";
+  EXPECT_EQ(thread.ended, 2);
 }
 
 TEST(PacedBodyTest, ATurnIsTakenWithTheFirstByteAndKeptToTheEnd) {
   Pauses pauses;
   std::vector<std::unique_ptr<Pauses::Turn>> others;
-  for (int i = 0; i + 1 < Pauses::kMost; ++i) others.push_back(std::make_unique<Pauses::Turn>(pauses));
+  for (int i = 0; i + 1 < Pauses::kMost; ++i) others.push_back(std::make_unique<Pauses::Turn>(pauses, nullptr));
   {
     SomeBytes inner(10);
-    PacedBody body(inner, pauses, std::make_shared<Pacer>(1'000'000));
-    EXPECT_TRUE(Pauses::Turn(pauses).granted());
+    PacedBody body(inner, pauses, nullptr, std::make_shared<Pacer>(1'000'000));
+    EXPECT_TRUE(Pauses::Turn(pauses, nullptr).granted());
     TimeToRead(body, 10);
-    EXPECT_FALSE(Pauses::Turn(pauses).granted());
+    EXPECT_FALSE(Pauses::Turn(pauses, nullptr).granted());
   }
-  EXPECT_TRUE(Pauses::Turn(pauses).granted());
+  EXPECT_TRUE(Pauses::Turn(pauses, nullptr).granted());
 }
 
 }  // namespace

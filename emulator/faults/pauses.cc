@@ -9,6 +9,13 @@ bool Pauses::Enter() {
   return true;
 }
 
+void Pauses::Turn::Wait(std::chrono::nanoseconds time) {
+  if (!granted_) return;
+  if (wire_ != nullptr) wire_->BeginWait();
+  pauses_.WaitFor(time);
+  if (wire_ != nullptr) wire_->EndWait();
+}
+
 void Pauses::Leave() {
   const MutexLock lock(mutex_);
   --waiting_;

@@ -4,36 +4,38 @@
 
 #include <chrono>
 
+#include "emulator/api/exchange.h"
 #include "penstock/base/mutex.h"
 
 namespace penstock::emulator::faults {
 
-// Bounded in number, so that faults never hold every serving thread, and ended together when the server stops.
+// A wait occupies its thread: the server starts other threads for other requests (api::Wire). The number of waits is bounded.
+// All of them end when the server stops.
 //
 // Thread safety: safe from any thread.
 class Pauses {
  public:
-  static constexpr int kMost = 64;  // at a time
+  static constexpr int kMost = 1'024;  // at a time
 
-  // The right to wait. Destroyed, it is free for another one.
+  // The right to wait, which is one of kMost as long as this object lives.
   class Turn {
    public:
-    explicit Turn(Pauses& pauses) : pauses_(pauses), granted_(pauses.Enter()) {}
+    // `wire`: the request's, outlives this; may be null.
+    Turn(Pauses& pauses, api::Wire* wire) : pauses_(pauses), wire_(wire), granted_(pauses.Enter()) {}
     ~Turn() {
       if (granted_) pauses_.Leave();
     }
     Turn(const Turn&) = delete;
     Turn& operator=(const Turn&) = delete;
 
-    // False: as many wait already, or End was called. Then Wait returns at once.
+    // False: kMost turns exist already, or End was called. Then Wait returns at once.
     bool granted() const { return granted_; }
     // Until the time is over, or End is called.
-    void Wait(std::chrono::nanoseconds time) {
-      if (granted_) pauses_.WaitFor(time);
-    }
+    void Wait(std::chrono::nanoseconds time);
 
    private:
     Pauses& pauses_;
+    api::Wire* const wire_;
     const bool granted_;
   };
 

@@ -23,6 +23,19 @@ class Allowances {
   bool EnterThread();
   void LeaveThread() { free_threads_.fetch_add(1, std::memory_order_relaxed); }
 
+  // A handler makes its thread wait on purpose between these two calls. The thread counts against no limit in the meantime:
+  // its place among those that wait for bodies, where it has one (`entered`), is free for another request. After EndWait more
+  // threads may have entered than EnterThread grants.
+  void BeginWait(bool entered) {
+    if (entered) LeaveThread();
+    waiting_threads_.fetch_add(1, std::memory_order_relaxed);
+  }
+  void EndWait(bool entered) {
+    waiting_threads_.fetch_sub(1, std::memory_order_relaxed);
+    if (entered) free_threads_.fetch_sub(1, std::memory_order_relaxed);
+  }
+  int waiting_threads() const { return waiting_threads_.load(std::memory_order_relaxed); }
+
   // False: the disk space for gathered bodies is used up.
   bool TakeSpace(std::uint64_t bytes);
   void GiveSpace(std::uint64_t bytes) { free_bytes_.fetch_add(bytes, std::memory_order_relaxed); }
@@ -38,6 +51,7 @@ class Allowances {
 
  private:
   std::atomic<int> free_threads_;
+  std::atomic<int> waiting_threads_{0};
   const std::string directory_;
   std::atomic<std::uint64_t> free_bytes_;
   const std::uint64_t crowd_bytes_;

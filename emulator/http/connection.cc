@@ -210,6 +210,7 @@ WireConnection::Pause WireConnection::ServeRequest(std::size_t head_bytes, Servi
   if (!framing.ok()) return Refuse(framing.error(), tools);
   Turn& turn = turn_.emplace(*this, *framing);
   if (settings_.backlog != nullptr) turn.exchange.late = this;
+  if (settings_.allowances != nullptr) turn.exchange.wire = this;
   if (BodyArrived(*framing)) return CallHandler(tools);
   if (settings_.allowances != nullptr && !settings_.allowances->EnterThread()) {
     to_the_end_ = true;
@@ -217,6 +218,7 @@ WireConnection::Pause WireConnection::ServeRequest(std::size_t head_bytes, Servi
     return GatherBody(tools, false);
   }
   const HeldThread held(settings_.allowances);  // the connection may be another thread's by its end
+  turn.entered = settings_.allowances != nullptr;
   watch_.Mute();
   return CallHandler(tools);
 }

@@ -56,7 +56,7 @@ struct ServingTools {
 // Owned by one thread at a time: the one that serves it, or nobody while it waits, for bytes, for room to write or for an
 // answer that is given later. The time limit of the wait is watched by a third party through ExpireWait, which never touches
 // anything else. Nothing here waits on a thread, but a handler for a body that it was let wait for (allowances.h).
-class WireConnection final : private api::LateAnswer {
+class WireConnection final : private api::LateAnswer, private api::Wire {
  public:
   enum class Next {
     kWait,   // nothing more has arrived: call StartWait and leave the watch
@@ -126,6 +126,7 @@ class WireConnection final : private api::LateAnswer {
     std::optional<GatheredBody> gathered;
     api::Exchange exchange;
     bool failed = false;  // something was thrown after the operation had promised to answer later
+    bool entered = false;  // its handler waits for the body on its thread (Allowances::EnterThread)
     bool refused = false;  // by the wire: whatever else was sent belongs to nothing
     UnsentResponse unsent;
     std::optional<ScriptedAnswer> scripted;  // in place of `unsent`
@@ -137,6 +138,9 @@ class WireConnection final : private api::LateAnswer {
 
   store::Executor& executor() override { return *settings_.backlog; }
   void Give() noexcept override;
+  void BeginWait() noexcept override { settings_.allowances->BeginWait(turn_->entered); }
+  void EndWait() noexcept override { settings_.allowances->EndWait(turn_->entered); }
+  bool PeerHasClosed() const noexcept override;
 
   void EndWait(MonotonicTime now, bool of_requests);
   Pause Proceed(ServingTools& tools, bool expired);

@@ -105,9 +105,10 @@ WireConnection::Pause WireConnection::AwaitRoom(ServingTools& tools) {
   return Next::kRoom;
 }
 
-bool WireConnection::IsDeserted() const {
-  if (!pausing_.load(std::memory_order_relaxed)) return false;
-  pollfd peer{.fd = fd(), .events = POLLRDHUP, .revents = 0};
+bool WireConnection::IsDeserted() const { return pausing_.load(std::memory_order_relaxed) && PeerHasClosed(); }
+
+bool WireConnection::PeerHasClosed() const noexcept {
+  pollfd peer{.fd = stream_->fd(), .events = POLLRDHUP, .revents = 0};
   return ::poll(&peer, 1, 0) > 0;
 }
 

@@ -395,12 +395,15 @@ MonotonicTime Engine::WatchLoad(MonotonicTime now) {
     return MonotonicTime::max();
   }
   load_.calm_ticks = 0;
+  // Threads that wait on purpose serve nothing, and do not count against the limit.
+  const int waiting = allowances_.waiting_threads();
+  const int serving = std::max(threads - waiting, 0);
   // Threads that each take several connections per tick are busy, not stuck: more of them would only compete.
-  const bool stuck = progress < static_cast<std::uint64_t>(threads);
-  if (stuck && threads < options_.max_threads && (neglected || ConnectionsReady())) {
-    if (busy && ++load_.busy_ticks < kBusyTicks) return now + kTick;
+  const bool stuck = progress < static_cast<std::uint64_t>(std::max(serving, 1));
+  if (stuck && serving < options_.max_threads && (neglected || ConnectionsReady())) {
+    if (busy && serving > 0 && ++load_.busy_ticks < kBusyTicks) return now + kTick;
     load_.busy_ticks = 0;
-    AddThreads(std::min(std::max(threads / 2, 1), options_.max_threads - threads));
+    AddThreads(std::min(std::max(serving / 2, waiting > 0 ? options_.min_threads : 1), options_.max_threads - serving));
   }
   return now + kTick;
 }

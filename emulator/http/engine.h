@@ -32,7 +32,7 @@ struct EngineOptions {
   ConnectionSettings connection;  // `stopping`, `backlog` and `allowances` are set by the engine
   std::unique_ptr<TlsContext> tls;  // null: plain HTTP
   int min_threads = 4;
-  int max_threads = 256;  // half of them may wait for bodies (allowances.h)
+  int max_threads = 256;  // half of them may wait for bodies (allowances.h); without those that wait on purpose
   std::string body_directory;             // of bodies that no thread waits for; empty: the system's temporary one
   std::uint64_t body_disk_bytes = 8ull << 30;  // for all of these together
   std::function<Reception(const Arrival&)> on_accept;  // may be empty: all are served

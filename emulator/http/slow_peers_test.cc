@@ -1,5 +1,6 @@
 // Peers that stall in the middle of a request or of its answer: they hold no thread that others need, and lose nothing once
 // they move again.
+#include <condition_variable>
 #include <future>
 #include <mutex>
 #include <string>
@@ -46,11 +47,23 @@ class SlowPeers : public testing::Test {
 
   const std::string huge_ = PatternText(kHuge);
   std::mutex mutex_;
+  std::condition_variable all_wait_;
+  int waiting_ = 0;  // handlers of /wait that have begun; they go on when there are two times kSlow
   std::promise<std::uint64_t> sent_;  // of the one GET of a test
   std::unique_ptr<Server> server_;
 
  private:
-  void Handle(api::Exchange& exchange) const {
+  void Handle(api::Exchange& exchange) {
+    if (exchange.request.target == "/wait") {
+      exchange.wire->BeginWait();
+      {
+        std::unique_lock lock(mutex_);
+        ++waiting_;
+        all_wait_.notify_all();
+        all_wait_.wait_for(lock, kTestPatience, [this] { return waiting_ >= kSlow + kSlow; });
+      }
+      exchange.wire->EndWait();
+    }
     if (exchange.request.method == "PUT") return AnswerWith(exchange, ReadBody(*exchange.body));
     if (exchange.request.target == "/text") return AnswerWith(exchange, huge_);
     exchange.response.body = exchange.request.target == "/file" ? file_ : memory_;
@@ -76,6 +89,26 @@ TEST_F(SlowPeers, BodiesThatStallHoldNobodyUpAndArriveInTheEnd) {
     for (TestClient& client : slow) EXPECT_TRUE(client.Read().body == body) << threads;
     EXPECT_TRUE(slow.front().Ask(Put("/next", 3) + "abc").body == "abc") << "the connection goes on";
   }
+}
+
+TEST_F(SlowPeers, HandlersThatWaitOnPurposeTakeNoThreadFromOthers) {
+  Serve(4);
+  const std::string body = PatternText(kLarge, 5);
+  std::vector<TestClient> clients;
+  const auto connect = [&] {
+    for (int i = 0; i < kSlow; ++i) {
+      clients.push_back(Connect());
+      clients.back().Send(Put("/wait", kLarge) + body);
+    }
+  };
+  connect();
+  {
+    std::unique_lock lock(mutex_);
+    ASSERT_TRUE(all_wait_.wait_for(lock, kTestPatience, [this] { return waiting_ == kSlow; })) << waiting_ << " of " << kSlow;
+  }
+  EXPECT_TRUE(ServesOthers());
+  connect();
+  for (TestClient& client : clients) EXPECT_TRUE(client.Read().body == body);
 }
 
 TEST_F(SlowPeers, ChunkedBodiesAndThoseThatAreAskedForStallLikeOthers) {

@@ -59,11 +59,10 @@ class Throttle final : public api::Handler {
   void HandlePaced(api::Exchange& exchange, std::uint64_t rate) {
     if (rate == 0 || exchange.body->Length() == 0U) return next_.Handle(exchange);
     api::BodyReader* const unpaced = exchange.body;
-    faults::PacedBody body(*unpaced, pauses_, std::make_shared<faults::Pacer>(rate));
+    faults::PacedBody body(*unpaced, pauses_, exchange.wire, std::make_shared<faults::Pacer>(rate));
     exchange.body = &body;
     next_.Handle(exchange);
     exchange.body = unpaced;
-    faults::HoldAnswerUntil(exchange, body.owed_until());
   }
 
   api::Handler& next_;

@@ -19,6 +19,7 @@ constexpr std::string_view kRoot = "/_penstock/";
 
 int StatusOf(ErrorKind kind) {
   switch (kind) {
+    case ErrorKind::kCancelled:
     case ErrorKind::kInvalidArgument: return 400;
     case ErrorKind::kNotFound: return 404;
     case ErrorKind::kAlreadyExists: return 409;
@@ -93,6 +94,7 @@ class Admin final : public api::Handler {
 
   void Handle(api::Exchange& exchange) override {
     AdminCall call;
+    call.client_gone = [wire = exchange.wire] { return wire != nullptr && wire->PeerHasClosed(); };
     const std::string_view target = exchange.request.target;
     call.path = target.substr(0, target.find('?'));
     if (call.path.size() < target.size()) call.query = ParseQuery(target.substr(call.path.size() + 1));

@@ -2,6 +2,7 @@
 #ifndef PENSTOCK_EMULATOR_SERVER_ADMIN_ROUTES_H_
 #define PENSTOCK_EMULATOR_SERVER_ADMIN_ROUTES_H_
 
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,6 +20,7 @@ struct AdminCall {
   std::string name;  // "ann" of namespaces/ann; empty: none
   std::vector<std::pair<std::string, std::string>> query;
   std::string body;
+  std::function<bool()> client_gone;  // the client has closed its connection; never empty
 
   // The name, or the default namespace's.
   std::string space() const;

@@ -48,7 +48,8 @@ Result<AdminReply> ChangeClock(Emulator& emulator, const AdminCall& call) {
 Result<AdminReply> RestoreClock(Emulator& emulator, const AdminCall& call) { return ClockAnswer(call, emulator.RestoreClock(call.space())); }
 
 Result<AdminReply> Seed(Emulator& emulator, const AdminCall& call) {
-  PENSTOCK_ASSIGN(const SeedRequest request, ParseSeedRequest(call.body));
+  PENSTOCK_ASSIGN(SeedRequest request, ParseSeedRequest(call.body));
+  request.cancelled = call.client_gone;
   PENSTOCK_ASSIGN(const SeedReport report, emulator.Seed(request));
   return AdminReply{JsonText({{"objects", report.objects}, {"bytes", report.bytes}, {"skipped", report.skipped}})};
 }

@@ -52,6 +52,20 @@ TEST_F(AdminTest, ResetsOnPostOnly) {
   EXPECT_EQ(BucketStatus("bucket"), 404);
 }
 
+TEST_F(AdminTest, ASeedIsCancelledWhenItsClientClosesTheConnection) {
+  const TemporaryFolder folder;
+  constexpr int kFiles = 2'000;  // more than are seeded before the end of the client's side is noticed
+  for (int i = 0; i < kFiles; ++i) std::ofstream(folder.path() + "/" + std::to_string(i)) << "text";
+  const std::string body = nlohmann::json{{"bucket", "seeded"}, {"directory", folder.path()}}.dump();
+  const Wire wire(emulator_->admin_endpoint());
+  wire.Send("POST /_penstock/seed HTTP/1.1\r\nHost: localhost\r\nContent-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
+  wire.EndSending();
+  const HttpAnswer answer = wire.Finish();
+  EXPECT_EQ(answer.status, 400);
+  EXPECT_NE(answer.text.find("seeding bucket 'seeded' was cancelled after"), std::string::npos) << answer.text;
+  EXPECT_EQ(BucketStatus("seeded"), 404);
+}
+
 TEST_F(AdminTest, OtherEmulatorsSuitesFindTheirPaths) {
   MakeBucket("bucket");
   EXPECT_EQ(Plain(emulator_->endpoint(), "POST", "/moto-api/reset").status, 200);

@@ -71,10 +71,10 @@ TEST_F(FaultPacesTest, HoldForUploads) {
   EXPECT_GE(std::chrono::steady_clock::now() - begin, kPaced);
 }
 
-// More than may wait on serving threads (faults::Pauses::kMost).
-TEST_F(FaultPacesTest, HoldForNinetySixUploadsAtATime) {
+// More than the server has threads for other requests (http::ServerOptions::max_threads).
+TEST_F(FaultPacesTest, HoldForThreeHundredUploadsAtATime) {
   SetAction(R"({"bandwidth": {"bytes_per_second": 200000}, "at": "body_in"})");
-  constexpr int kUploads = 96;
+  constexpr int kUploads = 300;
   std::array<std::chrono::steady_clock::duration, kUploads> taken{};
   {
     std::vector<std::jthread> clients;

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -24,13 +25,15 @@ constexpr std::size_t kLongestKey = 1024;
 
 Error Wrong(std::string message) { return Error::Make(ErrorKind::kInvalidArgument, std::move(message)); }
 
-// A file as a request's body: exactly the bytes it had when it was opened.
+// A file as a request's body: exactly the bytes it had when it was opened. `go_on` is asked before each read.
 class FileBody final : public api::BodyReader {
  public:
-  FileBody(int descriptor, std::uint64_t size) : descriptor_(descriptor), size_(size), left_(size) {}
+  FileBody(int descriptor, std::uint64_t size, std::function<Result<void>()> go_on)
+      : descriptor_(descriptor), size_(size), left_(size), go_on_(std::move(go_on)) {}
 
   Result<std::size_t> Read(MutableByteView buffer) override {
     if (left_ == 0) return std::size_t{0};
+    PENSTOCK_TRY(go_on_());
     const std::size_t wanted = std::min<std::uint64_t>(buffer.size(), left_);
     ssize_t count = 0;
     do {
@@ -48,6 +51,7 @@ class FileBody final : public api::BodyReader {
   int descriptor_;
   std::uint64_t size_;
   std::uint64_t left_;
+  const std::function<Result<void>()> go_on_;
   std::vector<std::pair<std::string, std::string>> trailers_;
 };
 
@@ -123,6 +127,7 @@ class Walk {
   // The bucket is ours alone to have made: what is left of a failure is nothing, unless others have put something in it.
   void Undo() {
     for (const std::string& key : put_) {
+      if (seeder_.stop) return;
       TextBody none({});
       Ask("DELETE", key, none);
     }
@@ -130,11 +135,18 @@ class Walk {
     Ask("DELETE", {}, none);
   }
 
+  Result<void> GoOn() const {
+    if (seeder_.stop) return Wrong("the emulator stops; seed again once it runs");
+    if (!request_.cancelled || !request_.cancelled()) return Ok();
+    return Error::Make(ErrorKind::kCancelled, "seeding bucket '" + request_.bucket + "' was cancelled after " + std::to_string(report_.objects) +
+                                                  " objects; keep the connection open until the response is there");
+  }
+
   // `prefix`: the keys of what is in this directory begin with it.
   Result<void> Enter(int directory, const std::string& prefix) {
     PENSTOCK_ASSIGN(const std::vector<std::string> names, Names(directory, prefix));
     for (const std::string& name : names) {
-      if (seeder_.stop) return Wrong("the emulator stops; seed again once it runs");
+      PENSTOCK_TRY(GoOn());
       const std::string key = prefix + name;
       if (key.size() > kLongestKey || !IsValidUtf8(name)) {
         ++report_.skipped;
@@ -177,8 +189,10 @@ class Walk {
   }
 
   Result<void> PutFile(int descriptor, const std::string& key, std::uint64_t size) {
-    FileBody body(descriptor, size);
+    Result<void> going_on = Ok();
+    FileBody body(descriptor, size, [this, &going_on] { return going_on = GoOn(); });
     const Answer answer = Ask("PUT", key, body);
+    PENSTOCK_TRY(std::move(going_on));
     if (answer.status != 200) {
       return Wrong("file '" + key + "' of '" + request_.directory + "' cannot be put: S3 answers " + answer.Text());
     }

@@ -19,10 +19,11 @@ struct Seeder {
   std::shared_ptr<api::Namespace> space;
   api::Identity owner;
   std::string region;
-  const std::atomic<bool>& stop;  // ends the walk between two files
+  const std::atomic<bool>& stop;  // ends the walk between two files or two blocks of a file
 
-  // Makes the bucket where it is missing. kInvalidArgument naming the directory, the file or S3's refusal and its reason.
-  // A bucket it made goes again when it fails, with what it put there; in one that was there, what was put before stays.
+  // Makes the bucket where it is missing. kInvalidArgument naming the directory, the file or S3's refusal and its reason;
+  // kCancelled where `request.cancelled` says so. After an error, a bucket that it made is removed with what it put there,
+  // unless `stop` is set. In a bucket that existed, the objects that were put before the error stay.
   Result<SeedReport> Fill(const SeedRequest& request) const;
 };
 

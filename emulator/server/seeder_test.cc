@@ -4,6 +4,9 @@
 
 #include <sys/stat.h>
 
+#include <future>
+#include <thread>
+
 #include "emulator/server/server_fixture.h"
 
 namespace penstock::emulator::server {
@@ -45,6 +48,53 @@ TEST_F(SeederTest, LargeFilesAreStreamed) {
   Write("large", text);
   ASSERT_TRUE(Seed(folder_.path()).ok());
   EXPECT_TRUE(Body("large") == text);
+}
+
+TEST_F(SeederTest, ACancelledSeedEndsBetweenFilesAndLeavesNoBucketThatItMade) {
+  for (const std::string name : {"a", "b", "c"}) Write(name, "text");
+  int asked = 0;
+  const auto report = emulator_->Seed({.bucket = "data", .directory = folder_.path(), .cancelled = [&asked] { return ++asked > 3; }});
+  ASSERT_FALSE(report.ok());
+  EXPECT_EQ(report.error().kind, ErrorKind::kCancelled);
+  EXPECT_NE(report.error().message.find("after 1 objects"), std::string::npos) << report.error().message;
+  EXPECT_EQ(Body("a"), "404");
+  EXPECT_EQ(Send(emulator_->endpoint(), {.target = "/data"}).status, 404);
+}
+
+TEST_F(SeederTest, ACancelledSeedEndsInTheMiddleOfAFile) {
+  Write("large", std::string(8 << 20, 'x'));
+  int asked = 0;
+  ASSERT_EQ(Send(emulator_->endpoint(), {.method = "PUT", .target = "/data"}).status, 200);
+  const auto report = emulator_->Seed({.bucket = "data", .directory = folder_.path(), .cancelled = [&asked] { return ++asked > 3; }});
+  ASSERT_FALSE(report.ok());
+  EXPECT_EQ(report.error().kind, ErrorKind::kCancelled);
+  EXPECT_EQ(asked, 4) << "nothing is read afterwards";
+  EXPECT_EQ(Body("large"), "404");
+}
+
+TEST_F(SeederTest, StoppingTheEmulatorEndsASeedInTheMiddleOfAFile) {
+  Write("large", std::string(8 << 20, 'x'));
+  std::promise<void> reading;
+  std::promise<void> stopping;
+  int asked = 0;
+  const auto wait_for_the_stop = [&] {
+    if (++asked == 3) {
+      reading.set_value();
+      stopping.get_future().wait_for(std::chrono::seconds(60));
+    }
+    return false;
+  };
+  auto seed = std::async(std::launch::async, [&] {
+    return emulator_->Seed({.bucket = "data", .directory = folder_.path(), .cancelled = wait_for_the_stop});
+  });
+  reading.get_future().wait();
+  std::jthread stop([this] { emulator_->Stop(); });
+  // The port is closed once the emulator has begun to stop, which is when seeds are told.
+  while (Send(emulator_->endpoint(), {.target = "/data"}).status != 0) std::this_thread::yield();
+  stopping.set_value();
+  const auto report = seed.get();
+  ASSERT_FALSE(report.ok());
+  EXPECT_NE(report.error().message.find("the emulator stops"), std::string::npos) << report.error().message;
 }
 
 TEST_F(SeederTest, LinksAndPipesAreSkippedAndNeverFollowed) {

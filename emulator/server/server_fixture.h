@@ -81,6 +81,7 @@ class Wire {
       bytes.remove_prefix(static_cast<std::size_t>(count));
     }
   }
+  void EndSending() const { ::shutdown(descriptor_, SHUT_WR); }
   // Up to `longest` bytes, fewer at the end. `reset`: whether that was an RST; may be null.
   std::string Receive(std::size_t longest, bool* reset = nullptr) const {
     std::string text;

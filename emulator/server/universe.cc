@@ -130,20 +130,24 @@ bool Universe::is_open() const {
   return current_ != nullptr;
 }
 
-Result<std::shared_ptr<api::Namespace>> Universe::Enter() {
+std::shared_ptr<api::Namespace> Universe::EnterIfOpen() {
   if (options_.open_stores) last_used_.store(Now(), std::memory_order_relaxed);
+  const MutexLock lock(mutex_);
+  if (!current_) return nullptr;
+  // Shares ownership of the generation, so that the folder is removed only after the last request.
+  return {current_, &current_->space};
+}
+
+Result<std::shared_ptr<api::Namespace>> Universe::Enter() {
   for (;;) {
-    {
-      const MutexLock lock(mutex_);
-      // Shares ownership of the generation, so that the folder goes only after the last request.
-      if (current_) return std::shared_ptr<api::Namespace>(current_, &current_->space);
-    }
+    if (std::shared_ptr<api::Namespace> space = EnterIfOpen()) return space;
     const MutexLock one_at_a_time(change_mutex_);
     PENSTOCK_TRY(OpenCurrent());
   }
 }
 
 std::shared_ptr<api::Namespace> Universe::Current() {
+  if (std::shared_ptr<api::Namespace> space = EnterIfOpen()) return space;
   auto entered = Enter();
   if (entered.ok()) return std::move(entered).value();
   open_failed.Report(entered.error());

@@ -77,6 +77,8 @@ class Universe final : public OpenStores::Member, public std::enable_shared_from
   Result<void> TakeLease() PENSTOCK_REQUIRES(change_mutex_);
   // Opens the current store where it is closed.
   Result<void> OpenCurrent() PENSTOCK_REQUIRES(change_mutex_);
+  // Null where the store is closed.
+  std::shared_ptr<api::Namespace> EnterIfOpen();
   bool Close() PENSTOCK_REQUIRES(change_mutex_);
   bool is_open() const;
 

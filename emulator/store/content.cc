@@ -56,11 +56,16 @@ Content Content::Sub(ByteRange range) const {
 }
 
 Result<void> CheckContent(const Content& content, ByteRange range) {
-  for (const ContentSlice& slice : content.Sub(range).slices) {
-    for (ByteRange left = slice.range; left.size() > 0;) {
+  std::uint64_t at = 0;  // where the slice begins in the content
+  for (const ContentSlice& slice : content.slices) {
+    if (at >= range.end) break;
+    const std::uint64_t begin = slice.range.begin + (std::max(range.begin, at) - at);
+    const std::uint64_t end = slice.range.begin + std::min(range.end - at, slice.range.size());
+    for (ByteRange left{begin, end}; left.begin < left.end;) {
       PENSTOCK_ASSIGN(const std::uint64_t checked, slice.blob->Checked(left));
       left.begin += checked;
     }
+    at += slice.range.size();
   }
   return Ok();
 }

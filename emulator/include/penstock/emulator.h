@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -115,6 +116,9 @@ struct SeedRequest {
   std::string directory;  // absolute; what lies below becomes objects named by relative path, links are skipped
   std::string prefix = {};
   std::string name_space = "default";
+  // Called between files and between blocks of a file, on the thread of Seed; may be empty. True: Seed ends with kCancelled, and
+  // undoes what it did as after any other error.
+  std::function<bool()> cancelled = {};
 };
 struct SeedReport {
   std::uint64_t objects = 0;
