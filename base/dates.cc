@@ -1,5 +1,6 @@
 #include "base/dates.h"
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstddef>
@@ -48,6 +49,9 @@ Broken Break(WallTime time) {
   return broken;
 }
 
+// The latest time that the parsers return: WallTime counts nanoseconds in 64 bits, which end in 2262.
+constexpr WallTime kLast(chrono::floor<chrono::seconds>(WallTime::max()).time_since_epoch() - chrono::days(1));
+
 // nullopt when a field is out of its range. A leap second (:60) is the second after it, as POSIX counts.
 std::optional<WallTime> Join(const Fields& fields) {
   if (fields.year < 1970 || fields.year > 9999) return std::nullopt;
@@ -56,9 +60,7 @@ std::optional<WallTime> Join(const Fields& fields) {
   if (!date.ok() || fields.hour > 23 || fields.minute > 59 || fields.second > 60) return std::nullopt;
   const chrono::sys_seconds seconds = chrono::sys_days(date) + chrono::hours(fields.hour) +
                                       chrono::minutes(fields.minute) + chrono::seconds(fields.second);
-  // The wall clock counts nanoseconds in 64 bits, which end in 2262; "the end of time" must stay in the far future.
-  constexpr auto kLast = chrono::floor<chrono::seconds>(WallTime::max()) - chrono::days(1);
-  if (seconds >= kLast) return WallTime(kLast.time_since_epoch());
+  if (seconds >= chrono::floor<chrono::seconds>(kLast)) return kLast;
   return WallTime(chrono::duration_cast<WallTime::duration>(seconds.time_since_epoch()) +
                   chrono::duration_cast<WallTime::duration>(chrono::nanoseconds(fields.nanosecond)));
 }
@@ -261,8 +263,8 @@ std::optional<WallTime> ParseIso8601(std::string_view text) {
   chrono::minutes offset{0};
   if (!TakeZone(scan, offset) || !scan.Done()) return std::nullopt;
   const std::optional<WallTime> local = Join(fields);
-  if (!local) return std::nullopt;
-  return *local - offset;
+  if (!local || *local - offset < WallTime{}) return std::nullopt;
+  return std::min(*local - offset, kLast);
 }
 
 std::optional<WallTime> ParseAmzDate(std::string_view text) {

@@ -104,6 +104,20 @@ TEST(DatesTest, DatesPastTheClocksEndStayInTheFarFuture) {
   EXPECT_TRUE(ParseHttpDate("Fri, 31 Dec 9999 23:59:59 GMT").has_value());
 }
 
+TEST(DatesTest, DatesAtTheClocksEndRoundTripInEveryZone) {
+  for (const char* text : {"2262-04-11T23:47:16-23:59", "9999-12-31T23:59:59-23:59", "9999-12-31T23:59:59Z"}) {
+    const auto time = ParseIso8601(text);
+    ASSERT_TRUE(time.has_value()) << text;
+    EXPECT_EQ(ParseIso8601(FormatIso8601(*time)), time) << text;
+    EXPECT_EQ(ParseHttpDate(FormatHttpDate(*time)), time) << text;
+  }
+}
+
+TEST(DatesTest, RefusesTimesBefore1970InEveryZone) {
+  EXPECT_EQ(ParseIso8601("1970-01-01T00:59:59+01:00"), std::nullopt);
+  EXPECT_EQ(ParseIso8601("1970-01-01T01:00:00+01:00"), At(0));
+}
+
 TEST(DatesTest, RoundTripsRandomTimes) {
   const auto seed = std::random_device{}();
   SCOPED_TRACE(testing::Message() << "seed " << seed);

@@ -39,8 +39,11 @@ if(PENSTOCK_FUZZ)
     message(FATAL_ERROR "PENSTOCK_FUZZ brings its own sanitizers; leave PENSTOCK_SANITIZE empty")
   endif()
   # Coverage in every object, so that the fuzzer sees the branches of the libraries; its main() only in the fuzz targets.
-  add_compile_options(-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
-  add_link_options(-fsanitize=address,undefined)
+  add_compile_options(-fsanitize=fuzzer-no-link -fno-omit-frame-pointer)
+  if(PENSTOCK_FUZZ_SANITIZE)
+    add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=undefined)
+    add_link_options(-fsanitize=address,undefined)
+  endif()
 endif()
 
 find_program(PENSTOCK_LLD ld.lld)

@@ -39,6 +39,8 @@ class Reader {
     const std::optional<std::string_view> byte_order = Content(*byte_order_);
     const std::optional<std::uint64_t> begin = ContentBegin(*payload_);
     if (!pickle || byte_order != "little" || !begin) return std::nullopt;
+    const std::uint64_t archive_bytes = tail_begin_ + tail_.size();
+    if (*begin > archive_bytes || payload_->bytes > archive_bytes - *begin) return std::nullopt;
     return TensorArchive{*pickle, payload_->name, *begin, payload_->bytes};
   }
 

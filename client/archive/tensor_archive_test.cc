@@ -132,6 +132,13 @@ TEST(TensorArchiveTest, RefusesOtherArchives) {
   EXPECT_FALSE(ReadTensorArchive({{}, 0, AsBytes(without.Bytes())}).has_value());
 }
 
+TEST(TensorArchiveTest, RefusesAPayloadThatEndsBehindTheArchive) {
+  std::string bytes = Saved("payload").Bytes();
+  const std::size_t entry = bytes.find("archive/data/0", bytes.find("PK\1\2")) - 46;  // of the directory
+  for (const std::size_t size_field : {20, 24}) bytes.replace(entry + size_field, 4, Little(bytes.size(), 4));
+  EXPECT_FALSE(Read(bytes).has_value());
+}
+
 TEST(TensorArchiveTest, NoDamagedArchiveIsReadBeyondItsEnd) {
   const std::string whole = Saved(std::string(70, 'p'), true).Bytes();
   for (std::size_t size = 0; size < whole.size(); ++size) {

@@ -237,6 +237,7 @@ std::optional<PickledTensor> ReadTensorPickle(std::string_view pickle) {
   }
   PickledTensor tensor;
   if (!AreNumbers(arguments[2], tensor.sizes) || !AreNumbers(arguments[3], tensor.strides)) return std::nullopt;
+  if (tensor.sizes.size() != tensor.strides.size()) return std::nullopt;
   tensor.storage_offset = arguments[1].number;
   tensor.storage_key = storage.items[2].text;
   const std::int64_t elements = storage.items[4].number;

@@ -72,6 +72,13 @@ TEST(TensorPickleTest, RefusesNegativeNumbers) {
   EXPECT_FALSE(ReadTensorPickle(kBegin + kStorage + layout + kHooks + kEnd).has_value());
 }
 
+TEST(TensorPickleTest, RefusesATensorWithoutOneStrideForEachSize) {
+  const std::string one_stride = "K\0K\x05K\x01\x86q\x06K\x01\x85q\x07\x89"s;
+  EXPECT_FALSE(ReadTensorPickle(kBegin + kStorage + one_stride + kHooks + kEnd).has_value());
+  const std::string two_strides = "K\0K\x05\x85q\x06K\x01K\x01\x86q\x07\x89"s;
+  EXPECT_FALSE(ReadTensorPickle(kBegin + kStorage + two_strides + kHooks + kEnd).has_value());
+}
+
 TEST(TensorPickleTest, NoDamagedPickleIsReadBeyondItsEnd) {
   const std::string whole = kBegin + kStorage + kLayout + kHooks + kEnd;
   for (std::size_t size = 0; size < whole.size(); ++size) {

@@ -4,7 +4,10 @@
 
 #include <string_view>
 
+#include "client/fuzz/archive_properties.h"
 #include "client/fuzz/listing_properties.h"
+#include "client/fuzz/object_head_properties.h"
+#include "client/fuzz/profile_properties.h"
 #include "client/fuzz/response_properties.h"
 
 namespace penstock {
@@ -14,7 +17,10 @@ struct FuzzTarget {
   void (*check)(std::string_view input);  // ends the program when a property does not hold
 };
 
-inline constexpr FuzzTarget kFuzzTargets[] = {{"listing", s3::CheckListing}, {"response", http::CheckResponse}};
+inline constexpr FuzzTarget kFuzzTargets[] = {
+    {"listing", s3::CheckListing},   {"response", http::CheckResponse}, {"object_head", s3::CheckObjectHead},
+    {"profile", auth::CheckProfile}, {"archive", CheckArchive},
+};
 
 }  // namespace penstock
 

@@ -162,10 +162,10 @@ Result<Components> SplitComponents(std::string_view list) {
     list = end == std::string_view::npos ? std::string_view() : list.substr(end + 1);
     const std::size_t equals = piece.find('=');
     const std::string_view name = piece.substr(0, equals);
-    const std::string_view value = equals == std::string_view::npos ? std::string_view() : piece.substr(equals + 1);
+    const std::string_view value = equals == std::string_view::npos ? std::string_view("") : piece.substr(equals + 1);
     for (const auto& [known, component] : components) {
       if (name != known) continue;
-      if (!component->empty()) {
+      if (component->data() != nullptr) {  // found before, perhaps with an empty value
         return HeaderMalformed("The authorization header is malformed; the component " + std::string(name) + " is given twice.");
       }
       *component = value;

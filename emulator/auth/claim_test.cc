@@ -78,6 +78,15 @@ TEST(HeaderClaimTest, RefusesWithTheCodeOfEachFault) {
   }
 }
 
+TEST(HeaderClaimTest, RefusesASecondCopyOfAComponentThatWasEmpty) {
+  for (const char* empty : {"Credential=", "SignedHeaders=", "Signature"}) {
+    const auto claim = ParseHeader("AWS4-HMAC-SHA256 " + std::string(empty) + ", " + std::string(kGood).substr(17));
+    ASSERT_FALSE(claim.ok()) << empty;
+    EXPECT_EQ(claim.error().code, "AuthorizationHeaderMalformed");
+    EXPECT_NE(claim.error().message.find("is given twice"), std::string::npos) << claim.error().message;
+  }
+}
+
 TEST(HeaderClaimTest, RefusesARequestWithoutADate) {
   EXPECT_EQ(ParseHeader(kGood, {}).error().message, "AWS authentication requires a valid Date or x-amz-date header");
   EXPECT_EQ(ParseHeader(kGood, {{"x-amz-date", "yesterday"}}).error().code, "AccessDenied");

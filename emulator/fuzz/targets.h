@@ -4,7 +4,9 @@
 
 #include <string_view>
 
+#include "emulator/fuzz/claim_properties.h"
 #include "emulator/fuzz/form_properties.h"
+#include "emulator/fuzz/json_properties.h"
 #include "emulator/fuzz/s3_properties.h"
 #include "emulator/fuzz/wire_properties.h"
 
@@ -18,7 +20,7 @@ struct FuzzTarget {
 inline constexpr FuzzTarget kFuzzTargets[] = {
     {"head_parser", http::CheckHead}, {"chunked_decoder", http::CheckChunks}, {"target", CheckTarget},
     {"range", CheckRange},            {"xml", CheckXml},                      {"aws_chunked", CheckAwsChunked},
-    {"form", CheckForm},
+    {"form", CheckForm},              {"json", CheckJson},                    {"claim", CheckClaim},
 };
 
 }  // namespace penstock::emulator

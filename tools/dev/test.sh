@@ -67,6 +67,10 @@ run_tests() {
     say "running the Python tests"
     run_pytest "$pattern"
   fi
+  if [ "$kind$long$pattern" = dev1 ]; then
+    say "fuzzing every target until its coverage stands still"
+    if bash tools/dev/fuzz.sh --campaign; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+  fi
   [ $((passed + failed + skipped)) -gt 0 ] || die "no test's name has '$pattern'; it is a regular expression for C++ tests, and pytest's -k"
   say "took $((SECONDS - started)) s"
   echo "$passed passed, $failed failed, $skipped skipped"

@@ -17,7 +17,7 @@ namespace penstock {
 struct PickledTensor {
   std::string dtype;  // torch's name without "torch.": "float32", "bfloat16", "float8_e4m3fn"
   std::vector<std::int64_t> sizes;
-  std::vector<std::int64_t> strides;      // in elements
+  std::vector<std::int64_t> strides;      // in elements; one for each size
   std::int64_t storage_offset = 0;        // in elements
   std::string storage_key;                // the payload is the record "data/<storage_key>"
   std::uint64_t storage_bytes = 0;
@@ -44,8 +44,9 @@ struct ArchiveEnds {
   ByteView tail;
 };
 
-// Reads the zip directory. The views are into `ends`. nullopt: not a little-endian torch.save archive with a single, stored
-// payload, or a part other than the payload lies outside of `ends`. Any bytes may be given.
+// Reads the zip directory. The views are into `ends`. Returns nullopt if the bytes are not a little-endian torch.save archive
+// with a single, stored payload that ends within the archive, or if a part other than the payload lies outside of `ends`.
+// Accepts any bytes.
 std::optional<TensorArchive> ReadTensorArchive(const ArchiveEnds& ends);
 
 }  // namespace penstock

@@ -1,0 +1,122 @@
+// Properties of the JSON reader of the admin API, for any text.
+#ifndef PENSTOCK_EMULATOR_FUZZ_JSON_PROPERTIES_H_
+#define PENSTOCK_EMULATOR_FUZZ_JSON_PROPERTIES_H_
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "emulator/json/json_fields.h"
+#include "emulator/server/users_document.h"
+#include "emulator/throttle/limits_document.h"
+#include "penstock/base/check.h"
+
+namespace penstock::emulator {
+
+// The properties of a JSON text that ParseJson limits, as a second, independent scanner finds them.
+struct JsonShape {
+  std::size_t depth = 0;
+  std::size_t members = 0;  // of the largest object
+  std::size_t values = 0;
+  bool duplicates = false;
+};
+
+// Returns the offset behind the closing quote of the string literal at `begin`.
+inline std::size_t EndOfJsonString(std::string_view text, std::size_t begin) {
+  std::size_t at = begin + 1;
+  while (text[at] != '"') at += text[at] == '\\' ? 2 : 1;
+  return at + 1;
+}
+
+// Requires valid JSON. Scans brackets, separators and names; only the decoding of names is shared with the reader under
+// test.
+inline JsonShape ShapeOfJson(std::string_view text) {
+  JsonShape shape;
+  std::vector<std::set<std::string>> names;
+  bool in_value = false;
+  for (std::size_t at = 0; at < text.size();) {
+    const char c = text[at];
+    const std::size_t end = c == '"' ? EndOfJsonString(text, at) : at + 1;
+    const bool separator = std::string_view(" \t\r\n,:]}").find(c) != std::string_view::npos;
+    if (!separator && !in_value) {
+      const std::size_t next = c == '"' ? text.find_first_not_of(" \t\r\n", end) : std::string_view::npos;
+      if (next != std::string_view::npos && text[next] == ':') {
+        shape.duplicates =
+            !names.back().insert(Json::parse(text.substr(at, end - at)).get<std::string>()).second || shape.duplicates;
+        shape.members = std::max(shape.members, names.back().size());
+      } else {
+        ++shape.values;
+      }
+    }
+    in_value = !separator && c != '"' && c != '{' && c != '[';
+    if (c == '{' || c == '[') names.emplace_back();
+    shape.depth = std::max(shape.depth, names.size());
+    if (c == '}' || c == ']') names.pop_back();
+    at = end;
+  }
+  return shape;
+}
+
+// Writing an accepted users document and parsing it again returns the same document. UsersJson omits secrets, so each key
+// gets a new one.
+inline void CheckUsers(std::string_view input) {
+  const Result<server::UsersDocument> users = server::ParseUsers(input);
+  if (!users.ok()) return;
+  const std::string written = server::UsersJson(*users);
+  Json document = Json::parse(written);
+  const auto complete = [](Json& keys) {
+    for (Json& key : keys) {
+      PENSTOCK_CHECK(!key.contains("secret_access_key") && !key.contains("session_token"));
+      key["secret_access_key"] = "secret";
+      if (key.contains("expires")) key["session_token"] = "token";
+    }
+  };
+  for (Json& account : document["accounts"]) {
+    complete(account["access_keys"]);
+    for (Json& user : account["users"]) complete(user["access_keys"]);
+  }
+  const Result<server::UsersDocument> again = server::ParseUsers(document.dump());
+  PENSTOCK_CHECK(again.ok() && again->keys.size() == users->keys.size() && server::UsersJson(*again) == written);
+}
+
+// Accepted limits are within their bounds.
+inline void CheckLimitsDocument(const Json& json) {
+  const auto fields = JsonFields::Read(
+      json, "", {"reads_per_second", "writes_per_second", "burst_ms", "split_after_s", "merge_after_s", "max_partitions"});
+  if (!fields.ok()) return;
+  throttle::Limits limits;
+  if (!throttle::ReadLimits(*fields, limits).ok()) return;
+  PENSTOCK_CHECK(limits.reads_per_second <= throttle::kLargestRate && limits.writes_per_second <= throttle::kLargestRate);
+  PENSTOCK_CHECK(limits.max_partitions >= 1 && limits.max_partitions <= throttle::kMostPartitions);
+  PENSTOCK_CHECK(limits.burst <= throttle::kLongestBurst && limits.split_after.count() >= 0 && limits.merge_after.count() >= 0);
+  PENSTOCK_CHECK(limits.Burst(throttle::Traffic::kRead) >= 1);
+}
+
+// ParseJson accepts a text exactly if nlohmann::json accepts it and it is within the limits. Writing the value and parsing
+// it again returns the same value. Error messages have a bounded length.
+inline void CheckJson(std::string_view input) {
+  const Result<Json> parsed = ParseJson(input);
+  if (!parsed.ok()) {
+    const std::string& message = parsed.error().message;
+    PENSTOCK_CHECK(parsed.error().kind == ErrorKind::kInvalidArgument && !message.empty());
+    PENSTOCK_CHECK(message.size() <= 2 * input.size() + 512);  // the place of a member, and its name
+    if (!Json::accept(input)) return;
+    const JsonShape shape = ShapeOfJson(input);
+    PENSTOCK_CHECK(shape.duplicates || shape.depth > kMostJsonDepth || shape.members > kMostJsonMembers ||
+                   shape.values > kMostJsonValues || message.find("out of range") != std::string::npos);
+    return;
+  }
+  const JsonShape shape = ShapeOfJson(input);
+  PENSTOCK_CHECK(!shape.duplicates && shape.depth <= kMostJsonDepth && shape.members <= kMostJsonMembers);
+  const Result<Json> again = ParseJson(parsed->dump());
+  PENSTOCK_CHECK(again.ok() && *again == *parsed);
+  CheckUsers(input);
+  CheckLimitsDocument(*parsed);
+}
+
+}  // namespace penstock::emulator
+
+#endif  // PENSTOCK_EMULATOR_FUZZ_JSON_PROPERTIES_H_
