@@ -214,6 +214,7 @@ void Reactor::RunOnce() {
   }
   for (auto& [when, task] : taken_.tasks) tasks_.emplace(when, std::move(task));
   taken_.tasks.clear();
+  if (!taken_.submitted.empty() || CanAdmit()) direct_->DropIdleWithInput();
   for (const TransferPtr& transfer : taken_.submitted) Protect(transfer, [&] { Admit(transfer); });
   taken_.submitted.clear();
   AdmitWaiting();
