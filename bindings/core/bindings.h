@@ -61,6 +61,12 @@ inline pybind11::str KeyToPython(const std::string& key) {
       PyUnicode_DecodeUTF8(key.data(), static_cast<Py_ssize_t>(key.size()), "surrogateescape"));
 }
 
+// What else a server sent, such as an ETag or a storage class: what is not UTF-8 in it is replaced.
+inline pybind11::str TextToPython(const std::string& text) {
+  return pybind11::reinterpret_steal<pybind11::str>(
+      PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
+}
+
 inline std::string KeyFromPython(const pybind11::object& key) {
   const auto bytes = pybind11::reinterpret_steal<pybind11::object>(PyUnicode_AsEncodedString(key.ptr(), "utf-8", "surrogateescape"));
   if (!bytes) throw pybind11::error_already_set();

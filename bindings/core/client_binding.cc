@@ -221,8 +221,8 @@ py::tuple ReadInto(const PyClient& self, const py::object& buffer, ReadArguments
 }
 
 // One PutObject, on a condition where there is one. Returns the ETag.
-std::string PutObject(const PyClient& self, Text<"bucket"> bucket, Text<"key"> key, const py::object& data,
-                      std::optional<std::string> if_match, bool if_none_match) {
+py::str PutObject(const PyClient& self, Text<"bucket"> bucket, Text<"key"> key, const py::object& data,
+                  std::optional<std::string> if_match, bool if_none_match) {
   const BufferView view(data, BufferView::Access::kRead);
   UploadOptions options;
   options.single_put_limit_bytes = 5ull << 30;
@@ -231,20 +231,26 @@ std::string PutObject(const PyClient& self, Text<"bucket"> bucket, Text<"key"> k
   auto result = WithoutGil([&] {
     return Upload(self.client, BucketName(std::move(bucket.value)), ObjectKey(std::move(key.value)), view.bytes(), std::move(options), SignalPending);
   });
-  return Unwrap(std::move(result)).etag.value;
+  return TextToPython(Unwrap(std::move(result)).etag.value);
+}
+
+py::list PairsToPython(const std::vector<std::pair<std::string, std::string>>& pairs) {
+  py::list list;
+  for (const auto& [name, value] : pairs) list.append(py::make_tuple(TextToPython(name), TextToPython(value)));
+  return list;
 }
 
 void BindMetadata(py::module_& module) {
   py::class_<ObjectMetadata>(module, "ObjectMetadata", "Metadata of one object version, as S3 sent it.")
       .def_readonly("size", &ObjectMetadata::size)
-      .def_property_readonly("etag", [](const ObjectMetadata& m) { return m.etag.value; })
+      .def_property_readonly("etag", [](const ObjectMetadata& m) { return TextToPython(m.etag.value); })
       .def_property_readonly("last_modified", [](const ObjectMetadata& m) { return EpochSeconds(m.last_modified); })
-      .def_readonly("content_type", &ObjectMetadata::content_type)
-      .def_readonly("storage_class", &ObjectMetadata::storage_class)
-      .def_property_readonly("version_id", [](const ObjectMetadata& m) { return m.version_id.value; })
-      .def_readonly("restore", &ObjectMetadata::restore)
-      .def_readonly("checksums", &ObjectMetadata::checksums)
-      .def_readonly("user_metadata", &ObjectMetadata::user_metadata);
+      .def_property_readonly("content_type", [](const ObjectMetadata& m) { return TextToPython(m.content_type); })
+      .def_property_readonly("storage_class", [](const ObjectMetadata& m) { return TextToPython(m.storage_class); })
+      .def_property_readonly("version_id", [](const ObjectMetadata& m) { return TextToPython(m.version_id.value); })
+      .def_property_readonly("restore", [](const ObjectMetadata& m) { return TextToPython(m.restore); })
+      .def_property_readonly("checksums", [](const ObjectMetadata& m) { return PairsToPython(m.checksums); })
+      .def_property_readonly("user_metadata", [](const ObjectMetadata& m) { return PairsToPython(m.user_metadata); });
 }
 
 void BindBuckets(Guarded<PyClient>& client) {
@@ -256,7 +262,7 @@ void BindBuckets(Guarded<PyClient>& client) {
         Call(self, DeleteBucketRequest{BucketName(bucket.value), {}});
       }, "bucket"_a)
       .def("head_bucket", [](const PyClient& self, const Text<"bucket">& bucket) {
-        return Call(self, HeadBucketRequest{BucketName(bucket.value), {}}).region;
+        return TextToPython(Call(self, HeadBucketRequest{BucketName(bucket.value), {}}).region);
       }, "bucket"_a)
       .def("list_buckets", [](const PyClient& self) {
         std::vector<std::pair<std::string, std::int64_t>> buckets;
@@ -280,8 +286,10 @@ void BindObjects(Guarded<PyClient>& client) {
       .def("delete_objects", [](const PyClient& self, const Text<"bucket">& bucket, const Named<"keys", std::vector<std::string>>& keys) {
         DeleteObjectsRequest request{BucketName(bucket.value), {}, {}};
         for (const std::string& key : keys.value) request.keys.emplace_back(key);
-        std::vector<std::tuple<py::str, std::string, std::string>> failures;
-        for (const auto& f : Call(self, std::move(request)).failures) failures.emplace_back(KeyToPython(f.key.value), f.code, f.message);
+        std::vector<std::tuple<py::str, py::str, py::str>> failures;
+        for (const auto& f : Call(self, std::move(request)).failures) {
+          failures.emplace_back(KeyToPython(f.key.value), TextToPython(f.code), TextToPython(f.message));
+        }
         return failures;
       }, "bucket"_a, "keys"_a)
       .def("copy_object", [](const PyClient& self, const Text<"src_bucket">& source_bucket, const Text<"src_key">& source_key,
@@ -294,7 +302,7 @@ void BindObjects(Guarded<PyClient>& client) {
         request.key = ObjectKey(key.value);
         request.source_version_id = VersionId(version.value);
         if (etag.value) request.source_if_match = ETag(*etag.value);
-        return Call(self, std::move(request)).etag.value;
+        return TextToPython(Call(self, std::move(request)).etag.value);
       }, "src_bucket"_a, "src_key"_a, "dst_bucket"_a, "dst_key"_a, "src_version_id"_a = "", "src_etag"_a = py::none())
       .def("abort_multipart_upload", [](const PyClient& self, const Text<"bucket">& bucket, const Text<"key">& key, const Text<"upload_id">& id) {
         Call(self, AbortMultipartUploadRequest{BucketName(bucket.value), ObjectKey(key.value), UploadId(id.value), {}});

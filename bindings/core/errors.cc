@@ -3,6 +3,8 @@
 #include <chrono>
 #include <string>
 
+#include "bindings/core/bindings.h"
+
 namespace penstock::python {
 
 namespace py = pybind11;
@@ -10,23 +12,22 @@ namespace py = pybind11;
 py::object ExceptionOf(const Error& error) {
   py::dict fields;
   fields["kind"] = py::str(std::string(ErrorKindName(error.kind)));
-  fields["message"] = py::bytes(error.message).attr("decode")("utf-8", "replace");
-  fields["code"] = error.code;
+  fields["message"] = TextToPython(error.message);
+  fields["code"] = TextToPython(error.code);
   fields["status"] = error.http_status;
-  fields["request_id"] = error.request_id;
-  fields["host_id"] = error.host_id;
-  fields["operation"] = error.operation;
-  fields["bucket"] = py::bytes(error.bucket).attr("decode")("utf-8", "replace");
-  fields["key"] = py::bytes(error.key).attr("decode")("utf-8", "replace");
-  fields["region"] = error.region;
-  fields["setting"] = error.setting;
+  fields["request_id"] = TextToPython(error.request_id);
+  fields["host_id"] = TextToPython(error.host_id);
+  fields["operation"] = TextToPython(error.operation);
+  fields["bucket"] = TextToPython(error.bucket);
+  fields["key"] = TextToPython(error.key);
+  fields["region"] = TextToPython(error.region);
+  fields["setting"] = TextToPython(error.setting);
   fields["attempts"] = error.attempts;
   py::list history;
   for (const FailedAttempt& attempt : error.history) {
-    const auto text = [](const std::string& bytes) { return py::bytes(bytes).attr("decode")("utf-8", "replace"); };
     history.append(py::make_tuple(std::chrono::duration<double>(attempt.at.time_since_epoch()).count(),
                                   std::chrono::duration<double>(attempt.duration).count(), attempt.address,
-                                  attempt.http_status, text(attempt.code), text(attempt.request_id), text(attempt.ToString())));
+                                  attempt.http_status, TextToPython(attempt.code), TextToPython(attempt.request_id), TextToPython(attempt.ToString())));
   }
   fields["history"] = history;
   return py::module_::import("penstock._exceptions").attr("from_error")(**fields);

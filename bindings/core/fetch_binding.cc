@@ -66,7 +66,7 @@ class Flight {
   py::tuple Take() {
     auto result = Landed() ? Wait({}) : WithoutGil([&] { return Wait(SignalPending); });
     const DownloadResponse response = Unwrap(std::move(result));
-    return py::make_tuple(memory_.Take(response.bytes), response.metadata.size, response.metadata.etag.value);
+    return py::make_tuple(memory_.Take(response.bytes), response.metadata.size, TextToPython(response.metadata.etag.value));
   }
 
  private:

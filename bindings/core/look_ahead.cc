@@ -219,7 +219,7 @@ py::object LookAhead::Give(Flight& flight) {
       const DownloadResponse& response = flight.result->value();
       head = flight.memory.Take(response.bytes);
       size = py::int_(response.metadata.size);
-      etag = py::str(response.metadata.etag.value);
+      etag = TextToPython(response.metadata.etag.value);
       const bool same = flight.about && flight.about->etag == response.metadata.etag && flight.about->size == response.metadata.size;
       if (same && !flight.about->etag.empty()) checksums = py::cast(flight.about->checksums);
     } else {

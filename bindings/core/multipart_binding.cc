@@ -41,9 +41,11 @@ class ViewSource final : public BodySource {
   std::size_t at_ = 0;
 };
 
-Part ToPython(CompletedPart part) { return {part.part_number, std::move(part.etag.value), std::move(part.checksum_crc64nvme)}; }
+py::tuple ToPython(const CompletedPart& part) {
+  return py::make_tuple(part.part_number, TextToPython(part.etag.value), TextToPython(part.checksum_crc64nvme));
+}
 
-std::string Create(const PyClient& self, Text<"bucket"> bucket, Text<"key"> key, Text<"storage_class"> storage_class,
+py::str Create(const PyClient& self, Text<"bucket"> bucket, Text<"key"> key, Text<"storage_class"> storage_class,
                    Text<"content_type"> content_type, std::vector<std::pair<std::string, std::string>> metadata) {
   CreateMultipartUploadRequest request;
   request.bucket = BucketName(std::move(bucket.value));
@@ -51,10 +53,10 @@ std::string Create(const PyClient& self, Text<"bucket"> bucket, Text<"key"> key,
   request.attributes.storage_class = std::move(storage_class.value);
   request.attributes.content_type = std::move(content_type.value);
   request.attributes.user_metadata = std::move(metadata);
-  return Call(self, std::move(request)).upload_id.value;
+  return TextToPython(Call(self, std::move(request)).upload_id.value);
 }
 
-Part Put(const PyClient& self, Text<"bucket"> bucket, Text<"key"> key, Text<"upload_id"> upload_id, int number, const py::object& data) {
+py::tuple Put(const PyClient& self, Text<"bucket"> bucket, Text<"key"> key, Text<"upload_id"> upload_id, int number, const py::object& data) {
   const BufferView view(data, BufferView::Access::kRead);
   ViewSource body(view.bytes());
   UploadPartRequest request;
@@ -66,7 +68,7 @@ Part Put(const PyClient& self, Text<"bucket"> bucket, Text<"key"> key, Text<"upl
   return ToPython(Call(self, std::move(request)));
 }
 
-Part Copy(const PyClient& self, Text<"bucket"> bucket, Text<"key"> key, Text<"upload_id"> upload_id, int number,
+py::tuple Copy(const PyClient& self, Text<"bucket"> bucket, Text<"key"> key, Text<"upload_id"> upload_id, int number,
           Text<"src_bucket"> source_bucket, Text<"src_key"> source_key, std::uint64_t start, std::uint64_t end,
           std::optional<std::string> etag, Text<"src_version_id"> version) {
   UploadPartCopyRequest request;
@@ -82,7 +84,7 @@ Part Copy(const PyClient& self, Text<"bucket"> bucket, Text<"key"> key, Text<"up
   return ToPython(Call(self, std::move(request)));
 }
 
-std::string Complete(const PyClient& self, Text<"bucket"> bucket, Text<"key"> key, Text<"upload_id"> upload_id,
+py::str Complete(const PyClient& self, Text<"bucket"> bucket, Text<"key"> key, Text<"upload_id"> upload_id,
                      std::vector<Part> parts, std::uint64_t size, bool if_none_match) {
   CompleteMultipartUploadRequest request;
   request.bucket = BucketName(std::move(bucket.value));
@@ -91,7 +93,7 @@ std::string Complete(const PyClient& self, Text<"bucket"> bucket, Text<"key"> ke
   for (auto& [number, etag, checksum] : parts) request.parts.push_back({number, ETag(std::move(etag)), std::move(checksum)});
   request.object_size = size;
   request.if_none_match_any = if_none_match;
-  return Call(self, std::move(request)).etag.value;
+  return TextToPython(Call(self, std::move(request)).etag.value);
 }
 
 }  // namespace

@@ -154,8 +154,8 @@ py::object MakeObjectInfo(const py::object& key, const ObjectSummary& object) {
   if (type == nullptr) type = NamedTupleType("ObjectInfo");
   if (standard == nullptr) standard = py::str("STANDARD").release().ptr();
   const py::object storage_class = object.storage_class.empty() ? py::reinterpret_borrow<py::object>(standard)
-                                                                : py::object(py::str(object.storage_class));
-  return MakeNamedTuple(type, {key, py::str("\"" + object.etag.value + "\""), py::int_(object.size),
+                                                                : py::object(TextToPython(object.storage_class));
+  return MakeNamedTuple(type, {key, TextToPython("\"" + object.etag.value + "\""), py::int_(object.size),
                                py::int_(EpochSeconds(object.last_modified)), storage_class, py::none()});
 }
 

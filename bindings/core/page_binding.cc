@@ -31,12 +31,12 @@ py::tuple ListVersions(const PyClient& self, Text<"bucket"> bucket, Text<"prefix
   const ListObjectVersionsResponse page = Call(self, std::move(request));
   py::list versions;
   for (const ObjectVersionSummary& v : page.versions) {
-    versions.append(py::make_tuple(KeyToPython(v.key.value), v.version_id.value, v.is_latest, v.is_delete_marker, v.size,
-                                   v.etag.value, EpochTime(v.last_modified), v.storage_class));
+    versions.append(py::make_tuple(KeyToPython(v.key.value), TextToPython(v.version_id.value), v.is_latest, v.is_delete_marker, v.size,
+                                   TextToPython(v.etag.value), EpochTime(v.last_modified), TextToPython(v.storage_class)));
   }
   py::list prefixes;
   for (const std::string& common : page.common_prefixes) prefixes.append(KeyToPython(common));
-  return py::make_tuple(versions, prefixes, KeyToPython(page.next_key_marker), page.next_version_id_marker.value);
+  return py::make_tuple(versions, prefixes, KeyToPython(page.next_key_marker), TextToPython(page.next_version_id_marker.value));
 }
 
 // (uploads as (key, upload id, initiated), next key marker, next upload id marker).
@@ -50,9 +50,9 @@ py::tuple ListUploads(const PyClient& self, Text<"bucket"> bucket, Text<"prefix"
   const ListMultipartUploadsResponse page = Call(self, std::move(request));
   py::list uploads;
   for (const UploadSummary& u : page.uploads) {
-    uploads.append(py::make_tuple(KeyToPython(u.key.value), u.upload_id.value, EpochTime(u.initiated)));
+    uploads.append(py::make_tuple(KeyToPython(u.key.value), TextToPython(u.upload_id.value), EpochTime(u.initiated)));
   }
-  return py::make_tuple(uploads, KeyToPython(page.next_key_marker), page.next_upload_id_marker);
+  return py::make_tuple(uploads, KeyToPython(page.next_key_marker), TextToPython(page.next_upload_id_marker));
 }
 
 // All open uploads as (key, upload id), page by page.
@@ -63,7 +63,7 @@ py::list ListAllUploads(const PyClient& self, Text<"bucket"> bucket, Text<"prefi
   py::list uploads;
   for (;;) {
     ListMultipartUploadsResponse page = Call(self, request);
-    for (const UploadSummary& u : page.uploads) uploads.append(py::make_tuple(KeyToPython(u.key.value), u.upload_id.value));
+    for (const UploadSummary& u : page.uploads) uploads.append(py::make_tuple(KeyToPython(u.key.value), TextToPython(u.upload_id.value)));
     if (page.next_key_marker.empty()) return uploads;
     if (page.next_key_marker == request.key_marker && page.next_upload_id_marker == request.upload_id_marker) {
       Raise(Error::Make(ErrorKind::kUnavailable, "the listing of uploads repeats its markers, so that it would never end")

@@ -123,7 +123,7 @@ class BatchReader {
     std::optional<Ended::Batch> batch = WithoutGil([&] { return ended_->Take(SignalPending); });
     if (!batch) throw py::error_already_set();
     kept_.erase(batch->token);
-    if (batch->result.ok()) return py::make_tuple(batch->token, batch->result->etag.value, py::none());
+    if (batch->result.ok()) return py::make_tuple(batch->token, TextToPython(batch->result->etag.value), py::none());
     return py::make_tuple(batch->token, "", ExceptionOf(batch->result.error()));
   }
 

@@ -113,7 +113,7 @@ class PyWriter {
     progress.Tell();
   }
 
-  std::string Finish(py::object callback) {
+  py::str Finish(py::object callback) {
     const Progress progress(std::move(callback), counts_);
     ObjectWriter& writer = writer_.Get();
     open_ = false;
@@ -127,7 +127,7 @@ class PyWriter {
     owners_->Clear();
     const UploadResponse response = Unwrap(std::move(result));
     progress.Tell();
-    return response.etag.value;
+    return TextToPython(response.etag.value);
   }
 
   void Abort() {

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, NamedTuple
 
-from ._exceptions import S3Exception, S3InvalidArgumentError, S3NotFoundError
+from ._exceptions import S3DataLossError, S3Exception, S3InvalidArgumentError, S3NotFoundError
 
 if TYPE_CHECKING:
     from . import _core
@@ -102,7 +102,7 @@ class ListObjectVersionsStream:
         versions, prefixes, *markers = self._client.list_object_versions(
             self.bucket, self.prefix, self.delimiter, self.max_keys, *self._markers
         )
-        self._markers = (markers[0], markers[1])
+        self._advance((markers[0], markers[1]))
         self.complete = not markers[0]
         found = [
             ObjectVersion(key, version, latest, deleted, size, f'"{etag}"' if etag else "", modified, storage_class or "STANDARD")
@@ -111,6 +111,20 @@ class ListObjectVersionsStream:
             for key, version, latest, deleted, size, etag, modified, storage_class in versions
         ]
         return ListObjectVersionsResult(found, prefixes)
+
+    def _advance(self, markers: tuple[str, str]) -> None:
+        """S3 lists keys in ascending order (and of one key the newest version first), so its key markers never decrease."""
+        if markers[0] and (markers == self._markers or _utf8(markers[0]) < _utf8(self._markers[0])):
+            raise S3DataLossError(
+                f"the listing of versions of s3://{self.bucket}/{self.prefix} does not advance:"
+                f" after the key marker {self._markers[0]!r} came {markers[0]!r}"
+            )
+        self._markers = markers
+
+
+def _utf8(key: str) -> bytes:
+    """The bytes of a key; S3 orders by them."""
+    return key.encode("utf-8", "surrogateescape")
 
 
 def versions_of(client: S3Client, bucket: str, key: str) -> list[ObjectVersion]:

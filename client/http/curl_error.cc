@@ -56,7 +56,7 @@ Error CutError(const std::string& peer, const CurlFailure& failure) {
   const std::string expected =
       failure.expected_bytes ? std::to_string(*failure.expected_bytes) : std::string("an unknown number");
   return Unavailable("response from " + peer + " was cut short: expected " + expected + " bytes of body, received " +
-                     std::to_string(failure.received_bytes));
+                     std::to_string(failure.received_bytes) + (failure.detail.empty() ? "" : ": " + Detail(failure)));
 }
 
 // No connection was tried: what libcurl cannot read in the URL of a proxy, in words that do not quote it.
@@ -118,7 +118,8 @@ Error ErrorFromCurl(const Request& request, const CurlFailure& failure) {
     case CURLE_SEND_ERROR:
       return CutError(peer, failure);
     case CURLE_OUT_OF_MEMORY:
-      return Error::Make(ErrorKind::kResourceExhausted, "out of memory talking to " + peer);
+      return Error::Make(ErrorKind::kResourceExhausted, "out of memory talking to " + peer +
+                                                            ", or a line of the response's head is longer than libcurl takes");
     default:
       return Unavailable("exchange with " + peer + " failed: " + Detail(failure));
   }

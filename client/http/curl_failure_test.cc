@@ -416,5 +416,19 @@ TEST_P(CurlFailure, AnUploadThatASlowPeerTakesSteadilyIsNotIdle) {
   EXPECT_TRUE(result->connection_reused);
 }
 
+TEST_P(CurlFailure, AHeadThatIsCutOffIsNoResponse) {
+  RawServer server([](RawConnection& connection) {
+    connection.ReadHead();
+    connection.Send("HTTP/1.1 200 OK\r\nETag: \"e\"\r\nC");
+  });
+  Request request = server.Get();
+  request.method = "PUT";
+  TextBody body("x");
+  Call call;
+  const Result<Outcome> result = call.Start(*transport_, request, &body).Wait();
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.error().kind, ErrorKind::kUnavailable);
+}
+
 }  // namespace
 }  // namespace penstock::http

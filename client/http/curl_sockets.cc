@@ -3,6 +3,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "client/http/peer_address.h"
 
 namespace penstock::http {
@@ -41,6 +43,13 @@ std::optional<int> CurlSockets::Of(CURL* handle) const {
     if (LocalEnd(fd) == local && PeerAddress::OfSocket(fd) == peer) return fd;
   }
   return std::nullopt;
+}
+
+bool CurlSockets::HaveInput() const {
+  return std::ranges::any_of(open_, [](int fd) {
+    char byte = 0;
+    return ::recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
+  });
 }
 
 curl_socket_t CurlSockets::OnOpen(void* self, curlsocktype, curl_sockaddr* address) {

@@ -270,8 +270,19 @@ void DirectPlane::Wait(int timeout_ms) {
   seen_events_ = count > 0 ? static_cast<std::size_t>(count) : 0;
 }
 
+void DirectPlane::DropIdleWithInput() {
+  if (pool_.idle() == 0) return;
+  if (seen_events_ == 0 && !std::exchange(looked_, true)) Wait(0);
+  for (std::size_t i = 0; i < seen_events_; ++i) {
+    const epoll_event& event = events_[i];
+    if (event.data.u64 == kWakeTag || DirectConnector::FromTag(event.data.u64)) continue;
+    auto& connection = *static_cast<DirectConnection*>(event.data.ptr);
+    if (!connection.dropped && connection.transfer == nullptr) OnConnectionEvent(connection, event.events);
+  }
+}
+
 void DirectPlane::Work() {
-  if (seen_events_ == 0) Wait(0);
+  if (!std::exchange(looked_, false) && seen_events_ == 0) Wait(0);
   const std::size_t count = std::exchange(seen_events_, 0);
   for (std::size_t i = 0; i < count; ++i) OnEvent(events_[i]);
   if (connector_.timer() != MonotonicTime::max() || !waiting_.empty()) RunDue(Now());

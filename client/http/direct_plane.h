@@ -41,6 +41,9 @@ class DirectPlane {
   // The transfer's idle time may be over. What waits on its socket is taken first.
   void CheckTimer(const TransferPtr& transfer, MonotonicTime now);
 
+  // Closes the idle connections on which bytes, or the end, have arrived: those bytes are no response to a later request.
+  // Before Begin.
+  void DropIdleWithInput();
   // Does what can be done without waiting.
   void Work();
   // When Work has something to do whatever the sockets say; max(): never.
@@ -91,6 +94,7 @@ class DirectPlane {
   std::vector<std::unique_ptr<DirectConnection>> dropped_;
   std::vector<epoll_event> events_;
   std::size_t seen_events_ = 0;  // of events_, by Wait
+  bool looked_ = false;          // for events, since the last Work
   MonotonicTime last_done_{};    // when the last response was there
   const std::unique_ptr<std::byte[]> scratch_;
 };

@@ -158,8 +158,10 @@ bool EasySlot::MaySend() {
 }
 
 Result<Outcome> EasySlot::Conclude(CURLcode code) const {
-  if (code == CURLE_OK && transfer->error == std::nullopt) transfer->BeginOnce();
+  if (code == CURLE_OK && transfer->error == std::nullopt && transfer->head.complete()) transfer->BeginOnce();
   if (transfer->error) return *transfer->error;
+  // libcurl takes the end of the connection inside a head for the end of that head (RFC 9112 §8: it is incomplete).
+  if (code == CURLE_OK && !transfer->head.complete()) code = CURLE_GOT_NOTHING;
   if (code != CURLE_OK) {
     CurlFailure failure = FailureOf(handle, code, error_text.data());
     failure.head_received = transfer->head.complete();

@@ -53,7 +53,8 @@ struct EasySlot {
 
   // Of the transfer it carries: how it ended, when libcurl ended it with `code`.
   Result<Outcome> Conclude(CURLcode code) const;
-  // Whether bytes wait behind the response, over TLS: libcurl would take them for the next one. On plain sockets it looks itself.
+  // Whether bytes wait behind the response, over TLS: libcurl would take them for the next one. CurlSockets::HaveInput is for
+  // plain sockets.
   bool FollowedByBytes() const;
   // Tells the transfer's response body which connection it went out on, if it got one. Once, at the end.
   void TellConnection() const;

@@ -18,7 +18,8 @@ class HeadParser {
   // RFC 9110 §15.2 allows any number of interim (1xx) responses before the final one. More than this are refused.
   static constexpr int kMaxInterimHeads = 32;
 
-  // One line with or without its line end. kUnavailable when it is not part of an HTTP/1.x head.
+  // One line with or without its line end. kUnavailable when it is not part of an HTTP/1.x head, or when headers that decide
+  // about the body contradict each other: Content-Length (RFC 9112 §6.3), Content-Range, ETag.
   Result<void> Add(std::string_view line);
 
   // A final head (status 200 or above) has been read to its blank line.
@@ -28,6 +29,7 @@ class HeadParser {
 
  private:
   Result<void> StartHead(std::string_view line);
+  Result<void> AddHeader(Header header);
 
   ResponseHead head_;
   std::size_t bytes_ = 0;

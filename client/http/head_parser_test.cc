@@ -2,11 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <string_view>
+#include <vector>
+
 namespace penstock::http {
 namespace {
 
-Result<void> AddAll(HeadParser& parser, std::initializer_list<std::string_view> lines) {
-  for (const std::string_view line : lines) PENSTOCK_TRY(parser.Add(line));
+Result<void> AddAll(HeadParser& parser, const std::vector<std::string>& lines) {
+  for (const std::string& line : lines) PENSTOCK_TRY(parser.Add(line));
   return Ok();
 }
 
@@ -50,13 +54,41 @@ TEST(HeadParser, StatusWithoutAReasonIsFine) {
 }
 
 TEST(HeadParser, RefusesLinesThatAreNoHead) {
-  for (const std::string_view line : {"A: b", "HTTP/1.1", "HTTP/1.1 2x0 OK", "HTTP/1.1 20", "HTTP/1.1 099 x"}) {
+  for (const std::string_view line : {"A: b", "HTTP/1.1", "HTTP/1.1 2x0 OK", "HTTP/1.1 20", "HTTP/1.1 099 x", "HTTP/1.1 2000 OK",
+                                      "HTTP/2 200"}) {
     EXPECT_FALSE(HeadParser().Add(line).ok()) << line;
   }
   for (const std::string_view line : {"no colon", ": no name", " folded"}) {
     HeadParser parser;
     ASSERT_TRUE(parser.Add("HTTP/1.1 200 OK").ok());
     EXPECT_FALSE(parser.Add(line).ok()) << line;
+  }
+}
+
+TEST(HeadParser, RefusesLinesThatAnotherRecipientMayReadDifferently) {
+  for (const std::string_view line : {std::string_view("A: b\0c", 6), std::string_view("A\0: b", 5), std::string_view("A: b\rC: d")}) {
+    HeadParser parser;
+    ASSERT_TRUE(parser.Add("HTTP/1.1 200 OK").ok());
+    EXPECT_FALSE(parser.Add(line).ok());
+  }
+}
+
+TEST(HeadParser, RefusesALengthThatIsNotOneNumber) {
+  for (const std::string_view length : {"", "-1", "+4", "4x", "4, 4", "18446744073709551616"}) {
+    HeadParser parser;
+    ASSERT_TRUE(parser.Add("HTTP/1.1 200 OK").ok());
+    EXPECT_FALSE(parser.Add("Content-Length: " + std::string(length)).ok()) << length;
+  }
+  HeadParser folded;
+  ASSERT_TRUE(AddAll(folded, {"HTTP/1.1 200 OK", "Content-Length: 1"}).ok());
+  EXPECT_FALSE(folded.Add(" 2").ok());
+}
+
+TEST(HeadParser, RefusesHeadersOfTheBodyThatContradictEachOther) {
+  for (const char* name : {"Content-Length", "Content-Range", "ETag"}) {
+    HeadParser parser;
+    ASSERT_TRUE(AddAll(parser, {"HTTP/1.1 200 OK", std::string(name) + ": 1", std::string(name) + ": 1"}).ok());
+    EXPECT_FALSE(parser.Add(std::string(name) + ": 2").ok()) << name;
   }
 }
 

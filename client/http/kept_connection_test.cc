@@ -99,6 +99,29 @@ TEST_P(KeptConnection, WhatOnlyReadsIsSentAgain) {
   }
 }
 
+// RFC 9112 §9.2: what comes on an idle connection is no response to a later request.
+TEST_P(KeptConnection, BytesOnAnIdleConnectionAreNoResponse) {
+  std::promise<void> answered;
+  std::promise<void> sent;
+  RawServer server([&](RawConnection& connection) {
+    connection.ReadHead();
+    connection.Send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+    if (connection.index() != 0) return;
+    answered.get_future().wait();
+    connection.Send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil");
+    sent.set_value();
+    connection.ReadHead();
+  });
+  const std::shared_ptr<Transport> transport = MakeCurlTransport({.plane = GetParam(), .io_threads = 1});
+  ASSERT_TRUE(Call().Start(*transport, server.Get("/first")).Wait().ok());
+  answered.set_value();
+  sent.get_future().wait();
+  const Result<Outcome> second = Call().Start(*transport, server.Get("/second")).Wait();
+  ASSERT_TRUE(second.ok()) << second.error().message;
+  EXPECT_EQ(second->body_bytes, 2u);
+  EXPECT_FALSE(second->connection_reused);
+}
+
 TEST(KeptConnectionOfCurl, ABodyOfWhichNothingLeftIsSentAgain) {
   std::string arrived;
   RawServer server([&arrived](RawConnection& connection) {

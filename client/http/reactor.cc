@@ -223,6 +223,7 @@ void Reactor::RunOnce() {
   if (std::exchange(taken_.more_cancelled, false)) CancelStopped();
   for (auto& [when, task] : taken_.tasks) tasks_.emplace(when, std::move(task));
   taken_.tasks.clear();
+  if (!taken_.submitted.empty() || CanAdmit()) direct_->DropIdleWithInput();
   for (const TransferPtr& transfer : taken_.submitted) Protect(transfer, [&] { Admit(transfer); });
   taken_.submitted.clear();
   AdmitWaiting();

@@ -13,7 +13,9 @@ CURLM* Reactor::MakeMulti(std::size_t max_connections) {
 }
 
 void Reactor::ActivateOnCurl(const TransferPtr& transfer) {
-  if (curl_tainted_ && on_curl_ == 0) CloseIdleOfCurl();
+  // Over TLS what waits may be a message of TLS itself (EasySlot::FollowedByBytes).
+  const bool is_plain = transfer->request.endpoint.scheme == "http";
+  if (on_curl_ == 0 && (curl_tainted_ || (is_plain && curl_sockets_.HaveInput()))) CloseIdleOfCurl();
   if (free_slots_.empty()) {
     std::unique_ptr<EasySlot> fresh = EasySlot::Create(options_, share_, &curl_sockets_);
     if (fresh == nullptr) return Finish(transfer, Error::Make(ErrorKind::kResourceExhausted, "libcurl has no memory"));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
+#include <optional>
 
 #include "client/http/blanks.h"
 #include "client/http/uri.h"
@@ -34,25 +35,12 @@ bool HasToken(std::string_view list, std::string_view token) {
   return false;
 }
 
-// What all Content-Length headers say together.
-struct Length {
-  bool given = false;
-  bool valid = true;  // they say one number
-  std::uint64_t bytes = 0;
-};
-
-Length ReadLength(const ResponseHead& head) {
-  Length length;
-  for (const Header& header : head.headers) {
-    if (!EqualsIgnoringCase(header.name, "Content-Length")) continue;
-    std::uint64_t value = 0;
-    const char* const end = header.value.data() + header.value.size();
-    const auto read = std::from_chars(header.value.data(), end, value);
-    if (header.value.empty() || read.ec != std::errc() || read.ptr != end) length.valid = false;
-    if (length.given && value != length.bytes) length.valid = false;
-    length.given = true;
-    length.bytes = value;
-  }
+// The head's parser has seen to it that all Content-Length headers are the same number.
+std::optional<std::uint64_t> ReadLength(const ResponseHead& head) {
+  const auto text = head.Find("Content-Length");
+  if (!text) return std::nullopt;
+  std::uint64_t length = 0;
+  std::from_chars(text->data(), text->data() + text->size(), length);
   return length;
 }
 
@@ -156,10 +144,7 @@ Result<void> ResponseFramer::OnLine(Transfer& transfer, std::string_view line) {
 }
 
 Result<void> ResponseFramer::OnHeadLine(Transfer& transfer, std::string_view line) {
-  if (line.starts_with("HTTP/")) {
-    if (!line.starts_with("HTTP/1.")) return Malformed(transfer, "another version of HTTP");
-    keeps_connection_ = !line.starts_with("HTTP/1.0");
-  }
+  if (line.starts_with("HTTP/")) keeps_connection_ = !line.starts_with("HTTP/1.0");
   if (!transfer.OnHeadLine(line)) return Refused(transfer);
   return line.empty() ? OnHeadEnd(transfer) : Ok();
 }
@@ -192,18 +177,17 @@ Result<void> ResponseFramer::OnHeadEnd(Transfer& transfer) {
 
 Result<void> ResponseFramer::ChooseLength(const ResponseHead& head) {
   const auto encoding = head.Find("Transfer-Encoding");
-  const Length length = ReadLength(head);
+  const std::optional<std::uint64_t> length = ReadLength(head);
   if (head_only_ || head.status == 204 || head.status == 304) {
     state_ = State::kDone;
   } else if (encoding) {
     if (!EqualsIgnoringCase(*encoding, "chunked")) {
       return Error::Make(ErrorKind::kUnavailable, "its transfer encoding is not 'chunked'");
     }
-    if (length.given) keeps_connection_ = false;  // somebody between us and the server may believe the other one
+    if (length) keeps_connection_ = false;  // somebody between us and the server may believe the other one
     state_ = State::kChunkSize;
-  } else if (length.given) {
-    if (!length.valid) return Error::Make(ErrorKind::kUnavailable, "its Content-Length is not one number");
-    left_ = length.bytes;
+  } else if (length) {
+    left_ = *length;
     state_ = left_ == 0 ? State::kDone : State::kLength;
   } else {
     keeps_connection_ = false;

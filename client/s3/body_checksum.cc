@@ -34,6 +34,19 @@ Result<std::string> ChecksumText(Crc kind, BodySource& source) {
   return CrcText(kind, crc);
 }
 
+Result<void> CheckConfirmedChecksum(const std::vector<http::Header>& sent, const http::ResponseHead& head) {
+  const std::string* checksum = nullptr;
+  for (const http::Header& header : sent) {
+    if (header.name == "x-amz-write-offset-bytes") return Ok();
+    if (header.name == kCrc64NvmeHeader) checksum = &header.value;
+  }
+  if (checksum == nullptr) return Ok();
+  const auto confirmed = head.Find(kCrc64NvmeHeader);
+  if (!confirmed || *confirmed == *checksum) return Ok();
+  return Error::Make(ErrorKind::kDataLoss, "the bytes sent have CRC64NVME " + *checksum + ", but the server confirms CRC64NVME " +
+                                               std::string(*confirmed));
+}
+
 std::optional<ChecksumVerifier> ChecksumVerifier::For(const ObjectMetadata& metadata) {
   ExpectedCrc expected = FindCrc(metadata.checksums);
   if (expected.crc == Crc::kNone) return std::nullopt;

@@ -6,8 +6,10 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/named_crc.h"
+#include "client/http/transport.h"
 #include "penstock/base/bytes.h"
 #include "penstock/base/result.h"
 #include "penstock/object_store.h"
@@ -24,6 +26,10 @@ std::string Crc64NvmeText(ByteView bytes);
 Result<std::string> Crc64NvmeText(BodySource& source);
 // Another CRC of all of `source`, computed in such a pass.
 Result<std::string> ChecksumText(Crc crc, BodySource& source);
+
+// Where S3 confirms an upload it names the checksum of the bytes that it received. kDataLoss when that is another CRC64NVME
+// than the one in the headers `sent`. An append (x-amz-write-offset-bytes) is confirmed with the whole object's checksum.
+Result<void> CheckConfirmedChecksum(const std::vector<http::Header>& sent, const http::ResponseHead& head);
 
 // Follows the bytes of one object and compares at the end. Copyable value.
 class ChecksumVerifier {

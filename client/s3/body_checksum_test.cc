@@ -62,5 +62,15 @@ TEST(BodyChecksumTest, PrefersTheStrongestAndIgnoresTheUnknown) {
   EXPECT_FALSE(ChecksumVerifier::For(With({{"sha256", "x"}})));
 }
 
+TEST(BodyChecksumTest, AnUploadConfirmedWithAnotherChecksumIsDataLoss) {
+  const std::vector<http::Header> sent = {{kCrc64NvmeHeader, "rosUhgp5mIg="}};
+  EXPECT_TRUE(CheckConfirmedChecksum(sent, {200, {}}).ok());
+  EXPECT_TRUE(CheckConfirmedChecksum(sent, {200, {{"X-Amz-Checksum-Crc64nvme", "rosUhgp5mIg="}}}).ok());
+  EXPECT_EQ(CheckConfirmedChecksum(sent, {200, {{kCrc64NvmeHeader, "AAAAAAAAAAA="}}}).error().kind, ErrorKind::kDataLoss);
+  // An append is confirmed with the checksum of the whole object.
+  const std::vector<http::Header> append = {{"x-amz-write-offset-bytes", "5"}, sent[0]};
+  EXPECT_TRUE(CheckConfirmedChecksum(append, {200, {{kCrc64NvmeHeader, "AAAAAAAAAAA="}}}).ok());
+}
+
 }  // namespace
 }  // namespace penstock::s3

@@ -173,6 +173,13 @@ void Flight::NameSetting(Error& error) const {
 
 // One attempt's end as a success or a classified error.
 Result<void> Flight::Read(Result<http::Outcome> outcome) {
+  Result<void> result = ReadUnlimited(std::move(outcome));
+  if (!result.ok()) LimitTexts(result.error());
+  return result;
+}
+
+// The texts of its error are as long as the server made them.
+Result<void> Flight::ReadUnlimited(Result<http::Outcome> outcome) {
   const auto& head = body().head();
   const bool refused = head && !IsSuccess(info_, head->status);
   if (!outcome.ok()) {
@@ -193,6 +200,7 @@ Result<void> Flight::Read(Result<http::Outcome> outcome) {
   const WireResponse response{std::move(outcome->head), body().TakeText()};
   if (!IsSuccess(info_, response.head.status)) return ReadErrorResponse(response.head, response.body);
   auto accepted = call_.accept(response);
+  if (accepted.ok()) accepted = CheckConfirmedChecksum(call_.request.headers, response.head);
   if (!accepted.ok()) {
     Error& error = accepted.error();
     error.http_status = response.head.status;

@@ -16,6 +16,12 @@ Error Unreadable(std::string message) { return Error::Make(ErrorKind::kUnavailab
 
 constexpr std::string_view kWhitespace = " \t\r\n";
 
+// A text of a server in a message: the beginning of a long one.
+std::string Shown(std::string_view text) {
+  constexpr std::size_t kLongest = 128;
+  return text.size() <= kLongest ? std::string(text) : std::string(text.substr(0, kLongest)) + "...";
+}
+
 // Up to and with `mark`; false where the text ends before it.
 bool SkipTo(std::string_view mark, std::string_view& text) {
   const std::size_t at = text.find(mark);
@@ -103,7 +109,7 @@ Result<std::uint64_t> ParseNumber(std::string_view name, std::string_view text) 
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (text.empty() || error != std::errc{} || end != text.data() + text.size()) {
-    return Unreadable("the answer's <" + std::string(name) + "> is `" + std::string(text) + "`, not a number");
+    return Unreadable("the answer's <" + std::string(name) + "> is `" + Shown(text) + "`, not a number");
   }
   return value;
 }
@@ -127,7 +133,7 @@ Result<void> DecodeName(std::string& name) {
     char c = name[at] == '+' ? ' ' : name[at];
     if (c == '%') {
       const auto decoded = http::DecodePercent(std::string_view(name).substr(at, 3));
-      if (!decoded) return Unreadable("the listing holds `" + name.substr(0, kept) + name.substr(at) + "`, which is not URL-encoded as it declares");
+      if (!decoded) return Unreadable("the listing holds `" + Shown(name.substr(0, kept) + name.substr(at)) + "`, which is not URL-encoded as it declares");
       c = decoded->front();
       at += 2;
     }

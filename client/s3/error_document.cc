@@ -205,6 +205,24 @@ ErrorKind KindOfStatus(int status) {
   return kInternal;
 }
 
+void LimitTexts(Error& error) {
+  constexpr std::size_t kLongestName = 256;  // S3's codes have at most 60 characters, its ids 76
+  constexpr std::size_t kLongestText = 2048;
+  constexpr std::size_t kMostDetails = 32;
+  const auto limit = [](std::string& text, std::size_t most) {
+    if (text.size() <= most) return;
+    text.resize(most);
+    text += "...";
+  };
+  for (std::string* name : {&error.code, &error.request_id, &error.host_id, &error.region}) limit(*name, kLongestName);
+  limit(error.message, kLongestText);
+  if (error.details.size() > kMostDetails) error.details.resize(kMostDetails);
+  for (auto& [name, text] : error.details) {
+    limit(name, kLongestName);
+    limit(text, kLongestText);
+  }
+}
+
 Error ReadErrorElement(const http::ResponseHead& head, const XmlElement& root) {
   Error error = FromHead(head);
   FillFromDocument(root, error);

@@ -17,6 +17,9 @@ namespace penstock::s3 {
 // are left to the caller.
 Error ReadErrorResponse(const http::ResponseHead& head, std::string_view body);
 
+// Shortens texts that came from a server, so that an error is short enough for a log whatever the server sent.
+void LimitTexts(Error& error);
+
 // A document with root <Error>, whatever the status.
 Error ReadErrorElement(const http::ResponseHead& head, const XmlElement& root);
 

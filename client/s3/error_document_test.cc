@@ -100,6 +100,16 @@ TEST(ErrorDocumentTest, ReadsEveryFormOfARetryHint) {
   EXPECT_EQ(Read(503, "", {{"Retry-After", "soon"}}).retry_after, std::nullopt);
 }
 
+TEST(ErrorDocumentTest, TextsAreShortEnoughForALog) {
+  const std::string huge(1 << 20, 'a');
+  Error error = Read(403, "<Error><Code>" + huge + "</Code><Message>" + huge + "</Message><Extra>" + huge + "</Extra></Error>",
+                     {{"x-amz-request-id", huge}});
+  LimitTexts(error);
+  EXPECT_LT(error.ToString().size(), 4096u);
+  ASSERT_EQ(error.details.size(), 1u);
+  EXPECT_LT(error.details[0].second.size(), 4096u);
+}
+
 TEST(ErrorDocumentTest, AnUnknownCodeIn200IsTransient) {
   const auto document = XmlDocument::Parse("<Error><Code>New</Code></Error>");
   EXPECT_EQ(ReadErrorElement({200, {}}, document->root()).kind, ErrorKind::kUnavailable);

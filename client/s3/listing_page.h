@@ -42,6 +42,14 @@ inline std::string ReadCommonPrefix(XmlReader& xml) {
   return prefix;
 }
 
+// <IsTruncated>. Another text than S3's must not end a listing early.
+inline Result<void> ReadTruncated(std::string_view text, bool& truncated) {
+  truncated = text == "true";
+  if (truncated || text == "false") return Ok();
+  return Error::Make(ErrorKind::kUnavailable,
+                     "the answer's <IsTruncated> is `" + std::string(text.substr(0, 32)) + "`, neither true nor false");
+}
+
 // What a body is whose root is not `root`: another document, an error or none, said as of every answer.
 inline Error NotThatListing(const WireResponse& response, std::string_view root, XmlReader& xml) {
   auto document = ReadDocument(response, root);

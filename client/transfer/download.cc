@@ -379,7 +379,7 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
       const MutexLock lock(mutex_);
       placed = placed_;
     }
-    const auto beyond = placed ? std::nullopt : transfer::BeyondTheEnd(result.error());
+    const auto beyond = placed ? std::nullopt : transfer::BeyondTheEnd(result.error(), request_.begin);
     if (!beyond) return std::move(result).error();
     PENSTOCK_TRY(PlaceNothing(*beyond));
     return std::optional<RangeFetched>();

@@ -1,5 +1,7 @@
 // Pages of a listing, the next one requested while the reader works on the last.
+#include <cstdint>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "client/transfer/process_bound.h"
@@ -43,7 +45,7 @@ class ListerImpl final : public Lister {
     if (!page.ok()) return std::move(page).error();
     if (page->next_token.empty()) {
       ended_ = true;
-    } else if (page->next_token == request_.continuation_token) {
+    } else if (page->next_token == request_.continuation_token || Repeats(page->next_token)) {
       return Error::Make(ErrorKind::kDataLoss, "the listing does not advance: the same continuation token came twice")
           .At("ListObjectsV2", request_.bucket.value);
     } else {
@@ -54,6 +56,17 @@ class ListerImpl final : public Lister {
   }
 
  private:
+  // Finds a cycle of any length with one token kept (Brent, "An improved Monte Carlo factorization algorithm", 1980): the
+  // token after 1, 2, 4, 8, ... pages is compared with those that follow it.
+  bool Repeats(const std::string& token) {
+    if (token == kept_token_) return true;
+    if (++pages_ == next_kept_) {
+      kept_token_ = token;
+      next_kept_ *= 2;
+    }
+    return false;
+  }
+
   void Ask() {
     pending_ = std::make_unique<PendingPage>(request_.options.cancel);
     ListObjectsRequest request = request_;
@@ -64,6 +77,9 @@ class ListerImpl final : public Lister {
   const std::shared_ptr<ObjectStore> store_;  // shared with the creator: the page in flight needs it
   ListObjectsRequest request_;                // of the page in flight or next
   std::unique_ptr<PendingPage> pending_;
+  std::string kept_token_;
+  std::uint64_t pages_ = 0;
+  std::uint64_t next_kept_ = 1;
   bool ended_ = false;
 };
 

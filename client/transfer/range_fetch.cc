@@ -218,13 +218,14 @@ void StartRangeFetch(ObjectStore& store, RangeFetchSpec spec, Callback<RangeFetc
   made.ok() ? fetch->Start(std::move(done)) : done(std::move(made).error());
 }
 
-std::optional<ObjectMetadata> BeyondTheEnd(const Error& error) {
+std::optional<ObjectMetadata> BeyondTheEnd(const Error& error, std::uint64_t begin_bytes) {
   if (error.code != "InvalidRange" && error.http_status != 416) return std::nullopt;
   ObjectMetadata metadata;
   for (const auto& [name, text] : error.details) {
     if (name != "ActualObjectSize") continue;
     std::from_chars(text.data(), text.data() + text.size(), metadata.size);
   }
+  if (metadata.size > begin_bytes) return std::nullopt;
   return metadata;
 }
 

@@ -148,11 +148,12 @@ TEST(RangeFetchLength, AnswerOfAnotherLengthIsDataLoss) {
 
 TEST(BeyondTheEnd, TellsTheSizeS3Named) {
   Error error = Error::Make(ErrorKind::kInvalidArgument, "range");
-  EXPECT_FALSE(BeyondTheEnd(error).has_value());
+  EXPECT_FALSE(BeyondTheEnd(error, 17).has_value());
   error.code = "InvalidRange";
   error.details.emplace_back("ActualObjectSize", "17");
-  ASSERT_TRUE(BeyondTheEnd(error).has_value());
-  EXPECT_EQ(BeyondTheEnd(error)->size, 17u);
+  ASSERT_TRUE(BeyondTheEnd(error, 17).has_value());
+  EXPECT_EQ(BeyondTheEnd(error, 17)->size, 17u);
+  EXPECT_FALSE(BeyondTheEnd(error, 16).has_value()) << "the object has a byte there";
 }
 
 }  // namespace

@@ -224,7 +224,7 @@ class Reader : public std::enable_shared_from_this<Reader> {
           flight->landing.Settle();
           return Ok();
         }
-        const auto beyond = transfer::BeyondTheEnd(result.error());
+        const auto beyond = transfer::BeyondTheEnd(result.error(), request.range.begin);
         return beyond ? EndsEarly(request, beyond->size) : std::move(result).error();
       });
       {

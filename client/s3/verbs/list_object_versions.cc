@@ -56,7 +56,7 @@ class PageReader {
     } else if (name == "CommonPrefixes") {
       page_.common_prefixes.push_back(ReadCommonPrefix(xml_));
     } else if (name == "IsTruncated" && members_.Take(kTruncated)) {
-      truncated_ = xml_.Text() == "true";
+      if (auto read = ReadTruncated(xml_.Text(), truncated_); !read.ok()) Fault(std::move(read).error());
     } else if (name == "NextKeyMarker" && members_.Take(kKeyMarker)) {
       page_.next_key_marker = xml_.Text();
     } else if (name == "NextVersionIdMarker" && members_.Take(kVersionMarker)) {

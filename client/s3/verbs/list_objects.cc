@@ -28,7 +28,7 @@ class PageReader {
     page_.objects.reserve(std::min<std::size_t>(kMaxKeysOfAPage, response_.body.size() / kTypicalElementBytes));
     while (xml_.NextChild()) ReadMember(xml_.name());
     if (const auto finished = xml_.Finish(); !finished.ok()) return Unreadable(finished.error().message);
-    if (no_number_) return *std::move(no_number_);
+    if (fault_) return *std::move(fault_);
     if (url_encoded_) PENSTOCK_TRY(DecodeNames());
     if (!truncated_) page_.next_token.clear();
     if (truncated_ && page_.next_token.empty()) {
@@ -51,7 +51,7 @@ class PageReader {
     } else if (name == "CommonPrefixes") {
       page_.common_prefixes.push_back(ReadCommonPrefix(xml_));
     } else if (name == "IsTruncated" && members_.Take(kTruncated)) {
-      truncated_ = xml_.Text() == "true";
+      Note(ReadTruncated(xml_.Text(), truncated_));
     } else if (name == "NextContinuationToken" && members_.Take(kToken)) {
       page_.next_token = xml_.Text();
     } else if (name == "EncodingType" && members_.Take(kEncoding)) {
@@ -82,15 +82,20 @@ class PageReader {
       }
     }
     if (fields.Take(kSize)) ReadSize({}, object.size);
+    if (object.key.value.empty()) Note(Error::Make(ErrorKind::kUnavailable, "the listing has an object without a <Key>"));
   }
 
   void ReadSize(std::string_view text, std::uint64_t& size) {
     auto number = ParseNumber("Size", text);
     if (number.ok()) {
       size = *number;
-    } else if (!no_number_) {
-      no_number_ = std::move(number).error();
+    } else {
+      Note(std::move(number).error());
     }
+  }
+
+  void Note(const Result<void>& result) {
+    if (!result.ok() && !fault_) fault_ = result.error();
   }
 
   Result<void> DecodeNames() {
@@ -105,12 +110,24 @@ class PageReader {
   ListObjectsResponse page_;
   bool truncated_ = false;
   bool url_encoded_ = false;
-  std::optional<Error> no_number_;  // of the first size that is none
+  std::optional<Error> fault_;  // the first in a value
 };
 
 // Directory buckets take no prefix that ends inside a name, and no start-after: the directory is listed, and what was not
 // asked for left out. The directory of a prefix without `/` is the bucket.
 std::string DirectoryOf(const std::string& prefix) { return prefix.substr(0, prefix.rfind('/') + 1); }
+
+// Callers delete, copy and read what a listing of a prefix names.
+Result<void> CheckPrefix(const ListObjectsRequest& request, const ListObjectsResponse& page) {
+  const auto outside = [&](const std::string& name) -> Result<void> {
+    if (name.starts_with(request.prefix)) return Ok();
+    return Error::Make(ErrorKind::kDataLoss,
+                       "the listing of the prefix `" + request.prefix + "` names `" + name + "`, which is outside of it");
+  };
+  for (const ObjectSummary& object : page.objects) PENSTOCK_TRY(outside(object.key.value));
+  for (const std::string& prefix : page.common_prefixes) PENSTOCK_TRY(outside(prefix));
+  return Ok();
+}
 
 void KeepAskedFor(const ListObjectsRequest& request, ListObjectsResponse& page) {
   std::erase_if(page.objects, [&](const ObjectSummary& object) {
@@ -143,7 +160,11 @@ Result<WireRequest> BuildRequest(const ListObjectsRequest& request, const BuildC
 
 Result<ListObjectsResponse> ParseResponse(const ListObjectsRequest& request, const WireResponse& response) {
   PENSTOCK_ASSIGN(ListObjectsResponse page, PageReader(response).Read());
-  if (IsDirectoryBucket(request.bucket.value)) KeepAskedFor(request, page);
+  if (IsDirectoryBucket(request.bucket.value)) {
+    KeepAskedFor(request, page);
+  } else if (!request.prefix.empty()) {
+    PENSTOCK_TRY(CheckPrefix(request, page));
+  }
   return page;
 }
 

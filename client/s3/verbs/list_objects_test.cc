@@ -62,7 +62,8 @@ TEST(ListObjectsTest, OfADirectoryOnlyWhatWasAskedForIsGivenOut) {
   EXPECT_EQ(page->objects[1].key.value, "d/step2");
   EXPECT_EQ(page->common_prefixes, std::vector<std::string>{"d/stuff/"});
   EXPECT_EQ(page->next_token, "t");
-  request.bucket = BucketName("plain");
+  request.bucket = BucketName("plain");  // whose listings are held to the prefix
+  request.prefix = "d/";
   EXPECT_EQ(ParseResponse(request, Answer(document))->objects.size(), 5u);
 }
 
@@ -146,11 +147,23 @@ TEST(ListObjectsTest, AnErrorAfterTheStatusIsThatError) {
   EXPECT_EQ(page.error().code, "SlowDown");
 }
 
+TEST(ListObjectsTest, RefusesNamesOutsideOfThePrefix) {
+  ListObjectsRequest request = kRequest;
+  request.prefix = "a/";
+  for (const char* member : {"<Contents><Key>b/k</Key><Size>1</Size></Contents>", "<CommonPrefixes><Prefix>b/</Prefix></CommonPrefixes>"}) {
+    const auto page = ParseResponse(request, Answer(std::string("<ListBucketResult>") + member + "</ListBucketResult>"));
+    ASSERT_FALSE(page.ok()) << member;
+    EXPECT_EQ(page.error().kind, ErrorKind::kDataLoss);
+  }
+}
+
 TEST(ListObjectsTest, WhatCannotBeReadIsWorthARetry) {
   for (const char* body :
        {"", "<ListBucketResult>", "<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>",
         "<ListBucketResult><Contents><Key>k</Key><Size>x</Size></Contents></ListBucketResult>",
         "<ListBucketResult><Contents><Key>k</Key></Contents></ListBucketResult>",
+        "<ListBucketResult><Contents><Size>1</Size></Contents></ListBucketResult>",
+        "<ListBucketResult><IsTruncated>perhaps</IsTruncated></ListBucketResult>",
         "<ListBucketResult><!DOCTYPE x><IsTruncated>false</IsTruncated></ListBucketResult>",
         "<ListBucketResult><EncodingType>url</EncodingType><Contents><Key>%zz</Key><Size>1</Size></Contents>"
         "</ListBucketResult>"}) {
