@@ -5,6 +5,7 @@ The disk is a quota that a preloaded library keeps (storage_quota.cc), so that t
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -12,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from store_process import Requests, Server, body_of, fsck, serving
+from store_process import Requests, Server, SignedRequests, body_of, fsck, serving
 
 QUOTA = 12 << 20
 INLINE, LARGEST_INLINE, IN_FILE = 20_000, 30_000, 300_000
@@ -108,3 +109,107 @@ def test_a_reset_makes_room(server: Server) -> None:
     Requests(server.admin).expect(200, "POST", "/_penstock/reset")
     s3.expect(200, "PUT", "/bucket")
     fill(s3, IN_FILE)
+
+
+def used(data: Path) -> int:
+    return sum(path.stat().st_blocks * 512 for path in data.rglob("*") if path.is_file())
+
+
+def fill_to_the_brim(data: Path) -> None:
+    """A file of somebody else takes all room that is left."""
+    with (data / "ballast").open("ab") as ballast:
+        ballast.write(bytes(max(QUOTA - used(data), 0) // 4096 * 4096))
+
+
+def users_of(admin: Requests) -> object:
+    return json.loads(admin.expect(200, "GET", "/_penstock/users"))
+
+
+@pytest.mark.parametrize("durability", ["relaxed", "strict"])
+def test_namespaces_that_were_closed_are_emptied(durability: str, tmp_path: Path, quota: dict[str, str]) -> None:
+    """Idle namespaces are closed. On a full disk they, and the emulator itself, had no room to open again."""
+    data = tmp_path / "data"
+    options = ("--durability", durability)
+    spaces = {}
+    with serving(data, *options, auth="verify") as server:  # the reserves of open stores are larger than the quota
+        admin = Requests(server.admin)
+        for name in ("read", "reset", "deleted", "kept"):
+            spaces[name] = json.loads(admin.expect(201, "POST", "/_penstock/namespaces", json.dumps({"name": name}).encode()))
+            s3 = SignedRequests(server.netloc, spaces[name]["access_key_id"], spaces[name]["secret_access_key"])
+            s3.expect(200, "PUT", "/bucket")
+            for number in range(3):
+                s3.expect(200, "PUT", f"/bucket/{number}", body_of(f"{name} {number}", IN_FILE))
+        before = users_of(admin)
+        server.stop()
+    assert used(data) < QUOTA
+    fill_to_the_brim(data)
+    with serving(data, *options, auth="verify", environment=quota) as server:
+        fill_to_the_brim(data)
+        admin = Requests(server.admin)
+        assert users_of(admin) == before
+        s3 = SignedRequests(server.netloc, spaces["read"]["access_key_id"], spaces["read"]["secret_access_key"])
+        assert s3.expect(200, "GET", "/bucket/0") == body_of("read 0", IN_FILE)
+        fill_to_the_brim(data)
+        s3.expect(204, "DELETE", "/bucket/0")
+        fill_to_the_brim(data)
+        admin.expect(200, "POST", "/_penstock/reset", json.dumps({"namespace": "reset"}).encode())
+        fill_to_the_brim(data)
+        admin.expect(200, "DELETE", "/_penstock/namespaces/deleted")
+        remaining = users_of(admin)
+        server.stop()
+    (data / "ballast").unlink()
+    with serving(data, *options, auth="verify", environment=quota) as server:
+        assert users_of(Requests(server.admin)) == remaining
+        s3 = SignedRequests(server.netloc, spaces["kept"]["access_key_id"], spaces["kept"]["secret_access_key"])
+        for number in range(3):
+            assert s3.expect(200, "GET", f"/bucket/{number}") == body_of(f"kept {number}", IN_FILE)
+        s3 = SignedRequests(server.netloc, spaces["reset"]["access_key_id"], spaces["reset"]["secret_access_key"])
+        s3.expect(404, "GET", "/bucket/0")
+        server.stop()
+    status, report, error = fsck(data)
+    assert status == 0, f"{report} {error}"
+
+
+@pytest.mark.parametrize("durability", ["relaxed", "strict"])
+def test_users_change_whole_or_not_at_all(durability: str, tmp_path: Path, quota: dict[str, str]) -> None:
+    """What the admin API refuses on a full disk has changed nothing, now and after a start; a key can be removed."""
+    data = tmp_path / "data"
+    options = ("--durability", durability)
+
+    def account(number: int) -> bytes:
+        users = [
+            {"name": f"user-{i}", "access_keys": [{"access_key_id": f"KEY-{number}-{i}", "secret_access_key": "s" * 40}]}
+            for i in range(40)
+        ]
+        return json.dumps({"accounts": [{"account_id": f"{number:012}", "users": users}]}).encode()
+
+    with serving(data, *options, environment=quota) as server:
+        admin = Requests(server.admin)
+        admin.expect(200, "POST", "/_penstock/users", account(1))
+        fill_to_the_brim(data)
+        refusals = 0
+        for number in range(2, 20):
+            before = users_of(admin)
+            status, answer = admin.send("POST", "/_penstock/users", account(number))
+            if status == 200:
+                continue
+            refusals += 1
+            assert status == 500, answer
+            assert b"no space left" in answer, answer
+            assert users_of(admin) == before
+        assert refusals > 0
+        status, answer = admin.send("PATCH", "/_penstock/access-keys/KEY-1-0", json.dumps({"active": False}).encode())
+        changed = users_of(admin)
+        server.kill()
+    with serving(data, *options, environment=quota) as server:
+        fill_to_the_brim(data)
+        admin = Requests(server.admin)
+        assert users_of(admin) == changed
+        for i in range(40):
+            admin.expect(200, "DELETE", f"/_penstock/access-keys/KEY-1-{i}")
+            fill_to_the_brim(data)
+        removed = users_of(admin)
+        server.kill()
+    (data / "ballast").unlink()
+    with serving(data, *options, environment=quota) as server:
+        assert users_of(Requests(server.admin)) == removed

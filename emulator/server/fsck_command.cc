@@ -14,6 +14,7 @@
 #include "emulator/server/kept_users.h"
 #include "emulator/server/kept_users_check.h"
 #include "emulator/store/commit_check.h"
+#include "emulator/store/directory_lock.h"
 #include "emulator/store/fsck.h"
 
 namespace penstock::emulator::server {
@@ -138,6 +139,9 @@ FsckOutcome Check(const Flags& flags) {
   if (flags.accept_loss) {
     if (std::string error = AcceptLoss(flags.directory, stores); !error.empty()) return NotChecked(std::move(error));
   }
+  // An emulator holds this lock until all its databases are closed; it closes stores of its namespaces earlier.
+  const auto lock = store::DirectoryLock::Share(flags.directory);
+  if (!lock.ok()) return NotChecked(lock.error().message);
   FsckOutcome outcome;
   nlohmann::ordered_json all{{"clean", true}, {"stores", nlohmann::ordered_json::array()}};
   for (const std::string& store : stores) {
@@ -150,7 +154,6 @@ FsckOutcome Check(const Flags& flags) {
     all["stores"].push_back(ToJson(store, *report));
     if (!flags.json) outcome.out += ToText(store, *report);
   }
-  // The stores were not in use, so nobody has the users open.
   const auto users = CheckKeptUsers(flags.directory);
   if (!users.ok()) return NotChecked(users.error().message);
   if (*users) {

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "emulator/server/data_directory.h"
 #include "emulator/server/kept_users.h"
 #include "emulator/store/store.h"
 
@@ -51,6 +52,16 @@ TEST_F(FsckCommandTest, ACleanDirectoryIsStatus0) {
   const FsckOutcome outcome = RunFsck({path_, "--deep"});
   EXPECT_EQ(outcome.status, 0) << outcome.out << outcome.error;
   EXPECT_NE(outcome.out.find("generation-1: clean, 1 buckets, 1 versions"), std::string::npos);
+}
+
+// An emulator that stops closes stores before the users and before it leaves the directory.
+TEST_F(FsckCommandTest, ADirectoryThatAnEmulatorIsLeavingIsNotChecked) {
+  MakeStore("generation-1");
+  const auto directory = DataDirectory::Open(path_);
+  ASSERT_TRUE(directory.ok());
+  const FsckOutcome outcome = RunFsck({path_});
+  EXPECT_EQ(outcome.status, 2) << outcome.out;
+  EXPECT_NE(outcome.error.find("in use"), std::string::npos) << outcome.error;
 }
 
 TEST_F(FsckCommandTest, DamageIsStatus1AndNamed) {

@@ -244,11 +244,10 @@ Result<void> Identities::RemoveNamespace(const Universe& universe) {
   });
   for (const auto& [id, entry] : tables.keys) made.erase(entry->identity.account_id);  // lives in another namespace too
   for (const std::string& id : made) tables.accounts.erase(id);
-  {
-    const WriterLock lock(mutex_);
-    std::swap(tables_, tables);
-  }
-  return kept_ ? kept_->Remove(ids, {made.begin(), made.end()}) : Ok();
+  if (kept_) PENSTOCK_TRY(kept_->Remove(ids, {made.begin(), made.end()}));  // first: an error has changed nothing
+  const WriterLock lock(mutex_);
+  std::swap(tables_, tables);
+  return Ok();
 }
 
 UsersDocument Identities::List() const {

@@ -174,6 +174,20 @@ TEST_F(IdentitiesTest, ARestoredKeyOpensItsNamespaceWhenAskedForAndNeverALaterOn
   EXPECT_EQ(identities_.FindUser("K2"), nullptr);
 }
 
+TEST_F(IdentitiesTest, KeysOfANamespaceStayWhenTheDirectoryCannotForgetThem) {
+  const TemporaryFolder folder;
+  ASSERT_TRUE(identities_.Restore(KeptUsers::Open(folder.path(), store::Durability::kRelaxed).value()).ok());
+  ASSERT_TRUE(Open("suite").ok());
+  ASSERT_TRUE(identities_.Add(UsersOfNamespace("suite", {"K", "s"})).ok());
+  const auto file = store::Connection::Open(folder.path() + "/users.db").value();
+  ASSERT_TRUE(file->Execute("CREATE TRIGGER refuse BEFORE DELETE ON access_keys BEGIN SELECT RAISE(ABORT, 'refused'); END").ok());
+  EXPECT_FALSE(identities_.RemoveNamespace(*spaces_["suite"]).ok());
+  EXPECT_NE(identities_.FindUser("K"), nullptr);
+  ASSERT_TRUE(file->Execute("DROP TRIGGER refuse").ok());
+  EXPECT_TRUE(identities_.RemoveNamespace(*spaces_["suite"]).ok());
+  EXPECT_EQ(identities_.FindUser("K"), nullptr);
+}
+
 TEST_F(IdentitiesTest, AnAccountStaysWhileAKeyOfItLivesElsewhere) {
   ASSERT_TRUE(Open("suite").ok());
   UsersDocument users = UsersOfNamespace("suite", {"MOVED", "s"});

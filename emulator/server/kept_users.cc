@@ -19,6 +19,8 @@ namespace {
 using store::Connection;
 using store::Query;
 
+constexpr std::uint64_t kReserveBytes = 128 << 10;  // a removal of some keys writes a few pages
+
 constexpr char kTables[] = R"sql(
 CREATE TABLE accounts(account_id TEXT PRIMARY KEY, canonical_id TEXT NOT NULL, display_name TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE access_keys(
@@ -117,6 +119,8 @@ Result<std::unique_ptr<KeptUsers>> KeptUsers::Open(const std::string& directory,
   const std::string path = directory + "/" + std::string(kKeptUsersFile);
   PENSTOCK_TRY(store::CheckCommits(path));
   PENSTOCK_TRY(MakeFile(path));
+  const std::string reserve = directory + "/users.reserve";
+  store::Reserve::Release(reserve);  // opening needs room
   PENSTOCK_ASSIGN(auto connection, Connection::Open(path));
   PENSTOCK_TRY(connection->ReservePageChecksums());
   // As the store (schema.cc); what is removed is overwritten, for it may be a secret.
@@ -124,7 +128,12 @@ Result<std::unique_ptr<KeptUsers>> KeptUsers::Open(const std::string& directory,
                                                "PRAGMA synchronous=") +
                                    (durability == store::Durability::kStrict ? "FULL" : "NORMAL")));
   PENSTOCK_TRY(PrepareTables(*connection));
-  return std::unique_ptr<KeptUsers>(new KeptUsers(std::move(connection)));
+  return std::unique_ptr<KeptUsers>(new KeptUsers(reserve, std::move(connection)));
+}
+
+KeptUsers::KeptUsers(const std::string& reserve_path, std::unique_ptr<Connection> connection)
+    : reserve_(reserve_path), connection_(std::move(connection)) {
+  static_cast<void>(reserve_.ExtendUpTo(kReserveBytes));
 }
 
 template <class Change>
@@ -132,7 +141,7 @@ Result<void> KeptUsers::InTransaction(Change change) {
   PENSTOCK_TRY(connection_->Execute("BEGIN IMMEDIATE"));
   Result<void> done = change(*connection_);
   if (done.ok()) done = connection_->Execute("COMMIT");
-  if (!done.ok() && connection_->InTransaction()) static_cast<void>(connection_->Execute("ROLLBACK").ok());
+  if (!done.ok()) connection_->RollBack();
   return done;
 }
 
@@ -165,7 +174,7 @@ Result<void> KeptUsers::Put(const UsersDocument& users) {
 }
 
 Result<void> KeptUsers::Remove(const std::vector<std::string>& access_key_ids, const std::vector<std::string>& account_ids) {
-  return InTransaction([&](Connection& connection) -> Result<void> {
+  const auto remove = [&](Connection& connection) -> Result<void> {
     for (const std::string& id : access_key_ids) {
       PENSTOCK_TRY(Query(connection, "DELETE FROM access_keys WHERE access_key_id = ?").BindText(id).Run());
     }
@@ -173,7 +182,14 @@ Result<void> KeptUsers::Remove(const std::vector<std::string>& access_key_ids, c
       PENSTOCK_TRY(Query(connection, "DELETE FROM accounts WHERE account_id = ?").BindText(id).Run());
     }
     return Ok();
-  });
+  };
+  Result<void> done = InTransaction(remove);
+  if (done.ok() || done.error().kind != ErrorKind::kResourceExhausted || !reserve_.Shrink(0)) return done;
+  done = InTransaction(remove);
+  // The room of the log is enough for the next reserve. Without it the next removal may fail, and this one stands.
+  if (connection_->Checkpoint().ok()) connection_->TruncateLog();
+  static_cast<void>(reserve_.ExtendUpTo(kReserveBytes));
+  return done;
 }
 
 Result<std::optional<std::vector<RootAccount>>> KeptUsers::ReadRoots() {

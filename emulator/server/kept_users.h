@@ -1,6 +1,7 @@
 // The users that outlive the process: those of the admin API, and whose accounts the keys of the command line stood for.
 //
-//   DIR/users.db   SQLite, readable and writable by its owner alone: it holds secrets
+//   DIR/users.db       SQLite, readable and writable by its owner alone: it holds secrets
+//   DIR/users.reserve  room for removals on a full disk (emulator/store/reserve.h)
 #ifndef PENSTOCK_EMULATOR_SERVER_KEPT_USERS_H_
 #define PENSTOCK_EMULATOR_SERVER_KEPT_USERS_H_
 
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "emulator/server/users_document.h"
+#include "emulator/store/reserve.h"
 #include "emulator/store/sqlite.h"
 #include "emulator/store/store.h"
 
@@ -36,6 +38,7 @@ class KeptUsers {
   Result<UsersDocument> Read();
   // Inserts or replaces.
   Result<void> Put(const UsersDocument& users);
+  // Also on a full disk, as far as the reserve suffices.
   Result<void> Remove(const std::vector<std::string>& access_key_ids, const std::vector<std::string>& account_ids);
 
   // In the order of SetRoots. nullopt: it was never called, the directory's buckets may be of a version that had no such file.
@@ -43,10 +46,11 @@ class KeptUsers {
   Result<void> SetRoots(const std::vector<RootAccount>& roots);
 
  private:
-  explicit KeptUsers(std::unique_ptr<store::Connection> connection) : connection_(std::move(connection)) {}
+  KeptUsers(const std::string& reserve_path, std::unique_ptr<store::Connection> connection);
   template <class Change>
   Result<void> InTransaction(Change change);
 
+  store::Reserve reserve_;
   const std::unique_ptr<store::Connection> connection_;
 };
 

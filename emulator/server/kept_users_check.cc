@@ -50,25 +50,10 @@ class Check {
     }
   }
 
-  // Pages that do not match their checksums are named instead of what SQLite makes of them.
   Result<void> CheckIntegrity() {
-    std::vector<std::string> problems;
-    Result<void> read = ReadIntegrity(problems);
-    for (const std::uint32_t page : connection_.DamagedPages()) {
-      Damage("database", report_.path, "page " + std::to_string(page) + " does not match its checksum");
-    }
-    if (!report_.clean()) return Ok();
+    PENSTOCK_ASSIGN(std::vector<std::string> problems, store::FindDatabaseDamage(connection_));
     for (std::string& problem : problems) Damage("database", report_.path, std::move(problem));
-    return read;
-  }
-
-  Result<void> ReadIntegrity(std::vector<std::string>& problems) {
-    Query query(connection_, "PRAGMA integrity_check(100)");
-    for (;;) {
-      PENSTOCK_ASSIGN(const bool row, query.Step());
-      if (!row) return Ok();
-      if (query.Bytes(0) != "ok") problems.push_back(query.Text(0));
-    }
+    return Ok();
   }
 
   Result<void> CheckAccounts() {

@@ -9,7 +9,7 @@
 namespace penstock::emulator::server {
 namespace {
 
-// An open store has 10 descriptors (database, log, mark, reserve, folders, locks), 2 more for each of up to 8 readers, and those
+// An open store has 11 descriptors (database, log, mark, reserve, folders, locks), 2 more for each of up to 8 readers, and those
 // of its cached blobs.
 constexpr std::uint64_t kDescriptorsPerStore = 64;
 constexpr std::uint64_t kFewest = 4;

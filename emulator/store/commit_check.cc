@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -26,8 +27,11 @@ constexpr std::size_t kHeaderSize = 32;
 constexpr std::size_t kFrameHeaderSize = 24;
 constexpr std::uint32_t kLogMagic = 0x377f0682;  // the lowest bit: checksums of big-endian words
 constexpr std::uint32_t kLogVersion = 3007000;
+constexpr std::string_view kDatabaseMagic("SQLite format 3\0", 16);
 constexpr std::uint32_t kSmallestPage = 512;
 constexpr std::uint32_t kLargestPage = 65536;
+// Bytes of a database file that SQLite locks: the page that has the first of them is never written.
+constexpr std::uint64_t kLockBytes = std::uint64_t{1} << 30;
 // A log of a build without marks that holds no whole commit: what creating the tables may leave behind has fewer frames.
 constexpr std::uint64_t kCreationFrames = 32;
 constexpr std::uint64_t kUsualPage = 4096;
@@ -80,6 +84,13 @@ struct LogHead {
   std::uint32_t salt_2 = 0;
 };
 
+// What a log holds up to its last whole commit.
+struct LogCommits {
+  std::uint32_t frames = 0;  // 0: there is no commit
+  std::uint32_t pages = 0;   // of the database after the last commit
+  std::vector<std::uint32_t> page_numbers;  // of these frames, in their order
+};
+
 // A log as SQLite's recovery reads it.
 class LogReader {
  public:
@@ -96,17 +107,25 @@ class LogReader {
   }
   // nullopt: there is no log, or its header is damaged.
   const std::optional<LogHead>& head() const { return head_; }
-  // The last frame that ends a commit, counted from 1, among the first `limit`; 0: none. Call once.
-  std::uint32_t LastCommit(std::uint32_t limit) {
-    std::uint32_t last = 0;
-    if (!head_) return last;
+  // `above`: only numbers of pages above this one are returned. Call once.
+  LogCommits ReadCommits(std::uint64_t above) {
+    LogCommits commits;
+    if (!head_) return commits;
+    std::size_t committed_numbers = 0;
     std::vector<std::byte> frame(kFrameHeaderSize + head_->page_size);
-    for (std::uint32_t number = 1; number <= limit; ++number) {
+    for (std::uint32_t number = 1;; ++number) {
       const std::uint64_t offset = kHeaderSize + (number - 1) * std::uint64_t{frame.size()};
       if (!ReadAt(file_.get(), offset, frame.data(), frame.size()) || !IsSound(frame)) break;
-      if (BigEndian(&frame[4]) != 0) last = number;
+      const std::uint32_t page = BigEndian(frame.data());
+      if (page > above) commits.page_numbers.push_back(page);
+      const std::uint32_t pages = BigEndian(&frame[4]);
+      if (pages == 0) continue;
+      commits.frames = number;
+      commits.pages = pages;
+      committed_numbers = commits.page_numbers.size();
     }
-    return last;
+    commits.page_numbers.resize(committed_numbers);
+    return commits;
   }
 
  private:
@@ -132,51 +151,90 @@ std::string Count(std::uint64_t lost, std::uint64_t of) {
   return "lost " + std::to_string(lost) + " of " + std::to_string(of) + " committed pages";
 }
 
+// What the database file says of itself (sqlite.org/fileformat2.html §1.3). All 0 where it has no header.
+struct DatabaseHead {
+  std::uint64_t file_size = 0;
+  std::uint32_t page_size = kUsualPage;
+  std::uint32_t pages = 0;    // of the database; 0: not known
+  std::uint32_t version = 0;  // PRAGMA user_version
+};
+
+DatabaseHead ReadHead(const std::string& path) {
+  DatabaseHead head{.file_size = SizeOf(path)};
+  std::array<std::byte, 100> header{};
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file || !ReadAt(file.get(), 0, header.data(), header.size())) return head;
+  if (std::memcmp(header.data(), kDatabaseMagic.data(), kDatabaseMagic.size()) != 0) return head;
+  head.version = BigEndian(&header[60]);
+  const std::uint32_t page_size = BigEndian(&header[16]) >> 16;
+  if (page_size == 1) head.page_size = kLargestPage;
+  if (std::has_single_bit(page_size) && page_size >= kSmallestPage) head.page_size = page_size;
+  const bool is_current = BigEndian(&header[24]) == BigEndian(&header[92]);  // the count is of the last change
+  if (is_current) head.pages = BigEndian(&header[28]);
+  return head;
+}
+
+std::string Size(std::uint64_t size, std::uint64_t of) {
+  return "has " + std::to_string(size) + " of its " + std::to_string(of) + " bytes";
+}
+
 // Pages that must be in the database file because the log need not have them.
-std::optional<CommitLoss> FindLossOfDatabase(const std::string& path, const CommitState& mark) {
-  const std::uint64_t size = SizeOf(path);
+std::optional<CommitLoss> FindLossOfDatabase(const std::string& path, std::uint64_t size, const CommitState& mark) {
   const std::uint64_t wanted = std::uint64_t{mark.pages} * mark.page_size;
   // SQLite deletes the log of a database file without a page.
   const bool is_empty = wanted > 0 && size < mark.page_size;
   if (!is_empty && (mark.frames > 0 || size >= wanted)) return std::nullopt;
-  return CommitLoss{path, "has " + std::to_string(size) + " of its " + std::to_string(wanted) + " bytes", 0, false};
+  return CommitLoss{.file = path, .message = Size(size, wanted), .can_be_accepted = size == 0};
 }
 
-std::optional<CommitLoss> FindLossOfLog(const std::string& path, const CommitState& mark, const std::string& boot_id) {
+// Pages of the last commit that are neither in the log nor in the file, whose end was cut off. SQLite takes the size of the
+// database from the log and reads such pages as zeros.
+std::optional<CommitLoss> FindMissingPages(const std::string& path, const DatabaseHead& head, std::uint32_t page_size,
+                                           LogCommits commits) {
+  const std::uint64_t wanted = commits.frames > 0 ? commits.pages : head.pages;
+  const std::uint64_t present = head.file_size / page_size;
+  // A rollback journal: the file is as a transaction left it, which SQLite undoes.
+  if (head.file_size == 0 || wanted <= present || SizeOf(path + "-journal") > 0) return std::nullopt;
+  std::vector<std::uint32_t>& in_log = commits.page_numbers;
+  in_log.push_back(static_cast<std::uint32_t>(kLockBytes / page_size + 1));  // nobody needs it
+  std::erase_if(in_log, [&](std::uint32_t page) { return page <= present || page > wanted; });
+  std::sort(in_log.begin(), in_log.end());
+  in_log.erase(std::unique(in_log.begin(), in_log.end()), in_log.end());
+  const std::uint64_t missing = wanted - present - in_log.size();
+  if (missing == 0) return std::nullopt;
+  return CommitLoss{.file = path,
+                    .message = Size(head.file_size, wanted * page_size) + ", and its log lacks " + std::to_string(missing) +
+                               " of the missing pages",
+                    .can_be_accepted = false};
+}
+
+std::optional<CommitLoss> FindLossOfLog(const std::string& path, const CommitState& mark, const std::string& boot_id,
+                                        const std::optional<LogHead>& log, std::uint32_t frames_in_log) {
   if (mark.frames == 0) return std::nullopt;
-  LogReader log(LogPath(path));
-  if (!log.head()) {
+  if (!log) {
     // The header is fsynced before the first frame, in relaxed mode too.
-    return CommitLoss{LogPath(path), "is missing or its header is damaged; it " + Count(mark.frames, mark.frames), mark.frames,
-                      false};
+    return CommitLoss{.file = LogPath(path),
+                      .message = "is missing or its header is damaged; it " + Count(mark.frames, mark.frames),
+                      .frames = mark.frames};
   }
-  const bool same = log.head()->salt_1 == mark.salt_1 && log.head()->salt_2 == mark.salt_2;
+  const bool same = log->salt_1 == mark.salt_1 && log->salt_2 == mark.salt_2;
   // The log began anew after the mark went to the disk, and it does so only once all of it is in the database.
-  if (!same && boot_id != mark.boot_id && log.head()->checkpoint_sequence > mark.checkpoint_sequence) return std::nullopt;
-  const std::uint32_t found = same ? log.LastCommit(mark.frames) : 0;
+  if (!same && boot_id != mark.boot_id && log->checkpoint_sequence > mark.checkpoint_sequence) return std::nullopt;
+  const std::uint32_t found = same ? frames_in_log : 0;
   if (found >= mark.frames) return std::nullopt;
   const bool is_permitted = same && boot_id != mark.boot_id && mark.synced == 0;
   const std::string which = same ? "" : "belongs to another state of the database; it ";
   return CommitLoss{LogPath(path), which + Count(mark.frames - found, mark.frames), mark.frames - found, is_permitted};
 }
 
-// The version that the database file alone has (PRAGMA user_version, at offset 60 of its header); 0 where it has none.
-std::uint32_t VersionInFile(const std::string& path) {
-  std::array<std::byte, 4> version{};
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  return file && ReadAt(file.get(), 60, version.data(), version.size()) ? BigEndian(version.data()) : 0;
-}
-
 // Of a database that a build without marks wrote.
-std::optional<CommitLoss> FindLossWithoutMark(const std::string& path) {
+std::optional<CommitLoss> FindLossWithoutMark(const std::string& path, const DatabaseHead& head,
+                                              const std::optional<LogHead>& log, std::uint32_t frames_in_log) {
   const std::uint64_t size = SizeOf(LogPath(path));
-  if (size == 0 || VersionInFile(path) != 0) return std::nullopt;
-  LogReader log(LogPath(path));
+  if (size == 0 || head.version != 0) return std::nullopt;
   const bool is_of_creation = size < kHeaderSize + kCreationFrames * (kFrameHeaderSize + kUsualPage);
-  if (SizeOf(path) > 0 && (log.head() ? is_of_creation || log.LastCommit(UINT32_MAX) > 0 : size < kHeaderSize)) {
-    return std::nullopt;
-  }
-  return CommitLoss{LogPath(path), "has " + std::to_string(size) + " bytes and no commit that can be read", 0, false};
+  if (head.file_size > 0 && (log ? is_of_creation || frames_in_log > 0 : size < kHeaderSize)) return std::nullopt;
+  return CommitLoss{.file = LogPath(path), .message = "has " + std::to_string(size) + " bytes and no commit that can be read"};
 }
 
 // Has the mark require nothing until the next commit, and counts the loss.
@@ -190,23 +248,34 @@ Result<void> Forget(const std::string& path, const CommitLoss& loss) {
   return mark->Sync();
 }
 
+Error Refusal(const CommitLoss& loss) {
+  const std::string accept = loss.can_be_accepted
+                                 ? ", or give up what was lost with 'penstock-emulator fsck --accept-loss DIRECTORY'"
+                                 : "; the rest of the file cannot be read without what is missing";
+  return Error::Make(ErrorKind::kDataLoss,
+                     "the file " + loss.file + " " + loss.message + "; restore the data directory from a copy" + accept);
+}
+
 }  // namespace
 
 std::optional<CommitLoss> FindCommitLoss(const std::string& path, const std::string& boot_id) {
   const auto mark = CommitMark::Read(CommitMarkPath(path));
-  if (!mark) return FindLossWithoutMark(path);
-  if (auto loss = FindLossOfDatabase(path, *mark)) return loss;
-  return FindLossOfLog(path, *mark, boot_id);
+  const DatabaseHead head = ReadHead(path);
+  if (mark) {
+    if (auto loss = FindLossOfDatabase(path, head.file_size, *mark)) return loss;
+  }
+  LogReader log(LogPath(path));
+  const std::uint32_t page_size = log.head() ? log.head()->page_size : head.page_size;
+  LogCommits commits = log.ReadCommits(head.file_size / page_size);
+  auto loss = mark ? FindLossOfLog(path, *mark, boot_id, log.head(), commits.frames)
+                   : FindLossWithoutMark(path, head, log.head(), commits.frames);
+  return loss ? loss : FindMissingPages(path, head, page_size, std::move(commits));
 }
 
 Result<void> CheckCommits(const std::string& path) {
   const auto loss = FindCommitLoss(path, BootId());
   if (!loss) return Ok();
-  if (!loss->is_permitted) {
-    return Error::Make(ErrorKind::kDataLoss, "the file " + loss->file + " " + loss->message +
-                                                 "; restore the data directory from a copy, or give up what was lost with "
-                                                 "'penstock-emulator fsck --accept-loss DIRECTORY'");
-  }
+  if (!loss->is_permitted) return Refusal(*loss);
   Log({LogLevel::kWarning,
        "store.commits_lost",
        {{"file", loss->file},
@@ -217,8 +286,9 @@ Result<void> CheckCommits(const std::string& path) {
 Result<std::optional<CommitLoss>> AcceptCommitLoss(const std::string& path) {
   auto loss = FindCommitLoss(path, BootId());
   if (!loss) return loss;
+  if (!loss->can_be_accepted) return Refusal(*loss);
   const std::string log = LogPath(path);
-  const bool is_unusable = SizeOf(log) > 0 && (SizeOf(path) == 0 || LogReader(log).LastCommit(UINT32_MAX) == 0);
+  const bool is_unusable = SizeOf(log) > 0 && (SizeOf(path) == 0 || LogReader(log).ReadCommits(UINT32_MAX).frames == 0);
   if (is_unusable && ::rename(log.c_str(), (log + ".damaged").c_str()) != 0) {
     return SystemError(ErrorKind::kInternal, "rename", log, errno);
   }

@@ -18,6 +18,7 @@ struct CommitLoss {
   std::uint64_t frames = 0;  // of the log, committed and missing
   // The machine stopped after commits that were not fsynced, and only those are missing: relaxed durability permits it.
   bool is_permitted = false;
+  bool can_be_accepted = true;  // false: SQLite reads nothing of the rest
 
   bool operator==(const CommitLoss&) const = default;
 };
@@ -31,7 +32,7 @@ std::optional<CommitLoss> FindCommitLoss(const std::string& path, const std::str
 Result<void> CheckCommits(const std::string& path);
 
 // Has the mark forget what is missing and moves a log that holds no whole commit to PATH-wal.damaged. What was lost stays
-// lost. Returns what it was; nullopt: nothing was missing.
+// lost. Returns what it was; nullopt: nothing was missing. kDataLoss where that would not make the database readable.
 Result<std::optional<CommitLoss>> AcceptCommitLoss(const std::string& path);
 
 }  // namespace penstock::emulator::store

@@ -45,13 +45,17 @@ class CommitCheckTest : public ::testing::TestWithParam<Durability> {
     return path;
   }
   static void ExpectRefused(const std::string& directory, const std::string& file, const std::string& what) {
+    ExpectRefused(directory, file, "--accept-loss", what);
+  }
+  // The message names the file and the fix.
+  static void ExpectRefused(const std::string& directory, const std::string& file, const std::string& fix, const std::string& what) {
     const auto fsck = Fsck({directory, false});
     EXPECT_TRUE(!fsck.ok() || !fsck->clean()) << what << ": fsck finds nothing";
     const auto store = Store::Open({.directory = directory});
     ASSERT_FALSE(store.ok()) << what << ": the store opens";
     EXPECT_EQ(store.error().kind, ErrorKind::kDataLoss) << what;
     EXPECT_NE(store.error().message.find(file), std::string::npos) << store.error().message;
-    EXPECT_NE(store.error().message.find("--accept-loss"), std::string::npos) << store.error().message;
+    EXPECT_NE(store.error().message.find(fix), std::string::npos) << store.error().message;
   }
 
   const TemporaryDirectory killed_;
@@ -124,7 +128,7 @@ TEST_P(CommitCheckTest, AClosedStoreNeedsItsDatabaseWhole) {
   for (const std::uint64_t left : {std::uint64_t{0}, std::uint64_t{100}, std::uint64_t{4096}}) {
     const std::string directory = Copy();
     fs::resize_file(directory + "/penstock.db", left);
-    ExpectRefused(directory, "penstock.db", std::to_string(left) + " bytes");
+    ExpectRefused(directory, "penstock.db has ", left == 0 ? "--accept-loss" : "restore", std::to_string(left) + " bytes");
   }
 }
 
@@ -202,6 +206,77 @@ TEST_P(CommitCheckTest, AnAcceptedLossLetsTheStoreOpen) {
   EXPECT_EQ(Get(*OpenStore({.directory = directory}), "key0"), "[NoSuchBucket]") << "the tables were in the database file";
 }
 
+// Small objects in the database file, then a few in the log: SQLite takes the size of the database from the log.
+class CutDatabaseTest : public CommitCheckTest {
+ protected:
+  void SetUp() override {
+    const TemporaryDirectory living;
+    {
+      const auto store = OpenStore({.directory = living.path(), .durability = GetParam()});
+      MakeBucket(*store);
+      for (int i = 0; i < 20; ++i) ASSERT_TRUE(PutText(*store, "key" + std::to_string(i), Body(30'000, i)).ok());
+    }
+    const auto store = OpenStore({.directory = living.path(), .durability = GetParam()});
+    ASSERT_TRUE(PutText(*store, "in the log", Body(100)).ok());
+    fs::copy(living.path(), killed_.path(), fs::copy_options::recursive);
+    ASSERT_GT(fs::file_size(log_), 0u);
+  }
+  static void ExpectCutIsRefused(const std::string& directory, const std::string& what) {
+    ExpectRefused(directory, "penstock.db has ", "restore the data directory from a copy; the rest", what);
+  }
+};
+
+TEST_P(CutDatabaseTest, ACutFileIsRefusedAlsoWhileTheLogHasFrames) {
+  EXPECT_EQ(FindCommitLoss(killed_.path() + "/penstock.db", BootId()), std::nullopt);
+  const std::uint64_t size = fs::file_size(killed_.path() + "/penstock.db");
+  for (const char* mark : {"with its mark", "without its mark"}) {
+    for (const std::uint64_t left : {size - 1, size - 4096, size / 2, std::uint64_t{4096}}) {
+      const std::string directory = Copy();
+      if (std::string_view(mark) == "without its mark") fs::remove(directory + "/penstock.db-mark");
+      fs::resize_file(directory + "/penstock.db", left);
+      ExpectCutIsRefused(directory, std::to_string(left) + " bytes, " + mark);
+    }
+  }
+}
+
+TEST_P(CutDatabaseTest, ACutFileOfAClosedStoreIsRefusedWithoutAMark) {
+  OpenStore({.directory = killed_.path()}).reset();
+  ASSERT_FALSE(fs::exists(log_));
+  const std::uint64_t size = fs::file_size(killed_.path() + "/penstock.db");
+  for (const std::uint64_t left : {size - 1, size - 4096, std::uint64_t{4096}}) {
+    const std::string directory = Copy();
+    fs::remove(directory + "/penstock.db-mark");
+    fs::resize_file(directory + "/penstock.db", left);
+    ExpectCutIsRefused(directory, std::to_string(left) + " bytes");
+  }
+}
+
+// Nothing brings the pages back, and without them SQLite reads nothing of the rest.
+TEST_P(CutDatabaseTest, TheLossOfACutFileCannotBeAccepted) {
+  const std::string database = killed_.path() + "/penstock.db";
+  fs::resize_file(database, fs::file_size(database) - 4096);
+  const auto accepted = AcceptCommitLoss(database);
+  ASSERT_FALSE(accepted.ok());
+  EXPECT_NE(accepted.error().message.find("penstock.db has "), std::string::npos) << accepted.error().message;
+  EXPECT_EQ(accepted.error().message.find("--accept-loss"), std::string::npos) << accepted.error().message;
+}
+
+// Pages that only the log has yet are no loss: a process that is killed while the database grows leaves that behind.
+TEST_P(CutDatabaseTest, PagesThatTheLogHasMayBeMissingFromTheFile) {
+  const TemporaryDirectory living;
+  const auto store = OpenStore({.directory = living.path(), .durability = GetParam()});
+  MakeBucket(*store);
+  for (int i = 0; i < 20; ++i) ASSERT_TRUE(PutText(*store, "key" + std::to_string(i), Body(30'000, i)).ok());
+  const std::string killed = copies_.path() + "/grown";
+  fs::copy(living.path(), killed, fs::copy_options::recursive);
+  EXPECT_EQ(FindCommitLoss(killed + "/penstock.db", BootId()), std::nullopt);
+  fs::remove(killed + "/penstock.db-mark");
+  EXPECT_EQ(FindCommitLoss(killed + "/penstock.db", BootId()), std::nullopt);
+}
+
+INSTANTIATE_TEST_SUITE_P(Both, CutDatabaseTest, ::testing::Values(Durability::kRelaxed, Durability::kStrict),
+                         [](const auto& durability) { return durability.param == Durability::kStrict ? "Strict" : "Relaxed"; });
+
 INSTANTIATE_TEST_SUITE_P(Both, CommitCheckTest, ::testing::Values(Durability::kRelaxed, Durability::kStrict),
                          [](const auto& durability) { return durability.param == Durability::kStrict ? "Strict" : "Relaxed"; });
 
@@ -224,6 +299,12 @@ TEST(CommitCheck, NothingIsMissingAfterAnyCommit) {
     }
     ASSERT_EQ(FindCommitLoss(path, BootId()).has_value(), false) << i;
     ASSERT_EQ(FindCommitLoss(path, "another boot").has_value(), false) << i;
+    if (i % 10 != 9) continue;
+    const std::string unmarked = directory.path() + "/unmarked";
+    for (const char* file : {"", "-wal"}) {
+      fs::copy_file(path + file, unmarked + file, fs::copy_options::overwrite_existing);
+    }
+    ASSERT_EQ(FindCommitLoss(unmarked, BootId()).has_value(), false) << i;
   }
   const auto mark = CommitMark::Read(path + "-mark");
   ASSERT_TRUE(mark.has_value());

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <string_view>
 #include <utility>
@@ -17,6 +18,8 @@ namespace {
 constexpr std::string_view kGuard = "the guard of a data directory";
 constexpr std::uint64_t kStep = 4 << 20;  // the reserve grows by this much
 constexpr std::uint64_t kPageBytes = 4096;  // of the database
+// Two changes of a directory within the resolution of its times look like one. No file system's is coarser.
+constexpr std::time_t kCoarsestTimeSeconds = 3;
 constexpr std::array<const char*, 3> kWatchedNames{"/penstock.db-wal", "/penstock.db", "/blobs"};
 
 std::string ReservePath(const std::string& directory) { return directory + "/penstock.reserve"; }
@@ -37,45 +40,35 @@ Error Gone() {
 
 }  // namespace
 
-void ReleaseReserve(const std::string& directory) {
-  static_cast<void>(::truncate(ReservePath(directory).c_str(), 0) == 0);  // none: nothing to release
-}
+void ReleaseReserve(const std::string& directory) { Reserve::Release(ReservePath(directory)); }
 
 DiskGuard::DiskGuard(const std::string& directory, Durability durability)
     : directory_(directory),
       durability_(durability),
-      reserve_(::open(ReservePath(directory).c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600)) {
+      folder_(::open(directory.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)),
+      reserve_(ReservePath(directory)) {
   for (std::size_t i = 0; i < kWatched; ++i) {
     watched_[i] = Descriptor(::open((directory + kWatchedNames[i]).c_str(), O_PATH | O_CLOEXEC));
   }
   const MutexLock lock(mutex_);
-  if (!Ensure(kBaseBytes)) is_full_.store(true);
+  if (!reserve_.ExtendUpTo(kBaseBytes)) is_full_.store(true);
 }
 
-DiskGuard::~DiskGuard() {
-  Contain(kGuard, [this] { ::unlink(ReservePath(directory_).c_str()); });
-}
+DiskGuard::~DiskGuard() { static_cast<void>(reserve_.ExtendUpTo(kClosedBytes)); }
 
-bool DiskGuard::Ensure(std::uint64_t bytes) {
-  const std::uint64_t reserved = reserved_.load(std::memory_order_relaxed);
-  if (reserved >= bytes) return true;
-  if (!reserve_) return true;
-  const auto begin = static_cast<off_t>(reserved);
-  if (::fallocate(reserve_.get(), 0, begin, static_cast<off_t>(bytes) - begin) == 0) {
-    reserved_.store(bytes, std::memory_order_relaxed);
-    return true;
-  }
-  const bool full = errno == ENOSPC || errno == EDQUOT;
-  if (full) static_cast<void>(::ftruncate(reserve_.get(), begin) == 0);  // what it got of the room
-  return !full;
+void DiskGuard::BeginClose() noexcept {
+  const MutexLock lock(mutex_);
+  static_cast<void>(reserve_.Shrink(kClosedBytes));
+  for (Descriptor& file : watched_) file.Close();  // else they keep the room of a log that is deleted
+  folder_.Close();
 }
 
 void DiskGuard::LogHas(int log_pages) noexcept {
   const std::uint64_t wanted = kBaseBytes + static_cast<std::uint64_t>(log_pages) * kPageBytes;
-  if (wanted <= reserved_.load(std::memory_order_relaxed) || is_full_.load(std::memory_order_relaxed)) return;
+  if (wanted <= reserve_.bytes() || is_full_.load(std::memory_order_relaxed)) return;
   const std::uint64_t rounded = (wanted + kStep - 1) / kStep * kStep;
   const MutexLock lock(mutex_);
-  if (!Ensure(rounded) && !Ensure(wanted)) is_full_.store(true);
+  if (!reserve_.Extend(rounded) && !reserve_.Extend(wanted)) is_full_.store(true);
 }
 
 Result<void> DiskGuard::Admit() noexcept {
@@ -83,7 +76,7 @@ Result<void> DiskGuard::Admit() noexcept {
     if (is_gone_.load(std::memory_order_relaxed)) return Gone();
     if (!is_full_.load(std::memory_order_relaxed)) return Ok();
     const MutexLock lock(mutex_);
-    if (!Ensure(kBaseBytes)) return Full(directory_);
+    if (!reserve_.ExtendUpTo(kBaseBytes)) return Full(directory_);
     is_full_.store(false);
     return Ok();
   });
@@ -92,11 +85,7 @@ Result<void> DiskGuard::Admit() noexcept {
 bool DiskGuard::MakeRoom() noexcept {
   const MutexLock lock(mutex_);
   is_full_.store(true);  // first: what is released must not go to bodies on their way
-  struct stat status {};
-  if (!reserve_ || ::fstat(reserve_.get(), &status) != 0) return false;
-  reserved_.store(0);  // also where ReleaseReserve gave it away, so that Ensure takes it again
-  if (status.st_blocks == 0) return false;
-  return ::ftruncate(reserve_.get(), 0) == 0;
+  return reserve_.Shrink(0);
 }
 
 // The log's pages go to the database file, whose size does not change when they have room there, and the log's room goes
@@ -106,23 +95,37 @@ void DiskGuard::Reclaim(Connection& connection) noexcept {
   if (!moved.ok()) return;
   connection.TruncateLog();
   const MutexLock lock(mutex_);
-  if (Ensure(kBaseBytes)) is_full_.store(false);
+  if (reserve_.ExtendUpTo(kBaseBytes)) is_full_.store(false);
 }
 
+bool DiskGuard::FilesAreThere() const noexcept {
+  return std::all_of(watched_.begin(), watched_.end(), [](const Descriptor& file) {
+    struct stat status {};
+    return file && ::fstat(file.get(), &status) == 0 && status.st_nlink > 0;
+  });
+}
+
+// In relaxed mode, where no fsync hides the cost of three calls, one call tells that no entry of the directory came or went.
 Result<void> DiskGuard::Confirm() noexcept {
   if (is_gone_.load(std::memory_order_relaxed)) return Caught(kGuard, [] { return Result<void>(Gone()); });
-  const bool all = durability_ == Durability::kStrict || ++commits_ == kCommitsBetweenChecks;
-  if (all) commits_ = 0;
-  for (std::size_t i = 0; i < (all ? kWatched : 1); ++i) {
-    const Descriptor& file = watched_[i];
-    struct stat status {};
-    if (!file || (::fstat(file.get(), &status) == 0 && status.st_nlink > 0)) continue;
+  struct stat folder {};
+  const bool has_time = durability_ == Durability::kRelaxed && folder_ && ::fstat(folder_.get(), &folder) == 0;
+  const timespec& changed = folder.st_ctim;
+  const bool is_unchanged =
+      has_time && changed.tv_sec == last_change_.tv_sec && changed.tv_nsec == last_change_.tv_nsec;
+  if (is_unchanged && ++commits_ < kCommitsBetweenChecks) return Ok();
+  commits_ = 0;
+  if (!FilesAreThere()) {
     is_gone_.store(true);
     return Caught(kGuard, [this]() -> Result<void> {
       Log({LogLevel::kError, "store.directory_removed", {{"directory", directory_}}});
       return Gone();
     });
   }
+  timespec now{};
+  ::clock_gettime(CLOCK_REALTIME_COARSE, &now);
+  const bool is_settled = has_time && now.tv_sec - changed.tv_sec > kCoarsestTimeSeconds;
+  last_change_ = is_settled ? changed : timespec{};
   return Ok();
 }
 

@@ -1,7 +1,6 @@
 #include "emulator/store/fsck.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,6 +17,7 @@
 #include "emulator/store/codec.h"
 #include "emulator/store/commit_check.h"
 #include "emulator/store/descriptor.h"
+#include "emulator/store/directory_lock.h"
 #include "emulator/store/fsck_digests.h"
 #include "emulator/store/schema.h"
 
@@ -77,27 +77,12 @@ class Checker {
     report_.findings.push_back({std::move(code), std::move(subject), std::move(message), is_note});
   }
 
-  // Pages that do not match their checksums are named instead of what SQLite makes of them. The other checks read such
-  // pages as they are.
+  // The other checks read damaged pages as they are.
   Result<void> CheckDatabase() {
-    std::vector<std::string> problems;
-    const Result<void> read = ReadIntegrity(problems);
-    for (const std::uint32_t page : connection_.DamagedPages()) {
-      Find("database", connection_.path(), "page " + std::to_string(page) + " does not match its checksum");
-    }
-    connection_.ReadDamagedPages();
-    if (!report_.clean()) return Ok();
+    PENSTOCK_ASSIGN(std::vector<std::string> problems, FindDatabaseDamage(connection_));
     for (std::string& problem : problems) Find("database", connection_.path(), std::move(problem));
-    return read;
-  }
-
-  Result<void> ReadIntegrity(std::vector<std::string>& problems) {
-    Query query(connection_, "PRAGMA integrity_check(100)");
-    for (;;) {
-      PENSTOCK_ASSIGN(const bool row, query.Step());
-      if (!row) return Ok();
-      if (query.Bytes(0) != "ok") problems.push_back(query.Text(0));
-    }
+    connection_.ReadDamagedPages();
+    return Ok();
   }
 
   Result<void> LoadBuckets() {
@@ -385,17 +370,6 @@ class Checker {
   std::vector<std::byte> buffer_;
 };
 
-// Held while the check runs. None when the store has never been opened with a lock.
-Result<Descriptor> LockForReading(const std::string& directory) {
-  const std::string path = directory + "/penstock.lock";
-  Descriptor lock(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!lock && errno == ENOENT) return lock;
-  if (!lock) return SystemError(ErrorKind::kInvalidArgument, "open", path, errno);
-  if (::flock(lock.get(), LOCK_SH | LOCK_NB) == 0) return lock;
-  return Error::Make(ErrorKind::kInvalidArgument,
-                     "the directory " + directory + " is in use by an emulator; stop it before the check");
-}
-
 }  // namespace
 
 bool FsckReport::clean() const {
@@ -403,11 +377,22 @@ bool FsckReport::clean() const {
          std::all_of(findings.begin(), findings.end(), [](const FsckFinding& finding) { return finding.is_note; });
 }
 
+Result<std::vector<std::string>> FindDatabaseDamage(Connection& connection) {
+  std::vector<std::string> problems;
+  const Result<void> read = connection.CheckIntegrity(problems);
+  const std::vector<std::uint32_t> pages = connection.DamagedPages();
+  if (!pages.empty()) problems.clear();
+  for (const std::uint32_t page : pages) problems.push_back("page " + std::to_string(page) + " does not match its checksum");
+  if (problems.empty()) PENSTOCK_TRY(read);
+  return problems;
+}
+
 std::vector<FsckFinding> CheckLog(const std::string& database) {
   std::vector<FsckFinding> findings;
   if (const auto loss = FindCommitLoss(database, BootId())) {
-    const std::string fix = loss->is_permitted ? " when the machine stopped; relaxed durability permits that"
-                                               : "; restore it from a copy, or give up what was lost with --accept-loss";
+    std::string fix = "; restore it from a copy";
+    if (loss->can_be_accepted) fix += ", or give up what was lost with --accept-loss";
+    if (loss->is_permitted) fix = " when the machine stopped; relaxed durability permits that";
     findings.push_back({"log", loss->file, loss->message + fix, loss->is_permitted});
   }
   const auto mark = CommitMark::Read(CommitMarkPath(database));
@@ -423,7 +408,7 @@ Result<FsckReport> Fsck(const FsckOptions& options) {
   if (::access(database.c_str(), F_OK) != 0 && !CommitMark::Read(CommitMarkPath(database))) {
     return Error::Make(ErrorKind::kInvalidArgument, "there is no store in " + options.directory + ": it has no penstock.db");
   }
-  PENSTOCK_ASSIGN(const Descriptor lock, LockForReading(options.directory));
+  PENSTOCK_ASSIGN(const DirectoryLock lock, DirectoryLock::Share(options.directory));
   FsckReport report;
   report.findings = CheckLog(database);
   if (!report.clean()) return report;  // what SQLite would show of it is an older state, or none

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "emulator/store/sqlite.h"
 #include "penstock/base/result.h"
 
 namespace penstock::emulator::store {
@@ -26,6 +27,9 @@ struct FsckFinding {
 
 // What the store's log and database file lost, by the commit mark (commit_check.h).
 std::vector<FsckFinding> CheckLog(const std::string& database);
+
+// What SQLite's integrity check says, in words. Where pages do not match their checksums, their numbers instead.
+Result<std::vector<std::string>> FindDatabaseDamage(Connection& connection);
 
 struct FsckReport {
   std::vector<FsckFinding> findings;  // at most kFsckFindings; `omitted` counts the rest

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "base/digest.h"
 #include "base/encoding.h"
+#include "emulator/store/directory_lock.h"
 #include "emulator/store/sqlite.h"
 #include "emulator/store/store_testing.h"
 
@@ -208,6 +210,21 @@ TEST_F(FsckTest, AStoreInUseIsNotChecked) {
   const auto report = Fsck({directory_.path(), false});
   ASSERT_FALSE(report.ok());
   EXPECT_NE(report.error().message.find("in use"), std::string::npos);
+}
+
+// A check that begins while the last connection empties the log would see files of different moments.
+TEST_F(FsckTest, AStoreThatIsClosingIsInUseUntilItsLogIsGone) {
+  const TemporaryDirectory directory;
+  auto store = OpenStore({.directory = directory.path()});
+  MakeBucket(*store);
+  for (int i = 0; i < 200; ++i) ASSERT_TRUE(PutText(*store, "key" + std::to_string(i), Body(30'000)).ok());
+  std::thread closing([&store] { store.reset(); });
+  EXPECT_TRUE(ComesTrue([&] { return DirectoryLock::Share(directory.path()).ok(); }));
+  EXPECT_FALSE(fs::exists(directory.path() + "/penstock.db-wal"));
+  closing.join();
+  const auto report = Fsck({directory.path(), false});
+  ASSERT_TRUE(report.ok()) << report.error().ToString();
+  EXPECT_TRUE(report->clean());
 }
 
 TEST_F(FsckTest, WhatIsNoStoreIsRefused) {

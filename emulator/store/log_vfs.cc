@@ -15,9 +15,9 @@
 #include <string_view>
 #include <utility>
 
-#include "emulator/store/commit_mark.h"
-
 #include "base/diagnostics.h"
+#include "emulator/store/commit_mark.h"
+#include "emulator/store/vfs_forwarding.h"
 
 namespace penstock::emulator::store {
 namespace {
@@ -44,10 +44,9 @@ struct Marking {
   bool is_synced = false;  // nothing was written since the last fsync
 };
 
-// An open log. SQLite gives the memory; the system's file stands behind it.
+// An open log. The real file is the system's.
 struct LogFile {
-  sqlite3_file base;  // first: what SQLite sees
-  sqlite3_file* real;
+  ForwardingFile forwarding;  // first
   std::string* gathered;  // contiguous, from `begin` on
   sqlite3_int64 begin;
   sqlite3_int64 end;  // of what was written since the log began anew, gathered or not
@@ -57,11 +56,14 @@ struct LogFile {
 
 LogFile& Log(sqlite3_file* file) { return *reinterpret_cast<LogFile*>(file); }
 
+int WriteReal(LogFile& log, const void* bytes, int size, sqlite3_int64 offset) {
+  return Forward<&sqlite3_io_methods::xWrite>(&log.forwarding.base, bytes, size, offset);
+}
+
 int Flush(LogFile& log) {
   log.commits = false;
   if (log.gathered->empty()) return SQLITE_OK;
-  const int code =
-      log.real->pMethods->xWrite(log.real, log.gathered->data(), static_cast<int>(log.gathered->size()), log.begin);
+  const int code = WriteReal(log, log.gathered->data(), static_cast<int>(log.gathered->size()), log.begin);
   log.gathered->clear();
   return code;
 }
@@ -128,12 +130,12 @@ int Write(sqlite3_file* file, const void* bytes, int size, sqlite3_int64 offset)
   if (!follows) {
     if (const int code = Flush(log); code != SQLITE_OK) return code;
     // Frames behind the end alone are gathered. What corrects an earlier one may come after the frame that commits.
-    if (!is_header || !appends) return log.real->pMethods->xWrite(log.real, bytes, size, offset);
+    if (!is_header || !appends) return WriteReal(log, bytes, size, offset);
     log.begin = offset;
   }
   if (!Gather(log, bytes, size)) {
     if (const int code = Flush(log); code != SQLITE_OK) return code;
-    return log.real->pMethods->xWrite(log.real, bytes, size, offset);
+    return WriteReal(log, bytes, size, offset);
   }
   if (is_header) {
     log.commits = commits;
@@ -145,7 +147,7 @@ int Write(sqlite3_file* file, const void* bytes, int size, sqlite3_int64 offset)
 int Close(sqlite3_file* file) {
   LogFile& log = Log(file);
   const int flushed = Flush(log);
-  const int closed = log.real->pMethods->xClose(log.real);
+  const int closed = Forward<&sqlite3_io_methods::xClose>(file);
   delete log.gathered;
   delete log.marking;
   return flushed != SQLITE_OK ? flushed : closed;
@@ -153,7 +155,7 @@ int Close(sqlite3_file* file) {
 
 int Read(sqlite3_file* file, void* into, int size, sqlite3_int64 offset) {
   if (const int code = Flush(Log(file)); code != SQLITE_OK) return code;
-  return Log(file).real->pMethods->xRead(Log(file).real, into, size, offset);
+  return Forward<&sqlite3_io_methods::xRead>(file, into, size, offset);
 }
 
 int Truncate(sqlite3_file* file, sqlite3_int64 size) {
@@ -161,52 +163,32 @@ int Truncate(sqlite3_file* file, sqlite3_int64 size) {
   if (size == 0) {
     if (const int code = RequireNothing(Log(file)); code != SQLITE_OK) return code;
   }
-  return Log(file).real->pMethods->xTruncate(Log(file).real, size);
+  return Forward<&sqlite3_io_methods::xTruncate>(file, size);
 }
 
 int Sync(sqlite3_file* file, int flags) {
   if (const int code = Flush(Log(file)); code != SQLITE_OK) return code;
-  const int code = Log(file).real->pMethods->xSync(Log(file).real, flags);
+  const int code = Forward<&sqlite3_io_methods::xSync>(file, flags);
   Log(file).marking->is_synced = code == SQLITE_OK;
   return code;
 }
 
 int FileSize(sqlite3_file* file, sqlite3_int64* size) {
   if (const int code = Flush(Log(file)); code != SQLITE_OK) return code;
-  return Log(file).real->pMethods->xFileSize(Log(file).real, size);
+  return Forward<&sqlite3_io_methods::xFileSize>(file, size);
 }
 
-int Lock(sqlite3_file* file, int level) { return Log(file).real->pMethods->xLock(Log(file).real, level); }
-int Unlock(sqlite3_file* file, int level) { return Log(file).real->pMethods->xUnlock(Log(file).real, level); }
-int CheckReservedLock(sqlite3_file* file, int* held) {
-  return Log(file).real->pMethods->xCheckReservedLock(Log(file).real, held);
-}
-int FileControl(sqlite3_file* file, int what, void* argument) {
-  return Log(file).real->pMethods->xFileControl(Log(file).real, what, argument);
-}
-int SectorSize(sqlite3_file* file) { return Log(file).real->pMethods->xSectorSize(Log(file).real); }
-int DeviceCharacteristics(sqlite3_file* file) {
-  return Log(file).real->pMethods->xDeviceCharacteristics(Log(file).real);
-}
-
-const sqlite3_io_methods kLogMethods = {
-    .iVersion = 1,
-    .xClose = Close,
-    .xRead = Read,
-    .xWrite = Write,
-    .xTruncate = Truncate,
-    .xSync = Sync,
-    .xFileSize = FileSize,
-    .xLock = Lock,
-    .xUnlock = Unlock,
-    .xCheckReservedLock = CheckReservedLock,
-    .xFileControl = FileControl,
-    .xSectorSize = SectorSize,
-    .xDeviceCharacteristics = DeviceCharacteristics,
-};
-
-// The file behind a LogFile, in the memory that SQLite gives.
-constexpr std::size_t kRealOffset = (sizeof(LogFile) + 15) / 16 * 16;
+constexpr sqlite3_io_methods kLogMethods = [] {
+  sqlite3_io_methods methods = kForwardingMethods;
+  methods.iVersion = 1;  // a log has neither shared memory nor mapped pages
+  methods.xClose = Close;
+  methods.xRead = Read;
+  methods.xWrite = Write;
+  methods.xTruncate = Truncate;
+  methods.xSync = Sync;
+  methods.xFileSize = FileSize;
+  return methods;
+}();
 
 sqlite3_vfs* system_vfs = nullptr;  // set once, before ours is registered
 
@@ -232,8 +214,7 @@ int Open(sqlite3_vfs*, sqlite3_filename name, sqlite3_file* file, int flags, int
   // Anything but a log is opened as the system does, methods and all.
   if ((flags & SQLITE_OPEN_WAL) == 0) return system_vfs->xOpen(system_vfs, name, file, flags, opened_as);
   LogFile& log = Log(file);
-  log.base.pMethods = nullptr;  // tells SQLite not to close it
-  log.real = reinterpret_cast<sqlite3_file*>(reinterpret_cast<char*>(file) + kRealOffset);
+  InitForwarding<LogFile>(file);
   log.begin = 0;
   log.end = 0;
   log.commits = false;
@@ -244,12 +225,12 @@ int Open(sqlite3_vfs*, sqlite3_filename name, sqlite3_file* file, int flags, int
     delete log.marking;
     return SQLITE_NOMEM;
   }
-  const int code = system_vfs->xOpen(system_vfs, name, log.real, flags, opened_as);
+  const int code = system_vfs->xOpen(system_vfs, name, log.forwarding.real, flags, opened_as);
   if (code == SQLITE_OK) {
-    log.base.pMethods = &kLogMethods;
+    log.forwarding.base.pMethods = &kLogMethods;
     return SQLITE_OK;
   }
-  if (log.real->pMethods != nullptr) log.real->pMethods->xClose(log.real);
+  if (RealFile(file)->pMethods != nullptr) Forward<&sqlite3_io_methods::xClose>(file);
   delete log.gathered;
   delete log.marking;
   return code;
@@ -276,7 +257,7 @@ const char* Register() {
   static sqlite3_vfs ours = *system_vfs;  // all but Open is the system's, and its own data with it
   ours.pNext = nullptr;
   ours.zName = kName;
-  ours.szOsFile = static_cast<int>(kRealOffset) + system_vfs->szOsFile;
+  ours.szOsFile = static_cast<int>(kRealFileOffset<LogFile>) + system_vfs->szOsFile;
   ours.xOpen = Open;
   ours.xDelete = Delete;
   return sqlite3_vfs_register(&ours, 0) == SQLITE_OK ? kName : nullptr;
@@ -295,7 +276,8 @@ bool Store(LogFile& log, std::uint32_t frames) {
   const bool same_log = state.salt_1 == marking.salt_1 && state.salt_2 == marking.salt_2;
   if (!same_log || state.page_size == 0) {
     std::array<char, kLogHeader> header{};
-    if (log.real->pMethods->xRead(log.real, header.data(), kLogHeader, 0) != SQLITE_OK) return false;
+    const int code = Forward<&sqlite3_io_methods::xRead>(&log.forwarding.base, header.data(), kLogHeader, 0);
+    if (code != SQLITE_OK) return false;
     state.page_size = BigEndian(&header[8]);
     state.checkpoint_sequence = BigEndian(&header[12]);
   }

@@ -17,7 +17,7 @@ Result<void> Migrate(Connection& connection, std::span<const Migration> steps) {
     Result<void> done = connection.Execute(std::string("BEGIN IMMEDIATE;") + step.sql +
                                            ";PRAGMA user_version=" + std::to_string(step.version) + ";COMMIT;");
     if (done.ok()) continue;
-    if (connection.InTransaction()) static_cast<void>(connection.Execute("ROLLBACK").ok());
+    connection.RollBack();
     return done;
   }
   return Ok();

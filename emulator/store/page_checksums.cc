@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -16,6 +17,7 @@
 #include "base/log.h"
 #include "emulator/store/log_vfs.h"
 #include "emulator/store/page_bits.h"
+#include "emulator/store/vfs_forwarding.h"
 #include "penstock/base/bytes.h"
 #include "penstock/base/mutex.h"
 
@@ -25,8 +27,10 @@ namespace {
 constexpr char kName[] = "penstock-pages";
 constexpr std::string_view kMagic("SQLite format 3\0", 16);
 constexpr int kHeaderBytes = 100;      // of a database, at the begin of its first page
+constexpr int kPageSizeAt = 16;        // offset of the page size in the header
 constexpr int kReservedAt = 20;        // where the header has the number of reserved bytes
 constexpr int kSmallestPage = 512;
+constexpr int kUsualPage = 4096;
 constexpr int kLargestPage = 64 << 10;
 // File controls of this VFS; SQLite leaves numbers above 100 to applications.
 constexpr int kGetState = 0x50530001;
@@ -37,7 +41,7 @@ class DatabasePages {
  public:
   explicit DatabasePages(std::string path) : path_(std::move(path)) {}
 
-  std::atomic<bool> has_checksums{false};
+  std::atomic<int> page_size{0};  // in bytes, of pages with checksums; 0: the pages have none
   PageBits verified;
 
   // The file and the page are logged once.
@@ -75,20 +79,21 @@ std::shared_ptr<DatabasePages> PagesOf(const char* path) {
   return pages;
 }
 
-// An open database file. SQLite gives the memory; the file of LogVfsName() stands behind it.
+// An open database file. The real file is one of LogVfsName().
 struct PageFile {
-  sqlite3_file base;  // first: what SQLite sees
-  sqlite3_file* real;
+  ForwardingFile forwarding;  // first
   std::shared_ptr<DatabasePages>* pages;
-  std::byte* copy;  // of a page that is written; allocated with the first
+  std::byte* copy;  // of one page; allocated when it is first needed
   bool reads_damaged;
 };
 
 PageFile& File(sqlite3_file* file) { return *reinterpret_cast<PageFile*>(file); }
-sqlite3_file* Real(sqlite3_file* file) { return File(file).real; }
 
-bool IsPage(int size, sqlite3_int64 offset) {
-  return size >= kSmallestPage && size <= kLargestPage && (size & (size - 1)) == 0 && offset % size == 0;
+int PageSize(const PageFile& file) { return (*file.pages)->page_size.load(std::memory_order_acquire); }
+
+bool HasCopy(PageFile& file) noexcept {
+  if (file.copy == nullptr) file.copy = new (std::nothrow) std::byte[kLargestPage];
+  return file.copy != nullptr;
 }
 
 std::uint32_t NumberOf(int size, sqlite3_int64 offset) { return static_cast<std::uint32_t>(offset / size) + 1; }
@@ -104,63 +109,100 @@ bool Matches(const void* page, int size, std::uint32_t number) {
   return stored == ChecksumOf(page, size, number);
 }
 
-bool SaysChecksums(const void* header) {
-  const auto* const bytes = static_cast<const char*>(header);
-  return std::string_view(bytes, kMagic.size()) == kMagic && bytes[kReservedAt] == kPageChecksumBytes;
+// The size of a database's pages; 0: they have no checksums. A damaged size may count as any other: the first page does not
+// match its checksum then.
+int PageSizeIn(const void* header) {
+  const auto* const bytes = static_cast<const unsigned char*>(header);
+  if (std::memcmp(bytes, kMagic.data(), kMagic.size()) != 0 || bytes[kReservedAt] != kPageChecksumBytes) return 0;
+  // Big-endian; 1 means 65536.
+  const unsigned size = unsigned{bytes[kPageSizeAt]} << 8 | unsigned{bytes[kPageSizeAt + 1]} << 16;
+  const bool fits = std::has_single_bit(size) && size >= kSmallestPage && size <= kLargestPage;
+  return fits ? static_cast<int>(size) : kUsualPage;
 }
 
-// SQLITE_OK, or SQLITE_IOERR_DATA for a page that is to be refused.
-int Verify(PageFile& file, const void* page, int size, sqlite3_int64 offset) noexcept {
-  DatabasePages& pages = **file.pages;
-  if (!pages.has_checksums.load(std::memory_order_acquire)) return SQLITE_OK;
-  const std::uint32_t number = NumberOf(size, offset);
-  if (pages.verified.Test(number)) return SQLITE_OK;
-  if (Matches(page, size, number)) {
-    pages.verified.Set(number);
-    return SQLITE_OK;
-  }
+// `otherwise` where damaged pages are read.
+int Refuse(PageFile& file, std::uint32_t number, sqlite3_int64 offset, int otherwise) noexcept {
   try {
-    pages.AddDamaged(number, offset);
+    (*file.pages)->AddDamaged(number, offset);
   } catch (...) {  // out of memory: the page is refused without a line in the log
   }
-  return file.reads_damaged ? SQLITE_OK : SQLITE_IOERR_DATA;
+  return file.reads_damaged ? otherwise : SQLITE_IOERR_DATA;
+}
+
+// Of a whole page: SQLITE_OK, or SQLITE_IOERR_DATA for a page that is to be refused.
+int Verify(PageFile& file, const void* page, int size, sqlite3_int64 offset) noexcept {
+  DatabasePages& pages = **file.pages;
+  const std::uint32_t number = NumberOf(size, offset);
+  if (pages.verified.Test(number)) return SQLITE_OK;
+  if (!Matches(page, size, number)) return Refuse(file, number, offset, SQLITE_OK);
+  pages.verified.Set(number);
+  return SQLITE_OK;
 }
 
 int Close(sqlite3_file* file) {
   delete File(file).pages;
   delete[] File(file).copy;
-  return Real(file)->pMethods->xClose(Real(file));
+  return Forward<&sqlite3_io_methods::xClose>(file);
 }
 
+int ReadReal(PageFile& file, void* into, int size, sqlite3_int64 offset) {
+  sqlite3_file* const real = file.forwarding.real;
+  return real->pMethods->xRead(real, into, size, offset);
+}
+
+// Reads bytes of one page. A page is verified as a whole before the first bytes of it are given out. A page that the file
+// lacks is refused: SQLite would take it for zeros, and asks for pages only that the file must have.
+int ReadInPage(PageFile& file, std::byte* into, int size, sqlite3_int64 offset, int page_size) {
+  const auto skipped = static_cast<int>(offset % page_size);
+  const std::uint32_t number = NumberOf(page_size, offset);
+  int code = SQLITE_OK;
+  if (size == page_size || (*file.pages)->verified.Test(number)) {
+    code = ReadReal(file, into, size, offset);
+    if (code == SQLITE_OK && size == page_size) return Verify(file, into, page_size, offset);
+  } else {
+    if (!HasCopy(file)) return SQLITE_IOERR_NOMEM;
+    code = ReadReal(file, file.copy, page_size, offset - skipped);
+    if (code == SQLITE_OK) code = Verify(file, file.copy, page_size, offset - skipped);
+    const bool is_read = code == SQLITE_OK || code == SQLITE_IOERR_SHORT_READ;
+    if (is_read) std::memcpy(into, file.copy + skipped, static_cast<std::size_t>(size));
+  }
+  return code == SQLITE_IOERR_SHORT_READ ? Refuse(file, number, offset - skipped, code) : code;
+}
+
+// SQLite reads the header alone when it opens a file, and the page that it is in before it uses the file. From 3.45 on it
+// reads overflow pages without their unused end.
 int Read(sqlite3_file* file, void* into, int size, sqlite3_int64 offset) {
-  const int code = Real(file)->pMethods->xRead(Real(file), into, size, offset);
-  return code == SQLITE_OK && IsPage(size, offset) ? Verify(File(file), into, size, offset) : code;
+  PageFile& own = File(file);
+  const int page_size = PageSize(own);
+  if (page_size == 0 || offset + size <= kHeaderBytes) return ReadReal(own, into, size, offset);
+  int result = SQLITE_OK;
+  for (auto* to = static_cast<std::byte*>(into); size > 0;) {
+    const int part = std::min(size, page_size - static_cast<int>(offset % page_size));
+    const int code = ReadInPage(own, to, part, offset, page_size);
+    if (code != SQLITE_OK) result = code;
+    if (code != SQLITE_OK && code != SQLITE_IOERR_SHORT_READ) return code;  // after a short read the rest is zeros
+    to += part;
+    offset += part;
+    size -= part;
+  }
+  return result;
 }
 
 int Write(sqlite3_file* file, const void* bytes, int size, sqlite3_int64 offset) {
   PageFile& own = File(file);
   DatabasePages& pages = **own.pages;
-  if (offset == 0 && size >= kHeaderBytes) pages.has_checksums.store(SaysChecksums(bytes), std::memory_order_release);
-  if (!pages.has_checksums.load(std::memory_order_acquire) || !IsPage(size, offset)) {
-    return own.real->pMethods->xWrite(own.real, bytes, size, offset);
-  }
-  if (own.copy == nullptr) own.copy = new (std::nothrow) std::byte[kLargestPage];
-  if (own.copy == nullptr) return SQLITE_IOERR_NOMEM;
+  if (offset == 0 && size >= kHeaderBytes) pages.page_size.store(PageSizeIn(bytes), std::memory_order_release);
+  const int page_size = PageSize(own);
+  if (page_size == 0 || size != page_size) return Forward<&sqlite3_io_methods::xWrite>(file, bytes, size, offset);
+  if (!HasCopy(own)) return SQLITE_IOERR_NOMEM;
   const std::uint32_t number = NumberOf(size, offset);
   const std::uint64_t checksum = ChecksumOf(bytes, size, number);
   std::memcpy(own.copy, bytes, static_cast<std::size_t>(size - kPageChecksumBytes));
   std::memcpy(own.copy + size - kPageChecksumBytes, &checksum, sizeof checksum);
-  const int code = own.real->pMethods->xWrite(own.real, own.copy, size, offset);
+  const int code = Forward<&sqlite3_io_methods::xWrite>(file, static_cast<const void*>(own.copy), size, offset);
   pages.verified.Clear(number);
   return code;
 }
-
-int Truncate(sqlite3_file* file, sqlite3_int64 size) { return Real(file)->pMethods->xTruncate(Real(file), size); }
-int Sync(sqlite3_file* file, int flags) { return Real(file)->pMethods->xSync(Real(file), flags); }
-int FileSize(sqlite3_file* file, sqlite3_int64* size) { return Real(file)->pMethods->xFileSize(Real(file), size); }
-int Lock(sqlite3_file* file, int level) { return Real(file)->pMethods->xLock(Real(file), level); }
-int Unlock(sqlite3_file* file, int level) { return Real(file)->pMethods->xUnlock(Real(file), level); }
-int CheckReservedLock(sqlite3_file* file, int* held) { return Real(file)->pMethods->xCheckReservedLock(Real(file), held); }
 
 int FileControl(sqlite3_file* file, int what, void* argument) {
   switch (what) {
@@ -171,59 +213,31 @@ int FileControl(sqlite3_file* file, int what, void* argument) {
       File(file).reads_damaged = true;
       return SQLITE_OK;
     default:
-      return Real(file)->pMethods->xFileControl(Real(file), what, argument);
+      return Forward<&sqlite3_io_methods::xFileControl>(file, what, argument);
   }
 }
 
-int SectorSize(sqlite3_file* file) { return Real(file)->pMethods->xSectorSize(Real(file)); }
-int DeviceCharacteristics(sqlite3_file* file) { return Real(file)->pMethods->xDeviceCharacteristics(Real(file)); }
-int ShmMap(sqlite3_file* file, int region, int size, int extend, void volatile** mapped) {
-  return Real(file)->pMethods->xShmMap(Real(file), region, size, extend, mapped);
-}
-int ShmLock(sqlite3_file* file, int offset, int count, int flags) {
-  return Real(file)->pMethods->xShmLock(Real(file), offset, count, flags);
-}
-void ShmBarrier(sqlite3_file* file) { Real(file)->pMethods->xShmBarrier(Real(file)); }
-int ShmUnmap(sqlite3_file* file, int remove) { return Real(file)->pMethods->xShmUnmap(Real(file), remove); }
-
+// Without a page SQLite reads what it wants by xRead.
 int Fetch(sqlite3_file* file, sqlite3_int64 offset, int size, void** page) {
-  const int code = Real(file)->pMethods->xFetch(Real(file), offset, size, page);
-  if (code != SQLITE_OK || *page == nullptr || !IsPage(size, offset)) return code;
-  const int verified = Verify(File(file), *page, size, offset);
-  if (verified == SQLITE_OK) return SQLITE_OK;
-  Real(file)->pMethods->xUnfetch(Real(file), offset, *page);
+  const int code = Forward<&sqlite3_io_methods::xFetch>(file, offset, size, page);
+  const int page_size = PageSize(File(file));
+  if (code != SQLITE_OK || *page == nullptr || page_size == 0) return code;
+  const int verified = size == page_size ? Verify(File(file), *page, size, offset) : SQLITE_OK;
+  if (verified == SQLITE_OK && size == page_size) return SQLITE_OK;
+  Forward<&sqlite3_io_methods::xUnfetch>(file, offset, *page);
   *page = nullptr;
   return verified;
 }
 
-int Unfetch(sqlite3_file* file, sqlite3_int64 offset, void* page) {
-  return Real(file)->pMethods->xUnfetch(Real(file), offset, page);
-}
-
-const sqlite3_io_methods kPageMethods = {
-    .iVersion = 3,
-    .xClose = Close,
-    .xRead = Read,
-    .xWrite = Write,
-    .xTruncate = Truncate,
-    .xSync = Sync,
-    .xFileSize = FileSize,
-    .xLock = Lock,
-    .xUnlock = Unlock,
-    .xCheckReservedLock = CheckReservedLock,
-    .xFileControl = FileControl,
-    .xSectorSize = SectorSize,
-    .xDeviceCharacteristics = DeviceCharacteristics,
-    .xShmMap = ShmMap,
-    .xShmLock = ShmLock,
-    .xShmBarrier = ShmBarrier,
-    .xShmUnmap = ShmUnmap,
-    .xFetch = Fetch,
-    .xUnfetch = Unfetch,
-};
-
-// The file behind a PageFile, in the memory that SQLite gives.
-constexpr std::size_t kRealOffset = (sizeof(PageFile) + 15) / 16 * 16;
+constexpr sqlite3_io_methods kPageMethods = [] {
+  sqlite3_io_methods methods = kForwardingMethods;
+  methods.xClose = Close;
+  methods.xRead = Read;
+  methods.xWrite = Write;
+  methods.xFileControl = FileControl;
+  methods.xFetch = Fetch;
+  return methods;
+}();
 
 sqlite3_vfs* parent = nullptr;  // set once, before ours is registered
 
@@ -239,23 +253,21 @@ std::shared_ptr<DatabasePages>* NewPages(const char* path) noexcept {
 int Open(sqlite3_vfs*, sqlite3_filename name, sqlite3_file* file, int flags, int* opened_as) {
   if ((flags & SQLITE_OPEN_MAIN_DB) == 0 || name == nullptr) return parent->xOpen(parent, name, file, flags, opened_as);
   PageFile& own = File(file);
-  own.base.pMethods = nullptr;  // tells SQLite not to close it
-  own.real = reinterpret_cast<sqlite3_file*>(reinterpret_cast<char*>(file) + kRealOffset);
+  InitForwarding<PageFile>(file);
   own.copy = nullptr;
   own.reads_damaged = false;
   own.pages = NewPages(name);
   if (own.pages == nullptr) return SQLITE_NOMEM;
-  const int code = parent->xOpen(parent, name, own.real, flags, opened_as);
+  const int code = parent->xOpen(parent, name, RealFile(file), flags, opened_as);
   if (code != SQLITE_OK) {
-    if (own.real->pMethods != nullptr) own.real->pMethods->xClose(own.real);
+    if (RealFile(file)->pMethods != nullptr) Forward<&sqlite3_io_methods::xClose>(file);
     delete own.pages;
     return code;
   }
   char header[kHeaderBytes] = {};
-  if (own.real->pMethods->xRead(own.real, header, kHeaderBytes, 0) == SQLITE_OK && SaysChecksums(header)) {
-    (*own.pages)->has_checksums.store(true, std::memory_order_release);
-  }
-  own.base.pMethods = &kPageMethods;
+  const int page_size = ReadReal(own, header, kHeaderBytes, 0) == SQLITE_OK ? PageSizeIn(header) : 0;
+  if (page_size != 0) (*own.pages)->page_size.store(page_size, std::memory_order_release);
+  own.forwarding.base.pMethods = &kPageMethods;
   return SQLITE_OK;
 }
 
@@ -266,7 +278,7 @@ const char* Register() {
   static sqlite3_vfs ours = *parent;
   ours.pNext = nullptr;
   ours.zName = kName;
-  ours.szOsFile = static_cast<int>(kRealOffset) + parent->szOsFile;
+  ours.szOsFile = static_cast<int>(kRealFileOffset<PageFile>) + parent->szOsFile;
   ours.xOpen = Open;
   return sqlite3_vfs_register(&ours, 0) == SQLITE_OK ? kName : nullptr;
 }
@@ -286,7 +298,7 @@ const char* PageChecksumVfsName() {
 
 bool HasPageChecksums(sqlite3* db) {
   const auto pages = StateOf(db);
-  return pages != nullptr && pages->has_checksums.load(std::memory_order_acquire);
+  return pages != nullptr && pages->page_size.load(std::memory_order_acquire) != 0;
 }
 
 void ReadDamagedPages(sqlite3* db) { static_cast<void>(sqlite3_file_control(db, "main", kReadDamaged, nullptr)); }

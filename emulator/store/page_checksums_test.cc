@@ -1,9 +1,11 @@
 #include "emulator/store/page_checksums.h"
 
 #include <gtest/gtest.h>
+#include <sqlite3.h>
 
 #include <filesystem>
 #include <fstream>
+#include <string>
 
 #include "emulator/store/sqlite.h"
 #include "emulator/store/store_testing.h"
@@ -40,6 +42,23 @@ class PageChecksumsTest : public ::testing::Test {
     file.seekp(offset);
     file.put(static_cast<char>(byte ^ 0x10));
     ASSERT_TRUE(file.good());
+  }
+  // The open database file, as SQLite reads it.
+  static sqlite3_file& FileOf(Connection& connection) {
+    sqlite3_file* file = nullptr;
+    EXPECT_EQ(sqlite3_file_control(connection.handle(), "main", SQLITE_FCNTL_FILE_POINTER, &file), SQLITE_OK);
+    return *file;
+  }
+  static int ReadBytes(Connection& connection, std::int64_t offset, std::string& into) {
+    sqlite3_file& file = FileOf(connection);
+    return file.pMethods->xRead(&file, into.data(), static_cast<int>(into.size()), offset);
+  }
+  std::string BytesOfFile(std::int64_t offset, std::size_t size) const {
+    std::ifstream file(path_, std::ios::binary);
+    file.seekg(offset);
+    std::string bytes(size, '\0');
+    file.read(bytes.data(), static_cast<std::streamsize>(size));
+    return bytes;
   }
   static Result<std::int64_t> Sum(Connection& connection) {
     Query query(connection, "SELECT sum(a) FROM t");
@@ -139,6 +158,71 @@ TEST_F(PageChecksumsTest, DamagedPagesAreReadOnRequest) {
   connection->ReadDamagedPages();
   EXPECT_EQ(*Sum(*connection), 20'100) << "the byte is none of this column";
   EXPECT_EQ(connection->DamagedPages(), std::vector<std::uint32_t>{4});
+}
+
+struct Part {
+  std::int64_t offset;  // in the database file
+  std::size_t size;
+};
+
+// SQLite 3.45 and later read overflow pages without their unused end (SQLITE_DIRECT_OVERFLOW_READ), so a read may cover any
+// part of a page. Sizes that are powers of two must not be taken for pages.
+const Part kPartsOfTheFourthPage[] = {{3 * kPage, 4},           {3 * kPage, 512},           {3 * kPage, 4088},
+                                      {3 * kPage + 300, 100},   {3 * kPage + 1024, 1024},   {3 * kPage + 4095, 1},
+                                      {2 * kPage, 2 * kPage},   {2 * kPage + 4000, 200},    {3 * kPage + 4000, 200}};
+
+TEST_F(PageChecksumsTest, APartOfADamagedPageIsRefused) {
+  MakeDatabase();
+  Flip(3 * kPage + 2000);
+  for (const Part& part : kPartsOfTheFourthPage) {
+    const auto connection = Open();
+    std::string bytes(part.size, '?');
+    EXPECT_EQ(ReadBytes(*connection, part.offset, bytes), SQLITE_IOERR_DATA) << part.offset << " + " << part.size;
+    EXPECT_EQ(connection->DamagedPages(), std::vector<std::uint32_t>{4}) << part.offset << " + " << part.size;
+  }
+  const auto connection = Open();
+  connection->ReadDamagedPages();
+  std::string bytes(100, '?');
+  EXPECT_EQ(ReadBytes(*connection, 3 * kPage + 1990, bytes), SQLITE_OK) << "a check asks for the bytes as they are";
+  EXPECT_EQ(bytes, BytesOfFile(3 * kPage + 1990, 100));
+}
+
+TEST_F(PageChecksumsTest, APartOfASoundPageIsReadAndItsPageVerifiedOnce) {
+  MakeDatabase();
+  for (const Part& part : kPartsOfTheFourthPage) {
+    const auto connection = Open();
+    std::string bytes(part.size, '?');
+    ASSERT_EQ(ReadBytes(*connection, part.offset, bytes), SQLITE_OK) << part.offset << " + " << part.size;
+    EXPECT_TRUE(bytes == BytesOfFile(part.offset, part.size)) << part.offset << " + " << part.size;
+  }
+  const auto connection = Open();
+  std::string bytes(100, '?');
+  ASSERT_EQ(ReadBytes(*connection, 3 * kPage, bytes), SQLITE_OK);
+  Flip(3 * kPage + 2000);
+  EXPECT_EQ(ReadBytes(*connection, 3 * kPage + 1990, bytes), SQLITE_OK) << "verified before";
+}
+
+// With a log SQLite takes the size of the database from the log, and a page that the file lacks for a page of zeros.
+TEST_F(PageChecksumsTest, APageBehindTheEndOfTheFileIsAnErrorAndNotZeros) {
+  MakeDatabase();
+  ASSERT_TRUE(Open()->Execute("INSERT INTO t VALUES(1000, randomblob(20000))").ok());  // overflow pages at the end
+  const auto writer = Open();
+  ASSERT_TRUE(writer->Execute("UPDATE t SET b = 'in the log' WHERE a = 1").ok());
+  int copies = 0;
+  for (const std::uint64_t cut : {1, 4096, 3 * 4096 + 100}) {
+    for (const char* cache : {"PRAGMA mmap_size=1073741824", "PRAGMA mmap_size=0"}) {
+      const std::string copy = directory_.path() + "/copy" + std::to_string(++copies);
+      for (const char* file : {"", "-wal"}) std::filesystem::copy_file(path_ + file, copy + file);
+      std::filesystem::resize_file(copy, std::filesystem::file_size(copy) - cut);
+      const auto connection = Connection::Open(copy);
+      ASSERT_TRUE(connection.ok());
+      ASSERT_TRUE((*connection)->Execute(cache).ok());
+      Query query(**connection, "SELECT b FROM t WHERE a = 1000");
+      const auto row = query.Step();
+      ASSERT_FALSE(row.ok() && !query.Bytes(0).empty()) << cut << " bytes less, " << cache;
+      EXPECT_FALSE((*connection)->DamagedPages().empty());
+    }
+  }
 }
 
 }  // namespace

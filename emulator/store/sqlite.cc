@@ -8,12 +8,15 @@
 #include <mutex>
 #include <utility>
 
+#include "base/diagnostics.h"
 #include "emulator/store/descriptor.h"
 #include "emulator/store/log_vfs.h"
 #include "emulator/store/page_checksums.h"
 
 namespace penstock::emulator::store {
 namespace {
+
+constinit DiagnosticEvent rollback_failed("store.rollback_failed");
 
 constexpr int kBusyMilliseconds = 10'000;
 constexpr int kCheckpointPages = 1000;  // of log, as SQLite's own hook, which ours replaces
@@ -55,8 +58,9 @@ Error MakeError(int code, int system_error, const std::string& path, const std::
                                                    "); restore it or start with an empty directory");
     case SQLITE_IOERR:
       if (code != SQLITE_IOERR_DATA) break;
-      return Error::Make(ErrorKind::kDataLoss, "a page of the database file " + path + " does not match its checksum;" +
-                                                   " run fsck, and restore the file or start with an empty directory");
+      return Error::Make(ErrorKind::kDataLoss, "a page of the database file " + path +
+                                                   " is missing or does not match its checksum; run fsck, and restore the "
+                                                   "file or start with an empty directory");
     case SQLITE_FULL:
       return Error::Make(ErrorKind::kResourceExhausted, "no space left for " + path + "; free some and try again");
     case SQLITE_NOMEM:
@@ -120,6 +124,11 @@ Result<void> Connection::Execute(const std::string& sql) {
 
 bool Connection::InTransaction() const { return sqlite3_get_autocommit(db_) == 0; }
 
+void Connection::RollBack() noexcept {
+  if (!InTransaction() || sqlite3_exec(db_, "ROLLBACK", nullptr, nullptr, nullptr) == SQLITE_OK) return;
+  rollback_failed.Report(sqlite3_errmsg(db_));
+}
+
 std::int64_t Connection::Changes() const { return sqlite3_total_changes64(db_); }
 
 Result<void> Connection::Checkpoint() {
@@ -156,6 +165,15 @@ Result<void> Connection::AddPageChecksums() {
 void Connection::ReadDamagedPages() { store::ReadDamagedPages(db_); }
 
 std::vector<std::uint32_t> Connection::DamagedPages() const { return store::DamagedPages(db_); }
+
+Result<void> Connection::CheckIntegrity(std::vector<std::string>& problems) {
+  Query query(*this, "PRAGMA integrity_check(100)");
+  for (;;) {
+    PENSTOCK_ASSIGN(const bool row, query.Step());
+    if (!row) return Ok();
+    if (query.Bytes(0) != "ok") problems.push_back(query.Text(0));
+  }
+}
 
 void Connection::OnCommit(std::function<void(int log_pages)> hook) { on_commit_ = std::move(hook); }
 

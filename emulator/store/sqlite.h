@@ -36,6 +36,8 @@ class Connection {
   Result<void> Execute(const std::string& sql);
   // False after SQLite rolled a transaction back by itself (disk full, I/O error).
   bool InTransaction() const;
+  // Undoes the open transaction, if there is one. A failure goes to the diagnostic log.
+  void RollBack() noexcept;
   // Rows inserted, updated and deleted on this connection so far, also by what was undone since.
   std::int64_t Changes() const;
   // Moves committed pages from the write-ahead log into the database file, as far as readers allow. Waits for nobody.
@@ -57,6 +59,8 @@ class Connection {
   Result<void> AddPageChecksums();
   // For a check of what else is there: damaged pages are read as they are from now on. Their numbers, ascending.
   void ReadDamagedPages();
+  // What PRAGMA integrity_check complains about, at most 100 lines. An Error: the check ended early, after `problems`.
+  Result<void> CheckIntegrity(std::vector<std::string>& problems);
   std::vector<std::uint32_t> DamagedPages() const;
   // What SQLite last complained about. kDataLoss: corrupt or not a database; kResourceExhausted: disk full, no memory,
   // no descriptors; else kInternal. The message names the file.

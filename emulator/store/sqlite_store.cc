@@ -1,9 +1,5 @@
 #include "emulator/store/sqlite_store.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
-
-#include <cerrno>
 #include <chrono>
 #include <filesystem>
 #include <utility>
@@ -32,17 +28,6 @@ CacheLimits LimitsOf(const StoreOptions& options) {
   // In memory mode blobs live as long as their records, cached or not.
   limits.descriptors = options.directory.empty() ? UINT64_MAX : static_cast<std::uint64_t>(DescriptorShare::Limit()) / 4;
   return limits;
-}
-
-// Held as long as the descriptor is open; the file itself stays.
-Result<Descriptor> LockDirectory(const std::string& directory) {
-  const std::string path = directory + "/penstock.lock";
-  Descriptor lock(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
-  if (!lock) return SystemError(ErrorKind::kInvalidArgument, "open", path, errno);
-  if (::flock(lock.get(), LOCK_EX | LOCK_NB) == 0) return lock;
-  if (errno != EWOULDBLOCK) return SystemError(ErrorKind::kInvalidArgument, "lock", path, errno);
-  return Error::Make(ErrorKind::kInvalidArgument, "the directory " + directory +
-                                                      " is in use by another emulator; stop that one or choose another");
 }
 
 // Objects without a database: the sweep would remove them.
@@ -76,16 +61,16 @@ Result<std::unique_ptr<Store>> Store::Open(StoreOptions options) {
 }
 
 Result<std::unique_ptr<SqliteStore>> SqliteStore::Open(StoreOptions options) {
-  Descriptor lock;
+  DirectoryLock lock;
   if (!options.directory.empty()) {
     std::error_code error;
     std::filesystem::create_directories(options.directory, error);
     if (error) {
       return SystemError(ErrorKind::kInvalidArgument, "create the directory", options.directory, error.value());
     }
-    PENSTOCK_ASSIGN(lock, LockDirectory(options.directory));
+    PENSTOCK_ASSIGN(lock, DirectoryLock::Take(options.directory));
     PENSTOCK_TRY(CheckDatabaseIsThere(options.directory));
-    ReleaseReserve(options.directory);  // of a process that was killed: opening needs room. The guard takes it again.
+    ReleaseReserve(options.directory);  // opening needs room; the guard takes it again
   }
   PENSTOCK_ASSIGN(auto connection, OpenDatabase(DatabasePath(options.directory), options.durability));
   PENSTOCK_ASSIGN(const std::int64_t first_number, ReserveNumbers(*connection));
@@ -98,7 +83,7 @@ Result<std::unique_ptr<SqliteStore>> SqliteStore::Open(StoreOptions options) {
   return store;
 }
 
-SqliteStore::SqliteStore(StoreOptions options, Descriptor lock, std::unique_ptr<Connection> writer,
+SqliteStore::SqliteStore(StoreOptions options, DirectoryLock lock, std::unique_ptr<Connection> writer,
                          std::int64_t first_number)
     : options_(std::move(options)),
       clock_(options_.clock != nullptr ? *options_.clock : SystemClock()),
@@ -108,8 +93,8 @@ SqliteStore::SqliteStore(StoreOptions options, Descriptor lock, std::unique_ptr<
       row_memory_(registry_->memory_limit()),
       next_number_(first_number),
       cache_(LimitsOf(options_)),
-      writer_(std::move(writer)),
       guard_(options_.directory.empty() ? nullptr : std::make_unique<DiskGuard>(options_.directory, options_.durability)),
+      writer_(std::move(writer)),
       queue_(writer_, guard_.get()) {
   if (options_.directory.empty()) {
     if (MemoryLimit* const limit = registry_->memory_limit(); limit != nullptr) {
@@ -148,10 +133,9 @@ Result<void> SqliteStore::AdoptChecksums(std::int64_t blob_id, const std::string
 }
 
 SqliteStore::~SqliteStore() {
-  housekeeper_.reset();  // before the lock: it still works on the directory
+  housekeeper_.reset();
   scrubber_.reset();
-  // Explicitly: a forked child may hold a copy of the descriptor, which would keep the lock.
-  if (lock_) ::flock(lock_.get(), LOCK_UN);
+  if (guard_) guard_->BeginClose();
   registry_->LetGo();
 }
 

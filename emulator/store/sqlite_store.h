@@ -15,6 +15,7 @@
 #include "emulator/store/bucket_table.h"
 #include "emulator/store/connection_pool.h"
 #include "emulator/store/descriptor.h"
+#include "emulator/store/directory_lock.h"
 #include "emulator/store/disk_guard.h"
 #include "emulator/store/housekeeper.h"
 #include "emulator/store/object_cache.h"
@@ -78,7 +79,7 @@ class SqliteStore final : public Store {
   class ObjectDelete;
   class PartPut;
 
-  SqliteStore(StoreOptions options, Descriptor lock, std::unique_ptr<Connection> writer, std::int64_t first_number);
+  SqliteStore(StoreOptions options, DirectoryLock lock, std::unique_ptr<Connection> writer, std::int64_t first_number);
 
   // Runs `read` on one snapshot of the database.
   template <class T>
@@ -109,15 +110,15 @@ class SqliteStore final : public Store {
 
   const StoreOptions options_;
   const Clock& clock_;
-  Descriptor lock_;  // of the lock file, in dir mode
+  const DirectoryLock lock_;  // in dir mode; before all that works on the directory, so that it is released last
   const std::shared_ptr<BlobRegistry> registry_;
   RowMemory row_memory_;  // the writer's
   std::atomic<std::int64_t> next_number_;
   BucketTable buckets_;
   ObjectCache cache_;
+  const std::unique_ptr<DiskGuard> guard_;  // null in memory mode; destroyed after the connections
   ConnectionPool writer_;
   std::optional<ConnectionPool> readers_;  // absent in memory mode: the one connection serves all, in turn
-  const std::unique_ptr<DiskGuard> guard_;  // null in memory mode
   WriteQueue queue_;
   std::optional<Scrubber> scrubber_;        // the housekeeper's; in dir mode, unless it is switched off
   std::optional<Housekeeper> housekeeper_;  // in dir mode

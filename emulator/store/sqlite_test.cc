@@ -1,10 +1,12 @@
 #include "emulator/store/sqlite.h"
 
 #include <gtest/gtest.h>
+#include <sqlite3.h>
 
 #include <filesystem>
 #include <vector>
 
+#include "base/diagnostics.h"
 #include "emulator/store/store_testing.h"
 
 namespace penstock::emulator::store {
@@ -96,6 +98,29 @@ TEST(Sqlite, AnImmutableDatabaseIsReadWithoutAFileBesideIt) {
   EXPECT_EQ(query.Int(0), 7);
   EXPECT_FALSE((*opened)->Execute("INSERT INTO t VALUES(8)").ok());
   EXPECT_EQ(count_files(), files);
+}
+
+TEST(ConnectionTest, RollsBackWhatIsOpen) {
+  const auto connection = Connection::Open(":memory:");
+  ASSERT_TRUE(connection.ok());
+  ASSERT_TRUE((*connection)->Execute("CREATE TABLE t(a); BEGIN; INSERT INTO t VALUES(1)").ok());
+  (*connection)->RollBack();
+  EXPECT_FALSE((*connection)->InTransaction());
+  (*connection)->RollBack();  // nothing is open
+  EXPECT_TRUE((*connection)->Execute("BEGIN; COMMIT").ok());
+}
+
+TEST(ConnectionTest, ARollbackThatFailsIsReported) {
+  const auto connection = Connection::Open(":memory:");
+  ASSERT_TRUE(connection.ok());
+  ASSERT_TRUE((*connection)->Execute("BEGIN").ok());
+  const auto refuse = [](void*, int action, const char*, const char*, const char*, const char*) {
+    return action == SQLITE_TRANSACTION ? SQLITE_DENY : SQLITE_OK;
+  };
+  sqlite3_set_authorizer((*connection)->handle(), refuse, nullptr);
+  const std::uint64_t before = DiagnosticCounts()["store.rollback_failed"];
+  (*connection)->RollBack();
+  EXPECT_EQ(DiagnosticCounts()["store.rollback_failed"], before + 1);
 }
 
 }  // namespace

@@ -11,12 +11,6 @@ namespace {
 
 Result<void> Step(Connection& connection, const char* sql) { return Query(connection, sql).Run(); }
 
-// After a failure SQLite may have ended the transaction by itself. What is left open is undone here; a rollback of ours
-// cannot fail in a way that leaves it open.
-void Abandon(Connection& connection) {
-  if (connection.InTransaction()) static_cast<void>(Step(connection, "ROLLBACK").ok());
-}
-
 constinit DiagnosticEvent write_threw("store.write_threw");
 constinit DiagnosticEvent effect_threw("store.commit_effect_threw");
 
@@ -175,7 +169,7 @@ void WriteQueue::Serve(const Batch& batch) noexcept {
     try {
       Execute(**lease, batch);
     } catch (...) {
-      Abandon(**lease);  // the next borrower must not find a transaction open
+      (**lease).RollBack();  // the next borrower must not find a transaction open
       throw;
     }
   } catch (...) {
@@ -185,7 +179,7 @@ void WriteQueue::Serve(const Batch& batch) noexcept {
 }
 
 void WriteQueue::Execute(Connection& connection, const Batch& batch) {
-  Abandon(connection);  // nothing, unless an earlier rollback found no memory
+  connection.RollBack();  // nothing, unless an earlier rollback found no memory
   if (batch.size > 1 && Admits(batch) && TryTogether(connection, batch)) return;
   // One by one: a transaction that failed as a whole (disk full) must not fail those that could do without.
   for (Ticket* ticket : batch) RunAdmitted(connection, *ticket);
@@ -222,7 +216,7 @@ bool WriteQueue::TryTogether(Connection& connection, const Batch& batch) {
     if (!sound) break;
   }
   if (sound) return CommitWithEffects(connection, batch).ok();
-  Abandon(connection);
+  connection.RollBack();
   return false;
 }
 
@@ -234,7 +228,7 @@ Result<void> WriteQueue::CommitWithEffects(Connection& connection, const Batch& 
   }
   try {
     if (committed.ok()) committed = Step(connection, "COMMIT");
-    if (!committed.ok()) Abandon(connection);
+    if (!committed.ok()) connection.RollBack();
   } catch (...) {  // no memory for SQLite's error; Execute undoes what is left open
     committed = Thrown(write_threw);
   }
@@ -252,7 +246,7 @@ void WriteQueue::RunAlone(Connection& connection, Ticket& ticket) {
   if (!ticket.result.ok()) return;
   WriteTransaction transaction(connection);
   ticket.result = ticket.Perform(transaction);
-  if (!ticket.result.ok()) return Abandon(connection);
+  if (!ticket.result.ok()) return connection.RollBack();
   ticket.effects = std::move(transaction.effects_);
   const Batch batch{.tickets = {&ticket}, .size = 1};
   if (auto committed = CommitWithEffects(connection, batch); !committed.ok()) ticket.result = std::move(committed);

@@ -1,0 +1,33 @@
+// The lock of a data directory: an flock(2) on the file penstock.lock in it, which stays when the lock is released.
+#ifndef PENSTOCK_EMULATOR_STORE_DIRECTORY_LOCK_H_
+#define PENSTOCK_EMULATOR_STORE_DIRECTORY_LOCK_H_
+
+#include <string>
+#include <utility>
+
+#include "emulator/store/descriptor.h"
+#include "penstock/base/result.h"
+
+namespace penstock::emulator::store {
+
+// Movable.
+class DirectoryLock {
+ public:
+  DirectoryLock() = default;  // holds nothing
+  // For a process that changes the directory. Creates the file. kInvalidArgument when another process holds the lock.
+  static Result<DirectoryLock> Take(const std::string& directory);
+  // For processes that read. Holds nothing where the directory was never locked. kInvalidArgument while a process holds Take's.
+  static Result<DirectoryLock> Share(const std::string& directory);
+  ~DirectoryLock();
+  DirectoryLock(DirectoryLock&&) noexcept = default;
+  DirectoryLock& operator=(DirectoryLock&&) noexcept = default;
+
+ private:
+  explicit DirectoryLock(Descriptor file) : file_(std::move(file)) {}
+
+  Descriptor file_;
+};
+
+}  // namespace penstock::emulator::store
+
+#endif  // PENSTOCK_EMULATOR_STORE_DIRECTORY_LOCK_H_
