@@ -336,7 +336,7 @@ class DownloadTask : public std::enable_shared_from_this<DownloadTask> {
         const MutexLock lock(mutex_);
         placed = placed_;
       }
-      const auto beyond = placed ? std::nullopt : transfer::BeyondTheEnd(*error);
+      const auto beyond = placed ? std::nullopt : transfer::BeyondTheEnd(*error, request_.begin);
       if (beyond) error = PlaceNothing(*beyond);
     }
     {

@@ -329,7 +329,7 @@ class StreamImpl final : public ObjectStream {
 
   // The first block of an object with nothing from `begin` on: no block, no error.
   bool AcceptNothing(const Slot& slot, const Error& error) {
-    std::optional<ObjectMetadata> beyond = transfer::BeyondTheEnd(error);
+    std::optional<ObjectMetadata> beyond = transfer::BeyondTheEnd(error, source_.begin);
     if (!beyond || source_.known_size) return false;
     const MutexLock lock(mutex_);
     if (placed_) return false;

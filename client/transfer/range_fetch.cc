@@ -17,6 +17,19 @@ Error Changed(std::string what) {
                                                          "; read it again from the start");
 }
 
+constexpr const char* kActualSize = "ActualObjectSize";  // an element of S3's InvalidRange error
+
+bool IsInvalidRange(const Error& error) { return error.code == "InvalidRange" || error.http_status == 416; }
+
+std::optional<std::uint64_t> ToldSize(const Error& error) {
+  for (const auto& [name, text] : error.details) {
+    std::uint64_t size = 0;
+    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), size);
+    if (name == kActualSize && problem == std::errc() && end == text.data() + text.size()) return size;
+  }
+  return std::nullopt;
+}
+
 // Memory in one piece or several, and how far it is filled.
 class Landing {
  public:
@@ -168,7 +181,22 @@ class RangeFetch final : public BodySink, public std::enable_shared_from_this<Ra
       return Fail(Error::Make(ErrorKind::kDataLoss, "only " + std::to_string(position_) + " of " +
                                                         std::to_string(length_) + " bytes arrived"));
     }
+    if (!placed_ && IsInvalidRange(result.error()) && !ToldSize(result.error())) return AskForSize(std::move(result).error());
     Fail(std::move(result).error());
+  }
+
+  // S3 names the object's size in a 416, other servers may not. Without the size nothing shows that the range is beyond the end.
+  void AskForSize(Error error) {
+    HeadObjectRequest request;
+    request.bucket = spec_.bucket;
+    request.key = spec_.key;
+    request.version_id = spec_.version_id;
+    request.options = spec_.call;
+    auto answered = [self = shared_from_this(), error = std::move(error)](Result<ObjectMetadata> head) mutable {
+      if (head.ok()) error.details.emplace_back(kActualSize, std::to_string(head->size));
+      self->Fail(std::move(error));
+    };
+    store_.Start(std::move(request), std::move(answered));
   }
 
   void Succeed() {
@@ -202,13 +230,11 @@ void StartRangeFetch(ObjectStore& store, RangeFetchSpec spec, Callback<RangeFetc
   std::make_shared<RangeFetch>(store, std::move(spec), std::move(done))->Start();
 }
 
-std::optional<ObjectMetadata> BeyondTheEnd(const Error& error) {
-  if (error.code != "InvalidRange" && error.http_status != 416) return std::nullopt;
+std::optional<ObjectMetadata> BeyondTheEnd(const Error& error, std::uint64_t begin) {
+  const std::optional<std::uint64_t> size = IsInvalidRange(error) ? ToldSize(error) : std::nullopt;
+  if (!size || *size > begin) return std::nullopt;
   ObjectMetadata metadata;
-  for (const auto& [name, text] : error.details) {
-    if (name != "ActualObjectSize") continue;
-    std::from_chars(text.data(), text.data() + text.size(), metadata.size);
-  }
+  metadata.size = *size;
   return metadata;
 }
 

@@ -59,9 +59,9 @@ struct RangeFetched {
 // completion.
 void StartRangeFetch(ObjectStore& store, RangeFetchSpec spec, Callback<RangeFetched> done);
 
-// S3 answers a range that starts at or beyond the end, as any range of an empty object, with 416. Then the metadata
-// that is known: the size. nullopt for every other error.
-std::optional<ObjectMetadata> BeyondTheEnd(const Error& error);
+// S3 answers a range that begins at or beyond the end, as any range of an empty object, with 416 and the object's size. Then
+// the metadata that is known: the size. nullopt for every other error, and for a 416 whose size is beyond `begin`.
+std::optional<ObjectMetadata> BeyondTheEnd(const Error& error, std::uint64_t begin);
 
 }  // namespace penstock::transfer
 

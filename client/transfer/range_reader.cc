@@ -190,7 +190,7 @@ class Reader : public std::enable_shared_from_this<Reader> {
     transfer::StartRangeFetch(store_, std::move(spec), [self = shared_from_this(), request, flight](Result<RangeFetched> result) {
       std::optional<Error> error;
       if (!result.ok()) {
-        const auto beyond = transfer::BeyondTheEnd(result.error());
+        const auto beyond = transfer::BeyondTheEnd(result.error(), request.range.begin);
         error = beyond ? EndsEarly(request, beyond->size) : std::move(result).error();
       } else {
         flight->landing.Settle();
