@@ -42,6 +42,15 @@ inline std::string ReadCommonPrefix(XmlReader& xml) {
   return prefix;
 }
 
+// The text of <IsTruncated>. Read loosely, a page that goes on would be taken for the last one and keys be lost.
+inline Result<bool> ReadTruncated(std::string_view text) {
+  if (text == "true") return true;
+  if (text == "false") return false;
+  return Error::Make(ErrorKind::kUnavailable, "the listing's IsTruncated is '" + std::string(text) + "'; it takes true or false");
+}
+
+inline Error ListedWithoutKey() { return Error::Make(ErrorKind::kUnavailable, "the listing names an object without a Key"); }
+
 // What a body is whose root is not `root`: another document, an error or none, said as of every answer.
 inline Error NotThatListing(const WireResponse& response, std::string_view root, XmlReader& xml) {
   auto document = ReadDocument(response, root);

@@ -56,7 +56,9 @@ class PageReader {
     } else if (name == "CommonPrefixes") {
       page_.common_prefixes.push_back(ReadCommonPrefix(xml_));
     } else if (name == "IsTruncated" && members_.Take(kTruncated)) {
-      truncated_ = xml_.Text() == "true";
+      auto truncated = ReadTruncated(xml_.Text());
+      if (!truncated.ok()) return Fault(std::move(truncated).error());
+      truncated_ = *truncated;
     } else if (name == "NextKeyMarker" && members_.Take(kKeyMarker)) {
       page_.next_key_marker = xml_.Text();
     } else if (name == "NextVersionIdMarker" && members_.Take(kVersionMarker)) {
@@ -102,6 +104,7 @@ class PageReader {
         xml_.Skip();
       }
     }
+    if (version.key.value.empty()) Fault(ListedWithoutKey());
     // A version without its id could be neither read nor restored, and deleting it would delete the object.
     if (fields.Take(kVersion) || version.version_id.empty()) {
       Fault(Error::Make(ErrorKind::kUnavailable, "the listing names a version without a VersionId"));

@@ -28,7 +28,7 @@ class PageReader {
     page_.objects.reserve(std::min<std::size_t>(kMaxKeysOfAPage, response_.body.size() / kTypicalElementBytes));
     while (xml_.NextChild()) ReadMember(xml_.name());
     if (const auto finished = xml_.Finish(); !finished.ok()) return Unreadable(finished.error().message);
-    if (no_number_) return *std::move(no_number_);
+    if (fault_) return *std::move(fault_);
     if (url_encoded_) PENSTOCK_TRY(DecodeNames());
     if (!truncated_) page_.next_token.clear();
     if (truncated_ && page_.next_token.empty()) {
@@ -51,7 +51,9 @@ class PageReader {
     } else if (name == "CommonPrefixes") {
       page_.common_prefixes.push_back(ReadCommonPrefix(xml_));
     } else if (name == "IsTruncated" && members_.Take(kTruncated)) {
-      truncated_ = xml_.Text() == "true";
+      auto truncated = ReadTruncated(xml_.Text());
+      if (!truncated.ok()) return Fault(std::move(truncated).error());
+      truncated_ = *truncated;
     } else if (name == "NextContinuationToken" && members_.Take(kToken)) {
       page_.next_token = xml_.Text();
     } else if (name == "EncodingType" && members_.Take(kEncoding)) {
@@ -82,15 +84,21 @@ class PageReader {
       }
     }
     if (fields.Take(kSize)) ReadSize({}, object.size);
+    if (object.key.value.empty()) Fault(ListedWithoutKey());
   }
 
   void ReadSize(std::string_view text, std::uint64_t& size) {
     auto number = ParseNumber("Size", text);
     if (number.ok()) {
       size = *number;
-    } else if (!no_number_) {
-      no_number_ = std::move(number).error();
+    } else {
+      Fault(std::move(number).error());
     }
+  }
+
+  // The first counts.
+  void Fault(Error error) {
+    if (!fault_) fault_ = std::move(error);
   }
 
   Result<void> DecodeNames() {
@@ -105,7 +113,7 @@ class PageReader {
   ListObjectsResponse page_;
   bool truncated_ = false;
   bool url_encoded_ = false;
-  std::optional<Error> no_number_;  // of the first size that is none
+  std::optional<Error> fault_;
 };
 
 // Directory buckets take no prefix that ends inside a name, and no start-after: the directory is listed, and what was not

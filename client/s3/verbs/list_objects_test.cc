@@ -151,6 +151,10 @@ TEST(ListObjectsTest, WhatCannotBeReadIsWorthARetry) {
        {"", "<ListBucketResult>", "<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>",
         "<ListBucketResult><Contents><Key>k</Key><Size>x</Size></Contents></ListBucketResult>",
         "<ListBucketResult><Contents><Key>k</Key></Contents></ListBucketResult>",
+        "<ListBucketResult><Contents><Size>1</Size></Contents></ListBucketResult>",
+        "<ListBucketResult><Contents><Key/><Size>1</Size></Contents></ListBucketResult>",
+        "<ListBucketResult><IsTruncated>maybe</IsTruncated></ListBucketResult>",
+        "<ListBucketResult><IsTruncated/></ListBucketResult>",
         "<ListBucketResult><!DOCTYPE x><IsTruncated>false</IsTruncated></ListBucketResult>",
         "<ListBucketResult><EncodingType>url</EncodingType><Contents><Key>%zz</Key><Size>1</Size></Contents>"
         "</ListBucketResult>"}) {
