@@ -22,6 +22,19 @@ Error Changed(std::string what) {
                                                          "; read it again from the start");
 }
 
+constexpr const char* kActualSize = "ActualObjectSize";  // an element of S3's InvalidRange error
+
+bool IsInvalidRange(const Error& error) { return error.code == "InvalidRange" || error.http_status == 416; }
+
+std::optional<std::uint64_t> ToldSize(const Error& error) {
+  for (const auto& [name, text] : error.details) {
+    std::uint64_t size = 0;
+    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), size);
+    if (name == kActualSize && problem == std::errc() && end == text.data() + text.size()) return size;
+  }
+  return std::nullopt;
+}
+
 // Memory in one piece or several, and how far it is filled.
 class Landing {
  public:
@@ -171,6 +184,9 @@ class RangeFetch final : public BodySink, public std::enable_shared_from_this<Ra
   }
 
   void Ended(Result<ObjectMetadata> result) {
+    if (!result.ok() && !placed_ && !enough_ && IsInvalidRange(result.error()) && !ToldSize(result.error())) {
+      return AskForSize(std::move(result).error());
+    }
     Result<void> read = Caught(kEnd, [&] { return ResultOf(std::move(result)); });
     read.ok() ? Succeed() : Fail(std::move(read).error());
   }
@@ -183,6 +199,29 @@ class RangeFetch final : public BodySink, public std::enable_shared_from_this<Ra
     if (position_ == length_) return Ok();
     return Error::Make(ErrorKind::kDataLoss,
                        "only " + std::to_string(position_) + " of " + std::to_string(length_) + " bytes arrived");
+  }
+
+  // S3 names the object's size in a 416, other servers may not. Without the size nothing shows that the range is beyond the end.
+  void AskForSize(const Error& error) {
+    Result<void> asked = Caught(kEnd, [&] {
+      HeadObjectRequest request;
+      request.bucket = spec_.bucket;
+      request.key = spec_.key;
+      request.version_id = spec_.version_id;
+      request.options = spec_.call;
+      Callback<ObjectMetadata> answered = [self = shared_from_this(), error](const Result<ObjectMetadata>& head) {
+        self->Fail(WithSize(error, head));
+      };
+      store_.Start(std::move(request), std::move(answered));
+    });
+    if (!asked.ok()) Fail(std::move(asked).error());
+  }
+
+  static Error WithSize(Error error, const Result<ObjectMetadata>& head) {
+    Contain(kEnd, [&] {
+      if (head.ok()) error.details.emplace_back(kActualSize, std::to_string(head->size));
+    });
+    return error;
   }
 
   void Succeed() {
@@ -219,13 +258,10 @@ void StartRangeFetch(ObjectStore& store, RangeFetchSpec spec, Callback<RangeFetc
 }
 
 std::optional<ObjectMetadata> BeyondTheEnd(const Error& error, std::uint64_t begin_bytes) {
-  if (error.code != "InvalidRange" && error.http_status != 416) return std::nullopt;
+  const std::optional<std::uint64_t> size = IsInvalidRange(error) ? ToldSize(error) : std::nullopt;
+  if (!size || *size > begin_bytes) return std::nullopt;
   ObjectMetadata metadata;
-  for (const auto& [name, text] : error.details) {
-    if (name != "ActualObjectSize") continue;
-    std::from_chars(text.data(), text.data() + text.size(), metadata.size);
-  }
-  if (metadata.size > begin_bytes) return std::nullopt;
+  metadata.size = *size;
   return metadata;
 }
 

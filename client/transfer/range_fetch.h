@@ -59,9 +59,9 @@ struct RangeFetched {
 // completion.
 void StartRangeFetch(ObjectStore& store, RangeFetchSpec spec, Callback<RangeFetched> done);
 
-// S3 answers a range that starts at or beyond the end, as any range of an empty object, with 416. Then the metadata
-// that is known: the size. nullopt for every other error, also for a 416 that names a size above `begin_bytes`, where the
-// range begins: that object has bytes there.
+// S3 answers a range that begins at or beyond the end, as any range of an empty object, with 416 and the object's size. Then
+// the metadata that is known: the size. nullopt for every other error, and for a 416 that names no size or one above
+// `begin_bytes`, where the range begins: that object has bytes there.
 std::optional<ObjectMetadata> BeyondTheEnd(const Error& error, std::uint64_t begin_bytes);
 
 }  // namespace penstock::transfer

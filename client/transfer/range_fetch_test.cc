@@ -146,14 +146,37 @@ TEST(RangeFetchLength, AnswerOfAnotherLengthIsDataLoss) {
   EXPECT_EQ(LyingSinkFeeder::Feed(50, 100).error().kind, ErrorKind::kDataLoss);
 }
 
+// Answers every GET with a 416 that does not name the object's size, as some servers do.
+class NoRangeIsSatisfiable final : public FaultyObjectStore {
+ public:
+  explicit NoRangeIsSatisfiable(std::shared_ptr<ObjectStore> inner) : FaultyObjectStore(std::move(inner), nullptr) {}
+  using FaultyObjectStore::Start;
+  void Start(GetObjectRequest, Callback<ObjectMetadata> done) override {
+    Error error = Error::Make(ErrorKind::kInvalidArgument, "range");
+    error.http_status = 416;
+    done(std::move(error));
+  }
+};
+
+TEST_F(RangeFetchTest, A416WithoutASizeIsComparedWithTheObject) {
+  NoRangeIsSatisfiable store(inner_);
+  const Fetch whole = FetchFrom(store, Range(0, UINT64_MAX));
+  EXPECT_FALSE(BeyondTheEnd(whole.result.error(), 0).has_value()) << "the object has 100 bytes";
+  const auto beyond = BeyondTheEnd(FetchFrom(store, Range(100, 200)).result.error(), 100);
+  ASSERT_TRUE(beyond.has_value());
+  EXPECT_EQ(beyond->size, 100u);
+}
+
 TEST(BeyondTheEnd, TellsTheSizeS3Named) {
   Error error = Error::Make(ErrorKind::kInvalidArgument, "range");
-  EXPECT_FALSE(BeyondTheEnd(error, 17).has_value());
+  EXPECT_FALSE(BeyondTheEnd(error, 20).has_value());
   error.code = "InvalidRange";
+  EXPECT_FALSE(BeyondTheEnd(error, 20).has_value());
   error.details.emplace_back("ActualObjectSize", "17");
-  ASSERT_TRUE(BeyondTheEnd(error, 17).has_value());
-  EXPECT_EQ(BeyondTheEnd(error, 17)->size, 17u);
-  EXPECT_FALSE(BeyondTheEnd(error, 16).has_value()) << "the object has a byte there";
+  ASSERT_TRUE(BeyondTheEnd(error, 20).has_value());
+  EXPECT_EQ(BeyondTheEnd(error, 20)->size, 17u);
+  EXPECT_TRUE(BeyondTheEnd(error, 17).has_value());
+  EXPECT_FALSE(BeyondTheEnd(error, 16).has_value()) << "byte 16 exists";
 }
 
 }  // namespace

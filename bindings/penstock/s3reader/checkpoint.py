@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from .. import _core
     from .._streams import Checksums
 
+ZIP_MAGIC = b"PK\x03\x04"
 HEAD_BYTES = 1024**2  # fetched with the first read, where the file is not small enough to come whole
 TAIL_BYTES = 512 * 1024  # fetched when the directory is looked for: one of about 6,000 tensors
 MOST_KEPT = 64 * 1024**2  # of a directory, and of what comes before the first tensor
@@ -70,13 +71,13 @@ class CheckpointReader(AdaptiveS3Reader):
         self._kept.append((0, head))
         self._checksums = stream.checksums
         self._reached = self._reached_with = len(head)  # who reads on from there reads in order
+        if not head.startswith(ZIP_MAGIC):  # read in order, and verified as a whole: by the stream that began it
+            self._ahead, self._opened, self._read = stream, 0, len(head)
 
     def _keep_tail(self, size: int) -> None:
         head_end = len(self._kept[0][1])
         start = max(size - TAIL_BYTES, head_end)
         tail = self._keep_range(start, size)
-        if self._kept[0][1][:4] != b"PK\x03\x04":
-            return
         found = find_directory(tail, size)
         if found is None or found.end - found.start > MOST_KEPT:
             return
@@ -100,7 +101,8 @@ class CheckpointReader(AdaptiveS3Reader):
         if not self._kept:
             self._keep_head()
         size = self._get_size()
-        if len(self._kept) == 1 and size > position >= max(size - TAIL_BYTES, len(self._kept[0][1])):
+        head = self._kept[0][1]
+        if len(self._kept) == 1 and head.startswith(ZIP_MAGIC) and size > position >= max(size - TAIL_BYTES, len(head)):
             self._keep_tail(size)
         for start, data in self._kept:
             if start <= position < start + len(data):

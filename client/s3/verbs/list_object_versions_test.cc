@@ -125,6 +125,8 @@ TEST(ListObjectVersionsTest, WhatCannotBeReadIsWorthARetry) {
         "<ListVersionsResult><Version><Key>k</Key><VersionId>v</VersionId><Size>x</Size></Version></ListVersionsResult>",
         "<ListVersionsResult><Version><Key>k</Key><VersionId>v</VersionId></Version></ListVersionsResult>",
         "<ListVersionsResult><Version><Key>k</Key><Size>1</Size></Version></ListVersionsResult>",
+        "<ListVersionsResult><DeleteMarker><VersionId>v</VersionId></DeleteMarker></ListVersionsResult>",
+        "<ListVersionsResult><IsTruncated>maybe</IsTruncated></ListVersionsResult>",
         "<ListVersionsResult><DeleteMarker><Key>k</Key><VersionId/></DeleteMarker></ListVersionsResult>",
         "<ListVersionsResult><EncodingType>url</EncodingType><DeleteMarker><Key>%zz</Key><VersionId>v</VersionId>"
         "</DeleteMarker></ListVersionsResult>"}) {
