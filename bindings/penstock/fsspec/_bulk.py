@@ -108,7 +108,8 @@ class BulkOperations:
             entries = await self._walk_levels(path, maxdepth, prefix)
         else:
             entries = await _threads.run(self._everything, path, prefix)
-        found = {entry["name"]: entry for entry in entries if withdirs or entry["type"] == "file"}
+        found = {entry["name"]: entry for entry in entries if withdirs and entry["type"] == "directory"}
+        found |= {entry["name"]: entry for entry in entries if entry["type"] == "file"}
         if withdirs and path and (entries or path in self._store.made):
             found[path] = directory(path)
         if not found and split(path)[1]:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from glob import has_magic
 from typing import TYPE_CHECKING, Any
 
-from fsspec.asyn import AsyncFileSystem
-
 from .._versions import is_directory_bucket
+from . import _threads
+from ._copies import CopyOperations
 from ._store import split
 
 if TYPE_CHECKING:
     from ._store import Store
 
 
-class DirectoryOperations(AsyncFileSystem):
+class DirectoryOperations(CopyOperations):
     """The part of :class:`PenstockFileSystem` that is about names."""
 
     _store: Store
@@ -56,13 +56,20 @@ class DirectoryOperations(AsyncFileSystem):
     def mv(self, path1: Any, path2: Any, recursive: bool = False, maxdepth: int | None = None, **kwargs: Any) -> None:
         """Copies inside S3, then deletes. One file within a directory bucket is renamed instead, at once and without a copy.
 
+        Only objects that were copied are deleted, after all copies have succeeded. An object that has its new name already
+        stays as it is.
+
         Args:
             recursive: What is below `path1`, too.
             maxdepth: Of directories, how many levels; None: all.
+
+        Raises:
+            OSError: EINVAL: a directory would be moved into itself, two sources have the same target, or a target is another
+                source. Nothing is changed.
         """
         renamed = self._renamed(path1, path2) if not recursive and isinstance(path1, str) and isinstance(path2, str) else None
         if renamed is None:
-            super().mv(path1, path2, recursive=recursive, maxdepth=maxdepth, **kwargs)
+            _threads.sync(self.loop, self._mv, path1, path2, recursive=recursive, maxdepth=maxdepth, **kwargs)
             return
         self._store.rename(*renamed)
         for path in renamed:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import inspect
 import io
 import os
@@ -153,7 +154,8 @@ class PenstockFileSystem(DirectoryOperations, BulkOperations, AsyncFileSystem):
         """What is in a directory, by name; of a file, the file.
 
         Args:
-            detail: Give an entry of each, as :meth:`info` does; otherwise its name.
+            detail: Give an entry of each, as :meth:`info` does; otherwise its name. An object with keys below ``its-name/``
+                has two entries, a file and a directory, and one name.
 
         Raises:
             FileNotFoundError: There is neither.
@@ -169,7 +171,7 @@ class PenstockFileSystem(DirectoryOperations, BulkOperations, AsyncFileSystem):
                 if found is None:
                     raise no_file(path)
                 entries = [found]
-        return [dict(entry) for entry in entries] if detail else [entry["name"] for entry in entries]
+        return [dict(entry) for entry in entries] if detail else list(dict.fromkeys(entry["name"] for entry in entries))
 
     def info(self, path: str, refresh: bool = False, **kwargs: Any) -> Entry:
         """``name``, ``size`` in bytes and ``type`` ("file" or "directory"), and what S3 says of an object.
@@ -194,16 +196,18 @@ class PenstockFileSystem(DirectoryOperations, BulkOperations, AsyncFileSystem):
         return True
 
     def isfile(self, path: str) -> bool:
-        """Whether it is an object, and no directory."""
+        """Whether there is an object of that name. Objects with keys below ``path/`` are directories, too (:meth:`isdir`)."""
         try:
             return bool(self.info(path)["type"] == "file")
         except FileNotFoundError:
             return False
 
     def isdir(self, path: str) -> bool:
-        """Whether anything is inside, or this process made it."""
+        """Whether anything is inside, or this process made it; also where an object has the same name (:meth:`isfile`)."""
+        path = self._strip_protocol(path)
+        listed = [entry["type"] for entry in self._kept_listing(self._parent(path)) or () if entry["name"] == path]
         try:
-            return bool(self.info(path)["type"] == "directory")
+            return "directory" in listed if listed else self._store.is_directory(path)
         except FileNotFoundError:
             return False
 
@@ -290,11 +294,17 @@ class PenstockFileSystem(DirectoryOperations, BulkOperations, AsyncFileSystem):
         Args:
             callback: fsspec's, told of bytes.
             outfile: An open file that gets the bytes instead of `lpath`.
+
+        Raises:
+            IsADirectoryError: `rpath` is an object and `lpath` a local directory.
         """
         rpath = self._strip_protocol(rpath)
         if outfile is None and isfilelike(lpath):
             outfile = lpath
         if outfile is None and os.path.isdir(lpath):  # noqa: PTH112  (fsspec's paths are text)
+            if self._store.file(rpath) is not None:
+                reason = "the local target of the object is a directory; get the object by itself, to another name"
+                raise IsADirectoryError(errno.EISDIR, reason, rpath, None, os.fspath(lpath))
             return
         download(self._store, rpath, lpath, outfile, callback)
 

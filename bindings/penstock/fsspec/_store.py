@@ -149,27 +149,32 @@ class Store:
         return [(name, created) for name, created in found if is_directory_bucket(name)]
 
     def list_directory(self, path: str, prefix: str = "") -> list[Entry] | None:
-        """What is directly inside, by name; None: there is no such directory. `prefix`: only names that begin so."""
+        """What is directly inside, by name; None: there is no such directory. `prefix`: only names that begin so.
+
+        An object with keys below ``its-name/`` has two entries: the file, then the directory.
+        """
         if not path:
             return self.buckets()
         bucket, key = split(path)
         begin = key + "/" if key else ""
-        entries, exists = {}, path in self.made or not key
+        entries: dict[tuple[str, str], Entry] = {}
+        exists = path in self.made or not key
         with mapped(path):
             for page in self.client.list_objects(bucket, begin + prefix, "/"):
                 exists = exists or bool(page.object_info or page.common_prefixes)
                 for name in page.common_prefixes:
-                    entries[f"{bucket}/{name[:-1]}"] = directory(f"{bucket}/{name[:-1]}")
+                    entry = directory(f"{bucket}/{name[:-1]}")
+                    entries[entry["name"], "directory"] = entry
                 for found in page.object_info:
                     if found.key != begin:  # a directory's own mark
                         entry = _listed(bucket, found)
-                        entries[entry["name"]] = entry
+                        entries[entry["name"], entry["type"]] = entry
         if not exists and not prefix:
             return None
         for made in self.made.inside(path):
             if made[len(path) + 1 :].startswith(prefix):
-                entries.setdefault(made, directory(made))
-        return [entries[name] for name in sorted(entries)]
+                entries.setdefault((made, "directory"), directory(made))
+        return sorted(entries.values(), key=lambda entry: (entry["name"], entry["type"] == "directory"))
 
     def below(self, path: str, prefix: str = "") -> list[Entry]:
         """Every object anywhere inside, by one listing without a delimiter; marks of directories as directories."""
@@ -217,21 +222,34 @@ class Store:
         with mapped(path), self.writer(path, create, **attributes) as writer:
             writer.write(data)
 
-    def copy(self, source: str, target: str) -> None:
-        """Inside S3, whatever the size; of a directory its name."""
+    def copy(self, source: str, target: str) -> list[str]:
+        """Copies an object inside S3, whatever its size; of a directory its name and its mark, not what is inside.
+
+        Returns:
+            The object that was copied: `source`, the directory's mark (``source/``), or nothing.
+        """
         try:
-            with mapped(source):
-                try:
-                    self.core.copy_object(*split(source), *split(target))
-                except S3InvalidArgumentError as error:
-                    # Among others: larger than one request may copy.
-                    if error.code != "InvalidRequest" or self.core.head_object(*split(source)).size <= MOST_COPIED:
-                        raise
-                    copy_in_parts(self.core, split(source), split(target))
-        except FileNotFoundError:
-            if not self.is_directory(source):
+            self._copy_object(source, target)
+            return [source]
+        except FileNotFoundError as error:
+            if getattr(error.__cause__, "code", None) == "NoSuchBucket" or not self.is_directory(source):
                 raise
-            self.made.add(target)
+        self.made.add(target)
+        try:
+            self._copy_object(source + "/", target + "/")
+        except FileNotFoundError:
+            return []
+        return [source + "/"]
+
+    def _copy_object(self, source: str, target: str) -> None:
+        with mapped(source):
+            try:
+                self.core.copy_object(*split(source), *split(target))
+            except S3InvalidArgumentError as error:
+                # Among others: larger than one request may copy.
+                if error.code != "InvalidRequest" or self.core.head_object(*split(source)).size <= MOST_COPIED:
+                    raise
+                copy_in_parts(self.core, split(source), split(target))
 
     def rename(self, source: str, target: str) -> None:
         """One object within a directory bucket."""

@@ -1,0 +1,146 @@
+"""Copies of many objects: names of the targets, and moves that lose nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+from collections.abc import Awaitable, Callable
+from glob import has_magic
+from typing import TYPE_CHECKING, Any
+
+from fsspec.asyn import AsyncFileSystem
+from fsspec.callbacks import DEFAULT_CALLBACK
+from fsspec.implementations.local import LocalFileSystem, make_path_posix
+from fsspec.utils import other_paths
+
+from . import _threads
+
+if TYPE_CHECKING:
+    from ._store import Store
+
+Paths = str | list[str]
+IsDirectory = Callable[[str], Awaitable[bool]]
+
+
+async def _is_local_directory(path: str) -> bool:
+    return bool(LocalFileSystem().isdir(path))
+
+
+def _check_inside(root: str, paths: list[str]) -> None:
+    """Keys may contain ``..``: refuses targets outside of `root`."""
+    begin = os.path.join(os.path.abspath(root), "")  # noqa: PTH100, PTH118  (fsspec's paths are text)
+    for path in paths:
+        if not os.path.join(os.path.abspath(path), "").startswith(begin):  # noqa: PTH100, PTH118
+            raise ValueError(f"the target {path!r} is outside of {root!r}; get this object by itself, to a name of your choice")
+
+
+def _refused(reason: str, source: str, target: str) -> OSError:
+    return OSError(errno.EINVAL, reason, source, None, target)
+
+
+class CopyOperations(AsyncFileSystem):
+    """The part of :class:`PenstockFileSystem` that copies and moves."""
+
+    _store: Store
+
+    async def _pairs(
+        self, source: Paths, target: Paths, is_directory: IsDirectory, recursive: bool, maxdepth: int | None
+    ) -> tuple[list[str], list[str]]:
+        """Sources and targets by fsspec's rules (https://filesystem-spec.readthedocs.io/en/latest/copying.html).
+
+        Unlike fsspec, a copy that is not recursive includes an object that has the name of a directory.
+        """
+        if isinstance(source, list) and isinstance(target, list):
+            return source, target
+        names: list[str] = await self._expand_path(source, recursive=recursive, maxdepth=maxdepth)
+        single = isinstance(source, str)
+        if single and (not recursive or maxdepth is not None):
+            types = await asyncio.gather(*[_threads.run(self._type, name) for name in names])
+            names = [name for name, found in zip(names, types, strict=True) if found != "directory"]
+            if not names:
+                return [], []
+        into = isinstance(target, str) and (target.endswith("/") or await is_directory(target))
+        pattern = isinstance(source, str) and has_magic(source)
+        exists = single and (len(names) == 1 if pattern else into and not source.endswith("/"))
+        return names, other_paths(names, target, exists=exists, flatten=not single)
+
+    def _type(self, path: str) -> str | None:
+        try:
+            return str(self.info(path)["type"])
+        except FileNotFoundError:
+            return None
+
+    async def _copy(
+        self,
+        path1: Paths,
+        path2: Paths,
+        recursive: bool = False,
+        on_error: str | None = None,
+        maxdepth: int | None = None,
+        batch_size: int | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Copies inside S3."""
+        sources, targets = await self._pairs(path1, path2, self._isdir, recursive, maxdepth)
+        await super()._copy(sources, targets, recursive=recursive, on_error=on_error, batch_size=batch_size, **kwargs)
+
+    async def _get(
+        self,
+        rpath: Paths,
+        lpath: Any,
+        recursive: bool = False,
+        callback: Any = DEFAULT_CALLBACK,
+        maxdepth: int | None = None,
+        **kwargs: Any,
+    ) -> None:
+        """Downloads objects to local files.
+
+        Raises:
+            IsADirectoryError: An object has the name of a local directory, such as that of objects below ``its-name/``.
+            ValueError: A key contains ``..``, and its target would be outside of `lpath`.
+        """
+        if not (isinstance(rpath, list) and isinstance(lpath, list)):
+            local = make_path_posix(lpath)
+            rpath, lpath = await self._pairs(rpath, local, _is_local_directory, recursive, maxdepth)
+            if isinstance(local, str):
+                _check_inside(local, lpath)
+        await super()._get(rpath, lpath, callback=callback, **kwargs)
+
+    async def _mv(self, path1: Paths, path2: Paths, recursive: bool = False, maxdepth: int | None = None, **kwargs: Any) -> None:
+        """Copies every object, then deletes exactly the objects that it copied. See :meth:`mv`."""
+        if path1 == path2:
+            return
+        sources, targets = await self._pairs(path1, path2, self._isdir, recursive, maxdepth)
+        names = [
+            (self._strip_protocol(source), self._strip_protocol(target)) for source, target in zip(sources, targets, strict=True)
+        ]
+        moves = [(source, target) for source, target in names if source != target]
+        await self._check_moves(moves)
+        copies = [_threads.run(self._store.copy, source, target) for source, target in moves]
+        results = await asyncio.gather(*copies, return_exceptions=True)
+        for result in results:
+            if isinstance(result, BaseException):
+                raise result
+        try:
+            await _threads.run(self._store.delete, [name for copied in results for name in copied])
+        finally:
+            for source, target in moves:
+                self.invalidate_cache(source)
+                self.invalidate_cache(target)
+        if recursive:
+            for source, _ in moves:
+                self._store.made.forget(source)
+
+    async def _check_moves(self, moves: list[tuple[str, str]]) -> None:
+        """Refuses moves after which an object would be missing."""
+        sources = {source for source, _ in moves}
+        seen: set[str] = set()
+        for source, target in moves:
+            if target.startswith(source + "/") and await self._isdir(source):
+                raise _refused("cannot move a directory into itself; choose a target outside of it", source, target)
+            if target in seen:
+                raise _refused("another source has the same target; give each source a target of its own", source, target)
+            if target in sources:
+                raise _refused("the target is a source of the same mv; move one after the other", source, target)
+            seen.add(target)
