@@ -197,7 +197,7 @@ class Harness {
     return line;
   }
 
-  Reply Run(const RequestHead& head, TextBody& reader) {
+  Reply Run(RequestHead& head, TextBody& reader) {
     Connection connection;
     auto target = ParseTarget(head.target, head.Find("host").value_or("127.0.0.1:9000"), rules_);
     Exchange exchange{.request = head, .body = &reader, .connection = connection};
