@@ -30,7 +30,7 @@ build_fuzzers() {
 # The options of the target $1 that every run of it has.
 options_of() {
   local dictionary=${sides[$1]}/fuzz/dictionaries/$1
-  printf '%s\n' "--target=$1" -rss_limit_mb=2048 "-artifact_prefix=$work/$1-" -print_final_stats=1
+  printf '%s\n' -rss_limit_mb=2048 "-artifact_prefix=$work/$1-" -print_final_stats=1
   [ ! -f "$dictionary" ] || echo "-dict=$dictionary"
 }
 
@@ -41,7 +41,7 @@ run_for() {
     mkdir -p "$work/corpus/$name"
     mapfile -t options < <(options_of "$name")
     echo "fuzz: $name for $seconds s"
-    "build/fuzz/fuzz/fuzz_${sides[$name]}" "${options[@]}" -max_total_time="$seconds" "$work/corpus/$name" "${sides[$name]}/fuzz/corpus/$name"
+    "build/fuzz/fuzz/fuzz_$name" "${options[@]}" -max_total_time="$seconds" "$work/corpus/$name" "${sides[$name]}/fuzz/corpus/$name"
   done
 }
 
@@ -59,7 +59,7 @@ case ${1:-} in
     for name in ${*:-$names}; do
       mkdir -p "$work/corpus/$name"
       mapfile -t options < <(options_of "$name")
-      "build/fuzz-fast/fuzz/fuzz_${sides[$name]}" "${options[@]}" -merge=1 -use_counters=0 "${sides[$name]}/fuzz/corpus/$name" "$work/corpus/$name"
+      "build/fuzz-fast/fuzz/fuzz_$name" "${options[@]}" -merge=1 -use_counters=0 "${sides[$name]}/fuzz/corpus/$name" "$work/corpus/$name"
     done
     ;;
   -*)
