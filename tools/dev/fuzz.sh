@@ -20,11 +20,11 @@ check_names() {
   done
 }
 
-# $1: the build folder. $2: ON or OFF, the sanitizers.
+# $1: the build folder. $2: ON or OFF, the sanitizers. Then the targets.
 build_fuzzers() {
   cmake -S . -B "$1" -G Ninja -DCMAKE_CXX_COMPILER=clang++-14 -DCMAKE_C_COMPILER=clang-14 -DPENSTOCK_FUZZ=ON \
     -DPENSTOCK_FUZZ_SANITIZE="$2" -DPENSTOCK_TESTS=OFF >/dev/null
-  ninja -C "$1" --quiet fuzz_targets
+  ninja -C "$1" --quiet $(printf 'fuzz_%s ' "${@:3}")
 }
 
 # The options of the target $1 that every run of it has.
@@ -36,7 +36,7 @@ options_of() {
 
 run_for() {
   local target=$1 seconds=$2 name options
-  build_fuzzers build/fuzz ON
+  build_fuzzers build/fuzz ON ${target:-$names}
   for name in ${target:-$names}; do
     mkdir -p "$work/corpus/$name"
     mapfile -t options < <(options_of "$name")
@@ -49,13 +49,13 @@ case ${1:-} in
   --campaign)
     shift
     check_names "$@"
-    build_fuzzers build/fuzz-fast OFF
+    build_fuzzers build/fuzz-fast OFF ${*:-$names}
     exec python3 tools/fuzz_campaign.py --build build/fuzz-fast --work "$work" --executions "${PENSTOCK_FUZZ_EXECUTIONS:-10000000}" "$@"
     ;;
   --minimise)
     shift
     check_names "$@"
-    build_fuzzers build/fuzz-fast OFF
+    build_fuzzers build/fuzz-fast OFF ${*:-$names}
     for name in ${*:-$names}; do
       mkdir -p "$work/corpus/$name"
       mapfile -t options < <(options_of "$name")
