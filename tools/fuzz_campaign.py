@@ -73,7 +73,7 @@ def run_target(program: Path, target: str, folders: list[Path], options: list[st
     with (work / f"{target}.log").open("a") as kept:
         while not progress.stands_still(least):
             before = progress.executions
-            command = [str(program), f"--target={target}", f"-runs={progress.next_round(least)}", *options, *map(str, folders)]
+            command = [str(program), f"-runs={progress.next_round(least)}", *options, *map(str, folders)]
             with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, errors="replace") as process:
                 assert process.stderr is not None
                 for line in process.stderr:
@@ -92,7 +92,7 @@ def run_target(program: Path, target: str, folders: list[Path], options: list[st
 def main() -> int:
     """Runs the targets that the arguments name, one after the other."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--build", type=Path, required=True, help="the build folder with fuzz/fuzz_emulator and fuzz/fuzz_client")
+    parser.add_argument("--build", type=Path, required=True, help="the build folder with fuzz/fuzz_TARGET")
     parser.add_argument("--work", type=Path, required=True, help="where corpora, logs and failing inputs are kept")
     parser.add_argument("--executions", type=int, default=10_000_000, help="at least as many for each target")
     parser.add_argument("--max-len", type=int, default=0, help="bytes of the longest input; 0: of the longest seed, at most 4096")
@@ -112,7 +112,7 @@ def main() -> int:
         dictionary = folder.parent.parent / "dictionaries" / target
         if dictionary.exists():
             options.append(f"-dict={dictionary}")
-        program = arguments.build / "fuzz" / f"fuzz_{folder.parent.parent.parent.name}"
+        program = arguments.build / "fuzz" / f"fuzz_{target}"
         progress = run_target(program, target, [corpus, folder], options, arguments.executions, arguments.work)
         if progress is None:
             failed = True

@@ -27,7 +27,8 @@ void Flatten(const json& object, const std::string& prefix, std::map<std::string
 
 Result<std::map<std::string, std::string>> ReadFlatObject(std::string_view text) {
   const json document = json::parse(text, nullptr, false);
-  if (!document.is_object()) return Unusable("what came is no JSON object");
+  // The library reads a NUL as the end of the text. Valid JSON has none.
+  if (!document.is_object() || text.find('\0') != std::string_view::npos) return Unusable("what came is no JSON object");
   std::map<std::string, std::string> out;
   Flatten(document, "", out);
   return out;

@@ -40,6 +40,11 @@ TEST(CredentialDocumentTest, WhatIsMissingIsNamedAndNoSecretIs) {
   }
 }
 
+TEST(CredentialDocumentTest, RefusesATextWithANul) {
+  EXPECT_TRUE(ReadFlatObject("{}").ok());
+  EXPECT_FALSE(ReadFlatObject(std::string_view("{}\0 x", 5)).ok());
+}
+
 TEST(CredentialDocumentTest, FlattensOneLevelOfStringsAndNumbers) {
   const auto members = ReadFlatObject(R"({"a":"b","n":12,"o":{"x":"y","deep":{"z":"no"}},"list":[1],"t":true})");
   ASSERT_TRUE(members.ok());

@@ -27,10 +27,11 @@ bool IsCommentStart(char c) { return c == '#' || c == ';'; }
 
 // A comment in a value starts at '#' or ';' after a blank.
 std::string_view WithoutComment(std::string_view value) {
+  if (!value.empty() && IsCommentStart(value[0])) return {};
   for (std::size_t i = 1; i < value.size(); ++i) {
     if (IsCommentStart(value[i]) && IsBlank(value[i - 1])) return Trim(value.substr(0, i));
   }
-  return !value.empty() && IsCommentStart(value[0]) ? std::string_view() : value;
+  return value;
 }
 
 // Reads one file line by line. Values may be secrets: messages hold names and line numbers only.

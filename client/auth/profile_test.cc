@@ -45,11 +45,12 @@ TEST(Profile, PrefixedDefaultBeatsTheBareOneInEitherOrder) {
 }
 
 TEST(Profile, CommentsNeedABlankBeforeThemInsideAValue) {
-  const ProfileSet set = Config("# c\n; c\n[default] ; c\na = x ;c\nb = x;c\nc = x #c\nd = #c\n");
+  const ProfileSet set = Config("# c\n; c\n[default] ; c\na = x ;c\nb = x;c\nc = x #c\nd = #c\ne = ; # c\n");
   EXPECT_EQ(Setting(set, "default", "a"), "x");
   EXPECT_EQ(Setting(set, "default", "b"), "x;c");
   EXPECT_EQ(Setting(set, "default", "c"), "x");
   EXPECT_EQ(Setting(set, "default", "d"), "");
+  EXPECT_EQ(Setting(set, "default", "e"), "");
 }
 
 TEST(Profile, OnlyTheFirstEqualsSplits) { EXPECT_EQ(Setting(Config("[default]\nk = a=b=\n"), "default", "k"), "a=b="); }

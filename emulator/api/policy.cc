@@ -174,7 +174,8 @@ Result<PolicyFacts> CheckPolicy(std::string_view text, std::string_view bucket) 
     return Malformed("The policy has " + std::to_string(text.size()) + " bytes; the limit is " + std::to_string(kMaxBytes));
   }
   const Json policy = Json::parse(text.begin(), text.end(), nullptr, /*allow_exceptions=*/false);
-  if (text.empty() || text.front() != '{' || !policy.is_object()) {
+  // The library reads a NUL as the end of the text. Valid JSON has none.
+  if (text.empty() || text.front() != '{' || text.find('\0') != std::string_view::npos || !policy.is_object()) {
     return Malformed("Policies must be valid JSON and the first byte must be '{'");
   }
   if (const auto version = policy.find("Version");

@@ -26,6 +26,7 @@ TEST(PolicyTest, MustBeJson) {
   for (const char* text : {"", " {}", "[]", "{", "hello", "\"{\"", "{\"Statement\":[]} x"}) {
     EXPECT_EQ(Message(text), "Policies must be valid JSON and the first byte must be '{'") << text;
   }
+  EXPECT_EQ(Message(std::string_view("{}\0 x", 5)), "Policies must be valid JSON and the first byte must be '{'");
   EXPECT_EQ(Message("{}"), "Missing required field Statement");
   EXPECT_EQ(Message(R"({"Version":"2020-01-01","Statement":[]})"), "The policy must contain a valid version string");
   EXPECT_EQ(Message(R"({"Statement":[]})"), "Could not parse the policy: Statement is empty!");

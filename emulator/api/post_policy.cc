@@ -164,7 +164,8 @@ Result<PostPolicy> ParsePostPolicy(std::string_view base64) {
   const auto text = Base64Decode(base64);
   if (!text) return Invalid("invalid Base64 encoding.");
   const Json document = Json::parse(WithJsonEscapes(*text), nullptr, /*allow_exceptions=*/false);
-  if (!document.is_object()) return InvalidJson();
+  // The library reads a NUL as the end of the text. Valid JSON has none.
+  if (!document.is_object() || text->find('\0') != std::string::npos) return InvalidJson();
   for (const auto& [name, value] : document.items()) {
     if (name != "expiration" && name != "conditions") return Invalid("Unexpected: '" + AsciiLower(name) + "'");
   }

@@ -34,6 +34,7 @@ TEST(PostPolicyTest, DocumentsThatAreNonePoliciesAreRefused) {
   const std::string invalid = "InvalidPolicyDocument: Invalid Policy: ";
   EXPECT_EQ(Parsed("{"), invalid + "Invalid JSON.");
   EXPECT_EQ(Parsed("[]"), invalid + "Invalid JSON.");
+  EXPECT_EQ(Parsed(WithConditions("") + std::string("\0 x", 3)), invalid + "Invalid JSON.");
   EXPECT_EQ(Parsed(std::string(20'000, '[')), invalid + "Invalid JSON.");
   EXPECT_EQ(Parsed("{\"Statement\": []}"), invalid + "Unexpected: 'statement'");
   EXPECT_EQ(Parsed("{\"expiration\": \"2015-10-17 03:15:59 UTC\", \"conditions\": []}"),

@@ -103,12 +103,13 @@ inline void CheckJson(std::string_view input) {
     const std::string& message = parsed.error().message;
     PENSTOCK_CHECK(parsed.error().kind == ErrorKind::kInvalidArgument && !message.empty());
     PENSTOCK_CHECK(message.size() <= 2 * input.size() + 512);  // the place of a member, and its name
-    if (!Json::accept(input)) return;
+    if (!Json::accept(input) || input.find('\0') != std::string_view::npos) return;  // a NUL ends the text for the library
     const JsonShape shape = ShapeOfJson(input);
     PENSTOCK_CHECK(shape.duplicates || shape.depth > kMostJsonDepth || shape.members > kMostJsonMembers ||
                    shape.values > kMostJsonValues || message.find("out of range") != std::string::npos);
     return;
   }
+  PENSTOCK_CHECK(input.find('\0') == std::string_view::npos);
   const JsonShape shape = ShapeOfJson(input);
   PENSTOCK_CHECK(!shape.duplicates && shape.depth <= kMostJsonDepth && shape.members <= kMostJsonMembers);
   const Result<Json> again = ParseJson(parsed->dump());

@@ -11,6 +11,11 @@
 namespace penstock::emulator {
 namespace {
 
+Error NotJsonFrom(std::size_t position, std::size_t text_bytes) {
+  const std::string position_text = std::to_string(std::min(position, text_bytes)) + " of " + std::to_string(text_bytes);
+  return Error::Make(ErrorKind::kInvalidArgument, "not JSON: the text breaks off or goes wrong at byte " + position_text);
+}
+
 // One pass over a text before the document is built. It finds what the parser itself accepts: a member that an object
 // names twice (the parser keeps the last), and more nesting, members or values than the limits allow. The document is
 // built only from a text that passed, because the lookup of Json's objects is linear in their members.
@@ -83,8 +88,7 @@ class Checker final : public nlohmann::json_sax<Json> {
   }
   Error NotJson(std::size_t text_bytes) const {
     if (out_of_range_) return Error::Make(ErrorKind::kInvalidArgument, "not JSON that can be read: a number is out of range");
-    return Error::Make(ErrorKind::kInvalidArgument, "not JSON: the text breaks off or goes wrong at byte " +
-                                                        std::to_string(std::min(position_, text_bytes)) + " of " + std::to_string(text_bytes));
+    return NotJsonFrom(position_, text_bytes);
   }
   // Of the object that is being read.
   std::string Place() const {
@@ -113,6 +117,8 @@ class Checker final : public nlohmann::json_sax<Json> {
 Result<Json> ParseJson(std::string_view text) {
   Checker checker;
   if (!Json::sax_parse(text, &checker) || checker.has_error()) return std::move(checker).TakeError(text.size());
+  // The library reads a NUL as the end of the text. Valid JSON has none.
+  if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos) return NotJsonFrom(nul + 1, text.size());
   return Json::parse(text);
 }
 

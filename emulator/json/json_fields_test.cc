@@ -17,6 +17,16 @@ TEST(JsonFieldsTest, ABrokenTextIsNotRepeated) {
   EXPECT_EQ(json.error().message.find("hush"), std::string::npos);
 }
 
+TEST(JsonFieldsTest, ANulDoesNotEndTheText) {
+  const std::string_view hidden("{\"a\": 1}\0 hidden", 16);
+  for (const std::string_view text : {hidden, std::string_view("1\0", 2), std::string_view("\0", 1)}) {
+    const auto json = ParseJson(text);
+    ASSERT_FALSE(json.ok()) << text.size();
+    EXPECT_TRUE(json.error().message.starts_with("not JSON")) << json.error().message;
+  }
+  EXPECT_NE(ParseJson(std::string_view("1\0", 2)).error().message.find("at byte 2 of 2"), std::string::npos);
+}
+
 TEST(JsonFieldsTest, AMemberGivenTwiceIsNamedWithItsPlace) {
   // The last one was taken, in silence.
   const auto message = [](const char* text) {

@@ -53,7 +53,7 @@ def test_a_round_is_as_long_as_the_coverage_must_stand_still() -> None:
 
 def test_continues_an_interrupted_campaign_of_the_same_build(tmp_path: Path) -> None:
     program = tmp_path / "fuzz_x"
-    program.write_text('#!/bin/sh\necho "#100 NEW cov: 7 ft: 9" >&2\necho "$2" | sed \'s/-runs=/Done /; s/$/ runs/\' >&2\n')
+    program.write_text('#!/bin/sh\necho "#100 NEW cov: 7 ft: 9" >&2\necho "$1" | sed \'s/-runs=/Done /; s/$/ runs/\' >&2\n')
     program.chmod(0o755)
     first = campaign.run_target(program, "t", [tmp_path], [], 600, tmp_path)
     assert first == campaign.Progress(executions=600, edges=7, last_new_edge=100)

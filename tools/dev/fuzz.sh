@@ -20,28 +20,28 @@ check_names() {
   done
 }
 
-# $1: the build folder. $2: ON or OFF, the sanitizers.
+# $1: the build folder. $2: ON or OFF, the sanitizers. Then the targets.
 build_fuzzers() {
   cmake -S . -B "$1" -G Ninja -DCMAKE_CXX_COMPILER=clang++-14 -DCMAKE_C_COMPILER=clang-14 -DPENSTOCK_FUZZ=ON \
     -DPENSTOCK_FUZZ_SANITIZE="$2" -DPENSTOCK_TESTS=OFF >/dev/null
-  ninja -C "$1" --quiet fuzz_targets
+  ninja -C "$1" --quiet $(printf 'fuzz_%s ' "${@:3}")
 }
 
 # The options of the target $1 that every run of it has.
 options_of() {
   local dictionary=${sides[$1]}/fuzz/dictionaries/$1
-  printf '%s\n' "--target=$1" -rss_limit_mb=2048 "-artifact_prefix=$work/$1-" -print_final_stats=1
+  printf '%s\n' -rss_limit_mb=2048 "-artifact_prefix=$work/$1-" -print_final_stats=1
   [ ! -f "$dictionary" ] || echo "-dict=$dictionary"
 }
 
 run_for() {
   local target=$1 seconds=$2 name options
-  build_fuzzers build/fuzz ON
+  build_fuzzers build/fuzz ON ${target:-$names}
   for name in ${target:-$names}; do
     mkdir -p "$work/corpus/$name"
     mapfile -t options < <(options_of "$name")
     echo "fuzz: $name for $seconds s"
-    "build/fuzz/fuzz/fuzz_${sides[$name]}" "${options[@]}" -max_total_time="$seconds" "$work/corpus/$name" "${sides[$name]}/fuzz/corpus/$name"
+    "build/fuzz/fuzz/fuzz_$name" "${options[@]}" -max_total_time="$seconds" "$work/corpus/$name" "${sides[$name]}/fuzz/corpus/$name"
   done
 }
 
@@ -49,17 +49,17 @@ case ${1:-} in
   --campaign)
     shift
     check_names "$@"
-    build_fuzzers build/fuzz-fast OFF
+    build_fuzzers build/fuzz-fast OFF ${*:-$names}
     exec python3 tools/fuzz_campaign.py --build build/fuzz-fast --work "$work" --executions "${PENSTOCK_FUZZ_EXECUTIONS:-10000000}" "$@"
     ;;
   --minimise)
     shift
     check_names "$@"
-    build_fuzzers build/fuzz-fast OFF
+    build_fuzzers build/fuzz-fast OFF ${*:-$names}
     for name in ${*:-$names}; do
       mkdir -p "$work/corpus/$name"
       mapfile -t options < <(options_of "$name")
-      "build/fuzz-fast/fuzz/fuzz_${sides[$name]}" "${options[@]}" -merge=1 -use_counters=0 "${sides[$name]}/fuzz/corpus/$name" "$work/corpus/$name"
+      "build/fuzz-fast/fuzz/fuzz_$name" "${options[@]}" -merge=1 -use_counters=0 "${sides[$name]}/fuzz/corpus/$name" "$work/corpus/$name"
     done
     ;;
   -*)
