@@ -2,9 +2,12 @@
 
 The data directory is on ext4 over a loop device. While connections write, the file system is shut down without a flush of its
 journal (EXT4_IOC_SHUTDOWN), which drops what was not synced, as a power failure does. The process is killed, the file system is
-mounted again, and every key must be in a state that the durability allows. The kernel may report an fdatasync as done that began
-before the shutdown and ended during it, though its data is lost; so what is acknowledged after the shutdown began does not count. conftest.py collects this where ext4 can be mounted;
-tests/test_power_failure.py needs no rights. PENSTOCK_SEED repeats a seed; PENSTOCK_LONG=1 cuts the power 200 times.
+mounted again, the boot's id is changed, and every key must be in a state that the durability allows. The kernel may report an
+fdatasync as done that began before the shutdown and ended during it, though its data is lost: what is acknowledged after the
+shutdown began does not count.
+
+conftest.py collects this where ext4 can be mounted; tests/test_power_failure.py needs no rights. PENSTOCK_SEED repeats a seed;
+PENSTOCK_LONG=1 cuts the power 200 times.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ from pathlib import Path
 
 import pytest
 from ext4_disk import Disk
+from power_failure import set_boot_id
 from store_process import BUCKETS, Requests, Server, fsck, make_buckets
 from test_durability import KEYS_PER_BUCKET, MISSING, Key, Progress, Worker, check, check_listing, read
 
@@ -105,6 +109,8 @@ def test_a_power_cut_loses_and_tears_nothing_it_must_not(durability: str, disk: 
             cut.clear()
             disk.unmount()
             disk.mount()
+            for mark in data.rglob("*-mark"):
+                set_boot_id(mark)
             status, report, error = fsck(data)
             damage = {item["code"] for store in report["stores"] for item in store["findings"] if item["kind"] == "damage"}
             assert damage <= ({"blob"} if durability == "relaxed" else set()), f"round {number}, seed {seed}: {report} {error}"
