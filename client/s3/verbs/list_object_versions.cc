@@ -102,6 +102,7 @@ class PageReader {
         xml_.Skip();
       }
     }
+    if (version.key.value.empty()) Fault(Error::Make(ErrorKind::kUnavailable, "the listing has a version without a <Key>"));
     // A version without its id could be neither read nor restored, and deleting it would delete the object.
     if (fields.Take(kVersion) || version.version_id.empty()) {
       Fault(Error::Make(ErrorKind::kUnavailable, "the listing names a version without a VersionId"));
