@@ -392,7 +392,7 @@ Result<Descriptor> LockForReading(const std::string& directory) {
   if (!lock && errno == ENOENT) return lock;
   if (!lock) return SystemError(ErrorKind::kInvalidArgument, "open", path, errno);
   if (::flock(lock.get(), LOCK_SH | LOCK_NB) == 0) return lock;
-  return Error::Make(ErrorKind::kInvalidArgument,
+  return Error::Make(ErrorKind::kConflict,
                      "the directory " + directory + " is in use by an emulator; stop it before the check");
 }
 
@@ -409,6 +409,10 @@ std::vector<FsckFinding> CheckLog(const std::string& database) {
     const std::string fix = loss->is_permitted ? " when the machine stopped; relaxed durability permits that"
                                                : "; restore it from a copy, or give up what was lost with --accept-loss";
     findings.push_back({"log", loss->file, loss->message + fix, loss->is_permitted});
+  }
+  if (const std::string problem = FindMarkProblem(database); !problem.empty()) {
+    findings.push_back({"mark", CommitMarkPath(database), problem + "; whether committed changes of the log are lost is not known",
+                        true});
   }
   const auto mark = CommitMark::Read(CommitMarkPath(database));
   if (mark && mark->lost_frames > 0) {
