@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "emulator/store/commit_check.h"
+#include "emulator/store/database_creation.h"
 #include "emulator/store/migration_functions.h"
 #include "emulator/store/migrations.h"
 
@@ -99,10 +100,11 @@ Result<std::int64_t> SingleNumber(Connection& connection, const char* sql) {
   return row ? query.Int(0) : 0;
 }
 
-// The tables go to the database file at once: a log that is lost later takes objects with it, not the store.
+std::string Schema() { return std::string(kTables) + "PRAGMA user_version=" + std::to_string(kSchemaVersion); }
+
+// In RAM, and in a file that a killed process of an earlier build left without tables.
 Result<void> CreateTables(Connection& connection) {
-  return connection.Execute(std::string("BEGIN;") + kTables + "PRAGMA user_version=" + std::to_string(kSchemaVersion) +
-                            ";COMMIT;PRAGMA wal_checkpoint(TRUNCATE);");
+  return connection.Execute("BEGIN;" + Schema() + ";COMMIT;PRAGMA wal_checkpoint(TRUNCATE);");
 }
 
 Error WrongVersion(const std::string& path, std::int64_t version) {
@@ -124,6 +126,11 @@ Error NotOurs(const std::string& path) {
                      "the database file " + path + " was not made by this emulator; choose another directory");
 }
 
+Error NoVersion(const std::string& path) {
+  return Error::Make(ErrorKind::kDataLoss, "the database file " + path +
+                                               " has no schema version: it is damaged, or another program created it");
+}
+
 Result<std::unique_ptr<Connection>> OpenFurther(const std::string& path, const char* settings) {
   PENSTOCK_ASSIGN(auto connection, Connection::Open(path));
   PENSTOCK_TRY(connection->Execute(std::string(kCommonSettings) + settings));
@@ -133,9 +140,12 @@ Result<std::unique_ptr<Connection>> OpenFurther(const std::string& path, const c
 }  // namespace
 
 Result<std::unique_ptr<Connection>> OpenDatabase(const std::string& path, Durability durability) {
-  if (path != ":memory:") PENSTOCK_TRY(CheckCommits(path));
-  PENSTOCK_ASSIGN(auto connection, OpenFurther(path, kWriterCache));
   const bool in_file = path != ":memory:";
+  if (in_file) {
+    PENSTOCK_TRY(CheckCommits(path));
+    PENSTOCK_TRY(CreateDatabaseFile(path, Schema()));
+  }
+  PENSTOCK_ASSIGN(auto connection, OpenFurther(path, kWriterCache));
   if (in_file) {
     PENSTOCK_TRY(connection->ReservePageChecksums());
     // NORMAL: a commit is in the page cache, so it survives the process, and the file stays sound if the machine dies.
@@ -175,7 +185,7 @@ Result<std::unique_ptr<Connection>> OpenForInspection(const std::string& path) {
   PENSTOCK_ASSIGN(auto connection, Connection::Open(path, access));
   PENSTOCK_TRY(connection->Execute("PRAGMA temp_store=MEMORY; PRAGMA trusted_schema=0; PRAGMA query_only=1;"));
   PENSTOCK_ASSIGN(const std::int64_t version, SchemaVersionOf(*connection));
-  if (version == 0) return NotOurs(path);
+  if (version == 0) return NoVersion(path);
   if (version != kSchemaVersion) return WrongVersion(path, version);
   if (!connection->HasPageChecksums()) return LostPageChecksums(path);
   return connection;
