@@ -112,7 +112,7 @@ std::optional<std::uint64_t> DataDirectory::GenerationOf(std::string_view folder
 Result<std::vector<std::string>> DataDirectory::Prepare(const std::string& path) {
   std::error_code error;
   const std::vector<fs::path> changed = ParentsToCreateIn(path);
-  fs::create_directories(fs::path(path).parent_path(), error);
+  fs::create_directories(fs::absolute(path).parent_path(), error);
   if (error) return Unusable(path, error.message());
   std::vector<std::string> notices;
   if (::mkdir(path.c_str(), 0700) == 0) {

@@ -28,6 +28,16 @@ TEST(DataDirectoryTest, ANewFolderIsItsUsersAlone) {
   EXPECT_TRUE(DataDirectory::Prepare(path).value().empty());
 }
 
+TEST(DataDirectoryTest, ANameInTheWorkingDirectoryIsEnough) {
+  const TemporaryFolder folder;
+  const fs::path before = fs::current_path();
+  fs::current_path(folder.path());
+  const auto prepared = DataDirectory::Prepare("data");
+  fs::current_path(before);
+  ASSERT_TRUE(prepared.ok()) << prepared.error().ToString();
+  EXPECT_TRUE(fs::is_directory(folder.path() + "/data"));
+}
+
 TEST(DataDirectoryTest, AFolderThatOthersMayReadIsReportedAndUsed) {
   const TemporaryFolder folder;
   for (const char* mode : {"0750", "0704", "0755"}) {
