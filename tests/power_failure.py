@@ -119,7 +119,8 @@ class Disk:
         elif change.inode in self.of_inode:
             self.of_inode[change.inode].pending.append(change)
 
-    def write_image(self, recorded: Path, image: Path, chance: random.Random) -> None:
+    def write_image(self, recorded: Path, image: Path, chance: random.Random, *, restarts: bool = True) -> None:
+        """`restarts`: whether the machine starts again before the image is used."""
         kept_names = chance.randint(self.durable_names, len(self.names))
         present: dict[str, int] = {}
         image.mkdir(parents=True)
@@ -139,7 +140,7 @@ class Disk:
             target = image / Path(path).relative_to(recorded)
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(self.files[number].after_failure(chance, kept))
-            if path.endswith("-mark"):
+            if restarts and path.endswith("-mark"):
                 set_boot_id(target)
 
 
@@ -165,3 +166,17 @@ def fail_at(changes: list[Change], end: int, recorded: Path, image: Path, chance
             break
         disk.record(change)
     disk.write_image(recorded, image, chance)
+
+
+def kill_at(changes: list[Change], end: int, recorded: Path, image: Path) -> None:
+    """Makes `image` what a process that was killed when the log had `end` bytes left: every change up to there."""
+    shutil.rmtree(image, ignore_errors=True)
+    disk = Disk()
+    for change in changes:
+        if change.end > end:
+            break
+        disk.record(change)
+    for file in disk.files:
+        file.sync()
+    disk.durable_names = len(disk.names)
+    disk.write_image(recorded, image, random.Random(0), restarts=False)

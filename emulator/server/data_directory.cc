@@ -21,6 +21,8 @@
 #include <vector>
 
 #include "base/diagnostics.h"
+#include "emulator/store/database_creation.h"
+#include "emulator/store/descriptor.h"
 
 namespace penstock::emulator::server {
 namespace {
@@ -29,6 +31,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view kGeneration = "generation-";
 constexpr std::string_view kDeleted = "deleted-";
 constexpr std::string_view kGrave = ".deleted-";
+constexpr std::string_view kLock = "penstock.lock";
 
 constinit DiagnosticEvent not_removed("server.folder_not_removed");  // the next start removes it
 
@@ -55,18 +58,39 @@ std::optional<std::uint64_t> NumberOf(std::string_view name, std::string_view pr
 
 // The highest numbers in a folder; 0 where there is none.
 struct Highest {
-  std::uint64_t generation = 0;
+  std::uint64_t generation = 0;  // of a complete store
+  std::uint64_t unfinished = 0;
   std::uint64_t deleted = 0;
+  bool has_other_names = false;
+
+  std::uint64_t used() const { return std::max({generation, unfinished, deleted}); }
+  bool is_deleted() const { return deleted > 0 && deleted >= generation; }
 };
 
 Highest HighestIn(const std::string& path, std::error_code& error) {
   Highest highest;
   for (fs::directory_iterator entry(path, error), end; !error && entry != end; entry.increment(error)) {
     const std::string name = entry->path().filename().string();
-    highest.generation = std::max(highest.generation, NumberOf(name, kGeneration).value_or(0));
-    highest.deleted = std::max(highest.deleted, NumberOf(name, kDeleted).value_or(0));
+    if (const auto generation = NumberOf(name, kGeneration)) {
+      std::uint64_t& kind = store::IsUnfinishedStore(entry->path().string()) ? highest.unfinished : highest.generation;
+      kind = std::max(kind, *generation);
+    } else if (const auto deleted = NumberOf(name, kDeleted)) {
+      highest.deleted = std::max(highest.deleted, *deleted);
+    } else if (name != kLock) {
+      highest.has_other_names = true;
+    }
   }
   return highest;
+}
+
+// The directories that get a new name when `path` and the missing directories above it are created.
+std::vector<fs::path> ParentsToCreateIn(const fs::path& path) {
+  std::vector<fs::path> parents;
+  std::error_code ignored;
+  for (fs::path at = fs::absolute(path, ignored); at.has_relative_path() && !fs::exists(at, ignored); at = at.parent_path()) {
+    parents.push_back(at.parent_path());
+  }
+  return parents;
 }
 
 Error Unusable(const std::string& path, const std::string& why) {
@@ -87,10 +111,15 @@ std::optional<std::uint64_t> DataDirectory::GenerationOf(std::string_view folder
 
 Result<std::vector<std::string>> DataDirectory::Prepare(const std::string& path) {
   std::error_code error;
-  fs::create_directories(fs::path(path).parent_path(), error);
+  const std::vector<fs::path> changed = ParentsToCreateIn(path);
+  fs::create_directories(fs::absolute(path).parent_path(), error);
   if (error) return Unusable(path, error.message());
   std::vector<std::string> notices;
-  if (::mkdir(path.c_str(), 0700) == 0) return notices;
+  if (::mkdir(path.c_str(), 0700) == 0) {
+    // A parent that this user may not read cannot be fsynced.
+    for (const fs::path& parent : changed) static_cast<void>(store::SyncDirectory(parent.string()).ok());
+    return notices;
+  }
   if (errno != EEXIST) return Unusable(path, std::strerror(errno));
   struct stat state {};
   if (::stat(path.c_str(), &state) == 0 && (state.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
@@ -106,7 +135,7 @@ Result<std::unique_ptr<DataDirectory>> DataDirectory::Open(std::string path) {
   std::error_code error;
   fs::create_directories(path, error);
   if (error) return Unusable(path, error.message());
-  const std::string lock_path = path + "/penstock.lock";
+  const std::string lock_path = path + "/" + std::string(kLock);
   const int lock = ::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (lock < 0) return Unusable(path, std::strerror(errno));
   if (::flock(lock, LOCK_EX | LOCK_NB) != 0) {
@@ -118,8 +147,8 @@ Result<std::unique_ptr<DataDirectory>> DataDirectory::Open(std::string path) {
   const Highest highest = HighestIn(directory->path_, error);
   if (error) return Unusable(directory->path_, error.message());
   directory->deleted_ = highest.deleted;
-  directory->generation_ = highest.generation > 0 ? highest.generation : FreshNumber(highest.deleted);
-  directory->next_ = FreshNumber(std::max(directory->generation_, highest.deleted));
+  directory->generation_ = highest.generation > 0 ? highest.generation : FreshNumber(highest.used());
+  directory->next_ = FreshNumber(std::max(directory->generation_, highest.used()));
   return directory;
 }
 
@@ -153,7 +182,13 @@ Result<void> DataDirectory::MarkDeleted() {
 bool DataDirectory::IsDeleted(const std::string& path) {
   std::error_code error;
   const Highest highest = HighestIn(path, error);
-  return !error && highest.deleted > 0 && highest.deleted >= highest.generation;
+  return !error && highest.is_deleted();
+}
+
+bool DataDirectory::IsVacant(const std::string& path) {
+  std::error_code error;
+  const Highest highest = HighestIn(path, error);
+  return !error && (highest.is_deleted() || (highest.generation == 0 && !highest.has_other_names));
 }
 
 std::optional<std::string> DataDirectory::MoveToGrave(const std::string& path) {
@@ -174,6 +209,16 @@ void DataDirectory::Remove(const std::string& path) {
   std::error_code error;
   fs::remove_all(path, error);
   if (error) not_removed.ReportSystemError(path, error.value());
+}
+
+void DataDirectory::RemoveUnfinished(const std::string& path) {
+  std::error_code error;
+  std::vector<std::string> unfinished;
+  for (fs::directory_iterator entry(path, error), end; !error && entry != end; entry.increment(error)) {
+    const std::string generation = entry->path().string();
+    if (GenerationOf(entry->path().filename().string()) && store::IsUnfinishedStore(generation)) unfinished.push_back(generation);
+  }
+  for (const std::string& generation : unfinished) Remove(generation);
 }
 
 void DataDirectory::RemoveOthers() const {

@@ -1,7 +1,8 @@
 // The folder behind --data: one process at a time, one generation of the store after another.
 //
 //   DIR/penstock.lock   held while an emulator uses DIR
-//   DIR/generation-N/   a store; the highest N is the living one, a reset makes a higher one
+//   DIR/generation-N/   a store; the highest complete N is the living one, a reset makes a higher one. One whose creation was
+//                       cut off (IsUnfinishedStore) is a leftover: the next start removes it
 //   DIR/deleted-N       the generations up to N were deleted: without a higher one nothing lives here any more
 #ifndef PENSTOCK_EMULATOR_SERVER_DATA_DIRECTORY_H_
 #define PENSTOCK_EMULATOR_SERVER_DATA_DIRECTORY_H_
@@ -43,6 +44,8 @@ class DataDirectory {
   bool is_deleted() const { return deleted_ >= generation_; }
   // The same of a folder that nobody has open.
   static bool IsDeleted(const std::string& path);
+  // Whether a folder that nobody has open was deleted, or has nothing but generations whose creation was cut off.
+  static bool IsVacant(const std::string& path);
   // Renames a folder that nobody uses to a name beside it that IsGrave knows; nullopt when that fails.
   static std::optional<std::string> MoveToGrave(const std::string& path);
   static bool IsGrave(std::string_view folder_name);
@@ -51,6 +54,8 @@ class DataDirectory {
   static void Remove(const std::string& path);
   // N of a folder named generation-N.
   static std::optional<std::uint64_t> GenerationOf(std::string_view folder_name);
+  // Of a folder that nobody has open: removes generations whose creation was cut off.
+  static void RemoveUnfinished(const std::string& path);
   // Removes what earlier processes left behind.
   void RemoveOthers() const;
 

@@ -9,6 +9,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// What a complete store has (store/database_creation.h).
+void MakeStoreFolder(const std::string& path) { fs::create_directories(path + "/blobs"); }
+
 TEST(DataDirectoryTest, StartsAtAGenerationOfItsOwn) {
   const TemporaryFolder folder;
   const auto directory = DataDirectory::Open(folder.path() + "/new/one");
@@ -25,6 +28,16 @@ TEST(DataDirectoryTest, ANewFolderIsItsUsersAlone) {
   EXPECT_TRUE(DataDirectory::Prepare(path).value().empty());
 }
 
+TEST(DataDirectoryTest, ANameInTheWorkingDirectoryIsEnough) {
+  const TemporaryFolder folder;
+  const fs::path before = fs::current_path();
+  fs::current_path(folder.path());
+  const auto prepared = DataDirectory::Prepare("data");
+  fs::current_path(before);
+  ASSERT_TRUE(prepared.ok()) << prepared.error().ToString();
+  EXPECT_TRUE(fs::is_directory(folder.path() + "/data"));
+}
+
 TEST(DataDirectoryTest, AFolderThatOthersMayReadIsReportedAndUsed) {
   const TemporaryFolder folder;
   for (const char* mode : {"0750", "0704", "0755"}) {
@@ -38,7 +51,7 @@ TEST(DataDirectoryTest, AFolderThatOthersMayReadIsReportedAndUsed) {
 
 TEST(DataDirectoryTest, ContinuesWithTheHighestGeneration) {
   const TemporaryFolder folder;
-  for (const char* name : {"generation-2", "generation-10", "generation-x", "other"}) fs::create_directory(folder.path() + "/" + name);
+  for (const char* name : {"generation-2", "generation-10", "generation-x", "other"}) MakeStoreFolder(folder.path() + "/" + name);
   const auto directory = DataDirectory::Open(folder.path());
   ASSERT_TRUE(directory.ok());
   EXPECT_EQ((*directory)->CurrentPath(), folder.path() + "/generation-10");
@@ -46,6 +59,33 @@ TEST(DataDirectoryTest, ContinuesWithTheHighestGeneration) {
   EXPECT_FALSE(fs::exists(folder.path() + "/generation-2"));
   EXPECT_TRUE(fs::exists(folder.path() + "/generation-10"));
   EXPECT_TRUE(fs::exists(folder.path() + "/other")) << "what is not ours stays";
+}
+
+TEST(DataDirectoryTest, AnInterruptedCreationDoesNotReplaceTheLivingGeneration) {
+  const TemporaryFolder folder;
+  MakeStoreFolder(folder.path() + "/generation-5");
+  fs::create_directory(folder.path() + "/generation-6");
+  std::ofstream(folder.path() + "/generation-6/penstock.db");
+  const auto directory = DataDirectory::Open(folder.path()).value();
+  EXPECT_EQ(directory->CurrentPath(), folder.path() + "/generation-5");
+  EXPECT_GT(DataDirectory::GenerationOf(fs::path(directory->NextPath()).filename().string()).value(), 6U);
+  directory->RemoveOthers();
+  EXPECT_FALSE(fs::exists(folder.path() + "/generation-6"));
+}
+
+TEST(DataDirectoryTest, AFolderWithInterruptedCreationsAloneIsVacant) {
+  const TemporaryFolder folder;
+  EXPECT_TRUE(DataDirectory::IsVacant(folder.path()));
+  std::ofstream(folder.path() + "/penstock.lock");
+  fs::create_directory(folder.path() + "/generation-1");
+  EXPECT_TRUE(DataDirectory::IsVacant(folder.path()));
+  std::ofstream(folder.path() + "/notes.txt");
+  EXPECT_FALSE(DataDirectory::IsVacant(folder.path())) << "a file of another program";
+  fs::remove(folder.path() + "/notes.txt");
+  MakeStoreFolder(folder.path() + "/generation-1");
+  EXPECT_FALSE(DataDirectory::IsVacant(folder.path()));
+  std::ofstream(folder.path() + "/deleted-1");
+  EXPECT_TRUE(DataDirectory::IsVacant(folder.path()));
 }
 
 TEST(DataDirectoryTest, AdoptsTheNextGeneration) {
@@ -61,7 +101,7 @@ TEST(DataDirectoryTest, AMarkOutlivesTheProcessAndEndsWithAHigherGeneration) {
   const TemporaryFolder folder;
   {
     const auto directory = DataDirectory::Open(folder.path()).value();
-    fs::create_directory(directory->CurrentPath());
+    MakeStoreFolder(directory->CurrentPath());
     EXPECT_FALSE(DataDirectory::IsDeleted(folder.path()));
     ASSERT_TRUE(directory->MarkDeleted().ok());
     EXPECT_TRUE(directory->is_deleted());
@@ -69,7 +109,7 @@ TEST(DataDirectoryTest, AMarkOutlivesTheProcessAndEndsWithAHigherGeneration) {
   EXPECT_TRUE(DataDirectory::IsDeleted(folder.path()));
   const auto directory = DataDirectory::Open(folder.path()).value();
   EXPECT_TRUE(directory->is_deleted());
-  fs::create_directory(directory->NextPath());
+  MakeStoreFolder(directory->NextPath());
   EXPECT_FALSE(DataDirectory::IsDeleted(folder.path()));
   directory->AdoptNext();
   EXPECT_FALSE(directory->is_deleted());

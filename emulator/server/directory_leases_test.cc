@@ -52,7 +52,7 @@ TEST_F(DirectoryLeasesTest, OneThatIsBegunAnewStays) {
   auto deleted = leases_->Take(path_).value();
   ASSERT_TRUE(deleted->directory().MarkDeleted().ok());
   auto anew = leases_->Take(path_).value();
-  fs::create_directories(anew->directory().NextPath());
+  fs::create_directories(anew->directory().NextPath() + "/blobs");  // a complete store has that
   anew->directory().AdoptNext();
   deleted.reset();
   EXPECT_FALSE(anew->directory().is_deleted());

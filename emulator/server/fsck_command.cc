@@ -14,6 +14,7 @@
 #include "emulator/server/kept_users.h"
 #include "emulator/server/kept_users_check.h"
 #include "emulator/store/commit_check.h"
+#include "emulator/store/database_creation.h"
 #include "emulator/store/directory_lock.h"
 #include "emulator/store/fsck.h"
 
@@ -33,32 +34,48 @@ struct Flags {
   bool accept_loss = false;
 };
 
-FsckOutcome NotChecked(std::string message) {
+std::string OneLine(std::string message) {
   std::replace(message.begin(), message.end(), '\n', ' ');
-  return {kNotChecked, {}, std::move(message)};
+  return message;
 }
 
-void Collect(const fs::path& folder, int depth, std::vector<std::string>& stores) {
+FsckOutcome NotChecked(std::string message) { return {kNotChecked, {}, OneLine(std::move(message))}; }
+
+bool Exists(const fs::path& path) {
+  std::error_code ignored;
+  return fs::exists(path, ignored);
+}
+
+// True when the folder is that of a store.
+bool CollectStore(const fs::path& folder, FoundStores& found) {
+  if (!Exists(folder / "penstock.db") && !Exists(folder / "penstock.db-mark")) return false;
+  const bool is_unfinished = store::IsUnfinishedStore(folder.string());
+  (is_unfinished ? found.leftovers : found.stores).push_back(folder.string());
+  return true;
+}
+
+void Collect(const fs::path& folder, int depth, FoundStores& found) {
+  if (CollectStore(folder, found) || depth == kDeepest || DataDirectory::IsDeleted(folder.string())) return;
   std::error_code error;
-  if (fs::exists(folder / "penstock.db", error) || fs::exists(folder / "penstock.db-mark", error)) {
-    stores.push_back(folder.string());
-    return;
-  }
-  if (depth == kDeepest || DataDirectory::IsDeleted(folder.string())) return;
   std::optional<std::pair<std::uint64_t, fs::path>> living;
+  bool has_generations = false;
   for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
     std::error_code ignored;
     if (!at->is_directory(ignored) || at->is_symlink(ignored)) continue;
     const std::string name = at->path().filename().string();
     if (DataDirectory::IsGrave(name)) continue;
     const auto generation = DataDirectory::GenerationOf(name);
+    has_generations = has_generations || generation;
     if (!generation) {
-      Collect(at->path(), depth + 1, stores);
+      Collect(at->path(), depth + 1, found);
+    } else if (store::IsUnfinishedStore(at->path().string())) {
+      found.leftovers.push_back(at->path().string());
     } else if (!living || *generation > living->first) {
       living = {*generation, at->path()};
     }
   }
-  if (living) Collect(living->second, depth + 1, stores);
+  if (living) CollectStore(living->second, found);
+  if (!has_generations && Exists(folder / "penstock.lock")) found.leftovers.push_back(folder.string());
 }
 
 nlohmann::ordered_json ToJson(const std::vector<store::FsckFinding>& findings) {
@@ -131,51 +148,133 @@ std::string AcceptLoss(const std::string& directory, const std::vector<std::stri
   return {};
 }
 
+// What one run found: the text or the JSON object, and the exit status.
+class Findings {
+ public:
+  explicit Findings(bool json) : json_(json) {}
+
+  void Add(const std::string& store, const store::FsckReport& report) {
+    Note(report.clean());
+    all_["stores"].push_back(ToJson(store, report));
+    text_ += ToText(store, report);
+  }
+  void Add(const KeptUsersReport& report) {
+    Note(report.clean());
+    all_["users"] = ToJson(report);
+    text_ += ToText(report);
+  }
+  void AddLeftovers(const std::vector<store::FsckFinding>& leftovers) {
+    Note(std::all_of(leftovers.begin(), leftovers.end(), [](const store::FsckFinding& leftover) { return leftover.is_note; }));
+    all_["leftovers"] = ToJson(leftovers);
+    text_ += ToText(leftovers);
+  }
+  // `what` has the schema version of another build, for example. The others are checked.
+  void AddUnchecked(const std::string& store, const std::string& message) {
+    all_["clean"] = false;
+    all_["stores"].push_back({{"store", store}, {"clean", false}, {"not_checked", message}});
+    text_ += store + ": not checked\n";
+    if (error_.empty()) error_ = OneLine(message);
+  }
+
+  FsckOutcome Finish() && {
+    const int status = is_damaged_ ? kFindings : error_.empty() ? 0 : kNotChecked;
+    // Keys are bytes: what is no UTF-8 is replaced.
+    if (json_) text_ = all_.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+    return {status, std::move(text_), std::move(error_)};
+  }
+
+ private:
+  void Note(bool is_clean) {
+    if (is_clean) return;
+    is_damaged_ = true;
+    all_["clean"] = false;
+  }
+
+  const bool json_;
+  bool is_damaged_ = false;
+  nlohmann::ordered_json all_{{"clean", true}, {"stores", nlohmann::ordered_json::array()}};
+  std::string text_;
+  std::string error_;
+};
+
+// The folder of the default namespace gets its store before anything else is put there.
+std::vector<store::FsckFinding> Leftovers(const std::string& directory, const FoundStores& found) {
+  const bool was_started = !found.stores.empty() || Exists(fs::path(directory) / kKeptUsersFile);
+  std::vector<store::FsckFinding> leftovers;
+  for (const std::string& folder : found.leftovers) {
+    if (folder == directory && was_started) {
+      leftovers.push_back({"store", folder, "its store is missing; restore it from a copy", false});
+    } else {
+      leftovers.push_back({"leftover", folder, "the creation of this store was interrupted, and nothing was stored in it; the next "
+                                               "start removes it", true});
+    }
+  }
+  return leftovers;
+}
+
+// An Error: nothing can be checked.
+Result<void> CheckStore(const std::string& store, const Flags& flags, Findings& findings) {
+  const auto report = store::Fsck({.directory = store, .deep = flags.deep});
+  if (report.ok()) {
+    findings.Add(store, *report);
+    return Ok();
+  }
+  const Error& error = report.error();
+  if (error.kind == ErrorKind::kConflict) return error;  // in use
+  if (error.kind == ErrorKind::kInvalidArgument) {
+    findings.AddUnchecked(store, error.message);
+    return Ok();
+  }
+  store::FsckReport damaged;
+  damaged.findings.push_back({"database", store + "/penstock.db", "cannot be checked: " + error.message, false});
+  findings.Add(store, damaged);
+  return Ok();
+}
+
+void AddUsers(const std::string& directory, Findings& findings) {
+  const auto users = CheckKeptUsers(directory);
+  const std::string path = directory + "/" + std::string(kKeptUsersFile);
+  if (users.ok()) {
+    if (*users) findings.Add(**users);
+  } else if (users.error().kind == ErrorKind::kInvalidArgument) {
+    findings.AddUnchecked(path, users.error().message);
+  } else {
+    KeptUsersReport damaged;
+    damaged.path = path;
+    damaged.findings.push_back({"database", path, "cannot be checked: " + users.error().message, false});
+    findings.Add(damaged);
+  }
+}
+
 FsckOutcome Check(const Flags& flags) {
-  const std::vector<std::string> stores = StoresIn(flags.directory);
-  if (stores.empty()) {
+  const FoundStores found = StoresIn(flags.directory);
+  if (found.stores.empty() && found.leftovers.empty()) {
     return NotChecked("there is no store in '" + flags.directory + "'; name the directory that --data named");
   }
   if (flags.accept_loss) {
-    if (std::string error = AcceptLoss(flags.directory, stores); !error.empty()) return NotChecked(std::move(error));
+    if (std::string error = AcceptLoss(flags.directory, found.stores); !error.empty()) return NotChecked(std::move(error));
   }
   // An emulator holds this lock until all its databases are closed; it closes stores of its namespaces earlier.
   const auto lock = store::DirectoryLock::Share(flags.directory);
   if (!lock.ok()) return NotChecked(lock.error().message);
-  FsckOutcome outcome;
-  nlohmann::ordered_json all{{"clean", true}, {"stores", nlohmann::ordered_json::array()}};
-  for (const std::string& store : stores) {
-    const auto report = store::Fsck({.directory = store, .deep = flags.deep});
-    if (!report.ok()) return NotChecked(report.error().message);
-    if (!report->clean()) {
-      outcome.status = kFindings;
-      all["clean"] = false;
-    }
-    all["stores"].push_back(ToJson(store, *report));
-    if (!flags.json) outcome.out += ToText(store, *report);
+  Findings findings(flags.json);
+  for (const std::string& store : found.stores) {
+    const auto checked = CheckStore(store, flags, findings);
+    if (!checked.ok()) return NotChecked(checked.error().message);
   }
-  const auto users = CheckKeptUsers(flags.directory);
-  if (!users.ok()) return NotChecked(users.error().message);
-  if (*users) {
-    if (!(*users)->clean()) {
-      outcome.status = kFindings;
-      all["clean"] = false;
-    }
-    all["users"] = ToJson(**users);
-    if (!flags.json) outcome.out += ToText(**users);
-  }
-  // Keys are bytes: what is no UTF-8 is replaced.
-  if (flags.json) outcome.out = all.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
-  return outcome;
+  findings.AddLeftovers(Leftovers(flags.directory, found));
+  AddUsers(flags.directory, findings);
+  return std::move(findings).Finish();
 }
 
 }  // namespace
 
-std::vector<std::string> StoresIn(const std::string& directory) {
-  std::vector<std::string> stores;
-  Collect(directory, 0, stores);
-  std::sort(stores.begin(), stores.end());
-  return stores;
+FoundStores StoresIn(const std::string& directory) {
+  FoundStores found;
+  Collect(directory, 0, found);
+  std::sort(found.stores.begin(), found.stores.end());
+  std::sort(found.leftovers.begin(), found.leftovers.end());
+  return found;
 }
 
 FsckOutcome RunFsck(const std::vector<std::string>& arguments) {

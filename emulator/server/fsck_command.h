@@ -8,7 +8,7 @@
 namespace penstock::emulator::server {
 
 struct FsckOutcome {
-  int status = 0;  // 0 clean, 1 findings, 2 nothing could be checked (usage, no store, in use)
+  int status = 0;  // 0 clean, 1 damage, 2 not checked (usage, no store, in use, the schema version of another build)
   std::string out;  // for standard output
   std::string error;  // for standard error; one line
 };
@@ -16,8 +16,15 @@ struct FsckOutcome {
 // `arguments`: what follows "fsck" on the command line.
 FsckOutcome RunFsck(const std::vector<std::string>& arguments);
 
-// The folders of the living stores in a data directory: each with penstock.db in it, of several generations the last.
-std::vector<std::string> StoresIn(const std::string& directory);
+struct FoundStores {
+  // The folders of the living stores: each with penstock.db in it, of several generations the last complete one.
+  std::vector<std::string> stores;
+  // The folders of stores whose creation was cut off. The next start removes them.
+  std::vector<std::string> leftovers;
+};
+
+// What a data directory has, in the order of the paths.
+FoundStores StoresIn(const std::string& directory);
 
 }  // namespace penstock::emulator::server
 

@@ -87,7 +87,7 @@ TEST_F(FsckCommandTest, OnlyTheLivingGenerationCounts) {
   RemoveBlobFiles("generation-9");
   MakeStore("generation-10");
   MakeStore("other/generation-1");
-  EXPECT_EQ(StoresIn(path_), (std::vector<std::string>{path_ + "/generation-10", path_ + "/other/generation-1"}));
+  EXPECT_EQ(StoresIn(path_).stores, (std::vector<std::string>{path_ + "/generation-10", path_ + "/other/generation-1"}));
   EXPECT_EQ(RunFsck({path_}).status, 0);
 }
 
@@ -97,7 +97,60 @@ TEST_F(FsckCommandTest, DeletedNamespacesDoNotCount) {
   MakeStore("namespaces/.deleted-1/generation-1");
   MakeStore("namespaces/two/generation-2");
   std::ofstream(path_ + "/namespaces/two/deleted-2");
-  EXPECT_EQ(StoresIn(path_), (std::vector<std::string>{path_ + "/generation-1", path_ + "/namespaces/one/generation-3"}));
+  EXPECT_EQ(StoresIn(path_).stores, (std::vector<std::string>{path_ + "/generation-1", path_ + "/namespaces/one/generation-3"}));
+}
+
+TEST_F(FsckCommandTest, AnInterruptedCreationIsANote) {
+  MakeStore("generation-1");
+  fs::create_directories(path_ + "/namespaces/one/generation-3");
+  std::ofstream(path_ + "/namespaces/one/generation-3/penstock.db");
+  std::ofstream(path_ + "/namespaces/one/generation-3/penstock.db-wal");
+  fs::create_directories(path_ + "/namespaces/two/generation-4");
+  std::ofstream(path_ + "/namespaces/three.lock");
+  const FsckOutcome outcome = RunFsck({path_});
+  EXPECT_EQ(outcome.status, 0) << outcome.out << outcome.error;
+  EXPECT_NE(outcome.out.find("note: " + path_ + "/namespaces/one/generation-3: "), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("generation-1: clean, 1 buckets"), std::string::npos) << outcome.out;
+  const auto report = nlohmann::json::parse(RunFsck({path_, "--json"}).out);
+  EXPECT_TRUE(report["clean"].get<bool>());
+  ASSERT_EQ(report["leftovers"].size(), 2U);
+  EXPECT_EQ(report["leftovers"][0]["code"], "leftover");
+  EXPECT_EQ(RunFsck({path_, "--accept-loss"}).status, 0);
+}
+
+TEST_F(FsckCommandTest, AnInterruptedFirstStartIsANote) {
+  std::ofstream(path_ + "/penstock.lock");
+  EXPECT_EQ(RunFsck({path_}).status, 0);
+  EXPECT_NE(RunFsck({path_}).out.find("note: " + path_ + ": "), std::string::npos);
+  fs::create_directory(path_ + "/generation-1");
+  EXPECT_EQ(RunFsck({path_}).status, 0);
+}
+
+TEST_F(FsckCommandTest, ALostDefaultStoreIsDamage) {
+  std::ofstream(path_ + "/penstock.lock");
+  MakeStore("namespaces/one/generation-3");
+  EXPECT_EQ(RunFsck({path_}).status, 1);
+  EXPECT_NE(RunFsck({path_}).out.find("damage: " + path_ + ": its store is missing"), std::string::npos);
+}
+
+TEST_F(FsckCommandTest, AStoreThatCannotBeReadIsDamageAndTheOthersAreChecked) {
+  MakeStore("namespaces/one/generation-1");
+  fs::create_directories(path_ + "/generation-1");
+  std::ofstream(path_ + "/generation-1/penstock.db") << std::string(8192, 'x');
+  const FsckOutcome outcome = RunFsck({path_});
+  EXPECT_EQ(outcome.status, 1) << outcome.error;
+  EXPECT_NE(outcome.out.find("damage: " + path_ + "/generation-1/penstock.db: "), std::string::npos) << outcome.out;
+  EXPECT_NE(outcome.out.find("namespaces/one/generation-1: clean"), std::string::npos) << outcome.out;
+}
+
+TEST_F(FsckCommandTest, AStoreOfAnotherVersionIsNotCheckedAndTheOthersAre) {
+  MakeStore("namespaces/one/generation-1");
+  MakeStore("generation-1");
+  ASSERT_TRUE(store::Connection::Open(path_ + "/generation-1/penstock.db").value()->Execute("PRAGMA user_version=99").ok());
+  const FsckOutcome outcome = RunFsck({path_});
+  EXPECT_EQ(outcome.status, 2);
+  EXPECT_NE(outcome.error.find("has schema version 99"), std::string::npos) << outcome.error;
+  EXPECT_NE(outcome.out.find("namespaces/one/generation-1: clean"), std::string::npos) << outcome.out;
 }
 
 TEST_F(FsckCommandTest, KeptUsersAreCheckedToo) {

@@ -11,6 +11,7 @@
 
 #include "emulator/store/codec.h"
 #include "emulator/store/commit_check.h"
+#include "emulator/store/database_creation.h"
 #include "emulator/store/migrations.h"
 
 namespace penstock::emulator::server {
@@ -33,6 +34,8 @@ CREATE TABLE roots(
   ordinal INTEGER PRIMARY KEY, access_key_id TEXT NOT NULL, account_id TEXT NOT NULL, canonical_id TEXT NOT NULL,
   display_name TEXT NOT NULL);
 )sql";
+
+std::string Schema() { return std::string(kTables) + "PRAGMA user_version=" + std::to_string(kKeptUsersVersion); }
 
 Error Unusable(const std::string& path, const std::string& why) {
   return Error::Make(ErrorKind::kInvalidArgument, "the users that '" + path + "' keeps cannot be used: " + why);
@@ -70,9 +73,7 @@ Result<void> PrepareTables(Connection& connection) {
   PENSTOCK_TRY(query.Step());
   if (query.Int(0) != 0) return Unusable(connection.path(), "it was not made by this emulator; move it away");
   query.Reset();
-  return connection.Execute(std::string("BEGIN IMMEDIATE;") + kTables +
-                            "PRAGMA user_version=" + std::to_string(kKeptUsersVersion) +
-                            ";COMMIT;PRAGMA wal_checkpoint(TRUNCATE);");
+  return connection.Execute("BEGIN IMMEDIATE;" + Schema() + ";COMMIT;PRAGMA wal_checkpoint(TRUNCATE);");
 }
 
 Result<void> PutAccount(Connection& connection, const api::Owner& account) {
@@ -121,6 +122,7 @@ Result<std::unique_ptr<KeptUsers>> KeptUsers::Open(const std::string& directory,
   PENSTOCK_TRY(MakeFile(path));
   const std::string reserve = directory + "/users.reserve";
   store::Reserve::Release(reserve);  // opening needs room
+  PENSTOCK_TRY(store::CreateDatabaseFile(path, Schema()));
   PENSTOCK_ASSIGN(auto connection, Connection::Open(path));
   PENSTOCK_TRY(connection->ReservePageChecksums());
   // As the store (schema.cc); what is removed is overwritten, for it may be a secret.

@@ -18,6 +18,8 @@ namespace {
 using store::Connection;
 using store::Query;
 
+constexpr std::uintmax_t kPageBytes = 4096;  // of the database
+
 class Check {
  public:
   Check(std::string directory, std::string path, Connection& connection)
@@ -108,7 +110,7 @@ class Check {
     if (name == kDefaultNamespace) return true;
     const std::string path = directory_ + "/namespaces/" + name;
     std::error_code ignored;
-    return std::filesystem::is_directory(path, ignored) && !DataDirectory::IsDeleted(path);
+    return std::filesystem::is_directory(path, ignored) && !DataDirectory::IsVacant(path);
   }
 
   const std::string directory_;
@@ -137,6 +139,7 @@ Result<std::optional<KeptUsersReport>> CheckKeptUsers(const std::string& directo
                   Connection::Open(path, has_log ? Connection::Access::kReadOnly : Connection::Access::kImmutable));
   PENSTOCK_TRY(connection->Execute("PRAGMA trusted_schema=0; PRAGMA query_only=1;"));
   PENSTOCK_ASSIGN(const std::int64_t version, store::SchemaVersionOf(*connection));
+  if (version == 0 && size <= kPageBytes) return std::optional<KeptUsersReport>();  // as an empty file, of an earlier build
   if (version != kKeptUsersVersion) {
     return Error::Make(ErrorKind::kInvalidArgument, "'" + path + "' has schema version " + std::to_string(version) +
                                                         ", this build's is " + std::to_string(kKeptUsersVersion) +

@@ -44,17 +44,19 @@ Result<void> Namespaces::FindExisting() {
   const MutexLock lock(mutex_);
   std::error_code error;
   std::vector<std::string> graves;
-  std::vector<std::string> deleted;
+  std::vector<std::string> vacant;
+  std::vector<std::string> living;
   fs::directory_iterator entry(options_.directory + std::string(kFolder), error);
   if (error == std::errc::no_such_file_or_directory) return Ok();
   for (const fs::directory_iterator end; !error && entry != end; entry.increment(error)) {
     const std::string name = entry->path().filename().string();
     if (DataDirectory::IsGrave(name)) graves.push_back(entry->path().string());
     if (!NamespaceNameProblem(name).empty() || name == kDefaultNamespace) continue;
-    if (DataDirectory::IsDeleted(entry->path().string())) {
-      deleted.push_back(entry->path().string());
+    if (DataDirectory::IsVacant(entry->path().string())) {  // deleted, or the creation was cut off
+      vacant.push_back(entry->path().string());
     } else {
       others_.emplace(name, nullptr);
+      living.push_back(entry->path().string());
     }
   }
   if (error) {
@@ -63,7 +65,8 @@ Result<void> Namespaces::FindExisting() {
   }
   // What cannot go now goes next time.
   for (const std::string& path : graves) DataDirectory::Remove(path);
-  for (const std::string& path : deleted) {
+  for (const std::string& path : living) DataDirectory::RemoveUnfinished(path);
+  for (const std::string& path : vacant) {
     if (const auto grave = DataDirectory::MoveToGrave(path)) DataDirectory::Remove(*grave);
   }
   return Ok();
@@ -72,8 +75,13 @@ Result<void> Namespaces::FindExisting() {
 Result<std::shared_ptr<Universe>> Namespaces::MakeOne(std::string_view name) const {
   instruments::InstrumentOptions instruments = options_.instruments;
   if (instruments.scenario && name != kDefaultNamespace) faults::DropConnectionRules(*instruments.scenario);  // they never happen there
+  std::vector<std::string> parents;
+  if (!options_.directory.empty() && name != kDefaultNamespace) {
+    parents = {options_.directory + std::string(kFolder), options_.directory};
+  }
   return Universe::Make({.name = std::string(name),
                          .directory = DirectoryOf(name),
+                         .parents = std::move(parents),
                          .durability = options_.durability,
                          .memory_limit = options_.memory_limit,
                          .scrub_bytes_per_second = options_.scrub_bytes_per_second,

@@ -169,6 +169,32 @@ TEST(NamespacesOnDiskTest, SurviveARestart) {
   EXPECT_TRUE(HasBucket(**spaces->Find("one"), "bucket"));
 }
 
+TEST(NamespacesOnDiskTest, OneWhoseCreationWasInterruptedIsRemovedAtTheNextStart) {
+  const TemporaryFolder folder;
+  const std::string path = folder.path() + "/namespaces/one";
+  std::filesystem::create_directories(path + "/generation-7");
+  std::ofstream(path + "/penstock.lock");
+  std::ofstream(path + "/generation-7/penstock.db");
+  const auto spaces = OpenIn(folder.path());
+  EXPECT_EQ(spaces->Names(), std::vector<std::string>{"default"});
+  EXPECT_FALSE(std::filesystem::exists(path));
+  EXPECT_TRUE(spaces->Create("one").ok());
+}
+
+TEST(NamespacesOnDiskTest, AnInterruptedResetLeavesTheOldStore) {
+  const TemporaryFolder folder;
+  {
+    const auto spaces = OpenIn(folder.path());
+    MakeBucket(**spaces->Create("one"), "bucket");
+  }
+  const std::string unfinished = folder.path() + "/namespaces/one/generation-1000";
+  std::filesystem::create_directory(unfinished);
+  std::ofstream(unfinished + "/penstock.db");
+  const auto spaces = OpenIn(folder.path());
+  EXPECT_FALSE(std::filesystem::exists(unfinished));
+  EXPECT_TRUE(HasBucket(**spaces->Find("one"), "bucket"));
+}
+
 TEST(NamespacesOnDiskTest, ADeletedOneIsGoneAlsoWhenTheProcessDiedInIt) {
   const TemporaryFolder folder;
   const std::string one = folder.path() + "/namespaces/one";

@@ -3,6 +3,8 @@
 #include <utility>
 
 #include "base/diagnostics.h"
+#include "emulator/store/database_creation.h"
+#include "emulator/store/descriptor.h"
 #include "emulator/store/disk_guard.h"
 #include "emulator/store/memory_limit.h"
 
@@ -88,11 +90,19 @@ Result<std::shared_ptr<Universe::Generation>> Universe::OpenGeneration(const std
                                                                .clock = clock_.get(),
                                                                .memory_limit = options_.memory_limit,
                                                                .scrub_bytes_per_second = options_.scrub_bytes_per_second}));
+  PENSTOCK_TRY(SyncNames());
   generation->space.instruments = std::move(instruments);
   generation->space.name = options_.name;
   generation->space.clock = clock_.get();
   generation->space.owners = options_.owners;
   return generation;
+}
+
+Result<void> Universe::SyncNames() const {
+  if (options_.directory.empty() || options_.durability != store::Durability::kStrict) return Ok();
+  PENSTOCK_TRY(store::SyncDirectory(options_.directory));
+  for (const std::string& parent : options_.parents) PENSTOCK_TRY(store::SyncDirectory(parent));
+  return Ok();
 }
 
 Result<void> Universe::TakeLease() {
@@ -112,6 +122,7 @@ Result<void> Universe::OpenCurrent() {
   if (data != nullptr) path = anew ? data->NextPath() : data->CurrentPath();
   auto opened = OpenGeneration(path, CurrentInstruments());
   if (!opened.ok()) {
+    if (data != nullptr && store::IsUnfinishedStore(path)) DataDirectory::Remove(path);
     if (!had_lease) lease_.reset();
     return std::move(opened).error();
   }
@@ -204,6 +215,7 @@ Result<void> Universe::Discard() {
   if (discarded_) return Ok();
   PENSTOCK_TRY(OpenCurrent());
   if (lease_) PENSTOCK_TRY(lease_->directory().MarkDeleted());
+  PENSTOCK_TRY(SyncNames());
   discarded_ = true;
   {
     const MutexLock lock(mutex_);

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "emulator/api/exchange.h"
 #include "emulator/instruments/instruments.h"
@@ -20,6 +21,7 @@ namespace penstock::emulator::server {
 struct UniverseOptions {
   std::string name = "default";
   std::string directory;  // empty: in memory
+  std::vector<std::string> parents = {};  // directories above it that the emulator created; strict mode fsyncs them
   store::Durability durability = store::Durability::kRelaxed;
   std::shared_ptr<store::MemoryLimit> memory_limit;  // of stores in memory; null: none
   std::uint64_t scrub_bytes_per_second = store::StoreOptions().scrub_bytes_per_second;
@@ -74,6 +76,8 @@ class Universe final : public OpenStores::Member, public std::enable_shared_from
   std::shared_ptr<Generation> MakeGeneration(const std::string& path) PENSTOCK_REQUIRES(change_mutex_);
   Result<std::shared_ptr<Generation>> OpenGeneration(const std::string& path, std::shared_ptr<instruments::Instruments> instruments)
       PENSTOCK_REQUIRES(change_mutex_);
+  // In strict mode: makes the names of `directory` and of what is in it durable.
+  Result<void> SyncNames() const;
   Result<void> TakeLease() PENSTOCK_REQUIRES(change_mutex_);
   // Opens the current store where it is closed.
   Result<void> OpenCurrent() PENSTOCK_REQUIRES(change_mutex_);

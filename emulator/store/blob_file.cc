@@ -29,12 +29,6 @@ constexpr std::size_t kWriteBuffer = 64 << 10;  // smaller appends are gathered
 constexpr std::uint64_t kReserveBytes = 16 << 20;
 constexpr std::uint64_t kSmallestReserve = 1 << 20;
 
-Result<void> SyncDirectory(const std::string& path) {
-  const Descriptor directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!directory || ::fsync(directory.get()) != 0) return SystemError(ErrorKind::kInternal, "sync", path, errno);
-  return Ok();
-}
-
 class FileBlobWriter final : public BlobWriter {
  public:
   FileBlobWriter(std::shared_ptr<BlobRegistry> registry, FileBlobOptions options, std::uint64_t size_hint)

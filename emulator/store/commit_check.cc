@@ -272,7 +272,14 @@ std::optional<CommitLoss> FindCommitLoss(const std::string& path, const std::str
   return loss ? loss : FindMissingPages(path, head, page_size, std::move(commits));
 }
 
+std::string FindMarkProblem(const std::string& path) {
+  return SizeOf(path) > 0 ? CommitMark::ProblemOf(CommitMarkPath(path)) : std::string();
+}
+
 Result<void> CheckCommits(const std::string& path) {
+  if (const std::string problem = FindMarkProblem(path); !problem.empty()) {
+    Log({LogLevel::kWarning, "store.commit_mark_damaged", {{"file", CommitMarkPath(path)}, {"message", problem}}});
+  }
   const auto loss = FindCommitLoss(path, BootId());
   if (!loss) return Ok();
   if (!loss->is_permitted) return Refusal(*loss);

@@ -27,8 +27,12 @@ struct CommitLoss {
 // nothing. `boot_id` is that of the machine now.
 std::optional<CommitLoss> FindCommitLoss(const std::string& path, const std::string& boot_id);
 
+// What is wrong with the commit mark of the database at `path`; empty: nothing, or there is no database. Without a mark a
+// damaged log passes for a shorter one.
+std::string FindMarkProblem(const std::string& path);
+
 // For a program that is about to open the database: kDataLoss unless the loss is permitted, with what to do in the
-// message. A permitted loss is logged and added to the mark.
+// message. A permitted loss is logged and added to the mark. A problem of the mark is logged.
 Result<void> CheckCommits(const std::string& path);
 
 // Has the mark forget what is missing and moves a log that holds no whole commit to PATH-wal.damaged. What was lost stays

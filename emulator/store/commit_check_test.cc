@@ -7,6 +7,7 @@
 #include <fstream>
 #include <vector>
 
+#include "base/log.h"
 #include "emulator/store/fsck.h"
 #include "emulator/store/sqlite.h"
 #include "emulator/store/store_testing.h"
@@ -309,6 +310,28 @@ TEST(CommitCheck, NothingIsMissingAfterAnyCommit) {
   const auto mark = CommitMark::Read(path + "-mark");
   ASSERT_TRUE(mark.has_value());
   EXPECT_GT(mark->frames, 0u);
+}
+
+TEST_P(CommitCheckTest, AMissingOrDamagedMarkIsANoteAndLogged) {
+  for (const char* damage : {"missing", "zeros", "short", "flipped"}) {
+    const std::string directory = Copy();
+    const std::string mark = directory + "/penstock.db-mark";
+    if (damage == std::string("missing")) fs::remove(mark);
+    if (damage == std::string("zeros")) std::ofstream(mark) << std::string(4096, '\0');
+    if (damage == std::string("short")) fs::resize_file(mark, 2000);
+    if (damage == std::string("flipped")) FlipByte(mark, 20), FlipByte(mark, 2048 + 20);
+    const auto report = Fsck({directory, false});
+    ASSERT_TRUE(report.ok()) << damage;
+    EXPECT_TRUE(report->clean()) << damage;
+    ASSERT_EQ(report->findings.size(), 1u) << damage;
+    EXPECT_EQ(report->findings[0].code, "mark") << damage;
+    std::string logged;
+    SetLogSink(LogLevel::kWarning, [&logged](LogLevel, const std::string& line) { logged += line; });
+    EXPECT_TRUE(Store::Open({.directory = directory}).ok()) << damage;
+    SetLogSink(LogLevel::kOff, {});
+    EXPECT_NE(logged.find("store.commit_mark_damaged"), std::string::npos) << damage << ": " << logged;
+    EXPECT_TRUE(Fsck({directory, false})->findings.empty()) << damage << ": the start wrote a new one";
+  }
 }
 
 // A mark that an earlier state of the log left on the disk when the power failed.

@@ -73,16 +73,24 @@ CommitState ToState(const Slot& slot) {
           slot.page_size, slot.synced, slot.lost_frames,      std::string(slot.boot_id.begin(), end)};
 }
 
-// The newer of the slots that are whole.
-std::optional<Slot> NewestSlot(int file) {
-  std::optional<Slot> newest;
+struct Slots {
+  std::optional<Slot> newest;  // of those that are whole
+  int damaged = 0;             // neither whole nor zero, or not readable
+};
+
+Slots ReadSlots(int file) {
+  Slots slots;
   for (const std::size_t offset : {std::size_t{0}, kSlotDistance}) {
     Slot slot{};
-    if (::pread(file, &slot, sizeof(slot), static_cast<off_t>(offset)) != static_cast<ssize_t>(sizeof(slot))) continue;
-    if (slot.magic != kMagic || slot.crc != CrcOf(slot)) continue;
-    if (!newest || slot.sequence > newest->sequence) newest = slot;
+    const bool is_read = ::pread(file, &slot, sizeof(slot), static_cast<off_t>(offset)) == static_cast<ssize_t>(sizeof(slot));
+    if (!is_read || slot.magic != kMagic || slot.crc != CrcOf(slot)) {
+      constexpr Slot kUnwritten{};
+      if (!is_read || std::memcmp(&slot, &kUnwritten, sizeof(slot)) != 0) ++slots.damaged;
+    } else if (!slots.newest || slot.sequence > slots.newest->sequence) {
+      slots.newest = slot;
+    }
   }
-  return newest;
+  return slots;
 }
 
 // A page of these that was written once can be written again without new space on the disk. Elsewhere a store to mapped
@@ -126,7 +134,7 @@ Result<std::unique_ptr<CommitMark>> CommitMark::Open(const std::string& path) {
       return SystemError(ErrorKind::kInternal, "create", path, error);
     }
   }
-  if (const auto newest = NewestSlot(file.get())) {
+  if (const auto newest = ReadSlots(file.get()).newest) {
     mark->sequence_ = newest->sequence;
     mark->state_ = ToState(*newest);
   }
@@ -141,8 +149,22 @@ Result<std::unique_ptr<CommitMark>> CommitMark::Open(const std::string& path) {
 std::optional<CommitState> CommitMark::Read(const std::string& path) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file) return std::nullopt;
-  const auto newest = NewestSlot(file.get());
+  const auto newest = ReadSlots(file.get()).newest;
   return newest ? std::optional(ToState(*newest)) : std::nullopt;
+}
+
+std::string CommitMark::ProblemOf(const std::string& path) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat status {};
+  if (!file || ::fstat(file.get(), &status) != 0) {
+    return errno == ENOENT ? "is missing" : std::string("cannot be read: ") + std::strerror(errno);
+  }
+  if (status.st_size != static_cast<off_t>(kFileSize)) {
+    return "has " + std::to_string(status.st_size) + " bytes instead of " + std::to_string(kFileSize);
+  }
+  const Slots slots = ReadSlots(file.get());
+  if (!slots.newest) return slots.damaged > 0 ? "is damaged" : "is empty";
+  return slots.damaged > 0 ? "has a damaged slot" : "";
 }
 
 CommitMark::~CommitMark() {

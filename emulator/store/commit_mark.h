@@ -48,6 +48,8 @@ class CommitMark {
   static Result<std::unique_ptr<CommitMark>> Open(const std::string& path);
   // What the file at `path` says, without changing it. nullopt: there is none, or no slot of it is whole.
   static std::optional<CommitState> Read(const std::string& path);
+  // What is wrong with the file at `path` ("is missing"); empty: nothing. A slot that was never written is sound.
+  static std::string ProblemOf(const std::string& path);
   ~CommitMark();
   CommitMark(const CommitMark&) = delete;
   CommitMark& operator=(const CommitMark&) = delete;

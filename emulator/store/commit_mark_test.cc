@@ -64,6 +64,22 @@ TEST_F(CommitMarkTest, AFileWithoutAWholeSlotSaysNothing) {
   EXPECT_EQ(CommitMark::Read(path_)->frames, 4u);
 }
 
+TEST_F(CommitMarkTest, NamesWhatIsWrongWithTheFile) {
+  EXPECT_EQ(CommitMark::ProblemOf(path_), "is missing");
+  ASSERT_TRUE(CommitMark::Open(path_).ok());
+  EXPECT_EQ(CommitMark::ProblemOf(path_), "is empty");
+  Store(1);
+  EXPECT_EQ(CommitMark::ProblemOf(path_), "");
+  Store(2);
+  EXPECT_EQ(CommitMark::ProblemOf(path_), "");
+  Damage(20);
+  EXPECT_EQ(CommitMark::ProblemOf(path_), "has a damaged slot");
+  Damage(2048 + 20);
+  EXPECT_EQ(CommitMark::ProblemOf(path_), "is damaged");
+  std::filesystem::resize_file(path_, 100);
+  EXPECT_EQ(CommitMark::ProblemOf(path_), "has 100 bytes instead of 4096");
+}
+
 TEST_F(CommitMarkTest, ItsOwnerAloneMayReadIt) {
   Store(1);
   struct stat status {};

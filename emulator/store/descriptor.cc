@@ -1,5 +1,6 @@
 #include "emulator/store/descriptor.h"
 
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -57,6 +58,12 @@ Error SystemError(ErrorKind otherwise, std::string_view doing, const std::string
   message.append(doing).append(" ").append(path).append(": ").append(std::strerror(system_error));
   if (full) message += "; free some space and try again";
   return Error::Make(exhausted ? ErrorKind::kResourceExhausted : otherwise, std::move(message));
+}
+
+Result<void> SyncDirectory(const std::string& path) {
+  const Descriptor directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!directory || ::fsync(directory.get()) != 0) return SystemError(ErrorKind::kInternal, "sync", path, errno);
+  return Ok();
 }
 
 int WriteAll(int fd, ByteView& left) {

@@ -62,6 +62,9 @@ class DescriptorShare {
 // `otherwise`. `doing` is a verb phrase ("write").
 Error SystemError(ErrorKind otherwise, std::string_view doing, const std::string& path, int system_error);
 
+// Makes names that were created, renamed or removed in the directory durable.
+Result<void> SyncDirectory(const std::string& path);
+
 // Writes all of `left` at the descriptor's position and takes off its front what was written. The system's error number,
 // 0 on success.
 int WriteAll(int fd, ByteView& left);

@@ -10,11 +10,11 @@ namespace {
 
 std::string LockPath(const std::string& directory) { return directory + "/penstock.lock"; }
 
-// An Error with `in_use` while another process has the lock.
+// kConflict with `in_use` while another process has the lock.
 Result<void> Lock(const Descriptor& file, int how, const std::string& directory, const std::string& in_use) {
   if (::flock(file.get(), how | LOCK_NB) == 0) return Ok();
   if (errno != EWOULDBLOCK) return SystemError(ErrorKind::kInvalidArgument, "lock", LockPath(directory), errno);
-  return Error::Make(ErrorKind::kInvalidArgument, "the directory " + directory + " is in use by " + in_use);
+  return Error::Make(ErrorKind::kConflict, "the directory " + directory + " is in use by " + in_use);
 }
 
 }  // namespace

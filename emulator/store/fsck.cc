@@ -395,6 +395,10 @@ std::vector<FsckFinding> CheckLog(const std::string& database) {
     if (loss->is_permitted) fix = " when the machine stopped; relaxed durability permits that";
     findings.push_back({"log", loss->file, loss->message + fix, loss->is_permitted});
   }
+  if (const std::string problem = FindMarkProblem(database); !problem.empty()) {
+    findings.push_back({"mark", CommitMarkPath(database), problem + "; whether committed changes of the log are lost is not known",
+                        true});
+  }
   const auto mark = CommitMark::Read(CommitMarkPath(database));
   if (mark && mark->lost_frames > 0) {
     findings.push_back({"log", database, "earlier starts went on without " + std::to_string(mark->lost_frames) +

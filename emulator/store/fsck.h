@@ -19,7 +19,7 @@ struct FsckOptions {
 };
 
 struct FsckFinding {
-  std::string code;     // "database", "log", "record", "blob", "content", "references", "upload", "orphan"
+  std::string code;     // "database", "log", "mark", "record", "blob", "content", "references", "upload", "orphan"
   std::string subject;  // "s3://bucket/key", a file, or the database
   std::string message;
   bool is_note = false;  // nothing is lost: what a crash leaves behind and the next start removes
@@ -45,8 +45,8 @@ struct FsckReport {
 };
 inline constexpr std::size_t kFsckFindings = 1000;
 
-// kInvalidArgument when there is no store in the directory, an emulator has it open, or its schema version is not this
-// build's; kDataLoss when the database cannot be read at all.
+// kInvalidArgument when there is no store in the directory or its schema version is not this build's; kConflict when an
+// emulator has it open; kDataLoss when the database cannot be read at all.
 Result<FsckReport> Fsck(const FsckOptions& options);
 
 }  // namespace penstock::emulator::store

@@ -1,17 +1,11 @@
 #include "emulator/store/schema.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <array>
-#include <cerrno>
-#include <cstdio>
 #include <filesystem>
 #include <system_error>
 
 #include "emulator/store/commit_check.h"
-#include "emulator/store/commit_mark.h"
-#include "emulator/store/descriptor.h"
+#include "emulator/store/database_creation.h"
 #include "emulator/store/migration_functions.h"
 #include "emulator/store/migrations.h"
 
@@ -106,43 +100,11 @@ Result<std::int64_t> SingleNumber(Connection& connection, const char* sql) {
   return row ? query.Int(0) : 0;
 }
 
-Result<std::unique_ptr<Connection>> OpenFurther(const std::string& path, const char* settings) {
-  PENSTOCK_ASSIGN(auto connection, Connection::Open(path));
-  PENSTOCK_TRY(connection->Execute(std::string(kCommonSettings) + settings));
-  return connection;
-}
+std::string Schema() { return std::string(kTables) + "PRAGMA user_version=" + std::to_string(kSchemaVersion); }
 
+// In RAM, and in a file that a killed process of an earlier build left without tables.
 Result<void> CreateTables(Connection& connection) {
-  return connection.Execute(std::string("BEGIN;") + kTables + "PRAGMA user_version=" + std::to_string(kSchemaVersion) + ";COMMIT;");
-}
-
-// Puts a new database with its tables at `path`, where there is no file. It is made under another name, fsynced once and
-// renamed: a power failure leaves all of it or none. SQLite fsyncs seven times to make one in place. The name is on the disk
-// once the commit mark or the log has been made, which fsync the directory and precede the first acknowledged write.
-Result<void> PlaceNewDatabase(const std::string& path) {
-  const std::string unfinished = path + "-new";
-  ::unlink(unfinished.c_str());  // of a start that ended here
-  const auto make = [&]() -> Result<void> {
-    PENSTOCK_ASSIGN(const auto connection, OpenFurther(unfinished, "PRAGMA synchronous=OFF; PRAGMA journal_mode=MEMORY;"));
-    PENSTOCK_TRY(connection->ReservePageChecksums());
-    PENSTOCK_TRY(CreateTables(*connection));
-    return connection->Execute("PRAGMA journal_mode=WAL");  // of the file: the next one to open it need not change it
-  };
-  Result<void> made = make();
-  if (made.ok()) {
-    const Descriptor file(::open(unfinished.c_str(), O_RDWR | O_CLOEXEC));
-    if (file.get() < 0 || ::fdatasync(file.get()) != 0 || ::rename(unfinished.c_str(), path.c_str()) != 0) {
-      made = SystemError(ErrorKind::kInternal, "make", path, errno);
-    }
-  }
-  if (!made.ok()) ::unlink(unfinished.c_str());
-  return made;
-}
-
-// Neither a database nor a log, which SQLite would apply to a new database.
-bool IsNew(const std::string& path) {
-  std::error_code error;
-  return !std::filesystem::exists(path, error) && !error && !std::filesystem::exists(LogPath(path), error) && !error;
+  return connection.Execute("BEGIN;" + Schema() + ";COMMIT;PRAGMA wal_checkpoint(TRUNCATE);");
 }
 
 Error WrongVersion(const std::string& path, std::int64_t version) {
@@ -164,13 +126,24 @@ Error NotOurs(const std::string& path) {
                      "the database file " + path + " was not made by this emulator; choose another directory");
 }
 
+Error NoVersion(const std::string& path) {
+  return Error::Make(ErrorKind::kDataLoss, "the database file " + path +
+                                               " has no schema version: it is damaged, or another program created it");
+}
+
+Result<std::unique_ptr<Connection>> OpenFurther(const std::string& path, const char* settings) {
+  PENSTOCK_ASSIGN(auto connection, Connection::Open(path));
+  PENSTOCK_TRY(connection->Execute(std::string(kCommonSettings) + settings));
+  return connection;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Connection>> OpenDatabase(const std::string& path, Durability durability) {
   const bool in_file = path != ":memory:";
   if (in_file) {
     PENSTOCK_TRY(CheckCommits(path));
-    if (IsNew(path)) PENSTOCK_TRY(PlaceNewDatabase(path));
+    PENSTOCK_TRY(CreateDatabaseFile(path, Schema()));
   }
   PENSTOCK_ASSIGN(auto connection, OpenFurther(path, kWriterCache));
   if (in_file) {
@@ -214,7 +187,7 @@ Result<std::unique_ptr<Connection>> OpenForInspection(const std::string& path) {
   PENSTOCK_ASSIGN(auto connection, Connection::Open(path, access));
   PENSTOCK_TRY(connection->Execute("PRAGMA temp_store=MEMORY; PRAGMA trusted_schema=0; PRAGMA query_only=1;"));
   PENSTOCK_ASSIGN(const std::int64_t version, SchemaVersionOf(*connection));
-  if (version == 0) return NotOurs(path);
+  if (version == 0) return NoVersion(path);
   if (version != kSchemaVersion) return WrongVersion(path, version);
   if (!connection->HasPageChecksums()) return LostPageChecksums(path);
   return connection;

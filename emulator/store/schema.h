@@ -20,8 +20,8 @@ Result<std::unique_ptr<Connection>> OpenDatabase(const std::string& path, Durabi
 // Further connections to a database that OpenDatabase prepared: one that refuses to write, and one for checkpoints alone.
 Result<std::unique_ptr<Connection>> OpenReader(const std::string& path);
 Result<std::unique_ptr<Connection>> OpenCheckpointer(const std::string& path);
-// A connection that changes nothing, to a database that nobody else uses. kInvalidArgument when it is not of this build's
-// version.
+// A connection that changes nothing, to a database that nobody else uses. kInvalidArgument when it is of another build's
+// version, kDataLoss when it has none.
 Result<std::unique_ptr<Connection>> OpenForInspection(const std::string& path);
 
 // A number that no earlier run of this store used and no later one will: 2^40 consecutive ones belong to the caller.

@@ -21,10 +21,10 @@ TEST(Schema, ANewDatabaseCarriesItsVersion) {
 TEST(Schema, ANewDatabaseIsMadeUnderAnotherNameAndRenamed) {
   const testing::TemporaryDirectory directory;
   const std::string path = directory.path() + "/db";
-  std::ofstream(path + "-new") << "what a start that was killed left";
+  std::ofstream(path + ".new") << "what a start that was killed left";
   const auto database = OpenDatabase(path, Durability::kRelaxed);
   ASSERT_TRUE(database.ok()) << database.error().message;
-  EXPECT_FALSE(std::filesystem::exists(path + "-new"));
+  EXPECT_FALSE(std::filesystem::exists(path + ".new"));
   EXPECT_TRUE((*database)->HasPageChecksums());
   Query query(**database, "PRAGMA journal_mode");
   ASSERT_TRUE(*query.Step());
