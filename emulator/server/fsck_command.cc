@@ -130,6 +130,15 @@ std::string AcceptLoss(const std::string& directory, const std::vector<std::stri
   return {};
 }
 
+// One JSON object whatever happened.
+FsckOutcome InJson(FsckOutcome outcome) {
+  if (!outcome.error.empty()) {
+    const nlohmann::ordered_json unchecked{{"clean", false}, {"stores", nlohmann::ordered_json::array()}, {"error", outcome.error}};
+    outcome.out = unchecked.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  }
+  return outcome;
+}
+
 FsckOutcome Check(const Flags& flags) {
   const std::vector<std::string> stores = StoresIn(flags.directory);
   if (stores.empty()) {
@@ -192,7 +201,8 @@ FsckOutcome RunFsck(const std::vector<std::string>& arguments) {
   } catch (const CLI::ParseError& error) {
     return NotChecked(error.what());
   }
-  return Check(flags);
+  FsckOutcome outcome = Check(flags);
+  return flags.json ? InJson(std::move(outcome)) : outcome;
 }
 
 }  // namespace penstock::emulator::server
