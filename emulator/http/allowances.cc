@@ -27,6 +27,15 @@ bool Allowances::TakeSpace(std::uint64_t bytes) {
   return false;
 }
 
+bool Allowances::TakeAnswer(std::uint64_t bytes, bool last) {
+  const std::uint64_t most = last ? 2 * answer_bytes_ : answer_bytes_;
+  std::uint64_t held = answers_held_.load(std::memory_order_relaxed);
+  while (held == 0 || held + bytes <= most) {
+    if (answers_held_.compare_exchange_weak(held, held + bytes, std::memory_order_relaxed)) return true;
+  }
+  return false;
+}
+
 std::uint64_t Allowances::UsualCrowdBytes() {
   constexpr std::uint64_t kUnknown = 64 << 20;
   std::ifstream file("/proc/sys/net/ipv4/tcp_mem");  // tcp(7): pages, below the first of which nothing is regulated

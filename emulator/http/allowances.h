@@ -16,8 +16,9 @@ namespace penstock::emulator::http {
 class Allowances {
  public:
   // `directory`: of files for gathered bodies; empty: the system's for temporary files.
-  Allowances(int threads, std::string directory, std::uint64_t disk_bytes, std::uint64_t crowd_bytes = UsualCrowdBytes())
-      : free_threads_(threads), directory_(std::move(directory)), free_bytes_(disk_bytes), crowd_bytes_(crowd_bytes) {}
+  Allowances(int threads, std::string directory, std::uint64_t disk_bytes, std::uint64_t crowd_bytes = UsualCrowdBytes(),
+             std::uint64_t answer_bytes = kUsualAnswerBytes)
+      : free_threads_(threads), directory_(std::move(directory)), free_bytes_(disk_bytes), crowd_bytes_(crowd_bytes), answer_bytes_(answer_bytes) {}
 
   // Whether one more handler may wait for its request's body on its thread. After true, LeaveThread once it has returned.
   bool EnterThread();
@@ -42,6 +43,12 @@ class Allowances {
   // A descriptor of a new file without a name, whose space is the system's again once it is closed. kResourceExhausted.
   Result<int> OpenFile() const;
 
+  // Memory for the text of an answer until it has left. False: all of it is used up. A text larger than all of it has its turn
+  // when there is no other. `last`: one that nothing can take the place of may use as much again.
+  bool TakeAnswer(std::uint64_t bytes, bool last);
+  void GiveAnswer(std::uint64_t bytes) { answers_held_.fetch_sub(bytes, std::memory_order_relaxed); }
+  static constexpr std::uint64_t kUsualAnswerBytes = 128 << 20;
+
   // What sockets hold of answers that wait until their peers take more has changed from `before` to `now`.
   void CountHeld(std::uint64_t before, std::uint64_t now) { held_bytes_.fetch_add(now - before, std::memory_order_relaxed); }
   // It is so much that a socket may hold no more than a little: by itself the system lets each have a few MiB.
@@ -56,6 +63,8 @@ class Allowances {
   std::atomic<std::uint64_t> free_bytes_;
   const std::uint64_t crowd_bytes_;
   std::atomic<std::uint64_t> held_bytes_{0};
+  const std::uint64_t answer_bytes_;
+  std::atomic<std::uint64_t> answers_held_{0};
 };
 
 // Gives back what EnterThread granted. Null: nothing was.

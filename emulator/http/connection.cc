@@ -67,11 +67,16 @@ void WireConnection::Receive(const Reception& reception) {
 
 void WireConnection::StartWait(MonotonicTime now) {
   wait_began_ = now;
-  MonotonicTime until = now + settings_.idle_timeout;
+  MonotonicTime until = now;
   switch (stage_) {
     case Stage::kHandshake:
-    case Stage::kHead:  // must be whole within one time-out of its first byte
-      if (head_began_ != MonotonicTime{}) until = head_began_ + settings_.progress_timeout;
+    case Stage::kHead:
+      if (head_began_ != MonotonicTime{}) {
+        until = head_began_ + settings_.progress_timeout;  // the head is whole within one time-out of its first byte
+      } else {
+        if (idle_began_ == MonotonicTime{}) idle_began_ = now;
+        until = idle_began_ + settings_.idle_timeout;
+      }
       break;
     case Stage::kBody:
       until = now + turn_->body.PatienceLeft();
@@ -200,6 +205,7 @@ WireConnection::Turn::Turn(WireConnection& connection, const Framing& request_fr
 
 WireConnection::Turn::~Turn() {
   if (held > 0) allowances->CountHeld(held, 0);
+  if (answer_bytes > 0) allowances->GiveAnswer(answer_bytes);
 }
 
 WireConnection::Pause WireConnection::ServeRequest(std::size_t head_bytes, ServingTools& tools) {
@@ -292,6 +298,7 @@ bool WireConnection::PrepareNext() {
   buffer_.Unpin();
   scanned_ = 0;
   head_began_ = {};
+  idle_began_ = {};
   // A client that waits for its answer has sent nothing more: the watch on the socket tells as soon as it does, for less
   // than a read that finds nothing. TLS may hold bytes that no watch sees.
   return buffer_.empty() && buffer_.took_all() && !to_the_end_ && !facts_.tls && !stopping();

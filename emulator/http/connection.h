@@ -133,6 +133,7 @@ class WireConnection final : private api::LateAnswer, private api::Wire {
     MonotonicTime listen_until{};  // its end leaves the peer's side open; epoch: it does not
     Allowances* const allowances;
     std::optional<std::uint64_t> taken;  // of the request's body, where a handler stopped reading at a certain byte
+    std::uint64_t answer_bytes = 0;  // of the allowances, for the answer's text
     std::uint64_t held = 0;  // by the socket, as far as the allowances know
   };
 
@@ -174,6 +175,8 @@ class WireConnection final : private api::LateAnswer, private api::Wire {
   void ForgetRequest();
   void Handle(Turn& turn);
   static void ShowAnswer(Turn& turn);
+  // Counts the answer's text against the allowances; where they are used up, refuses the request, or breaks the connection off.
+  static void BoundAnswer(Turn& turn);
   // Before anything of an answer is sent.
   void LimitUnsent();
   Pause AwaitRoom(ServingTools& tools);
@@ -192,6 +195,7 @@ class WireConnection final : private api::LateAnswer, private api::Wire {
   std::size_t scanned_ = 0;             // of the head that is arriving
   bool to_the_end_ = false;             // more may have arrived that will not be told of: read on
   MonotonicTime head_began_{};          // when its first byte was seen; epoch: not yet
+  MonotonicTime idle_began_{};          // when the wait for the next request began; epoch: it has not. Empty lines do not renew it
   Stage stage_ = Stage::kHead;
   MonotonicTime stage_until_{};         // kDrain, kLinger: how long it may last
   MonotonicTime wait_began_{};

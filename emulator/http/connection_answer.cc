@@ -19,6 +19,7 @@ constinit DiagnosticEvent observer_failed("wire.answer_observer_failed");
 
 constexpr milliseconds kDrainPatience{1'000};
 constexpr int kUnsentInCrowd = 128 << 10;
+constexpr std::size_t kLargeText = 16 << 10;  // smaller answers cost less than their connections
 
 MonotonicTime Now() { return std::chrono::steady_clock::now(); }
 
@@ -34,6 +35,7 @@ bool AsksToClose(const api::Response& response) {
 WireConnection::Pause WireConnection::FinishTurn(ServingTools& tools) {
   Turn& turn = *turn_;
   if (turn.exchange.pending) ShowAnswer(turn);
+  BoundAnswer(turn);
   if (turn.exchange.response.action != api::WireAction::kSend) return EndAnswer({});
   if (turn.exchange.bytes_in > 0) turn.taken = turn.exchange.bytes_in;  // what is thrown away below nobody has taken
   const bool unread = !turn.body.Drain(kDrainBytes);
@@ -170,6 +172,20 @@ void WireConnection::ShowAnswer(Turn& turn) {
   }
   if (!turn.failed) return;
   FillErrorResponse(InternalError(), turn.exchange.request_id, turn.exchange.host_id, turn.exchange.response);
+}
+
+void WireConnection::BoundAnswer(Turn& turn) {
+  const auto* const text = std::get_if<std::string>(&turn.exchange.response.body);
+  if (text == nullptr || text->size() < kLargeText || turn.allowances == nullptr) return;
+  const std::uint64_t bytes = text->capacity();
+  const bool can_refuse = turn.exchange.request.method == "GET";  // nothing was done that its client must hear of
+  if (turn.allowances->TakeAnswer(bytes, !can_refuse)) {
+    turn.answer_bytes = bytes;
+  } else if (can_refuse) {
+    FillErrorResponse(NoRoomForAnswer(), turn.exchange.request_id, turn.exchange.host_id, turn.exchange.response);
+  } else {
+    turn.exchange.response.action = api::WireAction::kReset;
+  }
 }
 
 ResponseContext WireConnection::ContextOf(const api::Exchange& exchange, bool can_keep, ServingTools& tools) const {

@@ -8,12 +8,14 @@
 #include <sched.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <ctime>
+#include <limits>
 #include <system_error>
 #include <utility>
 
@@ -35,7 +37,19 @@ constexpr milliseconds kMaxGrace{3'600'000};
 constexpr int kErrandPatience = 32;  // connections that a thread serves before an errand that waits
 
 constinit DiagnosticEvent connection_failed("wire.connection_failed");
+constinit DiagnosticEvent no_descriptor_left("wire.descriptors_kept_back");
 constinit DiagnosticEvent thread_not_started("wire.thread_not_started");
+
+// A connection's descriptor is less than this. The system gives the lowest one that is free: at least so many are in use. Those
+// above are kept back for stores and for bodies in files, or peers that connect and ask nothing would make others' requests fail.
+int MostForConnections() {
+  constexpr rlim_t kMostKeptBack = 256;
+  constexpr rlim_t kNoLimit = 1 << 30;
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return std::numeric_limits<int>::max();
+  const rlim_t all = std::min(limit.rlim_cur, kNoLimit);
+  return static_cast<int>(all - std::min(all / 4, kMostKeptBack));
+}
 
 MonotonicTime Now() { return std::chrono::steady_clock::now(); }
 
@@ -88,7 +102,8 @@ Result<std::unique_ptr<Engine>> Engine::Start(EngineOptions options) {
 
 Engine::Engine(EngineOptions options)
     : options_(std::move(options)),
-      allowances_(std::max(options_.max_threads, options_.min_threads) / 2, options_.body_directory, options_.body_disk_bytes) {
+      allowances_(std::max(options_.max_threads, options_.min_threads) / 2, options_.body_directory, options_.body_disk_bytes,
+                  Allowances::UsualCrowdBytes(), options_.answer_bytes) {
   options_.min_threads = std::max(options_.min_threads, 1);
   options_.max_threads = std::max(options_.max_threads, options_.min_threads);
   options_.connection.stopping = &stopping_;
@@ -136,6 +151,7 @@ void Engine::Add(int fd) {
   ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   const std::uint64_t id = next_id_.fetch_add(1, std::memory_order_relaxed);
   ClosesUnlessOwned socket(fd);
+  if (fd >= MostForConnections()) return no_descriptor_left.Report("a connection was closed: raise the limit of open files");
   const Reception reception = Receive(id, fd);
   std::unique_ptr<Stream> stream;
   TlsStream* handshake = nullptr;

@@ -35,6 +35,7 @@ struct EngineOptions {
   int max_threads = 256;  // half of them may wait for bodies (allowances.h); without those that wait on purpose
   std::string body_directory;             // of bodies that no thread waits for; empty: the system's temporary one
   std::uint64_t body_disk_bytes = 8ull << 30;  // for all of these together
+  std::uint64_t answer_bytes = Allowances::kUsualAnswerBytes;  // ServerOptions::answer_bytes
   std::function<Reception(const Arrival&)> on_accept;  // may be empty: all are served
   bool yield_to_clients = false;  // ServerOptions::yield_to_clients
   std::chrono::milliseconds retire_after{2'000};  // an idle thread beyond the minimum ends

@@ -222,10 +222,8 @@ SendResult ResponseWriter::Continue(Stream& stream, const api::Response& respons
   if (const auto* content = std::get_if<store::Content>(&response.body); content != nullptr && unsent_.body_end == 0) {
     return SendContent(stream, *content, patience);
   }
-  const ByteView rest = unsent_.text_left();
-  const IoResult sent = WriteEnd(stream, {&rest, 1}, patience);
-  unsent_.text_at += sent.bytes;
-  return Outcome(sent.status);
+  const auto* const body = unsent_.body_end > unsent_.body_begin ? std::get_if<std::string>(&response.body) : nullptr;
+  return ContinueText(stream, body != nullptr ? std::string_view(*body) : std::string_view(), patience);
 }
 
 void ResponseWriter::TellEnd() const {
@@ -280,9 +278,8 @@ SendResult ResponseWriter::Outcome(IoStatus status) {
 
 SendResult ResponseWriter::SendText(Stream& stream, std::string_view body, std::chrono::milliseconds patience) {
   std::string& text = unsent_.text;
-  std::string_view end;
   if (unsent_.chunked) {
-    end = body.empty() ? "0\r\n\r\n" : "\r\n0\r\n\r\n";
+    unsent_.end = body.empty() ? "0\r\n\r\n" : "\r\n0\r\n\r\n";
     if (!body.empty()) {
       AppendHex(text, body.size());
       text.append("\r\n");
@@ -290,10 +287,19 @@ SendResult ResponseWriter::SendText(Stream& stream, std::string_view body, std::
   }
   unsent_.body_begin = text.size();
   unsent_.body_end = text.size() + body.size();
-  const std::array<ByteView, 3> pieces = {AsBytes(text), AsBytes(body), AsBytes(end)};
+  return ContinueText(stream, body, patience);
+}
+
+SendResult ResponseWriter::ContinueText(Stream& stream, std::string_view body, std::chrono::milliseconds patience) {
+  std::array<ByteView, 3> pieces = {AsBytes(unsent_.text), AsBytes(body), AsBytes(unsent_.end)};
+  std::size_t has_left = unsent_.text_at;
+  for (ByteView& piece : pieces) {
+    const std::size_t bytes = std::min(has_left, piece.size());
+    piece = piece.subspan(bytes);
+    has_left -= bytes;
+  }
   const IoResult sent = WriteEnd(stream, pieces, patience);
-  unsent_.text_at = sent.bytes;
-  if (sent.status == IoStatus::kWouldBlock) text.append(body).append(end);
+  unsent_.text_at += sent.bytes;
   return Outcome(sent.status);
 }
 

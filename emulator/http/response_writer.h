@@ -64,11 +64,13 @@ using BeforeEnd = std::function<void(std::uint64_t body_bytes)>;
 constexpr std::uint64_t kWholeBytes = 256 << 10;
 constexpr std::uint64_t kEndBytes = 16 << 10;
 
-// What of a response has not left yet: a text, and behind it the content's slices from one of them on.
+// What of a response has not left yet: a text, and behind it the response's own text and its end, or the content's slices from
+// one of them on.
 struct UnsentResponse {
   std::string text;
-  std::size_t text_at = 0;  // before this it has left
-  std::size_t body_begin = 0;  // of the text, [body_begin, body_end) is body
+  std::string_view end;     // behind the response's own text; of static storage
+  std::size_t text_at = 0;  // before this it has left, of the texts in their order
+  std::size_t body_begin = 0;  // of these, [body_begin, body_end) is body
   std::size_t body_end = 0;
   std::size_t slice = 0;
   std::uint64_t slice_at = 0;      // bytes of the slice that have left
@@ -95,6 +97,7 @@ class ResponseWriter {
 
  private:
   SendResult SendText(Stream& stream, std::string_view body, std::chrono::milliseconds patience);
+  SendResult ContinueText(Stream& stream, std::string_view body, std::chrono::milliseconds patience);
   SendResult SendContent(Stream& stream, const store::Content& content, std::chrono::milliseconds patience);
   // What is left of the text and of the slice behind it, up to the first block that is not verified yet (Blob::Checked).
   IoResult SendSlice(Stream& stream, const store::ContentSlice& slice, More more, std::chrono::milliseconds patience);

@@ -25,6 +25,9 @@ struct ServerOptions {
   int min_threads = 0;  // 0: one per processor, at least 2; more start when requests stall, and end when idle
   int max_threads = 256;  // half of them may wait for bodies; further bodies are gathered without a thread
   std::string body_directory;  // where to, beyond 64 KiB each (8 GiB in all); empty: the system's for temporary files
+  // Memory for texts of answers (from 16 KiB each) that clients have not read. Beyond it a GET is 503 SlowDown; the answer to
+  // another method may use as much again, and beyond that its connection is reset.
+  std::uint64_t answer_bytes = 128 << 20;
   // With 16 connections and more, threads wait for a processor instead of preempting what runs (SCHED_BATCH). For clients on
   // the same machine, where there are fewer processors than busy threads.
   bool yield_to_clients = false;

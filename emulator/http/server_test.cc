@@ -1,10 +1,13 @@
 #include "emulator/http/server.h"
 
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <memory>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "base/fake_clock.h"
 #include "emulator/http/test_support.h"
@@ -212,6 +215,48 @@ TEST_F(ReceptionTest, OneMayCarryOnlySoManyRequests) {
   EXPECT_FALSE(client.Ask(kReceptionGet).Find("Connection"));
   EXPECT_EQ(client.Ask(kReceptionGet).Find("Connection"), "close");
   EXPECT_TRUE(client.EndsOrderly());
+}
+
+// Gives the process few descriptors while it lives.
+class FewDescriptors {
+ public:
+  explicit FewDescriptors(rlim_t count) {
+    ::getrlimit(RLIMIT_NOFILE, &before_);
+    const rlimit few{.rlim_cur = count, .rlim_max = before_.rlim_max};
+    ::setrlimit(RLIMIT_NOFILE, &few);
+  }
+  ~FewDescriptors() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+  FewDescriptors(const FewDescriptors&) = delete;
+  FewDescriptors& operator=(const FewDescriptors&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+TEST(Server, ConnectionsLeaveDescriptorsToTheRest) {
+  constexpr int kAll = 400;
+  constexpr int kKeptBack = kAll / 4;
+  FunctionHandler handler([](api::Exchange& exchange) { AnswerWith(exchange, "hello"); });
+  const FewDescriptors few(kAll);
+  const auto server = StartServer(handler);
+  std::vector<std::unique_ptr<TestClient>> served;
+  for (;;) {
+    auto client = std::make_unique<TestClient>(server->port());
+    ASSERT_TRUE(client->connected()) << served.size();
+    if (client->Ask(kGet).status != 200) break;
+    served.push_back(std::move(client));
+    ASSERT_LT(served.size(), static_cast<std::size_t>(kAll));
+  }
+  EXPECT_LT(served.back()->fd(), kAll - kKeptBack + 3) << "a client's descriptor is about that of its connection";
+  std::vector<std::unique_ptr<Pipe>> others;
+  for (int i = 0; i < kKeptBack / 2 - 5; ++i) ASSERT_NE(others.emplace_back(std::make_unique<Pipe>())->stream->fd(), -1) << i;
+  EXPECT_EQ(served.front()->Ask(kGet).body, "hello");
+  others.clear();
+  served.resize(served.size() / 2);
+  int status = 0;
+  const auto end = std::chrono::steady_clock::now() + kTestPatience;
+  while (status != 200 && std::chrono::steady_clock::now() < end) status = TestClient(server->port()).Ask(kGet).status;
+  EXPECT_EQ(status, 200) << "there is room again";
 }
 
 }  // namespace

@@ -26,12 +26,11 @@ std::string Put(std::string_view target, std::size_t length) {
 class SlowPeers : public testing::Test {
  protected:
   // PUT is answered with its body, or its error; a GET of /memory, /file or /text with kHuge bytes.
-  void Serve(int max_threads, milliseconds progress_timeout = kTestPatience) {
-    ServerOptions options;
+  void Serve(int max_threads, milliseconds progress_timeout = kTestPatience, ServerOptions options = {}) {
     options.min_threads = 1;
     options.max_threads = max_threads;
     options.progress_timeout = progress_timeout;
-    options.on_finished = [this](const api::Exchange& exchange) {
+    if (!options.on_finished) options.on_finished = [this](const api::Exchange& exchange) {
       const std::lock_guard lock(mutex_);
       if (exchange.request.method == "GET") sent_.set_value(exchange.bytes_out);
     };
@@ -183,6 +182,74 @@ TEST_F(SlowPeers, ADeafReaderIsResetInTheEnd) {
   deaf.ReadToEnd(&error);
   EXPECT_EQ(error, ECONNRESET);
   EXPECT_TRUE(ServesOthers());
+}
+
+std::string Get(std::string_view target) { return "GET " + std::string(target) + " HTTP/1.1\r\nHost: h\r\n\r\n"; }
+
+void AwaitBytes(const TestClient& client) {
+  pollfd arrival{client.fd(), POLLIN, 0};
+  EXPECT_EQ(::poll(&arrival, 1, static_cast<int>(kTestPatience.count())), 1);
+}
+
+TEST_F(SlowPeers, UnreadTextsTakeSoMuchMemoryAndNoMore) {
+  ServerOptions options;
+  options.answer_bytes = 2 * kHuge + kHuge / 2;
+  options.on_finished = [](const api::Exchange&) {};
+  Serve(4, kTestPatience, options);
+  std::vector<TestClient> unread;
+  for (int i = 0; i < 2; ++i) {
+    unread.push_back(Connect());
+    unread.back().Send(Get("/text"));
+    AwaitBytes(unread.back());
+  }
+  const TestResponse refused = Connect().Ask(Get("/text"));
+  EXPECT_EQ(refused.status, 503);
+  EXPECT_NE(refused.body.find("<Code>SlowDown</Code>"), std::string::npos);
+  EXPECT_TRUE(Connect().Ask(Get("/memory")).body == huge_) << "contents of objects are in memory anyway";
+  EXPECT_TRUE(ServesOthers());
+  for (TestClient& client : unread) EXPECT_TRUE(client.Read().body == huge_);
+  EXPECT_TRUE(Connect().Ask(Get("/text")).body == huge_) << "the memory is free again";
+}
+
+TEST_F(SlowPeers, TheAnswerToAChangeIsNotReplacedByARefusal) {
+  ServerOptions options;
+  options.answer_bytes = kHuge + kHuge / 4;
+  Serve(4, kTestPatience, options);
+  std::vector<TestClient> unread;
+  for (int i = 0; i < 2; ++i) {
+    unread.push_back(Connect());
+    unread.back().Send("DELETE /text HTTP/1.1\r\nHost: h\r\n\r\n");
+    AwaitBytes(unread.back());
+  }
+  TestClient broken = Connect();
+  broken.Send("DELETE /text HTTP/1.1\r\nHost: h\r\n\r\n");
+  int error = 0;
+  EXPECT_EQ(broken.ReadToEnd(&error), "");
+  EXPECT_EQ(error, ECONNRESET);
+  for (TestClient& client : unread) EXPECT_TRUE(client.Read().body == huge_);
+}
+
+TEST_F(SlowPeers, ATextLargerThanAllOfTheMemoryLeavesWhenItIsAlone) {
+  ServerOptions options;
+  options.answer_bytes = kHuge / 2;
+  Serve(4, kTestPatience, options);
+  EXPECT_TRUE(Connect().Ask(Get("/text")).body == huge_);
+}
+
+// RFC 9112 section 2.2: a server ignores empty lines before a request. They are no request.
+TEST_F(SlowPeers, EmptyLinesDoNotKeepAConnectionOpen) {
+  ServerOptions options;
+  options.idle_timeout = milliseconds(200);
+  Serve(1, kTestPatience, options);
+  TestClient client = Connect();
+  EXPECT_EQ(client.Ask("\r\n\r\n" + Put("/", 3) + "abc").body, "abc");
+  pollfd end{client.fd(), POLLIN, 0};
+  int lines = 0;
+  while (::poll(&end, 1, 20) == 0 && lines < 300) {
+    client.Send("\r\n");
+    ++lines;
+  }
+  EXPECT_LT(lines, 300) << "6 s without a request";
 }
 
 TEST_F(SlowPeers, RefusedPeersThatStayHoldNobodyUp) {

@@ -73,6 +73,10 @@ Error NoRoomForBody() {
   return Refusal(ErrorKind::kThrottled, 503, "SlowDown", "Please reduce your request rate.");
 }
 
+Error NoRoomForAnswer() {
+  return Refusal(ErrorKind::kThrottled, 503, "SlowDown", "Please reduce your request rate. Too many answers wait for clients that do not read them.");
+}
+
 Error InternalError() {
   return Refusal(ErrorKind::kInternal, 500, "InternalError", "We encountered an internal error. Please try again.");
 }

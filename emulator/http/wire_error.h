@@ -25,6 +25,7 @@ Error IncompleteBody(std::uint64_t expected, std::uint64_t provided);  // 400
 Error BrokenChunks(std::string_view what);      // IncompleteBody, 400: the chunk framing is wrong or ends early
 Error RequestTimedOut();                        // RequestTimeout, 400
 Error NoRoomForBody();                          // SlowDown, 503
+Error NoRoomForAnswer();                        // SlowDown, 503
 Error InternalError();                          // 500
 
 // Replaces `response` by the error document for `error` and asks for the connection to be closed.

@@ -129,6 +129,7 @@ Result<ThrottleSettings> ParseThrottleSettings(std::string_view text) {
     json["preset"] = text;
   } else {
     PENSTOCK_ASSIGN(json, ParseJson(text));
+    if (json.is_string()) json = Json{{"preset", json}};
   }
   PENSTOCK_ASSIGN(const JsonFields fields,
                   JsonFields::Read(json, "", {"preset", "directory_preset", "reads_per_second", "writes_per_second", "burst_ms",

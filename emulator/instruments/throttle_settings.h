@@ -39,7 +39,7 @@ struct ThrottleSettings {
   const throttle::Limits* LimitsOf(std::string_view bucket) const;
 };
 
-// `text`: a JSON object, or a preset's name alone. kInvalidArgument names the member.
+// `text`: a JSON object, or a preset's name alone, as a JSON string too. kInvalidArgument names the member.
 Result<ThrottleSettings> ParseThrottleSettings(std::string_view text);
 
 }  // namespace penstock::emulator::instruments

@@ -1,12 +1,11 @@
 #include "emulator/journal/export.h"
 
 #include <algorithm>
-#include <utility>
 
 #include <nlohmann/json.hpp>
 
 #include "base/dates.h"
-#include "emulator/journal/query.h"
+#include "emulator/journal/document.h"
 
 namespace penstock::emulator::journal {
 namespace {
@@ -48,6 +47,8 @@ Json HarHeader(std::string_view name, std::string_view value) {
   return headers;
 }
 
+}  // namespace
+
 // A body's bytes are counted as they were on the wire; -1 stands for what is not known.
 Json HarEntry(const JournalEntryView& entry, std::string_view base_url) {
   const double ms = std::chrono::duration<double, std::milli>(entry.lasted()).count();
@@ -79,8 +80,6 @@ Json HarEntry(const JournalEntryView& entry, std::string_view base_url) {
           {"_operation", entry.operation},
           {"_faults", entry.faults}};
 }
-
-}  // namespace
 
 Json EntryJson(const JournalEntryView& entry) {
   Json json = {{"number", entry.number},
@@ -123,24 +122,11 @@ std::string LineOf(const Json& json) { return json.dump(-1, ' ', false, Json::er
 namespace penstock::emulator {
 
 std::string JournalReading::JsonLines(const JournalFilter& filter) const {
-  std::string lines;
-  journal::ForEachMatch(*this, filter, [&](const JournalEntryView& entry) {
-    lines += journal::LineOf(journal::EntryJson(entry));
-    lines += '\n';
-  });
-  return lines;
+  return journal::DocumentText(journal::LinesDocument(*this, filter));
 }
 
-// Entry by entry: the whole as one value would take many times the text's memory.
 std::string JournalReading::Har(std::string_view base_url, const JournalFilter& filter) const {
-  const std::string creator = journal::LineOf({{"name", "penstock"}, {"version", PENSTOCK_VERSION}});
-  std::string har = R"({"log":{"version":"1.2","creator":)" + creator + R"(,"entries":[)";
-  bool first = true;
-  journal::ForEachMatch(*this, filter, [&](const JournalEntryView& entry) {
-    if (!std::exchange(first, false)) har += ',';
-    har += journal::LineOf(journal::HarEntry(entry, base_url));
-  });
-  return har + "]}}";
+  return journal::DocumentText(journal::HarDocument(*this, filter, std::string(base_url)));
 }
 
 }  // namespace penstock::emulator

@@ -3,6 +3,7 @@
 #define PENSTOCK_EMULATOR_JOURNAL_EXPORT_H_
 
 #include <string>
+#include <string_view>
 
 #include "emulator/json/json_fields.h"
 #include "penstock/journal.h"
@@ -11,6 +12,9 @@ namespace penstock::emulator::journal {
 
 // One object of strings and numbers; what is empty and rare is left out. Times: `received` ISO 8601 by the namespace's clock; `began_s`, `lasted_s` in seconds.
 Json EntryJson(const JournalEntryView& entry);
+
+// An entry of an HTTP Archive. `base_url`: what its target is of.
+Json HarEntry(const JournalEntryView& entry, std::string_view base_url);
 
 // One line. Keys may be any bytes: what is not UTF-8 becomes U+FFFD.
 std::string LineOf(const Json& json);

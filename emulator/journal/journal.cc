@@ -269,6 +269,17 @@ Reading Journal::ReadAfter(std::uint64_t after) const {
   return reading;
 }
 
+Reading Journal::From(const Reading& reading, std::uint64_t first) {
+  Reading rest = reading;
+  std::erase_if(rest.parts_, [first](const Reading::Part& part) { return part.first + part.count <= first; });
+  if (!rest.parts_.empty() && rest.parts_.front().first < first) {
+    Reading::Part& part = rest.parts_.front();
+    part.count -= first - part.first;
+    part.first = first;
+  }
+  return rest;
+}
+
 void Journal::Clear() {
   std::deque<std::shared_ptr<Block>> cleared;
   const MutexLock lock(mutex_);

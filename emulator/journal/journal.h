@@ -70,6 +70,8 @@ class Journal {
   Reading Read() const;
   // Entries behind number `after` alone.
   Reading ReadAfter(std::uint64_t after) const;
+  // The reading's entries from number `first` on.
+  static Reading From(const Reading& reading, std::uint64_t first);
   // Forgets the entries, and what was dropped. Numbers go on.
   void Clear();
   // Until there is an entry behind number `after`; false when `until` came first, or Stop.

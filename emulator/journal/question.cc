@@ -1,13 +1,12 @@
 #include "emulator/journal/question.h"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 #include <vector>
 
+#include "emulator/journal/document.h"
 #include "emulator/journal/export.h"
 #include "emulator/journal/filter_check.h"
-#include "emulator/journal/query.h"
 
 namespace penstock::emulator {
 namespace journal {
@@ -64,30 +63,8 @@ Result<Asked> Take(const Json& question, std::initializer_list<std::string_view>
   return Asked{std::move(fields), std::move(filter)};
 }
 
-// Each answers one question.
+// Each of the functions below answers one question.
 using Answer = Result<Json> (*)(const JournalReading& reading, const Json& question);
-
-// "limit": that many, the oldest; "newest": that many, the latest; both oldest first.
-Result<Json> EntriesAnswer(const JournalReading& reading, const Json& question) {
-  PENSTOCK_ASSIGN(const Asked asked, Take(question, {"question", "filter", "limit", "newest"}));
-  PENSTOCK_ASSIGN(const std::optional<std::uint64_t> limit, asked.fields.Whole("limit"));
-  PENSTOCK_ASSIGN(const std::optional<std::uint64_t> newest, asked.fields.Whole("newest"));
-  if (limit && newest) return FieldError(asked.fields.Place("newest"), "does not go with limit; give one of them");
-  const std::uint64_t matches = newest ? reading.Count(asked.filter) : 0;
-  const std::uint64_t begin = newest && *newest < matches ? matches - *newest : 0;
-  const std::uint64_t end = limit.value_or(std::numeric_limits<std::uint64_t>::max());
-  Json entries = Json::array();
-  std::uint64_t index = 0;
-  ForEachMatch(reading, asked.filter, [&](const JournalEntryView& entry) {
-    if (index >= begin && index < end) entries.push_back(EntryJson(entry));
-    ++index;
-  });
-  return Json{{"size", reading.size()},
-              {"dropped", reading.dropped()},
-              {"dropped_of_asked", reading.DroppedOf(asked.filter)},
-              {"last", reading.last()},
-              {"entries", std::move(entries)}};
-}
 
 Result<Json> CountAnswer(const JournalReading& reading, const Json& question) {
   PENSTOCK_ASSIGN(const Asked asked, Take(question, {"question", "filter"}));
@@ -149,13 +126,33 @@ Result<Json> AfterAnswer(const JournalReading& reading, const Json& question) {
   return Json{{"requests_after", reading.RequestsAfter(asked.filter, then)}, {"dropped", DroppedOfBoth(reading, asked.filter, then)}};
 }
 
+// "limit": that many, the oldest; "newest": that many, the latest; both oldest first.
+Result<Document> EntriesAsked(const JournalReading& reading, const Json& question) {
+  PENSTOCK_ASSIGN(Asked asked, Take(question, {"question", "filter", "limit", "newest"}));
+  PENSTOCK_ASSIGN(const std::optional<std::uint64_t> limit, asked.fields.Whole("limit"));
+  PENSTOCK_ASSIGN(const std::optional<std::uint64_t> newest, asked.fields.Whole("newest"));
+  if (limit && newest) return FieldError(asked.fields.Place("newest"), "does not go with limit; give one of them");
+  const std::uint64_t matches = newest ? reading.Count(asked.filter) : 0;
+  const std::uint64_t dropped = reading.DroppedOf(asked.filter);
+  Document document = EntriesDocument(reading, std::move(asked.filter), dropped);
+  if (newest && *newest < matches) document.skip = matches - *newest;
+  if (limit) document.most = *limit;
+  return document;
+}
+
+std::string NameOf(const Json& question) {
+  const auto name = question.is_object() ? question.find("question") : question.end();
+  return question.is_object() && name != question.end() && name->is_string() ? name->get<std::string>() : std::string();
+}
+
+constexpr std::string_view kEntries = "entries";
+
 struct Question {
   std::string_view name;
   Answer answer;
 };
 
 constexpr Question kQuestions[] = {
-    {"entries", EntriesAnswer},
     {"count", CountAnswer},
     {"ranges", RangesAnswer},
     {"max_concurrency", ConcurrencyAnswer},
@@ -191,6 +188,13 @@ Result<JournalFilter> FilterOf(const Json& json, const std::string& place) {
   return filter;
 }
 
+Result<std::optional<Document>> AskedEntries(const JournalReading& reading, std::string_view question) {
+  PENSTOCK_ASSIGN(const Json json, ParseJson(question));
+  if (NameOf(json) != kEntries) return std::optional<Document>();
+  PENSTOCK_ASSIGN(Document document, EntriesAsked(reading, json));
+  return std::optional<Document>(std::move(document));
+}
+
 }  // namespace journal
 
 Result<JournalFilter> ParseJournalFilter(std::string_view json) {
@@ -200,15 +204,18 @@ Result<JournalFilter> ParseJournalFilter(std::string_view json) {
 
 Result<std::string> JournalReading::AnswerJson(std::string_view question) const {
   PENSTOCK_ASSIGN(const Json json, ParseJson(question));
-  const auto named = json.is_object() ? json.find("question") : json.end();
-  const std::string name = json.is_object() && named != json.end() && named->is_string() ? named->get<std::string>() : std::string();
-  std::string names;
+  const std::string name = journal::NameOf(json);
+  if (name == journal::kEntries) {
+    PENSTOCK_ASSIGN(const journal::Document document, journal::EntriesAsked(*this, json));
+    return journal::DocumentText(document);
+  }
+  std::string names(journal::kEntries);
   for (const journal::Question& known : journal::kQuestions) {
     if (known.name == name) {
       PENSTOCK_ASSIGN(const Json answer, known.answer(*this, json));
       return journal::LineOf(answer);
     }
-    names += (names.empty() ? "" : ", ") + std::string(known.name);
+    names += ", " + std::string(known.name);
   }
   return FieldError("question", "takes one of " + names);
 }

@@ -6,8 +6,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/diagnostics.h"
 #include "base/digest.h"
 #include "emulator/api/text.h"
+#include "emulator/http/head_parser.h"
 #include "emulator/server/admin_json.h"
 #include "emulator/server/admin_routes.h"
 
@@ -17,12 +19,21 @@ namespace {
 constexpr std::size_t kLongestBody = 8 << 20;  // as a users file
 constexpr std::string_view kRoot = "/_penstock/";
 
+// In place of what the diagnostic log says, which names files of this machine.
+constexpr char kFailedInside[] = "the emulator failed at this; its diagnostic log names the cause";
+constexpr char kNoRoom[] =
+    "the emulator has no room left: its disk, memory or open files are used up; free some and try again (its diagnostic log says which)";
+
+constinit DiagnosticEvent request_failed("admin.request_failed");
+
 int StatusOf(ErrorKind kind) {
   switch (kind) {
     case ErrorKind::kCancelled:
     case ErrorKind::kInvalidArgument: return 400;
     case ErrorKind::kNotFound: return 404;
     case ErrorKind::kAlreadyExists: return 409;
+    case ErrorKind::kUnavailable: return 503;
+    case ErrorKind::kResourceExhausted: return 507;
     default: return 500;
   }
 }
@@ -36,19 +47,21 @@ std::string_view CodeOf(int status) {
     case 405: return "MethodNotAllowed";
     case 409: return "AlreadyExists";
     case 421: return "MisdirectedRequest";
+    case 503: return "ServiceUnavailable";
+    case 507: return "InsufficientStorage";
     default: return "InternalError";
   }
 }
 
-void Answer(api::Exchange& exchange, int status, std::string body, std::string_view content_type = "application/json") {
+void Answer(api::Exchange& exchange, int status, AdminBody body, std::string_view content_type = "application/json") {
   exchange.response = api::Response();
   exchange.response.status = status;
   exchange.response.Add("Content-Type", std::string(content_type));
   exchange.response.Add("Cache-Control", "no-store");
   if (exchange.request.method == "HEAD") {
-    exchange.response.content_length = body.size();
+    exchange.response.content_length = std::visit([](const auto& bytes) { return bytes.size(); }, body);
   } else {
-    exchange.response.body = std::move(body);
+    std::visit([&](auto& bytes) { exchange.response.body = std::move(bytes); }, body);
   }
 }
 
@@ -95,6 +108,7 @@ class Admin final : public api::Handler {
   void Handle(api::Exchange& exchange) override {
     AdminCall call;
     call.client_gone = [wire = exchange.wire] { return wire != nullptr && wire->PeerHasClosed(); };
+    call.places = &places_;
     const std::string_view target = exchange.request.target;
     call.path = target.substr(0, target.find('?'));
     if (call.path.size() < target.size()) call.query = ParseQuery(target.substr(call.path.size() + 1));
@@ -148,7 +162,11 @@ class Admin final : public api::Handler {
   bool HasToken(const api::Exchange& exchange) const {
     if (options_.token.empty()) return true;
     const std::string_view given = exchange.request.Find("authorization").value_or(std::string_view());
-    return given.starts_with("Bearer ") && ConstantTimeEqual(AsBytes(given.substr(7)), AsBytes(options_.token));
+    // RFC 9110 sections 11.1 and 11.4: the scheme in any case of letters, then one space or more.
+    constexpr std::string_view kScheme = "bearer ";
+    if (given.size() < kScheme.size() || !http::EqualsIgnoringCase(given.substr(0, kScheme.size()), kScheme)) return false;
+    const std::string_view token = given.substr(std::min(given.find_first_not_of(' ', kScheme.size()), given.size()));
+    return ConstantTimeEqual(AsBytes(token), AsBytes(options_.token));
   }
 
   void Dispatch(api::Exchange& exchange, const AdminCall& call) {
@@ -170,7 +188,11 @@ class Admin final : public api::Handler {
     Result<AdminReply> answer = route.answer(emulator_, call);
     if (answer.ok()) return Answer(exchange, route.status, std::move(answer->body), answer->content_type);
     const Error& error = answer.error();
-    AnswerError(exchange, StatusOf(error.kind), error.message.empty() ? error.ToString() : error.message);
+    const std::string message = error.message.empty() ? error.ToString() : error.message;
+    const int status = StatusOf(error.kind);
+    if (status == 500 || status == 507) request_failed.Report(call.path + ": " + message);
+    AnswerError(exchange, status, status == 500 ? kFailedInside : status == 507 ? kNoRoom : message);
+    if (error.kind == ErrorKind::kUnavailable) exchange.response.Add("Retry-After", "1");
   }
 
   static void RefusePath(api::Exchange& exchange) {
@@ -183,6 +205,7 @@ class Admin final : public api::Handler {
 
   Emulator& emulator_;
   const AdminOptions options_;
+  AdminPlaces places_;
 };
 
 }  // namespace

@@ -2,10 +2,13 @@
 #include <array>
 #include <charconv>
 #include <chrono>
+#include <memory>
+#include <optional>
 #include <utility>
 
 #include "emulator/server/admin_json.h"
 #include "emulator/server/admin_routes.h"
+#include "emulator/server/journal_body.h"
 
 namespace penstock::emulator::server {
 namespace {
@@ -61,6 +64,13 @@ Result<Json> FilterOf(const AdminCall& call, std::initializer_list<std::string_v
   return filter;
 }
 
+// JSON that ends with a line break.
+Result<AdminReply> Reply(journal::Document document, const AdminCall& call) {
+  document.end += "\n";
+  PENSTOCK_ASSIGN(AdminBody body, JournalBody(std::move(document), call.places->downloads));
+  return AdminReply{std::move(body)};
+}
+
 Result<AdminReply> ReadJournal(Emulator& emulator, const AdminCall& call) {
   PENSTOCK_ASSIGN(Json filter, FilterOf(call, {"format", "limit", "newest"}));
   const std::string_view format = call.Parameter("format").empty() ? "json" : call.Parameter("format");
@@ -71,13 +81,19 @@ Result<AdminReply> ReadJournal(Emulator& emulator, const AdminCall& call) {
     Json question{{"question", "entries"}, {"filter", std::move(filter)}};
     if (limit) question["limit"] = *limit;
     if (newest) question["newest"] = *newest;
-    PENSTOCK_ASSIGN(std::string answer, reading.AnswerJson(JsonText(question)));
-    return AdminReply{std::move(answer) + "\n"};
+    PENSTOCK_ASSIGN(std::optional<journal::Document> document, journal::AskedEntries(reading, JsonText(question)));
+    return Reply(std::move(*document), call);
   }
   if (limit || newest) return FieldError("format", "limit and newest go with json alone");
-  PENSTOCK_ASSIGN(const JournalFilter selected, ParseJournalFilter(JsonText(filter)));
-  if (format == "jsonl") return AdminReply{reading.JsonLines(selected), "application/x-ndjson"};
-  if (format == "har") return AdminReply{reading.Har(emulator.endpoint(), selected)};
+  PENSTOCK_ASSIGN(JournalFilter selected, ParseJournalFilter(JsonText(filter)));
+  if (format == "jsonl") {
+    PENSTOCK_ASSIGN(AdminBody body, JournalBody(journal::LinesDocument(reading, std::move(selected)), call.places->downloads));
+    return AdminReply{std::move(body), "application/x-ndjson"};
+  }
+  if (format == "har") {
+    PENSTOCK_ASSIGN(AdminBody body, JournalBody(journal::HarDocument(reading, std::move(selected), emulator.endpoint()), call.places->downloads));
+    return AdminReply{std::move(body)};
+  }
   return FieldError("format", "takes json, jsonl or har");
 }
 
@@ -87,6 +103,11 @@ Result<AdminReply> TailJournal(Emulator& emulator, const AdminCall& call) {
   PENSTOCK_ASSIGN(const std::optional<std::uint64_t> wait_ms, Whole(call, "wait_ms"));
   if (wait_ms && *wait_ms > kLongestWaitMs) return FieldError("wait_ms", "takes at most 60000; ask again with what `last` was");
   PENSTOCK_ASSIGN(JournalFilter selected, ParseJournalFilter(JsonText(filter)));
+  // It waits on its thread: threads are left for everything else.
+  const std::shared_ptr<void> place = call.places->tails.Take();
+  if (place == nullptr) {
+    return Error::Make(ErrorKind::kUnavailable, "24 requests wait for entries already, the most at a time; ask again when one has its answer");
+  }
   if (!filter.contains("after")) {
     PENSTOCK_ASSIGN(const JournalReading reading, emulator.ReadJournal(call.space()));
     selected.after = reading.last();
@@ -101,11 +122,7 @@ Result<AdminReply> TailJournal(Emulator& emulator, const AdminCall& call) {
     dropped += reading.DroppedOf(selected);
     const bool nothing_came = reading.size() == 0;
     if (nothing_came || reading.Count(selected) > 0) {
-      filter["after"] = selected.after;
-      PENSTOCK_ASSIGN(const std::string answer, reading.AnswerJson(JsonText({{"question", "entries"}, {"filter", filter}})));
-      Json document = Json::parse(answer);
-      document["dropped_of_asked"] = dropped;
-      return AdminReply{JsonText(document)};
+      return Reply(journal::EntriesDocument(reading, std::move(selected), dropped), call);
     }
     selected.after = reading.last();
   }
@@ -113,6 +130,8 @@ Result<AdminReply> TailJournal(Emulator& emulator, const AdminCall& call) {
 
 Result<AdminReply> AskJournal(Emulator& emulator, const AdminCall& call) {
   PENSTOCK_ASSIGN(const JournalReading reading, emulator.ReadJournal(call.space()));
+  PENSTOCK_ASSIGN(std::optional<journal::Document> document, journal::AskedEntries(reading, call.body));
+  if (document) return Reply(std::move(*document), call);
   PENSTOCK_ASSIGN(std::string answer, reading.AnswerJson(call.body));
   return AdminReply{std::move(answer) + "\n"};
 }

@@ -73,6 +73,53 @@ TEST_F(AdminJournalTest, ShowsEntriesThatParametersSelect) {
   EXPECT_EQ(Get("journal?newest=1").at("entries")[0].at("number"), 3);
 }
 
+TEST_F(AdminJournalTest, RequestsThatWaitForEntriesHoldNobodyElseUp) {
+  constexpr int kTails = 64;
+  std::vector<std::unique_ptr<Wire>> tails;
+  for (int i = 0; i < kTails; ++i) {
+    tails.push_back(std::make_unique<Wire>(emulator_->admin_endpoint()));
+    tails.back()->Send("GET /_penstock/journal-tail?after=0&wait_ms=30000 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+  }
+  EXPECT_EQ(Ask("GET", "health").status, 200);
+  EXPECT_EQ(Ask("GET", "stats").status, 200);
+  // All places are taken once a further one is refused.
+  HttpAnswer further;
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (further.status != 503 && std::chrono::steady_clock::now() < end) further = Ask("GET", "journal-tail?wait_ms=0");
+  EXPECT_EQ(further.status, 503);
+  EXPECT_NE(further.text.find("Retry-After: 1\r\n"), std::string::npos) << further.text;
+  ASSERT_EQ(Put("/bucket"), 200);
+  int waited = 0;
+  for (const auto& tail : tails) {
+    const HttpAnswer answer = tail->Finish();
+    EXPECT_TRUE(answer.status == 200 || answer.status == 503) << answer.text;
+    waited += answer.status == 200 ? 1 : 0;
+  }
+  EXPECT_GE(waited, 24);
+  EXPECT_EQ(Get("journal-tail?after=0").at("entries").size(), 1u) << "the places are free again";
+}
+
+TEST_F(AdminJournalTest, ALargeJournalIsTheSameInEveryForm) {
+  const std::string key(800, 'k');
+  constexpr int kConnections = 15;
+  constexpr int kRequests = 100 * kConnections;  // more than 1 MiB of JSON
+  for (int i = 0; i < kConnections; ++i) {
+    const Wire wire(emulator_->endpoint());
+    for (int j = 0; j < 99; ++j) wire.Send("GET /bucket/" + key + " HTTP/1.1\r\nHost: h\r\n\r\n");
+    wire.Send("GET /bucket/last HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
+    wire.Finish();
+  }
+  const JournalReading reading = emulator_->ReadJournal("default").value();
+  ASSERT_EQ(reading.size(), static_cast<std::uint64_t>(kRequests));
+  EXPECT_EQ(Body(Ask("GET", "journal")), reading.AnswerJson(R"({"question": "entries"})").value() + "\n");
+  EXPECT_EQ(Body(Ask("POST", "journal-query", R"({"question": "entries"})")), Body(Ask("GET", "journal")));
+  EXPECT_EQ(Body(Ask("GET", "journal?format=jsonl")), reading.JsonLines());
+  EXPECT_EQ(Body(Ask("GET", "journal?format=har")), reading.Har(emulator_->endpoint()));
+  EXPECT_EQ(Get("journal-tail?after=0").at("entries").size(), static_cast<std::size_t>(kRequests));
+  const std::string head = Ask("HEAD", "journal").text;
+  EXPECT_NE(head.find("Content-Length: " + std::to_string(Body(Ask("GET", "journal")).size()) + "\r\n"), std::string::npos) << head;
+}
+
 TEST_F(AdminJournalTest, RefusesParametersByName) {
   const auto refused = [this](const std::string& path, const std::string& word) {
     const auto answer = Ask("GET", path);

@@ -40,6 +40,11 @@ TEST_F(AdminLimitsTest, AreTheNamespacesThatIsNamed) {
   ASSERT_TRUE(emulator_->CreateNamespace("mine").ok());
   EXPECT_EQ(Ask("PUT", "limits/mine", "aws-standard").status, 200);
   EXPECT_EQ(BodyOf(Ask("GET", "limits/mine")).at("limits").at("preset"), "aws-standard");
+  EXPECT_EQ(Ask("PUT", "limits/mine", R"("aws-strict")").status, 200) << "as a JSON string";
+  EXPECT_EQ(BodyOf(Ask("GET", "limits/mine")).at("limits").at("preset"), "aws-strict");
+  const HttpAnswer unknown = Ask("PUT", "limits/mine", R"("aws-odd")");
+  EXPECT_EQ(unknown.status, 400);
+  EXPECT_NE(unknown.text.find("preset"), std::string::npos) << unknown.text;
   EXPECT_EQ(BodyOf(Ask("GET", "limits")).at("limits"), nlohmann::json::object());
   EXPECT_EQ(Ask("GET", "limits/nobody").status, 404);
   EXPECT_EQ(Ask("PUT", "limits/nobody", "{}").status, 404);

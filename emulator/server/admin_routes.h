@@ -7,12 +7,21 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
+#include "emulator/server/places.h"
+#include "emulator/store/content.h"
 #include "penstock/base/result.h"
 #include "penstock/emulator.h"
 
 namespace penstock::emulator::server {
+
+// Of requests that hold something for long, so many at a time. The admin listener has threads beyond these (emulator.cc).
+struct AdminPlaces {
+  Places tails{24};      // each holds a serving thread
+  Places downloads{16};  // of large journals; each keeps the journal's memory of its moment
+};
 
 // One request taken apart.
 struct AdminCall {
@@ -21,6 +30,7 @@ struct AdminCall {
   std::vector<std::pair<std::string, std::string>> query;
   std::string body;
   std::function<bool()> client_gone;  // the client has closed its connection; never empty
+  AdminPlaces* places = nullptr;  // never null
 
   // The name, or the default namespace's.
   std::string space() const;
@@ -28,8 +38,10 @@ struct AdminCall {
   std::string_view Parameter(std::string_view parameter) const;
 };
 
+using AdminBody = std::variant<std::string, store::Content>;
+
 struct AdminReply {
-  std::string body;
+  AdminBody body;
   std::string_view content_type = "application/json";
 };
 

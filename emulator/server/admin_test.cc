@@ -1,6 +1,8 @@
 #include "emulator/server/admin.h"
 
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
 
 #include <nlohmann/json.hpp>
 
@@ -265,6 +267,28 @@ TEST_F(AdminTokenTest, IsAskedForEverythingButHealth) {
   EXPECT_EQ(Plain(emulator_->endpoint(), "POST", "/moto-api/reset").status, 401);
   EXPECT_EQ(Ask("POST", "/_penstock/reset", "", "Authorization: Bearer letmeout\r\n").status, 401);
   EXPECT_EQ(Ask("POST", "/_penstock/reset", "", "Authorization: Bearer letmein\r\n").status, 200);
+  EXPECT_EQ(Ask("POST", "/_penstock/reset", "", "Authorization: bearer letmein\r\n").status, 200) << "RFC 9110 section 11.1";
+  EXPECT_EQ(Ask("POST", "/_penstock/reset", "", "Authorization: BEARER   letmein\r\n").status, 200);
+  EXPECT_EQ(Ask("POST", "/_penstock/reset", "", "Authorization: bearer\r\n").status, 401);
+  EXPECT_EQ(Ask("POST", "/_penstock/reset", "", "Authorization: Basic letmein\r\n").status, 401);
+}
+
+TEST(AdminFailureTest, TheAnswerNamesNoFileOfThisMachine) {
+  const TemporaryFolder folder;
+  const auto emulator = Emulator::Start({.data_directory = folder.path()}).value();
+  const std::string body = R"({"name": "suite"})";
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const auto handler = ::signal(SIGXFSZ, SIG_IGN);
+  const rlimit small{.rlim_cur = 100, .rlim_max = before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);  // as a full disk
+  const auto answer = Exchange(emulator->admin_endpoint(), "POST /_penstock/namespaces HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: " +
+                                                               std::to_string(body.size()) + "\r\n\r\n" + body);
+  EXPECT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+  ::signal(SIGXFSZ, handler);
+  EXPECT_GE(answer.status, 500) << answer.text;
+  EXPECT_NE(answer.text.find("diagnostic log"), std::string::npos) << answer.text;
+  EXPECT_EQ(answer.text.find(folder.path()), std::string::npos) << answer.text;
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "emulator/server/command_line.h"
 
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -113,6 +114,13 @@ Result<std::string> ReadLimits(const std::string& name) {
 constexpr char kSecretVariable[] = "PENSTOCK_EMULATOR_SECRET_KEY";
 constexpr char kTokenVariable[] = "PENSTOCK_EMULATOR_ADMIN_TOKEN";
 
+// nullopt: not set. An empty value is refused: it is a value that a script or a compose file failed to fill in.
+Result<std::optional<std::string>> ReadVariable(const Environment& environment, const std::string& name) {
+  std::optional<std::string> value = environment(name);
+  if (value && value->empty()) return Usage(name + " is set but empty; give it a value, or unset it");
+  return value;
+}
+
 // The one line of a file.
 Result<std::string> ReadSecret(const std::string& what, const std::string& path) {
   PENSTOCK_ASSIGN(std::string text, ReadGivenFile({.what = what, .path = path, .fix = "name a file with the secret as its only line"}));
@@ -120,6 +128,29 @@ Result<std::string> ReadSecret(const std::string& what, const std::string& path)
   if (text.ends_with('\r')) text.pop_back();
   if (!text.empty() && text.find_first_of("\r\n") == std::string::npos) return text;
   return Usage(what + " '" + path + "' must have one line that is not empty");
+}
+
+Error EmptyValue(const std::string& flag) { return Usage(flag + " is empty; give it a value, or leave the option out"); }
+
+// "--data=": CLI11 would take the next argument for the value.
+Result<void> RefuseMissingValues(int argc, const char* const* argv) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view argument = argv[i];
+    if (argument.starts_with("--") && argument.find('=') == argument.size() - 1) {
+      return EmptyValue(std::string(argument.substr(0, argument.size() - 1)));
+    }
+  }
+  return Ok();
+}
+
+// No option has a meaning for an empty value, and CLI11 takes one for 0 where a number is asked for.
+Result<void> RefuseEmptyValues(const CLI::App& app) {
+  for (const CLI::Option* const option : app.get_options()) {
+    for (const std::string& value : option->results()) {
+      if (value.empty()) return EmptyValue(option->get_name());
+    }
+  }
+  return Ok();
 }
 
 Result<std::vector<std::string>> SecretsOf(const Flags& flags, const Environment& environment) {
@@ -130,8 +161,9 @@ Result<std::vector<std::string>> SecretsOf(const Flags& flags, const Environment
   for (const std::string& path : flags.secret_key_files) {
     PENSTOCK_ASSIGN(secrets.emplace_back(), ReadSecret("secret key file", path));
   }
-  const auto variable = environment(kSecretVariable);
-  if (!secrets.empty() || !variable) return secrets;
+  if (!secrets.empty()) return secrets;
+  PENSTOCK_ASSIGN(const std::optional<std::string> variable, ReadVariable(environment, kSecretVariable));
+  if (!variable) return secrets;
   if (flags.access_keys.size() != 1) {
     return Usage(std::string(kSecretVariable) + " is the secret of one --access-key, but " + std::to_string(flags.access_keys.size()) +
                  " are given; use one --access-key, or --secret-key-file for each");
@@ -155,7 +187,9 @@ Result<void> TakeAdminToken(Flags& flags, const Environment& environment) {
     if (!token.empty()) return Usage("the admin token is given by --admin-token and by --admin-token-file; use one of the two");
     PENSTOCK_ASSIGN(token, ReadSecret("admin token file", flags.admin_token_file));
   }
-  if (token.empty()) token = environment(kTokenVariable).value_or(std::string());
+  if (!token.empty()) return Ok();
+  PENSTOCK_ASSIGN(const std::optional<std::string> variable, ReadVariable(environment, kTokenVariable));
+  token = variable.value_or(std::string());
   return Ok();
 }
 
@@ -175,6 +209,7 @@ Result<CommandLine> ParseCommandLine(int argc, const char* const* argv, const En
   CLI::App app("An S3 emulator that is stricter than S3.", "penstock-emulator");
   Flags flags;
   Declare(app, flags);
+  PENSTOCK_TRY(RefuseMissingValues(argc, argv));
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
@@ -186,6 +221,7 @@ Result<CommandLine> ParseCommandLine(int argc, const char* const* argv, const En
   } catch (const CLI::ParseError& error) {
     return Usage(error.what());
   }
+  PENSTOCK_TRY(RefuseEmptyValues(app));
   PENSTOCK_TRY(TakeAccessKeys(flags, environment));
   PENSTOCK_TRY(TakeAdminToken(flags, environment));
   if (flags.moto_reset != "auto") flags.options.moto_reset = flags.moto_reset == "on";

@@ -4,6 +4,7 @@
 
 #include <fstream>
 #include <map>
+#include <regex>
 #include <vector>
 
 #include "emulator/server/server_fixture.h"
@@ -134,6 +135,39 @@ TEST(CommandLineTest, SecretsWithoutAPlaceAreRefused) {
   const Variables variables{{"PENSTOCK_EMULATOR_SECRET_KEY", "hush"}};
   EXPECT_NE(message(Parse({}, variables)).find("but 0 are given"), std::string::npos) << "the well-known default would be used in silence";
   EXPECT_NE(message(Parse({"--access-key", "a", "--access-key", "b"}, variables)).find("but 2 are given"), std::string::npos);
+}
+
+// An option with an empty value means that a script failed to fill it in: `--admin-token ""` must not open the admin API.
+TEST(CommandLineTest, EveryOptionRefusesAnEmptyValueByName) {
+  const std::string help = *Parse({"--help"})->text;
+  const std::regex option("\\n +(--[a-z-]+) (TEXT|INT|UINT|FLOAT)");
+  int options = 0;
+  for (auto at = std::sregex_iterator(help.begin(), help.end(), option); at != std::sregex_iterator(); ++at, ++options) {
+    const std::string name = (*at)[1];
+    const std::string with_equals = name + "=";
+    for (const std::vector<const char*>& flags : std::vector<std::vector<const char*>>{{name.c_str(), ""}, {with_equals.c_str()}, {with_equals.c_str(), "x"}}) {
+      const auto command = Parse(flags);
+      ASSERT_FALSE(command.ok()) << name;
+      EXPECT_NE(command.error().message.find(name), std::string::npos) << command.error().message;
+    }
+  }
+  EXPECT_GT(options, 25);
+  EXPECT_EQ(Parse({"--admin-token", ""}).error().message, "--admin-token is empty; give it a value, or leave the option out");
+  EXPECT_EQ(Parse({"--tls-cert", "", "--tls-key", ""}).error().message, "--tls-cert is empty; give it a value, or leave the option out");
+  EXPECT_FALSE(Parse({"--access-key", "a", "--secret-key", "s", "--access-key", ""}).ok());
+}
+
+TEST(CommandLineTest, AnEmptyVariableIsRefusedByNameUnlessAFlagIsGiven) {
+  const Variables no_token{{"PENSTOCK_EMULATOR_ADMIN_TOKEN", ""}};
+  const Variables no_secret{{"PENSTOCK_EMULATOR_SECRET_KEY", ""}};
+  const auto without_token = Parse({}, no_token);
+  const auto without_secret = Parse({"--access-key", "a"}, no_secret);
+  ASSERT_FALSE(without_token.ok());
+  ASSERT_FALSE(without_secret.ok());
+  EXPECT_EQ(without_token.error().message, "PENSTOCK_EMULATOR_ADMIN_TOKEN is set but empty; give it a value, or unset it");
+  EXPECT_EQ(without_secret.error().message, "PENSTOCK_EMULATOR_SECRET_KEY is set but empty; give it a value, or unset it");
+  EXPECT_TRUE(Parse({"--admin-token", "t"}, no_token).ok());
+  EXPECT_TRUE(Parse({"--access-key", "a", "--secret-key", "s"}, no_secret).ok());
 }
 
 TEST(CommandLineTest, MotoResetIsDecidedByWhereItListensUnlessGiven) {

@@ -288,7 +288,9 @@ class RunningEmulator final : public Emulator {
     if (options_.admin_port < 0) return Ok();
     http::ServerOptions admin{.host = options_.admin_host, .port = options_.admin_port};
     admin.min_threads = 1;
-    admin.max_threads = 32;  // whoever tails a journal holds one
+    // Of which requests that wait for journal entries hold at most 24 (admin_routes.h), and bodies that are still arriving half:
+    // the rest answers everything else.
+    admin.max_threads = 64;
     PENSTOCK_ASSIGN(admin_server_, http::Server::Start(std::move(admin), *admin_));
     options_.admin_port = admin_server_->port();
     return Ok();

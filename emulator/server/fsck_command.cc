@@ -246,6 +246,15 @@ void AddUsers(const std::string& directory, Findings& findings) {
   }
 }
 
+// One JSON object whatever happened.
+FsckOutcome InJson(FsckOutcome outcome) {
+  if (outcome.out.empty()) {
+    const nlohmann::ordered_json unchecked{{"clean", false}, {"stores", nlohmann::ordered_json::array()}, {"error", outcome.error}};
+    outcome.out = unchecked.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  }
+  return outcome;
+}
+
 FsckOutcome Check(const Flags& flags) {
   const FoundStores found = StoresIn(flags.directory);
   if (found.stores.empty() && found.leftovers.empty()) {
@@ -294,7 +303,8 @@ FsckOutcome RunFsck(const std::vector<std::string>& arguments) {
   } catch (const CLI::ParseError& error) {
     return NotChecked(error.what());
   }
-  return Check(flags);
+  FsckOutcome outcome = Check(flags);
+  return flags.json ? InJson(std::move(outcome)) : outcome;
 }
 
 }  // namespace penstock::emulator::server

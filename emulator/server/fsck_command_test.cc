@@ -185,5 +185,14 @@ TEST_F(FsckCommandTest, HelpIsNoError) {
   EXPECT_NE(RunFsck({"--help"}).out.find("--deep"), std::string::npos);
 }
 
+TEST(FsckWithoutAStoreTest, PrintsOneJsonObject) {
+  const FsckOutcome outcome = RunFsck({"--json", "/nowhere"});
+  EXPECT_EQ(outcome.status, 2);
+  const auto report = nlohmann::json::parse(outcome.out);
+  EXPECT_FALSE(report.at("clean").get<bool>());
+  EXPECT_EQ(report.at("error"), outcome.error);
+  EXPECT_NE(outcome.error.find("'/nowhere'"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace penstock::emulator::server
