@@ -9,8 +9,9 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 from . import _core
-from ._config import S3ClientConfig, check_type
+from ._config import S3ClientConfig, check_callable, check_text, check_type
 from ._directory_buckets import DirectoryBuckets
+from ._exceptions import S3InvalidArgumentError
 from ._listing import ListObjectStream
 from ._objects import HeadObjectResult, ObjectInfo, RestoreStatus, checked_etag
 from ._progress import ReadProgress
@@ -29,9 +30,15 @@ log = logging.getLogger(__name__)
 
 GBIT_PER_CONNECTION = 0.4  # what one S3 connection carries, about 50 MB/s
 MAX_PARALLEL_PARTS = 64
+MAX_PAGE_SIZE = 2**31 - 1
 # Known ranges in order: with so much under way S3 gives the most where many connections bring small parts.
 RANGES_PART_SIZE = 4 * 1024**2
 RANGES_AHEAD_BYTES = 96 * 1024**2
+
+
+def _check_page_size(max_keys: int) -> None:
+    if isinstance(max_keys, int) and abs(max_keys) > MAX_PAGE_SIZE:
+        raise S3InvalidArgumentError(f"max_keys is {max_keys}; it takes 0 to {MAX_PAGE_SIZE}")
 
 
 class S3Client(DirectoryBuckets):
@@ -49,6 +56,7 @@ class S3Client(DirectoryBuckets):
     the keys that begin with it; those with the same text from there to the next `delimiter` come as one common prefix.
 
     Raises:
+        TypeError: `user_agent` or `s3client_config` is of another type.
         S3Exception: From every method that asks S3, once all attempts are used up; its sub-classes say what can be done.
 
     Thread safety: safe from any thread.
@@ -62,6 +70,8 @@ class S3Client(DirectoryBuckets):
         user_agent: UserAgent | None = None,
         s3client_config: S3ClientConfig | None = None,
     ) -> None:
+        check_type("user_agent", user_agent, (UserAgent, NoneType))
+        check_type("s3client_config", s3client_config, (S3ClientConfig, NoneType))
         self._region = region
         self._endpoint = endpoint
         self._user_agent_prefix = (user_agent or UserAgent()).prefix
@@ -108,26 +118,33 @@ class S3Client(DirectoryBuckets):
         config.validate()
         check_type("region", self._region, (str,))
         check_type("endpoint", self._endpoint, (str, NoneType))
-        return _core.Client(
-            region=self._region,
-            endpoint=self._endpoint or "",
-            force_path_style=config.force_path_style,
-            unsigned=config.unsigned,
-            profile=config.profile or "",
-            max_attempts=config.max_attempts,
-            requester_pays=config.requester_pays,
-            user_agent=UserAgent.on_the_wire(self._user_agent_prefix),
-            access_key_id=config.access_key_id or "",
-            secret_access_key=config.secret_access_key or "",
-            session_token=config.session_token or "",
-            flags=config._flags,
-            retry_mode=config.retry_mode or "",
-            attempt_timeout=config.attempt_timeout or 0.0,
-            operation_timeout=config.operation_timeout or 0.0,
-            low_speed_limit=config.low_speed_limit,
-            connect_timeout=config.connect_timeout or 0.0,
-            idle_timeout=config.idle_timeout or 0.0,
-        )
+        check_text("region", self._region)
+        check_text("endpoint", self._endpoint)
+        settings: dict[str, Any] = {
+            "region": self._region,
+            "endpoint": self._endpoint or "",
+            "force_path_style": config.force_path_style,
+            "unsigned": config.unsigned,
+            "profile": config.profile or "",
+            "max_attempts": config.max_attempts,
+            "requester_pays": config.requester_pays,
+            "user_agent": UserAgent.on_the_wire(self._user_agent_prefix),
+            "access_key_id": config.access_key_id or "",
+            "secret_access_key": config.secret_access_key or "",
+            "session_token": config.session_token or "",
+            "flags": config._flags,
+            "retry_mode": config.retry_mode or "",
+            "attempt_timeout": config.attempt_timeout or 0.0,
+            "operation_timeout": config.operation_timeout or 0.0,
+            "low_speed_limit": config.low_speed_limit,
+            "connect_timeout": config.connect_timeout or 0.0,
+            "idle_timeout": config.idle_timeout or 0.0,
+        }
+        try:
+            return _core.Client(**settings)
+        except (TypeError, UnicodeError):
+            pass  # pybind11's text contains every argument, secrets included; so does the exception itself
+        raise TypeError("a setting of the client is of a wrong type; check region, endpoint and s3client_config")
 
     @property
     def _part_size(self) -> int | None:
@@ -165,7 +182,11 @@ class S3Client(DirectoryBuckets):
 
         Raises:
             S3InvalidArgumentError: A version of an object in a directory bucket, or an empty version id.
+            TypeError: An argument is of another type.
         """
+        check_type("object_info", object_info, (ObjectInfo, HeadObjectResult, NoneType))
+        check_callable("reader_constructor", reader_constructor)
+        check_callable("progress", progress)
         log.debug("GetObject s3://%s/%s, object_info is None=%s", bucket, key, object_info is None)
         source = ObjectSource(bucket, key, checked_version(bucket, version_id))
         if progress is not None:
@@ -227,12 +248,16 @@ class S3Client(DirectoryBuckets):
         Args:
             storage_class: Such as ``"STANDARD_IA"``; None: STANDARD.
             content_type: None: S3's default, ``binary/octet-stream``.
-            metadata: Pairs of a name, without ``x-amz-meta-``, and a value of printable ASCII.
+            metadata: A mapping, or pairs, of a name, without ``x-amz-meta-``, and a value of printable ASCII.
             if_none_match: Publish only where no object has that key; else ``close()`` raises S3PreconditionFailedError.
             progress: Called inside ``write`` and ``close``, about every 100 ms while bytes move and once at the end, with the
                 bytes handed to the connection and those in all (None before ``close`` knows). What it raises is raised there, and
                 the ``with`` block gives the upload up; but when the last call raises, the object exists.
+
+        Raises:
+            TypeError: An argument is of another type.
         """
+        check_callable("progress", progress)
         log.debug("PutObject s3://%s/%s", bucket, key)
         stream = PutObjectStream(
             self._client, bucket, key, storage_class, self._part_size, progress, self._parallel_parts,
@@ -254,6 +279,7 @@ class S3Client(DirectoryBuckets):
             max_keys: Objects and common prefixes of a page. S3 sends 1000 at most, whatever is asked for, and of 0 an empty page.
         """
         log.debug("ListObjects s3://%s/%s", bucket, prefix)
+        _check_page_size(max_keys)
         return ListObjectStream(self._client, bucket, prefix, delimiter, max_keys)
 
     def _list_items(self, bucket: str, prefix: str, step: int, first: int, page_size: int) -> _core.ObjectItems:
@@ -283,6 +309,7 @@ class S3Client(DirectoryBuckets):
         """
         log.debug("ListObjectVersions s3://%s/%s", bucket, prefix)
         refuse_directory_bucket(bucket)
+        _check_page_size(max_keys)
         return ListObjectVersionsStream(self._client, bucket, prefix, delimiter, max_keys)
 
     def head_object(self, bucket: str, key: str, *, version_id: str | None = None) -> HeadObjectResult:

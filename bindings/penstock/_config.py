@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from types import NoneType
 
@@ -46,7 +47,14 @@ _FLAGS = (
 )
 _TYPES |= dict.fromkeys(_FLAGS, (bool, NoneType))
 # What None means for each of the settings in seconds.
-_TIMEOUTS = {"attempt_timeout": "no limit", "operation_timeout": "no limit", "connect_timeout": "10 s", "idle_timeout": "30 s"}
+_TIMEOUTS = {
+    "attempt_timeout": "the default",
+    "operation_timeout": "the default",
+    "connect_timeout": "10 s",
+    "idle_timeout": "30 s",
+}
+_BELOW = 1e9  # of numbers that have no limit of their own
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
 RETRY_MODES = ("tuned", "legacy", "standard", "adaptive")
 
 
@@ -56,6 +64,22 @@ def check_type(name: str, value: object, types: tuple[type, ...]) -> None:
         return
     wanted = " or ".join("None" if t is NoneType else t.__name__ for t in types)
     raise TypeError(f"{name} is of type {type(value).__name__}; it takes {wanted}")
+
+
+def check_callable(name: str, value: object) -> None:
+    """Raises TypeError unless the value can be called or is None."""
+    if value is not None and not callable(value):
+        raise TypeError(f"{name} is of type {type(value).__name__}; it takes a callable or None")
+
+
+def check_text(name: str, value: str | None) -> None:
+    """Raises S3InvalidArgumentError, which does not contain the value, where UTF-8 cannot encode it."""
+    surrogate = None if value is None else _SURROGATE.search(value)
+    if surrogate is not None:
+        raise S3InvalidArgumentError(
+            f"{name} has the lone surrogate {surrogate[0]!a} at position {surrogate.start()}, which UTF-8 cannot encode;"
+            " give text that was decoded as UTF-8"
+        )
 
 
 @dataclass(frozen=True)
@@ -160,12 +184,17 @@ class S3ClientConfig:
 
         Raises:
             TypeError: A field has a value of another type; names both types, never the value.
-            S3InvalidArgumentError: part_size, max_attempts or throughput_target_gbps is out of its range. Also a ValueError.
+            S3InvalidArgumentError: A number is out of its range, or UTF-8 cannot encode a text. Also a ValueError.
         """
         for name, types in _TYPES.items():
-            check_type(f"S3ClientConfig.{name}", getattr(self, name), types)
-        if self.throughput_target_gbps is not None and not self.throughput_target_gbps > 0:
-            raise S3InvalidArgumentError(f"throughput_target_gbps is {self.throughput_target_gbps}; it takes more than 0 Gbit/s")
+            value = getattr(self, name)
+            check_type(f"S3ClientConfig.{name}", value, types)
+            if isinstance(value, str):
+                check_text(f"S3ClientConfig.{name}", value)
+        if self.throughput_target_gbps is not None and not 0 < self.throughput_target_gbps < _BELOW:
+            raise S3InvalidArgumentError(
+                f"throughput_target_gbps is {self.throughput_target_gbps}; it takes more than 0 and less than 1e9 Gbit/s"
+            )
         if self.part_size is not None and not MIN_PART_SIZE <= self.part_size <= MAX_PART_SIZE:
             raise S3InvalidArgumentError(
                 f"invalid configuration: part size must be at between 5MiB and 5GiB, not {self.part_size} bytes;"
@@ -179,8 +208,10 @@ class S3ClientConfig:
             raise S3InvalidArgumentError(f"retry_mode is {self.retry_mode!r}; it takes None or one of {', '.join(RETRY_MODES)}")
         for name, unset in _TIMEOUTS.items():
             seconds = getattr(self, name)
-            if seconds is not None and not 0 < seconds < 1e9:
-                raise S3InvalidArgumentError(f"{name} is {seconds}; it takes None ({unset}) or a number of seconds above 0")
+            if seconds is not None and not 0 < seconds < _BELOW:
+                raise S3InvalidArgumentError(
+                    f"{name} is {seconds}; it takes None ({unset}) or more than 0 and less than 1e9 seconds"
+                )
         if self.low_speed_limit is not None and not 0 <= self.low_speed_limit < 2**63:
             raise S3InvalidArgumentError(
                 f"low_speed_limit is {self.low_speed_limit}; it takes None (1024), 0 (no limit) or bytes per second"

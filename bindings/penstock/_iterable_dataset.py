@@ -151,5 +151,10 @@ class S3IterableDataset(S3DatasetBase, IterableDataset[Any]):
 
         Args:
             state: What :meth:`state_dict` gave.
+
+        Raises:
+            TypeError: `state` is no mapping.
         """
+        if not isinstance(state, Mapping):
+            raise TypeError(f"state is of type {type(state).__name__}; it takes a mapping that state_dict returned")
         self._resume = dict(state)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import operator
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -99,8 +100,26 @@ class S3MapDataset(S3DatasetBase, Dataset[Any]):
             self._bucket_key_pairs = objects.as_list() if isinstance(objects, S3BucketIterable) else list(objects)
         return self._bucket_key_pairs
 
+    def _item(self, i: int) -> S3BucketKeyData:
+        pairs = self._dataset_bucket_key_pairs
+        if isinstance(i, slice):  # which a list takes
+            self._check_index(i)
+        try:
+            return pairs[i]
+        except TypeError:
+            self._check_index(i)
+            raise
+
+    def _check_index(self, i: object) -> None:
+        try:
+            number = operator.index(i)  # type: ignore[arg-type]
+        except TypeError:
+            raise TypeError(f"an index is of type {type(i).__name__}; it takes int") from None
+        if not -len(self) <= number < len(self):
+            raise IndexError(f"the index {number} is out of range: the dataset has {len(self)} objects")
+
     def _get_object(self, i: int) -> S3Reader:
-        item = self._dataset_bucket_key_pairs[i]
+        item = self._item(i)
         return self._get_client().get_object(
             item.bucket, item.key, object_info=item.object_info, reader_constructor=self._reader_constructor
         )
@@ -117,7 +136,12 @@ class S3MapDataset(S3DatasetBase, Dataset[Any]):
         if type(self).__getitem__ is not S3MapDataset.__getitem__:
             return [self[i] for i in indices]
         pairs = self._dataset_bucket_key_pairs
-        chosen = map(pairs.__getitem__, indices) if isinstance(pairs, list) else pairs.items(indices)
+        try:
+            chosen = map(self._item, indices) if isinstance(pairs, list) else pairs.items(indices)
+        except TypeError:
+            for i in indices:
+                self._check_index(i)
+            raise
         return list(map(self._transform, self._look_ahead(chosen)))
 
     def __len__(self) -> int:

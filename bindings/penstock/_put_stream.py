@@ -2,18 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from types import NoneType
 from typing import TYPE_CHECKING
 
 from . import _core
+from ._config import check_text, check_type
 from ._exceptions import S3Exception
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ._progress import ProgressCallback
 
     Buffer = bytes | bytearray | memoryview
-    Metadata = Sequence[tuple[str, str]]
+    Metadata = Mapping[str, str] | Iterable[tuple[str, str]]
+
+
+def _metadata_pairs(metadata: Metadata) -> list[tuple[str, str]]:
+    """Checked pairs; errors name the parameter and never a value."""
+    if not isinstance(metadata, Iterable) or isinstance(metadata, (str, bytes)):
+        raise TypeError(f"metadata is of type {type(metadata).__name__}; it takes a mapping of str to str, or pairs of str")
+    pairs: list[tuple[str, str]] = []
+    for pair in metadata.items() if isinstance(metadata, Mapping) else metadata:
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+            length = f" with {len(pair)} elements" if isinstance(pair, (tuple, list)) else ""
+            raise TypeError(f"metadata[{len(pairs)}] is of type {type(pair).__name__}{length}; it takes a pair of str")
+        name, value = pair
+        check_type("a name in metadata", name, (str,))
+        check_text("a name in metadata", name)
+        check_type(f"metadata[{name!r}]", value, (str,))
+        check_text(f"metadata[{name!r}]", value)
+        pairs.append((name, value))
+    return pairs
 
 
 class PutObjectStream:
@@ -21,8 +40,11 @@ class PutObjectStream:
 
     Args:
         content_type: None: S3's default.
-        metadata: Names without ``x-amz-meta-``, and values of printable ASCII.
+        metadata: Names without ``x-amz-meta-``, and values of printable ASCII: a mapping, or pairs.
         if_none_match: Publish only where no object has that key; else ``close`` raises S3PreconditionFailedError.
+
+    Raises:
+        TypeError: `storage_class`, `content_type` or `metadata` is of another type.
     """
 
     def __init__(
@@ -40,6 +62,8 @@ class PutObjectStream:
         if_none_match: bool = False,
         size_hint: int | None = None,
     ) -> None:
+        check_type("storage_class", storage_class, (str, NoneType))
+        check_type("content_type", content_type, (str, NoneType))
         self.bucket = bucket
         self.key = key
         self._closed = False
@@ -50,7 +74,7 @@ class PutObjectStream:
             key,
             storage_class or "",
             content_type or "",
-            list(metadata),
+            _metadata_pairs(metadata),
             part_size,
             parallel,
             if_none_match,

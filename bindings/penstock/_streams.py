@@ -10,7 +10,7 @@ from ._config import DEFAULT_PART_SIZE
 from ._objects import HeadObjectResult
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from ._client import S3Client
     from ._look_ahead import Failure
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ._progress import ProgressCallback, ReadProgress
 
     Buffer = bytes | bytearray | memoryview
-    Metadata = Sequence[tuple[str, str]]
+    Metadata = Mapping[str, str] | Iterable[tuple[str, str]]
     Checksums = Sequence[tuple[str, str]]
     """By S3's names of the algorithms, ``("crc64nvme", BASE64)``; those of the whole object."""
 

@@ -56,10 +56,105 @@ def test_arguments_of_the_core(client, verb, wrong):
 def test_numbers(client):
     with pytest.raises(TypeError, match=r"^max_keys is of type str; it takes int$"):
         client.list_objects("b", max_keys="10")
-    with pytest.raises(ValueError, match=r"^max_keys is too large or negative$"):
-        client.list_objects("b", max_keys=2**80)
-    with pytest.raises(TypeError, match=r"^storage_class is of type int; it takes str$"):
-        client.put_object("b", "k", storage_class=3)
+    for listing in (client.list_objects, client.list_object_versions):
+        with pytest.raises(penstock.S3InvalidArgumentError, match=rf"^max_keys is {2**80}; it takes 0 to {2**31 - 1}$"):
+            listing("b", max_keys=2**80)
+
+
+@pytest.mark.parametrize("value", [3, [], {}, 0, False])
+def test_optional_texts_of_a_put(client, value):
+    for name in ("storage_class", "content_type"):
+        with pytest.raises(TypeError, match=rf"^{name} is of type {type(value).__name__}; it takes str or None$"):
+            client.put_object("b", "k", **{name: value})
+
+
+@pytest.mark.parametrize("value", [5, 0, "", []])
+def test_callables(client, value):
+    said = f"is of type {type(value).__name__}; it takes a callable or None$"
+    with pytest.raises(TypeError, match=f"^reader_constructor {said}"):
+        client.get_object("b", "k", reader_constructor=value)
+    for verb in (client.get_object, client.put_object):
+        with pytest.raises(TypeError, match=f"^progress {said}"):
+            verb("b", "k", progress=value)
+
+
+@pytest.mark.parametrize("value", [5, 0, "etag", {}, object()])
+def test_object_info(client, value):
+    with pytest.raises(
+        TypeError, match=f"^object_info is of type {type(value).__name__}; it takes ObjectInfo or HeadObjectResult or None$"
+    ):
+        client.get_object("b", "k", object_info=value)
+
+
+@pytest.mark.parametrize(
+    "metadata", [{"id": "42", "xy": "value", "long-name": ""}, [("id", "42"), ("xy", "value"), ("long-name", "")]]
+)
+def test_metadata_is_a_mapping_or_pairs(client, bucket, metadata):
+    with client.put_object(bucket, "k", metadata=metadata) as writer:
+        writer.write(b"x")
+    stored = client._client.head_object(bucket, "k").user_metadata
+    assert dict(stored) == {"id": "42", "xy": "value", "long-name": ""}
+
+
+@pytest.mark.parametrize(
+    ("metadata", "message"),
+    [
+        (None, "metadata is of type NoneType; it takes a mapping of str to str, or pairs of str"),
+        (5, "metadata is of type int; it takes a mapping of str to str, or pairs of str"),
+        ("ab", "metadata is of type str; it takes a mapping of str to str, or pairs of str"),
+        (["ab", "cd"], "metadata[0] is of type str; it takes a pair of str"),
+        ([("a", "b", "c")], "metadata[0] is of type tuple with 3 elements; it takes a pair of str"),
+        ({"a": None}, "metadata['a'] is of type NoneType; it takes str"),
+        ({"a": Secretive()}, "metadata['a'] is of type Secretive; it takes str"),
+        ({5: "a"}, "a name in metadata is of type int; it takes str"),
+        ([("a", b"b")], "metadata['a'] is of type bytes; it takes str"),
+    ],
+)
+def test_metadata_of_a_wrong_type(client, metadata, message):
+    with pytest.raises(TypeError) as error:
+        client.put_object("b", "k", metadata=metadata)
+    assert str(error.value) == message
+
+
+def test_metadata_that_utf_8_cannot_encode(client):
+    for metadata in ({"a": "SECRET\udc80"}, {"a\udc80": "SECRET"}):
+        with pytest.raises(penstock.S3InvalidArgumentError, match="lone surrogate") as error:
+            client.put_object("b", "k", metadata=metadata)
+        assert "SECRET" not in str(error.value)
+
+
+class Index:
+    def __index__(self):
+        return 1
+
+
+@pytest.mark.parametrize("listed", [True, False])
+def test_indices(emulator, client, bucket, listed):
+    for key in "abc":
+        put(client, bucket, key, key.encode())
+    options = {"region": "us-east-1", "endpoint": emulator.endpoint, "s3client_config": emulator.config()}
+    if listed:
+        dataset = S3MapDataset.from_prefix(f"s3://{bucket}", **options)
+    else:
+        dataset = S3MapDataset.from_objects([f"s3://{bucket}/{key}" for key in "abc"], **options)
+    for value in (None, "1", 1.0, slice(0, 2)):
+        for get_item in (dataset.__getitem__, lambda index: dataset.__getitems__([0, index])):
+            with pytest.raises(TypeError, match=f"^an index is of type {type(value).__name__}; it takes int$"):
+                get_item(value)
+    for value in (3, -4, 10**30, -(10**30)):
+        for get_item in (dataset.__getitem__, lambda index: dataset.__getitems__([0, index])):
+            with pytest.raises(IndexError):
+                get_item(value)
+    assert [dataset[index].key for index in (0, -1, Index())] == ["a", "c", "b"]
+
+
+@pytest.mark.parametrize("value", [None, 5, "state", [("position", 1)]])
+def test_the_state_of_a_dataset(value):
+    dataset = penstock.S3IterableDataset.from_prefix("s3://b", region="us-east-1")
+    with pytest.raises(
+        TypeError, match=f"^state is of type {type(value).__name__}; it takes a mapping that state_dict returned$"
+    ):
+        dataset.load_state_dict(value)
 
 
 def test_keys_to_delete(client):

@@ -24,6 +24,7 @@ from penstock.dcp import (
     RoundRobinPrefixStrategy,
     S3FileSystem,
     S3PrefixStrategyBase,
+    S3StorageReader,
     S3StorageWriter,
     _staging,
 )
@@ -100,19 +101,21 @@ def test_files_cannot_be_synced():
     ],
 )
 def test_a_path_that_is_no_uri_is_refused_at_once(path, message):
-    with pytest.raises(ValueError, match=re.escape(message)):
-        S3StorageWriter("us-east-1", path)
+    for storage in (S3StorageWriter, S3StorageReader):
+        with pytest.raises(ValueError, match=re.escape(message)):
+            storage("us-east-1", path)
 
 
-@pytest.mark.parametrize("thread_count", [0, -1])
-def test_no_threads_are_refused_at_once(emulator, thread_count):
-    with pytest.raises(ValueError, match=f"thread_count is {thread_count}.*give 1 or more"):
+@pytest.mark.parametrize("thread_count", [0, -1, 1025, 10**9])
+def test_too_few_or_too_many_threads_are_refused_at_once(emulator, thread_count):
+    with pytest.raises(ValueError, match=f"^thread_count is {thread_count}; it takes 1 to 1024$"):
         dcp_io.writer_of(emulator, "s3://bucket/x", thread_count=thread_count)
 
 
-def test_torch_asks_which_ids_it_takes():
-    assert S3StorageWriter.validate_checkpoint_id("s3://b/k")
-    assert not S3StorageWriter.validate_checkpoint_id("/tmp/x")
+@pytest.mark.parametrize("thread_count", [None, "3", 1.5, True])
+def test_a_number_of_threads_of_another_type_is_refused_at_once(emulator, thread_count):
+    with pytest.raises(TypeError, match=f"^thread_count is of type {type(thread_count).__name__}; it takes int$"):
+        dcp_io.writer_of(emulator, "s3://bucket/x", thread_count=thread_count)
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
@@ -221,6 +224,21 @@ def test_the_metadata_is_published_on_the_condition_that_nobody_did_meanwhile(ow
         dcp.save(first, storage_writer=writer, planner=Interfering())
     assert own.client().list_objects("bucket")
     assert dcp_io.names(own.client(), "bucket", "ck").count(".metadata") == 1
+
+
+@pytest.mark.filterwarnings("ignore:Detected an existing checkpoint")
+@pytest.mark.parametrize("there", [False, True])
+@pytest.mark.parametrize(
+    "when", [{"operation": "PutObject", "key": "ck/.metadata"}, {"operation": "@write"}], ids=["metadata", "all"]
+)
+def test_a_save_whose_requests_are_applied_twice_recognizes_its_own_checkpoint(own, there, when):
+    if there:
+        dcp_io.save(own, "s3://bucket/ck", dcp_io.some_state(0))
+    state = dcp_io.some_state(1)
+    own.faults().set([{"when": when, "do": {"duplicate_apply": {}}}])
+    dcp_io.save(own, "s3://bucket/ck", state)
+    own.faults().clear()
+    assert dcp_io.same(dcp_io.loaded(own.client(), "bucket", "ck", state), state)
 
 
 @pytest.mark.parametrize("there", [False, True])

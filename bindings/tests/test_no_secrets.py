@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from pathlib import Path
 
 import penstock
@@ -41,6 +42,51 @@ def test_a_wrong_type_of_the_client_is_named_without_secrets(region: object, end
         S3Client(region, endpoint=endpoint, s3client_config=S3ClientConfig(**KEYS)).head_object("b", "k")
     assert "SECRET" not in str(error.value)
     assert str(error.value) == message
+
+
+@pytest.mark.parametrize("place", ["region", "endpoint", "profile", "access_key_id", "secret_access_key", "session_token"])
+def test_text_that_utf_8_cannot_encode_is_refused_without_secrets(place: str) -> None:
+    fields = {"region": "us-east-1", "endpoint": "http://127.0.0.1:9", "profile": None, **KEYS}
+    fields[place] = f"{fields[place] or ''}\udc80"
+    region, endpoint = fields.pop("region"), fields.pop("endpoint")
+    with pytest.raises(penstock.S3InvalidArgumentError) as error:
+        S3Client(region, endpoint=endpoint, s3client_config=S3ClientConfig(**fields)).head_object("b", "k")
+    assert place in str(error.value)
+    assert "'\\udc80' at position" in str(error.value)
+    assert "TOPSECRET" not in "".join(traceback.format_exception(error.value))
+    assert error.value.__context__ is None
+
+
+def test_what_the_core_refuses_is_told_without_secrets(monkeypatch) -> None:
+    """pybind11's own text has every argument."""
+    monkeypatch.setattr(S3ClientConfig, "validate", lambda config: None)
+    client = S3Client("us-east-1", s3client_config=S3ClientConfig(**KEYS, max_attempts="5"))
+    with pytest.raises(TypeError, match="a setting of the client") as error:
+        client.head_object("b", "k")
+    assert "TOPSECRET" not in "".join(traceback.format_exception(error.value))
+    assert error.value.__context__ is None
+
+
+@pytest.mark.parametrize("target", [float("inf"), float("nan"), 10**400])
+def test_a_throughput_target_that_is_not_finite_is_refused(target: float) -> None:
+    with pytest.raises(
+        penstock.S3InvalidArgumentError, match=r"throughput_target_gbps is .*; it takes more than 0 and less than 1e9 Gbit/s"
+    ):
+        S3ClientConfig(throughput_target_gbps=target).validate()
+
+
+def test_a_timeout_out_of_range_names_both_limits() -> None:
+    for value in (0, 1e9):
+        with pytest.raises(penstock.S3InvalidArgumentError, match="takes None (.*) or more than 0 and less than 1e9 seconds"):
+            S3ClientConfig(attempt_timeout=value).validate()
+
+
+@pytest.mark.parametrize("value", [1, [], {}, "", "text"])
+def test_a_user_agent_or_configuration_of_another_type_is_refused_at_once(value: object) -> None:
+    for name, wanted in (("user_agent", "UserAgent"), ("s3client_config", "S3ClientConfig")):
+        with pytest.raises(TypeError) as error:
+            S3Client("us-east-1", **{name: value})
+        assert str(error.value) == f"{name} is of type {type(value).__name__}; it takes {wanted} or None"
 
 
 def test_a_throughput_target_of_nothing_is_refused() -> None:

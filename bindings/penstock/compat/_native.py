@@ -14,6 +14,7 @@ from .._listing import ListObjectStream as _ListObjectStream
 from .._objects import HeadObjectResult, ListObjectResult, ObjectInfo, RestoreStatus
 from .._put_stream import PutObjectStream
 from .._streams import GetObjectStream, ObjectSource
+from .._user_agent import UserAgent
 from ._names import REFERENCE_VERSION
 
 if TYPE_CHECKING:
@@ -58,11 +59,12 @@ class ListObjectStream(_ListObjectStream):
         return stream
 
 
-class _ArgumentsAsText:
+class _GivenUserAgent(UserAgent):
     """A user agent whose text is given."""
 
     def __init__(self, prefix: str) -> None:
-        self.prefix = prefix
+        super().__init__()
+        self._prefix = prefix
 
 
 class MountpointS3Client:
@@ -124,7 +126,7 @@ class MountpointS3Client:
         arguments = self._arguments
         apart = ("region", "user_agent_prefix", "endpoint")
         config = S3ClientConfig(**{name: value for name, value in arguments.items() if name not in apart})
-        agent: Any = _ArgumentsAsText(arguments["user_agent_prefix"]) if arguments["user_agent_prefix"] else None
+        agent = _GivenUserAgent(arguments["user_agent_prefix"]) if arguments["user_agent_prefix"] else None
         return S3Client(arguments["region"], endpoint=arguments["endpoint"] or None, user_agent=agent, s3client_config=config)
 
     def get_object(self, bucket: str, key: str, start: int | None = None, end: int | None = None) -> GetObjectStream:

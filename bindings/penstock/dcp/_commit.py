@@ -66,7 +66,8 @@ def object_names(metadata: Metadata) -> set[str]:
 def publish(client: S3Client, path: str, metadata: Metadata, replaced: Present | None) -> None:
     """One PutObject of `metadata`, only where nothing is, or over that version.
 
-    A service that knows no conditional requests gets a plain one.
+    A service that knows no conditional requests gets a plain one. Where the condition fails although `metadata` is there, the
+    request was applied twice, and the save has succeeded.
 
     Raises:
         S3PreconditionFailedError: Somebody else saved at this path meanwhile; his checkpoint stays.
@@ -78,7 +79,9 @@ def publish(client: S3Client, path: str, metadata: Metadata, replaced: Present |
     try:
         client._client.put_object(bucket, key, data, **condition)
     except S3PreconditionFailedError as error:
-        raise overtaken(client, error, path) from error
+        if not _is_published(client, path, data):
+            raise overtaken(client, error, path) from error
+        log.warning("%s: this save had been published when its condition failed: the request was applied twice (%s)", path, error)
     except S3Exception as error:
         if replaced and isinstance(error, S3NotFoundError) and error.code == "NoSuchKey":
             raise overtaken(client, error, path) from error
@@ -86,6 +89,15 @@ def publish(client: S3Client, path: str, metadata: Metadata, replaced: Present |
             raise
         log.warning("%s: the service knows no conditional writes (%s); published without a condition", path, error)
         client._client.put_object(bucket, key, data)
+
+
+def _is_published(client: S3Client, path: str, data: bytes) -> bool:
+    """Whether `data` is at `path`: a request that is applied twice fails its own condition."""
+    try:
+        found, _ = client._client.read(*bucket_and_key(path))
+    except S3Exception:
+        return False
+    return bool(found == data)
 
 
 def overtaken(client: S3Client, error: S3Exception, path: str) -> S3PreconditionFailedError:

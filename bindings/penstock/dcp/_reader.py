@@ -16,6 +16,7 @@ from torch.distributed.checkpoint.planner import LoadPlan
 from torch.futures import Future
 
 from .. import _core
+from .._config import check_callable
 from .._exceptions import S3DataLossError, S3Exception, S3NotFoundError, S3ThrottledError, S3UnavailableError
 from ..s3reader import S3ReaderConstructor
 from ..s3reader.protocol import DCPS3ReaderConstructorProtocol
@@ -63,6 +64,8 @@ class S3StorageReader(FileSystemReader):
     cannot land goes through at most 80 MiB of scratch memory. The planner's hooks run on the calling thread, in the order in
     which items arrive. With a ``reader_constructor`` torch's own loop reads instead: file after file, item after item.
 
+    ``.metadata`` is a pickle and is loaded as one, as by torch's own reader: it can run code. Load trusted checkpoints only.
+
     Args:
         region: AWS region of the bucket.
         path: ``s3://bucket/prefix``, with or without a trailing slash.
@@ -75,6 +78,7 @@ class S3StorageReader(FileSystemReader):
         _extension_registry: Decodes what extensions encoded (torch 2.7 and later).
 
     Raises:
+        ValueError: `path` is no ``s3://`` URI.
         S3Exception: A load could not be completed; the tensors' content is then undefined. An object that was replaced or
             truncated meanwhile is an error.
 
@@ -97,6 +101,8 @@ class S3StorageReader(FileSystemReader):
     ) -> None:
         self._of_thread = threading.local()
         self._latest: dict[str, Any] = {}
+        bucket_and_key(path)
+        check_callable("reader_constructor", reader_constructor)
         extensions = {} if _extension_registry is None else {"_extension_registry": _extension_registry}
         super().__init__(path, **extensions)
         self._plans_itself = reader_constructor is None

@@ -17,6 +17,7 @@ from torch.distributed.checkpoint.planner import SavePlan, SavePlanner
 from torch.distributed.checkpoint.storage import WriteResult
 from torch.futures import Future
 
+from .._config import check_type
 from .._exceptions import S3Exception, S3PreconditionFailedError
 from . import _commit, _saving
 from ._file_system import S3FileSystem, bucket_and_key
@@ -38,6 +39,7 @@ _TORCH_KNOWS_OVERWRITE = "overwrite" in inspect.signature(FileSystemWriter.__ini
 
 METADATA_NAME = ".metadata"
 SHARD_SUFFIX = ".distcp"
+MAX_THREADS = 1024
 _GENERATION = re.compile(r"g[0-9a-f]{8}_\Z")
 
 
@@ -76,7 +78,8 @@ class S3StorageWriter(FileSystemWriter):
             overwrite, _extensions, serialization_format.
 
     Raises:
-        ValueError: `path` is no ``s3://`` URI, `thread_count` less than 1.
+        ValueError: `path` is no ``s3://`` URI, `thread_count` less than 1 or more than 1024.
+        TypeError: `thread_count` is no int.
         TypeError: sync_files, which means nothing on S3, or another argument that torch does not know.
 
     Picklable. Thread safety: one save at a time.
@@ -96,8 +99,9 @@ class S3StorageWriter(FileSystemWriter):
         **kwargs: Any,
     ) -> None:
         bucket_and_key(path)
-        if thread_count < 1:
-            raise ValueError(f"thread_count is {thread_count}: nothing would write; give 1 or more")
+        check_type("thread_count", thread_count, (int,))
+        if not 1 <= thread_count <= MAX_THREADS:
+            raise ValueError(f"thread_count is {thread_count}; it takes 1 to {MAX_THREADS}")
         apart = {} if _TORCH_KNOWS_OVERWRITE else {"overwrite": kwargs.pop("overwrite", True)}
         super().__init__(path=path, sync_files=False, thread_count=thread_count, **kwargs)
         vars(self).update(apart)

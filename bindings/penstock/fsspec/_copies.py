@@ -61,8 +61,7 @@ class CopyOperations(AsyncFileSystem):
             if not names:
                 return [], []
         into = isinstance(target, str) and (target.endswith("/") or await is_directory(target))
-        pattern = isinstance(source, str) and has_magic(source)
-        exists = single and (len(names) == 1 if pattern else into and not source.endswith("/"))
+        exists = isinstance(source, str) and (len(names) == 1 if has_magic(source) else into and not source.endswith("/"))
         return names, other_paths(names, target, exists=exists, flatten=not single)
 
     def _type(self, path: str) -> str | None:
@@ -118,12 +117,13 @@ class CopyOperations(AsyncFileSystem):
         moves = [(source, target) for source, target in names if source != target]
         await self._check_moves(moves)
         copies = [_threads.run(self._store.copy, source, target) for source, target in moves]
-        results = await asyncio.gather(*copies, return_exceptions=True)
-        for result in results:
+        copied: list[str] = []
+        for result in await asyncio.gather(*copies, return_exceptions=True):
             if isinstance(result, BaseException):
                 raise result
+            copied += result
         try:
-            await _threads.run(self._store.delete, [name for copied in results for name in copied])
+            await _threads.run(self._store.delete, copied)
         finally:
             for source, target in moves:
                 self.invalidate_cache(source)
