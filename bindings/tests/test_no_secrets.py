@@ -77,7 +77,7 @@ def test_a_throughput_target_that_is_not_finite_is_refused(target: float) -> Non
 
 def test_a_timeout_out_of_range_names_both_limits() -> None:
     for value in (0, 1e9):
-        with pytest.raises(penstock.S3InvalidArgumentError, match="takes None (.*) or more than 0 and less than 1e9 seconds"):
+        with pytest.raises(penstock.S3InvalidArgumentError, match=r"takes None \(.*\) or more than 0 and less than 1e9 seconds"):
             S3ClientConfig(attempt_timeout=value).validate()
 
 
