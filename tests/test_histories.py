@@ -24,7 +24,7 @@ from penstock.conformance._admin import Admin
 from store_process import PROGRAM, Requests
 
 LONG = bool(os.environ.get("PENSTOCK_LONG"))
-GENERATIONS = int(os.environ.get("PENSTOCK_HISTORIES", "600" if LONG else "3"))
+GENERATIONS = int(os.environ.get("PENSTOCK_HISTORIES", "600" if LONG else "2"))
 SEED = int(os.environ.get("PENSTOCK_SEED", "1"))
 WORKERS = 4
 BATCH = 50  # generations that are checked together
@@ -123,7 +123,7 @@ def test_planted_stale_reads_are_found(tmp_path: Path) -> None:
         admin.set_faults([{"when": {"operation": "GetObject", "probability": 0.2}, "do": stale}])
         folder = tmp_path / "histories"
         folder.mkdir()
-        run_workers(endpoint, 3, SEED, folder)
+        run_workers(endpoint, 2, SEED, folder)
         admin.clear_faults()
     assert any(explain(history) for history in histories(folder).values())
 
