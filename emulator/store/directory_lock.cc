@@ -10,11 +10,11 @@ namespace {
 
 std::string LockPath(const std::string& directory) { return directory + "/penstock.lock"; }
 
-// kConflict with `in_use` while another process has the lock.
-Result<void> Lock(const Descriptor& file, int how, const std::string& directory, const std::string& in_use) {
+// An Error of that kind with `in_use` while another process has the lock.
+Result<void> Lock(const Descriptor& file, int how, const std::string& directory, ErrorKind kind, const std::string& in_use) {
   if (::flock(file.get(), how | LOCK_NB) == 0) return Ok();
   if (errno != EWOULDBLOCK) return SystemError(ErrorKind::kInvalidArgument, "lock", LockPath(directory), errno);
-  return Error::Make(ErrorKind::kConflict, "the directory " + directory + " is in use by " + in_use);
+  return Error::Make(kind, "the directory " + directory + " is in use by " + in_use);
 }
 
 }  // namespace
@@ -23,7 +23,7 @@ Result<DirectoryLock> DirectoryLock::Take(const std::string& directory) {
   const std::string path = LockPath(directory);
   Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
   if (!file) return SystemError(ErrorKind::kInvalidArgument, "open", path, errno);
-  PENSTOCK_TRY(Lock(file, LOCK_EX, directory, "another emulator; stop that one or choose another directory"));
+  PENSTOCK_TRY(Lock(file, LOCK_EX, directory, ErrorKind::kInvalidArgument, "another emulator; stop that one or choose another directory"));
   return DirectoryLock(std::move(file));
 }
 
@@ -32,7 +32,7 @@ Result<DirectoryLock> DirectoryLock::Share(const std::string& directory) {
   Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file && errno == ENOENT) return DirectoryLock();
   if (!file) return SystemError(ErrorKind::kInvalidArgument, "open", path, errno);
-  PENSTOCK_TRY(Lock(file, LOCK_SH, directory, "an emulator; stop it before the check"));
+  PENSTOCK_TRY(Lock(file, LOCK_SH, directory, ErrorKind::kConflict, "an emulator; stop it before the check"));
   return DirectoryLock(std::move(file));
 }
 
