@@ -194,8 +194,8 @@ def test_users_change_whole_or_not_at_all(durability: str, tmp_path: Path, quota
             if status == 200:
                 continue
             refusals += 1
-            assert status == 500, answer
-            assert b"no space left" in answer, answer
+            assert status == 507, answer
+            assert b"no room left" in answer, answer
             assert users_of(admin) == before
         assert refusals > 0
         status, answer = admin.send("PATCH", "/_penstock/access-keys/KEY-1-0", json.dumps({"active": False}).encode())
