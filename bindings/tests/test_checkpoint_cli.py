@@ -671,6 +671,7 @@ def test_prune_spares_what_a_save_replaces_at_the_last_moment(client, bucket, co
     """Between the last listing and the deletion."""
     for step in (1, 2):
         put(client, bucket, f"run/step_{step}.ckpt", torch_file({"step": step}))
+    upload(client, bucket, "run/step_3/", saved[1])  # the newest, also when a second has passed
     listed = _prune._unchanged
 
     def and_then_a_save(*args: Any) -> Any:
