@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -28,6 +29,14 @@ class Standalone:
     secret_key: str
     second_access_key: str
     second_secret_key: str
+
+
+@pytest.fixture
+def seed() -> int:
+    """A new one, or that of PENSTOCK_SEED. Printed, so that a failure shows it."""
+    value = int(os.environ.get("PENSTOCK_SEED", random.SystemRandom().randrange(1 << 32)))
+    print(f"PENSTOCK_SEED={value}")
+    return value
 
 
 @pytest.fixture(scope="session")

@@ -32,6 +32,12 @@ def build_recorder(folder: Path) -> Path:
     return library
 
 
+def recording_of(folder: Path) -> tuple[Path, Path, dict[str, str]]:
+    """A data directory and a log in `folder`, and the environment in which an emulator records the one in the other."""
+    data, log = folder / "data", folder / "record"
+    return data, log, {"LD_PRELOAD": str(build_recorder(folder)), "RECORDED_DIRECTORY": str(data), "RECORDED_LOG": str(log)}
+
+
 @dataclass(frozen=True)
 class Change:
     kind: int
@@ -157,25 +163,26 @@ def set_boot_id(mark: Path) -> None:
     mark.write_bytes(content)
 
 
-def fail_at(changes: list[Change], end: int, recorded: Path, image: Path, chance: random.Random) -> None:
-    """Makes `image` what `recorded` was when the log had `end` bytes."""
-    shutil.rmtree(image, ignore_errors=True)
+def disk_at(changes: list[Change], end: int) -> Disk:
+    """As it was when the log had `end` bytes."""
     disk = Disk()
     for change in changes:
         if change.end > end:
             break
         disk.record(change)
-    disk.write_image(recorded, image, chance)
+    return disk
+
+
+def fail_at(changes: list[Change], end: int, recorded: Path, image: Path, chance: random.Random) -> None:
+    """Makes `image` what `recorded` was when the log had `end` bytes."""
+    shutil.rmtree(image, ignore_errors=True)
+    disk_at(changes, end).write_image(recorded, image, chance)
 
 
 def kill_at(changes: list[Change], end: int, recorded: Path, image: Path) -> None:
     """Makes `image` what a process that was killed when the log had `end` bytes left: every change up to there."""
     shutil.rmtree(image, ignore_errors=True)
-    disk = Disk()
-    for change in changes:
-        if change.end > end:
-            break
-        disk.record(change)
+    disk = disk_at(changes, end)
     for file in disk.files:
         file.sync()
     disk.durable_names = len(disk.names)

@@ -13,7 +13,6 @@ import os
 import random
 import re
 import threading
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -263,13 +262,6 @@ def check_listing(netloc: str, keys: list[Key]) -> None:
         body = Requests(netloc).expect(200, "GET", f"/{bucket}?list-type=2")
         listed |= {f"/{bucket}/{key}" for key in re.findall(r"<Key>([^<]+)", body.decode())}
     assert listed == {key.path for key in keys if key.states != [MISSING]}
-
-
-@pytest.fixture
-def seed() -> Iterator[int]:
-    value = int(os.environ.get("PENSTOCK_SEED", random.SystemRandom().randrange(1 << 32)))
-    print(f"PENSTOCK_SEED={value}")
-    yield value
 
 
 @pytest.mark.timeout(7200 if LONG else 180)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from power_failure import CREATE, MAKE_DIRECTORY, RENAME, SYNC, UNLINK, Change, build_recorder, kill_at, read_log
+from power_failure import CREATE, MAKE_DIRECTORY, RENAME, SYNC, UNLINK, Change, kill_at, read_log, recording_of
 from store_process import Requests, Server, fsck, serving
 
 BETWEEN_CHECKS = 4  # changes; after each change of a name too
@@ -28,11 +28,6 @@ class Recording:
     reset_begun: int
     reset_answered: int
     stored: int  # the object of the default namespace
-
-
-def recording_of(folder: Path) -> tuple[Path, Path, dict[str, str]]:
-    data, log = folder / "data", folder / "record"
-    return data, log, {"LD_PRELOAD": str(build_recorder(folder)), "RECORDED_DIRECTORY": str(data), "RECORDED_LOG": str(log)}
 
 
 def record(folder: Path) -> Recording:

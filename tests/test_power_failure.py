@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from power_failure import build_recorder, fail_at, read_log
+from power_failure import fail_at, read_log, recording_of
 from store_process import BUCKETS, Requests, body_of, fsck, make_buckets, serving
 
 LONG = bool(os.environ.get("PENSTOCK_LONG"))
@@ -134,11 +134,8 @@ def check(image: Path, keys: list[Key], end: int, durability: str, failure: str)
 
 @pytest.mark.timeout(7200 if LONG else 180)
 @pytest.mark.parametrize("durability", ["strict", "relaxed"])
-def test_a_power_failure_loses_and_tears_nothing_it_must_not(durability: str, tmp_path: Path) -> None:
-    seed = int(os.environ.get("PENSTOCK_SEED", random.SystemRandom().randrange(1 << 32)))
-    print(f"PENSTOCK_SEED={seed}")
-    data, log = tmp_path / "data", tmp_path / "record"
-    recorded = {"LD_PRELOAD": str(build_recorder(tmp_path)), "RECORDED_DIRECTORY": str(data), "RECORDED_LOG": str(log)}
+def test_a_power_failure_loses_and_tears_nothing_it_must_not(durability: str, tmp_path: Path, seed: int) -> None:
+    data, log, recorded = recording_of(tmp_path)
     own = [[Key(f"/{bucket}/{i}-{j}") for bucket in BUCKETS for j in range(KEYS // 3)] for i in range(WORKERS)]
     with serving(data, "--durability", durability, environment=recorded) as server:
         make_buckets(server)
@@ -166,11 +163,8 @@ def test_a_power_failure_loses_and_tears_nothing_it_must_not(durability: str, tm
 
 @pytest.mark.timeout(7200 if LONG else 180)
 @pytest.mark.parametrize("durability", ["strict", "relaxed"])
-def test_a_power_failure_while_a_store_is_made_leaves_one_that_starts(durability: str, tmp_path: Path) -> None:
-    seed = int(os.environ.get("PENSTOCK_SEED", random.SystemRandom().randrange(1 << 32)))
-    print(f"PENSTOCK_SEED={seed}")
-    data, log = tmp_path / "data", tmp_path / "record"
-    recorded = {"LD_PRELOAD": str(build_recorder(tmp_path)), "RECORDED_DIRECTORY": str(data), "RECORDED_LOG": str(log)}
+def test_a_power_failure_while_a_store_is_made_leaves_one_that_starts(durability: str, tmp_path: Path, seed: int) -> None:
+    data, log, recorded = recording_of(tmp_path)
     with serving(data, "--durability", durability, environment=recorded):
         ready = log.stat().st_size
     changes = read_log(log)
