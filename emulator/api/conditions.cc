@@ -64,6 +64,13 @@ Result<ReadDecision> DecideRead(const Call& call, const store::ObjectRecord& obj
   return UnmodifiedSince(call, object, "if-modified-since") ? ReadDecision::kNotModified : ReadDecision::kSend;
 }
 
+bool RangeApplies(const Call& call, const store::ObjectRecord& object) {
+  const auto validator = call.Header("if-range");
+  if (!validator) return true;
+  if (const auto date = ParseHttpDate(*validator)) return floor<seconds>(*date) == floor<seconds>(object.last_modified);
+  return !Trim(*validator).starts_with("W/") && Unquote(*validator) == object.etag.value;
+}
+
 Result<void> CheckCopySource(const Call& call, const store::ObjectRecord& source) {
   if (const auto match = call.Header("x-amz-copy-source-if-match")) {
     if (!ETagMatches(*match, source.etag.value)) return PreconditionFailed("x-amz-copy-source-If-Match");

@@ -19,6 +19,10 @@ enum class ReadDecision { kSend, kNotModified };
 // PreconditionFailed for a false If-Match or If-Unmodified-Since; RFC 9110's order.
 Result<ReadDecision> DecideRead(const Call& call, const store::ObjectRecord& object);
 
+// Whether the Range header of a read applies: not if there is an If-Range header that names another ETag or date (RFC 9110,
+// 13.1.5). A bare ETag is accepted, as in If-Match.
+bool RangeApplies(const Call& call, const store::ObjectRecord& object);
+
 // The x-amz-copy-source-if-* headers: every failure is PreconditionFailed.
 Result<void> CheckCopySource(const Call& call, const store::ObjectRecord& source);
 

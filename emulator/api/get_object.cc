@@ -54,7 +54,7 @@ Result<Selection> Select(const Call& call, const store::ObjectRecord& object) {
     return InvalidRequest("Cannot specify both Range header and partNumber query parameter");
   }
   if (part_number) return SelectPart(object, *part_number);
-  if (!range) return Selection{{0, object.size}, false, nullptr, false};
+  if (!range || !RangeApplies(call, object)) return Selection{{0, object.size}, false, nullptr, false};
   PENSTOCK_ASSIGN(const RangeChoice choice, ChooseRange(*range, object.size));
   return Selection{choice.range, choice.partial, nullptr, false};
 }

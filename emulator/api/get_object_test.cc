@@ -48,6 +48,27 @@ TEST_F(GetObjectTest, HeadHasTheLengthAndNoBody) {
   EXPECT_EQ(part.Header("Content-Range"), "bytes 2-4/10");
 }
 
+// RFC 9110, 13.1.5: a range is sent only of the object that If-Range names, else the whole object.
+TEST_F(GetObjectTest, IfRangeOfAnotherObjectBringsTheWhole) {
+  const std::string get = "GET /bucket/ten\nRange: bytes=2-4\nIf-Range: ";
+  const char* const same[] = {"\"781e5e245d69b566979b86e28d23f2c7\"", "781e5e245d69b566979b86e28d23f2c7", "Fri, 02 Jan 2026 03:04:05 GMT"};
+  for (const char* const validator : same) {
+    const Reply reply = s3_.Send(get + validator);
+    EXPECT_EQ(reply.status, 206) << validator;
+    EXPECT_EQ(reply.body, "234") << validator;
+  }
+  const char* const other[] = {"\"0\"", "W/\"781e5e245d69b566979b86e28d23f2c7\"", "Fri, 02 Jan 2026 03:04:04 GMT",
+                               "Fri, 02 Jan 2026 03:04:06 GMT", "*"};
+  for (const char* const validator : other) {
+    const Reply reply = s3_.Send(get + validator);
+    EXPECT_EQ(reply.status, 200) << validator;
+    EXPECT_EQ(reply.body, "0123456789") << validator;
+    EXPECT_EQ(reply.Header("Content-Range"), "<absent>") << validator;
+  }
+  EXPECT_EQ(s3_.Send("GET /bucket/ten\nRange: bytes=20-\nIf-Range: \"0\"").status, 200);  // not 416
+  EXPECT_EQ(s3_.Send("GET /bucket/ten\nIf-Range: \"0\"").body, "0123456789");
+}
+
 // spec/emulator.md appendix A.
 TEST_F(GetObjectTest, RangesAndTheirChecksums) {
   struct Case {
