@@ -8,6 +8,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -56,6 +57,7 @@ class PyWriter {
 
   // `callback` comes with each call: kept here, it could hold the upload in a cycle that Python cannot see.
   std::size_t Write(const py::object& data, py::object callback) {
+    RefuseInsideACall("write()");
     const BufferView view(data, BufferView::Access::kRead);
     const ByteView bytes = view.bytes();
     const bool fits = bytes.size() <= kSmallBytes && bytes.size() <= kGatheredBytes - gathered_.size();
@@ -67,7 +69,7 @@ class PyWriter {
     ObjectWriter& writer = writer_.Get();
     std::vector<std::byte> before = std::exchange(gathered_, {});
     auto result = WithoutGil([&]() -> Result<void> {
-      const std::lock_guard lock(use_->mutex);
+      const Turn turn(*use_);
       const Interrupt interrupt = UnlessAborted(progress.interrupt());
       PENSTOCK_TRY(writer.Write(before, interrupt));
       return writer.Write(bytes, interrupt);
@@ -81,6 +83,7 @@ class PyWriter {
 
   // Takes `size` bytes at `address`, which `owner` keeps alive and nobody changes until settle, finish or abort has returned.
   void Lend(std::uint64_t address, std::uint64_t size, py::object owner, py::object callback) {
+    RefuseInsideACall("write()");
     const Progress progress(std::move(callback), counts_);
     ObjectWriter& writer = writer_.Get();
     // NOLINTNEXTLINE(performance-no-int-to-ptr): the caller's memory.
@@ -92,7 +95,7 @@ class PyWriter {
     const std::vector<std::byte> before = std::exchange(gathered_, {});
     owners_->Add(std::move(owner));
     auto result = WithoutGil([&]() -> Result<void> {
-      const std::lock_guard lock(use_->mutex);
+      const Turn turn(*use_);
       const Interrupt interrupt = UnlessAborted(progress.interrupt());
       PENSTOCK_TRY(writer.Write(before, interrupt));
       return writer.Lend(bytes, interrupt);
@@ -102,10 +105,11 @@ class PyWriter {
   }
 
   void Settle(py::object callback) {
+    RefuseInsideACall("settle()");
     const Progress progress(std::move(callback), counts_);
     ObjectWriter& writer = writer_.Get();
     auto result = WithoutGil([&] {
-      const std::lock_guard lock(use_->mutex);
+      const Turn turn(*use_);
       return writer.Settle(UnlessAborted(progress.interrupt()));
     });
     Unwrap(std::move(result));
@@ -114,12 +118,13 @@ class PyWriter {
   }
 
   py::str Finish(py::object callback) {
+    RefuseInsideACall("close()");
     const Progress progress(std::move(callback), counts_);
     ObjectWriter& writer = writer_.Get();
     open_ = false;
     const std::vector<std::byte> rest = std::exchange(gathered_, {});
     auto result = WithoutGil([&]() -> Result<UploadResponse> {
-      const std::lock_guard lock(use_->mutex);
+      const Turn turn(*use_);
       const Interrupt interrupt = UnlessAborted(progress.interrupt());
       if (!rest.empty()) PENSTOCK_TRY(writer.Write(rest, interrupt));
       return writer.Finish(interrupt);
@@ -135,8 +140,9 @@ class PyWriter {
     open_ = false;
     gathered_ = {};
     use_->aborted = true;
+    if (IsInsideACall()) return;  // which ends now, and gives the upload up
     auto result = WithoutGil([&] {
-      const std::lock_guard lock(use_->mutex);
+      const Turn turn(*use_);
       return writer_.Get().Abort();
     });
     owners_->Clear();
@@ -148,9 +154,30 @@ class PyWriter {
  private:
   // Another thread may give the upload up in the middle of a write, which then ends soon.
   struct Use {
-    std::mutex mutex;  // held by whoever is in the writer
+    std::mutex mutex;                       // held during each call of the writer
+    std::atomic<std::thread::id> holder{};  // the thread that holds it
     std::atomic<bool> aborted{false};
   };
+  class Turn {
+   public:
+    explicit Turn(Use& use) : lock_(use.mutex), use_(use) { use_.holder = std::this_thread::get_id(); }
+    ~Turn() { use_.holder = std::thread::id(); }
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+
+   private:
+    const std::lock_guard<std::mutex> lock_;
+    Use& use_;
+  };
+  // Progress callbacks and signal handlers run inside a call of the writer, on its thread. A second call there would wait for
+  // the first one forever.
+  bool IsInsideACall() const { return use_->holder.load() == std::this_thread::get_id(); }
+  void RefuseInsideACall(const char* name) const {
+    if (!IsInsideACall()) return;
+    use_->aborted = true;
+    throw py::value_error(std::string(name) + " was called by a progress callback or signal handler of the same writer; the upload is given up. " +
+                          "Raise an exception there, or call abort(), to give an upload up");
+  }
   Interrupt UnlessAborted(Interrupt interrupt) const {
     return [use = use_.get(), interrupt = std::move(interrupt)] { return use->aborted.load() || interrupt(); };
   }

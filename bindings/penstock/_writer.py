@@ -28,7 +28,8 @@ class S3Writer(io.BufferedIOBase):
     Args:
         stream: The upload; made by ``S3Client.put_object`` or ``S3Checkpoint.writer``.
 
-    Thread safety: ``close`` and ``abort`` from any thread; ``write`` from one at a time.
+    Thread safety: ``close`` and ``abort`` from any thread; ``write`` from one at a time. A progress callback may call ``abort``;
+    any other call of the writer there raises ValueError and gives the upload up.
 
     Source: ``s3torchconnector.S3Writer``.
     """
@@ -38,7 +39,7 @@ class S3Writer(io.BufferedIOBase):
         self._position = 0
         self._closed = False
         self._failure: BaseException | None = None  # the first that a write raised
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # a progress callback may call abort
         _open_writers.add(self)
 
     def __enter__(self) -> S3Writer:

@@ -1,0 +1,98 @@
+"""Progress callbacks that use the reader or the writer that calls them: an error or no effect, never a hang or other bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import penstock
+import pytest
+from bucket_io import get, put
+from penstock.s3reader import S3ReaderConstructor
+from penstock.testing import Emulator
+
+PART = 5 << 20
+SIZE = 8 * PART
+SLOW_PARTS = [{"when": {"operation": "UploadPart"}, "do": {"stall": {"ms": 300}, "at": "before_commit"}}]
+
+
+@pytest.fixture
+def slow_bucket():
+    """A client and a bucket to which every part takes 0.3 s: callbacks run inside of `write`."""
+    with Emulator(faults=SLOW_PARTS) as emulator:
+        client = emulator.client(penstock.S3ClientConfig(part_size=PART, throughput_target_gbps=0.4))
+        client.create_bucket("slow")
+        yield client, "slow"
+
+
+@pytest.mark.parametrize("call", ["write", "close"])
+def test_a_writer_that_is_used_inside_its_write_gives_the_upload_up(slow_bucket, call: str):
+    client, bucket = slow_bucket
+    calls: list[int] = []
+
+    def use(done: int, total: int | None) -> None:
+        calls.append(done)
+        writer.write(bytes(100)) if call == "write" else writer.close()
+
+    writer = client.put_object(bucket, "k", progress=use)
+    with pytest.raises(ValueError, match=rf"{call}\(\) was called by a progress callback"), writer:
+        writer.write(bytes(SIZE))
+    assert calls
+    with pytest.raises(penstock.S3Exception):
+        get(client, bucket, "k")
+    assert client._client.list_multipart_uploads(bucket) == []
+
+
+def test_a_callback_may_abort_its_upload(slow_bucket):
+    client, bucket = slow_bucket
+    writer = client.put_object(bucket, "k", progress=lambda done, total: writer.abort())
+    with pytest.raises(penstock.S3Exception):
+        writer.write(bytes(SIZE))
+    assert writer.closed
+    with pytest.raises(penstock.S3Exception):
+        get(client, bucket, "k")
+    assert client._client.list_multipart_uploads(bucket) == []
+
+
+@pytest.mark.parametrize("call", ["close", "abort"])
+def test_close_and_abort_inside_of_close_do_nothing(client, bucket, call: str):
+    calls: list[int] = []
+
+    def use(done: int, total: int | None) -> None:
+        calls.append(done)
+        getattr(writer, call)()
+
+    writer = client.put_object(bucket, "k", progress=use)
+    writer.write(bytes(1000))
+    writer.close()
+    assert calls == [1000]
+    assert get(client, bucket, "k") == bytes(1000)
+
+
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda reader: reader.read(),
+        lambda reader: reader.read(10_000_000),
+        lambda reader: reader.readinto(bytearray(10_000_000)),
+    ],
+    ids=["all", "some", "into"],
+)
+def test_a_sequential_reader_that_is_read_by_its_callback_raises(client, bucket, read: Callable):
+    data = bytes(range(251)) * 80_000
+    put(client, bucket, "k", data)
+    kinds: list[str] = []
+
+    def use(done: int, total: int | None) -> None:
+        if not kinds:
+            kinds.append("called")
+            reader.seek(0, 2)
+            reader.read(1000)
+
+    reader = client.get_object(bucket, "k", reader_constructor=S3ReaderConstructor.sequential(), progress=use)
+    try:
+        read(reader)
+    except RuntimeError as error:
+        assert "progress callback" in str(error)  # noqa: PT017  (whether the callback comes inside of the read is the machine's)
+    assert kinds
+    reader.seek(0)
+    assert reader.read() == data
