@@ -7,7 +7,7 @@ from collections.abc import Callable
 import penstock
 import pytest
 from bucket_io import get, put
-from penstock.s3reader import S3ReaderConstructor
+from penstock.s3reader import DCPOptimizedS3Reader, ItemRange, S3ReaderConstructor
 from penstock.testing import Emulator
 
 PART = 5 << 20
@@ -77,7 +77,8 @@ def test_close_and_abort_inside_of_close_do_nothing(client, bucket, call: str):
     ],
     ids=["all", "some", "into"],
 )
-def test_a_sequential_reader_that_is_read_by_its_callback_raises(client, bucket, read: Callable):
+def test_a_sequential_reader_that_is_read_by_its_callback_raises(client, bucket, monkeypatch, read: Callable):
+    monkeypatch.setattr("penstock._progress.INTERVAL", 0.0)  # a call for every block
     data = bytes(range(251)) * 80_000
     put(client, bucket, "k", data)
     kinds: list[str] = []
@@ -96,3 +97,69 @@ def test_a_sequential_reader_that_is_read_by_its_callback_raises(client, bucket,
     assert kinds
     reader.seek(0)
     assert reader.read() == data
+
+
+class Planted(Exception):
+    pass
+
+
+ITEMS = [ItemRange(0, 3_000_000), ItemRange(3_000_000, 9_000_000), ItemRange(9_000_000, 16_064_000)]
+
+
+def read_twice(reader, size: int | None) -> bytes:
+    """A read that is repeated after the callback's exception."""
+    position = reader.tell()
+    try:
+        return reader.read(size)
+    except Planted:
+        assert reader.tell() == position
+        return reader.read(size)
+
+
+def in_items(reader) -> bytes:
+    pieces = []
+    for item in ITEMS:
+        reader.seek(item.start)
+        pieces.append(read_twice(reader, item.end - item.start))
+    return b"".join(pieces)
+
+
+def in_pieces(reader) -> bytes:
+    return b"".join(iter(lambda: read_twice(reader, 3_000_000), b""))
+
+
+def at_once(reader) -> bytes:
+    return read_twice(reader, None)
+
+
+def item_reader(bucket: str, key: str, get_object_info: Callable, get_stream: Callable) -> DCPOptimizedS3Reader:
+    return DCPOptimizedS3Reader(bucket, key, ITEMS, get_object_info, get_stream)
+
+
+@pytest.mark.parametrize("call", [1, 2, 5, 12])
+@pytest.mark.parametrize(
+    ("constructor", "read"),
+    [
+        (S3ReaderConstructor.default(), in_pieces),
+        (S3ReaderConstructor.default(), at_once),
+        (S3ReaderConstructor.sequential(), in_pieces),
+        (S3ReaderConstructor.sequential(), at_once),
+        (S3ReaderConstructor.range_based(), in_pieces),
+        (S3ReaderConstructor.range_based(), at_once),
+        (item_reader, in_items),
+    ],
+    ids=["default", "default-all", "sequential", "sequential-all", "ranged", "ranged-all", "items"],
+)
+def test_a_read_after_the_callbacks_exception_brings_the_same_bytes(client, bucket, monkeypatch, constructor, read, call: int):
+    monkeypatch.setattr("penstock._progress.INTERVAL", 0.0)  # a call for every block
+    data = bytes(range(251)) * 64_000
+    put(client, bucket, "k", data)
+    calls: list[int] = []
+
+    def fail_once(done: int, total: int | None) -> None:
+        calls.append(done)
+        if len(calls) == call:
+            raise Planted
+
+    assert read(client.get_object(bucket, "k", reader_constructor=constructor, progress=fail_once)) == data
+    assert calls

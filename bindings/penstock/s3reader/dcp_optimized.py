@@ -166,6 +166,7 @@ class DCPOptimizedS3Reader(S3Reader):
         self._buffer: _ItemViewBuffer | None = None  # its bytes; None: not read yet
         self._stream: Iterator[bytes] | None = None
         self._stream_position = -1
+        self._group_end = -1  # of the group that the stream brings
         self._leftover = memoryview(b"")  # of the last block
         self._version: ObjectSource | None = None
         self._closed = False
@@ -282,23 +283,30 @@ class DCPOptimizedS3Reader(S3Reader):
     def _load(self, item: ItemRange) -> _ItemViewBuffer:
         group = self._group_start_to_group.get(item.start)
         if group is not None:
-            self._open(group)
+            self._group_end = group.end
+            self._open(item.start)
+        elif self._stream is None:
+            self._open(item.start)
         shown = f"{item.start}-{item.end}"
-        while self._stream_position < item.start:
-            self._next_piece(item.start - self._stream_position, f"before reaching item {shown}")
         buffer = _ItemViewBuffer()
-        while self._stream_position < item.end:
-            buffer.append_view(self._next_piece(item.end - self._stream_position, f"while reading item {shown}"))
+        try:
+            while self._stream_position < item.start:
+                self._next_piece(item.start - self._stream_position, f"before reaching item {shown}")
+            while self._stream_position < item.end:
+                buffer.append_view(self._next_piece(item.end - self._stream_position, f"while reading item {shown}"))
+        except BaseException:
+            self._stream = None  # the next read requests the item again
+            raise
         return buffer
 
-    def _open(self, group: RangeGroup) -> None:
-        self._stream = self._get_stream(start=group.start, end=group.end)
+    def _open(self, start: int) -> None:
+        self._stream = self._get_stream(start=start, end=self._group_end)
         if isinstance(self._stream, GetObjectStream):  # every group from the same version
             if self._version is None:
                 self._version = self._stream.source
             else:
                 self._stream.pin(self._version)
-        self._stream_position = group.start
+        self._stream_position = start
         self._leftover = memoryview(b"")
 
     def _next_piece(self, most: int, where: str) -> memoryview:

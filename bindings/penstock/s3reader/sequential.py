@@ -6,6 +6,7 @@ import threading
 from bisect import bisect_right
 from collections.abc import Iterator
 
+from .._streams import GetObjectStream
 from .protocol import GetObjectInfoCallable, GetStreamCallable
 from .windowed import WindowedS3Reader
 
@@ -60,6 +61,9 @@ class SequentialS3Reader(WindowedS3Reader):
     def _receive(self, end: int | None) -> None:
         if self._stream is None:
             self._stream = self._get_stream()
+        elif isinstance(self._stream, GetObjectStream) and self._stream.tell() != self._received:
+            # A progress callback or Ctrl-C raised between the arrival of a block and its return.
+            self._stream = self._get_stream(self._received, None)
         if end is None and not self._blocks:
             read_all = getattr(self._stream, "read_all", None)
             if read_all is not None:
