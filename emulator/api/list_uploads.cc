@@ -12,6 +12,7 @@
 #include "emulator/api/list_directory.h"
 #include "emulator/api/list_query.h"
 #include "emulator/api/multipart.h"
+#include "emulator/store/ids.h"
 
 namespace penstock::emulator::api {
 namespace {
@@ -45,7 +46,8 @@ Result<UploadMarkers> ReadOpaqueMarker(Call& call) {
   return markers;
 }
 
-// upload-id-marker is ignored without key-marker, and must name an upload of that key.
+// upload-id-marker is ignored without key-marker, and must name an upload of that key. An upload that was aborted or completed
+// may be named too, as on S3 (minio issue 1805).
 Result<UploadMarkers> ReadMarkers(Call& call) {
   UploadMarkers markers{std::string(call.Query("key-marker").value_or("")), {}};
   if (markers.key.empty()) return markers;
@@ -53,6 +55,7 @@ Result<UploadMarkers> ReadMarkers(Call& call) {
   if (markers.upload_id.empty()) return markers;
   const auto found = call.store.FindUpload(call.bucket(), ObjectKey(markers.key), UploadId(markers.upload_id));
   if (!found.ok() && found.error().code == "NoSuchUpload") {
+    if (store::SequenceOf(UploadId(markers.upload_id))) return markers;
     return InvalidArgument("Invalid uploadId marker", "upload-id-marker", markers.upload_id);
   }
   PENSTOCK_TRY(found);

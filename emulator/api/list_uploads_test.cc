@@ -78,6 +78,8 @@ TEST_F(ListUploadsTest, PagesByMarkers) {
   EXPECT_EQ(s3_.Send("GET /bucket?uploads&upload-id-marker=ignored").Elements("Key").size(), 3u);
   EXPECT_EQ(s3_.Send("GET /bucket?uploads&key-marker=a&upload-id-marker=nope").Element("Message"),
             "Invalid uploadId marker");
+  s3_.Send("DELETE /bucket/a?uploadId=" + a);
+  EXPECT_EQ(s3_.Send("GET /bucket?uploads&key-marker=a&upload-id-marker=" + a).Elements("Key"), (Names{"b", "d/1"}));
 }
 
 // Spec §2.4 "ListParts".

@@ -30,44 +30,50 @@ std::string CheckOf(std::string_view text) {
   return check;
 }
 
-}  // namespace
-
-VersionId MakeVersionId(std::int64_t sequence) {
+// The sequence number, random characters, the check.
+std::string MakeId(std::int64_t sequence, std::size_t size) {
   std::string id;
-  id.reserve(kVersionIdSize);
+  id.reserve(size);
   auto number = static_cast<std::uint64_t>(sequence);
   for (int digit = 0; digit < kSequenceDigits; ++digit) {
     id.push_back(kAlphabet[number % 64]);
     number /= 64;
   }
-  AppendRandom(id, kVersionIdSize - kSequenceDigits - kCheckDigits);
+  AppendRandom(id, size - kSequenceDigits - kCheckDigits);
   id += CheckOf(id);
-  return VersionId(std::move(id));
+  return id;
 }
 
-bool IsIssued(const VersionId& id) {
-  const std::string_view text = id.value;
-  if (text == "null") return true;
-  return text.size() == kVersionIdSize &&
-         text.substr(kVersionIdSize - kCheckDigits) == CheckOf(text.substr(0, kVersionIdSize - kCheckDigits));
+bool HasCheck(std::string_view id, std::size_t size) {
+  return id.size() == size && id.substr(size - kCheckDigits) == CheckOf(id.substr(0, size - kCheckDigits));
 }
 
-std::optional<std::int64_t> SequenceOf(const VersionId& id) {
-  if (id.value.size() != kVersionIdSize) return std::nullopt;
+std::optional<std::int64_t> ReadSequence(std::string_view id) {
   std::uint64_t number = 0;
   for (int digit = kSequenceDigits - 1; digit >= 0; --digit) {
-    const std::size_t value = kAlphabet.find(id.value[static_cast<std::size_t>(digit)]);
+    const std::size_t value = kAlphabet.find(id[static_cast<std::size_t>(digit)]);
     if (value == std::string_view::npos) return std::nullopt;
     number = number * 64 + value;
   }
   return static_cast<std::int64_t>(number);
 }
 
-UploadId MakeUploadId() {
-  std::string id;
-  id.reserve(kUploadIdSize);
-  AppendRandom(id, kUploadIdSize);
-  return UploadId(std::move(id));
+}  // namespace
+
+VersionId MakeVersionId(std::int64_t sequence) { return VersionId(MakeId(sequence, kVersionIdSize)); }
+
+bool IsIssued(const VersionId& id) { return id.value == "null" || HasCheck(id.value, kVersionIdSize); }
+
+std::optional<std::int64_t> SequenceOf(const VersionId& id) {
+  if (id.value.size() != kVersionIdSize) return std::nullopt;
+  return ReadSequence(id.value);
+}
+
+UploadId MakeUploadId(std::int64_t sequence) { return UploadId(MakeId(sequence, kUploadIdSize)); }
+
+std::optional<std::int64_t> SequenceOf(const UploadId& id) {
+  if (!HasCheck(id.value, kUploadIdSize)) return std::nullopt;
+  return ReadSequence(id.value);
 }
 
 }  // namespace penstock::emulator::store

@@ -18,8 +18,11 @@ bool IsIssued(const VersionId& id);
 // The sequence number inside; nullopt when `id` was not made by MakeVersionId.
 std::optional<std::int64_t> SequenceOf(const VersionId& id);
 
-// 128 random characters of [A-Za-z0-9._]: knowing one upload tells nothing about another.
-UploadId MakeUploadId();
+// 128 characters of [A-Za-z0-9._]: the store's sequence number, so that a listing can resume after an upload that was aborted
+// or completed meanwhile, 678 random bits and 24 bits of check.
+UploadId MakeUploadId(std::int64_t sequence);
+// The sequence number inside; nullopt when no MakeUploadId(sequence) made `id`, as in stores of before December 2026.
+std::optional<std::int64_t> SequenceOf(const UploadId& id);
 
 }  // namespace penstock::emulator::store
 

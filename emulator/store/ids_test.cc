@@ -45,12 +45,15 @@ TEST(Ids, VersionIdsThatNobodyMadeAreTold) {
 TEST(Ids, UploadIdsHave128AllowedCharactersAndDiffer) {
   std::set<UploadId> seen;
   for (int i = 0; i < 100; ++i) {
-    const UploadId id = MakeUploadId();
+    const UploadId id = MakeUploadId(7);
+    EXPECT_EQ(SequenceOf(id), 7);
     EXPECT_EQ(id.value.size(), 128u);
     EXPECT_EQ(id.value.find_first_not_of(kAllowed), std::string::npos);
     seen.insert(id);
   }
   EXPECT_EQ(seen.size(), 100u);
+  EXPECT_EQ(SequenceOf(UploadId(std::string(128, 'A'))), std::nullopt);
+  EXPECT_EQ(SequenceOf(UploadId("short")), std::nullopt);
 }
 
 }  // namespace

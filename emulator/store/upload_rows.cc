@@ -2,11 +2,13 @@
 
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <utility>
 
 #include "emulator/store/codec.h"
 #include "emulator/store/fold.h"
+#include "emulator/store/ids.h"
 
 #define UPLOAD_COLUMNS \
   "key, sequence, id, owner_id, initiated, storage_class, checksum_algorithm, checksum_type, attributes, tags, " \
@@ -60,14 +62,17 @@ Result<std::optional<Position>> PageStart(Connection& connection, const Bucket& 
                                           const KeyFold& fold) {
   const std::string& key = query.key_marker;
   if (!key.empty() && !query.upload_id_marker.empty()) {
-    PENSTOCK_ASSIGN(const auto marker, FindUploadById(connection, bucket, UploadId(query.upload_id_marker)));
-    if (!marker.has_value() || marker->record.key.value != key) {
+    const UploadId id(query.upload_id_marker);
+    PENSTOCK_ASSIGN(const auto marker, FindUploadById(connection, bucket, id));
+    // An upload that was aborted or completed since the last page still has its place.
+    const auto sequence = marker.has_value() ? std::optional(marker->sequence) : SequenceOf(id);
+    if (!sequence.has_value() || (marker.has_value() && marker->record.key.value != key)) {
       Error error = Error::Make(ErrorKind::kInvalidArgument, "Invalid uploadId marker");
       error.code = "InvalidArgument";
       return std::move(error).At("", bucket.record->name.value, key);
     }
     if (fold.Matches(key) && fold.GroupOf(key).empty()) {
-      return std::optional<Position>({key, marker->sequence});
+      return std::optional<Position>({key, *sequence});
     }
   }
   auto from = fold.LowerBound(key);

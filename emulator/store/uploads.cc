@@ -79,14 +79,14 @@ Result<UploadRow> SqliteStore::FindUploadRow(Connection& connection, const Bucke
 }
 
 Result<UploadPtr> SqliteStore::CreateUpload(UploadRecord upload) {
-  upload.id = MakeUploadId();
   upload.initiated = clock_.Now();
-  const auto record = std::make_shared<const UploadRecord>(std::move(upload));
+  const auto record = std::make_shared<UploadRecord>(std::move(upload));
   const auto create = [&](WriteTransaction& transaction) -> Result<void> {
     PENSTOCK_ASSIGN(const Bucket bucket, buckets_.Find(record->bucket));
     PENSTOCK_TRY(row_memory_.Admit(transaction.connection()));
-    return InsertUpload(transaction.connection(), bucket.id,
-                        {*record, next_number_.fetch_add(1, std::memory_order_relaxed)});
+    const std::int64_t sequence = next_number_.fetch_add(1, std::memory_order_relaxed);
+    record->id = MakeUploadId(sequence);
+    return InsertUpload(transaction.connection(), bucket.id, {*record, sequence});
   };
   PENSTOCK_TRY(queue_.Run(create));
   return UploadPtr(record);

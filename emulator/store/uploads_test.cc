@@ -186,6 +186,23 @@ TEST_P(UploadsTest, ListsUploadsByKeyThenInitiation) {
   EXPECT_EQ(List({.upload_id_marker = b1.value}).entries.size(), 3u);  // ignored without a key marker
 }
 
+// Recorded: S3 accepts the id of an aborted upload as a marker (minio issue 1805).
+TEST_P(UploadsTest, ListsOnBehindAnUploadThatIsGone) {
+  const UploadId first = Create("b");
+  const UploadId second = Create("b");
+  const UploadId third = Create("b");
+  const UploadId c = Create("c");
+  ASSERT_TRUE(store_->AbortUpload(kBucket, ObjectKey("b"), second).ok());
+  UploadPage page = List({.key_marker = "b", .upload_id_marker = second.value});
+  ASSERT_EQ(page.entries.size(), 2u);
+  EXPECT_EQ(page.entries[0].upload->id, third);
+  EXPECT_EQ(page.entries[1].upload->id, c);
+  ASSERT_TRUE(store_->AbortUpload(kBucket, ObjectKey("b"), first).ok());
+  page = List({.key_marker = "b", .upload_id_marker = first.value, .max_uploads = 1});
+  ASSERT_EQ(page.entries.size(), 1u);
+  EXPECT_EQ(page.entries[0].upload->id, third);
+}
+
 TEST_P(UploadsTest, FoldsUploads) {
   Create("d/1");
   Create("d/2");
