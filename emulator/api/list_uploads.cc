@@ -19,6 +19,7 @@ namespace {
 struct UploadMarkers {
   std::string key;
   std::string upload_id;
+  bool upload_is_gone = false;
 };
 
 // Of a directory bucket: one opaque marker (spec §1.5 "ListMultipartUploads"), which holds both.
@@ -45,17 +46,36 @@ Result<UploadMarkers> ReadOpaqueMarker(Call& call) {
   return markers;
 }
 
-// upload-id-marker is ignored without key-marker, and must name an upload of that key.
+// Of the form of the ids that this emulator gives.
+bool IsUploadId(std::string_view text) {
+  return text.size() == 128 && std::all_of(text.begin(), text.end(), [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_';
+         });
+}
+
+// The last key before `key`, in the order of bytes, of those of at most 1,024 bytes.
+std::string KeyBefore(std::string key) {
+  if (key.back() == '\0') {
+    key.pop_back();
+    return key;
+  }
+  --key.back();
+  key.resize(std::max<std::size_t>(key.size(), 1024), '\xFF');
+  return key;
+}
+
+// upload-id-marker is ignored without key-marker. Behind an upload that was aborted or completed meanwhile the page begins
+// with the other uploads of its key: S3 takes such a marker (minio/minio#1805), and no upload may be left out.
 Result<UploadMarkers> ReadMarkers(Call& call) {
   UploadMarkers markers{std::string(call.Query("key-marker").value_or("")), {}};
   if (markers.key.empty()) return markers;
   markers.upload_id = call.Query("upload-id-marker").value_or("");
   if (markers.upload_id.empty()) return markers;
   const auto found = call.store.FindUpload(call.bucket(), ObjectKey(markers.key), UploadId(markers.upload_id));
-  if (!found.ok() && found.error().code == "NoSuchUpload") {
-    return InvalidArgument("Invalid uploadId marker", "upload-id-marker", markers.upload_id);
-  }
-  PENSTOCK_TRY(found);
+  if (found.ok()) return markers;
+  if (found.error().code != "NoSuchUpload") return found.error();
+  if (!IsUploadId(markers.upload_id)) return InvalidArgument("Invalid uploadId marker", "upload-id-marker", markers.upload_id);
+  markers.upload_is_gone = true;
   return markers;
 }
 
@@ -134,8 +154,9 @@ Result<void> ListMultipartUploads(Call& call) {
   PENSTOCK_ASSIGN(const UploadMarkers markers, directory ? ReadOpaqueMarker(call) : ReadMarkers(call));
   store::UploadPage page;
   if (query.max_keys > 0) {
-    PENSTOCK_ASSIGN(page, call.store.List(store::ListUploads{call.bucket(), query.prefix, query.delimiter, markers.key,
-                                                             markers.upload_id, query.max_keys}));
+    const bool gone = markers.upload_is_gone;
+    PENSTOCK_ASSIGN(page, call.store.List(store::ListUploads{call.bucket(), query.prefix, query.delimiter, gone ? KeyBefore(markers.key) : markers.key,
+                                                             gone ? std::string() : markers.upload_id, query.max_keys}));
   }
   XmlWriter xml;
   xml.Open("ListMultipartUploadsResult", kXmlNamespace);
