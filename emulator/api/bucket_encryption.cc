@@ -7,9 +7,11 @@
 #include <vector>
 
 #include "emulator/api/body.h"
+#include "emulator/api/document_schema.h"
 #include "emulator/api/documents.h"
 #include "emulator/api/errors.h"
 #include "emulator/api/handlers.h"
+#include "emulator/api/sub_resource_schemas.h"
 
 namespace penstock::emulator::api {
 namespace {
@@ -55,12 +57,12 @@ BucketEncryption Unpack(std::string_view packed) {
   return encryption;
 }
 
-Result<void> ReadDefault(const XmlElement& element, BucketEncryption& encryption) {
-  if (!element) return Ok();
-  const auto kind = KindOf(element.Child("SSEAlgorithm").text());
+Result<void> ReadDefault(const Element* element, BucketEncryption& encryption) {
+  if (element == nullptr) return Ok();
+  const auto kind = KindOf(element->TextOf("SSEAlgorithm"));
   if (!kind) return MalformedXml();
   encryption.kind = *kind;
-  encryption.kms_key_id = element.Child("KMSMasterKeyID").text();
+  encryption.kms_key_id = element->TextOf("KMSMasterKeyID");
   if (*kind != kS3 || encryption.kms_key_id.empty()) {
     return encryption.kms_key_id.find('\n') == std::string::npos ? Ok() : MalformedXml();
   }
@@ -68,19 +70,11 @@ Result<void> ReadDefault(const XmlElement& element, BucketEncryption& encryption
                    "a KMSMasterKeyID is not applicable if the default sse algorithm is not aws:kms or aws:kms:dsse");
 }
 
-Result<void> ReadBlocked(const XmlElement& element, BucketEncryption& encryption) {
-  if (!element) return Ok();
-  const std::vector<XmlElement> types = element.Children("EncryptionType");
-  if (types.empty()) return MalformedXml();
+void ReadBlocked(const Element* element, BucketEncryption& encryption) {
+  if (element == nullptr) return;
   encryption.blocks_configured = true;
-  for (const XmlElement& type : types) {
-    if (type.text() == "SSE-C") {
-      encryption.customer_keys_blocked = true;
-    } else if (type.text() != "NONE") {
-      return MalformedXml();
-    }
-  }
-  return Ok();
+  encryption.customer_keys_blocked =
+      std::any_of(element->children.begin(), element->children.end(), [](const Element& type) { return type.text == "SSE-C"; });
 }
 
 std::string Document(const BucketEncryption& encryption) {
@@ -117,19 +111,15 @@ bool HasOwnEncryption(const store::BucketRecord& bucket) {
 }
 
 Result<BucketEncryption> ParseBucketEncryption(std::string_view text) {
-  PENSTOCK_ASSIGN(const XmlDocument document, ParseRequestDocument(text));
-  if (document.root().name() != "ServerSideEncryptionConfiguration") return MalformedXml();
-  const std::vector<XmlElement> rules = document.root().Children("Rule");
-  if (rules.size() != 1) return MalformedXml();
-  const XmlElement& rule = rules.front();
-  if (!rule.Child("ApplyServerSideEncryptionByDefault") && !rule.Child("BlockedEncryptionTypes")) return MalformedXml();
+  PENSTOCK_ASSIGN(const Element document, ReadBySchema(text, kEncryptionSchema));
+  const Element& rule = *document.Find("Rule");
+  const Element* by_default = rule.Find("ApplyServerSideEncryptionByDefault");
+  const Element* blocked = rule.Find("BlockedEncryptionTypes");
+  if (by_default == nullptr && blocked == nullptr) return MalformedXml();
   BucketEncryption encryption;
-  PENSTOCK_TRY(ReadDefault(rule.Child("ApplyServerSideEncryptionByDefault"), encryption));
-  PENSTOCK_TRY(ReadBlocked(rule.Child("BlockedEncryptionTypes"), encryption));
-  if (const XmlElement bucket_key = rule.Child("BucketKeyEnabled")) {
-    encryption.bucket_key = bucket_key.text() == "true";
-    if (!encryption.bucket_key && bucket_key.text() != "false") return MalformedXml();
-  }
+  PENSTOCK_TRY(ReadDefault(by_default, encryption));
+  ReadBlocked(blocked, encryption);
+  encryption.bucket_key = rule.TextOf("BucketKeyEnabled") == "true";
   return encryption;
 }
 

@@ -59,6 +59,8 @@ TEST_F(BucketEncryptionTest, WrongDocumentsAreRefused) {
        {std::string(), Rule(aes) + Rule(aes), Rule("<SSEAlgorithm>rot13</SSEAlgorithm>"), Rule(""), std::string("<Rule/>"),
         "<Rule><ApplyServerSideEncryptionByDefault>" + aes +
             "</ApplyServerSideEncryptionByDefault><BucketKeyEnabled>x</BucketKeyEnabled></Rule>",
+        "<Rule><ApplyServerSideEncryptionByDefault>" + aes + "</ApplyServerSideEncryptionByDefault><Bogus/></Rule>",
+        Rule(aes + aes),
         std::string("<Rule><BlockedEncryptionTypes><EncryptionType>AES256</EncryptionType></BlockedEncryptionTypes></Rule>")}) {
     EXPECT_EQ(Put(rules).Outcome(), "400 MalformedXML") << rules;
   }

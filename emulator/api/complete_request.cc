@@ -4,45 +4,39 @@
 
 #include "base/digest.h"
 #include "base/encoding.h"
-#include "base/xml.h"
-#include "emulator/api/documents.h"
+#include "emulator/api/document_schema.h"
 #include "emulator/api/errors.h"
+#include "emulator/api/sub_resource_schemas.h"
 #include "emulator/api/text.h"
 
 namespace penstock::emulator::api {
 namespace {
 
-constexpr std::string_view kBlanks = " \t\r\n";
-
-std::string TrimmedText(const XmlElement& element) {
-  const std::string text = element.text();
-  const auto first = text.find_first_not_of(kBlanks);
-  if (first == std::string::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
+std::string WithoutQuotes(std::string_view etag) {
+  if (etag.size() >= 2 && etag.front() == '"' && etag.back() == '"') etag = etag.substr(1, etag.size() - 2);
+  return std::string(etag);
 }
 
-std::string WithoutQuotes(std::string etag) {
-  if (etag.size() >= 2 && etag.front() == '"' && etag.back() == '"') return etag.substr(1, etag.size() - 2);
-  return etag;
-}
-
-Result<RequestedPart> ParsePart(const XmlElement& element) {
-  if (!element.Child("PartNumber") || !element.Child("ETag")) return MalformedXml();
-  const std::string number = TrimmedText(element.Child("PartNumber"));
+Result<RequestedPart> ParsePart(const Element& element) {
+  const std::string_view number = TrimXml(element.TextOf("PartNumber"));
   RequestedPart part;
-  part.etag = WithoutQuotes(TrimmedText(element.Child("ETag")));
+  part.etag = WithoutQuotes(TrimXml(element.TextOf("ETag")));
   const auto value = ParseDecimal(number, 10'000);
   if (!value || *value == 0) {
     const bool below = number.starts_with('-') || number == "0";
     return below ? InvalidArgument("PartNumber must be >= 1", "PartNumber", number) : MalformedXml();
   }
   part.number = static_cast<int>(*value);
-  for (const XmlElement& child : element.Children()) {
-    if (!child.name().starts_with("Checksum")) continue;
-    part.checksum_info = FindChecksumElement(child.name());
-    part.checksum = TrimmedText(child);
-    if (part.checksum_info == nullptr || part.checksum.empty()) return MalformedXml();
-    if (!Base64Decode(part.checksum)) return MakeError("InvalidArgument", {}, "Invalid Base64 or multiple checksums present in request");
+  for (const Element& child : element.children) {
+    const ChecksumInfo* info = FindChecksumElement(child.name);
+    if (info == nullptr) continue;
+    const bool repeated = part.checksum_info != nullptr;
+    part.checksum_info = info;
+    part.checksum = TrimXml(child.text);
+    if (part.checksum.empty()) return MalformedXml();
+    if (repeated || !Base64Decode(part.checksum)) {
+      return MakeError("InvalidArgument", {}, "Invalid Base64 or multiple checksums present in request");
+    }
   }
   return part;
 }
@@ -102,15 +96,12 @@ Result<void> CheckSizes(const std::vector<store::PartRecord>& parts, const PartR
 }  // namespace
 
 Result<std::vector<RequestedPart>> ParseCompleteRequest(std::string_view text) {
-  PENSTOCK_ASSIGN(const XmlDocument document, ParseRequestDocument(text));
-  const XmlElement root = document.root();
-  if (root.name() != "CompleteMultipartUpload") return MalformedXml();
-  const std::vector<XmlElement> elements = root.Children("Part");
-  if (elements.empty()) return InvalidRequest("You must specify at least one part");
-  if (elements.size() > 10'000) return MalformedXml();
+  PENSTOCK_ASSIGN(const Element root, ReadBySchema(text, kCompleteUploadSchema));
+  if (root.children.empty()) return InvalidRequest("You must specify at least one part");
+  if (root.children.size() > 10'000) return MalformedXml();
   std::vector<RequestedPart> parts;
-  parts.reserve(elements.size());
-  for (const XmlElement& element : elements) {
+  parts.reserve(root.children.size());
+  for (const Element& element : root.children) {
     PENSTOCK_ASSIGN(RequestedPart part, ParsePart(element));
     parts.push_back(std::move(part));
   }

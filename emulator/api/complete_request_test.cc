@@ -51,6 +51,24 @@ TEST(CompleteRequestTest, AChecksumThatIsNotBase64IsNamedAsSuch) {
             "InvalidArgument: Invalid Base64 or multiple checksums present in request");
 }
 
+TEST(CompleteRequestTest, DocumentsThatDoNotFitTheSchemaAreMalformed) {
+  const std::string part = "<PartNumber>1</PartNumber><ETag>a</ETag>";
+  for (const std::string& document :
+       {"<Part>" + part + "<Bogus/></Part>", "<Part>" + part + "</Part><Bogus/>", "<Part>" + part + "<ETag>b</ETag></Part>",
+        "<Part>" + part + "<ChecksumROT13>AA==</ChecksumROT13></Part>", "<Part>" + part + "</Part>words",
+        "<Part xmlns=\"urn:other\">" + part + "</Part>"}) {
+    EXPECT_EQ(Refusal("<CompleteMultipartUpload>" + document + "</CompleteMultipartUpload>"), Refusal("")) << document;
+  }
+  EXPECT_EQ(Refusal("<CompleteMultipartUpload><Part>" + part + "</Part></CompleteMultipartUpload>"), "accepted");
+}
+
+TEST(CompleteRequestTest, APartHasOneChecksum) {
+  EXPECT_EQ(Refusal("<CompleteMultipartUpload><Part><PartNumber>1</PartNumber><ETag>a</ETag>"
+                    "<ChecksumCRC32>NhCmhg==</ChecksumCRC32><ChecksumCRC32C>NhCmhg==</ChecksumCRC32C></Part>"
+                    "</CompleteMultipartUpload>"),
+            "InvalidArgument: Invalid Base64 or multiple checksums present in request");
+}
+
 store::StoredPart Stored(int number, std::uint64_t size) {
   store::StoredPart part;
   part.part.number = number;

@@ -8,11 +8,13 @@
 #include "emulator/api/conditions.h"
 #include "emulator/api/directory_bucket.h"
 #include "emulator/api/directory_names.h"
+#include "emulator/api/document_schema.h"
 #include "emulator/api/documents.h"
 #include "emulator/api/errors.h"
 #include "emulator/api/handlers.h"
 #include "emulator/api/names.h"
 #include "emulator/api/object_lock.h"
+#include "emulator/api/sub_resource_schemas.h"
 #include "emulator/api/text.h"
 
 namespace penstock::emulator::api {
@@ -45,48 +47,47 @@ Result<void> CheckDirectoryKey(const std::string& key) {
   return InvalidRequest("A key of the request is blank or holds control characters; directory buckets have no such keys.");
 }
 
-Result<Entry> ParseDirectoryEntry(const XmlElement& object) {
-  const XmlElement key = object.Child("Key");
-  if (!key || key.text().empty()) return MalformedXml();
-  Entry entry{key.text(), object.Child("VersionId").text(), {}};
+// What the entries of every kind of bucket have.
+Result<Entry> ParseIdentifier(const Element& object) {
+  Entry entry{std::string(object.TextOf("Key")), std::string(object.TextOf("VersionId")), {}};
+  if (entry.key.empty()) return MalformedXml();
+  if (const Element* etag = object.Find("ETag")) entry.condition.if_match = etag->text;
+  return entry;
+}
+
+Result<Entry> ParseDirectoryEntry(const Element& object) {
+  PENSTOCK_ASSIGN(Entry entry, ParseIdentifier(object));
   PENSTOCK_TRY(CheckDirectoryKey(entry.key));
   entry.condition.absent_holds = true;
-  if (const XmlElement etag = object.Child("ETag")) entry.condition.if_match = etag.text();
-  if (const XmlElement size = object.Child("Size")) {
-    entry.condition.size = ParseDecimal(size.text());
+  if (const Element* size = object.Find("Size")) {
+    entry.condition.size = ParseDecimal(size->text);
     if (!entry.condition.size) return MalformedXml();
   }
-  if (const XmlElement date = object.Child("LastModifiedTime")) {
-    entry.condition.last_modified = ReadConditionDate(date.text());
+  if (const Element* date = object.Find("LastModifiedTime")) {
+    entry.condition.last_modified = ReadConditionDate(date->text);
     if (!entry.condition.last_modified) return MalformedXml();
   }
   return entry;
 }
 
-Result<Entry> ParseEntry(const XmlElement& object) {
-  const XmlElement key = object.Child("Key");
-  if (!key || key.text().empty()) return MalformedXml();
+Result<Entry> ParseEntry(const Element& object) {
+  PENSTOCK_ASSIGN(Entry entry, ParseIdentifier(object));
   for (const std::string_view name : kUnsupported) {
-    if (object.Child(name)) {
-      return NotImplemented("The element '" + std::string(name) + "' of a DeleteObjects entry is not implemented");
-    }
+    if (!object.Has(name)) continue;
+    return NotImplemented("The element '" + std::string(name) + "' of a DeleteObjects entry is not implemented");
   }
-  Entry entry{key.text(), object.Child("VersionId").text(), {}};
-  if (const XmlElement etag = object.Child("ETag")) entry.condition.if_match = etag.text();
   return entry;
 }
 
 Result<DeleteRequest> ParseRequest(std::string_view text, bool directory) {
-  PENSTOCK_ASSIGN(const XmlDocument document, ParseRequestDocument(text));
-  const XmlElement root = document.root();
-  if (root.name() != "Delete") return MalformedXml();
-  const std::vector<XmlElement> objects = root.Children("Object");
-  if (objects.empty() || objects.size() > kMaxObjects) return MalformedXml();
+  PENSTOCK_ASSIGN(const Element root, ReadBySchema(text, kDeleteSchema));
+  const std::vector<const Element*> objects = root.All("Object");
+  if (objects.size() > kMaxObjects) return MalformedXml();
   DeleteRequest request;
-  request.quiet = root.Child("Quiet").text() == "true";
+  request.quiet = root.TextOf("Quiet") == "true";
   request.entries.reserve(objects.size());
-  for (const XmlElement& object : objects) {
-    PENSTOCK_ASSIGN(Entry entry, directory ? ParseDirectoryEntry(object) : ParseEntry(object));
+  for (const Element* object : objects) {
+    PENSTOCK_ASSIGN(Entry entry, directory ? ParseDirectoryEntry(*object) : ParseEntry(*object));
     request.entries.push_back(std::move(entry));
   }
   return request;

@@ -68,5 +68,23 @@ TEST_F(DeleteObjectsTest, DocumentsAreChecked) {
   EXPECT_EQ(s3_.Send("GET /bucket/a").status, 200);
 }
 
+// Before S3 knew the ETag element of an entry, it answered MalformedXML to it (boto3#4505, aws-sdk-rust#1311).
+TEST_F(DeleteObjectsTest, DocumentsThatDoNotFitTheSchemaAreMalformed) {
+  const std::string object = "<Object><Key>a</Key></Object>";
+  for (const std::string& document :
+       {object + "<Bogus/>", object + "words", object + "<Quiet>maybe</Quiet>", object + "<Quiet/>",
+        object + "<Quiet>true</Quiet><Quiet>true</Quiet>", std::string("<Object><Key>a</Key><Key>b</Key></Object>"),
+        std::string("<Object><Key>a</Key><Bogus>1</Bogus></Object>"), std::string("<Object><Key>a<b/></Key></Object>"),
+        std::string("<Object><Key>a</Key><VersionId>null</VersionId><VersionId>null</VersionId></Object>"),
+        std::string("<Object xmlns=\"urn:other\"><Key>a</Key></Object>")}) {
+    EXPECT_EQ(Delete(document).Outcome(), "400 MalformedXML") << document;
+  }
+  EXPECT_EQ(s3_.SendDocument("POST /bucket/?delete", "<Delete xmlns=\"urn:other\">" + object + "</Delete>").Outcome(),
+            "400 MalformedXML");
+  EXPECT_EQ(s3_.Send("GET /bucket/a").status, 200);
+  EXPECT_EQ(Delete("\n <Quiet> TRUE </Quiet>\n " + object).Outcome(), "200");
+  EXPECT_EQ(s3_.Send("GET /bucket/a").status, 404);
+}
+
 }  // namespace
 }  // namespace penstock::emulator::api

@@ -30,12 +30,18 @@ bool IsInteger(std::string_view text) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
+// S3 takes documents without a namespace. The API reference's sample request of PutBucketLogging has the older one.
+bool IsS3Namespace(std::string_view uri) {
+  if (uri.ends_with('/')) uri.remove_suffix(1);
+  return uri.empty() || uri == "http://s3.amazonaws.com/doc/2006-03-01" || uri == "http://doc.s3.amazonaws.com/2006-03-01";
+}
+
 // The text of a leaf as it is kept; MalformedXML when it does not fit.
 Result<std::string> ReadText(const XmlElement& element, const Field& field) {
   if (!element.Children().empty()) return MalformedXml();
   std::string text = element.text();
   if (field.type == FieldType::kText) return text;
-  text = Trim(text);
+  text = TrimXml(text);
   bool fits = true;
   if (field.type == FieldType::kChoice) fits = IsChoice(field.choices, text);
   if (field.type == FieldType::kInteger) fits = IsInteger(text);
@@ -53,30 +59,51 @@ bool IsSingle(Occurs occurs) { return occurs == Occurs::kOnce || occurs == Occur
 
 Result<Element> Read(const XmlElement& element, const Field& field);
 
+// An element and the field of the schema that it is.
+struct Child {
+  XmlElement element;
+  const Field* field;
+};
+
+// The children in the schema's order; MalformedXML for unknown ones.
+Result<std::vector<Child>> MatchChildren(const XmlElement& element, std::span<const Field> fields) {
+  std::vector<Child> children;
+  for (const XmlElement& child : element.Children()) {
+    const std::string_view name = child.name();
+    const auto field = std::find_if(fields.begin(), fields.end(), [&](const Field& f) { return f.name == name; });
+    if (field == fields.end()) return MalformedXml();
+    children.push_back({child, &*field});
+  }
+  const auto before = [](const Child& a, const Child& b) { return a.field < b.field; };
+  if (!std::is_sorted(children.begin(), children.end(), before)) std::stable_sort(children.begin(), children.end(), before);
+  return children;
+}
+
 Result<void> ReadChildren(const XmlElement& element, const Field& group, Element& into) {
-  std::size_t known = 0;
+  PENSTOCK_ASSIGN(const std::vector<Child> children, MatchChildren(element, group.fields));
+  into.children.reserve(children.size());
+  auto next = children.begin();
   for (const Field& field : group.fields) {
-    const std::vector<XmlElement> found = element.Children(field.name);
-    if (found.empty() && !IsOptional(field.occurs)) return MalformedXml();
-    if (found.size() > 1 && IsSingle(field.occurs)) return MalformedXml();
-    known += found.size();
-    for (const XmlElement& child : found) {
-      PENSTOCK_ASSIGN(Element read, Read(child, field));
+    const auto first = next;
+    for (; next != children.end() && next->field == &field; ++next) {
+      PENSTOCK_ASSIGN(Element read, Read(next->element, field));
       into.children.push_back(std::move(read));
     }
+    const auto count = next - first;
+    if (count == 0 ? !IsOptional(field.occurs) : count > 1 && IsSingle(field.occurs)) return MalformedXml();
   }
-  if (known != element.Children().size()) return MalformedXml();
   return Ok();
 }
 
 Result<Element> Read(const XmlElement& element, const Field& field) {
+  if (const auto uri = element.Attribute("xmlns"); uri && !IsS3Namespace(*uri)) return MalformedXml();
   Element read;
   read.name = field.name;
   if (field.type != FieldType::kGroup && field.type != FieldType::kGrantee) {
     PENSTOCK_ASSIGN(read.text, ReadText(element, field));
     return read;
   }
-  if (element.text().find_first_not_of(" \t\r\n") != std::string::npos) return MalformedXml();
+  if (!TrimXml(element.text()).empty()) return MalformedXml();
   if (field.type == FieldType::kGrantee) {
     const std::string type = element.Attribute("type").value_or("");
     if (!IsChoice(field.choices, type)) return MalformedXml();
@@ -87,6 +114,13 @@ Result<Element> Read(const XmlElement& element, const Field& field) {
 }
 
 }  // namespace
+
+std::string_view TrimXml(std::string_view text) {
+  constexpr std::string_view kWhiteSpace = " \t\r\n";
+  const auto first = text.find_first_not_of(kWhiteSpace);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kWhiteSpace) - first + 1);
+}
 
 const Element* Element::Find(std::string_view child) const {
   const auto found = std::find_if(children.begin(), children.end(), [&](const Element& e) { return e.name == child; });

@@ -3,12 +3,41 @@
 #include <chrono>
 
 #include "base/dates.h"
+#include "base/utf8.h"
 #include "emulator/api/checksums.h"
+#include "emulator/api/document_schema.h"
 #include "emulator/api/errors.h"
+#include "emulator/api/text.h"
 
 namespace penstock::emulator::api {
+namespace {
+
+// The encoding that the XML declaration names; "UTF-8" without one. Of a malformed declaration: no encoding's name.
+std::string DeclaredEncoding(std::string_view text) {
+  text = TrimXml(text);
+  if (!text.starts_with("<?xml")) return "UTF-8";
+  const std::string_view declaration = text.substr(0, text.find("?>"));
+  const auto at = declaration.find("encoding");
+  if (at == std::string_view::npos) return "UTF-8";
+  std::string_view value = TrimXml(declaration.substr(at + std::string_view("encoding").size()));
+  if (!value.starts_with('=')) return {};
+  value = TrimXml(value.substr(1));
+  if (!value.starts_with('"') && !value.starts_with('\'')) return {};
+  const auto end = value.find(value.front(), 1);
+  return end == std::string_view::npos ? std::string() : std::string(value.substr(1, end - 1));
+}
+
+// XML 1.0 §4.3.3: text in another encoding than the declared one is an error. ASCII text is also ISO-8859-1.
+bool HasDeclaredEncoding(std::string_view text) {
+  const std::string name = DeclaredEncoding(text);
+  if (EqualsIgnoreCase(name, "utf-8")) return true;
+  return (EqualsIgnoreCase(name, "us-ascii") || EqualsIgnoreCase(name, "iso-8859-1")) && IsAscii(text);
+}
+
+}  // namespace
 
 Result<XmlDocument> ParseRequestDocument(std::string_view text) {
+  if (!HasDeclaredEncoding(text)) return MalformedXml();
   auto document = XmlDocument::Parse(text, XmlCharacters::kXml10);
   if (!document.ok()) return MalformedXml();
   return document;

@@ -14,7 +14,8 @@ namespace penstock::emulator::api {
 
 inline constexpr std::string_view kXmlNamespace = "xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\"";
 
-// A request's document. S3 refuses what XML 1.0 has no character for, also as a reference: MalformedXML.
+// A request's document, in UTF-8. MalformedXML for characters that XML 1.0 does not have (also as references), and for text
+// that declares another encoding.
 Result<XmlDocument> ParseRequestDocument(std::string_view text);
 
 std::string Quoted(std::string_view etag);

@@ -17,6 +17,28 @@ TEST(DocumentsTest, RequestsHoldOnlyWhatXmlHasCharactersFor) {
   }
 }
 
+// XML 1.0 §4.3.3: it is an error to declare an encoding other than the one of the text.
+TEST(DocumentsTest, TextHasTheEncodingThatItDeclares) {
+  const auto is_accepted = [](std::string_view declaration, std::string_view text = "<a>b</a>") {
+    return ParseRequestDocument(std::string(declaration) + std::string(text)).ok();
+  };
+  for (const char* good :
+       {"", "<?xml version=\"1.0\"?>", "<?xml version='1.0' encoding='utf-8' standalone='yes'?>",
+        "<?xml version=\"1.0\" encoding = \"UTF-8\"?>\n", "<?xml version=\"1.0\" encoding=\"us-ascii\"?>",
+        "<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?>"}) {
+    EXPECT_TRUE(is_accepted(good)) << good;
+  }
+  for (const char* bad :
+       {"<?xml version=\"1.0\" encoding=\"UTF-16\"?>", "<?xml version=\"1.0\" encoding=\"UTF-8x\"?>",
+        "<?xml version=\"1.0\" encoding=\"\"?>", "<?xml version=\"1.0\" encoding=UTF-8?>",
+        "<?xml version=\"1.0\" encoding=\"UTF-8?>", "<?xml version=\"1.0\" encoding?>", "\n<?xml\tencoding='UTF-16LE' ?>"}) {
+    EXPECT_FALSE(is_accepted(bad)) << bad;
+  }
+  EXPECT_TRUE(is_accepted("<?xml version=\"1.0\" encoding=\"UTF-8\"?>", "<a>\u00E9</a>"));
+  EXPECT_FALSE(is_accepted("<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?>", "<a>\u00E9</a>"));
+  EXPECT_TRUE(is_accepted("", "<a>encoding=\"UTF-16\"</a>"));
+}
+
 // Spec §0 "Timestamps": second resolution, ".000".
 TEST(DocumentsTest, DatesAreWholeSeconds) {
   EXPECT_EQ(XmlDate(WallTime(std::chrono::milliseconds(1767323045999))), "2026-01-02T03:04:05.000Z");

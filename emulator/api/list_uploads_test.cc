@@ -82,6 +82,29 @@ TEST_F(ListUploadsTest, PagesByMarkers) {
   EXPECT_EQ(s3_.Send("GET /bucket?uploads&key-marker=a&upload-id-marker=" + a).Elements("Key"), (Names{"b", "d/1"}));
 }
 
+// minio/minio#1805 shows it of S3: so a client that aborts what it lists meets every upload.
+TEST_F(ListUploadsTest, AMarkerOutlivesItsUpload) {
+  for (const char* key : {"a", "b", "b", "b", "c"}) Create(key);
+  std::size_t aborted = 0;
+  std::string markers;
+  for (int page = 0; page < 10; ++page) {
+    const Reply reply = s3_.Send("GET /bucket?uploads&max-uploads=2" + markers);
+    ASSERT_EQ(reply.status, 200) << reply.body;
+    const Names keys = reply.Elements("Key");
+    const Names ids = reply.Elements("UploadId");
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      EXPECT_EQ(s3_.Send("DELETE /bucket/" + keys[i] + "?uploadId=" + ids[i]).status, 204);
+      ++aborted;
+    }
+    if (reply.Element("IsTruncated") == "false") break;
+    markers = "&key-marker=" + reply.Element("NextKeyMarker") + "&upload-id-marker=" + reply.Element("NextUploadIdMarker");
+    if (page == 0) {
+      EXPECT_EQ(s3_.Send("GET /bucket?uploads" + markers).Element("KeyMarker"), reply.Element("NextKeyMarker"));
+    }
+  }
+  EXPECT_EQ(aborted, 5u);
+}
+
 // Spec §2.4 "ListParts".
 TEST_F(ListUploadsTest, PartsPageByNumber) {
   const std::string id = Create("a", "\nx-amz-checksum-algorithm: CRC32");

@@ -47,11 +47,20 @@ bool IsAccountRegional(std::string_view name) {
   return false;
 }
 
+// A label begins and ends with a letter or a digit. The naming rules of the S3 User Guide name only the first of these
+// pairs. AWS answers InvalidBucketName to all three, as the comments at test_bucket_create_naming_dns_* of ceph/s3-tests
+// record it.
+bool HasBadLabel(std::string_view name) {
+  constexpr std::string_view kPairs[] = {"..", ".-", "-."};
+  return std::any_of(std::begin(kPairs), std::end(kPairs),
+                     [&](std::string_view pair) { return name.find(pair) != std::string_view::npos; });
+}
+
 bool IsBucketName(std::string_view name) {
   if (name.size() < 3 || name.size() > 63) return false;
   if (!std::all_of(name.begin(), name.end(), IsNameCharacter)) return false;
   if (IsPunctuation(name.front()) || IsPunctuation(name.back())) return false;
-  if (name.find("..") != std::string_view::npos || LooksLikeIpv4(name)) return false;
+  if (HasBadLabel(name) || LooksLikeIpv4(name)) return false;
   if (name.ends_with("-an") && !IsAccountRegional(name)) return false;
   const auto starts = [&](std::string_view prefix) { return name.starts_with(prefix); };
   const auto ends = [&](std::string_view suffix) { return name.ends_with(suffix); };

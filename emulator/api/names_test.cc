@@ -12,7 +12,7 @@ TEST(NamesTest, BucketNames) {
   for (const char* good : {"abc", "a-b.c", "0ab", "a.b-c.9", "192.168.1.x"}) EXPECT_TRUE(CheckBucketName(good).ok()) << good;
   EXPECT_TRUE(CheckBucketName(std::string(63, 'a')).ok());
   for (const char* bad : {"", "ab", "Abc", "a_b", "-ab", "ab-", ".ab", "a..b", "192.168.1.1", "xn--abc", "sthree-abc",
-                          "amzn-s3-demo-a", "abc-s3alias", "abc--ol-s3", "abc.mrap", "abc--x-s3", "abc--table-s3",
+                          "amzn-s3-demo-a", "foo.-bar", "foo-.bar", "a.-b", "a-.b", "abc-s3alias", "abc--ol-s3", "abc.mrap", "abc--x-s3", "abc--table-s3",
                           "abc-an", "a b"}) {
     EXPECT_FALSE(CheckBucketName(bad).ok()) << bad;
   }
@@ -24,7 +24,7 @@ TEST(NamesTest, BucketNames) {
 
 TEST(NamesTest, RelaxedBucketNames) {
   const auto is_allowed = [](std::string_view name) { return CheckBucketName(name, BucketNames::kRelaxed).ok(); };
-  for (const char* good : {"abc", "b", "MyBucket", "my_bucket", "_", "a..b", "192.168.1.1", "ab-", "xn--abc"}) {
+  for (const char* good : {"abc", "b", "MyBucket", "my_bucket", "_", "a..b", "192.168.1.1", "ab-", "xn--abc", "foo.-bar"}) {
     EXPECT_TRUE(is_allowed(good)) << good;
   }
   EXPECT_TRUE(is_allowed(std::string(255, 'B')));

@@ -255,6 +255,7 @@ Result<void> PostObject(Call& call) {
   put.identity = exchange.identity;
   put.signing_region = exchange.signing_region;
   put.space = exchange.space;
+  put.clock_ahead = exchange.clock_ahead;
   Call inner{put, call.options, call.store, false, bucket, {}};
   PENSTOCK_ASSIGN(const store::PutOutcome outcome, Put(inner, *bucket, ValueOf(fields, "tagging")));
   Answer(inner, fields, *outcome.object);

@@ -50,6 +50,20 @@ constexpr Field kStorageClassAnalysis[] = {Group("DataExport", kDataExport, kAtM
 constexpr Field kAnalytics[] = {Text("Id"), Group("Filter", kFilter, kAtMostOnce),
                                 Group("StorageClassAnalysis", kStorageClassAnalysis)};
 
+constexpr Field kPart[] = {Text("PartNumber"),
+                           Text("ETag"),
+                           Text("ChecksumCRC32", kAtMostOnce),
+                           Text("ChecksumCRC32C", kAtMostOnce),
+                           Text("ChecksumCRC64NVME", kAtMostOnce),
+                           Text("ChecksumSHA1", kAtMostOnce),
+                           Text("ChecksumSHA256", kAtMostOnce),
+                           Text("ChecksumSHA512", kAtMostOnce),
+                           Text("ChecksumMD5", kAtMostOnce),
+                           Text("ChecksumXXHASH64", kAtMostOnce),
+                           Text("ChecksumXXHASH3", kAtMostOnce),
+                           Text("ChecksumXXHASH128", kAtMostOnce)};
+constexpr Field kCompleteUpload[] = {Group("Part", kPart, kAnyNumber)};
+
 constexpr Field kCorsRule[] = {Text("ID", kAtMostOnce),         Text("AllowedHeader", kAnyNumber),
                                Text("AllowedMethod", kOnceOrMore), Text("AllowedOrigin", kOnceOrMore),
                                Text("ExposeHeader", kAnyNumber), Integer("MaxAgeSeconds", kAtMostOnce)};
@@ -59,6 +73,18 @@ constexpr Field kLocation[] = {Text("Type", kAtMostOnce), Text("Name", kAtMostOn
 constexpr Field kBucketInfo[] = {Text("DataRedundancy", kAtMostOnce), Text("Type", kAtMostOnce)};
 constexpr Field kCreateBucketFields[] = {Text("LocationConstraint", kAtMostOnce), Group("Location", kLocation, kAtMostOnce),
                                          Group("Bucket", kBucketInfo, kAtMostOnce), Group("Tags", kTagSet, kAtMostOnce)};
+
+constexpr Field kDeletedObject[] = {Text("Key"), Text("VersionId", kAtMostOnce), Text("ETag", kAtMostOnce),
+                                    Text("LastModifiedTime", kAtMostOnce), Text("Size", kAtMostOnce)};
+constexpr Field kDelete[] = {Flag("Quiet", kAtMostOnce), Group("Object", kDeletedObject, kOnceOrMore)};
+
+constexpr Field kDefaultEncryption[] = {Choice("SSEAlgorithm", "AES256 aws:kms aws:kms:dsse"),
+                                        Text("KMSMasterKeyID", kAtMostOnce)};
+constexpr Field kBlockedTypes[] = {Choice("EncryptionType", "NONE SSE-C", kOnceOrMore)};
+constexpr Field kEncryptionRule[] = {Group("ApplyServerSideEncryptionByDefault", kDefaultEncryption, kAtMostOnce),
+                                     Flag("BucketKeyEnabled", kAtMostOnce),
+                                     Group("BlockedEncryptionTypes", kBlockedTypes, kAtMostOnce)};
+constexpr Field kEncryption[] = {Group("Rule", kEncryptionRule)};
 
 constexpr Field kTiering[] = {Integer("Days"), Choice("AccessTier", "ARCHIVE_ACCESS DEEP_ARCHIVE_ACCESS")};
 constexpr Field kIntelligentTiering[] = {Text("Id"), Group("Filter", kFilter, kAtMostOnce), Choice("Status", kSwitch),
@@ -215,8 +241,11 @@ constinit const Field kAbacSchema = Group("AbacStatus", kAbac);
 constinit const Field kAccelerateSchema = Group("AccelerateConfiguration", kAccelerate);
 constinit const Field kAclSchema = Group("AccessControlPolicy", kAcl);
 constinit const Field kAnalyticsSchema = Group("AnalyticsConfiguration", kAnalytics);
+constinit const Field kCompleteUploadSchema = Group("CompleteMultipartUpload", kCompleteUpload);
 constinit const Field kCorsSchema = Group("CORSConfiguration", kCors);
 constinit const Field kCreateBucketSchema = Group("CreateBucketConfiguration", kCreateBucketFields);
+constinit const Field kDeleteSchema = Group("Delete", kDelete);
+constinit const Field kEncryptionSchema = Group("ServerSideEncryptionConfiguration", kEncryption);
 constinit const Field kIntelligentTieringSchema = Group("IntelligentTieringConfiguration", kIntelligentTiering);
 constinit const Field kInventorySchema = Group("InventoryConfiguration", kInventory);
 constinit const Field kLegalHoldSchema = Group("LegalHold", kLegalHold);

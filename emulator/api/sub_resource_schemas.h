@@ -1,4 +1,4 @@
-// The schemas of S3's configuration documents (the service's public model), for sub_resources.cc.
+// The schemas of the XML bodies of requests (the service's public model).
 #ifndef PENSTOCK_EMULATOR_API_SUB_RESOURCE_SCHEMAS_H_
 #define PENSTOCK_EMULATOR_API_SUB_RESOURCE_SCHEMAS_H_
 
@@ -10,8 +10,11 @@ extern const Field kAbacSchema;
 extern const Field kAccelerateSchema;
 extern const Field kAclSchema;
 extern const Field kAnalyticsSchema;
+extern const Field kCompleteUploadSchema;
 extern const Field kCorsSchema;
 extern const Field kCreateBucketSchema;
+extern const Field kDeleteSchema;
+extern const Field kEncryptionSchema;
 extern const Field kIntelligentTieringSchema;
 extern const Field kInventorySchema;
 extern const Field kLegalHoldSchema;

@@ -6,8 +6,10 @@
 #include <algorithm>
 
 #include "base/utf8.h"
+#include "emulator/api/document_schema.h"
 #include "emulator/api/documents.h"
 #include "emulator/api/errors.h"
+#include "emulator/api/sub_resource_schemas.h"
 #include "emulator/api/text.h"
 
 namespace penstock::emulator::api {
@@ -139,17 +141,9 @@ Result<store::Attributes> ParseTagHeader(std::string_view value) {
 }
 
 Result<store::Attributes> ParseTagDocument(std::string_view text) {
-  PENSTOCK_ASSIGN(const XmlDocument document, ParseRequestDocument(text));
-  const XmlElement root = document.root();
-  const XmlElement set = root.Child("TagSet");
-  if (root.name() != "Tagging" || !set) return MalformedXml();
+  PENSTOCK_ASSIGN(const Element document, ReadBySchema(text, kTaggingSchema));
   store::Attributes tags;
-  for (const XmlElement& tag : set.Children("Tag")) {
-    const XmlElement key = tag.Child("Key");
-    const XmlElement value = tag.Child("Value");
-    if (!key || !value) return MalformedXml();
-    tags.emplace_back(key.text(), value.text());
-  }
+  for (const Element& tag : document.Find("TagSet")->children) tags.emplace_back(tag.TextOf("Key"), tag.TextOf("Value"));
   PENSTOCK_TRY(RefuseDuplicate(tags));
   PENSTOCK_TRY(CheckTags(tags));
   return tags;

@@ -49,6 +49,9 @@ TEST(TagsTest, DocumentsAreHeldToTheTagRules) {
   EXPECT_TRUE(Refusal("<Tagging/>").starts_with("MalformedXML"));
   EXPECT_TRUE(Refusal("<Tagging>").starts_with("MalformedXML"));
   EXPECT_TRUE(Refusal(Document("<Tag><Key>k</Key></Tag>")).starts_with("MalformedXML"));
+  EXPECT_TRUE(Refusal(Document("<Tag><Key>k</Key><Value/><Bogus/></Tag>")).starts_with("MalformedXML"));
+  EXPECT_TRUE(Refusal(Document("<Tag><Key>k</Key><Key>l</Key><Value/></Tag>")).starts_with("MalformedXML"));
+  EXPECT_TRUE(Refusal("<Tagging xmlns=\"urn:other\"><TagSet/></Tagging>").starts_with("MalformedXML"));
 }
 
 // As recorded: the value is told only where it is the culprit.

@@ -8,6 +8,7 @@
 
 #include "base/testing_allocations.h"
 #include "emulator/http/engine.h"
+#include "emulator/http/engine_fixture.h"
 #include "emulator/http/test_support.h"
 #include "gtest/gtest.h"
 
@@ -38,11 +39,7 @@ TEST(EngineMemory, AConnectionThatIsNotAcceptedForWantOfMemoryLeavesNothingBehin
   constexpr int kConnections = 256;
   FunctionHandler handler([](api::Exchange& exchange) { AnswerWith(exchange, "x"); });
   RequestIdSource ids(1);
-  EngineOptions options;
-  options.connection.handler = &handler;
-  options.connection.clock = &SystemClock();
-  options.connection.ids = &ids;
-  options.min_threads = 1;
+  EngineOptions options = OneThread(handler, ids);
   const auto engine = Engine::Start(std::move(options)).value();
   AddWithFailure(*engine, -1);  // the containers have their first memory
   int nth = 0;

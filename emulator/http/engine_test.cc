@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "emulator/http/engine_fixture.h"
 #include "emulator/http/test_support.h"
 #include "gtest/gtest.h"
 
@@ -236,11 +237,7 @@ TEST(Engine, RetiresThreadsItNoLongerNeeds) {
   Gate gate;
   FunctionHandler handler([&](api::Exchange&) { gate.Pass(); });
   RequestIdSource ids(1);
-  EngineOptions options;
-  options.connection.handler = &handler;
-  options.connection.clock = &SystemClock();
-  options.connection.ids = &ids;
-  options.min_threads = 1;
+  EngineOptions options = OneThread(handler, ids);
   options.retire_after = milliseconds(20);
   auto engine = Engine::Start(std::move(options));
   ASSERT_TRUE(engine.ok());

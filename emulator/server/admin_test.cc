@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "emulator/server/data_directory.h"
 #include "emulator/server/server_fixture.h"
 
 namespace penstock::emulator::server {
@@ -273,22 +274,40 @@ TEST_F(AdminTokenTest, IsAskedForEverythingButHealth) {
   EXPECT_EQ(Ask("POST", "/_penstock/reset", "", "Authorization: Basic letmein\r\n").status, 401);
 }
 
+HttpAnswer PostJson(const Emulator& emulator, const std::string& path, const std::string& body) {
+  return Exchange(emulator.admin_endpoint(), "POST " + path + " HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: " +
+                                                 std::to_string(body.size()) + "\r\n\r\n" + body);
+}
+
 TEST(AdminFailureTest, TheAnswerNamesNoFileOfThisMachine) {
   const TemporaryFolder folder;
   const auto emulator = Emulator::Start({.data_directory = folder.path()}).value();
-  const std::string body = R"({"name": "suite"})";
   rlimit before{};
   ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
   const auto handler = ::signal(SIGXFSZ, SIG_IGN);
   const rlimit small{.rlim_cur = 100, .rlim_max = before.rlim_max};
   ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);  // as a full disk
-  const auto answer = Exchange(emulator->admin_endpoint(), "POST /_penstock/namespaces HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: " +
-                                                               std::to_string(body.size()) + "\r\n\r\n" + body);
+  const HttpAnswer answer = PostJson(*emulator, "/_penstock/namespaces", R"({"name": "suite"})");
   EXPECT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
   ::signal(SIGXFSZ, handler);
   EXPECT_GE(answer.status, 500) << answer.text;
   EXPECT_NE(answer.text.find("diagnostic log"), std::string::npos) << answer.text;
   EXPECT_EQ(answer.text.find(folder.path()), std::string::npos) << answer.text;
+}
+
+TEST(AdminFailureTest, ADirectoryThatCannotBeUsedIsAFailureOfTheEmulator) {
+  const TemporaryFolder folder;
+  const auto emulator = Emulator::Start({.data_directory = folder.path()}).value();
+  const auto expect_failure = [&](const std::string& path, const std::string& body) {
+    const HttpAnswer answer = PostJson(*emulator, path, body);
+    EXPECT_EQ(answer.status, 500) << answer.text;
+    EXPECT_EQ(answer.text.find(folder.path()), std::string::npos) << answer.text;
+  };
+  const auto other_process = DataDirectory::Open(folder.path() + "/namespaces/locked").value();
+  expect_failure("/_penstock/namespaces", R"({"name": "locked"})");
+  std::ofstream(folder.path() + "/namespaces/file") << "x";
+  expect_failure("/_penstock/namespaces", R"({"name": "file"})");
+  EXPECT_EQ(PostJson(*emulator, "/_penstock/namespaces", R"({"name": "a/b"})").status, 400) << "a mistake of the request";
 }
 
 }  // namespace

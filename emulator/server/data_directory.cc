@@ -93,9 +93,11 @@ std::vector<fs::path> ParentsToCreateIn(const fs::path& path) {
   return parents;
 }
 
-Error Unusable(const std::string& path, const std::string& why) {
-  return Error::Make(ErrorKind::kInvalidArgument,
-                     "data directory '" + path + "' cannot be used: " + why + "; choose a directory this user may write");
+Error Unusable(const std::string& path, int system_error) {
+  const Error cause = store::SystemError(ErrorKind::kInvalidArgument, "use", path, system_error);
+  const bool exhausted = cause.kind == ErrorKind::kResourceExhausted;
+  return Error::Make(cause.kind, "data directory '" + path + "' cannot be used: " + std::strerror(system_error) +
+                                     (exhausted ? "; free some and try again" : "; choose a directory this user may write"));
 }
 
 Error InUse(const std::string& path) {
@@ -113,14 +115,14 @@ Result<std::vector<std::string>> DataDirectory::Prepare(const std::string& path)
   std::error_code error;
   const std::vector<fs::path> changed = ParentsToCreateIn(path);
   fs::create_directories(fs::absolute(path).parent_path(), error);
-  if (error) return Unusable(path, error.message());
+  if (error) return Unusable(path, error.value());
   std::vector<std::string> notices;
   if (::mkdir(path.c_str(), 0700) == 0) {
     // A parent that this user may not read cannot be fsynced.
     for (const fs::path& parent : changed) static_cast<void>(store::SyncDirectory(parent.string()).ok());
     return notices;
   }
-  if (errno != EEXIST) return Unusable(path, std::strerror(errno));
+  if (errno != EEXIST) return Unusable(path, errno);
   struct stat state {};
   if (::stat(path.c_str(), &state) == 0 && (state.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
     char mode[8];
@@ -134,18 +136,18 @@ Result<std::vector<std::string>> DataDirectory::Prepare(const std::string& path)
 Result<std::unique_ptr<DataDirectory>> DataDirectory::Open(std::string path) {
   std::error_code error;
   fs::create_directories(path, error);
-  if (error) return Unusable(path, error.message());
+  if (error) return Unusable(path, error.value());
   const std::string lock_path = path + "/" + std::string(kLock);
   const int lock = ::open(lock_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-  if (lock < 0) return Unusable(path, std::strerror(errno));
+  if (lock < 0) return Unusable(path, errno);
   if (::flock(lock, LOCK_EX | LOCK_NB) != 0) {
     const int reason = errno;
     ::close(lock);
-    return reason == EWOULDBLOCK ? InUse(path) : Unusable(path, std::strerror(reason));
+    return reason == EWOULDBLOCK ? InUse(path) : Unusable(path, reason);
   }
   std::unique_ptr<DataDirectory> directory(new DataDirectory(std::move(path), lock));
   const Highest highest = HighestIn(directory->path_, error);
-  if (error) return Unusable(directory->path_, error.message());
+  if (error) return Unusable(directory->path_, error.value());
   directory->deleted_ = highest.deleted;
   directory->generation_ = highest.generation > 0 ? highest.generation : FreshNumber(highest.used());
   directory->next_ = FreshNumber(std::max(directory->generation_, highest.used()));

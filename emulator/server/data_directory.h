@@ -25,7 +25,8 @@ class DataDirectory {
   // Creates the folder and those above it where they are missing, the folder with mode 0700. One line for the user where
   // others of this machine may read a folder that was there.
   static Result<std::vector<std::string>> Prepare(const std::string& path);
-  // Creates the folder if it is missing and locks it. kInvalidArgument when it cannot be created, written or locked.
+  // Creates the folder if it is missing and locks it. kInvalidArgument when it cannot be created, written or locked;
+  // kResourceExhausted when the disk is full or descriptors are used up.
   static Result<std::unique_ptr<DataDirectory>> Open(std::string path);
   ~DataDirectory();
   DataDirectory(const DataDirectory&) = delete;

@@ -1,6 +1,7 @@
 #include "emulator/server/data_directory.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include "emulator/server/server_fixture.h"
 
@@ -138,6 +139,18 @@ TEST(DataDirectoryTest, IsUsedByOneAtATime) {
     EXPECT_EQ(second.error().kind, ErrorKind::kInvalidArgument);
   }
   EXPECT_TRUE(DataDirectory::Open(folder.path()).ok());
+}
+
+TEST(DataDirectoryTest, UsedUpDescriptorsAreExhaustedResources) {
+  const TemporaryFolder folder;
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit none{.rlim_cur = 0, .rlim_max = before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  const auto directory = DataDirectory::Open(folder.path());
+  EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  ASSERT_FALSE(directory.ok());
+  EXPECT_EQ(directory.error().kind, ErrorKind::kResourceExhausted) << directory.error().message;
 }
 
 TEST(DataDirectoryTest, NamesAPathThatIsAFile) {

@@ -28,8 +28,7 @@ std::string NamesOf(const std::map<std::string, std::shared_ptr<Universe>, std::
 
 Result<std::unique_ptr<Namespaces>> Namespaces::Open(NamespacesOptions options) {
   std::unique_ptr<Namespaces> spaces(new Namespaces(std::move(options)));
-  PENSTOCK_ASSIGN(spaces->default_, spaces->MakeOne(kDefaultNamespace));
-  PENSTOCK_TRY(spaces->default_->Enter());
+  PENSTOCK_ASSIGN(spaces->default_, Universe::Open(spaces->OptionsOf(kDefaultNamespace)));
   if (!spaces->options_.directory.empty()) PENSTOCK_TRY(spaces->FindExisting());
   return spaces;
 }
@@ -72,25 +71,25 @@ Result<void> Namespaces::FindExisting() {
   return Ok();
 }
 
-Result<std::shared_ptr<Universe>> Namespaces::MakeOne(std::string_view name) const {
+UniverseOptions Namespaces::OptionsOf(std::string_view name) const {
   instruments::InstrumentOptions instruments = options_.instruments;
   if (instruments.scenario && name != kDefaultNamespace) faults::DropConnectionRules(*instruments.scenario);  // they never happen there
   std::vector<std::string> parents;
   if (!options_.directory.empty() && name != kDefaultNamespace) {
     parents = {options_.directory + std::string(kFolder), options_.directory};
   }
-  return Universe::Make({.name = std::string(name),
-                         .directory = DirectoryOf(name),
-                         .parents = std::move(parents),
-                         .durability = options_.durability,
-                         .memory_limit = options_.memory_limit,
-                         .scrub_bytes_per_second = options_.scrub_bytes_per_second,
-                         .clock = options_.clock,
-                         .owners = options_.owners,
-                         .leases = leases_,
-                         .remover = remover_,
-                         .open_stores = name == kDefaultNamespace ? nullptr : open_stores_,
-                         .instruments = std::move(instruments)});
+  return {.name = std::string(name),
+          .directory = DirectoryOf(name),
+          .parents = std::move(parents),
+          .durability = options_.durability,
+          .memory_limit = options_.memory_limit,
+          .scrub_bytes_per_second = options_.scrub_bytes_per_second,
+          .clock = options_.clock,
+          .owners = options_.owners,
+          .leases = leases_,
+          .remover = remover_,
+          .open_stores = name == kDefaultNamespace ? nullptr : open_stores_,
+          .instruments = std::move(instruments)};
 }
 
 std::vector<std::string> Namespaces::Names() const {
@@ -115,7 +114,7 @@ Result<std::shared_ptr<Universe>> Namespaces::Find(std::string_view name) {
                                                  (others_.empty() ? "is" : "are") + " " + NamesOf(others_));
   }
   if (!found->second) {
-    PENSTOCK_ASSIGN(found->second, MakeOne(name));  // opens nothing
+    PENSTOCK_ASSIGN(found->second, Universe::Make(OptionsOf(name)));  // opens nothing
   }
   return found->second;
 }
@@ -124,7 +123,7 @@ Result<std::shared_ptr<Universe>> Namespaces::Create(std::string_view name) {
   if (const std::string problem = NamespaceNameProblem(name); !problem.empty()) {
     return Error::Make(ErrorKind::kInvalidArgument, problem);
   }
-  PENSTOCK_ASSIGN(std::shared_ptr<Universe> universe, MakeOne(name));
+  PENSTOCK_ASSIGN(std::shared_ptr<Universe> universe, Universe::Make(OptionsOf(name)));
   {
     const MutexLock lock(mutex_);
     if (name == kDefaultNamespace || !others_.emplace(name, universe).second) {

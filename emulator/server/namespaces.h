@@ -62,7 +62,7 @@ class Namespaces {
   // A universe that is not in the map. Opens nothing.
   std::string DirectoryOf(std::string_view name) const;
   Result<void> FindExisting();
-  Result<std::shared_ptr<Universe>> MakeOne(std::string_view name) const;
+  UniverseOptions OptionsOf(std::string_view name) const;
   void Forget(const std::shared_ptr<Universe>& universe);
 
   const NamespacesOptions options_;

@@ -16,6 +16,12 @@ constexpr std::size_t kMostRetired = 64;
 
 constinit DiagnosticEvent open_failed("server.namespace_not_opened");
 
+// A directory that cannot be used is a mistake in the options at the start, and a failure of the emulator afterwards.
+Error AfterStart(Error error) {
+  if (error.kind == ErrorKind::kInvalidArgument) error.kind = ErrorKind::kInternal;
+  return error;
+}
+
 MonotonicTime Now() { return std::chrono::steady_clock::now(); }
 
 }  // namespace
@@ -153,7 +159,8 @@ Result<std::shared_ptr<api::Namespace>> Universe::Enter() {
   for (;;) {
     if (std::shared_ptr<api::Namespace> space = EnterIfOpen()) return space;
     const MutexLock one_at_a_time(change_mutex_);
-    PENSTOCK_TRY(OpenCurrent());
+    auto opened = OpenCurrent();
+    if (!opened.ok()) return AfterStart(std::move(opened).error());
   }
 }
 
@@ -176,7 +183,7 @@ Result<void> Universe::Reset() {
   PENSTOCK_ASSIGN(auto instruments, instruments::Instruments::Open(options_.instruments, *clock_));
   const bool was_open = is_open();
   if (!was_open && options_.open_stores) options_.open_stores->MakeRoom();
-  PENSTOCK_TRY(TakeLease());
+  if (auto leased = TakeLease(); !leased.ok()) return AfterStart(std::move(leased).error());
   const std::string path = lease_ ? lease_->directory().NextPath() : std::string();
   if (lease_) DataDirectory::Remove(path);
   std::shared_ptr<Generation> closed;  // the files of a store that is not open
@@ -191,7 +198,7 @@ Result<void> Universe::Reset() {
   if (!opened.ok()) {
     if (lease_) DataDirectory::Remove(path);
     if (!was_open) lease_.reset();
-    return std::move(opened).error();
+    return AfterStart(std::move(opened).error());
   }
   if (lease_) lease_->directory().AdoptNext();
   std::shared_ptr<Generation> old = std::move(opened).value();
@@ -213,7 +220,7 @@ Result<void> Universe::Reset() {
 Result<void> Universe::Discard() {
   const MutexLock one_at_a_time(change_mutex_);
   if (discarded_) return Ok();
-  PENSTOCK_TRY(OpenCurrent());
+  if (auto opened = OpenCurrent(); !opened.ok()) return AfterStart(std::move(opened).error());
   if (lease_) PENSTOCK_TRY(lease_->directory().MarkDeleted());
   PENSTOCK_TRY(SyncNames());
   discarded_ = true;

@@ -44,7 +44,8 @@ class Universe final : public OpenStores::Member, public std::enable_shared_from
   Universe(const Universe&) = delete;
   Universe& operator=(const Universe&) = delete;
 
-  // A request keeps the namespace it began with, also across a reset. Opens the store where it is closed: Open's errors.
+  // A request keeps the namespace it began with, also across a reset. Opens the store where it is closed: Open's errors,
+  // with kInternal in place of kInvalidArgument. The same holds for Reset and Discard.
   Result<std::shared_ptr<api::Namespace>> Enter();
   // Enter. Null where that fails, which the diagnostic log reports.
   std::shared_ptr<api::Namespace> Current();
