@@ -20,7 +20,7 @@ import torch
 import torch.distributed.checkpoint as dcp
 from bucket_io import get, keys, put
 from penstock import __main__
-from penstock._checkpoint_cli import _catalog, _output, _pickles, _plan, _prune
+from penstock._checkpoint_cli import _catalog, _output, _pickles, _plan, _prune, _verify
 from penstock.testing import Emulator
 from torch.distributed.checkpoint.filesystem import _StoragePrefix
 from versioned_bucket import boto_client, keep_versions
@@ -389,6 +389,44 @@ def test_verify_by_zip_records_where_s3_keeps_no_checksum(emulator, client, buck
     found = {each["key"]: each for each in command.json("verify", f"s3://{bucket}/step_1", status=1)["objects"]}
     assert found[f"step_1/{name}"]["state"] == "damaged"
     assert "'model.w'" in found[f"step_1/{name}"]["detail"]
+
+
+@pytest.mark.parametrize("held", [True, False], ids=["held", "passing"])
+def test_verify_names_the_item_that_was_stored_damaged(emulator, client, bucket, command, saved, monkeypatch, held):
+    """Its object has a checksum, of the damaged bytes. A load fails, and this said that all was well."""
+    if not held:
+        monkeypatch.setattr(_verify, "HELD", 0)
+    name = shard(saved[0])
+    middle = saved[0][name].index(struct.pack("<f", 1.0) * 100)
+    upload(client, bucket, "step_1/", saved[0] | {name: flipped(saved[0][name], middle)})
+    emulator.journal().clear()
+    found = {each["key"]: each for each in command.json("verify", f"s3://{bucket}/step_1", status=1)["objects"]}
+    verdict = found.pop(f"step_1/{name}")
+    assert (verdict["state"], verdict["by"]) == ("damaged", "zip crc32")
+    assert re.fullmatch(
+        r"item 'model.w': bytes \d+ to \d+ have the CRC-32 .*, and were saved with .*record 'archive/data/0'.*stored like that",
+        verdict["detail"],
+    )
+    assert {each["state"] for each in found.values()} == {"ok"}
+    read = [entry for entry in emulator.journal().entries() if entry.operation == "GetObject" and entry.key.endswith(name)]
+    assert len(read) == (1 if held else 1 + len(items_of(saved[0], name)))
+
+
+def items_of(files: dict[str, bytes], name: str) -> list[Any]:
+    return [info for info in pickle.loads(files[".metadata"]).storage_data.values() if info.relative_path == name]
+
+
+def test_verify_of_a_checkpoint_saved_without_crcs(emulator, client, bucket, command):
+    """Its records were called damaged."""
+    before = torch.serialization.get_crc32_options()
+    torch.serialization.set_crc32_options(False)
+    try:
+        put_without_checksum(emulator, bucket, "a.pt", torch_file({"w": torch.ones(100)}))
+    finally:
+        torch.serialization.set_crc32_options(before)
+    (verdict,) = command.json("verify", f"s3://{bucket}/a.pt")["objects"]
+    assert verdict["state"] == "unverified"
+    assert "was saved without a CRC-32" in verdict["detail"]
 
 
 def test_verify_of_a_file(emulator, client, bucket, command):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import bucket_io
 import dcp_io
@@ -135,6 +136,35 @@ def test_a_file_replaced_between_its_header_and_its_tensors_is_an_error(emulator
     ],
 )
 def test_what_is_no_safetensors_file_is_named(emulator, client, bucket, data, message) -> None:
+    bucket_io.put(client, bucket, "ck/model-00001-of-00001.safetensors", data)
+    with pytest.raises(CheckpointException, match=f"(?s)model-00001-of-00001.safetensors is no safetensors file: {message}"):
+        dcp.load({"a": torch.ones(2)}, storage_reader=reader_of(emulator, f"s3://{bucket}/ck"))
+
+
+EIGHT = {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}
+
+
+def at(begin: Any, end: Any) -> dict[str, Any]:
+    return EIGHT | {"data_offsets": [begin, end]}
+
+
+@pytest.mark.parametrize(
+    ("header", "data_bytes", "message"),
+    [
+        ({"a": at(-8, 0)}, 8, r"'a' has the data_offsets \[-8, 0\], where the tensors before it end at 0"),
+        ({"a": at(8, 16)}, 16, r"'a' has the data_offsets \[8, 16\], where the tensors before it end at 0"),
+        ({"a": at(0, 8), "b": at(4, 12)}, 12, "'b' has the data_offsets .*, where the tensors before it end at 8"),
+        ({"a": at(0, 8)}, 10, "its tensors are 8 bytes, and 10 follow the header"),
+        ({"a": at(0, 8)}, 6, "its tensors are 8 bytes, and 6 follow the header"),
+        ({"a": at("0", 8)}, 8, "the data_offsets of 'a' are .*, not two numbers"),
+        ({"a": None}, 8, "the data_offsets of 'a' are None, not two numbers"),
+        ('{"a": 1, "a": 2}', 8, r"its header is no JSON \(the name 'a' is there twice\)"),
+    ],
+)
+def test_tensors_are_the_data_of_a_file_each_byte_once(emulator, client, bucket, header, data_bytes, message) -> None:
+    """They loaded, with the text of the header for values, and the safetensors package refuses them."""
+    text = (header if isinstance(header, str) else json.dumps(header)).encode()
+    data = len(text).to_bytes(8, "little") + text + bytes(data_bytes)
     bucket_io.put(client, bucket, "ck/model-00001-of-00001.safetensors", data)
     with pytest.raises(CheckpointException, match=f"(?s)model-00001-of-00001.safetensors is no safetensors file: {message}"):
         dcp.load({"a": torch.ones(2)}, storage_reader=reader_of(emulator, f"s3://{bucket}/ck"))

@@ -78,7 +78,7 @@ def test_tensors_land_in_their_own_memory(checkpoints: Checkpoints, monkeypatch:
     def refuse(*_: Any) -> None:
         raise AssertionError("went through other memory")
 
-    for name in ("copy", "_take_bytes", "_mend"):
+    for name in ("copy", "take_item", "_mend"):
         monkeypatch.setattr(_delivery.Delivery, name, refuse)
     state = emptied(saved)
     addresses = {name: tensor.data_ptr() for name, tensor in state.items()}

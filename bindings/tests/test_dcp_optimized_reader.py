@@ -28,8 +28,8 @@ from penstock.s3reader.dcp_optimized import (
     DEFAULT_MAX_GAP_SIZE,
     FALLBACK_GUIDANCE,
     FIND_ITEM_ERROR_PREFIX,
+    ItemViewBuffer,
     RangeGroup,
-    _ItemViewBuffer,
 )
 from penstock.testing import Emulator
 from torch.distributed.checkpoint.planner import LoadPlan
@@ -210,7 +210,7 @@ def test_a_closed_reader_is_closed() -> None:
 
 
 def test_the_items_buffer_reads_across_its_blocks() -> None:
-    buffer = _ItemViewBuffer()
+    buffer = ItemViewBuffer()
     for block in (b"abc", b"", b"defgh", b"i"):
         buffer.append_view(memoryview(block))
     assert buffer.read(4) == b"abcd"

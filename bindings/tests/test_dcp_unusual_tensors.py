@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 import pickle
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import dcp_io
@@ -29,8 +29,8 @@ def own() -> Iterator[Emulator]:
         yield started
 
 
-def load(emulator: Emulator, uri: str, state: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    reader = S3StorageReader(emulator.region, uri, emulator.config(), endpoint=emulator.endpoint)
+def load(emulator: Emulator, uri: str, state: dict[str, torch.Tensor], **options: Any) -> dict[str, torch.Tensor]:
+    reader = S3StorageReader(emulator.region, uri, emulator.config(), endpoint=emulator.endpoint, **options)
     dcp.load(state, storage_reader=reader)
     return state
 
@@ -147,6 +147,36 @@ def test_a_sparse_tensor_is_saved_and_loaded(emulator: Emulator, bucket: str, la
     )
     dcp_io.save(emulator, f"s3://{bucket}/ck", {"sparse": saved})
     assert torch.equal(load(emulator, f"s3://{bucket}/ck", {"sparse": target})["sparse"].to_dense(), dense)
+
+
+SPARSE: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "coo": torch.Tensor.to_sparse,
+    "csr": torch.Tensor.to_sparse_csr,
+    "csc": torch.Tensor.to_sparse_csc,
+    "bsr": lambda dense: dense.to_sparse_bsr((2, 2)),
+    "bsc": lambda dense: dense.to_sparse_bsc((2, 4)),
+    "a batch": lambda dense: torch.stack([dense, dense]).to_sparse_csr(),
+}
+
+
+@pytest.mark.filterwarnings("ignore:Sparse:UserWarning")
+@pytest.mark.parametrize("through", [None, penstock.S3ReaderConstructor.range_based()], ids=["planned", "in order"])
+@pytest.mark.parametrize("kept", ["none", "more", "double", "a parameter"])
+@pytest.mark.parametrize("layout", SPARSE)
+def test_a_sparse_tensor_loads_into_a_target_with_other_elements(
+    emulator: Emulator, bucket: str, layout: str, kept: str, through: Any
+) -> None:
+    """torch's copy_ refuses compressed ones with another number of elements."""
+    dense = torch.zeros(6, 8)
+    dense[0, 1], dense[3, 5], dense[5, 7] = 2.0, 3.0, 9.0
+    saved = SPARSE[layout](dense)
+    target = SPARSE[layout](torch.zeros(6, 8) if kept == "none" else torch.eye(6, 8))
+    target = torch.nn.Parameter(target) if kept == "a parameter" else target.double() if kept == "double" else target
+    dcp_io.save(emulator, f"s3://{bucket}/ck", {"sparse": saved})
+    loaded = load(emulator, f"s3://{bucket}/ck", {"sparse": target}, reader_constructor=through)["sparse"]
+    assert loaded is target
+    assert loaded.layout is saved.layout
+    assert torch.equal(loaded.to_dense(), saved.to_dense().to(target.dtype))
 
 
 @pytest.mark.filterwarnings("ignore:Sparse:UserWarning")

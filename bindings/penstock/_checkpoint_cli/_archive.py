@@ -20,16 +20,15 @@ _TAIL = 98  # bytes of a zip file's end records: there is a directory before the
 
 
 class RangeFile(io.RawIOBase):
-    """Bytes [begin, begin + size) of an object as a file. A read is a request for what it reads, or for `window` bytes."""
+    """Bytes [begin, begin + size) of an object as a file. A read is a request for what it reads."""
 
-    def __init__(self, place: Place, key: str, begin: int, size: int, *, version_id: str = "", window: int = 0) -> None:
+    def __init__(self, place: Place, key: str, begin: int, size: int, *, version_id: str = "") -> None:
         super().__init__()
         self._place = place
         self._key = key
         self._begin = begin
         self._size = size
         self._version_id = version_id
-        self._window = window
         self._at = 0
         self._kept = b""
         self._kept_at = 0
@@ -65,7 +64,7 @@ class RangeFile(io.RawIOBase):
         start = self._at
         if start >= self._size - _TAIL:  # the end records are looked at piece by piece
             start, count = max(0, self._size - _TAIL), _TAIL
-        end = min(self._size, start + max(count, self._window))
+        end = min(self._size, start + count)
         self._kept = self._place.read(self._key, self._begin + start, self._begin + end, self._version_id)
         self._kept_at = start
 

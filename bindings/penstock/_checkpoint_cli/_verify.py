@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import argparse
-import zipfile
+import zlib
 from collections import defaultdict
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 
 from .._exceptions import S3DataLossError, S3Exception
 from .._objects import ObjectInfo
+from ..s3reader._zip_directory import Directory, find_directory
+from ..s3reader._zip_records import MAGIC, TAIL_BYTES, Held, check_archive, check_records
+from ..s3reader._zip_records import Verdict as Checked
 from . import _dcp
-from ._archive import RangeFile
 from ._catalog import checkpoints_of
 from ._dcp import Item
 from ._output import many, print_json, size_text, table
@@ -19,8 +22,7 @@ from ._place import Place, kind_of, metadata_below, place_of
 
 OK, MISSING, DAMAGED, UNVERIFIED = "ok", "missing", "damaged", "unverified"
 PARALLEL = 4  # objects at a time; each is read in several parts
-WINDOW = 8 * 1024**2
-_ZIP_MAGIC = b"PK\x03\x04"
+HELD = 8 * 1024**2  # bytes of an item that is held in memory; of a larger one the directory is fetched before the object
 
 
 @dataclass(frozen=True)
@@ -76,55 +78,110 @@ def _unpublished(folder: str, objects: list[ObjectInfo]) -> list[Verdict]:
 
 
 def _verdict(place: Place, info: ObjectInfo, items: list[Item]) -> Verdict:
-    """Of an object that is there: its stored checksum's, else that of the zip records which it consists of."""
+    """Of an object that is there: reads it once, for its stored checksum and the zip records of its items."""
+    stored = place.client._client.head_object(place.bucket, info.key).checksums
+    algorithm = next((name for name, _ in stored if name in ("crc64nvme", "crc32c", "crc32")), "")
+    if not algorithm and not items:
+        return Verdict(info.key, UNVERIFIED, info.size, detail="S3 keeps no checksum of the whole object")
+    damaged: list[str] = []
+    unknown: list[str] = []
     try:
-        algorithm = _read_through(place, info)
-        if algorithm:
-            return Verdict(info.key, OK, info.size, algorithm)
-        unknown = ""
-        for item in items:
-            problem, known = _zip_problem(place, item)
-            if problem and known:
-                return Verdict(info.key, DAMAGED, info.size, "zip crc32", problem)
-            unknown = unknown or problem
-        if unknown:
-            return Verdict(info.key, UNVERIFIED, info.size, "zip crc32", unknown)
+        _read_through(place, info, items, damaged, unknown)
     except S3DataLossError as error:
-        return Verdict(info.key, DAMAGED, info.size, detail=str(error))
+        return Verdict(info.key, DAMAGED, info.size, detail="; ".join([*damaged, str(error)]))
     except S3Exception as error:
         if error.code in ("NoSuchKey", "404"):
             return Verdict(info.key, MISSING, 0, detail="it was deleted while this ran")
         raise
-    if not items:
-        return Verdict(info.key, UNVERIFIED, info.size, detail="S3 keeps no checksum of the whole object")
+    if damaged:
+        as_stored = f"; the object is what its {algorithm} says, so it was stored like that" if algorithm else ""
+        return Verdict(info.key, DAMAGED, info.size, "zip crc32", "; ".join(damaged) + as_stored)
+    if algorithm:
+        return Verdict(info.key, OK, info.size, algorithm)
+    if unknown:
+        return Verdict(info.key, UNVERIFIED, info.size, "zip crc32", unknown[0])
     return Verdict(info.key, OK, info.size, "zip crc32")
 
 
-def _read_through(place: Place, info: ObjectInfo) -> str:
-    """Reads an object that has a checksum, which the core holds it to. Returns the algorithm; empty: there is none."""
-    stored = place.client._client.head_object(place.bucket, info.key).checksums
-    algorithm = next((name for name, _ in stored if name in ("crc64nvme", "crc32c", "crc32")), "")
-    if algorithm:
-        for _ in place.client._get_object_stream(place.bucket, info.key):
+class _Passing:
+    """The bytes of an object as they pass, from `base` on: each byte once, in ascending order."""
+
+    def __init__(self, blocks: Iterator[bytes]) -> None:
+        self._blocks = blocks
+        self._block = memoryview(b"")
+        self.position = 0
+        self.base = 0
+
+    def _pieces(self, end: int) -> Iterator[memoryview]:
+        while self.position < end:
+            if not len(self._block):
+                block = next(self._blocks, None)
+                if block is None:
+                    return
+                self._block = memoryview(block)
+            piece = self._block[: end - self.position]
+            self._block = self._block[len(piece) :]
+            self.position += len(piece)
+            yield piece
+
+    def _to(self, position: int) -> None:
+        for _ in self._pieces(position):
             pass
-    return algorithm
+
+    def read(self, begin: int, end: int) -> bytes:
+        self._to(self.base + begin)
+        return b"".join(self._pieces(self.base + end))
+
+    def crc(self, begin: int, end: int) -> int:
+        self._to(self.base + begin)
+        crc = 0
+        for piece in self._pieces(self.base + end):
+            crc = zlib.crc32(piece, crc)
+        return crc
 
 
-def _zip_problem(place: Place, item: Item) -> tuple[str, bool]:
-    """("", True): its records are what their CRC-32 say; (what is wrong, whether it is known to be)."""
-    what = f"item {item.name!r}" if item.name else "the file"
-    if item.length == 0:
-        return "", True
-    if item.transforms:
-        return f"{what} is stored by {', '.join(item.transforms)}, which has no CRC-32 of torch's", False
-    if place.read(item.key, item.offset, item.offset + min(4, item.length)) != _ZIP_MAGIC:
-        return f"{what} is no zip file, and S3 keeps no checksum of the whole object", False
-    try:
-        with zipfile.ZipFile(RangeFile(place, item.key, item.offset, item.length, window=WINDOW)) as archive:
-            bad = archive.testzip()
-    except (zipfile.BadZipFile, EOFError, OSError) as error:
-        return f"{what}: {error}", True
-    return (f"{what}: record {bad!r} is not what its CRC-32 says" if bad else ""), True
+def _read_through(place: Place, info: ObjectInfo, items: list[Item], damaged: list[str], unknown: list[str]) -> None:
+    """Reads an object, which the core compares with its checksum, and says of each item what is wrong or not known."""
+    directories = {item: _directory(place, item) for item in items if item.length > HELD and not item.transforms}
+    blocks = place.client._get_object_stream(place.bucket, info.key)
+    content = _Passing(blocks)
+    places = {(item.offset, item.length): item for item in items if item.length}
+    for _, item in sorted(places.items()):
+        what = f"item {item.name!r}" if item.name else "the file"
+        if item.transforms or item.offset < content.position:
+            why = f"stored by {', '.join(item.transforms)}, which has no" if item.transforms else "part of another and has no"
+            unknown.append(f"{what} is {why} CRC-32 of torch's")
+            continue
+        content.base = item.offset
+        found = _checked(content, item, directories.get(item))
+        if found.damage:
+            damaged.append(f"{what}: bytes {item.offset} to {item.offset + item.length} {found.damage}")
+        if found.unknown:
+            unknown.append(f"{what}: {found.unknown}")
+    for _ in blocks:
+        pass
+
+
+def _directory(place: Place, item: Item) -> tuple[bytes, Directory] | None:
+    """The zip directory at the end of an item that is not held in memory; None: it has none."""
+    end = item.offset + item.length
+    tail = place.read(item.key, max(item.offset, end - TAIL_BYTES), end)
+    found = find_directory(tail, item.length)
+    if found is None:
+        return None
+    start = item.length - len(tail)
+    if found.start < start:
+        return place.read(item.key, item.offset + found.start, item.offset + found.end), found
+    return tail[found.start - start : found.end - start], found
+
+
+def _checked(content: _Passing, item: Item, directory: tuple[bytes, Directory] | None) -> Checked:
+    if directory is not None:
+        return check_records(content, *directory)
+    data = content.read(0, item.length if item.length <= HELD else len(MAGIC))
+    if not data.startswith(MAGIC):
+        return Checked(unknown="it is no zip file, and S3 keeps no checksum of the whole object")
+    return check_archive(Held(data), len(data))
 
 
 def run(options: argparse.Namespace) -> int:

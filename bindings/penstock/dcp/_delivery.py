@@ -7,14 +7,15 @@ import io
 import struct
 from array import array
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import torch
 from torch.distributed.checkpoint.planner import LoadItemType
 
 from .. import _core
 from .._exceptions import S3DataLossError
-from ._layout import Found, Tails, address_of, payload_begin, same_layout
+from ._items import Item, Joined, verify_item
+from ._layout import Found, Tails, payload_begin, same_layout
 from ._stored import Part, Stored, Want, copy_part, is_addressable, narrowed, same_quantiser
 
 if TYPE_CHECKING:
@@ -47,11 +48,14 @@ def _hold_to_crc(stored: Stored, crc: Callable[[], int], size: int, descriptor_a
         )
 
 
+_COMPRESSED = (torch.sparse_csr, torch.sparse_csc, torch.sparse_bsr, torch.sparse_bsc)
+
+
 class Delivery:
     """Hooks of the planner run on the calling thread.
 
     Args:
-        decode: The bytes of an item as a stream without what extensions did to them, from (request, descriptors, stream).
+        decode: Removes what extensions did to an item: gives a stream, from (request, descriptors, stream).
         settle: Has everything that is under way arrive.
     """
 
@@ -60,7 +64,7 @@ class Delivery:
         planner: LoadPlanner,
         tails: Tails,
         claims: Claims,
-        decode: Callable[[Any, Any, Any], Any],
+        decode: Callable[[Any, Any, IO[bytes]], IO[bytes]],
         settle: Callable[[], None],
     ) -> None:
         self._planner = planner
@@ -178,44 +182,54 @@ class Delivery:
     # ---- items of any kind
 
     def _take_whole(self, stored: Stored, data: bytes) -> None:
-        """Learns from an item in memory where its payload is, and holds that to its CRC-32."""
-        said = stored.said
-        begin = None if said is None else payload_begin(data)
-        if said is not None and begin is not None:
-            end = begin + said.payload
-            self._tails.learn(said.payload, len(data) - end)
-            if said.payload and end + _DESCRIPTOR.size <= len(data):
-                address = address_of(data)
-                size = said.payload
-                _hold_to_crc(stored, lambda: _core.crc32(address + begin, size), size, address + end)
-        self._take_bytes(stored, data)
+        """Learns from an item in memory where its payload is."""
+        begin = None if stored.said is None else payload_begin(data)
+        if stored.said is not None and begin is not None:
+            self._tails.learn(stored.said.payload, len(data) - begin - stored.said.payload)
+        self.take_item(stored, Joined(data))
 
-    def _take_bytes(self, stored: Stored, data: bytes) -> None:
-        """As torch's own reader does."""
+    def take_item(self, stored: Stored, item: Item) -> None:
+        """Verifies an item and gives it to the planner, as torch's own reader does.
+
+        Raises:
+            S3DataLossError: It is not what was saved.
+        """
+        if not stored.extensions:
+            verify_item(stored, item, stored.length)
         for want in stored.wants:
-            request = want.request
-            stream = self._decode(request, stored.extensions, io.BytesIO(data))
-            if request.type == LoadItemType.BYTE_IO:
-                self._planner.load_bytes(request, stream if type(stream) is io.BytesIO else io.BytesIO(stream.read(-1)))
-                continue
-            if not stream.seekable():
-                stream = io.BytesIO(stream.read(-1))
-            tensor = narrowed(torch.load(stream, map_location="cpu", weights_only=True), want)
-            target = want.target if want.target is not None else self.resolve(want)
-            if target.size() != tensor.size():
-                raise AssertionError(f"req {request.storage_index} mismatch sizes {target.size()} vs {tensor.size()}")
-            if want.claim is None and is_addressable(target):
-                want.claim = self._claims.claim(request, target)
-                if want.claim is None:
-                    self._settle()
-            self._fill(want, target, tensor)
-            self._planner.commit_tensor(request, target)
-            self._claims.give_back(want)
+            self._take_want(stored, want, self._opened(stored, want, item))
+
+    def _opened(self, stored: Stored, want: Want, item: Item) -> IO[bytes]:
+        """The item as a seekable file; without what extensions did to it, and then verified."""
+        if not stored.extensions:
+            return item.open()
+        decoded = Joined(self._decode(want.request, stored.extensions, item.open()).read(-1))
+        verify_item(stored, decoded, len(decoded.data))
+        return decoded.open()
+
+    def _take_want(self, stored: Stored, want: Want, stream: IO[bytes]) -> None:
+        request = want.request
+        if request.type == LoadItemType.BYTE_IO:
+            self._planner.load_bytes(request, stream if isinstance(stream, io.BytesIO) else io.BytesIO(stream.read(-1)))
+            return
+        tensor = narrowed(torch.load(stream, map_location="cpu", weights_only=True), want)
+        target = want.target if want.target is not None else self.resolve(want)
+        if target.size() != tensor.size():
+            raise AssertionError(f"req {request.storage_index} mismatch sizes {target.size()} vs {tensor.size()}")
+        if want.claim is None and is_addressable(target):
+            want.claim = self._claims.claim(request, target)
+            if want.claim is None:
+                self._settle()
+        self._fill(want, target, tensor)
+        self._planner.commit_tensor(request, target)
+        self._claims.give_back(want)
 
     def _fill(self, want: Want, target: torch.Tensor, tensor: torch.Tensor) -> None:
         quantised = target.is_quantized and tensor.is_quantized
         known = not quantised or same_quantiser(target, tensor)
         with torch.no_grad():
+            if target.layout is tensor.layout and tensor.layout in _COMPRESSED:
+                target.resize_as_sparse_(tensor)  # copy_ wants as many specified elements
             target.copy_(tensor)
         if not known and not same_quantiser(self._planner.resolve_tensor(want.request), tensor):
             raise ValueError(

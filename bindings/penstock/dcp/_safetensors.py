@@ -100,12 +100,41 @@ class Files:
         if len(first) < end:
             first = bytes(first) + bytes(client.read(self._bucket, key, len(first), end, etag=etag)[0])
         try:
-            header = json.loads(bytes(first[8:end]))
+            header = json.loads(bytes(first[8:end]), object_pairs_hook=_without_duplicates)
         except ValueError as error:
             raise ValueError(f"{wrong}: its header is no JSON ({error})") from error
         if not isinstance(header, dict):
             raise ValueError(f"{wrong}: its header is a {type(header).__name__}")
+        if problem := _problem_of_offsets(header, about.size - end):
+            raise ValueError(f"{wrong}: {problem}")
         return header, etag, end
+
+
+def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise ValueError(f"the name {name!r} is there twice")
+        found[name] = value
+    return found
+
+
+def _problem_of_offsets(header: dict[str, Any], data_bytes: int) -> str:
+    """Whether the tensors are the data, each byte once, as the format requires. Empty: they are."""
+    places: list[tuple[int, int, str]] = []
+    for name, entry in header.items():
+        if name == "__metadata__":
+            continue
+        offsets = entry.get("data_offsets") if isinstance(entry, dict) else None
+        if not (isinstance(offsets, list) and len(offsets) == 2 and all(type(offset) is int for offset in offsets)):
+            return f"the data_offsets of {name!r} are {offsets!r}, not two numbers"
+        places.append((offsets[0], offsets[1], name))
+    reached = 0
+    for begin, end, name in sorted(places):
+        if begin != reached or end < begin:
+            return f"{name!r} has the data_offsets [{begin}, {end}], where the tensors before it end at {reached}"
+        reached = end
+    return "" if reached == data_bytes else f"its tensors are {reached} bytes, and {data_bytes} follow the header"
 
 
 def _add(metadata: Metadata, key: str, header: dict[str, Any], etag: str, data: int) -> None:

@@ -9,7 +9,9 @@ from typing import NamedTuple
 _END = b"PK\x05\x06"
 _END64_LOCATOR = b"PK\x06\x07"
 _END64 = b"PK\x06\x06"
-_ENTRY = struct.Struct("<4s6xH8xIIHHH8xI")  # APPNOTE.TXT 4.3.12: signature, method, sizes, lengths, offset of the header
+# APPNOTE.TXT 4.3.12: signature, method, CRC-32, sizes, lengths, external attributes, offset of the header
+_ENTRY = struct.Struct("<4s6xH4xIIIHHH4xII")
+_FOLDER = 0x10  # the attribute of a folder, of which torch reads no content
 _UNKNOWN = 0xFFFFFFFF  # the value is in the zip64 field
 
 
@@ -28,6 +30,27 @@ class Record(NamedTuple):
     end: int
 
 
+class Entry(NamedTuple):
+    """A record as the directory describes it.
+
+    Attributes:
+        start: Offset of its local header.
+        crc: CRC-32 of its content; 0 where torch was told to compute none.
+        size: Bytes of its content, as stored.
+        unpacked: Bytes of its content once it is unpacked.
+        method: 0: stored as it is; others: compressed.
+        is_folder: It is marked as a folder: torch reads no content, and gives memory as it finds it.
+    """
+
+    name: bytes
+    start: int
+    crc: int
+    size: int
+    unpacked: int
+    method: int
+    is_folder: bool
+
+
 def find_directory(tail: bytes, size: int) -> Directory | None:
     """The directory of a file of `size` bytes that ends with `tail`; None: it is no zip file that we understand."""
     end = tail.rfind(_END)
@@ -44,33 +67,39 @@ def find_directory(tail: bytes, size: int) -> Directory | None:
     return Directory(start, start + length) if start + length <= size else None
 
 
-def _entries(directory: bytes) -> Iterator[tuple[str, int]]:
-    """Name and header offset of every record. Raises struct.error, IndexError or ValueError where it is none."""
+def entries_of(directory: bytes) -> Iterator[Entry]:
+    """Every record, in the directory's order. Raises struct.error, IndexError or ValueError where it is no directory."""
     at = 0
     while at < len(directory):
-        signature, _, packed, unpacked, name_length, extra_length, comment_length, start = _ENTRY.unpack_from(directory, at)
+        signature, method, crc, packed, unpacked, name_length, extra_length, comment_length, attributes, start = (
+            _ENTRY.unpack_from(directory, at)
+        )
         if signature != b"PK\x01\x02":
             raise ValueError("not a directory entry")
         name_end = at + 46 + name_length
-        if start == _UNKNOWN:
+        if _UNKNOWN in (unpacked, packed, start):
             extra = directory[name_end : name_end + extra_length]
-            # The zip64 field has those of the sizes and the offset that did not fit, in this order.
-            skipped = 8 * ((unpacked == _UNKNOWN) + (packed == _UNKNOWN))
             while struct.unpack_from("<H", extra)[0] != 1:
                 extra = extra[4 + struct.unpack_from("<H", extra, 2)[0] :]
-            (start,) = struct.unpack_from("<Q", extra, 4 + skipped)
-        yield directory[at + 46 : name_end].decode("utf-8", "replace"), start
+            # The zip64 field has those of the sizes and the offset that did not fit, in this order.
+            places = (4 + 8 * number for number in range(3))
+            unpacked, packed, start = (
+                struct.unpack_from("<Q", extra, next(places))[0] if value == _UNKNOWN else value
+                for value in (unpacked, packed, start)
+            )
+        yield Entry(directory[at + 46 : name_end], start, crc, packed, unpacked, method, bool(attributes & _FOLDER))
         at = name_end + extra_length + comment_length
 
 
 def read_directory(directory: bytes, start: int) -> list[Record]:
     """The records in the order they have in the file; empty where `directory`, which begins at `start`, is none."""
     try:
-        entries = sorted(_entries(directory), key=lambda entry: entry[1])
+        entries = sorted(entries_of(directory), key=lambda entry: entry.start)
     except (struct.error, ValueError):
         return []
-    ends = [*(begin for _, begin in entries[1:]), start]
-    records = [Record(name, begin, end) for (name, begin), end in zip(entries, ends, strict=False)]
+    ends = [*(entry.start for entry in entries[1:]), start]
+    names = [entry.name.decode("utf-8", "replace") for entry in entries]
+    records = [Record(name, entry.start, end) for name, entry, end in zip(names, entries, ends, strict=False)]
     return records if all(record.start < record.end for record in records) else []
 
 

@@ -43,7 +43,7 @@ class RangeGroup:
     item_ranges: list[ItemRange]
 
 
-class _ItemViewBuffer:
+class ItemViewBuffer:
     """An item as the blocks it arrived in, readable like a file, without joining them."""
 
     def __init__(self) -> None:
@@ -69,7 +69,8 @@ class _ItemViewBuffer:
     def tell(self) -> int:
         return self._position
 
-    def _pieces(self, size: int) -> Iterator[memoryview]:
+    def pieces(self, size: int) -> Iterator[memoryview]:
+        """The next `size` bytes as they lie in the blocks, and moves behind them."""
         end = min(self._position + size, self._length)
         at = bisect_right(self._starts, self._position) - 1
         while self._position < end:
@@ -81,14 +82,14 @@ class _ItemViewBuffer:
 
     def read(self, size: int | None = None) -> bytes:
         assert size is not None and size >= 0, "size is a number of bytes: an item is not read as a whole"
-        return b"".join(self._pieces(size))
+        return b"".join(self.pieces(size))
 
     def readinto(self, buf: Any) -> int:
         view = memoryview(buf)
         assert not view.readonly, "the buffer takes no bytes"
         view = view.cast("B")
         filled = 0
-        for piece in self._pieces(len(view)):
+        for piece in self.pieces(len(view)):
             view[filled : filled + len(piece)] = piece
             filled += len(piece)
         return filled
@@ -163,7 +164,7 @@ class DCPOptimizedS3Reader(S3Reader):
         self._group_start_to_group = {group.start: group for group in self._range_groups}
         self._position = 0
         self._item = 0  # the current one
-        self._buffer: _ItemViewBuffer | None = None  # its bytes; None: not read yet
+        self._buffer: ItemViewBuffer | None = None  # its bytes; None: not read yet
         self._stream: Iterator[bytes] | None = None
         self._stream_position = -1
         self._group_end = -1  # of the group that the stream brings
@@ -252,7 +253,12 @@ class DCPOptimizedS3Reader(S3Reader):
         self._position += filled
         return filled
 
-    def _buffer_at(self, size: int) -> _ItemViewBuffer:
+    def blocks(self, size: int) -> list[memoryview]:
+        """The next `size` bytes of one item without joining them; the position stays."""
+        self._check_open()
+        return list(self._buffer_at(size).pieces(size)) if size else []
+
+    def _buffer_at(self, size: int) -> ItemViewBuffer:
         """The bytes of the item that has the `size` ones from the position on, moved there."""
         self._find(self._position, self._position + size)
         if self._buffer is None:
@@ -280,7 +286,7 @@ class DCPOptimizedS3Reader(S3Reader):
 
     # ---- receiving
 
-    def _load(self, item: ItemRange) -> _ItemViewBuffer:
+    def _load(self, item: ItemRange) -> ItemViewBuffer:
         group = self._group_start_to_group.get(item.start)
         if group is not None:
             self._group_end = group.end
@@ -288,7 +294,7 @@ class DCPOptimizedS3Reader(S3Reader):
         elif self._stream is None:
             self._open(item.start)
         shown = f"{item.start}-{item.end}"
-        buffer = _ItemViewBuffer()
+        buffer = ItemViewBuffer()
         try:
             while self._stream_position < item.start:
                 self._next_piece(item.start - self._stream_position, f"before reaching item {shown}")

@@ -1,0 +1,85 @@
+"""Compares the records of a torch.save archive with the CRC-32 that the archive's directory has of each. No I/O."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from typing import NamedTuple, Protocol
+
+from ._zip_directory import Directory, entries_of, find_directory
+
+MAGIC = b"PK\x03\x04"
+TAIL_BYTES = 64 * 1024  # of an archive, in which its directory is looked for
+_LOCAL = struct.Struct("<4s4xH16xHH")  # APPNOTE.TXT 4.3.7: signature, method, length of the name and of the extra field
+
+
+class Content(Protocol):
+    """The bytes of an archive. `check_records` asks for them in ascending order and for each byte at most once."""
+
+    def read(self, begin: int, end: int) -> bytes:
+        """The bytes [begin, end), fewer where the archive ends before."""
+
+    def crc(self, begin: int, end: int) -> int:
+        """Their CRC-32."""
+
+
+class Held:
+    """An archive in memory."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+
+    def read(self, begin: int, end: int) -> bytes:
+        return self.data[begin:end]
+
+    def crc(self, begin: int, end: int) -> int:
+        return zlib.crc32(memoryview(self.data)[begin:end])
+
+
+class Verdict(NamedTuple):
+    """`damage`: what is wrong with the bytes; `unknown`: what could not be verified. Empty: nothing."""
+
+    damage: str = ""
+    unknown: str = ""
+
+
+def _not_whole(why: str) -> Verdict:
+    return Verdict(f"are no whole archive of torch.save: {why}")
+
+
+def check_archive(content: Content, size: int) -> Verdict:
+    """Verifies an archive of `size` bytes whose content can be read in any order."""
+    found = find_directory(content.read(max(0, size - TAIL_BYTES), size), size)
+    if found is None:
+        return _not_whole("they have no zip directory")
+    return check_records(content, content.read(found.start, found.end), found)
+
+
+def check_records(content: Content, directory: bytes, place: Directory) -> Verdict:
+    """Verifies the records that `directory`, which is at `place` in the archive, names."""
+    try:
+        entries = sorted(entries_of(directory), key=lambda entry: entry.start)
+    except (struct.error, ValueError):
+        return _not_whole("their zip directory cannot be read")
+    unknown, end = "", 0
+    for entry in entries:
+        name = entry.name.decode("utf-8", "replace")
+        header = content.read(entry.start, entry.start + _LOCAL.size) if end <= entry.start < place.start else b""
+        if len(header) < _LOCAL.size or not header.startswith(MAGIC):
+            return _not_whole(f"record {name!r} is not where the directory has it")
+        _, method, name_length, extra_length = _LOCAL.unpack(header)
+        name_end = entry.start + _LOCAL.size + name_length
+        begin = name_end + extra_length
+        end = begin + entry.size
+        name_read = content.read(entry.start + _LOCAL.size, name_end)
+        if end > place.start or (method, name_read) != (entry.method, entry.name):
+            return _not_whole(f"record {name!r} is not the one that the directory names")
+        if entry.is_folder or (method == 0 and entry.unpacked != entry.size):
+            return _not_whole(f"the directory does not describe record {name!r} as torch.save does")
+        if entry.size == 0:
+            continue
+        if entry.method or not entry.crc:
+            unknown = unknown or f"record {name!r} {'is compressed' if entry.method else 'was saved without a CRC-32'}"
+        elif (crc := content.crc(begin, end)) != entry.crc:
+            return Verdict(f"have the CRC-32 {crc:08x}, and were saved with {entry.crc:08x} (record {name!r})")
+    return Verdict(unknown=unknown)

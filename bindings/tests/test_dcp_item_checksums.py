@@ -1,0 +1,241 @@
+"""Every item of a distributed checkpoint that is loaded is compared with its CRC-32, whatever reader brings it."""
+
+from __future__ import annotations
+
+import io
+import random
+import zipfile
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+
+import penstock
+import pytest
+import torch
+import torch.distributed.checkpoint as dcp
+from bucket_io import get, keys, put
+from checkpoints import Checkpoints, same_bits
+from inverting import Inverting
+from penstock.dcp._items import Blocks, Joined, verify_item
+from penstock.dcp._stored import Stored, Want
+from penstock.s3reader import RangedS3Reader, S3ReaderConstructor
+from penstock.s3reader._zip_records import check_archive
+from torch.distributed.checkpoint._extension import ExtensionRegistry
+from torch.distributed.checkpoint.api import CheckpointException
+from torch.distributed.checkpoint.metadata import MetadataIndex
+from torch.distributed.checkpoint.planner import LoadItemType, ReadItem
+
+MIB = 1024**2
+
+
+def short_reads(**arguments: Any) -> RangedS3Reader:
+    """A reader that gives less than it is asked for."""
+
+    class Short(RangedS3Reader):
+        def read(self, size: int | None = None) -> bytes:
+            return super().read(size if size is None or size < 2 else size // 2)
+
+    return Short(**arguments, buffer_size=0)
+
+
+KINDS: dict[str, Callable[[], Any]] = {
+    "no reader": lambda: None,
+    "dcp_optimized": S3ReaderConstructor.dcp_optimized,
+    "range_based": S3ReaderConstructor.range_based,
+    "sequential": S3ReaderConstructor.sequential,
+    "default": S3ReaderConstructor.default,
+    "custom": lambda: short_reads,
+}
+
+
+def quantised(values: torch.Tensor) -> torch.Tensor:
+    return torch.quantize_per_tensor(values, 0.1, 3, torch.quint8)
+
+
+def fixed() -> torch.Tensor:
+    return torch.randn(20_000, generator=torch.Generator().manual_seed(3))
+
+
+MARK = "found in the bytes of its pickle"
+# Of each item: what is saved, what it is loaded into, and some of its stored bytes.
+ITEMS: dict[str, tuple[Any, Any, bytes]] = {
+    "tensor": (fixed(), torch.zeros(20_000), fixed().numpy().tobytes()),
+    "large tensor": (torch.full((3 * MIB,), 5.0), torch.zeros(3 * MIB), b"\0\0\xa0@" * 100_000),
+    "object": (MARK, None, MARK.encode()),
+    "sparse": (fixed().to_sparse(), torch.zeros(20_000).to_sparse(), fixed().numpy().tobytes()[:4000]),
+    "quantised": (
+        quantised(fixed()),
+        quantised(torch.zeros(20_000)),
+        bytes(quantised(fixed()).int_repr().untyped_storage().tolist()),
+    ),
+}
+
+
+@pytest.fixture
+def checkpoints(emulator: penstock.testing.Emulator, client: penstock.S3Client, bucket: str) -> Checkpoints:
+    return Checkpoints(emulator, client, bucket, ours=True)
+
+
+def turned(data: bytes, wanted: bytes) -> bytes:
+    """With another bit in the middle of the bytes `wanted`."""
+    copy = bytearray(data)
+    copy[data.index(wanted) + len(wanted) // 2] ^= 4
+    return bytes(copy)
+
+
+@pytest.mark.filterwarnings("ignore:.*quantize:UserWarning")
+@pytest.mark.parametrize("name", ITEMS)
+@pytest.mark.parametrize("make", KINDS.values(), ids=KINDS)
+def test_a_bit_that_turned_is_an_error_that_names_the_item(
+    checkpoints: Checkpoints, client: penstock.S3Client, bucket: str, make: Callable[[], Any], name: str
+) -> None:
+    value, target, stored = ITEMS[name]
+    uri = checkpoints.save({"first": torch.ones(3), "second": value, "third": torch.ones(4)})
+    (key,) = (key for key in keys(client, bucket) if key.endswith(".distcp"))
+    state = {"first": torch.zeros(3), "second": target, "third": torch.zeros(4)}
+    checkpoints.load(state, uri, reader_constructor=make())
+    put(client, bucket, key, turned(get(client, bucket, key), stored))
+    with pytest.raises(CheckpointException, match=r"bytes \d+ to \d+ have the CRC-32 .*, and were saved with") as caught:
+        checkpoints.load(state, uri, reader_constructor=make())
+    assert "S3DataLossError" in str(caught.value)
+    assert "second" in str(caught.value) or make() is None
+    others = {"first": torch.zeros(3), "third": torch.zeros(4)}
+    checkpoints.load(others, uri, reader_constructor=make())
+    assert torch.equal(others["third"], torch.ones(4))
+
+
+@pytest.mark.parametrize("make", KINDS.values(), ids=KINDS)
+def test_a_bit_that_turned_below_an_extension_is_an_error(
+    checkpoints: Checkpoints, client: penstock.S3Client, bucket: str, make: Callable[[], Any]
+) -> None:
+    """The archive that the extension gives back is compared."""
+    saved = torch.arange(5000.0)
+    uri = checkpoints.save({"w": saved}, _extensions=[Inverting()])
+    registry = ExtensionRegistry()
+    registry.register(Inverting)
+    state = {"w": torch.zeros(5000)}
+    checkpoints.load(state, uri, reader_constructor=make(), _extension_registry=registry)
+    assert torch.equal(state["w"], saved)
+    (key,) = (key for key in keys(client, bucket) if key.endswith(".distcp"))
+    inverted = bytes(255 - byte for byte in saved.numpy().tobytes())
+    put(client, bucket, key, turned(get(client, bucket, key), inverted))
+    with pytest.raises(CheckpointException, match=r"item 'w': .* have the CRC-32 .*, and were saved with"):
+        checkpoints.load(state, uri, reader_constructor=make(), _extension_registry=registry)
+
+
+@pytest.mark.parametrize("make", KINDS.values(), ids=KINDS)
+def test_an_object_that_was_cut_is_an_error(
+    checkpoints: Checkpoints, client: penstock.S3Client, bucket: str, make: Callable[[], Any]
+) -> None:
+    uri = checkpoints.save({"w": torch.arange(5000.0)})
+    (key,) = (key for key in keys(client, bucket) if key.endswith(".distcp"))
+    put(client, bucket, key, get(client, bucket, key)[:-1000])
+    with pytest.raises(CheckpointException):
+        checkpoints.load({"w": torch.zeros(5000)}, uri, reader_constructor=make())
+
+
+@pytest.mark.parametrize("make", KINDS.values(), ids=KINDS)
+def test_a_checkpoint_saved_without_crcs_loads_through_every_reader(checkpoints: Checkpoints, make: Callable[[], Any]) -> None:
+    checkpoints.ours = False
+    saved = {"weight": torch.randn(1000), "step": 7}
+    before = torch.serialization.get_crc32_options()
+    torch.serialization.set_crc32_options(False)
+    try:
+        uri = checkpoints.save(saved)
+    finally:
+        torch.serialization.set_crc32_options(before)
+    state = {"weight": torch.zeros(1000), "step": None}
+    checkpoints.load(state, uri, reader_constructor=make())
+    assert same_bits(state["weight"], saved["weight"])
+    assert state["step"] == 7
+
+
+class OwnBytes(dcp.DefaultLoadPlanner):
+    """Knows what the bytes of an item are, which torch.load does not."""
+
+    seen = b""
+
+    def load_bytes(self, read_item: Any, value: io.BytesIO) -> None:
+        self.seen = value.getvalue()
+
+
+@pytest.mark.parametrize("make", KINDS.values(), ids=KINDS)
+@pytest.mark.parametrize("content", [b"", b"bytes of a planner's own"])
+def test_bytes_that_are_no_archive_reach_the_planner_as_they_are(
+    checkpoints: Checkpoints, make: Callable[[], Any], content: bytes
+) -> None:
+    planner = OwnBytes()
+    uri = checkpoints.handmade({"other": (torch.ones(1), saved_alone(torch.ones(1))), "own": (None, content)})
+    checkpoints.load({"other": torch.zeros(1), "own": None}, uri, planner=planner, reader_constructor=make())
+    assert planner.seen == content
+
+
+def test_one_request_brings_an_item_to_a_reader_of_ranges(checkpoints: Checkpoints) -> None:
+    uri = checkpoints.save({"w": torch.arange(3.0 * MIB)})
+    before = checkpoints.emulator.stats()["requests"]["GetObject"]
+    checkpoints.load({"w": torch.zeros(3 * MIB)}, uri, reader_constructor=S3ReaderConstructor.range_based())
+    assert checkpoints.emulator.stats()["requests"]["GetObject"] - before == 2  # and .metadata
+
+
+# ---- the comparison itself
+
+
+def saved_alone(value: Any) -> bytes:
+    file = io.BytesIO()
+    torch.save(value, file)
+    return file.getvalue()
+
+
+def cut_up(data: bytes) -> Blocks:
+    order = random.Random(len(data))
+    cuts = sorted({0, len(data), *(order.randrange(len(data)) for _ in range(20))})
+    return Blocks([memoryview(data)[begin:end] for begin, end in pairwise(cuts)])
+
+
+@pytest.mark.parametrize("hold", [Joined, cut_up])
+def test_no_flipped_bit_of_an_archive_gives_other_values(hold: Callable[[bytes], Any]) -> None:
+    values = [torch.arange(20.0).to_sparse(), torch.ones(0), torch.arange(7)]
+    data = saved_alone(values)
+    assert check_archive(hold(data), len(data)) == ("", "")
+    order, passed = random.Random(4), 0
+    for at in range(len(data)):
+        damaged = bytearray(data)
+        damaged[at] ^= 1 << order.randrange(8)
+        if check_archive(hold(bytes(damaged)), len(data)).damage:
+            continue
+        passed += 1
+        try:
+            loaded = torch.load(io.BytesIO(bytes(damaged)), weights_only=True)
+        except Exception:
+            continue
+        assert torch.equal(loaded[0].to_dense(), values[0].to_dense()), at
+        assert loaded[1].numel() == 0, at
+        assert torch.equal(loaded[2], values[2]), at
+    assert passed < len(data)
+
+
+def test_every_content_reads_the_same() -> None:
+    data = random.Random(1).randbytes(100_000)
+    joined, blocks = Joined(data), cut_up(data)
+    for begin, end in ((0, 4), (17, 60_000), (99_990, 100_000), (5, 5)):
+        assert blocks.read(begin, end) == joined.read(begin, end) == data[begin:end]
+        assert blocks.crc(begin, end) == joined.crc(begin, end)
+    assert blocks.open().read() == joined.open().read() == data
+
+
+def test_what_cannot_be_known_is_said_and_is_no_damage() -> None:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("data.pkl", b"1" * 1000)
+    data = file.getvalue()
+    assert check_archive(Joined(data), len(data)) == ("", "record 'data.pkl' is compressed")
+
+
+def test_an_archive_without_its_directory_is_damaged() -> None:
+    data = saved_alone(torch.ones(100))
+    stored = Stored("__0_0.distcp", 7, len(data) - 200, ())
+    index = MetadataIndex("w", torch.Size([0]))
+    nothing = torch.Size([0])
+    stored.wants.append(Want(ReadItem(LoadItemType.TENSOR, index, nothing, index, nothing, torch.Size([100]))))
+    with pytest.raises(penstock.S3DataLossError, match=r"__0_0.distcp: item 'w': bytes 7 to \d+ are no whole archive"):
+        verify_item(stored, Joined(data[:-200]), len(data) - 200)
