@@ -16,17 +16,22 @@ namespace {
 // Up to this giving the GIL away costs more than the checksum.
 constexpr std::uint64_t kLittle = 64 << 10;
 
-std::uint32_t Crc32Of(std::uint64_t address, std::uint64_t size, std::uint32_t previous) {
-  // NOLINTNEXTLINE(performance-no-int-to-ptr): the caller's memory, which he keeps.
+// The CRC of memory that the caller keeps.
+template <auto kCrc, typename Value>
+Value CrcOf(std::uint64_t address, std::uint64_t size, Value previous) {
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): the caller's memory.
   const ByteView bytes(reinterpret_cast<const std::byte*>(address), size);
-  if (size <= kLittle) return Crc32(bytes, previous);
-  return WithoutGil([&] { return Crc32(bytes, previous); });
+  if (size <= kLittle) return kCrc(bytes, previous);
+  return WithoutGil([&] { return kCrc(bytes, previous); });
 }
 
 }  // namespace
 
 void BindMemory(py::module_& module) {
-  module.def("crc32", &Crc32Of, "address"_a, "size"_a, "previous"_a = 0, "CRC-32, as zlib's, of `size` bytes at `address`.");
+  module.def("crc32", &CrcOf<&Crc32, std::uint32_t>, "address"_a, "size"_a, "previous"_a = 0,
+             "CRC-32, as zlib's, of `size` bytes at `address`.");
+  module.def("crc64nvme", &CrcOf<&Crc64Nvme, std::uint64_t>, "address"_a, "size"_a, "previous"_a = 0,
+             "CRC-64/NVME of `size` bytes at `address`.");
   module.def("crc32_combine", &CombineCrc32, "first"_a, "second"_a, "second_size"_a,
              "The CRC-32 of A followed by B, from those of A and B and the size of B in bytes.");
   module.def("set_memory_limit", [](std::uint64_t limit) { Unwrap(SetMemoryLimit(limit)); }, "limit"_a);

@@ -174,3 +174,22 @@ def test_a_path_that_is_no_uri_is_refused_at_once(emulator) -> None:
     for make in (writer_of, reader_of):
         with pytest.raises(ValueError, match="s3://"):
             make(emulator, "/tmp/ck")
+
+
+FLIPPED = {"corrupt": {"mode": "flip-bit"}, "at": "body_out@100000"}
+
+
+def test_a_file_that_is_loaded_whole_is_compared_with_its_checksum() -> None:
+    state = {"a": torch.arange(100_000, dtype=torch.float32), "b": torch.ones(300, 40).bfloat16(), "c": torch.zeros(0)}
+    with Emulator() as own:
+        own.client().create_bucket("bucket")
+        dcp.save(state, storage_writer=writer_of(own, "s3://bucket/ck"))
+        own.faults().set([{"when": {"operation": "GetObject"}, "do": FLIPPED}])
+        loaded = dcp_io.emptied(state)
+        with pytest.raises(CheckpointException, match="the bytes that were received have the CRC64NVME"):
+            dcp.load(loaded, storage_reader=reader_of(own, "s3://bucket/ck"))
+        own.faults().clear(forget=True)
+        for wanted in (state, {"a": state["a"].half(), "b": state["b"], "c": state["c"]}, {"b": state["b"]}):
+            loaded = dcp_io.emptied(wanted)
+            dcp.load(loaded, storage_reader=reader_of(own, "s3://bucket/ck"))
+        assert dcp_io.same(loaded, {"b": state["b"]})

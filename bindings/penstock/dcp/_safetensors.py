@@ -5,6 +5,7 @@ Source: https://huggingface.co/docs/safetensors/index#format
 
 from __future__ import annotations
 
+import base64
 import json
 import struct
 from array import array
@@ -23,8 +24,9 @@ from torch.distributed.checkpoint.metadata import (
 )
 
 from .. import _core
-from .._exceptions import S3NotFoundError
+from .._exceptions import S3DataLossError, S3NotFoundError
 from ._boxes import Box, Rows
+from ._layout import address_of
 from ._shard import _SAFETENSORS_DTYPES
 from ._stored import Kind, Want, rows_in_place
 
@@ -37,8 +39,17 @@ INDEX_NAME = "model.safetensors.index.json"
 SUFFIX = ".safetensors"
 FIRST_READ_BYTES = 128 * 1024  # most headers are shorter
 MOST_HEADER_BYTES = 100_000_000  # the format's own limit
+PARALLEL_HEADS = 8
 SCRATCH_BYTES = 64 * 1024**2  # of what cannot land in its tensor, at a time
 _DTYPES = {name: getattr(torch, dtype) for dtype, name in _SAFETENSORS_DTYPES.items() if hasattr(torch, dtype)}
+
+
+class Header(NamedTuple):
+    """The header of a file: it takes the file's first `size` bytes; and the size of the file."""
+
+    size: int
+    crc64nvme: int
+    file_size: int
 
 
 class Tensor(NamedTuple):
@@ -48,6 +59,7 @@ class Tensor(NamedTuple):
     etag: str
     begin: int
     kind: Kind
+    header: Header
 
 
 class Files:
@@ -69,8 +81,8 @@ class Files:
             raise ValueError(f"s3://{self._bucket}/{self._prefix} has no {SUFFIX} file")
         metadata = Metadata(state_dict_metadata={}, storage_data={}, storage_meta=StorageMeta())
         with ThreadPoolExecutor(max(1, parallel)) as pool:
-            for key, (header, etag, data) in zip(keys, pool.map(self._header, keys), strict=True):
-                _add(metadata, key, header, etag, data)
+            for key, (entries, etag, header) in zip(keys, pool.map(self._header, keys), strict=True):
+                _add(metadata, key, entries, etag, header)
         return metadata
 
     def _keys(self) -> list[str]:
@@ -86,8 +98,8 @@ class Files:
                 f"s3://{self._bucket}/{self._prefix}{INDEX_NAME} is no index of safetensors files: {error}"
             ) from error
 
-    def _header(self, key: str) -> tuple[dict[str, Any], str, int]:
-        """Of one file, its ETag, and where its data begin."""
+    def _header(self, key: str) -> tuple[dict[str, Any], str, Header]:
+        """The entries of one file's header, the file's ETag, and the header."""
         client = self._client._client
         first, about = client.read(self._bucket, key, 0, FIRST_READ_BYTES)
         wrong = f"s3://{self._bucket}/{key} is no safetensors file"
@@ -100,14 +112,14 @@ class Files:
         if len(first) < end:
             first = bytes(first) + bytes(client.read(self._bucket, key, len(first), end, etag=etag)[0])
         try:
-            header = json.loads(bytes(first[8:end]), object_pairs_hook=_without_duplicates)
+            entries = json.loads(bytes(first[8:end]), object_pairs_hook=_without_duplicates)
         except ValueError as error:
             raise ValueError(f"{wrong}: its header is no JSON ({error})") from error
-        if not isinstance(header, dict):
-            raise ValueError(f"{wrong}: its header is a {type(header).__name__}")
-        if problem := _problem_of_offsets(header, about.size - end):
+        if not isinstance(entries, dict):
+            raise ValueError(f"{wrong}: its header is a {type(entries).__name__}")
+        if problem := _problem_of_offsets(entries, about.size - end):
             raise ValueError(f"{wrong}: {problem}")
-        return header, etag, end
+        return entries, etag, Header(end, _core.crc64nvme(address_of(bytes(first)), end), about.size)
 
 
 def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -137,9 +149,9 @@ def _problem_of_offsets(header: dict[str, Any], data_bytes: int) -> str:
     return "" if reached == data_bytes else f"its tensors are {reached} bytes, and {data_bytes} follow the header"
 
 
-def _add(metadata: Metadata, key: str, header: dict[str, Any], etag: str, data: int) -> None:
-    sharding = json.loads((header.pop("__metadata__", None) or {}).get("DCP_SHARDING_INFO", "{}"))
-    for name, entry in header.items():
+def _add(metadata: Metadata, key: str, entries: dict[str, Any], etag: str, header: Header) -> None:
+    sharding = json.loads((entries.pop("__metadata__", None) or {}).get("DCP_SHARDING_INFO", "{}"))
+    for name, entry in entries.items():
         dtype = _DTYPES.get(entry["dtype"])
         if dtype is None:
             raise ValueError(f"{name!r} of {key} is {entry['dtype']}, which this version of torch does not have")
@@ -157,7 +169,7 @@ def _add(metadata: Metadata, key: str, header: dict[str, Any], etag: str, data: 
         else:
             properties, chunks = TensorProperties(dtype=dtype), [ChunkStorageMetadata(offsets, sizes)]
             metadata.state_dict_metadata[name] = TensorStorageMetadata(properties, torch.Size(ends), chunks)
-        metadata.storage_data[MetadataIndex(name, offsets)] = Tensor(key, etag, data + begin, kind)
+        metadata.storage_data[MetadataIndex(name, offsets)] = Tensor(key, etag, header.size + begin, kind, header)
 
 
 class _Landing(NamedTuple):
@@ -178,6 +190,14 @@ class _Landing(NamedTuple):
         for begin, address, size, count, step, memory_step in strips:
             for i in range(count if size else 0):
                 yield from (begin + i * step, address + i * memory_step, size)
+
+    def whole(self) -> torch.Tensor | None:
+        """Memory with all bytes of the tensor as they are in the file; None: only some were fetched, or in other strides."""
+        memory = self.want.target if self.scratch is None else self.scratch
+        assert memory is not None
+        kind = self.tensor.kind
+        same = self.box.lengths == kind.sizes and memory.dtype == kind.dtype and memory.is_contiguous()
+        return memory if same and memory.device.type == "cpu" else None
 
     def deliver(self, planner: LoadPlanner) -> None:
         target = self.want.target
@@ -211,17 +231,63 @@ def read(client: S3Client, bucket: str, requests: Iterable[ReadItem], stored: di
     """
     landings: list[_Landing] = []
     scratch = 0
+    checks = _Checks(client, bucket)
     for request in sorted(requests, key=lambda each: stored[each.storage_index][:3]):
         landings.append(_landing(request, stored[request.storage_index], planner))
         if landings[-1].scratch is not None:
             scratch += landings[-1].scratch.nbytes
         if scratch >= SCRATCH_BYTES:
-            _fetch(client, bucket, landings, planner)
+            _fetch(client, bucket, landings, planner, checks)
             landings, scratch = [], 0
-    _fetch(client, bucket, landings, planner)
+    _fetch(client, bucket, landings, planner, checks)
+    checks.compare()
 
 
-def _fetch(client: S3Client, bucket: str, landings: list[_Landing], planner: LoadPlanner) -> None:
+class _Checks:
+    """Compares files of which all bytes were fetched with the CRC64NVME that S3 has of them."""
+
+    def __init__(self, client: S3Client, bucket: str) -> None:
+        self._client = client
+        self._bucket = bucket
+        self._reached: dict[tuple[str, str], tuple[int, int, int]] = {}  # file: size, bytes so far, their CRC
+
+    def add(self, landing: _Landing) -> None:
+        """Continues the CRC of a file with a tensor that follows what was fetched so far."""
+        tensor = landing.tensor
+        header, payload = tensor.header, tensor.kind.payload
+        size, reached, crc = self._reached.get(tensor[:2], (header.file_size, header.size, header.crc64nvme))
+        memory = landing.whole()
+        if tensor.begin == reached and memory is not None:
+            crc = _core.crc64nvme(memory.data_ptr(), payload, crc)
+            reached += payload
+        self._reached[tensor[:2]] = (size, reached, crc)
+
+    def compare(self) -> None:
+        """One HEAD for each file that was fetched whole.
+
+        Raises:
+            S3DataLossError: Its bytes are not those that S3 has the checksum of.
+        """
+        whole = [(key, etag, crc) for (key, etag), (size, reached, crc) in self._reached.items() if reached == size]
+        with ThreadPoolExecutor(max(1, min(len(whole), PARALLEL_HEADS))) as pool:
+            for problem in pool.map(self._problem, whole):
+                if problem is not None:
+                    raise problem
+
+    def _problem(self, file: tuple[str, str, int]) -> S3DataLossError | None:
+        key, etag, crc = file
+        about = self._client._client.head_object(self._bucket, key)
+        wanted = dict(about.checksums).get("crc64nvme")
+        got = base64.b64encode(crc.to_bytes(8, "big")).decode()
+        if about.etag.strip('"') != etag or wanted in (None, got):
+            return None  # replaced since: the bytes that were fetched are all of one version
+        return S3DataLossError(
+            f"s3://{self._bucket}/{key}: the bytes that were received have the CRC64NVME {got}, and the object's is {wanted};"
+            " the loaded tensors are not what was saved"
+        )
+
+
+def _fetch(client: S3Client, bucket: str, landings: list[_Landing], planner: LoadPlanner, checks: _Checks) -> None:
     by_file: dict[tuple[str, str], array[int]] = {}
     for landing in landings:
         by_file.setdefault(landing.tensor[:2], array("Q")).extend(landing.pieces())
@@ -239,4 +305,5 @@ def _fetch(client: S3Client, bucket: str, landings: list[_Landing], planner: Loa
         while reader.next() is not None:
             pass
     for landing in landings:
+        checks.add(landing)
         landing.deliver(planner)
