@@ -10,6 +10,8 @@
 
 // The nth allocation of this thread from now on fails, counted from 0; negative: none does.
 static thread_local int allocations_until_failure = -1;
+// Every later one fails too, until allocations_until_failure is set again.
+[[maybe_unused]] static thread_local bool failures_last = false;
 // Made by this thread, minus those that it freed.
 [[maybe_unused]] static thread_local std::ptrdiff_t live_allocations = 0;
 
@@ -21,7 +23,10 @@ void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
   return memory;
 }
 void* operator new(std::size_t size) {
-  if (allocations_until_failure >= 0 && allocations_until_failure-- == 0) throw std::bad_alloc();
+  if (allocations_until_failure >= 0 && allocations_until_failure-- == 0) {
+    if (failures_last) allocations_until_failure = 0;
+    throw std::bad_alloc();
+  }
   if (void* const memory = operator new(size, std::nothrow)) return memory;
   throw std::bad_alloc();
 }

@@ -8,6 +8,7 @@
 #include "emulator/faults/connection_rules.h"
 #include "emulator/faults/named_scenarios.h"
 #include "emulator/json/json_fields.h"
+#include "emulator/json/json_tree.h"
 
 namespace penstock::emulator::faults {
 namespace {
@@ -102,52 +103,80 @@ Result<Scenario> ReadScenario(const Json& json) {
 }  // namespace
 
 Result<Scenario> ParseScenario(std::string_view text) {
-  PENSTOCK_ASSIGN(const Json json, ParseJson(text));
+  PENSTOCK_ASSIGN(const JsonTree tree, ParseJsonTree(text));
+  const Json& json = tree.root();
   return ReadScenario(json);
 }
 
 namespace {
 
-Result<Scenario> ReadInlineFaults(const Json& json) {
+// Moves a rule, or the rule of an action alone, to the end of `rules`.
+void AddInlineRule(Json& rules, Json& one) {
+  const bool action_alone = one.is_object() && !one.contains("do");
+  if (!action_alone) return rules.push_back(std::move(one));
+  rules.push_back(EmptyObject(1));
+  rules.back()["do"] = std::move(one);
+}
+
+Result<Scenario> ReadInlineFaults(Json& json) {
   if (json.is_object() && (json.contains("rules") || json.contains("scenario"))) return ReadScenario(json);
-  Json rules = Json::array();
-  for (const Json& one : json.is_array() ? json : Json::array({json})) {
-    const bool action_alone = one.is_object() && !one.contains("do");
-    rules.push_back(action_alone ? Json{{"do", one}} : one);
+  JsonTree rules(Json::array());
+  if (json.is_array()) {
+    for (Json& one : json) AddInlineRule(rules.root(), one);
+  } else {
+    AddInlineRule(rules.root(), json);
   }
-  return ReadScenario(rules);
+  return ReadScenario(rules.root());
 }
 
 }  // namespace
 
 Result<Scenario> ParseInlineFaults(std::string_view text) {
-  PENSTOCK_ASSIGN(const Json json, ParseJson(text));
-  PENSTOCK_ASSIGN(Scenario scenario, ReadInlineFaults(json));
+  PENSTOCK_ASSIGN(JsonTree tree, ParseJsonTree(text));
+  PENSTOCK_ASSIGN(Scenario scenario, ReadInlineFaults(tree.root()));
   PENSTOCK_TRY(RefuseConnectionRules(scenario, "the connection of a request is there already"));
   return scenario;
 }
 
+namespace {
+
+// `given`, which is moved from: an action, or its name alone.
+Result<void> ReadRetryRule(const std::string& operation, std::size_t index, Json& given, Json& rule) {
+  rule["id"] = operation + "-" + std::to_string(index + 1);
+  Json& when = rule["when"] = EmptyObject(1);
+  when["operation"] = operation;
+  Json& action = rule["do"];
+  if (given.is_string()) {
+    action = EmptyObject(1);
+    action[given.get_ref<const std::string&>()] = Json::object();
+  } else {
+    action = std::move(given);
+  }
+  PENSTOCK_TRY(ReadAction(action, operation + "[" + std::to_string(index) + "]"));  // a mistake is named where its author made it
+  Json& limit = rule["limit"] = EmptyObject(1);
+  limit["times"] = 1;
+  rule["final"] = true;
+  return Ok();
+}
+
+}  // namespace
+
 Result<Scenario> ParseRetryTest(std::string_view text) {
-  PENSTOCK_ASSIGN(const Json json, ParseJson(text));
+  PENSTOCK_ASSIGN(JsonTree tree, ParseJsonTree(text));
+  Json& json = tree.root();
   if (!json.is_object()) return FieldError("", "must be an object of operations and lists of actions, as {\"GetObject\": [\"slow_down\"]}");
   if (json.empty()) return FieldError("", "names no operation: nothing could happen; give one, as {\"GetObject\": [\"slow_down\"]}");
-  Json rules = Json::array();
-  for (const auto& [operation, actions] : json.items()) {
+  JsonTree rules(Json::array());
+  for (auto& [operation, actions] : json.get_ref<Json::object_t&>()) {
     if (const auto known = ExpandOperation(operation); !known.ok()) return FieldError("", known.error().message);
     if (actions.is_array() && actions.empty()) return FieldError(operation, "is an empty list; give it an action, or leave it out");
     if (!actions.is_array()) return FieldError(operation, "must be a list of actions");
     for (std::size_t i = 0; i < actions.size(); ++i) {
-      const Json& given = actions[i];
-      const Json action = given.is_string() ? Json{{given.get<std::string>(), Json::object()}} : given;
-      PENSTOCK_TRY(ReadAction(action, operation + "[" + std::to_string(i) + "]"));  // a mistake is named where its author made it
-      rules.push_back({{"id", operation + "-" + std::to_string(i + 1)},
-                       {"when", {{"operation", operation}}},
-                       {"do", action},
-                       {"limit", {{"times", 1}}},
-                       {"final", true}});
+      rules.root().push_back(EmptyObject(5));
+      PENSTOCK_TRY(ReadRetryRule(operation, i, actions[i], rules.root().back()));
     }
   }
-  return ReadScenario(rules);
+  return ReadScenario(rules.root());
 }
 
 namespace {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "emulator/json/json_fields.h"
+#include "emulator/json/json_tree.h"
 #include "emulator/throttle/limits_document.h"
 
 namespace penstock::emulator::instruments {
@@ -124,13 +125,11 @@ const throttle::Limits* ThrottleSettings::LimitsOf(std::string_view bucket) cons
 }
 
 Result<ThrottleSettings> ParseThrottleSettings(std::string_view text) {
-  Json json = Json::object();
-  if (throttle::PresetLimits(text).ok()) {
-    json["preset"] = text;
-  } else {
-    PENSTOCK_ASSIGN(json, ParseJson(text));
-    if (json.is_string()) json = Json{{"preset", json}};
-  }
+  JsonTree named(Json::object());
+  if (throttle::PresetLimits(text).ok()) named.root()["preset"] = text;
+  PENSTOCK_ASSIGN(JsonTree parsed, named.root().empty() ? ParseJsonTree(text) : Result<JsonTree>(JsonTree()));
+  if (parsed.root().is_string()) named.root()["preset"] = std::move(parsed.root());
+  const Json& json = named.root().empty() ? parsed.root() : named.root();
   PENSTOCK_ASSIGN(const JsonFields fields,
                   JsonFields::Read(json, "", {"preset", "directory_preset", "reads_per_second", "writes_per_second", "burst_ms",
                                               "split_after_s", "merge_after_s", "max_partitions", "buckets", "latency", "seed",

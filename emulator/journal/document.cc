@@ -28,30 +28,30 @@ void ForEachOf(const Document& document, Look look) {
 }  // namespace
 
 Document EntriesDocument(JournalReading reading, JournalFilter filter, std::uint64_t dropped) {
-  std::string begin = LineOf({{"size", reading.size()}, {"dropped", reading.dropped()}, {"dropped_of_asked", dropped}, {"last", reading.last()}});
+  std::string begin = JsonObjectText({{"size", reading.size()}, {"dropped", reading.dropped()}, {"dropped_of_asked", dropped}, {"last", reading.last()}});
   begin.pop_back();  // the brace
   return {.reading = std::move(reading),
           .filter = std::move(filter),
           .begin = begin + R"(,"entries":[)",
           .between = ",",
           .end = "]}",
-          .text_of = [](const JournalEntryView& entry) { return LineOf(EntryJson(entry)); }};
+          .text_of = [](const JournalEntryView& entry) { return LineOf(EntryJson(entry).root()); }};
 }
 
 Document LinesDocument(JournalReading reading, JournalFilter filter) {
   return {.reading = std::move(reading), .filter = std::move(filter), .text_of = [](const JournalEntryView& entry) {
-            return LineOf(EntryJson(entry)) + "\n";
+            return LineOf(EntryJson(entry).root()) + "\n";
           }};
 }
 
 Document HarDocument(JournalReading reading, JournalFilter filter, std::string base_url) {
-  const std::string creator = LineOf({{"name", "penstock"}, {"version", PENSTOCK_VERSION}});
+  const std::string creator = JsonObjectText({{"name", "penstock"}, {"version", PENSTOCK_VERSION}});
   return {.reading = std::move(reading),
           .filter = std::move(filter),
           .begin = R"({"log":{"version":"1.2","creator":)" + creator + R"(,"entries":[)",
           .between = ",",
           .end = "]}}",
-          .text_of = [base_url = std::move(base_url)](const JournalEntryView& entry) { return LineOf(HarEntry(entry, base_url)); }};
+          .text_of = [base_url = std::move(base_url)](const JournalEntryView& entry) { return LineOf(HarEntry(entry, base_url).root()); }};
 }
 
 std::string DocumentText(const Document& document) {

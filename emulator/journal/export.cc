@@ -27,92 +27,112 @@ std::string Decoded(std::string_view text) {
   return decoded;
 }
 
-Json HarQuery(std::string_view target) {
-  Json query = Json::array();
+// Appends {"name": name, "value": value}.
+void AddNamed(Json& list, std::string_view name, std::string_view value) {
+  list.push_back(EmptyObject(2));
+  list.back()["name"] = name;
+  list.back()["value"] = value;
+}
+
+void AddQuery(Json& list, std::string_view target) {
   const std::size_t question = target.find('?');
-  if (question == std::string_view::npos) return query;
+  if (question == std::string_view::npos) return;
   target.remove_prefix(question + 1);
   while (!target.empty()) {
     const std::string_view pair = target.substr(0, target.find('&'));
     target.remove_prefix(std::min(target.size(), pair.size() + 1));
     const std::size_t equals = std::min(pair.find('='), pair.size());
-    query.push_back({{"name", Decoded(pair.substr(0, equals))}, {"value", Decoded(pair.substr(std::min(pair.size(), equals + 1)))}});
+    AddNamed(list, Decoded(pair.substr(0, equals)), Decoded(pair.substr(std::min(pair.size(), equals + 1))));
   }
-  return query;
 }
 
-Json HarHeader(std::string_view name, std::string_view value) {
-  Json headers = Json::array();
-  if (!value.empty()) headers.push_back({{"name", name}, {"value", value}});
-  return headers;
+void AddHarRequest(Json& request, const JournalEntryView& entry, std::string_view base_url) {
+  request["method"] = entry.method;
+  request["url"] = std::string(base_url) + std::string(entry.target);
+  request["httpVersion"] = "HTTP/1.1";
+  request["cookies"] = Json::array();
+  Json& headers = request["headers"] = Json::array();
+  if (!entry.user_agent.empty()) AddNamed(headers, "User-Agent", entry.user_agent);
+  AddQuery(request["queryString"] = Json::array(), entry.target);
+  request["headersSize"] = -1;
+  request["bodySize"] = entry.bytes_in;
+}
+
+void AddHarResponse(Json& response, const JournalEntryView& entry) {
+  response["status"] = entry.status;
+  response["statusText"] = entry.error_code;
+  response["httpVersion"] = "HTTP/1.1";
+  response["cookies"] = Json::array();
+  Json& headers = response["headers"] = Json::array();
+  if (!entry.request_id.empty()) AddNamed(headers, "x-amz-request-id", entry.request_id);
+  Json& content = response["content"] = EmptyObject(2);
+  content["size"] = entry.bytes_out;
+  content["mimeType"] = "";
+  response["redirectURL"] = "";
+  response["headersSize"] = -1;
+  response["bodySize"] = entry.bytes_out;
 }
 
 }  // namespace
 
 // A body's bytes are counted as they were on the wire; -1 stands for what is not known.
-Json HarEntry(const JournalEntryView& entry, std::string_view base_url) {
+JsonTree HarEntry(const JournalEntryView& entry, std::string_view base_url) {
   const double ms = std::chrono::duration<double, std::milli>(entry.lasted()).count();
-  const Json nothing = Json::array();
-  return {{"startedDateTime", FormatIso8601(entry.received)},
-          {"time", ms},
-          {"request",
-           {{"method", entry.method},
-            {"url", std::string(base_url) + std::string(entry.target)},
-            {"httpVersion", "HTTP/1.1"},
-            {"cookies", nothing},
-            {"headers", HarHeader("User-Agent", entry.user_agent)},
-            {"queryString", HarQuery(entry.target)},
-            {"headersSize", -1},
-            {"bodySize", entry.bytes_in}}},
-          {"response",
-           {{"status", entry.status},
-            {"statusText", entry.error_code},
-            {"httpVersion", "HTTP/1.1"},
-            {"cookies", nothing},
-            {"headers", HarHeader("x-amz-request-id", entry.request_id)},
-            {"content", {{"size", entry.bytes_out}, {"mimeType", ""}}},
-            {"redirectURL", ""},
-            {"headersSize", -1},
-            {"bodySize", entry.bytes_out}}},
-          {"cache", Json::object()},
-          {"timings", {{"send", 0}, {"wait", ms}, {"receive", 0}}},
-          {"connection", std::to_string(entry.connection)},
-          {"_operation", entry.operation},
-          {"_faults", entry.faults}};
+  JsonTree tree(EmptyObject(9));
+  Json& json = tree.root();
+  json["startedDateTime"] = FormatIso8601(entry.received);
+  json["time"] = ms;
+  AddHarRequest(json["request"] = EmptyObject(8), entry, base_url);
+  AddHarResponse(json["response"] = EmptyObject(9), entry);
+  json["cache"] = Json::object();
+  Json& timings = json["timings"] = EmptyObject(3);
+  timings["send"] = 0;
+  timings["wait"] = ms;
+  timings["receive"] = 0;
+  json["connection"] = std::to_string(entry.connection);
+  json["_operation"] = entry.operation;
+  json["_faults"] = entry.faults;
+  return tree;
 }
 
-Json EntryJson(const JournalEntryView& entry) {
-  Json json = {{"number", entry.number},
-               {"received", FormatIso8601(entry.received)},
-               {"began_s", InSeconds(entry.began)},
-               {"lasted_s", InSeconds(entry.lasted())},
-               {"connection", entry.connection},
-               {"requests_before", entry.requests_before},
-               {"tls", entry.tls},
-               {"peer", entry.peer},
-               {"method", entry.method},
-               {"target", entry.target},
-               {"operation", entry.operation},
-               {"bucket", entry.bucket},
-               {"key", entry.key},
-               {"status", entry.status},
-               {"ending", entry.ending == Ending::kAnswered ? "answered" : "broken"},
-               {"bytes_in", entry.bytes_in},
-               {"bytes_out", entry.bytes_out},
-               {"access_key", entry.access_key},
-               {"request_id", entry.request_id},
-               {"attempt", entry.attempt}};
+JsonTree EntryJson(const JournalEntryView& entry) {
+  JsonTree tree(EmptyObject(27));
+  Json& json = tree.root();
+  json["number"] = entry.number;
+  json["received"] = FormatIso8601(entry.received);
+  json["began_s"] = InSeconds(entry.began);
+  json["lasted_s"] = InSeconds(entry.lasted());
+  json["connection"] = entry.connection;
+  json["requests_before"] = entry.requests_before;
+  json["tls"] = entry.tls;
+  json["peer"] = entry.peer;
+  json["method"] = entry.method;
+  json["target"] = entry.target;
+  json["operation"] = entry.operation;
+  json["bucket"] = entry.bucket;
+  json["key"] = entry.key;
+  json["status"] = entry.status;
+  json["ending"] = entry.ending == Ending::kAnswered ? "answered" : "broken";
+  json["bytes_in"] = entry.bytes_in;
+  json["bytes_out"] = entry.bytes_out;
+  json["access_key"] = entry.access_key;
+  json["request_id"] = entry.request_id;
+  json["attempt"] = entry.attempt;
   const auto add = [&json](const char* name, std::string_view value) {
     if (!value.empty()) json[name] = value;
   };
-  if (entry.range) json["range"] = {entry.range->begin, entry.range->end};
+  if (entry.range) {
+    Json& range = json["range"] = Json::array();
+    range.push_back(entry.range->begin);
+    range.push_back(entry.range->end);
+  }
   add("invocation", entry.invocation);
   add("user_agent", entry.user_agent);
   add("error_code", entry.error_code);
   add("faults", entry.faults);
   add("checksums", entry.checksums);
   add("payload", entry.payload);
-  return json;
+  return tree;
 }
 
 std::string LineOf(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }

@@ -5,16 +5,16 @@
 #include <string>
 #include <string_view>
 
-#include "emulator/json/json_fields.h"
+#include "emulator/json/json_tree.h"
 #include "penstock/journal.h"
 
 namespace penstock::emulator::journal {
 
 // One object of strings and numbers; what is empty and rare is left out. Times: `received` ISO 8601 by the namespace's clock; `began_s`, `lasted_s` in seconds.
-Json EntryJson(const JournalEntryView& entry);
+JsonTree EntryJson(const JournalEntryView& entry);
 
 // An entry of an HTTP Archive. `base_url`: what its target is of.
-Json HarEntry(const JournalEntryView& entry, std::string_view base_url);
+JsonTree HarEntry(const JournalEntryView& entry, std::string_view base_url);
 
 // One line. Keys may be any bytes: what is not UTF-8 becomes U+FFFD.
 std::string LineOf(const Json& json);

@@ -27,7 +27,8 @@ Entry One() {
 }
 
 TEST(ExportTest, AnEntryIsOneJsonObject) {
-  const auto json = EntryJson(One());
+  const JsonTree tree = EntryJson(One());
+  const Json& json = tree.root();
   EXPECT_EQ(json["received"], "2026-01-02T03:04:05.000Z");
   EXPECT_EQ(json["began_s"], 0.5);
   EXPECT_EQ(json["lasted_s"], 0.25);

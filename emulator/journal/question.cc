@@ -189,7 +189,8 @@ Result<JournalFilter> FilterOf(const Json& json, const std::string& place) {
 }
 
 Result<std::optional<Document>> AskedEntries(const JournalReading& reading, std::string_view question) {
-  PENSTOCK_ASSIGN(const Json json, ParseJson(question));
+  PENSTOCK_ASSIGN(const JsonTree tree, ParseJsonTree(question));
+  const Json& json = tree.root();
   if (NameOf(json) != kEntries) return std::optional<Document>();
   PENSTOCK_ASSIGN(Document document, EntriesAsked(reading, json));
   return std::optional<Document>(std::move(document));
@@ -198,12 +199,14 @@ Result<std::optional<Document>> AskedEntries(const JournalReading& reading, std:
 }  // namespace journal
 
 Result<JournalFilter> ParseJournalFilter(std::string_view json) {
-  PENSTOCK_ASSIGN(const Json parsed, ParseJson(json));
+  PENSTOCK_ASSIGN(const JsonTree tree, ParseJsonTree(json));
+  const Json& parsed = tree.root();
   return journal::FilterOf(parsed, "");
 }
 
 Result<std::string> JournalReading::AnswerJson(std::string_view question) const {
-  PENSTOCK_ASSIGN(const Json json, ParseJson(question));
+  PENSTOCK_ASSIGN(const JsonTree tree, ParseJsonTree(question));
+  const Json& json = tree.root();
   const std::string name = journal::NameOf(json);
   if (name == journal::kEntries) {
     PENSTOCK_ASSIGN(const journal::Document document, journal::EntriesAsked(*this, json));

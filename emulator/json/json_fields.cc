@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/dates.h"
+#include "emulator/json/json_tree.h"
 
 namespace penstock::emulator {
 namespace {
@@ -114,12 +115,17 @@ class Checker final : public nlohmann::json_sax<Json> {
 
 }  // namespace
 
-Result<Json> ParseJson(std::string_view text) {
+Result<void> CheckJsonText(std::string_view text) {
   Checker checker;
   if (!Json::sax_parse(text, &checker) || checker.has_error()) return std::move(checker).TakeError(text.size());
   // The library reads a NUL as the end of the text. Valid JSON has none.
   if (const std::size_t nul = text.find('\0'); nul != std::string_view::npos) return NotJsonFrom(nul + 1, text.size());
-  return Json::parse(text);
+  return Ok();
+}
+
+Result<Json> ParseJson(std::string_view text) {
+  PENSTOCK_ASSIGN(JsonTree tree, ParseJsonTree(text));
+  return std::move(tree.root());
 }
 
 Error FieldError(std::string_view place, std::string problem) {

@@ -184,7 +184,22 @@ class Admin final : public api::Handler {
     exchange.response.Add("Allow", allow);
   }
 
+  // A mistyped parameter must not change what a request does. Empty: the query is one that the route takes.
+  static std::string QueryProblem(const AdminRoute& route, const AdminCall& call) {
+    for (auto given = call.query.begin(); given != call.query.end(); ++given) {
+      const std::string& name = given->first;
+      if (route.parameters != "*" && (name.empty() || name != route.parameters)) {
+        return "unknown query parameter '" + name + "'; it takes " + (route.parameters.empty() ? "none" : std::string(route.parameters));
+      }
+      if (std::any_of(call.query.begin(), given, [&](const auto& earlier) { return earlier.first == name; })) {
+        return "the query parameter '" + name + "' is given twice; give it once";
+      }
+    }
+    return {};
+  }
+
   void AnswerBy(const AdminRoute& route, api::Exchange& exchange, const AdminCall& call) {
+    if (const std::string problem = QueryProblem(route, call); !problem.empty()) return AnswerError(exchange, 400, problem);
     Result<AdminReply> answer = route.answer(emulator_, call);
     if (answer.ok()) return Answer(exchange, route.status, std::move(answer->body), answer->content_type);
     const Error& error = answer.error();

@@ -35,7 +35,7 @@ Result<AdminReply> ClearFaults(Emulator& emulator, const AdminCall& call) {
 
 Result<AdminReply> ListRetryTests(Emulator& emulator, const AdminCall& call) {
   PENSTOCK_ASSIGN(const std::vector<std::string> ids, emulator.RetryTests(SpaceOf(call)));
-  return AdminReply{JsonText({{"retry_tests", ids}})};
+  return AdminReply{ListJson("retry_tests", ids)};
 }
 
 Result<AdminReply> CreateRetryTest(Emulator& emulator, const AdminCall& call) {
@@ -58,14 +58,14 @@ Result<AdminReply> ListScenarios(Emulator&, const AdminCall&) { return AdminRepl
 constexpr AdminRoute kRoutes[] = {
     {"faults", "GET", ReadFaults},
     {"faults", "PUT", SetFaults},
-    {"faults", "DELETE", ClearFaults},
+    {"faults", "DELETE", ClearFaults, 200, "forget"},
     {"faults/", "GET", ReadFaults},
     {"faults/", "PUT", SetFaults},
-    {"faults/", "DELETE", ClearFaults},
-    {"retry-tests", "GET", ListRetryTests},
-    {"retry-tests", "POST", CreateRetryTest, 201},
-    {"retry-tests/", "GET", ReadRetryTest},
-    {"retry-tests/", "DELETE", DeleteRetryTest},
+    {"faults/", "DELETE", ClearFaults, 200, "forget"},
+    {"retry-tests", "GET", ListRetryTests, 200, "namespace"},
+    {"retry-tests", "POST", CreateRetryTest, 201, "namespace"},
+    {"retry-tests/", "GET", ReadRetryTest, 200, "namespace"},
+    {"retry-tests/", "DELETE", DeleteRetryTest, 200, "namespace"},
     {"scenarios", "GET", ListScenarios},
 };
 

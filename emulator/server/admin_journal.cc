@@ -33,25 +33,24 @@ Result<std::optional<std::uint64_t>> Whole(const AdminCall& call, std::string_vi
   return std::optional(number);
 }
 
-Json ListOf(std::string_view names) {
-  Json list = Json::array();
+void AddNames(Json& list, std::string_view names) {
   while (!names.empty()) {
     const std::string_view name = names.substr(0, names.find(','));
     names.remove_prefix(std::min(names.size(), name.size() + 1));
     list.push_back(name);
   }
-  return list;
 }
 
 // The parameters that are not among `others` are a filter's members.
-Result<Json> FilterOf(const AdminCall& call, std::initializer_list<std::string_view> others) {
+Result<JsonTree> FilterOf(const AdminCall& call, std::initializer_list<std::string_view> others) {
   static constexpr std::array<std::string_view, 3> kNumbers{"connection", "status", "after"};
-  Json filter = Json::object();
+  JsonTree tree(EmptyObject(call.query.size()));
+  Json& filter = tree.root();
   for (const auto& [name, value] : call.query) {
     if (std::find(others.begin(), others.end(), name) != others.end()) continue;
     if (filter.contains(name)) return FieldError(name, "is given twice");
     if (name == "operations") {
-      filter[name] = ListOf(value);
+      AddNames(filter[name] = Json::array(), value);
     } else if (name == "retried" && (value == "true" || value == "false")) {
       filter[name] = value == "true";
     } else if (std::find(kNumbers.begin(), kNumbers.end(), name) != kNumbers.end()) {
@@ -61,7 +60,7 @@ Result<Json> FilterOf(const AdminCall& call, std::initializer_list<std::string_v
     }
   }
   PENSTOCK_TRY(ParseJournalFilter(JsonText(filter)));  // its errors name the parameter
-  return filter;
+  return tree;
 }
 
 // JSON that ends with a line break.
@@ -72,20 +71,23 @@ Result<AdminReply> Reply(journal::Document document, const AdminCall& call) {
 }
 
 Result<AdminReply> ReadJournal(Emulator& emulator, const AdminCall& call) {
-  PENSTOCK_ASSIGN(Json filter, FilterOf(call, {"format", "limit", "newest"}));
+  PENSTOCK_ASSIGN(JsonTree filter, FilterOf(call, {"format", "limit", "newest"}));
   const std::string_view format = call.Parameter("format").empty() ? "json" : call.Parameter("format");
   PENSTOCK_ASSIGN(const std::optional<std::uint64_t> limit, Whole(call, "limit"));
   PENSTOCK_ASSIGN(const std::optional<std::uint64_t> newest, Whole(call, "newest"));
   PENSTOCK_ASSIGN(const JournalReading reading, emulator.ReadJournal(call.space()));
   if (format == "json") {
-    Json question{{"question", "entries"}, {"filter", std::move(filter)}};
+    JsonTree asked(EmptyObject(4));
+    Json& question = asked.root();
+    question["question"] = "entries";
+    question["filter"] = std::move(filter.root());
     if (limit) question["limit"] = *limit;
     if (newest) question["newest"] = *newest;
     PENSTOCK_ASSIGN(std::optional<journal::Document> document, journal::AskedEntries(reading, JsonText(question)));
     return Reply(std::move(*document), call);
   }
   if (limit || newest) return FieldError("format", "limit and newest go with json alone");
-  PENSTOCK_ASSIGN(JournalFilter selected, ParseJournalFilter(JsonText(filter)));
+  PENSTOCK_ASSIGN(JournalFilter selected, ParseJournalFilter(JsonText(filter.root())));
   if (format == "jsonl") {
     PENSTOCK_ASSIGN(AdminBody body, JournalBody(journal::LinesDocument(reading, std::move(selected)), call.places->downloads));
     return AdminReply{std::move(body), "application/x-ndjson"};
@@ -99,16 +101,16 @@ Result<AdminReply> ReadJournal(Emulator& emulator, const AdminCall& call) {
 
 // Waits until the filter selects an entry behind `after`.
 Result<AdminReply> TailJournal(Emulator& emulator, const AdminCall& call) {
-  PENSTOCK_ASSIGN(Json filter, FilterOf(call, {"wait_ms"}));
+  PENSTOCK_ASSIGN(JsonTree filter, FilterOf(call, {"wait_ms"}));
   PENSTOCK_ASSIGN(const std::optional<std::uint64_t> wait_ms, Whole(call, "wait_ms"));
   if (wait_ms && *wait_ms > kLongestWaitMs) return FieldError("wait_ms", "takes at most 60000; ask again with what `last` was");
-  PENSTOCK_ASSIGN(JournalFilter selected, ParseJournalFilter(JsonText(filter)));
+  PENSTOCK_ASSIGN(JournalFilter selected, ParseJournalFilter(JsonText(filter.root())));
   // It waits on its thread: threads are left for everything else.
   const std::shared_ptr<void> place = call.places->tails.Take();
   if (place == nullptr) {
     return Error::Make(ErrorKind::kUnavailable, "24 requests wait for entries already, the most at a time; ask again when one has its answer");
   }
-  if (!filter.contains("after")) {
+  if (!filter.root().contains("after")) {
     PENSTOCK_ASSIGN(const JournalReading reading, emulator.ReadJournal(call.space()));
     selected.after = reading.last();
   }
@@ -142,9 +144,14 @@ Result<AdminReply> ClearJournal(Emulator& emulator, const AdminCall& call) {
 }
 
 constexpr AdminRoute kRoutes[] = {
-    {"journal", "GET", ReadJournal},      {"journal", "DELETE", ClearJournal},     {"journal/", "GET", ReadJournal},
-    {"journal/", "DELETE", ClearJournal}, {"journal-tail", "GET", TailJournal},    {"journal-tail/", "GET", TailJournal},
-    {"journal-query", "POST", AskJournal}, {"journal-query/", "POST", AskJournal},
+    {"journal", "GET", ReadJournal, 200, "*"},
+    {"journal", "DELETE", ClearJournal},
+    {"journal/", "GET", ReadJournal, 200, "*"},
+    {"journal/", "DELETE", ClearJournal},
+    {"journal-tail", "GET", TailJournal, 200, "*"},
+    {"journal-tail/", "GET", TailJournal, 200, "*"},
+    {"journal-query", "POST", AskJournal},
+    {"journal-query/", "POST", AskJournal},
 };
 
 }  // namespace

@@ -11,18 +11,36 @@ namespace {
 constexpr double kNanosecondsPerSecond = 1e9;
 constexpr double kLongestAdvance = 9e9;  // seconds: what 64 bits of nanoseconds hold
 
-Result<Json> ParseBody(std::string_view body) { return body.empty() ? Result<Json>(Json::object()) : ParseJson(body); }
+Result<JsonTree> ParseBody(std::string_view body) {
+  return body.empty() ? Result<JsonTree>(JsonTree(Json::object())) : ParseJsonTree(body);
+}
 
 }  // namespace
 
 std::string JsonText(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n"; }
 
+std::string JsonText(std::initializer_list<std::pair<std::string_view, Json>> members) { return JsonObjectText(members) + "\n"; }
+
 std::string HealthJson() {
-  return JsonText({{"status", "ok"}, {"version", PENSTOCK_VERSION}, {"services", {{"s3", "running"}}}});
+  JsonTree tree(EmptyObject(3));
+  Json& json = tree.root();
+  json["status"] = "ok";
+  json["version"] = PENSTOCK_VERSION;
+  Json& services = json["services"] = Json::object();
+  services["s3"] = "running";
+  return JsonText(json);
+}
+
+std::string ListJson(std::string_view name, const std::vector<std::string>& items) {
+  JsonTree tree(Json::object());
+  Json& list = tree.root()[std::string(name)] = Json::array();
+  for (const std::string& item : items) list.push_back(item);
+  return JsonText(tree.root());
 }
 
 std::string StatsJson(const EmulatorStats& stats) {
-  Json json;
+  JsonTree tree(EmptyObject(6));
+  Json& json = tree.root();
   json["requests"] = Json::object();
   for (const auto& [operation, count] : stats.requests) json["requests"][operation] = count;
   json["statuses"] = Json::object();
@@ -44,19 +62,22 @@ std::string ClockJson(const std::string& name_space, const ClockState& state) {
 }
 
 Result<std::optional<std::string>> NamespaceToReset(std::string_view body) {
-  PENSTOCK_ASSIGN(const Json json, ParseBody(body));
+  PENSTOCK_ASSIGN(const JsonTree tree, ParseBody(body));
+  const Json& json = tree.root();
   PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, "", {"namespace"}));
   return fields.Text("namespace");
 }
 
 Result<std::string> NamespaceToCreate(std::string_view body) {
-  PENSTOCK_ASSIGN(const Json json, ParseBody(body));
+  PENSTOCK_ASSIGN(const JsonTree tree, ParseBody(body));
+  const Json& json = tree.root();
   PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, "", {"name"}));
   return fields.RequiredText("name");
 }
 
 Result<ClockChange> ParseClockChange(std::string_view body) {
-  PENSTOCK_ASSIGN(const Json json, ParseBody(body));
+  PENSTOCK_ASSIGN(const JsonTree tree, ParseBody(body));
+  const Json& json = tree.root();
   PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, "", {"now", "advance_seconds", "frozen", "rate"}));
   ClockChange change;
   PENSTOCK_ASSIGN(change.now, fields.Time("now"));
@@ -72,7 +93,8 @@ Result<ClockChange> ParseClockChange(std::string_view body) {
 }
 
 Result<SeedRequest> ParseSeedRequest(std::string_view body) {
-  PENSTOCK_ASSIGN(const Json json, ParseBody(body));
+  PENSTOCK_ASSIGN(const JsonTree tree, ParseBody(body));
+  const Json& json = tree.root();
   PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, "", {"bucket", "directory", "prefix", "namespace"}));
   SeedRequest request;
   PENSTOCK_ASSIGN(request.bucket, fields.RequiredText("bucket"));
@@ -85,7 +107,8 @@ Result<SeedRequest> ParseSeedRequest(std::string_view body) {
 }
 
 Result<AccessKeyChange> ParseKeyChange(std::string_view body) {
-  PENSTOCK_ASSIGN(const Json json, ParseBody(body));
+  PENSTOCK_ASSIGN(const JsonTree tree, ParseBody(body));
+  const Json& json = tree.root();
   PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, "", {"active", "expires", "namespace"}));
   AccessKeyChange change;
   PENSTOCK_ASSIGN(change.active, fields.Flag("active"));

@@ -50,6 +50,7 @@ struct AdminRoute {
   std::string_view method;
   Result<AdminReply> (*answer)(Emulator& emulator, const AdminCall& call);
   int status = 200;
+  std::string_view parameters = {};  // the one that its query may have; "*": it checks them itself
 };
 
 std::span<const AdminRoute> FaultRoutes();  // faults, retry-tests

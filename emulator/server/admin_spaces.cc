@@ -19,7 +19,7 @@ Result<AdminReply> Reset(Emulator& emulator, const AdminCall& call) {
 
 Result<AdminReply> ListNamespaces(Emulator& emulator, const AdminCall&) {
   PENSTOCK_ASSIGN(const std::vector<std::string> names, emulator.Namespaces());
-  return AdminReply{JsonText({{"namespaces", names}})};
+  return AdminReply{ListJson("namespaces", names)};
 }
 
 Result<AdminReply> CreateNamespace(Emulator& emulator, const AdminCall& call) {

@@ -161,6 +161,27 @@ TEST_F(AdminTest, BadRequestsAreAnsweredWithTheProblem) {
   EXPECT_EQ(Ask("POST", "/_penstock/users", std::string(9 << 20, ' ')).status, 400);
 }
 
+TEST_F(AdminTest, UnknownAndRepeatedQueryParametersChangeNothing) {
+  MakeBucket("bucket");
+  for (const auto& [method, path] : std::initializer_list<std::pair<const char*, const char*>>{
+           {"POST", "/_penstock/reset?namespace=w2"},
+           {"DELETE", "/_penstock/journal?bucket=x"},
+           {"PUT", "/_penstock/limits?namespace=default"},
+           {"DELETE", "/_penstock/faults?forgett=true"},
+           {"DELETE", "/_penstock/faults?forget=true&forget=false"},
+           {"GET", "/_penstock/journal?limit=1&limit=2"},
+           {"GET", "/_penstock/stats?="}}) {
+    const HttpAnswer answer = Ask(method, path);
+    EXPECT_EQ(answer.status, 400) << path;
+    EXPECT_EQ(Json(answer).at("code"), "InvalidArgument") << path;
+  }
+  EXPECT_EQ(Json(Ask("POST", "/_penstock/reset?namespace=w2")).at("error"), "unknown query parameter 'namespace'; it takes none");
+  EXPECT_EQ(BucketStatus("bucket"), 200);
+  EXPECT_EQ(Ask("DELETE", "/_penstock/faults?forget=true").status, 200);
+  EXPECT_EQ(Ask("GET", "/_penstock/retry-tests?namespace=default").status, 200);
+  EXPECT_EQ(Ask("GET", "/_penstock/journal?limit=1&bucket=bucket").status, 200);
+}
+
 TEST_F(AdminTest, WebPagesMayNotAsk) {
   MakeBucket("bucket");
   EXPECT_EQ(Ask("POST", "/_penstock/reset", "", "Origin: http://evil.example\r\n").status, 403);

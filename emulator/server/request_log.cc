@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "emulator/api/sdk_attempt.h"
 #include "emulator/instruments/target_secrets.h"
+#include "emulator/json/json_tree.h"
 
 namespace penstock::emulator::server {
 namespace {
@@ -47,7 +48,8 @@ std::string ErrorCode(const api::Response& response) {
 }  // namespace
 
 std::string LogLine(const api::Exchange& exchange, WallTime finished) {
-  nlohmann::ordered_json line;
+  JsonTree tree(EmptyObject(19));
+  Json& line = tree.root();
   line["time"] = FormatIso8601(exchange.received);
   line["connection"] = exchange.connection.id;
   line["peer"] = exchange.connection.peer;

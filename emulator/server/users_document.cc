@@ -9,6 +9,7 @@
 #include "base/digest.h"
 #include "base/encoding.h"
 #include "emulator/json/json_fields.h"
+#include "emulator/json/json_tree.h"
 #include "emulator/server/given_file.h"
 
 namespace penstock::emulator::server {
@@ -43,7 +44,8 @@ std::string ItemPlace(std::string_view list, std::size_t index) {
 class Reader {
  public:
   Result<UsersDocument> Read(std::string_view text) {
-    PENSTOCK_ASSIGN(const Json json, ParseJson(text));
+    PENSTOCK_ASSIGN(const JsonTree tree, ParseJsonTree(text));
+    const Json& json = tree.root();
     PENSTOCK_ASSIGN(const JsonFields fields, JsonFields::Read(json, "", {"$schema", "namespaces", "accounts"}));
     PENSTOCK_TRY(ReadNamespaces(fields));
     PENSTOCK_ASSIGN(const Json* accounts, fields.List("accounts"));

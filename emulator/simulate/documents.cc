@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "emulator/json/json_fields.h"
+#include "emulator/json/json_tree.h"
 #include "emulator/throttle/limits_document.h"
 #include "penstock/simulate.h"
 
@@ -91,7 +92,8 @@ Json Events(const Report& report) {
 }  // namespace
 
 Result<Job> ParseJob(std::string_view json) {
-  PENSTOCK_ASSIGN(const Json parsed, ParseJson(json));
+  PENSTOCK_ASSIGN(const JsonTree tree, ParseJsonTree(json));
+  const Json& parsed = tree.root();
   PENSTOCK_ASSIGN(const JsonFields fields,
                   JsonFields::Read(parsed, "", {"operation", "ranks", "files_per_rank", "file_bytes", "part_bytes",
                                                 "connections_per_rank", "rounds", "round_every_s", "start_spread_s", "path",
