@@ -15,6 +15,7 @@ from penstock.testing import Emulator
 from s3torchconnector.dcp import S3StorageReader as TheirReader
 from s3torchconnector.dcp import S3StorageWriter as TheirWriter
 from s3torchconnector.dcp.s3_prefix_strategy import BinaryPrefixStrategy, RoundRobinPrefixStrategy
+from torch.distributed.checkpoint.filesystem import FileSystemReader
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +53,12 @@ STRATEGIES = {
     "round robin": lambda: RoundRobinPrefixStrategy(user_prefixes=["a", "b"]),
     "binary": lambda: BinaryPrefixStrategy(epoch_num=4),
 }
+
+
+class ReadByTorch(S3StorageReader):
+    """Our readers, used as torch's own loop uses them."""
+
+    read_data = FileSystemReader.read_data
 
 
 @pytest.mark.parametrize("threads", [1, 3])
@@ -122,4 +129,7 @@ def test_readers_of_a_kind_ask_for_the_references_ranges(place, kind, arguments)
 
     theirs = requests(TheirReader, TheirConstructor)
     assert len(theirs) == {(): 1 if kind == "sequential" else 2, (0,): 85, (100_000,): 6}[arguments]
-    assert requests(S3StorageReader, penstock.S3ReaderConstructor) == theirs
+    assert requests(ReadByTorch, penstock.S3ReaderConstructor) == theirs
+    # S3StorageReader's own loop reads an item at once, to verify it.
+    ours = requests(S3StorageReader, penstock.S3ReaderConstructor)
+    assert len(ours) == {(): len(theirs), (0,): 5, (100_000,): 4}[arguments]
