@@ -16,6 +16,7 @@
 #include "emulator/api/object_lock.h"
 #include "emulator/api/sub_resource_schemas.h"
 #include "emulator/api/text.h"
+#include "emulator/store/ids.h"
 
 namespace penstock::emulator::api {
 namespace {
@@ -125,8 +126,10 @@ std::vector<Result<store::DeleteOutcome>> DeleteEntries(Call& call, const std::v
   }
   auto done = call.store.Delete(std::move(deletes));
   for (std::size_t i = 0; i < done.size(); ++i) {
-    // S3 reports an unknown version of an entry, though DeleteObject is silent about it (spec §2.8).
-    const bool unknown = done[i].ok() && !done[i]->existed && !entries[sent[i]].version_id.empty();
+    // A version that was deleted before counts as deleted (recorded against AWS in minio pull request 11086); an id that was
+    // never issued is an error.
+    const std::string& version = entries[sent[i]].version_id;
+    const bool unknown = done[i].ok() && !done[i]->existed && !version.empty() && !store::IsIssued(VersionId(version));
     outcomes[sent[i]] = unknown ? Result<store::DeleteOutcome>(MakeError("NoSuchVersion")) : std::move(done[i]);
   }
   return outcomes;

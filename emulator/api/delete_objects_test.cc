@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "emulator/api/testing.h"
+#include "emulator/store/ids.h"
 
 namespace penstock::emulator::api {
 namespace {
@@ -38,6 +39,17 @@ TEST_F(DeleteObjectsTest, QuietKeepsErrorsOnly) {
   EXPECT_EQ(reply.Element("Code"), "NoSuchVersion");
   EXPECT_EQ(reply.Element("Key"), "b");
   EXPECT_EQ(reply.Element("VersionId"), "bad");
+}
+
+// Recorded against AWS in minio pull request 11086.
+TEST_F(DeleteObjectsTest, AVersionThatIsGoneIsDeletedAgain) {
+  const std::string id = store::MakeVersionId(7).value;
+  const Reply reply = Delete("<Object><Key>a</Key><VersionId>" + id + "</VersionId></Object>"
+                             "<Object><Key>none</Key><VersionId>null</VersionId></Object>");
+  EXPECT_EQ(reply.status, 200);
+  EXPECT_EQ(reply.Elements("Key"), (std::vector<std::string>{"a", "none"}));
+  EXPECT_EQ(reply.Elements("Error").size(), 0u);
+  EXPECT_EQ(s3_.Send("GET /bucket/a").status, 200);
 }
 
 TEST_F(DeleteObjectsTest, EntriesMayCarryConditions) {

@@ -88,10 +88,6 @@ class Bucket:
                 return version
         raise Refused(404, "NoSuchVersion")
 
-    def has(self, key: str, version_id: str) -> bool:
-        """Whether `key` has that version."""
-        return any(version.id == version_id for version in self.keys.get(key, []))
-
     def shown_id(self, version: Version) -> str | None:
         """`x-amz-version-id` of a read: absent where versioning was never configured."""
         return version.id if self.versioning else None
