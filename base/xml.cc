@@ -1,5 +1,6 @@
 #include "base/xml.h"
 
+#include <new>
 #include <pugixml.hpp>
 #include <utility>
 
@@ -110,6 +111,7 @@ Result<XmlDocument> XmlDocument::Parse(std::string_view text, XmlCharacters char
   auto impl = std::make_unique<Impl>();
   const pugi::xml_parse_result parsed =
       impl->document.load_buffer(text.data(), text.size(), kParseFlags, pugi::encoding_utf8);
+  if (parsed.status == pugi::status_out_of_memory) throw std::bad_alloc();
   if (!parsed) return Malformed(parsed.description(), static_cast<std::size_t>(parsed.offset));
   PENSTOCK_TRY(CheckTopLevel(impl->document, text.size()));
   return XmlDocument(std::move(impl));

@@ -41,6 +41,7 @@ enum class XmlCharacters {
 class XmlDocument {
  public:
   // kInvalidArgument (code MalformedXML) naming the byte offset when the text is not well-formed or has no root.
+  // Throws std::bad_alloc.
   static Result<XmlDocument> Parse(std::string_view text, XmlCharacters characters = XmlCharacters::kAny);
   XmlDocument(XmlDocument&&) noexcept;
   XmlDocument& operator=(XmlDocument&&) noexcept;

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <new>
+#include <pugixml.hpp>
+
 namespace penstock {
 namespace {
 
@@ -18,6 +22,14 @@ TEST(XmlDocumentTest, ReadsNestedElements) {
   ASSERT_EQ(document.root().Children("Key").size(), 2U);
   EXPECT_EQ(document.root().Children("Key")[1].text(), "b");
   EXPECT_EQ(document.root().Children().size(), 3U);
+}
+
+// A document is not malformed because there is no memory to read it.
+TEST(XmlDocumentTest, OutOfMemoryIsNoFaultOfTheDocument) {
+  pugi::set_memory_management_functions([](std::size_t) -> void* { return nullptr; }, pugi::get_memory_deallocation_function());
+  EXPECT_THROW(static_cast<void>(XmlDocument::Parse("<List/>")), std::bad_alloc);
+  pugi::set_memory_management_functions(std::malloc, std::free);
+  EXPECT_TRUE(XmlDocument::Parse("<List/>").ok());
 }
 
 TEST(XmlDocumentTest, PrefixesAndNamespacesAreIgnored) {

@@ -231,6 +231,7 @@ def chosen(calls: int, fault: str) -> list[int]:
     return sorted(random.Random(f"{SEED} {fault}").sample(range(1, calls + 1), min(SAMPLE, calls)))
 
 
+@pytest.mark.timeout(3600 if LONG else 180)
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_failed_call_costs_no_more_than_its_request(emulator: Emulator, fault: str, tmp_path: Path) -> None:
     print(f"PENSTOCK_SEED={SEED}")

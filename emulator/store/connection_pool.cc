@@ -5,17 +5,24 @@
 
 namespace penstock::emulator::store {
 
+std::unique_ptr<Connection> ConnectionPool::TakeIdle() {
+  const MutexLock lock(mutex_);
+  while (idle_.empty() && open_ == limit_) returned_.WaitIdle(mutex_);
+  if (!idle_.empty()) {
+    std::unique_ptr<Connection> connection = std::move(idle_.back());
+    idle_.pop_back();
+    return connection;
+  }
+  idle_.reserve(static_cast<std::size_t>(open_) + 1);  // so that GiveBack needs no memory
+  ++open_;
+  return nullptr;
+}
+
 Result<ConnectionPool::Lease> ConnectionPool::Take() {
-  {
-    const MutexLock lock(mutex_);
-    while (idle_.empty() && open_ == limit_) returned_.WaitIdle(mutex_);
-    if (!idle_.empty()) {
-      Lease lease(*this, std::move(idle_.back()));
-      idle_.pop_back();
-      return lease;
-    }
-    idle_.reserve(static_cast<std::size_t>(open_) + 1);  // so that GiveBack needs no memory
-    ++open_;
+  if (std::unique_ptr<Connection> idle = TakeIdle()) {
+    Lease lease(*this, std::move(idle));
+    if ((*lease).InTransaction()) PENSTOCK_TRY((*lease).Execute("ROLLBACK"));  // GiveBack had no memory for it
+    return lease;
   }
   auto opened = [this]() -> Result<std::unique_ptr<Connection>> {
     try {

@@ -41,6 +41,8 @@ class ConnectionPool {
   Result<Lease> Take();
 
  private:
+  // Null: none is idle, and the caller has the place of a new one.
+  std::unique_ptr<Connection> TakeIdle() PENSTOCK_EXCLUDES(mutex_);
   void GiveBack(std::unique_ptr<Connection> connection) noexcept;
 
   const int limit_;

@@ -1,6 +1,7 @@
 #include "emulator/store/connection_pool.h"
 
 #include <gtest/gtest.h>
+#include <sqlite3.h>
 
 #include <optional>
 #include <thread>
@@ -31,6 +32,27 @@ TEST(ConnectionPool, WaitsForAReturnedOne) {
   held.reset();
   waiter.join();
   EXPECT_TRUE(got);
+}
+
+// A rollback can fail when a connection is given back, for want of memory. The next borrower must not see the transaction.
+TEST(ConnectionPool, AFailedRollbackIsMadeUpFor) {
+  ConnectionPool pool(1, [] { return Connection::Open(":memory:"); });
+  sqlite3* handle = nullptr;
+  {
+    const auto lease = pool.Take();
+    ASSERT_TRUE(lease.ok());
+    ASSERT_TRUE((**lease).Execute("BEGIN").ok());
+    handle = (**lease).handle();
+    const auto refuse = [](void*, int action, const char*, const char*, const char*, const char*) {
+      return action == SQLITE_TRANSACTION ? SQLITE_DENY : SQLITE_OK;
+    };
+    sqlite3_set_authorizer(handle, refuse, nullptr);
+  }
+  EXPECT_FALSE(pool.Take().ok());
+  sqlite3_set_authorizer(handle, nullptr, nullptr);
+  const auto lease = pool.Take();
+  ASSERT_TRUE(lease.ok());
+  EXPECT_FALSE((**lease).InTransaction());
 }
 
 TEST(ConnectionPool, AFailedOpenCostsNoPlace) {
