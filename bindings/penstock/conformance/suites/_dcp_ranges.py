@@ -6,6 +6,7 @@ import math
 import tempfile
 import threading
 import warnings
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -311,12 +312,18 @@ def replaced_meanwhile(trial: Trial) -> None:
 
 
 def _inverted(saved: Saved, key: str) -> bytes:
-    """The object with every payload's bits turned over; its items are where they were."""
+    """The object with every payload's bits inverted and its CRC-32s corrected; its items are where they were."""
     data = bytearray(saved.objects[key])
     for name, (begin, end) in saved.payloads.items():
-        if saved.items[name][0] == key:
-            data[begin:end] = bytes(255 - byte for byte in data[begin:end])
+        item_key, (_, item_end) = saved.items[name]
+        if item_key == key:
+            before = zlib.crc32(data[begin:end]).to_bytes(4, "little")
+            data[begin:end] = data[begin:end].translate(_INVERTED)
+            data[end:item_end] = data[end:item_end].replace(before, zlib.crc32(data[begin:end]).to_bytes(4, "little"))
     return bytes(data)
+
+
+_INVERTED = bytes(255 - byte for byte in range(256))
 
 
 class _Replacing:
