@@ -34,18 +34,72 @@ std::string_view WithoutComment(std::string_view value) {
   return value;
 }
 
+// The first line of a section.
+struct Header {
+  std::string type;        // "profile" of [profile x]; empty without one
+  std::string name;        // empty: no name, or several
+  std::size_t length = 0;  // up to and with the closing bracket
+};
+
+// The header of a section of the credentials file: everything between the brackets is the name.
+std::optional<Header> WholeHeader(std::string_view text) {
+  const std::size_t close = text.find(']');
+  if (close == std::string_view::npos) return std::nullopt;
+  return Header{{}, std::string(Trim(text.substr(1, close - 1))), close + 1};
+}
+
+// The header of a section of the config file. The name is one word of a POSIX shell, as Python's shlex reads it: `aws
+// configure` quotes names that have blanks, and botocore splits them so. Null when no ']' ends it.
+std::optional<Header> SplitHeader(std::string_view text) {
+  std::vector<std::string> words;
+  bool in_word = false;
+  char quote = 0;
+  std::size_t i = 1;
+  for (; i < text.size() && (quote != 0 || text[i] != ']'); ++i) {
+    const char c = text[i];
+    if (quote == 0 && IsBlank(c)) {
+      in_word = false;
+      continue;
+    }
+    if (!in_word) words.emplace_back();
+    in_word = true;
+    const char next = i + 1 < text.size() ? text[i + 1] : 0;
+    if (c == quote) {
+      quote = 0;
+    } else if (quote == 0 && (c == '"' || c == '\'')) {
+      quote = c;
+    } else if (c == '\\' && next != 0 && (quote == 0 || (quote == '"' && (next == '"' || next == '\\')))) {
+      words.back().push_back(next);
+      ++i;
+    } else {
+      words.back().push_back(c);
+    }
+  }
+  if (i >= text.size()) {  // without the quotes there may be one
+    if (text.find(']') == std::string_view::npos) return std::nullopt;
+    return Header{{}, {}, text.size()};
+  }
+  const std::size_t length = i + 1;
+  if (words.size() == 1) return Header{{}, std::move(words[0]), length};
+  if (words.size() == 2) return Header{std::move(words[0]), std::move(words[1]), length};
+  return Header{{}, {}, length};
+}
+
 // Reads one file line by line. Values may be secrets: messages hold names and line numbers only.
 class Parser {
  public:
   Parser(const std::string& path, ProfileFileKind kind, ProfileSet& into) : path_(path), kind_(kind), into_(into) {}
 
+  // As Python's configparser, which botocore and the AWS CLI use: a line with a deeper indentation than the line of the
+  // setting above it belongs to that setting; any other line is a section or a setting, at any indentation.
   Result<void> Line(std::string_view line) {
     ++number_;
     const std::string_view text = Trim(line);
-    if (text.empty()) return Ok();
-    if (IsBlank(line.front())) return Indented(text);
-    if (IsCommentStart(text.front())) return Ok();
-    property_.clear();
+    if (text.empty() || IsCommentStart(text.front())) return Ok();
+    const auto indentation = static_cast<std::size_t>(text.data() - line.data());
+    if (property_ && indentation > indentation_) return Continuation(text);
+    indentation_ = indentation;
+    property_.reset();
     if (text.front() == '[') return SectionLine(text);
     return PropertyLine(text);
   }
@@ -61,41 +115,32 @@ class Parser {
   Result<void> SectionLine(std::string_view text) {
     section_ = nullptr;
     in_section_ = true;
-    const std::size_t close = text.find(']');
-    if (close == std::string_view::npos) return Fatal("']' is missing after the section name");
-    const std::string_view after = Trim(text.substr(close + 1));
+    const bool config = kind_ == ProfileFileKind::kConfig;
+    const std::optional<Header> header = config ? SplitHeader(text) : WholeHeader(text);
+    if (!header) return Fatal("']' is missing after the section name");
+    const std::string_view after = Trim(text.substr(header->length));
     if (!after.empty() && !IsCommentStart(after.front())) return Fatal("only a comment may follow ']'");
-    const std::string_view inner = Trim(text.substr(1, close - 1));
-    const std::size_t gap = inner.find_first_of(" \t");
-    const std::string_view type = gap == std::string_view::npos ? std::string_view() : inner.substr(0, gap);
-    const std::string_view name = gap == std::string_view::npos ? inner : Trim(inner.substr(gap));
-    if (!IsName(name)) {
-      Warn("section skipped: its name has a character that no profile name has");
+    if (config) return ConfigSection(header->type, header->name);
+    if (header->name.empty()) {
+      Warn("section skipped: it has no name");
       return Ok();
     }
-    if (kind_ == ProfileFileKind::kCredentials) return CredentialsSection(type, name);
-    return ConfigSection(type, name);
-  }
-
-  Result<void> CredentialsSection(std::string_view type, std::string_view name) {
-    if (!type.empty()) {
-      Warn("section skipped: the credentials file names profiles without a prefix");
-      return Ok();
-    }
-    section_ = &into_.profiles[std::string(name)];
+    section_ = &into_.profiles[header->name];
     return Ok();
   }
 
-  Result<void> ConfigSection(std::string_view type, std::string_view name) {
-    if (type == "sso-session") {
-      section_ = &into_.sso_sessions[std::string(name)];
+  Result<void> ConfigSection(std::string_view type, const std::string& name) {
+    if (name.empty()) {
+      Warn("section skipped: it has no name, or a name of several words without quotes around them");
+    } else if (type == "sso-session") {
+      section_ = &into_.sso_sessions[name];
     } else if (type == "services") {
-      section_ = &into_.services[std::string(name)];
+      section_ = &into_.services[name];
     } else if (type == "profile") {
       // [profile default] beats [default], wherever it stands.
       if (name == "default" && !prefixed_default_) into_.profiles.erase("default");
       prefixed_default_ = prefixed_default_ || name == "default";
-      section_ = &into_.profiles[std::string(name)];
+      section_ = &into_.profiles[name];
     } else if (type.empty() && name == "default") {
       if (!prefixed_default_) section_ = &into_.profiles["default"];
     } else {
@@ -115,6 +160,7 @@ class Parser {
     if (!in_section_) return Fatal("a setting stands before the first section");
     const std::size_t equals = text.find('=');
     if (equals == std::string_view::npos) return Fatal("expected 'name = value'");
+    property_.emplace();
     if (section_ == nullptr) return Ok();
     const std::string name = AsciiLower(Trim(text.substr(0, equals)));
     if (!IsName(name)) {
@@ -127,25 +173,20 @@ class Parser {
   }
 
   // After "name = value" another line of the value; after "name =" a sub-property.
-  Result<void> Indented(std::string_view text) {
-    if (section_ == nullptr) return in_section_ ? Ok() : Result<void>(Fatal("an indented line before any section"));
-    if (property_.empty()) {
-      if (!IsCommentStart(text.front())) Warn("indented line skipped: no setting stands above it");
-      return Ok();
-    }
-    std::string& value = section_->settings[property_];
+  Result<void> Continuation(std::string_view text) {
+    if (property_->empty()) return Ok();
+    const std::string& value = section_->settings[*property_];
     if (!value.empty()) {
-      Set(property_, value + "\n" + std::string(text));
+      Set(*property_, value + "\n" + std::string(text));
       return Ok();
     }
-    if (IsCommentStart(text.front())) return Ok();
     const std::size_t equals = text.find('=');
     const std::string name = AsciiLower(Trim(text.substr(0, std::min(equals, text.size()))));
     if (equals == std::string_view::npos || !IsName(name)) {
-      Warn("indented line under '" + property_ + "' skipped: expected 'name = value'");
+      Warn("indented line under '" + *property_ + "' skipped: expected 'name = value'");
       return Ok();
     }
-    Set(property_ + "." + name, WithoutComment(Trim(text.substr(equals + 1))));
+    Set(*property_ + "." + name, WithoutComment(Trim(text.substr(equals + 1))));
     return Ok();
   }
 
@@ -155,8 +196,9 @@ class Parser {
   int number_ = 0;
   bool in_section_ = false;
   bool prefixed_default_ = false;
-  Section* section_ = nullptr;  // null: of a section that is skipped
-  std::string property_;        // the setting an indented line would belong to; empty: none
+  Section* section_ = nullptr;           // null: of a section that is skipped
+  std::optional<std::string> property_;  // the setting above in this section; "": a setting that is skipped
+  std::size_t indentation_ = 0;          // of the last section or setting
 };
 
 std::string HomePath(const Environment& environment, const std::string& below) {

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+#include <vector>
+
 #include "client/auth/environment_for_test.h"
 
 namespace penstock::auth {
@@ -69,6 +72,82 @@ TEST(Profile, IndentedLinesUnderAnEmptyValueAreSubProperties) {
   EXPECT_EQ(Setting(set, "default", "region"), "r");
 }
 
+// The expected results are those of botocore 1.x (`botocore.configloader.load_config`).
+TEST(Profile, SettingsMayBeIndentedInTheirSection) {
+  const ProfileSet set = Config("[default]\n  # c\n  a = 1\n  b = 2\n c = 3\n\n   more\n");
+  EXPECT_EQ(Setting(set, "default", "a"), "1");
+  EXPECT_EQ(Setting(set, "default", "b"), "2");
+  EXPECT_EQ(Setting(set, "default", "c"), "3\nmore");
+}
+
+TEST(Profile, LinesIndentedDeeperThanASettingBelongToIt) {
+  const ProfileSet set = Config("[default]\na = 1\n  [profile p]\nb!d = 1\n  c = 2\n");
+  EXPECT_EQ(Setting(set, "default", "a"), "1\n[profile p]");
+  EXPECT_EQ(set.FindProfile("default")->settings.size(), 1u);
+}
+
+TEST(Profile, SectionsMayBeIndentedAsTheirSettings) {
+  const ProfileSet set = Config("  [default]\n  a = 1\n  [profile p]\n  b = 2\n");
+  EXPECT_EQ(Setting(set, "default", "a"), "1");
+  EXPECT_EQ(Setting(set, "p", "b"), "2");
+}
+
+TEST(Profile, SubPropertiesOfAnIndentedSettingAreIndentedDeeper) {
+  const ProfileSet set = Config("[default]\n  s3 =\n    k = v\n   l = w\n  region = r\n  s4 =\n  m = 1\n");
+  EXPECT_EQ(Setting(set, "default", "s3.k"), "v");
+  EXPECT_EQ(Setting(set, "default", "s3.l"), "w");
+  EXPECT_EQ(Setting(set, "default", "region"), "r");
+  EXPECT_EQ(Setting(set, "default", "s4"), "");
+  EXPECT_EQ(Setting(set, "default", "m"), "1");
+}
+
+TEST(Profile, IndentedKeysOfTheCredentialsFileAreRead) {
+  ProfileSet set;
+  ASSERT_TRUE(ParseProfileFile("[default]\n  aws_access_key_id = A\n  # c\n  aws_secret_access_key = S\n", "c",
+                               ProfileFileKind::kCredentials, set)
+                  .ok());
+  EXPECT_EQ(Setting(set, "default", "aws_access_key_id"), "A");
+  EXPECT_EQ(Setting(set, "default", "aws_secret_access_key"), "S");
+  EXPECT_EQ(set.FindProfile("default")->from_credentials_file.size(), 2u);
+}
+
+TEST(Profile, CommentLinesAreNoPartOfAValue) {
+  EXPECT_EQ(Setting(Config("[default]\nk = one\n  # c\n  two\n"), "default", "k"), "one\ntwo");
+}
+
+TEST(Profile, NamesOfConfigMayBeQuotedAsForAShell) {
+  const std::vector<std::pair<std::string, std::string>> names = {
+      {"\"a b\"", "a b"}, {"'a b'", "a b"}, {"\"x\"", "x"}, {"a\\ b", "a b"},
+      {"a\"b c\"d", "ab cd"}, {"\"a]b\"", "a]b"},
+      {"'a'\"'\"'b'", "a'b"}, {"\"a\\\"b\"", "a\"b"}, {"'a\\b'", "a\\b"},
+      {"\"a\\b\\\\\"", "a\\b\\"}, {"\"default\"", "default"}, {"\xC3\xA9", "\xC3\xA9"}};
+  for (const auto& [quoted, name] : names) {
+    EXPECT_EQ(Setting(Config("[profile " + quoted + "] # c\nk = v\n"), name, "k"), "v") << quoted;
+  }
+  const ProfileSet other = Config("[sso-session 'a b']\nk = v\n[services \"a b\"]\nk = v\n");
+  EXPECT_TRUE(other.sso_sessions.contains("a b"));
+  EXPECT_TRUE(other.services.contains("a b"));
+}
+
+TEST(Profile, NamesOfTheCredentialsFileAreTakenLiterally) {
+  ProfileSet set;
+  ASSERT_TRUE(ParseProfileFile("[a b]\nk = 1\n[\"q\"]\nk = 2\n[profile x]\nk = 3\n", "c",
+                               ProfileFileKind::kCredentials, set)
+                  .ok());
+  EXPECT_EQ(Setting(set, "a b", "k"), "1");
+  EXPECT_EQ(Setting(set, "\"q\"", "k"), "2");
+  EXPECT_EQ(Setting(set, "profile x", "k"), "3");
+  EXPECT_EQ(set.FindProfile("x"), nullptr);
+}
+
+TEST(Profile, SectionsWithoutOneNameAreSkipped) {
+  for (const std::string name : {"profile a b", "profile \"\"", "profile", "", "\"\"", "profile joe's"}) {
+    const ProfileSet set = Config("[" + name + "]\nk = v\n");
+    EXPECT_TRUE(set.profiles.empty()) << name;
+    EXPECT_EQ(set.warnings.size(), 1u) << name;
+  }
+}
+
 TEST(Profile, RepeatedSectionsMergeAndTheLaterSettingWins) {
   const ProfileSet set = Config("[profile a]\nx = 1\ny = 1\n[profile b]\nx = 9\n[profile a]\nX = 2\n");
   EXPECT_EQ(Setting(set, "a", "x"), "2");
@@ -100,6 +179,8 @@ TEST(Profile, BrokenLinesNameFileAndLineButNoValue) {
   EXPECT_EQ(ConfigError("\nsecret = s3cr3t\n"), "config line 2: a setting stands before the first section");
   EXPECT_EQ(ConfigError("[default]\ns3cr3t\n"), "config line 2: expected 'name = value'");
   EXPECT_EQ(ConfigError("[default] x\n"), "config line 1: only a comment may follow ']'");
+  EXPECT_EQ(ConfigError("[profile \"a\n"), "config line 1: ']' is missing after the section name");
+  EXPECT_EQ(ConfigError("[default]\n  s3cr3t\n"), "config line 2: expected 'name = value'");
 }
 
 TEST(Profile, CredentialsOverrideConfigPropertyByProperty) {

@@ -14,9 +14,17 @@ namespace penstock::auth {
 
 using Sections = std::map<std::string, Section, std::less<>>;
 
+// `name` as the header of a section holds it: in quotes behind a `prefix`.
+inline std::string Header(std::string_view prefix, std::string_view name) {
+  if (prefix.empty()) return std::string(name);
+  std::string text = std::string(prefix) + "\"";
+  for (const char c : name) text.append(c == '"' || c == '\\' ? "\\" : "").append(1, c);
+  return text + "\"";
+}
+
 inline void WriteSections(std::string& text, std::string_view prefix, const Sections& sections) {
   for (const auto& [name, section] : sections) {
-    text.append("[").append(prefix).append(name).append("]\n");
+    text.append("[").append(Header(prefix, name)).append("]\n");
     for (const auto& [setting, value] : section.settings) {
       text.append(setting).append(" = ");
       for (const char c : value) text.append(c == '\n' ? "\n " : std::string(1, c));
@@ -31,10 +39,10 @@ inline bool SameSettings(const Sections& a, const Sections& b) {
   });
 }
 
-// Names have no blanks, values have no leading or trailing blanks, and nothing is longer than the input allows.
+// Names of settings have no blanks, values have no leading or trailing blanks, and nothing is longer than the input allows.
 inline void CheckSections(const Sections& sections, std::size_t input_bytes) {
   for (const auto& [name, section] : sections) {
-    PENSTOCK_CHECK(!name.empty() && name.find_first_of(" \t\r\n[]") == std::string::npos);
+    PENSTOCK_CHECK(!name.empty() && name.size() <= input_bytes && name.find('\n') == std::string::npos);
     for (const auto& [setting, value] : section.settings) {
       PENSTOCK_CHECK(!setting.empty() && setting.find_first_of(" \t\r\n=") == std::string::npos);
       PENSTOCK_CHECK(setting.size() <= 2 * input_bytes && value.size() <= input_bytes);
