@@ -177,7 +177,7 @@ class Faults final : public api::Handler {
     if (action.kind == Way::kLate) {
       Pauses::Turn turn(tools_.pauses, exchange.wire);
       if (turn.granted()) FaultPlan::Done(step);
-      turn.Wait(action.late);
+      if (!turn.Wait(action.late)) plan.FailAttempts();
     }
     return true;
   }

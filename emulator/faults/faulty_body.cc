@@ -31,7 +31,7 @@ void WaitNow(const api::Exchange& exchange, FaultPlan::Step& step, std::chrono::
   }
   const Attempt::Waiting waiting(step.ticket->attempt());
   FaultPlan::Done(step);  // a pause has happened as soon as it begins
-  turn.Wait(time);
+  if (!turn.Wait(time) && step.ticket->attempt()) step.ticket->attempt()->Fail();
 }
 
 }  // namespace
@@ -67,7 +67,7 @@ Result<std::size_t> FaultyBody::Read(MutableByteView buffer) {
   PENSTOCK_ASSIGN(const std::size_t got, inner_.Read(buffer.first(pace_.MostOf(most))));
   read_ += got;
   if (got == 0) return got;
-  pace_.Await(got);
+  if (!pace_.Await(got)) plan_.FailAttempts();
   PENSTOCK_TRY(DoWhatIsDue());  // also behind the last byte: nobody need read on there
   return got;
 }

@@ -29,11 +29,13 @@ Result<void> ReadPace::Keep(std::uint64_t piece, std::chrono::nanoseconds every)
   return Ok();
 }
 
-void ReadPace::Await(std::size_t bytes) {
-  if (piece_ == 0) return;
+bool ReadPace::Await(std::size_t bytes) {
+  if (piece_ == 0) return true;
   const MonotonicTime now = std::chrono::steady_clock::now();
   const MonotonicTime until = transfer_ ? transfer_->Next(bytes, now) : now + every_;
-  if (until > now) turn_->Wait(until - now);
+  if (until <= now || turn_->Wait(until - now)) return true;
+  piece_ = 0;
+  return false;
 }
 
 Result<std::size_t> PacedBody::Read(MutableByteView buffer) {

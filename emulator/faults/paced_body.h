@@ -33,8 +33,9 @@ class ReadPace {
   Result<void> Keep(std::uint64_t piece, std::chrono::nanoseconds every);
 
   std::uint64_t MostOf(std::uint64_t bytes) const { return piece_ > 0 && piece_ < bytes ? piece_ : bytes; }
-  // Until `bytes` that were read may have been.
-  void Await(std::size_t bytes);
+  // Waits until the pace allows the next piece after `bytes`. Returns false where the client closed the connection meanwhile;
+  // the rest of the body has no pace.
+  bool Await(std::size_t bytes);
 
  private:
   Result<void> TakeTurn();

@@ -1,5 +1,7 @@
 #include "emulator/faults/pauses.h"
 
+#include <algorithm>
+
 namespace penstock::emulator::faults {
 
 bool Pauses::Enter() {
@@ -9,11 +11,24 @@ bool Pauses::Enter() {
   return true;
 }
 
-void Pauses::Turn::Wait(std::chrono::nanoseconds time) {
-  if (!granted_) return;
+bool Pauses::Turn::Wait(std::chrono::nanoseconds time) {
+  if (!granted_) return true;
   if (wire_ != nullptr) wire_->BeginWait();
-  pauses_.WaitFor(time);
+  const bool connected = WaitUntil(std::chrono::steady_clock::now() + time);
   if (wire_ != nullptr) wire_->EndWait();
+  return connected;
+}
+
+bool Pauses::Turn::WaitUntil(MonotonicTime until) {
+  for (;;) {
+    const MonotonicTime now = std::chrono::steady_clock::now();
+    if (now >= until) return true;
+    if (now >= look_at_) {
+      look_at_ = now + kLook;
+      if (wire_ != nullptr && wire_->PeerHasClosed()) return false;
+    }
+    if (pauses_.WaitUntil(std::min(until, look_at_))) return true;
+  }
 }
 
 void Pauses::Leave() {
@@ -21,10 +36,10 @@ void Pauses::Leave() {
   --waiting_;
 }
 
-void Pauses::WaitFor(std::chrono::nanoseconds time) {
-  const auto until = std::chrono::steady_clock::now() + time;
+bool Pauses::WaitUntil(MonotonicTime until) {
   const MutexLock lock(mutex_);
   while (!ended_ && std::chrono::steady_clock::now() < until) end_.WaitUntil(mutex_, until);
+  return ended_;
 }
 
 void Pauses::End() {

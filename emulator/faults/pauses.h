@@ -5,23 +5,27 @@
 #include <chrono>
 
 #include "emulator/api/exchange.h"
+#include "penstock/base/clock.h"
 #include "penstock/base/mutex.h"
 
 namespace penstock::emulator::faults {
 
 // A wait occupies its thread: the server starts other threads for other requests (api::Wire). The number of waits is bounded.
-// All of them end when the server stops.
+// All of them end when the server stops. One ends within kLook once its client has closed the connection.
 //
 // Thread safety: safe from any thread.
 class Pauses {
  public:
   static constexpr int kMost = 1'024;  // at a time
+  // How often a wait checks whether its client is connected. The first check is so long after the turn began.
+  static constexpr std::chrono::milliseconds kLook{500};
 
   // The right to wait, which is one of kMost as long as this object lives.
   class Turn {
    public:
-    // `wire`: the request's, outlives this; may be null.
-    Turn(Pauses& pauses, api::Wire* wire) : pauses_(pauses), wire_(wire), granted_(pauses.Enter()) {}
+    // `wire`: the request's, outlives this; may be null: then the client counts as connected.
+    Turn(Pauses& pauses, api::Wire* wire)
+        : pauses_(pauses), wire_(wire), granted_(pauses.Enter()), look_at_(std::chrono::steady_clock::now() + kLook) {}
     ~Turn() {
       if (granted_) pauses_.Leave();
     }
@@ -30,13 +34,17 @@ class Pauses {
 
     // False: kMost turns exist already, or End was called. Then Wait returns at once.
     bool granted() const { return granted_; }
-    // Until the time is over, or End is called.
-    void Wait(std::chrono::nanoseconds time);
+    // Waits until the time is over, End is called, or the client has closed the connection or its sending side. Returns false
+    // in the last case.
+    bool Wait(std::chrono::nanoseconds time);
 
    private:
+    bool WaitUntil(MonotonicTime until);
+
     Pauses& pauses_;
     api::Wire* const wire_;
     const bool granted_;
+    MonotonicTime look_at_;
   };
 
   // Nobody waits any more, now and later.
@@ -46,7 +54,8 @@ class Pauses {
  private:
   bool Enter();
   void Leave();
-  void WaitFor(std::chrono::nanoseconds time);
+  // Returns whether End was called.
+  bool WaitUntil(MonotonicTime until);
 
   Mutex mutex_;
   CondVar end_;

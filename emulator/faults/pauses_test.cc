@@ -41,5 +41,42 @@ TEST(PausesTest, TheEndEndsWaitsNowAndLater) {
   EXPECT_FALSE(Pauses::Turn(pauses, nullptr).granted());
 }
 
+class SomeClient final : public api::Wire {
+ public:
+  explicit SomeClient(int looks_until_closed) : left_(looks_until_closed) {}
+  void BeginWait() noexcept override {}
+  void EndWait() noexcept override {}
+  bool PeerHasClosed() const noexcept override { return left_-- <= 0; }
+
+ private:
+  mutable int left_;
+};
+
+TEST(PausesTest, AWaitEndsWhenItsClientHasClosedTheConnection) {
+  Pauses pauses;
+  SomeClient client(2);
+  const auto began = std::chrono::steady_clock::now();
+  EXPECT_FALSE(Pauses::Turn(pauses, &client).Wait(std::chrono::seconds(20)));
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(10));
+  EXPECT_GE(std::chrono::steady_clock::now() - began, 3 * Pauses::kLook);
+}
+
+TEST(PausesTest, AShortWaitDoesNotCheckTheConnection) {
+  Pauses pauses;
+  SomeClient client(0);
+  Pauses::Turn turn(pauses, &client);
+  EXPECT_TRUE(turn.Wait(std::chrono::milliseconds(1)));
+}
+
+TEST(PausesTest, ManyShortWaitsOfATurnCheckTheConnection) {
+  Pauses pauses;
+  SomeClient client(0);
+  Pauses::Turn turn(pauses, &client);
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  bool connected = true;
+  while (connected && std::chrono::steady_clock::now() < until) connected = turn.Wait(std::chrono::milliseconds(20));
+  EXPECT_FALSE(connected);
+}
+
 }  // namespace
 }  // namespace penstock::emulator::faults

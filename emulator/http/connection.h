@@ -130,6 +130,8 @@ class WireConnection final : private api::LateAnswer, private api::Wire {
     bool refused = false;  // by the wire: whatever else was sent belongs to nothing
     UnsentResponse unsent;
     std::optional<ScriptedAnswer> scripted;  // in place of `unsent`
+    MonotonicTime look_at{};  // when a pause of `scripted` checks whether the peer is connected
+    bool abandoned = false;   // it was not, or only half: `scripted` pauses no more
     MonotonicTime listen_until{};  // its end leaves the peer's side open; epoch: it does not
     Allowances* const allowances;
     std::optional<std::uint64_t> taken;  // of the request's body, where a handler stopped reading at a certain byte
@@ -163,6 +165,9 @@ class WireConnection final : private api::LateAnswer, private api::Wire {
   }
   // Goes on with turn_'s scripted answer.
   Pause SendScripted(bool expired);
+  // Whether a pause of the scripted answer ends now because the peer has closed the connection or its sending side.
+  bool EndPause(MonotonicTime now);
+  SendResult ScriptedResult() const;
   ResponseContext ContextOf(const api::Exchange& exchange, bool can_keep, ServingTools& tools) const;
   Pause DrainBody(bool expired);
   // The connection ends. Nothing more is written, and what the peer still sends is thrown away for a while.

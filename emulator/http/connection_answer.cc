@@ -18,6 +18,7 @@ using std::chrono::milliseconds;
 constinit DiagnosticEvent observer_failed("wire.answer_observer_failed");
 
 constexpr milliseconds kDrainPatience{1'000};
+constexpr milliseconds kLook{500};  // how often an answer that pauses checks whether its peer is connected
 constexpr int kUnsentInCrowd = 128 << 10;
 constexpr std::size_t kLargeText = 16 << 10;  // smaller answers cost less than their connections
 
@@ -46,6 +47,7 @@ WireConnection::Pause WireConnection::FinishTurn(ServingTools& tools) {
   const bool can_keep = turn.framing.keep_alive && (!unread || soon_read) && !last;
   if (turn.exchange.response.delivery) {
     turn.scripted.emplace(turn.exchange.response, ContextOf(turn.exchange, can_keep, tools));
+    turn.look_at = Now() + kLook;
     return SendScripted(false);
   }
   const SendResult sent = BeginSending(turn.exchange, can_keep, tools);
@@ -62,9 +64,10 @@ WireConnection::Pause WireConnection::SendScripted(bool expired) {
       case ScriptedAnswer::State::kWait:
         // A server that stops lets answers take their time, up to its grace.
         if (settings_.timers == nullptr || interrupted_.load(std::memory_order_relaxed)) return EndAnswer(answer.result());
+        if (EndPause(now)) continue;
         met_.store(false, std::memory_order_relaxed);
         pausing_.store(true, std::memory_order_relaxed);
-        settings_.timers->Add(answer.wait_until(), *this);
+        settings_.timers->Add(turn_->abandoned ? answer.wait_until() : std::min(answer.wait_until(), turn_->look_at), *this);
         if (!met_.exchange(true, std::memory_order_acq_rel)) return Next::kLater;
         pausing_.store(false, std::memory_order_relaxed);
         continue;
@@ -76,9 +79,26 @@ WireConnection::Pause WireConnection::SendScripted(bool expired) {
         return EndAnswer(answer.result());
       case ScriptedAnswer::State::kDone:
       case ScriptedAnswer::State::kFin:
-      case ScriptedAnswer::State::kBroken: return EndAnswer(answer.result());
+      case ScriptedAnswer::State::kBroken: return EndAnswer(ScriptedResult());
     }
   }
+}
+
+bool WireConnection::EndPause(MonotonicTime now) {
+  Turn& turn = *turn_;
+  if (!turn.abandoned && now >= turn.look_at) {
+    turn.look_at = now + kLook;
+    turn.abandoned = PeerHasClosed();
+  }
+  return turn.abandoned && turn.scripted->EndPause();
+}
+
+// A peer that has closed its side may still read. One that has closed the connection answers what is sent with RST.
+SendResult WireConnection::ScriptedResult() const {
+  SendResult result = turn_->scripted->result();
+  pollfd peer{.fd = stream_->fd(), .events = 0, .revents = 0};  // errors and hang-ups are reported without being asked for
+  if (turn_->abandoned && ::poll(&peer, 1, 0) > 0) result.ok = false;
+  return result;
 }
 
 WireConnection::Pause WireConnection::SendAnswer(ServingTools& tools, bool expired) {

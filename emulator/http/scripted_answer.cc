@@ -90,6 +90,11 @@ ScriptedAnswer::State ScriptedAnswer::Go(Stream& stream, MonotonicTime now, cons
   }
 }
 
+bool ScriptedAnswer::EndPause() {
+  if (waiting_) wait_until_ = {};
+  return waiting_;
+}
+
 bool ScriptedAnswer::EndIsNext() const {
   if (at_ < body_begin()) return body_begin() == end();
   return at_ >= body_end() || tail_.empty();

@@ -31,6 +31,9 @@ class ScriptedAnswer {
 
   State Go(Stream& stream, MonotonicTime now, const BeforeEnd& before_end = {});
   MonotonicTime wait_until() const { return wait_until_; }
+  // Ends a pause that has begun: the next Go continues after it. Returns false where the wait is not a pause but for a peer's
+  // acknowledgement.
+  bool EndPause();
   // What a plain answer would tell; `blocked` never.
   SendResult result() const;
 
