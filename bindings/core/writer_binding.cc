@@ -2,6 +2,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <memory>
@@ -57,7 +58,7 @@ class PyWriter {
 
   // `callback` comes with each call: kept here, it could hold the upload in a cycle that Python cannot see.
   std::size_t Write(const py::object& data, py::object callback) {
-    RefuseInsideACall("write()");
+    const Inside inside = Enter("write()");
     const BufferView view(data, BufferView::Access::kRead);
     const ByteView bytes = view.bytes();
     const bool fits = bytes.size() <= kSmallBytes && bytes.size() <= kGatheredBytes - gathered_.size();
@@ -69,7 +70,7 @@ class PyWriter {
     ObjectWriter& writer = writer_.Get();
     std::vector<std::byte> before = std::exchange(gathered_, {});
     auto result = WithoutGil([&]() -> Result<void> {
-      const Turn turn(*use_);
+      const std::lock_guard lock(use_->mutex);
       const Interrupt interrupt = UnlessAborted(progress.interrupt());
       PENSTOCK_TRY(writer.Write(before, interrupt));
       return writer.Write(bytes, interrupt);
@@ -78,12 +79,13 @@ class PyWriter {
     if (gathered_.empty()) gathered_ = std::move(before);  // its memory
     Unwrap(std::move(result));
     progress.Tell();
+    EndIfAborted();
     return bytes.size();
   }
 
   // Takes `size` bytes at `address`, which `owner` keeps alive and nobody changes until settle, finish or abort has returned.
   void Lend(std::uint64_t address, std::uint64_t size, py::object owner, py::object callback) {
-    RefuseInsideACall("write()");
+    const Inside inside = Enter("write()");
     const Progress progress(std::move(callback), counts_);
     ObjectWriter& writer = writer_.Get();
     // NOLINTNEXTLINE(performance-no-int-to-ptr): the caller's memory.
@@ -95,36 +97,38 @@ class PyWriter {
     const std::vector<std::byte> before = std::exchange(gathered_, {});
     owners_->Add(std::move(owner));
     auto result = WithoutGil([&]() -> Result<void> {
-      const Turn turn(*use_);
+      const std::lock_guard lock(use_->mutex);
       const Interrupt interrupt = UnlessAborted(progress.interrupt());
       PENSTOCK_TRY(writer.Write(before, interrupt));
       return writer.Lend(bytes, interrupt);
     });
     Unwrap(std::move(result));
     progress.Tell();
+    EndIfAborted();
   }
 
   void Settle(py::object callback) {
-    RefuseInsideACall("settle()");
+    const Inside inside = Enter("settle()");
     const Progress progress(std::move(callback), counts_);
     ObjectWriter& writer = writer_.Get();
     auto result = WithoutGil([&] {
-      const Turn turn(*use_);
+      const std::lock_guard lock(use_->mutex);
       return writer.Settle(UnlessAborted(progress.interrupt()));
     });
     Unwrap(std::move(result));
     owners_->Clear();
     progress.Tell();
+    EndIfAborted();
   }
 
   py::str Finish(py::object callback) {
-    RefuseInsideACall("close()");
+    const Inside inside = Enter("close()");
     const Progress progress(std::move(callback), counts_);
     ObjectWriter& writer = writer_.Get();
     open_ = false;
     const std::vector<std::byte> rest = std::exchange(gathered_, {});
     auto result = WithoutGil([&]() -> Result<UploadResponse> {
-      const Turn turn(*use_);
+      const std::lock_guard lock(use_->mutex);
       const Interrupt interrupt = UnlessAborted(progress.interrupt());
       if (!rest.empty()) PENSTOCK_TRY(writer.Write(rest, interrupt));
       return writer.Finish(interrupt);
@@ -140,43 +144,54 @@ class PyWriter {
     open_ = false;
     gathered_ = {};
     use_->aborted = true;
-    if (IsInsideACall()) return;  // which ends now, and gives the upload up
+    if (inside()) return;  // the call under way ends now, and gives the upload up
     auto result = WithoutGil([&] {
-      const Turn turn(*use_);
+      const std::lock_guard lock(use_->mutex);
       return writer_.Get().Abort();
     });
     owners_->Clear();
     Unwrap(std::move(result));
   }
 
+  // Whether this thread is in a call of the writer, and so in a progress callback or signal handler.
+  bool inside() const { return std::find(inside_->begin(), inside_->end(), std::this_thread::get_id()) != inside_->end(); }
   std::uint64_t bytes_written() const { return writer_.Get().bytes_written() + gathered_.size(); }
 
  private:
   // Another thread may give the upload up in the middle of a write, which then ends soon.
   struct Use {
-    std::mutex mutex;                       // held during each call of the writer
-    std::atomic<std::thread::id> holder{};  // the thread that holds it
+    std::mutex mutex;  // held by whoever is in the writer
     std::atomic<bool> aborted{false};
   };
-  class Turn {
+  // Progress callbacks and signal handlers run inside a call of the writer, on its thread. A second call there would wait for
+  // the first one forever. The GIL guards the list.
+  class Inside {
    public:
-    explicit Turn(Use& use) : lock_(use.mutex), use_(use) { use_.holder = std::this_thread::get_id(); }
-    ~Turn() { use_.holder = std::thread::id(); }
-    Turn(const Turn&) = delete;
-    Turn& operator=(const Turn&) = delete;
+    explicit Inside(std::vector<std::thread::id>& threads) : threads_(threads) { threads_.push_back(std::this_thread::get_id()); }
+    ~Inside() { threads_.erase(std::find(threads_.begin(), threads_.end(), std::this_thread::get_id())); }
+    Inside(const Inside&) = delete;
+    Inside& operator=(const Inside&) = delete;
 
    private:
-    const std::lock_guard<std::mutex> lock_;
-    Use& use_;
+    std::vector<std::thread::id>& threads_;
   };
-  // Progress callbacks and signal handlers run inside a call of the writer, on its thread. A second call there would wait for
-  // the first one forever.
-  bool IsInsideACall() const { return use_->holder.load() == std::this_thread::get_id(); }
-  void RefuseInsideACall(const char* name) const {
-    if (!IsInsideACall()) return;
-    use_->aborted = true;
-    throw py::value_error(std::string(name) + " was called by a progress callback or signal handler of the same writer; the upload is given up. " +
-                          "Raise an exception there, or call abort(), to give an upload up");
+  // After a call whose last progress callback gave the upload up.
+  void EndIfAborted() {
+    if (!use_->aborted) return;
+    auto result = WithoutGil([&] {
+      const std::lock_guard lock(use_->mutex);
+      return writer_.Get().Abort();
+    });
+    owners_->Clear();
+    Unwrap(std::move(result));
+    Unwrap(Result<void>(Error::Make(ErrorKind::kCanceled, "the upload was given up by its progress callback")));
+  }
+  Inside Enter(const char* name) {
+    if (inside()) {
+      throw py::value_error(std::string(name) + " was called by a progress callback or signal handler during another call of the same writer; " +
+                            "it has no effect there. Raise an exception, or call abort(), to give an upload up");
+    }
+    return Inside(*inside_);
   }
   Interrupt UnlessAborted(Interrupt interrupt) const {
     return [use = use_.get(), interrupt = std::move(interrupt)] { return use->aborted.load() || interrupt(); };
@@ -185,6 +200,7 @@ class PyWriter {
   std::unique_ptr<Owners> owners_ = std::make_unique<Owners>();  // outlives the writer, which may be reading their memory
   ProcessBound<ObjectWriter> writer_;
   std::unique_ptr<Use> use_ = std::make_unique<Use>();
+  std::unique_ptr<std::vector<std::thread::id>> inside_ = std::make_unique<std::vector<std::thread::id>>();
   std::shared_ptr<ProgressCounts> counts_;  // shared with the upload
   std::vector<std::byte> gathered_;         // follows what the writer has; the GIL guards it
   bool open_ = true;                        // neither finished nor given up
@@ -217,6 +233,7 @@ void BindWriter(py::module_& module) {
       .def("write", &PyWriter::Write, "data"_a, "progress"_a = py::none())
       .def("lend", &PyWriter::Lend, "address"_a, "size"_a, "owner"_a, "progress"_a = py::none(),
            "Writes memory that `owner` keeps alive and unchanged until settle, finish or abort has returned.")
+      .def("inside", &PyWriter::inside, "Whether this thread is in a call of the writer: in a progress callback or signal handler.")
       .def("settle", &PyWriter::Settle, "progress"_a = py::none(), "Waits until nothing lent is needed any more.")
       .def("finish", &PyWriter::Finish, "progress"_a = py::none())
       .def("abort", &PyWriter::Abort)

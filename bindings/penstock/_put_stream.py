@@ -97,10 +97,15 @@ class PutObjectStream:
         """Waits until nothing that was lent is needed any more."""
         self._writer.settle(self._progress)
 
+    @property
+    def inside(self) -> bool:
+        """Whether this thread is in a call of the stream, and so in its progress callback or in a signal handler."""
+        return self._writer.inside()
+
     def close(self) -> None:
-        if self._closed:
+        if self._closed and not self.inside:
             raise S3Exception("Cannot close object more than once")
-        self._closed = True
+        self._closed = not self.inside
         self._writer.finish(self._progress)
 
     def abort(self) -> None:

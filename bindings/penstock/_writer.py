@@ -29,7 +29,7 @@ class S3Writer(io.BufferedIOBase):
         stream: The upload; made by ``S3Client.put_object`` or ``S3Checkpoint.writer``.
 
     Thread safety: ``close`` and ``abort`` from any thread; ``write`` from one at a time. A progress callback may call ``abort``;
-    any other call of the writer there raises ValueError and gives the upload up.
+    ``write`` and ``close`` raise ValueError there and have no effect.
 
     Source: ``s3torchconnector.S3Writer``.
     """
@@ -39,7 +39,7 @@ class S3Writer(io.BufferedIOBase):
         self._position = 0
         self._closed = False
         self._failure: BaseException | None = None  # the first that a write raised
-        self._lock = threading.RLock()  # a progress callback may call abort
+        self._lock = threading.Lock()
         _open_writers.add(self)
 
     def __enter__(self) -> S3Writer:
@@ -95,6 +95,8 @@ class S3Writer(io.BufferedIOBase):
         Raises:
             S3Exception: the object was not published.
         """
+        if self._inside:
+            self.stream.close()  # raises
         with self._lock:
             if self._closed:
                 return
@@ -103,7 +105,12 @@ class S3Writer(io.BufferedIOBase):
             self.stream.close()
 
     def abort(self) -> None:
-        """Gives the upload up. Does nothing after close."""
+        """Gives the upload up. Does nothing after close. In a progress callback: ends the ``write`` or ``close`` under way, which
+        then raises unless S3 has acknowledged everything already."""
+        if self._inside:
+            self._closed = True
+            self.stream.abort()
+            return
         with self._lock:
             if self._closed:
                 return
@@ -112,6 +119,11 @@ class S3Writer(io.BufferedIOBase):
             abort = getattr(self.stream, "abort", None)
             if abort is not None:
                 abort()
+
+    @property
+    def _inside(self) -> bool:
+        """Whether this is a progress callback, or a signal handler, during a call of this writer."""
+        return getattr(self.stream, "inside", False) is True
 
     def _checkClosed(self) -> None:  # noqa: N802  (io's own name)
         if self._closed:

@@ -24,14 +24,18 @@ def slow_bucket():
         yield client, "slow"
 
 
+def use_writer(writer: penstock.S3Writer, call: str) -> None:
+    writer.write(bytes(100)) if call == "write" else writer.close()
+
+
 @pytest.mark.parametrize("call", ["write", "close"])
-def test_a_writer_that_is_used_inside_its_write_gives_the_upload_up(slow_bucket, call: str):
+def test_a_writer_that_is_used_by_its_callback_is_a_value_error(slow_bucket, call: str):
     client, bucket = slow_bucket
     calls: list[int] = []
 
     def use(done: int, total: int | None) -> None:
         calls.append(done)
-        writer.write(bytes(100)) if call == "write" else writer.close()
+        use_writer(writer, call)
 
     writer = client.put_object(bucket, "k", progress=use)
     with pytest.raises(ValueError, match=rf"{call}\(\) was called by a progress callback"), writer:
@@ -42,24 +46,56 @@ def test_a_writer_that_is_used_inside_its_write_gives_the_upload_up(slow_bucket,
     assert client._client.list_multipart_uploads(bucket) == []
 
 
-def test_a_callback_may_abort_its_upload(slow_bucket):
+@pytest.mark.parametrize("call", ["write", "close"])
+def test_a_call_that_the_callback_makes_in_vain_changes_nothing(slow_bucket, call: str):
     client, bucket = slow_bucket
-    writer = client.put_object(bucket, "k", progress=lambda done, total: writer.abort())
-    with pytest.raises(penstock.S3Exception):
-        writer.write(bytes(SIZE))
+    refused: list[int] = []
+
+    def use(done: int, total: int | None) -> None:
+        with pytest.raises(ValueError, match="no effect"):
+            use_writer(writer, call)
+        refused.append(done)
+
+    data = bytes(range(251)) * (SIZE // 251)
+    with client.put_object(bucket, "k", progress=use) as writer:
+        for at in range(0, len(data), 1_000_003):
+            writer.write(data[at : at + 1_000_003])
+    assert len(refused) > 1
+    assert get(client, bucket, "k") == data
+
+
+@pytest.mark.parametrize("nth", [1, 2, 5])
+def test_a_callback_may_abort_its_upload(slow_bucket, nth: int):
+    client, bucket = slow_bucket
+    calls: list[int] = []
+
+    def give_up(done: int, total: int | None) -> None:
+        calls.append(done)
+        if len(calls) == nth:
+            writer.abort()
+
+    writer = client.put_object(bucket, "k", progress=give_up)
+    with pytest.raises((penstock.S3Exception, ValueError)):
+        for _ in range(SIZE // 1_000_000):
+            writer.write(bytes(1_000_000))
+        writer.close()
     assert writer.closed
     with pytest.raises(penstock.S3Exception):
         get(client, bucket, "k")
     assert client._client.list_multipart_uploads(bucket) == []
 
 
-@pytest.mark.parametrize("call", ["close", "abort"])
-def test_close_and_abort_inside_of_close_do_nothing(client, bucket, call: str):
+@pytest.mark.parametrize("call", ["write", "close", "abort"])
+def test_the_last_report_of_close_comes_after_the_object(client, bucket, call: str):
     calls: list[int] = []
 
     def use(done: int, total: int | None) -> None:
         calls.append(done)
-        getattr(writer, call)()
+        if call == "abort":
+            writer.abort()
+            return
+        with pytest.raises(ValueError, match=f"{call}|closed"):
+            use_writer(writer, call)
 
     writer = client.put_object(bucket, "k", progress=use)
     writer.write(bytes(1000))
