@@ -184,7 +184,7 @@ class PyWriter {
     });
     owners_->Clear();
     Unwrap(std::move(result));
-    Unwrap(Result<void>(Error::Make(ErrorKind::kCanceled, "the upload was given up by its progress callback")));
+    Unwrap(Result<void>(Error::Make(ErrorKind::kCancelled, "the upload was given up by its progress callback")));
   }
   Inside Enter(const char* name) {
     if (inside()) {

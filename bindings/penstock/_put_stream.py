@@ -103,9 +103,11 @@ class PutObjectStream:
         return self._writer.inside()
 
     def close(self) -> None:
-        if self._closed and not self.inside:
+        if self.inside:
+            self._writer.finish()  # raises ValueError
+        if self._closed:
             raise S3Exception("Cannot close object more than once")
-        self._closed = not self.inside
+        self._closed = True
         self._writer.finish(self._progress)
 
     def abort(self) -> None:
