@@ -10,6 +10,7 @@
 #include "bindings/core/interrupt.h"
 #include "bindings/core/named_argument.h"
 #include "bindings/core/object_items.h"
+#include "bindings/core/use.h"
 #include "penstock/transfer.h"
 
 namespace penstock::python {
@@ -25,6 +26,7 @@ class PyLister {
 
   // (objects as ObjectInfo, common prefixes, next token).
   py::tuple Next() {
+    const Use use(used_, "a listing");
     auto result = WithoutGil([&] { return lister_.Get().Next(SignalPending); });
     const std::optional<ListObjectsResponse> page = Unwrap(std::move(result));
     if (!page) throw py::stop_iteration();
@@ -39,6 +41,7 @@ class PyLister {
 
  private:
   ProcessBound<Lister> lister_;
+  bool used_ = false;
 };
 
 }  // namespace

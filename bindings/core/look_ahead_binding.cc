@@ -16,6 +16,7 @@
 #include "bindings/core/look_ahead.h"
 #include "bindings/core/named_argument.h"
 #include "bindings/core/object_items.h"
+#include "bindings/core/use.h"
 
 namespace penstock::python {
 namespace {
@@ -29,6 +30,7 @@ class PyItems {
   explicit PyItems(std::shared_ptr<ObjectItems> items) : items_(std::move(items)) {}
 
   py::object Next() {
+    const Use use(used_, "a listing");
     const std::optional<ObjectItem> item = items_->Next();
     if (!item) throw py::stop_iteration();
     return MakeKeyData(item->bucket, item->key, item->info);
@@ -37,6 +39,7 @@ class PyItems {
 
  private:
   std::shared_ptr<ObjectItems> items_;
+  bool used_ = false;
 };
 
 std::unique_ptr<PyItems> ListObjects(const PyClient& client, const Text<"bucket">& bucket, Text<"prefix"> prefix,
@@ -93,8 +96,12 @@ class PyLookAhead {
  public:
   explicit PyLookAhead(std::unique_ptr<LookAhead> ahead) : ahead_(std::move(ahead), "this look-ahead") {}
 
-  py::list Next(bool fetch, std::uint64_t guess) { return ahead_.Get().Next(fetch, guess); }
+  py::list Next(bool fetch, std::uint64_t guess) {
+    const Use use(used_, "an iterator of a dataset");
+    return ahead_.Get().Next(fetch, guess);
+  }
   void Cancel() {
+    const Use use(used_, "an iterator of a dataset");
     if (ahead_.mine()) ahead_.Get().Cancel();
   }
   std::size_t coming() const { return ahead_.Get().coming(); }
@@ -102,6 +109,7 @@ class PyLookAhead {
 
  private:
   ProcessBound<LookAhead> ahead_;
+  bool used_ = false;
 };
 
 std::unique_ptr<PyLookAhead> MakeLookAhead(const PyClient& client, const py::object& objects, std::uint64_t budget,

@@ -17,6 +17,7 @@
 #include "bindings/core/interrupt.h"
 #include "bindings/core/named_argument.h"
 #include "bindings/core/new_bytes.h"
+#include "bindings/core/use.h"
 #include "penstock/transfer.h"
 
 namespace penstock::python {
@@ -31,21 +32,6 @@ constexpr std::size_t kPieceBytes = 1 << 20;
 // What read_into passes over to come to its position.
 constexpr std::uint64_t kMostSkippedBytes = 1ull << 20;
 
-// Marks a stream as used for as long as it lives. Needs the GIL to be made and destroyed.
-class Use {
- public:
-  explicit Use(bool& used) : used_(used) {
-    if (used) throw std::runtime_error("a reader was used by two threads at a time; give each its own, or a lock to both");
-    used = true;
-  }
-  ~Use() { used_ = false; }
-  Use(const Use&) = delete;
-  Use& operator=(const Use&) = delete;
-
- private:
-  bool& used_;
-};
-
 class PyStream {
  public:
   // Objects of up to `whole_bytes` come as one `bytes`, others in pieces.
@@ -56,7 +42,7 @@ class PyStream {
   // The next bytes; raises StopIteration at the end, again and again. `wanted`: how many are going to be read from here on;
   // `used`: of those given before, were.
   py::object Next(std::uint64_t wanted, std::optional<std::uint64_t> used) {
-    const Use use(used_by_a_thread_);
+    const Use use(used_by_a_thread_, "a reader");
     Held held(*this);
     const auto arrived = WithoutGil([&] { return held.Arrive(wanted, used.value_or(UINT64_MAX)); });
     if (!Unwrap(arrived)) throw py::stop_iteration();
@@ -71,7 +57,7 @@ class PyStream {
   // Fills `buffer` with the object's bytes from `position` on, as far as the stream goes on without a gap. Blocks before
   // `position` are passed over. 0 where the stream is beyond `position`, or too far before it.
   std::uint64_t ReadInto(std::uint64_t position, const py::object& buffer) {
-    const Use use(used_by_a_thread_);
+    const Use use(used_by_a_thread_, "a reader");
     const BufferView view(buffer, BufferView::Access::kWrite);
     MutableByteView rest = view.writable();
     AdviseHugePages(rest);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import threading
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -59,25 +60,27 @@ def _every(objects: Iterable[S3BucketKeyData], step: int, first: int) -> Iterato
 class ObjectIterator(Iterator[Any]):
     """Yields the transformed readers of a share. Nothing is requested before the first item.
 
-    Thread safety: one user at a time.
+    Thread safety: several threads may take items; each item goes to one of them. The transform runs on that thread.
     """
 
     def __init__(self, dataset: S3DatasetBase, share: Share) -> None:
         self._dataset = dataset
         self.position = Position(share)
         self._readers: LookAhead | None = None
+        self._lock = threading.RLock()
 
     def __iter__(self) -> ObjectIterator:
         return self
 
     def __next__(self) -> Any:
-        if self._readers is None:
-            share = self.position.share
-            step = share.world_size * share.num_workers
-            first = share.first + self.position.yielded * step
-            self._readers = self._dataset._look_ahead(_every(self._dataset._objects(), step, first))
-        reader = next(self._readers)
-        self.position.yielded += 1  # also where the transform raises: that object had its turn
+        with self._lock:
+            if self._readers is None:
+                share = self.position.share
+                step = share.world_size * share.num_workers
+                first = share.first + self.position.yielded * step
+                self._readers = self._dataset._look_ahead(_every(self._dataset._objects(), step, first))
+            reader = next(self._readers)
+            self.position.yielded += 1  # also where the transform raises: that object had its turn
         return self._dataset._transform(reader)
 
     def state_dict(self) -> dict[str, Any]:

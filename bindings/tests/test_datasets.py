@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import threading
 from collections import Counter
 
 import penstock
@@ -139,3 +140,37 @@ def test_default_transform_gives_readers(emulator, filled):
         f"s3://{filled}/data/", region="us-east-1", endpoint=emulator.endpoint, s3client_config=emulator.config()
     )
     assert [reader.read() for reader in dataset] == [content for _, content in expected()]
+
+
+def test_threads_share_one_iterator(emulator, filled):
+    for _ in range(5):
+        shared = iter(make(S3IterableDataset, emulator, filled, transform=read_pair))
+        taken: list[tuple[str, bytes]] = []
+        threads = [threading.Thread(target=lambda: taken.extend(shared)) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(60)
+        assert sorted(taken) == expected()
+
+
+def test_a_listing_that_two_threads_read_is_refused_and_never_crashes(client, bucket):
+    for number in range(40):
+        put(client, bucket, f"k{number:02}", b"x")
+    for _ in range(5):
+        pages = client.list_objects(bucket, max_keys=1)
+        seen: list[str] = []
+
+        def read(pages=pages, seen=seen) -> None:
+            try:
+                for page in pages:
+                    seen.extend(info.key for info in page.object_info)
+            except RuntimeError as error:
+                assert "two threads at a time" in str(error)  # noqa: PT017  (whether they meet is the machine's)
+
+        threads = [threading.Thread(target=read) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(60)
+        assert len(seen) == len(set(seen)) <= 40
