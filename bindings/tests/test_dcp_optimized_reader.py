@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import penstock
 import pytest
 import torch
@@ -186,6 +187,15 @@ def test_sizes_and_positions_are_checked() -> None:
     for wrong in (b"12", 5):
         with pytest.raises(TypeError, match="argument must be a writable bytes-like object"):
             reader.readinto(wrong)
+
+
+def test_readinto_takes_an_empty_buffer_of_several_dimensions() -> None:
+    reader = reader_of([(10, 20)])
+    reader.seek(10)
+    assert reader.readinto(np.zeros((0, 5))) == 0
+    buffer = ItemViewBuffer()
+    buffer.append_view(memoryview(b"abc"))
+    assert buffer.readinto(np.zeros((5, 0))) == 0
 
 
 @pytest.mark.parametrize(("left", "where"), [(15, "before reaching item 30-40"), (35, "while reading item 30-40")])

@@ -11,6 +11,7 @@ import threading
 from array import array
 from functools import partial
 
+import numpy as np
 import penstock
 import pytest
 import torch
@@ -86,6 +87,33 @@ def test_readinto_takes_any_writable_buffer_and_counts_bytes(open_reader, kind):
     assert reader.readinto(memory) == 8
     assert memory[:8] == DATA[8:]
     assert reader.readinto(memory) == 0
+
+
+@every_kind
+def test_readinto_takes_an_empty_buffer_of_several_dimensions(open_reader, kind):
+    reader = open_reader(kind)
+    for shape in ((0, 5), (5, 0), (0,)):
+        assert reader.readinto(np.zeros(shape)) == 0
+    assert reader.tell() == 0
+
+
+@every_kind
+def test_a_size_beyond_memory_is_an_error_that_names_it(kind):
+    counted = Counted()
+
+    def get_object_info():
+        return type("Info", (), {"size": 2**63})
+
+    def reader():
+        return KINDS[kind](bucket="b", key="k", get_object_info=get_object_info, get_stream=counted.get_stream)
+
+    uses = [lambda: reader().seek(1, io.SEEK_END)]
+    if kind.startswith("range_based"):  # the others learn the size from the response
+        uses += [lambda: reader().read(), lambda: reader().read(1)]
+    for use in uses:
+        with pytest.raises(penstock.S3Exception, match=f"s3://b/k is {2**63} bytes") as raised:
+            use()
+        assert (raised.value.bucket, raised.value.key) == ("b", "k")
 
 
 @every_kind

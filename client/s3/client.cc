@@ -160,7 +160,10 @@ void Client::Start(DeleteObjectsRequest request, Callback<DeleteObjectsResponse>
   const auto one = [state = impl_->state](DeleteObjectRequest single, Callback<NoResponse> deleted) {
     Run(state, Operation::kDeleteObject, std::move(single), std::move(deleted));
   };
-  s3::StartDeleteOneByOne({many, one}, std::move(request), std::move(done));
+  s3::DeleteVerbs verbs;
+  Result<void> made = Caught("the start of a call", [&] { verbs = {many, one}; });
+  if (!made.ok()) return Contain("the callback of a call", [&] { done(std::move(made).error()); });
+  s3::StartDeleteOneByOne(std::move(verbs), std::move(request), std::move(done));
 }
 void Client::Start(CopyObjectRequest request, Callback<CopyObjectResponse> done) {
   Run(impl_->state, Operation::kCopyObject, std::move(request), std::move(done));

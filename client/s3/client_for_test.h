@@ -2,6 +2,7 @@
 #ifndef PENSTOCK_CLIENT_S3_CLIENT_FOR_TEST_H_
 #define PENSTOCK_CLIENT_S3_CLIENT_FOR_TEST_H_
 
+#include <chrono>
 #include <map>
 #include <memory>
 #include <optional>
@@ -72,6 +73,26 @@ struct ClientUnderTest {
   http::FakeTransport transport;
   RateControl rates;
   std::unique_ptr<Client> client;
+};
+
+// A client that has seen first bytes after 20 ms, with reads enough behind it for two hedges. Its transport is held.
+struct Experienced : ClientUnderTest {
+  explicit Experienced(ClientConfig config = {}) : ClientUnderTest(std::move(config)) {
+    HedgePolicy& policy = Client::Impl::StateOf(*client).hedging;
+    for (int i = 0; i < 128; ++i) policy.OnFirstByte(std::chrono::milliseconds(20));
+    for (int i = 0; i < 100; ++i) policy.OnRead(transport.clock().Monotonic());
+    transport.Hold();
+  }
+  // A read in progress; its result, once there is one, and how many there were.
+  std::optional<Result<ObjectMetadata>> result;
+  int completions = 0;
+  void Begin(CallOptions options = {}) {
+    client->Start(GetObjectRequest{.bucket = BucketName("bucket"), .key = ObjectKey("key"), .sink = &sink, .options = std::move(options)},
+                  [this](Result<ObjectMetadata> r) {
+                    ++completions;
+                    result.emplace(std::move(r));
+                  });
+  }
 };
 
 }  // namespace penstock::s3

@@ -5,10 +5,11 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "base/caught.h"
 #include "base/utf8.h"
 #include "penstock/base/mutex.h"
 
@@ -16,32 +17,63 @@ namespace penstock::s3 {
 namespace {
 
 constexpr int kAtATime = 8;
+constexpr std::string_view kCallback = "the callback of a call";
 
 bool IsXmlControl(char c) {
   const auto byte = static_cast<unsigned char>(c);
   return byte < ' ' && c != '\t' && c != '\n' && c != '\r';
 }
 
+using Failures = std::vector<DeleteObjectsResponse::Failure>;
+
+// Every function that can throw runs before the step that gives a request away, or ends in an error of the call.
 class Deletion : public std::enable_shared_from_this<Deletion> {
  public:
-  Deletion(DeleteVerbs verbs, DeleteObjectsRequest request, Callback<DeleteObjectsResponse> done)
+  Deletion(DeleteVerbs verbs, DeleteObjectsRequest request, Callback<DeleteObjectsResponse> done) noexcept
       : verbs_(std::move(verbs)), request_(std::move(request)), done_(std::move(done)) {}
 
   void Run() {
-    DeleteObjectsRequest many{request_.bucket, {}, request_.options};
-    for (const ObjectKey& key : request_.keys) (FitsXml(key.value) ? many.keys : singles_).push_back(key);
-    if (many.keys.empty()) return Pump();
-    verbs_.many(std::move(many), [self = shared_from_this()](Result<DeleteObjectsResponse> result) {
-      if (!result.ok()) return std::exchange(self->done_, nullptr)(std::move(result));
-      {
-        const MutexLock lock(self->mutex_);
-        self->failures_ = std::move(result->failures);
-      }
-      self->Pump();
-    });
+    DeleteObjectsRequest many;
+    Callback<DeleteObjectsResponse> listed;
+    Result<Failures> failures = Caught("the start of a call", [&] { return Prepare(many, listed); });
+    if (!failures.ok() || many.keys.empty()) return Listed(std::move(failures));
+    verbs_.many(std::move(many), std::move(listed));
   }
 
  private:
+  // The request for the keys that XML can name. Returns an empty list with the memory for the failures of the others.
+  Result<Failures> Prepare(DeleteObjectsRequest& many, Callback<DeleteObjectsResponse>& listed) {
+    many = {request_.bucket, {}, request_.options};
+    for (const ObjectKey& key : request_.keys) {
+      (FitsXml(key.value) ? many.keys : singles_).push_back(key);
+      place_.emplace(key.value, place_.size());
+    }
+    listed = [self = shared_from_this()](Result<DeleteObjectsResponse> result) {
+      self->Listed(Caught("the answer to a call", [&] { return self->WithRoom(std::move(result)); }));
+    };
+    Failures failures;
+    failures.reserve(singles_.size());
+    return failures;
+  }
+
+  Result<Failures> WithRoom(Result<DeleteObjectsResponse> result) const {
+    if (!result.ok()) return std::move(result).error();
+    result->failures.reserve(result->failures.size() + singles_.size());
+    return std::move(result->failures);
+  }
+
+  void Listed(Result<Failures> failures) {
+    {
+      const MutexLock lock(mutex_);
+      if (failures.ok()) {
+        failures_ = std::move(failures).value();
+      } else {
+        error_ = std::move(failures).error();
+      }
+    }
+    Pump();
+  }
+
   // Keeps a few requests under way. Calls may complete before they have been started, so one round takes up what ends in it.
   void Pump() {
     mutex_.Lock();
@@ -51,12 +83,10 @@ class Deletion : public std::enable_shared_from_this<Deletion> {
     }
     pumping_ = true;
     while (!error_ && next_ < singles_.size() && under_way_ < kAtATime) {
-      const ObjectKey key = singles_[next_++];
+      const std::size_t index = next_++;
       ++under_way_;
       mutex_.Unlock();
-      verbs_.one({request_.bucket, key, {}, request_.options, {}}, [self = shared_from_this(), key](const Result<NoResponse>& result) {
-        self->Ended(key, result);
-      });
+      StartOne(index);
       mutex_.Lock();
     }
     pumping_ = false;
@@ -66,50 +96,64 @@ class Deletion : public std::enable_shared_from_this<Deletion> {
     if (over) Finish();
   }
 
-  void Ended(const ObjectKey& key, const Result<NoResponse>& result) {
+  void StartOne(std::size_t index) {
+    DeleteObjectRequest request;
+    Callback<NoResponse> ended;
+    Result<void> made = Caught("the start of a call", [&] {
+      request = {request_.bucket, singles_[index], {}, request_.options, {}};
+      ended = [self = shared_from_this(), index](Result<NoResponse> result) { self->Ended(index, std::move(result)); };
+    });
+    if (!made.ok()) return Ended(index, std::move(made).error());
+    verbs_.one(std::move(request), std::move(ended));
+  }
+
+  // Needs no memory: Run and Listed have reserved it. Each index ends once, so its key can be moved from.
+  void Ended(std::size_t index, Result<NoResponse> result) {
+    std::optional<Error> error;
+    if (!result.ok()) error = std::move(result).error();
     {
       const MutexLock lock(mutex_);
       --under_way_;
-      if (!result.ok()) {
-        const Error& error = result.error();
-        if (error.code.empty() || error.code == "NoSuchBucket") {
-          if (!error_) error_ = error;
-        } else {
-          failures_.push_back({key, error.code, error.message});
-        }
+      if (error && !error->code.empty() && error->code != "NoSuchBucket") {
+        failures_.push_back({std::move(singles_[index]), std::move(error->code), std::move(error->message)});
+      } else if (error && !error_) {
+        error_ = std::move(error);
       }
     }
     Pump();
   }
 
-  // Nothing is under way any more, so nobody else is here.
+  // No request is under way any more, so no other thread runs this call's code.
   void Finish() {
     mutex_.Lock();
     DeleteObjectsResponse response{std::move(failures_)};
     std::optional<Error> error = std::move(error_);
     mutex_.Unlock();
     auto done = std::exchange(done_, nullptr);
-    if (error) return done(std::move(*error));
-    std::map<std::string, std::size_t> place;
-    for (std::size_t i = 0; i < request_.keys.size(); ++i) place.emplace(request_.keys[i].value, i);
+    if (error) {
+      Contain("the report of a failed call", [&] { error->At("DeleteObjects", request_.bucket.value); });
+      return Contain(kCallback, [&] { done(std::move(*error)); });
+    }
+    // Sorts in place where there is no memory for a buffer.
     std::ranges::stable_sort(response.failures, {}, [&](const auto& failure) {
-      const auto found = place.find(failure.key.value);
-      return found == place.end() ? request_.keys.size() : found->second;
+      const auto found = place_.find(failure.key.value);
+      return found == place_.end() ? request_.keys.size() : found->second;
     });
-    done(std::move(response));
+    Contain(kCallback, [&] { done(std::move(response)); });
   }
 
   const DeleteVerbs verbs_;
   const DeleteObjectsRequest request_;
   Callback<DeleteObjectsResponse> done_;
   std::vector<ObjectKey> singles_;
+  std::map<std::string_view, std::size_t> place_;  // of each key in request_
 
   Mutex mutex_;
   std::size_t next_ PENSTOCK_GUARDED_BY(mutex_) = 0;
   int under_way_ PENSTOCK_GUARDED_BY(mutex_) = 0;
   bool pumping_ PENSTOCK_GUARDED_BY(mutex_) = false;
   bool over_ PENSTOCK_GUARDED_BY(mutex_) = false;
-  std::vector<DeleteObjectsResponse::Failure> failures_ PENSTOCK_GUARDED_BY(mutex_);
+  Failures failures_ PENSTOCK_GUARDED_BY(mutex_);
   std::optional<Error> error_ PENSTOCK_GUARDED_BY(mutex_);
 };
 
@@ -125,7 +169,13 @@ bool NeedsSingleDeletes(const DeleteObjectsRequest& request) {
 }
 
 void StartDeleteOneByOne(DeleteVerbs verbs, DeleteObjectsRequest request, Callback<DeleteObjectsResponse> done) {
-  std::make_shared<Deletion>(std::move(verbs), std::move(request), std::move(done))->Run();
+  std::shared_ptr<Deletion> deletion;
+  // An allocation that fails leaves the arguments as they are: the constructor moves them after it.
+  Result<void> made = Caught("the start of a call", [&] {
+    deletion = std::make_shared<Deletion>(std::move(verbs), std::move(request), std::move(done));
+  });
+  if (!made.ok()) return Contain(kCallback, [&] { done(std::move(made).error()); });
+  deletion->Run();
 }
 
 }  // namespace penstock::s3

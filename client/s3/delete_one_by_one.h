@@ -15,7 +15,8 @@ bool FitsXml(std::string_view key);
 // Whether one of them does not.
 bool NeedsSingleDeletes(const DeleteObjectsRequest& request);
 
-// How the two verbs are started. They outlive the completion.
+// How the two verbs are started: as by ObjectStore::Start, they do not throw and run their callback once. They outlive the
+// completion.
 struct DeleteVerbs {
   std::function<void(DeleteObjectsRequest, Callback<DeleteObjectsResponse>)> many;
   std::function<void(DeleteObjectRequest, Callback<NoResponse>)> one;
@@ -23,7 +24,7 @@ struct DeleteVerbs {
 
 // Deletes the keys that fit in one request, then the others each in its own, a few at a time. The answer is that of one
 // DeleteObjects: what S3 refused of single keys is among the failures, which are in the order of the keys; anything else that
-// fails (a missing bucket, no connection, a cancellation) fails the call.
+// fails (a missing bucket, no connection, a cancellation, no memory) fails the call. Does not throw; `done` runs exactly once.
 void StartDeleteOneByOne(DeleteVerbs verbs, DeleteObjectsRequest request, Callback<DeleteObjectsResponse> done);
 
 }  // namespace penstock::s3

@@ -2,9 +2,6 @@
 // scripted transport in its own time.
 #include <gtest/gtest.h>
 
-#include <new>
-
-#include "base/testing_allocations.h"
 #include "client/s3/client_for_test.h"
 
 namespace penstock::s3 {
@@ -14,35 +11,6 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 Error Reset() { return Error::Make(ErrorKind::kUnavailable, "connection reset"); }
-
-// A client that knows that first bytes come after some 20 ms, and has reads enough behind it for two hedges.
-struct Experienced : ClientUnderTest {
-  explicit Experienced(ClientConfig config = {}) : ClientUnderTest(std::move(config)) {
-    HedgePolicy& policy = Client::Impl::StateOf(*client).hedging;
-    for (int i = 0; i < 128; ++i) policy.OnFirstByte(milliseconds(20));
-    for (int i = 0; i < 100; ++i) policy.OnRead(transport.clock().Monotonic());
-    transport.Hold();
-  }
-  // A read in progress; its result, once there is one, and how many there were.
-  std::optional<Result<ObjectMetadata>> result;
-  int completions = 0;
-  void Begin(CallOptions options = {}) {
-    client->Start(GetObjectRequest{.bucket = BucketName("bucket"), .key = ObjectKey("key"), .sink = &sink,
-                                   .options = std::move(options)},
-                  [this](Result<ObjectMetadata> r) {
-                    ++completions;
-                    result.emplace(std::move(r));
-                  });
-  }
-};
-
-// The transport's own memory never runs out here: what is tested is the code that calls it.
-struct OutOfMemory {
-  explicit OutOfMemory(int nth) { allocations_until_failure = nth; }
-  ~OutOfMemory() { Stop(); }
-  // Returns whether an allocation failed.
-  static bool Stop() { return std::exchange(allocations_until_failure, -1) == -1; }
-};
 
 TEST(HedgedSendingTest, ALateFirstByteIsAskedForAgainAndTheFirstAnswerCounts) {
   Experienced test;
@@ -127,59 +95,6 @@ TEST(HedgedSendingTest, OffMeansOff) {
   stop.request_stop();
   test.transport.Advance(milliseconds(1));
   EXPECT_EQ(test.sent(), 1u);
-}
-
-// The transport's timer runs the code that starts the second request; every allocation of it fails once.
-TEST(HedgedSendingTest, AReadCompletesOnceWhereTheSecondRequestRunsOutOfMemory) {
-  bool failed = true;
-  for (int nth = 0; failed; ++nth) {
-    SCOPED_TRACE(nth);
-    ASSERT_LT(nth, 1000);
-    Experienced test;
-    test.transport.Expect(Object("abc"));
-    test.transport.Expect(Object("abc"));
-    test.Begin();
-    test.transport.clock().Advance(milliseconds(60));
-    const std::function<void()> second = test.transport.TakeDueTask();
-    {
-      const OutOfMemory memory(nth);
-      try {
-        second();
-      } catch (const std::bad_alloc&) {  // an I/O thread goes on (reactor.cc)
-      }
-      failed = OutOfMemory::Stop();
-    }
-    while (test.transport.Release() != 0) {
-    }
-    EXPECT_EQ(test.completions, 1);
-    ASSERT_TRUE(test.result && test.result->ok());
-    EXPECT_EQ(test.sink.text, "abc");
-  }
-}
-
-// The first request is on its way when its timer cannot be set.
-TEST(HedgedSendingTest, AReadCompletesOnceWhereMemoryRunsOutWhileItStarts) {
-  bool failed = true;
-  for (int nth = 0; failed; ++nth) {
-    SCOPED_TRACE(nth);
-    ASSERT_LT(nth, 1000);
-    Experienced test;
-    test.transport.Expect(Object("abc"));
-    test.transport.Expect(Object("abc"));
-    {
-      const OutOfMemory memory(nth);
-      test.Begin();
-      failed = OutOfMemory::Stop();
-    }
-    const bool early = test.result.has_value();
-    EXPECT_TRUE(!early || test.transport.waiting() == 0u) << "a request runs on after its call has ended";
-    while (test.transport.Release() != 0) {
-    }
-    test.transport.Advance(seconds(1));
-    EXPECT_EQ(test.completions, 1);
-    ASSERT_TRUE(test.result);
-    EXPECT_TRUE(test.result->ok() || test.result->error().kind == ErrorKind::kResourceExhausted);
-  }
 }
 
 TEST(HedgedSendingTest, NothingButAReadIsHedged) {

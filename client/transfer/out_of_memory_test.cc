@@ -7,36 +7,16 @@
 #include <utility>
 #include <vector>
 
-#include "base/caught.h"
-#include "base/testing_allocations.h"
+#include "base/testing_allocation_failures.h"
 #include "client/transfer/transfer_test_support.h"
 #include "penstock/range_reader.h"
 
 namespace penstock::transfer {
 namespace {
 
-constexpr int kMostAllocations = 10'000;
-
-// The store's own memory does not run out: only the transfer's does.
-class PausesFailures {
- public:
-  PausesFailures() : left_(std::exchange(allocations_until_failure, -1)) {}
-  ~PausesFailures() { allocations_until_failure = left_; }
-  PausesFailures(const PausesFailures&) = delete;
-  PausesFailures& operator=(const PausesFailures&) = delete;
-
-  // Runs the transfer's `code` with failures. An exception becomes an error, as in a client.
-  template <class Code>
-  Result<void> Resume(Code code) {
-    allocations_until_failure = left_;
-    Result<void> result = Caught("the test", code);
-    left_ = std::exchange(allocations_until_failure, -1);
-    return result;
-  }
-
- private:
-  int left_;
-};
+using penstock::testing::FailsAllocation;
+using penstock::testing::ForEachAllocation;
+using penstock::testing::PausesFailures;
 
 class CarefulSink final : public BodySink {
  public:
@@ -94,18 +74,6 @@ class CarefulStore final : public penstock::testing::FaultyObjectStore {
 
 std::shared_ptr<CarefulStore> MakeCarefulStore() { return std::make_shared<CarefulStore>(MakeStore(Completion::kInline)); }
 
-// Runs `work` with the nth allocation failing, for every n. Returns how many allocations there were.
-template <class Work>
-int ForEachAllocation(Work work) {
-  for (int nth = 0; nth < kMostAllocations; ++nth) {
-    SCOPED_TRACE(nth);
-    const bool failed = work(nth);
-    if (!failed || ::testing::Test::HasFatalFailure()) return nth;
-  }
-  ADD_FAILURE() << "more than " << kMostAllocations << " allocations";
-  return kMostAllocations;
-}
-
 TEST(OutOfMemory, ADownloadCompletesOnce) {
   const auto store = MakeCarefulStore();
   const Bytes content = MakeContent(1000);
@@ -120,12 +88,12 @@ TEST(OutOfMemory, ADownloadCompletesOnce) {
     request.destination = [&](std::uint64_t) { return MutableByteView(target); };
     request.options.part_size_bytes = 100;
     request.options.max_parallel_parts = 3;
-    allocations_until_failure = nth;
-    StartDownload(store, std::move(request), [&](Result<DownloadResponse> response) {
-      ++completions;
-      result.emplace(std::move(response));
+    const bool failed = FailsAllocation(nth, [&] {
+      StartDownload(store, std::move(request), [&](Result<DownloadResponse> response) {
+        ++completions;
+        result.emplace(std::move(response));
+      });
     });
-    const bool failed = std::exchange(allocations_until_failure, -1) == -1;
     EXPECT_EQ(completions, 1);
     if (!result) return false;
     if (result->ok()) {
@@ -149,12 +117,12 @@ TEST(OutOfMemory, ABatchOfRangesCompletesOnce) {
     std::optional<Result<RangesRead>> result;
     RangeBatch batch{.bucket = kBucket, .key = kKey};
     for (std::uint64_t i = 0; i < 3; ++i) batch.pieces.push_back({i * 300, MutableByteView(target).subspan(i * 100, 100)});
-    allocations_until_failure = nth;
-    reader->Start(std::move(batch), [&](Result<RangesRead> read) {
-      ++completions;
-      result.emplace(std::move(read));
+    const bool failed = FailsAllocation(nth, [&] {
+      reader->Start(std::move(batch), [&](Result<RangesRead> read) {
+        ++completions;
+        result.emplace(std::move(read));
+      });
     });
-    const bool failed = std::exchange(allocations_until_failure, -1) == -1;
     EXPECT_EQ(completions, 1);
     if (!result) return false;
     if (result->ok()) {
@@ -176,12 +144,12 @@ TEST(OutOfMemory, AnUploadEndsAndPublishesNoPart) {
     options.part_size_bytes = 100;
     options.single_put_limit_bytes = 0;
     bool published = false;
-    allocations_until_failure = nth;
-    try {
-      published = Upload(store, kBucket, kKey, content, std::move(options)).ok();
-    } catch (const std::bad_alloc&) {  // of a blocking call, to its caller
-    }
-    const bool failed = std::exchange(allocations_until_failure, -1) == -1;
+    const bool failed = FailsAllocation(nth, [&] {
+      try {
+        published = Upload(store, kBucket, kKey, content, std::move(options)).ok();
+      } catch (const std::bad_alloc&) {  // of a blocking call, to its caller
+      }
+    });
     const std::optional<Bytes> stored = Stored(*store);
     EXPECT_TRUE(stored == content || (!published && !stored));
     return failed;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 import logging
 import sys
@@ -216,6 +217,7 @@ class WriteFile(io.BufferedIOBase):
         self._writer = writer
         self._in_place = isinstance(writer, S3AppendWriter)
         self._base = base
+        self.appends = base + writer.tell() > 0
         self._autocommit = autocommit
         self._published = published
         self._closed = False
@@ -373,13 +375,37 @@ class TextWriter(io.TextIOWrapper):
             self.discard()
 
 
+class MarkedTextWriter(TextWriter):
+    """Text in an encoding with a byte order mark. The first write writes the mark, unless the file is appended to.
+
+    :class:`io.TextIOWrapper` leaves the mark of UTF-16 and UTF-32 out of files that cannot seek.
+    """
+
+    def __init__(self, buffer: WriteFile | CompressedWriter, **text: Any) -> None:
+        super().__init__(buffer, **text)  # type: ignore[arg-type]
+        self._mark = b"" if buffer.appends else "".encode(self.encoding)
+
+    def write(self, text: str, /) -> int:
+        if self._mark and isinstance(text, str):
+            self.buffer.write(self._mark)
+            self._mark = b""
+        return super().write(text)
+
+
+def text_writer(buffer: WriteFile | CompressedWriter, **text: Any) -> TextWriter:
+    """Text over `buffer`. Further arguments: those of :class:`io.TextIOWrapper`."""
+    encoding = text.get("encoding") or ""
+    marked = codecs.lookup(encoding).name in ("utf-16", "utf-32") if encoding else False
+    return (MarkedTextWriter if marked else TextWriter)(buffer, **text)  # type: ignore[arg-type]
+
+
 class CompressedWriter(io.BufferedIOBase):
     """A compressor over a :class:`WriteFile`, published and given up by the same rules."""
 
     def __init__(self, packer: Any, file: WriteFile) -> None:
         self._packer = packer
         self._file = file
-        self.path, self.mode, self.fs = file.path, file.mode, file.fs
+        self.path, self.mode, self.fs, self.appends = file.path, file.mode, file.fs, file.appends
 
     def writable(self) -> bool:
         return not self._file.closed

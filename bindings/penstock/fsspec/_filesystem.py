@@ -20,7 +20,7 @@ from fsspec.utils import isfilelike
 
 from ._bulk import BulkOperations
 from ._directories import DirectoryOperations
-from ._files import CompressedWriter, ReadFile, TextWriter
+from ._files import CompressedWriter, ReadFile, text_writer
 from ._opening import open_file
 from ._options import check_names, make_client, write_attributes
 from ._ranges import read_ranges
@@ -381,7 +381,7 @@ class PenstockFileSystem(DirectoryOperations, BulkOperations, AsyncFileSystem):
         if "b" not in mode:
             text = {name: kwargs.pop(name) for name in _TEXT_OPTIONS if name in kwargs}
             binary = self.open(path, mode.replace("t", "") + "b", block_size, cache_options, compression, **kwargs)
-            return (io.TextIOWrapper if "r" in mode else TextWriter)(binary, **text)
+            return (io.TextIOWrapper if "r" in mode else text_writer)(binary, **text)
         file = super().open(path, mode, block_size, cache_options, None, **kwargs)
         codec = get_compression(path, compression)
         if codec is None:

@@ -9,7 +9,7 @@ from io import SEEK_CUR, SEEK_END, SEEK_SET
 from typing import Any
 
 from .._streams import GetObjectStream, ObjectSource
-from .protocol import GetObjectInfoCallable, GetStreamCallable, S3Reader
+from .protocol import GetObjectInfoCallable, GetStreamCallable, S3Reader, writable_bytes
 
 DEFAULT_MAX_GAP_SIZE = 32 * 1024 * 1024
 FIND_ITEM_ERROR_PREFIX = "DCPOptimizedS3Reader only supports sequentially accessing provided ranges: "
@@ -85,9 +85,8 @@ class ItemViewBuffer:
         return b"".join(self.pieces(size))
 
     def readinto(self, buf: Any) -> int:
-        view = memoryview(buf)
-        assert not view.readonly, "the buffer takes no bytes"
-        view = view.cast("B")
+        assert not memoryview(buf).readonly, "the buffer takes no bytes"
+        view = writable_bytes(buf)
         filled = 0
         for piece in self.pieces(len(view)):
             view[filled : filled + len(piece)] = piece
@@ -241,15 +240,8 @@ class DCPOptimizedS3Reader(S3Reader):
 
     def readinto(self, buf: Any) -> int:
         self._check_open()
-        try:
-            view = memoryview(buf)
-        except TypeError:
-            view = memoryview(b"")
-            if not isinstance(buf, bytes):
-                raise TypeError(f"argument must be a writable bytes-like object, not {type(buf).__name__}") from None
-        if view.readonly:
-            raise TypeError(f"argument must be a writable bytes-like object, not {type(buf).__name__}")
-        filled = self._buffer_at(view.nbytes).readinto(view)
+        view = writable_bytes(buf)
+        filled = self._buffer_at(len(view)).readinto(view)
         self._position += filled
         return filled
 

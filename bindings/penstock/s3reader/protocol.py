@@ -167,4 +167,4 @@ def writable_bytes(buf: Any) -> memoryview:
         view = None
     if view is None or view.readonly:
         raise TypeError(f"argument must be a writable bytes-like object, not {type(buf).__name__}")
-    return view.cast("B")
+    return view.cast("B") if view.nbytes else memoryview(bytearray())  # memoryview casts no shape that has a zero

@@ -4,11 +4,22 @@ from __future__ import annotations
 
 import io
 import math
+import sys
 from abc import abstractmethod
 from io import SEEK_SET
 from typing import Any
 
+from .._exceptions import S3Exception
 from .protocol import GetObjectInfoCallable, GetStreamCallable, S3Reader, check_size, seek_target, writable_bytes
+
+
+def _too_large(bucket: str, key: str, size: int) -> S3Exception:
+    error = S3Exception(
+        f"the size announced for s3://{bucket}/{key} is {size} bytes; a reader takes at most {sys.maxsize},"
+        " so check that the endpoint is S3"
+    )
+    error.bucket, error.key = bucket, key
+    return error
 
 
 class _FailedWindow(io.BytesIO):
@@ -118,7 +129,10 @@ class WindowedS3Reader(S3Reader):
 
     def _get_size(self) -> int:
         if self._size is None:
-            self._size = self._get_object_info().size
+            size = self._get_object_info().size
+            if size > sys.maxsize:
+                raise _too_large(self._bucket, self._key, size)
+            self._size = size
         return self._size
 
     def __reduce__(self) -> str:
