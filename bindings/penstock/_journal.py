@@ -90,6 +90,7 @@ class Journal:
         object_filter: Filter = {"bucket": bucket, "key": key, "after": after}
         compared = {"wanted": [list(pair) for pair in wanted]} if wanted else {}
         answer = self._ask("ranges", object_filter, **compared)
+        del answer["generation"]
         for name in ("fetched", "covered", "missing"):
             answer[name] = [(begin, end) for begin, end in answer[name]]
         return RangeReport(**answer)
@@ -143,16 +144,17 @@ class Journal:
             **filter: Only these.
         """
         # Not in the generator: it would begin, and refuse a filter, where its first entry is asked for.
-        last = int(self._ask("entries", filter, limit=0)["last"])
-        return self._tail(last if behind is None else behind, timeout_s, filter_document(filter))
+        now = self._ask("entries", filter, limit=0)
+        after = int(now["last"]) if behind is None else behind
+        return self._tail(after, int(now["generation"]), timeout_s, filter_document(filter))
 
-    def _tail(self, after: int, timeout_s: float | None, filter: dict[str, Any]) -> Iterator[JournalEntry]:
+    def _tail(self, after: int, generation: int, timeout_s: float | None, filter: dict[str, Any]) -> Iterator[JournalEntry]:
         until = time.monotonic() + (timeout_s or 0)
         while True:
             question = {"question": "entries", "filter": filter | {"after": max(after, filter.get("after", 0))}}
             answer = json.loads(self._core.await_journal(self.namespace, after, _SLICE_MS, json.dumps(question)))
-            if answer["last"] < after:  # a reset began another journal
-                after = 0
+            if answer["generation"] != generation:  # a reset began another journal
+                generation, after = answer["generation"], 0
                 continue
             if dropped := answer["dropped_of_asked"]:
                 warnings.warn(

@@ -371,6 +371,16 @@ def test_a_tail_goes_on_after_a_reset(world: Emulator) -> None:
     assert next(tail).operation == "ListBuckets"
 
 
+def test_a_tail_loses_no_entry_of_the_new_journal(world: Emulator) -> None:
+    client = fill(world)
+    tail = world.journal().tail(timeout_s=30)
+    last = world.journal().last
+    world.reset()
+    for _ in range(last + 3):  # the new journal has more entries than the one before
+        client.list_buckets()
+    assert [next(tail).number for _ in range(last + 3)] == list(range(1, last + 4))
+
+
 def test_clearing_and_resetting(world: Emulator) -> None:
     client = fill(world)
     journal = world.journal()

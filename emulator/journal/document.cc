@@ -28,7 +28,7 @@ void ForEachOf(const Document& document, Look look) {
 }  // namespace
 
 Document EntriesDocument(JournalReading reading, JournalFilter filter, std::uint64_t dropped) {
-  std::string begin = JsonObjectText({{"size", reading.size()}, {"dropped", reading.dropped()}, {"dropped_of_asked", dropped}, {"last", reading.last()}});
+  std::string begin = JsonObjectText({{"size", reading.size()}, {"dropped", reading.dropped()}, {"dropped_of_asked", dropped}, {"last", reading.last()}, {"generation", reading.generation()}});
   begin.pop_back();  // the brace
   return {.reading = std::move(reading),
           .filter = std::move(filter),

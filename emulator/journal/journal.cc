@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <chrono>
 #include <cstring>
 #include <string>
 #include <type_traits>
@@ -121,6 +123,14 @@ std::size_t Unpack(const std::byte* at, Entry& entry) {
   return head.bytes;
 }
 
+// No two journals of a process have the same one, nor those of a process that is started later. Microseconds since 1970 stay
+// below 2^53 until 2255.
+std::uint64_t NextGeneration() {
+  static std::atomic<std::uint64_t> next{static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch()).count())};
+  return next.fetch_add(1, std::memory_order_relaxed);
+}
+
 }  // namespace
 }  // namespace penstock::emulator::journal
 
@@ -166,7 +176,8 @@ internal::Block::Block(std::shared_ptr<SpareBytes> from, std::uint64_t number) :
 
 internal::Block::~Block() { spare->Give(std::move(bytes)); }
 
-Journal::Journal(std::size_t bytes) : most_blocks_(std::max<std::size_t>(2, (bytes + kBlockBytes - 1) / kBlockBytes)) {}
+Journal::Journal(std::size_t bytes)
+    : most_blocks_(std::max<std::size_t>(2, (bytes + kBlockBytes - 1) / kBlockBytes)), generation_(NextGeneration()) {}
 
 std::uint64_t Journal::BeginLeaving() {
   // The ring is larger than caches: while the answer leaves, the memory of its entry may come.
@@ -259,6 +270,7 @@ Reading Journal::ReadAfter(std::uint64_t after) const {
   const MutexLock lock(mutex_);
   reading.dropped_ = dropped_;
   reading.last_ = written_;
+  reading.generation_ = generation_;
   reading.first_kept_ = blocks_.empty() ? written_ + 1 : blocks_.front()->first;
   for (const auto& block : blocks_) {
     const std::uint64_t end = block->first + block->count;

@@ -86,6 +86,7 @@ class Journal {
   void BeginBlock() PENSTOCK_REQUIRES(mutex_);
 
   const std::size_t most_blocks_;
+  const std::uint64_t generation_;
   const std::shared_ptr<internal::SpareBytes> spare_ = std::make_shared<internal::SpareBytes>();
   mutable Mutex mutex_;
   CondVar appended_;

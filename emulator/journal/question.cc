@@ -215,7 +215,8 @@ Result<std::string> JournalReading::AnswerJson(std::string_view question) const 
   std::string names(journal::kEntries);
   for (const journal::Question& known : journal::kQuestions) {
     if (known.name == name) {
-      PENSTOCK_ASSIGN(const Json answer, known.answer(*this, json));
+      PENSTOCK_ASSIGN(Json answer, known.answer(*this, json));
+      answer["generation"] = generation();
       return journal::LineOf(answer);
     }
     names += ", " + std::string(known.name);

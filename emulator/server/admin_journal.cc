@@ -101,9 +101,10 @@ Result<AdminReply> ReadJournal(Emulator& emulator, const AdminCall& call) {
 
 // Waits until the filter selects an entry behind `after`.
 Result<AdminReply> TailJournal(Emulator& emulator, const AdminCall& call) {
-  PENSTOCK_ASSIGN(JsonTree filter, FilterOf(call, {"wait_ms"}));
+  PENSTOCK_ASSIGN(JsonTree filter, FilterOf(call, {"generation", "wait_ms"}));
   PENSTOCK_ASSIGN(const std::optional<std::uint64_t> wait_ms, Whole(call, "wait_ms"));
   if (wait_ms && *wait_ms > kLongestWaitMs) return FieldError("wait_ms", "takes at most 60000; ask again with what `last` was");
+  PENSTOCK_ASSIGN(std::optional<std::uint64_t> generation, Whole(call, "generation"));  // of the journal that `after` is about
   PENSTOCK_ASSIGN(JournalFilter selected, ParseJournalFilter(JsonText(filter.root())));
   // It waits on its thread: threads are left for everything else.
   const std::shared_ptr<void> place = call.places->tails.Take();
@@ -120,7 +121,12 @@ Result<AdminReply> TailJournal(Emulator& emulator, const AdminCall& call) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - SystemClock().Monotonic());
     PENSTOCK_ASSIGN(const JournalReading reading,
                     emulator.AwaitJournal(call.space(), selected.after, std::max(left, std::chrono::milliseconds(0))));
-    if (reading.last() < selected.after) selected.after = 0;  // reset
+    if (generation.value_or(reading.generation()) != reading.generation()) {  // reset: all of the new journal
+      generation = reading.generation();
+      selected.after = 0;
+      continue;
+    }
+    if (reading.last() < selected.after) selected.after = 0;  // reset before the client asked
     dropped += reading.DroppedOf(selected);
     const bool nothing_came = reading.size() == 0;
     if (nothing_came || reading.Count(selected) > 0) {

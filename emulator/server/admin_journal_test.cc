@@ -47,6 +47,25 @@ TEST_F(AdminJournalTest, WhoHasAnAnswerFindsItsEntry) {
   }
 }
 
+TEST_F(AdminJournalTest, AFollowerLearnsOfAResetFromTheGeneration) {
+  Fill();
+  const json before = Get("journal-tail?after=0&wait_ms=0");
+  const std::string generation = before.value("generation", json()).dump();
+  EXPECT_EQ(Get("journal").value("generation", json()).dump(), generation);
+  EXPECT_EQ(Query(R"({"question": "count"})").value("generation", json()).dump(), generation);
+  ASSERT_TRUE(emulator_->ClearJournal("default").ok());
+  EXPECT_EQ(Get("journal").value("generation", json()).dump(), generation) << "numbers go on";
+  ASSERT_TRUE(emulator_->Reset().ok());
+  Fill();
+  Fill();  // more entries than before
+  const json without = Get("journal-tail?after=3&wait_ms=0");
+  EXPECT_NE(without.value("generation", json()).dump(), generation);
+  EXPECT_EQ(without.at("entries").size(), 3u);
+  const json with = Get("journal-tail?after=3&wait_ms=0&generation=" + generation);
+  EXPECT_EQ(with.value("entries", json::array()).size(), 6u) << with;
+  EXPECT_EQ(with.value("generation", json()), without.value("generation", json()));
+}
+
 TEST_F(AdminJournalTest, ShowsEntriesThatParametersSelect) {
   Fill();
   const json all = Get("journal");

@@ -134,6 +134,8 @@ class JournalReading {
   std::uint64_t DroppedOf(const JournalFilter& filter) const;
   // Number of the last entry ever written; 0: none.
   std::uint64_t last() const { return last_; }
+  // Identifies the journal: a reset begins another one, whose entries are numbered from 1 on again. Below 2^53.
+  std::uint64_t generation() const { return generation_; }
 
   std::uint64_t Count(const JournalFilter& filter = {}) const;
 
@@ -175,6 +177,7 @@ class JournalReading {
   std::vector<Part> parts_;
   std::uint64_t dropped_ = 0;
   std::uint64_t last_ = 0;
+  std::uint64_t generation_ = 0;
   std::uint64_t first_kept_ = 1;  // by the journal, whatever the reading begins with
 };
 
