@@ -144,7 +144,7 @@ def test_default_transform_gives_readers(emulator, filled):
 
 def test_threads_share_one_iterator(emulator, filled):
     for _ in range(5):
-        shared = iter(make(S3IterableDataset, emulator, filled, transform=read_pair))
+        shared = iter(make(S3IterableDataset, emulator, filled))
         taken: list[tuple[str, bytes]] = []
         threads = [threading.Thread(target=lambda: taken.extend(shared)) for _ in range(4)]
         for thread in threads:

@@ -478,16 +478,22 @@ void Engine::Stop(milliseconds grace) {
 }
 
 void Engine::EndConnections(MonotonicTime end_of_grace) {
-  MutexLock lock(mutex_);
-  while (!connections_.empty()) {
-    // In rounds: a connection may begin to wait just after it last saw that nobody stops.
-    for (const auto& [id, connection] : connections_) connection->EndIdleWait();
-    const auto is_deserted = [](const auto& row) { return row.second->IsDeserted(); };  // nobody whom a pause could keep waiting
-    if (Now() >= end_of_grace || std::all_of(connections_.begin(), connections_.end(), is_deserted)) {
-      for (const auto& [id, connection] : connections_) connection->Interrupt();
-      timers_.FireAll();
+  // In rounds: a connection may begin to wait just after it last saw that nobody stops.
+  for (;;) {
+    bool interrupted = false;
+    {
+      const MutexLock lock(mutex_);
+      if (connections_.empty()) return;
+      for (const auto& [id, connection] : connections_) connection->EndIdleWait();
+      const auto is_deserted = [](const auto& row) { return row.second->IsDeserted(); };  // nobody whom a pause could keep waiting
+      interrupted = Now() >= end_of_grace || std::all_of(connections_.begin(), connections_.end(), is_deserted);
+      if (interrupted) {
+        for (const auto& [id, connection] : connections_) connection->Interrupt();
+      }
     }
-    gone_.WaitUntil(mutex_, Now() + kStopRound);
+    if (interrupted) timers_.FireAll();  // without the lock: answers that continue may ask for threads, which takes it
+    MutexLock lock(mutex_);
+    if (!connections_.empty()) gone_.WaitUntil(mutex_, Now() + kStopRound);
   }
 }
 
