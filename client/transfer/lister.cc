@@ -11,6 +11,9 @@
 namespace penstock {
 namespace {
 
+// A page of S3 may have fewer keys than the request allows, down to none, and not be the last one.
+constexpr int kMostEmptyPages = 10'000;
+
 // A page on its way.
 struct PendingPage {
   explicit PendingPage(const std::stop_token& caller)
@@ -43,8 +46,14 @@ class ListerImpl final : public Lister {
     pending_.reset();
     // request_ still names this page, so the next call asks for it again: no page is lost to an error.
     if (!page.ok()) return std::move(page).error();
+    empty_pages_ = page->objects.empty() && page->common_prefixes.empty() ? empty_pages_ + 1 : 0;
     if (page->next_token.empty()) {
       ended_ = true;
+    } else if (empty_pages_ >= kMostEmptyPages) {
+      --empty_pages_;  // the next call asks for this page again, and fails again where it is still empty
+      return Error::Make(ErrorKind::kDataLoss, "the listing does not advance: " + std::to_string(kMostEmptyPages) +
+                                                   " pages in succession had neither keys nor common prefixes")
+          .At("ListObjectsV2", request_.bucket.value);
     } else if (page->next_token == request_.continuation_token || Repeats(page->next_token)) {
       return Error::Make(ErrorKind::kDataLoss, "the listing does not advance: the same continuation token came twice")
           .At("ListObjectsV2", request_.bucket.value);
@@ -80,6 +89,7 @@ class ListerImpl final : public Lister {
   std::string kept_token_;
   std::uint64_t pages_ = 0;
   std::uint64_t next_kept_ = 1;
+  int empty_pages_ = 0;  // in succession
   bool ended_ = false;
 };
 

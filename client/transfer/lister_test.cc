@@ -1,9 +1,13 @@
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "client/transfer/transfer_test_support.h"
+#include "penstock/object_list.h"
 
 namespace penstock::transfer {
 namespace {
@@ -92,6 +96,74 @@ TEST_P(ListerTest, DroppedMidwayIsCancelled) {
     const auto lister = Lister::Create(inner_, InPagesOfTwo());
     ASSERT_TRUE(lister->Next().ok());
   }
+}
+
+// A server whose listing never ends: `page(n)` is the nth page, with a continuation token that did not come before.
+class EndlessStore final : public FaultyObjectStore {
+ public:
+  EndlessStore(std::shared_ptr<ObjectStore> inner, std::function<ListObjectsResponse(int)> page)
+      : FaultyObjectStore(std::move(inner), {}), page_(std::move(page)) {}
+  using FaultyObjectStore::Start;
+  void Start(ListObjectsRequest, Callback<ListObjectsResponse> done) override {
+    if (++pages > 50'000) return done(Error::Make(ErrorKind::kInternal, "the client asked for 50,000 pages"));
+    ListObjectsResponse page = page_(pages);
+    page.next_token = "token " + std::to_string(pages);
+    done(std::move(page));
+  }
+  int pages = 0;
+
+ private:
+  const std::function<ListObjectsResponse(int)> page_;
+};
+
+Result<int> CountPages(Lister& lister, int limit) {
+  for (int pages = 0; pages < limit; ++pages) {
+    PENSTOCK_ASSIGN(const std::optional<ListObjectsResponse> page, lister.Next());
+    if (!page) return pages;
+  }
+  return limit;
+}
+
+void ExpectEndlessListing(const Error& error, const std::string& bucket) {
+  EXPECT_EQ(error.kind, ErrorKind::kDataLoss) << error.message;
+  EXPECT_EQ(error.bucket, bucket);
+  EXPECT_EQ(error.message, "the listing does not advance: 10000 pages in succession had neither keys nor common prefixes");
+}
+
+TEST_P(ListerTest, AListingOfEmptyPagesIsAnError) {
+  const auto store = std::make_shared<EndlessStore>(inner_, [](int) { return ListObjectsResponse(); });
+  const auto pages = CountPages(*Lister::Create(store, InPagesOfTwo()), 20'000);
+  ASSERT_FALSE(pages.ok());
+  ExpectEndlessListing(pages.error(), kBucket.value);
+  EXPECT_LE(store->pages, 10'001);
+  for (const char* bucket : {"plain", "b--usw2-az1--x-s3"}) {
+    for (const char* delimiter : {"", "/"}) {
+      store->pages = 0;
+      ListObjectsRequest request = InPagesOfTwo();
+      request.bucket = BucketName(bucket);
+      const auto list = ListAll(store, request, {.delimiter = delimiter});
+      ASSERT_FALSE(list.ok());
+      ExpectEndlessListing(list.error(), bucket);
+    }
+    store->pages = 0;
+    ListObjectsRequest request = InPagesOfTwo();
+    request.bucket = BucketName(bucket);
+    const auto ordered = CountPages(*Lister::CreateOrdered(store, request), 20'000);
+    ASSERT_FALSE(ordered.ok());
+    ExpectEndlessListing(ordered.error(), bucket);
+  }
+}
+
+TEST_P(ListerTest, APageWithAKeyOrAPrefixEndsARunOfEmptyPages) {
+  const auto store = std::make_shared<EndlessStore>(inner_, [](int number) {
+    ListObjectsResponse page;
+    if (number % 19'998 == 9'999) page.objects.emplace_back();
+    if (number % 19'998 == 0) page.common_prefixes.emplace_back("p/");
+    return page;
+  });
+  const auto pages = CountPages(*Lister::Create(store, InPagesOfTwo()), 45'000);
+  ASSERT_TRUE(pages.ok()) << pages.error().message;
+  EXPECT_EQ(*pages, 45'000);
 }
 
 INSTANTIATE_TEST_SUITE_P(Completions, ListerTest, ::testing::Values(Completion::kInline, Completion::kThreaded));
