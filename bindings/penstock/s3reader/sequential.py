@@ -52,7 +52,9 @@ class SequentialS3Reader(WindowedS3Reader):
         if self._size is not None and self._received >= self._size and self._stream is not None:
             return
         if not self._receiving.acquire(blocking=False):
-            raise RuntimeError("a reader was used by its own progress callback or by two threads at a time; give each its own reader")
+            raise RuntimeError(
+                "a reader was used by its own progress callback or by two threads at a time; give each its own reader"
+            )
         try:
             self._receive(end)
         finally:
