@@ -146,7 +146,7 @@ def test_threads_share_one_iterator(emulator, filled):
     for _ in range(5):
         shared = iter(make(S3IterableDataset, emulator, filled))
         taken: list[tuple[str, bytes]] = []
-        threads = [threading.Thread(target=lambda: taken.extend(shared)) for _ in range(4)]
+        threads = [threading.Thread(target=taken.extend, args=(shared,)) for _ in range(4)]
         for thread in threads:
             thread.start()
         for thread in threads:

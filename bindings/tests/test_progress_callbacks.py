@@ -52,7 +52,7 @@ def test_a_call_that_the_callback_makes_in_vain_changes_nothing(slow_bucket, cal
     refused: list[int] = []
 
     def use(done: int, total: int | None) -> None:
-        with pytest.raises(ValueError, match="no effect|closed file"):
+        with pytest.raises(ValueError, match=r"no effect|closed file"):
             use_writer(writer, call)
         refused.append(done)
 
