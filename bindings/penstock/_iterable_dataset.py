@@ -31,6 +31,9 @@ class S3IterableDataset(S3DatasetBase, IterableDataset[Any]):
     every object exactly once. Rank and world size are those of torch.distributed when the dataset is made or, where it was
     not initialised then, when iteration starts. Without sharding every worker yields every object.
 
+    Thread safety: several threads may take items from one iterator; each item goes to one of them. A reader is for one thread
+    at a time.
+
     Args:
         region: AWS region of the buckets.
         get_dataset_objects: Called with a client at each iteration; gives the objects.
