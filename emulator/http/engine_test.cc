@@ -277,29 +277,5 @@ TEST(Engine, StoppingDoesNotSitOutThePauseOfAnAnswerWhoseClientIsGone) {
   SUCCEED();
 }
 
-// Answers whose pauses the stop ends go on, and may ask the engine for threads while no thread is idle.
-TEST(Engine, StopEndsManyPausesWithOneThread) {
-  Gate gate;
-  gate.Open();
-  FunctionHandler handler([&](api::Exchange& exchange) {
-    exchange.response.delivery = std::make_unique<api::Delivery>();
-    exchange.response.delivery->steps.push_back({.wait = std::chrono::hours(1)});
-    gate.Pass();
-  });
-  RequestIdSource ids(1);
-  EngineOptions options = OneThread(handler, ids);
-  options.max_threads = 1;
-  auto engine = Engine::Start(std::move(options));
-  ASSERT_TRUE(engine.ok());
-  std::vector<Pipe> pipes(64);
-  for (Pipe& pipe : pipes) {
-    (*engine)->Add(::dup(pipe.stream->fd()));
-    pipe.peer->Send(kGet);
-  }
-  ASSERT_TRUE(gate.AwaitInside(64));
-  (*engine)->Stop(milliseconds(0));
-  EXPECT_EQ((*engine)->connections(), 0u);
-}
-
 }  // namespace
 }  // namespace penstock::emulator::http
