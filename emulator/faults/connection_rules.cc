@@ -17,19 +17,6 @@ Result<void> RefuseConnectionRules(const Scenario& scenario, std::string_view re
                          "test, s3_server.faults().set(...))");
 }
 
-Result<void> RefuseTlsRules(const Scenario& scenario) {
-  for (const Rule& rule : scenario.rules) {
-    const bool of_tls = std::any_of(rule.deeds.begin(), rule.deeds.end(), [](const Action& action) {
-      return std::holds_alternative<TlsAbortAction>(action.deed) || std::holds_alternative<TlsCertificateAction>(action.deed);
-    });
-    if (!of_tls) continue;
-    return Error::Make(ErrorKind::kInvalidArgument,
-                       "rule '" + rule.id + "': is about TLS, and this emulator serves plain HTTP. Start it with a certificate "
-                       "(--tls-cert and --tls-key; in Python Emulator(tls=(CERTIFICATE, KEY))) or leave the rule out");
-  }
-  return Ok();
-}
-
 void DropConnectionRules(Scenario& scenario) { std::erase_if(scenario.rules, IsOfConnections); }
 
 }  // namespace penstock::emulator::faults

@@ -15,9 +15,6 @@ bool IsOfConnections(const Rule& rule);
 // For scenarios that no connection ever meets: kInvalidArgument names the first such rule, `reason` and where it belongs.
 Result<void> RefuseConnectionRules(const Scenario& scenario, std::string_view reason);
 
-// For servers without TLS: kInvalidArgument names the first rule with tls_abort or tls_certificate.
-Result<void> RefuseTlsRules(const Scenario& scenario);
-
 // Leaves the others.
 void DropConnectionRules(Scenario& scenario);
 

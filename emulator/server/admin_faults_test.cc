@@ -76,7 +76,8 @@ TEST_F(AdminFaultsTest, ARetryTestIsForTheRequestsThatNameIt) {
 TEST_F(AdminFaultsTest, WhatHappensAtAcceptIsTheDefaultNamespacesAlone) {
   ASSERT_TRUE(emulator_->CreateNamespace("ann").ok());
   for (const char* rules : {R"([{"do": {"reset": {}, "at": "accept"}}])", R"([{"do": {"goaway": {"requests": 1}}}])",
-                            R"([{"do": {"connection_limit": {"most": 1}}}])"}) {
+                            R"([{"do": {"connection_limit": {"most": 1}}}])", R"([{"do": {"tls_abort": {}}}])",
+                            R"([{"do": {"tls_certificate": {}}}])"}) {
     const auto refused = Admin("PUT", "faults/ann", rules);
     EXPECT_EQ(refused.status, 400) << rules;
     EXPECT_NE(refused.text.find("set it there, PUT /_penstock/faults"), std::string::npos) << refused.text;
@@ -86,19 +87,6 @@ TEST_F(AdminFaultsTest, WhatHappensAtAcceptIsTheDefaultNamespacesAlone) {
   }
   const Seen brought = Get("x-penstock-fault: {\"reset\": {}, \"at\": \"accept\"}\r\n");
   EXPECT_EQ(brought.status(), 400);
-}
-
-TEST_F(AdminFaultsTest, RulesOfTlsAreRefusedWithoutTls) {
-  for (const std::string action : {"tls_abort", "tls_certificate"}) {
-    const std::string rules = R"([{"do": {"slow_down": {}}}, {"id": "early", "do": {")" + action + "\": {}}}]";
-    const auto refused = Admin("PUT", "faults", rules);
-    EXPECT_EQ(refused.status, 400) << action;
-    EXPECT_NE(refused.text.find("rule 'early': is about TLS, and this emulator serves plain HTTP. Start it with a certificate"), std::string::npos)
-        << refused.text;
-    const auto started = Emulator::Start({.faults_json = rules});
-    ASSERT_FALSE(started.ok()) << action;
-    EXPECT_EQ(started.error().message.find("faults: rule 'early': is about TLS"), 0U) << started.error().message;
-  }
 }
 
 TEST_F(AdminFaultsTest, ARequestMayBringItsOwnFaults) {

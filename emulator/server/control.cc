@@ -7,7 +7,6 @@
 
 #include "base/digest.h"
 #include "base/encoding.h"
-#include "emulator/faults/connection_rules.h"
 #include "emulator/faults/scenario_document.h"
 #include "emulator/instruments/limits_report.h"
 #include "emulator/json/json_fields.h"
@@ -68,8 +67,6 @@ Result<std::optional<faults::Scenario>> GivenFaults(const EmulatorOptions& optio
   }
   auto scenario = faults::ParseScenario(text);
   if (!scenario.ok()) return FieldError(source, scenario.error().message);
-  const Result<void> possible = options.tls_certificate_path.empty() ? faults::RefuseTlsRules(*scenario) : Ok();
-  if (!possible.ok()) return FieldError(source, possible.error().message);
   return std::optional(std::move(scenario).value());
 }
 

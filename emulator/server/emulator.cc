@@ -175,7 +175,6 @@ class RunningEmulator final : public Emulator {
     if (name_space != kDefaultNamespace) {
       PENSTOCK_TRY(faults::RefuseConnectionRules(scenario, "nobody has named an access key, and so a namespace, yet"));
     }
-    if (options_.tls_certificate_path.empty()) PENSTOCK_TRY(faults::RefuseTlsRules(scenario));
     return OfDesk(name_space, [&](faults::FaultDesk& desk) { return desk.Start(std::move(scenario)); });
   }
   Result<std::string> FaultAccount(const std::string& name_space) const override {
