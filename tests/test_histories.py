@@ -46,7 +46,7 @@ FAULTS = {
 
 
 def scenario(seed: int) -> dict[str, object]:
-    rules = [{"id": name, "when": {"bucket": {"exactly": "histories"}, "probability": often}, "do": action}
+    rules = [{"id": name, "when": {"bucket": {"prefix": "histories-"}, "probability": often}, "do": action}
              for name, (often, action) in FAULTS.items()]  # fmt: skip
     return {"seed": seed, "rules": rules}
 
@@ -63,16 +63,16 @@ def emulator(options: list[str]) -> Iterator[tuple[str, Admin]]:
         assert process.wait(60) == 0
 
 
-def make_bucket(endpoint: str, versioned: bool) -> None:
+def make_bucket(endpoint: str, bucket: str, versioned: bool) -> None:
     config = penstock.S3ClientConfig(force_path_style=True, access_key_id=ACCESS_KEY, secret_access_key=SECRET_KEY)
     client = penstock.S3Client("us-east-1", endpoint=endpoint, s3client_config=config)
-    client.create_bucket("histories")
+    client.create_bucket(bucket)
     if versioned:
         document = b"<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>"
-        Requests(endpoint.removeprefix("http://")).expect(200, "PUT", "/histories?versioning=", document)
+        Requests(endpoint.removeprefix("http://")).expect(200, "PUT", f"/{bucket}?versioning=", document)
 
 
-def run_workers(endpoint: str, generations: int, seed: int, folder: Path) -> dict[str, int]:
+def run_workers(endpoint: str, bucket: str, generations: int, seed: int, folder: Path) -> dict[str, int]:
     """Runs the client processes to their end, with a history in `folder` for each. Returns the sums of what they counted."""
     workers = []
     for number in range(WORKERS):
@@ -80,7 +80,7 @@ def run_workers(endpoint: str, generations: int, seed: int, folder: Path) -> dic
             endpoint,
             ACCESS_KEY,
             SECRET_KEY,
-            "histories",
+            bucket,
             str(seed * 100 + number),
             str(generations),
             str(folder / f"{number}"),
@@ -119,11 +119,11 @@ def test_planted_stale_reads_are_found(tmp_path: Path) -> None:
     """Where the server answers some reads with what the key held before, checksums and ETag in order."""
     stale = {"corrupt": {"mode": "stale-version", "fix_checksum": True}}
     with emulator(STORES["memory"]) as (endpoint, admin):
-        make_bucket(endpoint, versioned=False)
+        make_bucket(endpoint, "histories", versioned=False)
         admin.set_faults([{"when": {"operation": "GetObject", "probability": 0.2}, "do": stale}])
         folder = tmp_path / "histories"
         folder.mkdir()
-        run_workers(endpoint, 2, SEED, folder)
+        run_workers(endpoint, "histories", 2, SEED, folder)
         admin.clear_faults()
     assert any(explain(history) for history in histories(folder).values())
 
@@ -135,13 +135,14 @@ def test_history_is_linearizable(tmp_path: Path, store: str, versioned: bool) ->
     totals: dict[str, int] = defaultdict(int)
     options = [option.format(folder=tmp_path / "data") for option in STORES[store]]
     with emulator(options) as (endpoint, admin):
-        make_bucket(endpoint, versioned)
-        for first in range(0, GENERATIONS, BATCH):
+        for first in range(0, GENERATIONS, BATCH):  # each in a bucket of its own: their keys have the same names
+            bucket = f"histories-{first}"
+            make_bucket(endpoint, bucket, versioned)
             folder = tmp_path / f"from-{first}"
             folder.mkdir()
             seed = SEED * 10_000 + first
             admin.set_faults(scenario(seed))
-            counts = run_workers(endpoint, min(BATCH, GENERATIONS - first), seed, folder)
+            counts = run_workers(endpoint, bucket, min(BATCH, GENERATIONS - first), seed, folder)
             admin.clear_faults()
             for key, history in histories(folder).items():
                 totals["operations"] += len(history)
