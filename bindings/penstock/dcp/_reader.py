@@ -65,8 +65,8 @@ class S3StorageReader(FileSystemReader):
     All ranges of all objects that a plan needs are asked for together, coalesced, in parallel, and land in the tensors' own
     memory where type and layout allow; of what is stored in another sharding only the rows that are needed are fetched. What
     cannot land goes through at most 80 MiB of scratch memory. The planner's hooks run on the calling thread, in the order in
-    which items arrive. With a ``reader_constructor`` one reader after the other reads
-    instead: file after file, item after item, each item whole.
+    which items arrive. With a ``reader_constructor`` one reader after the other reads instead: file after file, item after
+    item, each item whole.
 
     ``.metadata`` is a pickle and is loaded as one, as by torch's own reader: it can run code. Load trusted checkpoints only.
 

@@ -119,7 +119,7 @@ class Files:
             raise ValueError(f"{wrong}: its header is a {type(entries).__name__}")
         if problem := _problem_of_offsets(entries, about.size - end):
             raise ValueError(f"{wrong}: {problem}")
-        return entries, etag, Header(end, _core.crc64nvme(address_of(bytes(first)), end), about.size)
+        return entries, etag, Header(end, _core.crc64nvme(address_of(first), end), about.size)
 
 
 def _without_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -282,8 +282,7 @@ class DCPOptimizedS3Reader(S3Reader):
         group = self._group_start_to_group.get(item.start)
         if group is not None:
             self._group_end = group.end
-            self._open(item.start)
-        elif self._stream is None:
+        if group is not None or self._stream is None:
             self._open(item.start)
         shown = f"{item.start}-{item.end}"
         buffer = ItemViewBuffer()
