@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <string_view>
 #include <utility>
 
@@ -23,12 +24,14 @@ Transfer& Receiving(void* slot) {
 
 std::size_t HeaderCallback(char* data, std::size_t size, std::size_t count, void* slot) {
   const std::size_t bytes = size * count;
-  return Receiving(slot).OnHeadLine({data, bytes}) ? bytes : CURL_WRITEFUNC_ERROR;
+  if (!Receiving(slot).OnHeadLine({data, bytes})) return CURL_WRITEFUNC_ERROR;
+  return static_cast<EasySlot*>(slot)->EndEarly() ? CURL_WRITEFUNC_ERROR : bytes;
 }
 
 std::size_t WriteCallback(char* data, std::size_t size, std::size_t count, void* slot) {
   const std::size_t bytes = size * count;
-  return Receiving(slot).OnBody(AsBytes({data, bytes})) ? bytes : CURL_WRITEFUNC_ERROR;
+  if (!Receiving(slot).OnBody(AsBytes({data, bytes}))) return CURL_WRITEFUNC_ERROR;
+  return static_cast<EasySlot*>(slot)->EndEarly() ? CURL_WRITEFUNC_ERROR : bytes;
 }
 
 std::size_t ReadCallback(char* data, std::size_t size, std::size_t count, void* slot) {
@@ -142,6 +145,7 @@ Result<void> EasySlot::Load(Transfer& next, const CurlTransportOptions& options,
   SetConnectTimeout(handle, next.request.connect_timeout);
   error_text[0] = '\0';
   sent_before = false;
+  ended_early = false;
   took_all = UploadSize(next.request_body) == 0;
   transfer = &next;
   next.slot = this;
@@ -149,6 +153,7 @@ Result<void> EasySlot::Load(Transfer& next, const CurlTransportOptions& options,
 }
 
 bool EasySlot::MaySend() {
+  curl_easy_setopt(handle, CURLOPT_FORBID_REUSE, 0L);  // EndEarly sets it
   const std::string& method = transfer->request.method;
   if (!std::exchange(sent_before, true) || !took_all || method == "GET" || method == "HEAD") return true;
   if (transfer->head.complete()) return true;  // refused, for its Expect header: libcurl sends it without
@@ -157,7 +162,23 @@ bool EasySlot::MaySend() {
   return false;
 }
 
+bool EasySlot::EndEarly() {
+  const std::uint64_t size = UploadSize(transfer->request_body);
+  if (size == 0 || !transfer->head.complete()) return false;
+  curl_off_t sent = 0;
+  curl_easy_getinfo(handle, CURLINFO_SIZE_UPLOAD_T, &sent);
+  if (static_cast<std::uint64_t>(sent) >= size) return false;
+  // libcurl keeps the connection after a 2xx or 417 in place of 100 Continue, and the server reads the next request as the
+  // body of this one (RFC 9112 sections 9.3 and 9.6).
+  curl_easy_setopt(handle, CURLOPT_FORBID_REUSE, 1L);
+  const ResponseHead& head = transfer->head.head();
+  if (head.status >= 300) return false;  // libcurl stops the upload; after 417 it repeats the request without Expect
+  ended_early = head.status == 204 || ContentLength(head) == transfer->received;
+  return ended_early;
+}
+
 Result<Outcome> EasySlot::Conclude(CURLcode code) const {
+  if (ended_early) code = CURLE_OK;
   if (code == CURLE_OK && transfer->error == std::nullopt && transfer->head.complete()) transfer->BeginOnce();
   if (transfer->error) return *transfer->error;
   // libcurl takes the end of the connection inside a head for the end of that head (RFC 9112 §8: it is incomplete).

@@ -28,6 +28,7 @@ struct EasySlot {
   std::array<char, CURL_ERROR_SIZE> error_text{};
   bool sent_before = false;  // the request, or some of it, and no answer came
   bool took_all = false;     // of the body; libcurl may have sent the whole request
+  bool ended_early = false;  // EndEarly returned true
 
   CurlSockets* sockets = nullptr;
   std::unique_ptr<ResolveList> resolve;  // outlives the handle
@@ -47,6 +48,11 @@ struct EasySlot {
   // Whether libcurl, which is about to send, may: it repeats by itself what a kept connection took and did not answer. What
   // changes something and may have arrived is for whoever retries to judge; false, with the transfer's error set.
   bool MaySend();
+
+  // Call after each received piece. A final response before the end of the request body closes the connection after this
+  // request. True: the response is 2xx and whole, so the callback must abort the transfer, which then succeeds. The upload
+  // continues under a 2xx response without Content-Length, because only libcurl sees its end.
+  bool EndEarly();
 
   // What its transfer's request goes out on; nullopt where that has no connection yet.
   std::optional<int> Socket() const { return sockets == nullptr ? std::nullopt : sockets->Of(handle); }

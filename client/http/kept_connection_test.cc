@@ -1,12 +1,14 @@
-// A kept connection that dies under a request which the server has read: nobody below the retries may send it again.
+// When a connection is used for the next request, and when a request is sent again.
 #include <gtest/gtest.h>
 
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <future>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
 
 #include "client/http/body_for_test.h"
@@ -149,6 +151,127 @@ TEST(KeptConnectionOfCurl, ABodyOfWhichNothingLeftIsSentAgain) {
   ASSERT_TRUE(result.ok()) << result.error().message;
   EXPECT_EQ(result->sent_bytes, 5u);
   EXPECT_EQ(arrived, "hello");
+}
+
+// A PUT of 32 MiB, more than the socket buffers hold, that gets its response before its body. Parameters: the data plane;
+// whether the client waits for 100 Continue first.
+class EarlyResponse : public ::testing::TestWithParam<std::tuple<DataPlane, bool>> {
+ protected:
+  static constexpr std::size_t kSize = 32 << 20;
+  static constexpr const char* kOk = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+
+  Result<Outcome> Put(const RawServer& server, std::string& text) {
+    const auto body = std::make_unique<TextBody>(std::string(kSize, 'u'));  // ends with the request
+    Request request = server.Get("/put");
+    request.method = "PUT";
+    Call call;
+    Result<Outcome> result = call.Start(*transport_, request, body.get(), In(std::chrono::seconds(20))).Wait();
+    text = call.body.text;
+    return result;
+  }
+  Result<Outcome> Get(const RawServer& server) {
+    return Call().Start(*transport_, server.Get("/get"), nullptr, In(std::chrono::seconds(20))).Wait();
+  }
+
+  const std::shared_ptr<Transport> transport_ =
+      MakeCurlTransport({.plane = std::get<0>(GetParam()),
+                         .io_threads = 1,
+                         .expect_continue_from_bytes = std::get<1>(GetParam()) ? 1 : UINT64_MAX,
+                         .expect_continue_patience = std::chrono::seconds(30)});
+};
+
+INSTANTIATE_TEST_SUITE_P(Planes, EarlyResponse,
+                         ::testing::Combine(::testing::Values(DataPlane::kDirect, DataPlane::kCurl), ::testing::Bool()),
+                         [](const auto& planes) {
+                           const bool expects = std::get<1>(planes.param);
+                           return std::string(std::get<0>(planes.param) == DataPlane::kDirect ? "Direct" : "Curl") +
+                                  (expects ? "Expects" : "Sends");
+                         });
+
+// RFC 9112 sections 9.3 and 9.6. The server never reads the body, so an upload that went on could not end.
+TEST_P(EarlyResponse, EndsTheUploadAndItsConnection) {
+  for (const std::string status : {"200 OK", "204 No Content", "403 Forbidden", "503 Slow Down"}) {
+    std::promise<void> done;
+    const std::shared_future<void> released = done.get_future().share();
+    const std::string body = status.starts_with("204") ? "" : "no";
+    const std::string response =
+        "HTTP/1.1 " + status + "\r\n" + (body.empty() ? "" : "Content-Length: 2\r\n") + "\r\n" + body;
+    RawServer server([&](RawConnection& connection) {
+      connection.ReadHead();
+      connection.Send(connection.index() == 0 ? response : kOk);
+      released.wait();
+    });
+    std::string text;
+    const Result<Outcome> put = Put(server, text);
+    const Result<Outcome> get = Get(server);
+    done.set_value();
+    ASSERT_TRUE(put.ok()) << status << ": " << put.error().message;
+    EXPECT_EQ(std::to_string(put->head.status), status.substr(0, 3));
+    EXPECT_EQ(text, body);
+    EXPECT_LT(put->sent_bytes, kSize);
+    ASSERT_TRUE(get.ok()) << status << ": " << get.error().message;
+    EXPECT_FALSE(get->connection_reused) << status;
+  }
+}
+
+// Only libcurl sees where this response ends, so on its data plane the upload continues.
+TEST_P(EarlyResponse, WithAChunkedBodyEndsItsConnection) {
+  RawServer server([&](RawConnection& connection) {
+    while (const auto head = connection.ReadHead()) {
+      const bool put = head->starts_with("PUT");
+      connection.Send(put ? "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n" : kOk);
+      if (put) connection.ReadBody(kSize);
+    }
+  });
+  std::string text;
+  const Result<Outcome> put = Put(server, text);
+  ASSERT_TRUE(put.ok()) << put.error().message;
+  EXPECT_EQ(text, "ok");
+  const Result<Outcome> get = Get(server);
+  ASSERT_TRUE(get.ok()) << get.error().message;
+  EXPECT_FALSE(get->connection_reused);
+  const Result<Outcome> next = Get(server);
+  ASSERT_TRUE(next.ok()) << next.error().message;
+  EXPECT_TRUE(next->connection_reused);
+}
+
+TEST_P(EarlyResponse, ThatIsInterimKeepsTheConnection) {
+  RawServer server([&](RawConnection& connection) {
+    while (const auto head = connection.ReadHead()) {
+      if (head->starts_with("PUT")) {
+        connection.Send("HTTP/1.1 100 Continue\r\n\r\n");
+        connection.ReadBody(kSize);
+      }
+      connection.Send(kOk);
+    }
+  });
+  std::string text;
+  for (int i = 0; i < 3; ++i) {
+    const Result<Outcome> put = Put(server, text);
+    ASSERT_TRUE(put.ok()) << put.error().message;
+    EXPECT_EQ(put->sent_bytes, kSize);
+    EXPECT_TRUE(Get(server).ok());
+  }
+  EXPECT_EQ(server.connections(), 1);
+}
+
+// RFC 9110 section 10.1.1: the client repeats the request without Expect.
+TEST_P(EarlyResponse, ThatRefusesExpectEndsItsConnection) {
+  RawServer server([&](RawConnection& connection) {
+    while (const auto head = connection.ReadHead()) {
+      const bool expects = head->find("Expect:") != std::string::npos;
+      if (expects) connection.Send("HTTP/1.1 417 Expectation Failed\r\nContent-Length: 0\r\n\r\n");
+      if (head->starts_with("PUT")) connection.ReadBody(kSize);
+      if (!expects) connection.Send(kOk);
+    }
+  });
+  std::string text;
+  const Result<Outcome> put = Put(server, text);
+  ASSERT_TRUE(put.ok()) << put.error().message;
+  EXPECT_EQ(put->head.status, 200);
+  EXPECT_EQ(put->sent_bytes, kSize);
+  EXPECT_EQ(text, "ok");
+  EXPECT_EQ(server.connections(), std::get<1>(GetParam()) ? 2 : 1);
 }
 
 }  // namespace
