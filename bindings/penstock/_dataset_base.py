@@ -1,4 +1,4 @@
-"""What both datasets share: where the objects come from and the client that reads them."""
+"""The common base class of the datasets: the source of the objects and the client that reads them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ log = logging.getLogger(__name__)
 
 
 class S3DatasetBase:
-    """Source, transform and client of a dataset. The client is made in the process that reads, on its first read."""
+    """Object source, transform and client of a dataset. Each process makes its own client, on its first read."""
 
     _kind = ""
 

@@ -115,7 +115,7 @@ def test_a_clock_refuses_what_it_cannot_show():
             with pytest.raises(ValueError, match="1970 to 2261"):
                 clock.set(datetime(year, 1, 2, tzinfo=timezone.utc))
         for seconds in (1e10, float("nan"), float("-inf")):
-            with pytest.raises(ValueError, match=r"seconds is .* at most 9000000000"):
+            with pytest.raises(ValueError, match=r"seconds is .*; it takes -9000000000 to 9000000000"):
                 clock.advance(seconds)
         with pytest.raises(ValueError, match="1970 to 2261"):
             clock.advance(-9e9)
