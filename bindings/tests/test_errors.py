@@ -259,7 +259,7 @@ def test_a_redirect_that_names_no_region_says_what_was_answered(status, says):
     with answering(status) as (client, asked), pytest.raises(penstock.S3WrongRegionError) as caught:
         get(client, "bucket", "k")
     assert str(caught.value).startswith(
-        f"Client error: Wrong region (the answer names none) (GetObject s3://bucket/k, HTTP {status}, 1 attempt): {says}"
+        f"Client error: Wrong region (the response names none) (GetObject s3://bucket/k, HTTP {status}, 1 attempt): {says}"
         f" (answered {status} by 127.0.0.1:"
     )
     assert len(asked) == 1
