@@ -1,4 +1,4 @@
-"""emulated_s3: an emulator for a block, a function or a test class."""
+"""emulated_s3: runs a block, a function or a test class against an emulator."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
 Target = TypeVar("Target", bound=Callable[..., Any])
 
 
-class emulated_s3:  # noqa: N801  (called like a function)
-    """An emulator for a block; as a decorator for each call of a function or coroutine, or each test of a class.
+class emulated_s3:  # noqa: N801  (used like a function)
+    """Runs an emulator for a ``with`` block, or as a decorator for each call of a function or coroutine, or each test of a class.
 
-    The environment leads boto3, the AWS CLI, s3fs, s3torchconnector and Penstock there, and away from any AWS account that
-    the machine knows; behind the block it is as it was. ``with`` gives the :class:`penstock.testing.Emulator`; in a test case
-    ``self.enterContext(emulated_s3())`` does. A decorated ``unittest.TestCase`` has it from before ``setUp`` until all clean-up
-    is done; of other classes each method whose name begins with ``test`` is decorated.
+    Environment variables direct boto3, the AWS CLI, s3fs, s3torchconnector and Penstock to the emulator and hide any AWS account
+    configured on the machine; the variables are restored afterwards. ``with`` returns the :class:`penstock.testing.Emulator`, as
+    does ``self.enterContext(emulated_s3())`` in a test case. On a ``unittest.TestCase``, the emulator runs from before ``setUp``
+    until all clean-up functions have run. On any other class, each method whose name begins with ``test`` is decorated.
 
     Args:
-        options: Those of :class:`penstock.testing.Emulator`.
+        options: Passed to :class:`penstock.testing.Emulator`.
 
     Raises:
-        AssertionError: at the end: faults that were set for the default namespace did not happen.
-        TypeError: it decorates something that does not run when it is called: a generator, or no callable.
+        AssertionError: At the end: faults set for the default namespace did not happen.
+        TypeError: The decorated object is not callable, or is a generator function, whose body does not run when it is called.
     """
 
     def __init__(self, **options: Any) -> None:
@@ -90,7 +90,7 @@ class emulated_s3:  # noqa: N801  (called like a function)
         return tests
 
     def _around_run(self, run: Callable[..., Any]) -> Callable[..., Any]:
-        """For TestCase.run: the first that is set up, and the last that is cleaned up."""
+        """Wraps TestCase.run so that the emulator starts before setUp and stops after all other clean-up."""
         options = self._options
 
         @functools.wraps(run)
@@ -100,7 +100,7 @@ class emulated_s3:  # noqa: N801  (called like a function)
             def enter_and_set_up() -> Any:
                 context = emulated_s3(**options)
                 context.__enter__()
-                case.addCleanup(context.__exit__, None, None, None)  # the first to be added is the last to run
+                case.addCleanup(context.__exit__, None, None, None)  # clean-up functions run last in, first out
                 return set_up()
 
             case.setUp = enter_and_set_up

@@ -231,7 +231,7 @@ def test_order_and_what_came_too_late(world: Emulator) -> None:
         journal.assert_no_request_after({"operations": "PutObject"})
     with pytest.raises(AssertionError, match="no request of operations='CopyObject'"):
         journal.assert_no_request_after({"operations": "CopyObject"})
-    with pytest.raises(AssertionError, match="of the first there were 1, of the others 0"):
+    with pytest.raises(AssertionError, match="the first filter selects 1 requests, the second 0"):
         journal.assert_in_order({"operations": "PutObject"}, {"operations": "DeleteObject"})
 
 
@@ -344,7 +344,7 @@ def test_a_tail_that_is_too_slow_tells_what_it_missed() -> None:
         with urllib.request.urlopen(url, timeout=30) as answer:
             assert json.load(answer)["dropped_of_asked"] == dropped, "though others were selected"
         boto(world).list_buckets()
-        with pytest.warns(UserWarning, match=f"{dropped} entries behind number 0 were dropped before they were read") as told:
+        with pytest.warns(UserWarning, match=f"{dropped} entries after number 0 were dropped before they were read") as told:
             assert next(tail).operation == "ListBuckets"
         assert len(told) == 1
         boto(world).list_buckets()

@@ -36,7 +36,7 @@ def test_assertions_prove_nothing_about_what_was_dropped() -> None:
             with pytest.raises(penstock.S3NotFoundError):
                 client.head_object("none", "key")
         journal = world.journal()
-        lost = f"{journal.dropped} of the asked entries were dropped.*raise journal_bytes"
+        lost = f"{journal.dropped} of the selected entries were dropped.*raise journal_bytes"
         reads = {"bucket": "none", "operations": "GetObject"}
         with pytest.raises(AssertionError, match=lost):
             journal.assert_count(0, status=503)

@@ -50,7 +50,7 @@ def test_the_same_seed_has_the_same_report() -> None:
         ({"rank": 1}, "unknown field 'rank'"),
         ({"strategy": "round-robin"}, "give at least one"),
         ({"path": "checkpoint/{foo}"}, "has '{foo}', which is no field; there is {round}"),
-        ({"start_spread_s": float("nan")}, "job.start_spread_s is nan, which is no number of JSON's"),
+        ({"start_spread_s": float("nan")}, "job.start_spread_s is nan, which JSON cannot represent"),
     ],
 )
 def test_a_wrong_member_is_named(job: dict[str, object], message: str) -> None:
