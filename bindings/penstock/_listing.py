@@ -1,4 +1,4 @@
-"""Listings: pages as S3 sends them, and objects one by one."""
+"""Listings: by page, and by object."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 
 class ListObjectStream:
-    """Iterator over the pages of a listing; the next page is fetched while this one is used.
+    """Iterator over the pages of a listing. Fetches the next page while the caller uses the current one.
 
     Attributes:
         complete: Whether the last page has been returned.
-        continuation_token: Where the page after the last returned one begins; None at the end.
+        continuation_token: S3's token for the page after the last returned one; None at the end.
     """
 
     def __init__(self, client: _core.Client, bucket: str, prefix: str, delimiter: str, max_keys: int) -> None:
@@ -44,10 +44,10 @@ class ListObjectStream:
 
 
 class S3BucketIterable:
-    """The objects below a prefix in S3's order; each iteration lists anew.
+    """Iterable over the objects below a prefix, in S3's order. Each iteration lists them again.
 
     Args:
-        page_size: Objects asked for at a time, 1 to 1000.
+        page_size: Objects per listing request, 1 to 1000.
     """
 
     def __init__(self, client: S3Client, bucket: str, prefix: str, page_size: int = 1000) -> None:
@@ -60,9 +60,9 @@ class S3BucketIterable:
         return self.every(1, 0)
 
     def every(self, step: int, first: int) -> Iterator[S3BucketKeyData]:
-        """Object number `first` and every `step`-th after it; the others cost almost nothing."""
+        """Iterates over the object at index `first` and every `step`-th object after it. Skipped objects cost almost nothing."""
         return self._client._list_items(self._bucket, self._prefix, step, first, self._page_size)
 
     def as_list(self) -> _core.ObjectList:
-        """All of them, listed now and kept in little memory."""
+        """Lists all objects now, and returns them as a compact sequence."""
         return self._client._list_all(self._bucket, self._prefix, self._page_size)

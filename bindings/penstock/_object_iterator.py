@@ -1,4 +1,4 @@
-"""One iteration over an S3IterableDataset: its share of the objects, and how far it has come."""
+"""One iteration over an S3IterableDataset: its shard of the objects, and its position."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Share(NamedTuple):
-    """Which objects of the listing are one worker's: number `first`, then every ``world_size * num_workers``-th."""
+    """The shard of one worker: the object at index `first`, then every ``world_size * num_workers``-th object of the listing."""
 
     first: int
     world_size: int
@@ -26,7 +26,7 @@ class Share(NamedTuple):
 
 @dataclass
 class Position:
-    """How many items of a share were yielded."""
+    """The number of items of a shard that were yielded."""
 
     share: Share
     yielded: int = 0
@@ -35,14 +35,18 @@ class Position:
         return {"yielded": self.yielded, "world_size": self.share.world_size, "num_workers": self.share.num_workers}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Raises ValueError: the state is not one of ours, or was taken with other shares."""
+        """Restores a saved position.
+
+        Raises:
+            ValueError: `state` did not come from state_dict(), or the number of ranks or workers has changed.
+        """
         try:
             yielded, taken = int(state["yielded"]), (state["world_size"], state["num_workers"])
         except (KeyError, TypeError, ValueError):
-            raise ValueError(f"{state!r} is not a state of an S3IterableDataset; pass what state_dict() returned") from None
+            raise ValueError(f"{state!r} is not a state of an S3IterableDataset; pass a result of state_dict()") from None
         if taken != self.share[1:]:
             raise ValueError(
-                f"the state was taken with {taken[0]} ranks of {taken[1]} workers, but this iteration has"
+                f"the state was saved with {taken[0]} ranks of {taken[1]} workers, but this iteration has"
                 f" {self.share.world_size} of {self.share.num_workers}: resume with the same numbers"
             )
         if yielded < 0:
@@ -51,14 +55,14 @@ class Position:
 
 
 def _every(objects: Iterable[S3BucketKeyData], step: int, first: int) -> Iterator[S3BucketKeyData]:
-    """Number `first` and every `step`-th after it."""
+    """Iterates over the object at index `first` and every `step`-th object after it."""
     if isinstance(objects, S3BucketIterable):
         return objects.every(step, first)
     return itertools.islice(objects, first, None, step)
 
 
 class ObjectIterator(Iterator[Any]):
-    """Yields the transformed readers of a share. Nothing is requested before the first item.
+    """Iterator over the items of a shard: the transformed readers. Sends no request before the first item.
 
     Thread safety: several threads may take items; each item goes to one of them. The transform runs on that thread.
     """
@@ -80,7 +84,7 @@ class ObjectIterator(Iterator[Any]):
                 first = share.first + self.position.yielded * step
                 self._readers = self._dataset._look_ahead(_every(self._dataset._objects(), step, first))
             reader = next(self._readers)
-            self.position.yielded += 1  # also where the transform raises: that object had its turn
+            self.position.yielded += 1  # an item whose transform raises counts as yielded
         return self._dataset._transform(reader)
 
     def state_dict(self) -> dict[str, Any]:
@@ -88,7 +92,7 @@ class ObjectIterator(Iterator[Any]):
         return self.position.state_dict()
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Goes on from there instead."""
+        """Continues from a saved position. See :meth:`S3IterableDataset.load_state_dict`."""
         self.position.load_state_dict(state)
         if self._readers is not None:
             self._readers.close()

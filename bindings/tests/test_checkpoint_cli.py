@@ -571,7 +571,7 @@ def test_restore_of_a_file(emulator, client, bucket, command):
 def test_restore_needs_versions(client, bucket, command, saved):
     upload(client, bucket, "step_1/", saved[0])
     command("restore", f"s3://{bucket}/step_1", "--version", "abc", status=2)
-    assert "its only one is 'null', since the bucket keeps no versions" in command.error
+    assert "its only version is 'null', since the bucket has no versioning" in command.error
     command("restore", "s3://models--use1-az4--x-s3/step_1", "--version", "abc", status=2)
     assert "is a directory bucket, where versioning does not exist" in command.error
 

@@ -61,7 +61,7 @@ def test_what_the_core_refuses_is_told_without_secrets(monkeypatch) -> None:
     """pybind11's own text has every argument."""
     monkeypatch.setattr(S3ClientConfig, "validate", lambda config: None)
     client = S3Client("us-east-1", s3client_config=S3ClientConfig(**KEYS, max_attempts="5"))
-    with pytest.raises(TypeError, match="a setting of the client") as error:
+    with pytest.raises(TypeError, match="a client setting has the wrong type") as error:
         client.head_object("b", "k")
     assert "TOPSECRET" not in "".join(traceback.format_exception(error.value))
     assert error.value.__context__ is None

@@ -113,7 +113,7 @@ def test_a_whole_read_tells_the_size_from_its_first_call_on(client, bucket):
     """It was None until the object was there."""
     put(client, bucket, "k", bytes(3 * BIG))
     calls, progress = heard()
-    told = ReadProgress(progress).to_the_end(5)
+    told = ReadProgress(progress).update_to_end(5)
     told(0, None)
     told(7, 3 * BIG - 5)
     assert calls == [(0, None), (7, 3 * BIG)]

@@ -171,7 +171,7 @@ def test_a_ranged_reader_over_streams_that_know_nothing_of_each_other_reads_one_
 
     reader = RangedS3Reader(bucket, "k", lambda: ObjectInfo("k", "", 100, 0), get_stream, buffer_size)
     if buffer_size is None:
-        reader._buffer_size = reader._PAST_WINDOW = 20
+        reader._buffer_size = reader._DIRECT_READ_BYTES = 20
     assert reader.read(10) == b"a" * 10
     put(client, bucket, "k", b"b" * 100)
     with pytest.raises(penstock.S3PreconditionFailedError):

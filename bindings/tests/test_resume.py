@@ -120,7 +120,7 @@ def test_each_worker_resumes_its_own_share(emulator, make, method):
 
 def test_a_state_of_other_shares_is_refused(make):
     dataset = make(enable_sharding=True)
-    with pytest.raises(ValueError, match="taken with 4 ranks of 2 workers, but this iteration has 1 of 1"):
+    with pytest.raises(ValueError, match="saved with 4 ranks of 2 workers, but this iteration has 1 of 1"):
         iter(dataset).load_state_dict({"yielded": 3, "world_size": 4, "num_workers": 2})
     for wrong in ({}, {"yielded": "x", "world_size": 1, "num_workers": 1}, None):
         with pytest.raises(ValueError, match="is not a state of an S3IterableDataset"):

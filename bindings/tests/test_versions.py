@@ -169,7 +169,7 @@ def test_restore_below_a_delete_marker(client, versioned, checkpoint):
     put(client, versioned, "k", b"old")
     client.delete_object(versioned, "k")
     marker, old = checkpoint.versions(f"s3://{versioned}/k")
-    with pytest.raises(ValueError, match="is a delete marker, which holds nothing to restore"):
+    with pytest.raises(ValueError, match="is a delete marker, which has no content to restore"):
         checkpoint.restore(f"s3://{versioned}/k", marker.version_id)
     checkpoint.restore(f"s3://{versioned}/k", old.version_id)
     assert get(client, versioned, "k") == b"old"
@@ -223,14 +223,14 @@ def test_undelete_of_what_is_gone(client, versioned, checkpoint):
     with pytest.raises(penstock.S3NotFoundError, match="no version of it is left"):
         checkpoint.undelete(f"s3://{versioned}/k")
     assert len(checkpoint.versions(f"s3://{versioned}/k")) == 1  # nothing was removed in vain
-    with pytest.raises(penstock.S3NotFoundError, match="Where a bucket keeps no versions, what was deleted is gone"):
+    with pytest.raises(penstock.S3NotFoundError, match="In a bucket without versioning, deleted objects are lost"):
         checkpoint.undelete(f"s3://{versioned}/never")
 
 
 def test_a_missing_version_names_those_there_are(client, versioned, checkpoint):
     put(client, versioned, "k", b"x")
     there = checkpoint.versions(f"s3://{versioned}/k")[0].version_id
-    with pytest.raises(penstock.S3NotFoundError, match=f"has no version 'nope'; the newest that it has: {there}"):
+    with pytest.raises(penstock.S3NotFoundError, match=f"has no version 'nope'; its newest versions: {there}"):
         checkpoint.restore(f"s3://{versioned}/k", "nope")
     with pytest.raises(penstock.S3NotFoundError, match="has no versions, so 'nope' cannot be restored"):
         checkpoint.restore(f"s3://{versioned}/never", "nope")
@@ -243,7 +243,9 @@ def test_a_bucket_that_keeps_no_versions_says_so(client, bucket, checkpoint):
     assert (only.version_id, only.is_latest, only.size) == ("null", True, 1)
     assert checkpoint.restore(uri, "null") == only
     assert client.get_object(bucket, "k", version_id="null").read() == b"x"
-    with pytest.raises(penstock.S3NotFoundError, match="its only one is 'null', since the bucket keeps no versions") as caught:
+    with pytest.raises(
+        penstock.S3NotFoundError, match="its only version is 'null', since the bucket has no versioning"
+    ) as caught:
         checkpoint.restore(uri, "abc")
     assert caught.value.code == "NoSuchVersion"
 
@@ -277,7 +279,7 @@ def test_a_directory_bucket_has_no_versions(emulator, client, checkpoint, call):
 
 def test_an_empty_version_is_no_version(client, bucket, checkpoint):
     for call in (client.get_object, client.head_object, client.delete_object):
-        with pytest.raises(ValueError, match="version_id is ''; give one that list_object_versions names"):
+        with pytest.raises(ValueError, match="version_id is ''; give an id from list_object_versions"):
             call(bucket, "k", version_id="")
     with pytest.raises(TypeError, match="version_id is of type int; it takes str or None"):
         checkpoint.reader(f"s3://{bucket}/k", version_id=7)

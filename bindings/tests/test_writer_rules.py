@@ -92,7 +92,7 @@ def test_a_writer_that_is_forgotten_does_not_publish():
     stream = Noted()
     writer = S3Writer(stream)
     writer.write(b"x")
-    with pytest.warns(ResourceWarning, match="dropped without close"):
+    with pytest.warns(ResourceWarning, match="garbage-collected without close"):
         del writer
         gc.collect()
     assert stream.calls == [("write", b"x"), ("abort",)]
