@@ -1,4 +1,4 @@
-"""Types of the C++ core. tests/test_stubs.py holds the names against the built module."""
+"""Type stubs of the C++ core. tests/test_stubs.py compares the names with the built module."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias

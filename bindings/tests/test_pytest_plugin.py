@@ -274,7 +274,7 @@ def test_what_a_test_sets_at_the_server_is_checked_and_taken_back_at_its_end(run
     assert output.count("ERROR test_suite.py") == 1, "only the one whose fault nobody met and nobody checked"
     assert "'never' fired for 0 of the 0 requests" in output
     assert "1 failed, 5 passed, 1 error" in output
-    assert "S3 emulator, the server's own" in output
+    assert "S3 emulator, default namespace" in output
 
 
 MODULE = """
