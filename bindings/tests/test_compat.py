@@ -82,7 +82,7 @@ def test_what_the_reference_has_not_is_not_there() -> None:
         except ModuleNotFoundError as error:
             print(error)
     """)
-    assert run(program).startswith("No module named 's3torchconnector.turbo': penstock.compat stands for s3torchconnector 1.5.0")
+    assert run(program).startswith("No module named 's3torchconnector.turbo': penstock.compat replaces s3torchconnector 1.5.0")
 
 
 def test_too_late_is_told() -> None:
@@ -97,8 +97,8 @@ def test_too_late_is_told() -> None:
                 print(type(error).__name__, error)
     """
     lines = run(program).splitlines()
-    assert lines[0] == "RuntimeError s3torchconnector was imported before, from elsewhere; call penstock.compat.install() first"
-    assert lines[1] == "ValueError cannot stand for 'boto3'; penstock.compat.install() stands for 's3torchconnector'"
+    assert lines[0] == "RuntimeError s3torchconnector is already imported, from no file; call penstock.compat.install() first"
+    assert lines[1] == "ValueError cannot replace 'boto3'; penstock.compat.install() replaces 's3torchconnector'"
 
 
 PROGRAM = """
