@@ -224,12 +224,12 @@ class S3Client(DirectoryBuckets):
         return stream
 
     def _open_ranges(
-        self, source: ObjectSource, ranges: list[tuple[int, int]], checksums: Checksums, elsewhere: list[tuple[int, bytes]]
+        self, source: ObjectSource, ranges: list[tuple[int, int]], checksums: Checksums, already_read: list[tuple[int, bytes]]
     ) -> _core.Stream:
         part_size = self._part_size or RANGES_PART_SIZE
         return _core.Stream(
             self._client, source.bucket, source.key, size=source.size, etag=source.etag, part_size=part_size,
-            read_ahead=max(1, RANGES_AHEAD_BYTES // part_size), ranges=ranges, checksums=checksums, elsewhere=elsewhere,
+            read_ahead=max(1, RANGES_AHEAD_BYTES // part_size), ranges=ranges, checksums=checksums, elsewhere=already_read,
             version_id=source.version_id,
         )  # fmt: skip
 

@@ -320,15 +320,15 @@ class ObjectRanges:
     def __call__(self, start: int | None = None, end: int | None = None) -> GetObjectStream:
         return self._client._open_stream(self.source, start, end)
 
-    def in_order(
-        self, ranges: list[tuple[int, int]], checksums: Checksums = (), elsewhere: list[tuple[int, bytes]] | None = None
+    def open_ranges(
+        self, ranges: list[tuple[int, int]], checksums: Checksums = (), already_read: list[tuple[int, bytes]] | None = None
     ) -> _core.Stream:
         """Returns a stream that prefetches several ranges in order. The object's size and ETag must be known.
 
-        If `ranges` and `elsewhere`, which was read before, are the whole object, the stream returns the last bytes only if all
-        bytes match `checksums`.
+        If `ranges` and the bytes in `already_read` are the whole object, the stream returns the last bytes only if all bytes
+        match `checksums`.
         """
-        return self._client._open_ranges(self.source, ranges, checksums, elsewhere or [])
+        return self._client._open_ranges(self.source, ranges, checksums, already_read or [])
 
     def fetch_ahead(self) -> None:
         """Prefetches the object's first bytes, at most one part. Later calls do nothing."""

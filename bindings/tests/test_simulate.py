@@ -97,7 +97,7 @@ def test_the_html_plot_is_whole_and_needs_nothing_else(tmp_path: Path) -> None:
 
 
 def test_a_plot_of_another_kind_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"neither \.html nor \.png"):
+    with pytest.raises(ValueError, match=r"expected a path that ends in \.html or \.png"):
         simulate.write_plot([simulate.simulate(ranks=1)], tmp_path / "plot.pdf")
 
 
@@ -165,7 +165,11 @@ def test_the_hint_is_printed_where_it_is_true_alone(capsys: pytest.CaptureFixtur
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [(["--ranks", "0"], "ranks is 0"), (["--plot", "x.pdf"], "neither"), (["--client", "curl"], "there is no client 'curl'")],
+    [
+        (["--ranks", "0"], "ranks is 0"),
+        (["--plot", "x.pdf"], "unsupported plot"),
+        (["--client", "curl"], "there is no client 'curl'"),
+    ],
 )
 def test_a_wrong_argument_is_status_2_and_one_line(
     arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]

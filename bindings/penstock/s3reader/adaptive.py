@@ -170,7 +170,7 @@ class AdaptiveS3Reader(SequentialS3Reader):
         if self._known_size() is None:  # learn the size from a request for the bytes that are probably read next
             self._load_window(0 if target < FIRST_BYTES else min(target, MAX_OBJECT_BYTES), 1)
             if target >= FIRST_BYTES:
-                self._ahead = None  # only a read beyond this block starts read-ahead
+                self._ahead = None  # nothing was read there yet: a read beyond this block starts new read-ahead
         return min(target, self._get_size())
 
     def close(self) -> None:

@@ -56,7 +56,7 @@ class CheckpointReader(AdaptiveS3Reader):
     def _stream_of(self, ranges: list[tuple[int, int]]) -> _core.Stream:
         """Returns a stream over `ranges`. It verifies the checksum if they and the cached parts are the whole object."""
         assert self._ranges is not None
-        return self._ranges.in_order(ranges, self._checksums, self._cached)
+        return self._ranges.open_ranges(ranges, self._checksums, self._cached)
 
     def _get_size(self) -> int:
         if self._ranges is not None and self._known_size() is None and self._ranges.listed_size is None:
