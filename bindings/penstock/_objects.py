@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from types import NoneType
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import NamedTuple
 
 from ._config import check_type
-
-if TYPE_CHECKING:
-    from ._client import S3Client
-
-T = TypeVar("T")
 
 
 def checked_etag(name: str, value: str | None) -> str | None:
@@ -82,11 +76,6 @@ class S3BucketKeyData(NamedTuple):
     object_info: ObjectInfo | None = None
 
 
-def identity(value: T) -> T:
-    """Returns its argument; the default transform, importable so that datasets pickle."""
-    return value
-
-
 def parse_s3_uri(uri: str) -> tuple[str, str]:
     """Splits ``s3://bucket/key``. Nothing is decoded or normalised; the key may be empty.
 
@@ -101,48 +90,3 @@ def parse_s3_uri(uri: str) -> tuple[str, str]:
     if not bucket:
         raise ValueError(f"Bucket name must be non-empty in {uri!r}; write s3://bucket/key")
     return bucket, key
-
-
-def get_objects_from_uris(object_uris: str | Iterable[str], client: S3Client) -> Iterable[S3BucketKeyData]:
-    """The objects of one URI or of several, all parsed before the first is returned."""
-    del client  # same signature as get_objects_from_prefix
-    uris = [object_uris] if isinstance(object_uris, str) else object_uris
-    return [S3BucketKeyData(*parse_s3_uri(uri)) for uri in uris]
-
-
-def get_objects_from_prefix(s3_uri: str, client: S3Client) -> Iterable[S3BucketKeyData]:
-    """The objects below a prefix, listed anew at each iteration."""
-    from ._listing import S3BucketIterable
-
-    bucket, prefix = parse_s3_uri(s3_uri)
-    return S3BucketIterable(client, bucket, prefix)
-
-
-class ObjectsFromUris:
-    """Picklable ``get_dataset_objects`` of ``from_objects``."""
-
-    def __init__(self, object_uris: str | Iterable[str]) -> None:
-        self._uris = object_uris if isinstance(object_uris, str) else None
-        self._iterable = None if isinstance(object_uris, str) else object_uris
-
-    def __call__(self, client: S3Client) -> Iterable[S3BucketKeyData]:
-        if self._uris is None:
-            if not isinstance(self._iterable, Iterable):
-                raise TypeError(f"object_uris is of type {type(self._iterable).__name__}; it takes str or an iterable of str")
-            if not isinstance(self._iterable, (list, tuple)):
-                self._iterable = list(self._iterable)  # a generator gives its URIs once; keep them for the next epoch
-            return get_objects_from_uris(self._iterable, client)
-        return get_objects_from_uris(self._uris, client)
-
-
-class ObjectsFromPrefix:
-    """Picklable ``get_dataset_objects`` of ``from_prefix``."""
-
-    def __init__(self, s3_uri: str) -> None:
-        self._s3_uri = s3_uri
-
-    def __call__(self, client: S3Client) -> Iterable[S3BucketKeyData]:
-        return get_objects_from_prefix(self._s3_uri, client)
-
-
-GetDatasetObjects = Callable[["S3Client"], Iterable[S3BucketKeyData]]

@@ -8,25 +8,37 @@ from typing import TYPE_CHECKING, Any
 from . import _core
 from ._config import DEFAULT_PART_SIZE
 from ._objects import HeadObjectResult
+from ._session import head_object
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
-    from ._client import S3Client
-    from ._look_ahead import Failure
     from ._objects import ObjectInfo
     from ._progress import ProgressCallback, ReadProgress
+    from ._session import Session
 
     Buffer = bytes | bytearray | memoryview
-    Metadata = Mapping[str, str] | Iterable[tuple[str, str]]
     Checksums = Sequence[tuple[str, str]]
     """By S3's names of the algorithms, ``("crc64nvme", BASE64)``; those of the whole object."""
 
 READ_AHEAD_PARTS = 4
+# Known ranges in order: with so much under way S3 gives the most where many connections bring small parts.
+RANGES_PART_SIZE = 4 * 1024**2
+RANGES_AHEAD_BYTES = 96 * 1024**2
 
 
 def _bare(etag: str) -> str | None:
     return etag.removeprefix("W/").strip('"') or None
+
+
+class Failure:
+    """Bytes that did not come ahead, and why; in the place of those that are still on their way."""
+
+    def __init__(self, error: Exception) -> None:
+        self._error = error
+
+    def take(self) -> tuple[bytes, int, str]:
+        raise self._error
 
 
 class ObjectSource:
@@ -81,6 +93,13 @@ class ObjectSource:
         if self.progress is None:
             return None
         return self.progress.to_the_end(start) if end is None else self.progress.under_way
+
+    def fetch_ahead(self, session: Session, limit: int) -> None:
+        """Starts to fetch the first `limit` bytes."""
+        self.ahead = _core.Fetch(
+            session.core, self.bucket, self.key, limit, self.size, self.etag, session.part_size, session.parallel_parts,
+            self.version_id,
+        )  # fmt: skip
 
     def take_head(self) -> bytes | None:
         """The bytes fetched ahead, waiting for them; None: there are none. After an error the next read asks anew.
@@ -279,10 +298,17 @@ class ObjectRanges:
     since, and then its new version is read. Who was told the listed size by :meth:`get_object_info` reads that version, or none.
     """
 
-    __slots__ = ("_client", "_object_info", "source")
+    __slots__ = ("_get_object_stream", "_object_info", "_session", "source")
 
-    def __init__(self, client: S3Client, source: ObjectSource, object_info: ObjectInfo | HeadObjectResult | None = None) -> None:
-        self._client = client
+    def __init__(
+        self,
+        session: Session,
+        get_object_stream: Callable[[str, str, int | None, int | None], GetObjectStream],
+        source: ObjectSource,
+        object_info: ObjectInfo | HeadObjectResult | None = None,
+    ) -> None:
+        self._session = session
+        self._get_object_stream = get_object_stream  # the client's own method, which a program may have replaced
         self.source = source
         self._object_info = object_info
 
@@ -302,7 +328,7 @@ class ObjectRanges:
             if listed is not None and source.is_version(listed):
                 return listed
             return HeadObjectResult(f'"{source.etag or ""}"', source.size, 0)
-        head = self._client.head_object(source.bucket, source.key, version_id=source.version_id or None)
+        head = head_object(self._session, source.bucket, source.key, source.version_id)
         source.learn(head.size, head.etag)
         return head
 
@@ -315,7 +341,9 @@ class ObjectRanges:
         return self.source.size
 
     def __call__(self, start: int | None = None, end: int | None = None) -> GetObjectStream:
-        return self._client._open_stream(self.source, start, end)
+        stream = self._get_object_stream(self.source.bucket, self.source.key, start, end)
+        stream.pin(self.source)  # all streams of one reader read the same version
+        return stream
 
     def in_order(
         self, ranges: list[tuple[int, int]], checksums: Checksums = (), elsewhere: list[tuple[int, bytes]] | None = None
@@ -325,9 +353,14 @@ class ObjectRanges:
         Where `ranges` and `elsewhere`, which was read before, are the whole object, its last bytes come only if all amount to
         `checksums`.
         """
-        return self._client._open_ranges(self.source, ranges, checksums, elsewhere or [])
+        source, part_size = self.source, self._session.part_size or RANGES_PART_SIZE
+        return _core.Stream(
+            self._session.core, source.bucket, source.key, size=source.size, etag=source.etag, part_size=part_size,
+            read_ahead=max(1, RANGES_AHEAD_BYTES // part_size), ranges=ranges, checksums=checksums, elsewhere=elsewhere or [],
+            version_id=source.version_id,
+        )  # fmt: skip
 
     def fetch_ahead(self) -> None:
         """Has the object's first bytes, up to a part, come before they are asked for. Again: nothing."""
         if self.source.ahead is None and not self.source.used:
-            self._client._fetch_ahead(self.source, DEFAULT_PART_SIZE)
+            self.source.fetch_ahead(self._session, DEFAULT_PART_SIZE)
