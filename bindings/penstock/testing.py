@@ -16,6 +16,7 @@ import tempfile
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal
@@ -24,12 +25,13 @@ from . import _core
 from ._client import S3Client
 from ._clock import Clock
 from ._config import S3ClientConfig
-from ._emulated_s3 import emulated_s3
 from ._emulator_documents import limits_json, read_json
 from ._faults import FaultAccount, FaultDocument, Faults, RetryTest, RuleAccount, _document_text
 from ._journal import Journal
 from ._journal_entry import Filter, JournalEntry, RangeReport, Retry
 from ._json_text import json_text
+from ._offline_environment import environment_set, offline_environment
+from ._test_context import TestContext
 
 __all__ = [
     "ACCESS_KEY_ID",
@@ -400,3 +402,37 @@ class Namespace(_Access):
     def limits_report(self) -> dict[str, Any]:
         """As `Emulator.limits_report`, of this namespace."""
         return self._emulator.limits_report(self.name)
+
+
+class emulated_s3(TestContext):  # noqa: N801  (called like a function)
+    """An emulator for a block; as a decorator for each call of a function or coroutine, or each test of a class.
+
+    The environment leads boto3, the AWS CLI, s3fs, s3torchconnector and Penstock there, and away from any AWS account that
+    the machine knows; behind the block it is as it was. ``with`` gives the :class:`penstock.testing.Emulator`; in a test case
+    ``self.enterContext(emulated_s3())`` does. A decorated ``unittest.TestCase`` has it from before ``setUp`` until all clean-up
+    is done; of other classes each method whose name begins with ``test`` is decorated.
+
+    Args:
+        options: Those of :class:`penstock.testing.Emulator`.
+
+    Raises:
+        AssertionError: at the end: faults that were set for the default namespace did not happen.
+        TypeError: it decorates something that does not run when it is called: a generator, or no callable.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self._open: list[tuple[Emulator, ExitStack]] = []
+
+    def __enter__(self) -> Emulator:
+        with ExitStack() as stack:
+            emulator = stack.enter_context(Emulator(**self._options))
+            stack.enter_context(environment_set(offline_environment(emulator.environment())))
+            self._open.append((emulator, stack.pop_all()))
+        return emulator
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
+        emulator, stack = self._open.pop()
+        with stack:
+            if kind is None:
+                emulator.faults().check_all()

@@ -1,56 +1,32 @@
-"""emulated_s3: an emulator for a block, a function or a test class."""
+"""TestContext: context managers that also decorate functions, coroutines and test classes."""
 
 from __future__ import annotations
 
 import functools
 import inspect
+from abc import ABC, abstractmethod
 from collections.abc import Callable
-from contextlib import ExitStack
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, TypeVar
-
-from ._offline_environment import environment_set, offline_environment
-
-if TYPE_CHECKING:
-    from .testing import Emulator
+from typing import Any, TypeVar
 
 Target = TypeVar("Target", bound=Callable[..., Any])
 
 
-class emulated_s3:  # noqa: N801  (called like a function)
-    """An emulator for a block; as a decorator for each call of a function or coroutine, or each test of a class.
-
-    The environment leads boto3, the AWS CLI, s3fs, s3torchconnector and Penstock there, and away from any AWS account that
-    the machine knows; behind the block it is as it was. ``with`` gives the :class:`penstock.testing.Emulator`; in a test case
-    ``self.enterContext(emulated_s3())`` does. A decorated ``unittest.TestCase`` has it from before ``setUp`` until all clean-up
-    is done; of other classes each method whose name begins with ``test`` is decorated.
+class TestContext(ABC):
+    """The base of context managers that a test is decorated with; each call enters a new one with the same options.
 
     Args:
-        options: Those of :class:`penstock.testing.Emulator`.
-
-    Raises:
-        AssertionError: at the end: faults that were set for the default namespace did not happen.
-        TypeError: it decorates something that does not run when it is called: a generator, or no callable.
+        options: Those of the sub-class; every new one gets them.
     """
 
     def __init__(self, **options: Any) -> None:
         self._options = options
-        self._open: list[tuple[Emulator, ExitStack]] = []
 
-    def __enter__(self) -> Emulator:
-        from .testing import Emulator
+    @abstractmethod
+    def __enter__(self) -> Any: ...
 
-        with ExitStack() as stack:
-            emulator = stack.enter_context(Emulator(**self._options))
-            stack.enter_context(environment_set(offline_environment(emulator.environment())))
-            self._open.append((emulator, stack.pop_all()))
-        return emulator
-
-    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
-        emulator, stack = self._open.pop()
-        with stack:
-            if kind is None:
-                emulator.faults().check_all()
+    @abstractmethod
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None: ...
 
     def __call__(self, target: Target) -> Target:
         decorated: Any = self._decorate_class(target) if inspect.isclass(target) else self._decorate(target)
@@ -59,8 +35,8 @@ class emulated_s3:  # noqa: N801  (called like a function)
     def _decorate(self, function: Callable[..., Any]) -> Callable[..., Any]:
         if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function) or not callable(function):
             raise TypeError(
-                f"emulated_s3 cannot decorate {function!r}, whose body does not run when it is called;"
-                " use `with emulated_s3()` in it"
+                f"{type(self).__name__} cannot decorate {function!r}, whose body does not run when it is called;"
+                f" use `with {type(self).__name__}()` in it"
             )
         if inspect.iscoroutinefunction(function):
 
@@ -91,14 +67,13 @@ class emulated_s3:  # noqa: N801  (called like a function)
 
     def _around_run(self, run: Callable[..., Any]) -> Callable[..., Any]:
         """For TestCase.run: the first that is set up, and the last that is cleaned up."""
-        options = self._options
 
         @functools.wraps(run)
-        def run_with_s3(case: Any, result: Any = None) -> Any:
+        def run_in_context(case: Any, result: Any = None) -> Any:
             set_up = case.setUp
 
             def enter_and_set_up() -> Any:
-                context = emulated_s3(**options)
+                context = type(self)(**self._options)
                 context.__enter__()
                 case.addCleanup(context.__exit__, None, None, None)  # the first to be added is the last to run
                 return set_up()
@@ -109,4 +84,4 @@ class emulated_s3:  # noqa: N801  (called like a function)
             finally:
                 del case.setUp
 
-        return run_with_s3
+        return run_in_context
