@@ -10,10 +10,9 @@ from ._config import S3ClientConfig, check_callable, check_type
 from ._directory_buckets import DirectoryBuckets
 from ._exceptions import S3InvalidArgumentError
 from ._listing import ListObjectStream
-from ._objects import HeadObjectResult, ObjectInfo, checked_etag
+from ._objects import HeadObjectResult, ObjectInfo, RestoreStatus, checked_etag
 from ._progress import ReadProgress
 from ._put_stream import PutObjectStream
-from ._session import head_object
 from ._streams import GetObjectStream, ObjectRanges, ObjectSource
 from ._user_agent import UserAgent
 from ._versions import ListObjectVersionsStream, checked_version, refuse_directory_bucket
@@ -113,7 +112,7 @@ class S3Client(DirectoryBuckets):
             from .s3reader import S3ReaderConstructor
 
             reader_constructor = S3ReaderConstructor.default()
-        ranges = ObjectRanges(self, self._get_object_stream, source, object_info)
+        ranges = ObjectRanges(self, source, object_info)
         return reader_constructor(bucket=source.bucket, key=source.key, get_object_info=ranges.get_object_info, get_stream=ranges)
 
     def _get_object_stream(self, bucket: str, key: str, start: int | None = None, end: int | None = None) -> GetObjectStream:
@@ -197,7 +196,10 @@ class S3Client(DirectoryBuckets):
         Raises:
             S3NotFoundError: There is no such object or version.
         """
-        return head_object(self, bucket, key, checked_version(bucket, version_id))
+        log.debug("HeadObject s3://%s/%s", bucket, key)
+        found = self.core.head_object(bucket, key, checked_version(bucket, version_id))
+        restore = RestoreStatus.from_header(found.restore)
+        return HeadObjectResult(f'"{found.etag}"', found.size, found.last_modified, found.storage_class or None, restore)
 
     def delete_object(self, bucket: str, key: str, *, version_id: str | None = None, if_match: str | None = None) -> None:
         """Deletes an object; deleting what is not there succeeds.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import math
 import threading
 from types import NoneType
@@ -10,10 +9,7 @@ from typing import Any
 
 from . import _core
 from ._config import S3ClientConfig, check_text, check_type
-from ._objects import HeadObjectResult, RestoreStatus
 from ._user_agent import UserAgent
-
-log = logging.getLogger(__name__)
 
 GBIT_PER_CONNECTION = 0.4  # what one S3 connection carries, about 50 MB/s
 MAX_PARALLEL_PARTS = 64
@@ -115,11 +111,3 @@ class Session:
         except (TypeError, UnicodeError):
             pass  # pybind11's text contains every argument, secrets included; so does the exception itself
         raise TypeError("a setting of the client is of a wrong type; check region, endpoint and s3client_config")
-
-
-def head_object(session: Session, bucket: str, key: str, version_id: str) -> HeadObjectResult:
-    """See S3Client.head_object. `version_id`: empty: the object as it is now."""
-    log.debug("HeadObject s3://%s/%s", bucket, key)
-    found = session.core.head_object(bucket, key, version_id)
-    restore = RestoreStatus.from_header(found.restore)
-    return HeadObjectResult(f'"{found.etag}"', found.size, found.last_modified, found.storage_class or None, restore)

@@ -8,18 +8,32 @@ from typing import TYPE_CHECKING, Any
 from . import _core
 from ._config import DEFAULT_PART_SIZE
 from ._objects import HeadObjectResult
-from ._session import head_object
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
+    from typing import Protocol
 
     from ._objects import ObjectInfo
     from ._progress import ProgressCallback, ReadProgress
-    from ._session import Session
 
     Buffer = bytes | bytearray | memoryview
     Checksums = Sequence[tuple[str, str]]
     """By S3's names of the algorithms, ``("crc64nvme", BASE64)``; those of the whole object."""
+
+    class ReadingClient(Protocol):
+        """What readers need of S3Client. They look the methods up at each call, since programs replace them."""
+
+        @property
+        def core(self) -> _core.Client: ...
+        @property
+        def part_size(self) -> int | None: ...
+        @property
+        def parallel_parts(self) -> int | None: ...
+        def head_object(self, bucket: str, key: str, *, version_id: str | None = None) -> HeadObjectResult: ...
+        def _get_object_stream(
+            self, bucket: str, key: str, start: int | None = None, end: int | None = None
+        ) -> GetObjectStream: ...
+
 
 READ_AHEAD_PARTS = 4
 # Known ranges in order: with so much under way S3 gives the most where many connections bring small parts.
@@ -94,10 +108,10 @@ class ObjectSource:
             return None
         return self.progress.to_the_end(start) if end is None else self.progress.under_way
 
-    def fetch_ahead(self, session: Session, limit: int) -> None:
+    def fetch_ahead(self, client: ReadingClient, limit: int) -> None:
         """Starts to fetch the first `limit` bytes."""
         self.ahead = _core.Fetch(
-            session.core, self.bucket, self.key, limit, self.size, self.etag, session.part_size, session.parallel_parts,
+            client.core, self.bucket, self.key, limit, self.size, self.etag, client.part_size, client.parallel_parts,
             self.version_id,
         )  # fmt: skip
 
@@ -298,17 +312,12 @@ class ObjectRanges:
     since, and then its new version is read. Who was told the listed size by :meth:`get_object_info` reads that version, or none.
     """
 
-    __slots__ = ("_get_object_stream", "_object_info", "_session", "source")
+    __slots__ = ("_client", "_object_info", "source")
 
     def __init__(
-        self,
-        session: Session,
-        get_object_stream: Callable[[str, str, int | None, int | None], GetObjectStream],
-        source: ObjectSource,
-        object_info: ObjectInfo | HeadObjectResult | None = None,
+        self, client: ReadingClient, source: ObjectSource, object_info: ObjectInfo | HeadObjectResult | None = None
     ) -> None:
-        self._session = session
-        self._get_object_stream = get_object_stream  # the client's own method, which a program may have replaced
+        self._client = client
         self.source = source
         self._object_info = object_info
 
@@ -328,7 +337,7 @@ class ObjectRanges:
             if listed is not None and source.is_version(listed):
                 return listed
             return HeadObjectResult(f'"{source.etag or ""}"', source.size, 0)
-        head = head_object(self._session, source.bucket, source.key, source.version_id)
+        head = self._client.head_object(source.bucket, source.key, version_id=source.version_id or None)
         source.learn(head.size, head.etag)
         return head
 
@@ -341,7 +350,7 @@ class ObjectRanges:
         return self.source.size
 
     def __call__(self, start: int | None = None, end: int | None = None) -> GetObjectStream:
-        stream = self._get_object_stream(self.source.bucket, self.source.key, start, end)
+        stream = self._client._get_object_stream(self.source.bucket, self.source.key, start, end)
         stream.pin(self.source)  # all streams of one reader read the same version
         return stream
 
@@ -353,9 +362,9 @@ class ObjectRanges:
         Where `ranges` and `elsewhere`, which was read before, are the whole object, its last bytes come only if all amount to
         `checksums`.
         """
-        source, part_size = self.source, self._session.part_size or RANGES_PART_SIZE
+        source, part_size = self.source, self._client.part_size or RANGES_PART_SIZE
         return _core.Stream(
-            self._session.core, source.bucket, source.key, size=source.size, etag=source.etag, part_size=part_size,
+            self._client.core, source.bucket, source.key, size=source.size, etag=source.etag, part_size=part_size,
             read_ahead=max(1, RANGES_AHEAD_BYTES // part_size), ranges=ranges, checksums=checksums, elsewhere=elsewhere or [],
             version_id=source.version_id,
         )  # fmt: skip
@@ -363,4 +372,4 @@ class ObjectRanges:
     def fetch_ahead(self) -> None:
         """Has the object's first bytes, up to a part, come before they are asked for. Again: nothing."""
         if self.source.ahead is None and not self.source.used:
-            self.source.fetch_ahead(self._session, DEFAULT_PART_SIZE)
+            self.source.fetch_ahead(self._client, DEFAULT_PART_SIZE)
