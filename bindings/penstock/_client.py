@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import logging
-import math
-import threading
 from types import NoneType
 from typing import TYPE_CHECKING, Any
 
-from . import _core
-from ._config import S3ClientConfig, check_callable, check_text, check_type
+from ._config import S3ClientConfig, check_callable, check_type
 from ._directory_buckets import DirectoryBuckets
 from ._exceptions import S3InvalidArgumentError
 from ._listing import ListObjectStream
@@ -23,17 +20,12 @@ from ._writer import S3Writer
 
 if TYPE_CHECKING:
     from ._progress import ProgressCallback
-    from ._streams import Checksums, Metadata
+    from ._put_stream import Metadata
     from .s3reader import S3Reader, S3ReaderConstructorProtocol
 
 log = logging.getLogger(__name__)
 
-GBIT_PER_CONNECTION = 0.4  # throughput of one S3 connection, about 50 MB/s
-MAX_PARALLEL_PARTS = 64
 MAX_PAGE_SIZE = 2**31 - 1
-# For known ranges read in order: with this many bytes in flight, S3 is fastest over many connections with small parts.
-RANGES_PART_SIZE = 4 * 1024**2
-RANGES_AHEAD_BYTES = 96 * 1024**2
 
 
 def _check_page_size(max_keys: int) -> None:
@@ -73,90 +65,7 @@ class S3Client(DirectoryBuckets):
     ) -> None:
         check_type("user_agent", user_agent, (UserAgent, NoneType))
         check_type("s3client_config", s3client_config, (S3ClientConfig, NoneType))
-        self._region = region
-        self._endpoint = endpoint
-        self._user_agent_prefix = (user_agent or UserAgent()).prefix
-        self._s3client_config = s3client_config or S3ClientConfig()
-        self._core_client: _core.Client | None = None
-        self._lock = threading.Lock()
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name not in ("_core_client", "_lock")}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        self._core_client = None
-        self._lock = threading.Lock()
-
-    @property
-    def region(self) -> str:
-        return self._region
-
-    @property
-    def endpoint(self) -> str | None:
-        return self._endpoint
-
-    @property
-    def s3client_config(self) -> S3ClientConfig:
-        return self._s3client_config
-
-    @property
-    def user_agent_prefix(self) -> str:
-        return self._user_agent_prefix
-
-    @property
-    def _client(self) -> _core.Client:
-        client = self._core_client
-        if client is None:
-            with self._lock:
-                if self._core_client is None:
-                    self._core_client = self._client_builder()
-                client = self._core_client
-        return client
-
-    def _client_builder(self) -> _core.Client:
-        config = self._s3client_config
-        config.validate()
-        check_type("region", self._region, (str,))
-        check_type("endpoint", self._endpoint, (str, NoneType))
-        check_text("region", self._region)
-        check_text("endpoint", self._endpoint)
-        settings: dict[str, Any] = {
-            "region": self._region,
-            "endpoint": self._endpoint or "",
-            "force_path_style": config.force_path_style,
-            "unsigned": config.unsigned,
-            "profile": config.profile or "",
-            "max_attempts": config.max_attempts,
-            "requester_pays": config.requester_pays,
-            "user_agent": UserAgent.on_the_wire(self._user_agent_prefix),
-            "access_key_id": config.access_key_id or "",
-            "secret_access_key": config.secret_access_key or "",
-            "session_token": config.session_token or "",
-            "flags": config._flags,
-            "retry_mode": config.retry_mode or "",
-            "attempt_timeout": config.attempt_timeout or 0.0,
-            "operation_timeout": config.operation_timeout or 0.0,
-            "low_speed_limit": config.low_speed_limit,
-            "connect_timeout": config.connect_timeout or 0.0,
-            "idle_timeout": config.idle_timeout or 0.0,
-        }
-        try:
-            return _core.Client(**settings)
-        except (TypeError, UnicodeError):
-            pass  # pybind11's message contains every argument, secrets included: do not chain this exception
-        raise TypeError("a client setting has the wrong type; check region, endpoint and s3client_config")
-
-    @property
-    def _part_size(self) -> int | None:
-        """Bytes per ranged GET; None: chosen per transfer."""
-        return self._s3client_config.part_size
-
-    @property
-    def _parallel_parts(self) -> int | None:
-        """Concurrent requests for one object; None: chosen per transfer."""
-        target = self._s3client_config.throughput_target_gbps
-        return None if target is None else max(1, min(math.ceil(target / GBIT_PER_CONNECTION), MAX_PARALLEL_PARTS))
+        super().__init__(region, endpoint, (user_agent or UserAgent()).prefix, s3client_config or S3ClientConfig())
 
     # ---- objects
 
@@ -207,31 +116,9 @@ class S3Client(DirectoryBuckets):
         ranges = ObjectRanges(self, source, object_info)
         return reader_constructor(bucket=source.bucket, key=source.key, get_object_info=ranges.get_object_info, get_stream=ranges)
 
-    def _fetch_ahead(self, source: ObjectSource, limit: int) -> None:
-        """Prefetches the first `limit` bytes of an object."""
-        source.ahead = _core.Fetch(
-            self._client, source.bucket, source.key, limit, source.size, source.etag, self._part_size, self._parallel_parts,
-            source.version_id,
-        )  # fmt: skip
-
     def _get_object_stream(self, bucket: str, key: str, start: int | None = None, end: int | None = None) -> GetObjectStream:
         """Returns an iterator over the bytes [start, end) of an object. None: from the first byte, or to the last."""
-        return GetObjectStream(self._client, ObjectSource(bucket, key), start, end, self._part_size, self._parallel_parts)
-
-    def _open_stream(self, source: ObjectSource, start: int | None = None, end: int | None = None) -> GetObjectStream:
-        stream = self._get_object_stream(source.bucket, source.key, start, end)
-        stream.pin(source)  # all streams of one reader read the same version
-        return stream
-
-    def _open_ranges(
-        self, source: ObjectSource, ranges: list[tuple[int, int]], checksums: Checksums, already_read: list[tuple[int, bytes]]
-    ) -> _core.Stream:
-        part_size = self._part_size or RANGES_PART_SIZE
-        return _core.Stream(
-            self._client, source.bucket, source.key, size=source.size, etag=source.etag, part_size=part_size,
-            read_ahead=max(1, RANGES_AHEAD_BYTES // part_size), ranges=ranges, checksums=checksums, elsewhere=already_read,
-            version_id=source.version_id,
-        )  # fmt: skip
+        return GetObjectStream(self.core, ObjectSource(bucket, key), start, end, self.part_size, self.parallel_parts)
 
     def put_object(
         self,
@@ -262,7 +149,7 @@ class S3Client(DirectoryBuckets):
         check_callable("progress", progress)
         log.debug("PutObject s3://%s/%s", bucket, key)
         stream = PutObjectStream(
-            self._client, bucket, key, storage_class, self._part_size, progress, self._parallel_parts,
+            self.core, bucket, key, storage_class, self.part_size, progress, self.parallel_parts,
             content_type=content_type, metadata=metadata, if_none_match=if_none_match,
         )  # fmt: skip
         return S3Writer(stream)
@@ -271,7 +158,7 @@ class S3Client(DirectoryBuckets):
         """As :meth:`put_object`, for an object of about `size_hint` bytes."""
         log.debug("PutObject s3://%s/%s", bucket, key)
         return S3Writer(
-            PutObjectStream(self._client, bucket, key, None, self._part_size, None, self._parallel_parts, size_hint=size_hint)
+            PutObjectStream(self.core, bucket, key, None, self.part_size, None, self.parallel_parts, size_hint=size_hint)
         )
 
     def list_objects(self, bucket: str, prefix: str = "", delimiter: str = "", max_keys: int = 1000) -> ListObjectStream:
@@ -282,19 +169,7 @@ class S3Client(DirectoryBuckets):
         """
         log.debug("ListObjects s3://%s/%s", bucket, prefix)
         _check_page_size(max_keys)
-        return ListObjectStream(self._client, bucket, prefix, delimiter, max_keys)
-
-    def _list_items(self, bucket: str, prefix: str, step: int, first: int, page_size: int) -> _core.ObjectItems:
-        """Lists the object at index `first` below a prefix, and every `step`-th object after it."""
-        log.debug("ListObjects s3://%s/%s", bucket, prefix)
-        return _core.ObjectItems(self._client, bucket, prefix, step, first, page_size)
-
-    def _list_all(self, bucket: str, prefix: str, page_size: int) -> _core.ObjectList:
-        """Lists all objects below a prefix."""
-        log.debug("ListObjects s3://%s/%s", bucket, prefix)
-        objects = _core.ObjectList(self._client, bucket, prefix, self._s3client_config.listing_delimiter or "", page_size)
-        log.info("Listed %d objects below s3://%s/%s in %d bytes of memory", len(objects), bucket, prefix, objects.memory_bytes)
-        return objects
+        return ListObjectStream(self.core, bucket, prefix, delimiter, max_keys)
 
     def list_object_versions(
         self, bucket: str, prefix: str = "", delimiter: str = "", max_keys: int = 1000
@@ -313,7 +188,7 @@ class S3Client(DirectoryBuckets):
         log.debug("ListObjectVersions s3://%s/%s", bucket, prefix)
         refuse_directory_bucket(bucket)
         _check_page_size(max_keys)
-        return ListObjectVersionsStream(self._client, bucket, prefix, delimiter, max_keys)
+        return ListObjectVersionsStream(self.core, bucket, prefix, delimiter, max_keys)
 
     def head_object(self, bucket: str, key: str, *, version_id: str | None = None) -> HeadObjectResult:
         """Returns the metadata of an object, or of one of its versions.
@@ -325,7 +200,7 @@ class S3Client(DirectoryBuckets):
             S3NotFoundError: The object or version does not exist.
         """
         log.debug("HeadObject s3://%s/%s", bucket, key)
-        found = self._client.head_object(bucket, key, checked_version(bucket, version_id))
+        found = self.core.head_object(bucket, key, checked_version(bucket, version_id))
         restore = RestoreStatus.from_header(found.restore)
         return HeadObjectResult(f'"{found.etag}"', found.size, found.last_modified, found.storage_class or None, restore)
 
@@ -340,7 +215,7 @@ class S3Client(DirectoryBuckets):
                 S3NotFoundError if there is no object. A server that ignores the condition may delete any object with this key.
         """
         log.debug("DeleteObject s3://%s/%s", bucket, key)
-        self._client.delete_object(bucket, key, checked_version(bucket, version_id), checked_etag("if_match", if_match))
+        self.core.delete_object(bucket, key, checked_version(bucket, version_id), checked_etag("if_match", if_match))
 
     def copy_object(
         self, src_bucket: str, src_key: str, dst_bucket: str, dst_key: str, *, src_version_id: str | None = None
@@ -355,7 +230,7 @@ class S3Client(DirectoryBuckets):
             src_version_id: The version to copy; None: the current version.
         """
         log.debug("CopyObject s3://%s/%s to s3://%s/%s", src_bucket, src_key, dst_bucket, dst_key)
-        self._client.copy_object(src_bucket, src_key, dst_bucket, dst_key, checked_version(src_bucket, src_version_id))
+        self.core.copy_object(src_bucket, src_key, dst_bucket, dst_key, checked_version(src_bucket, src_version_id))
 
     # ---- buckets
 
@@ -367,7 +242,7 @@ class S3Client(DirectoryBuckets):
         from ._exceptions import S3ConflictError
 
         try:
-            self._client.create_bucket(bucket)
+            self.core.create_bucket(bucket)
         except S3ConflictError as error:
             if error.code != "BucketAlreadyOwnedByYou":
                 raise
@@ -379,7 +254,7 @@ class S3Client(DirectoryBuckets):
             S3ConflictError: The bucket is not empty (BucketNotEmpty).
             S3NotFoundError: The bucket does not exist.
         """
-        self._client.delete_bucket(bucket)
+        self.core.delete_bucket(bucket)
 
     # ---- counters
 
@@ -402,4 +277,4 @@ class S3Client(DirectoryBuckets):
             A distribution has ``count``, ``sum``, ``p50``, ``p90``, ``p99`` (accurate to 12.5 %) and ``buckets``, a list of
             ``(begin, end, count)``.
         """
-        return self._client.stats()
+        return self.core.stats()

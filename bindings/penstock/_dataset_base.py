@@ -9,11 +9,13 @@ from typing import Any
 from ._client import S3Client
 from ._config import S3ClientConfig
 from ._look_ahead import LookAhead
-from ._objects import GetDatasetObjects, S3BucketKeyData
+from ._objects import S3BucketKeyData
 from ._user_agent import UserAgent
 from .s3reader import S3Reader, S3ReaderConstructor, S3ReaderConstructorProtocol
 
 log = logging.getLogger(__name__)
+
+GetDatasetObjects = Callable[[S3Client], Iterable[S3BucketKeyData]]
 
 
 class S3DatasetBase:

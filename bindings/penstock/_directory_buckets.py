@@ -9,6 +9,7 @@ from . import _core
 from ._append import DEFAULT_BUFFER_SIZE, S3AppendWriter
 from ._config import check_type
 from ._objects import checked_etag
+from ._session import Session
 
 log = logging.getLogger(__name__)
 
@@ -38,12 +39,8 @@ def _conditions(
     )
 
 
-class DirectoryBuckets:
-    """Mixin of S3Client with the operations on directory buckets."""
-
-    @property
-    def _client(self) -> _core.Client:
-        raise NotImplementedError
+class DirectoryBuckets(Session):
+    """Base class of S3Client with the operations on directory buckets."""
 
     def rename_object(
         self,
@@ -86,7 +83,7 @@ class DirectoryBuckets:
             S3Exception: `bucket` is a general purpose bucket, which does not support renames.
         """
         log.debug("RenameObject s3://%s/%s to %s", bucket, source, destination)
-        self._client.rename_object(
+        self.core.rename_object(
             bucket,
             source,
             destination,
@@ -114,8 +111,8 @@ class DirectoryBuckets:
         check_type("buffer_size", buffer_size, (int,))
         if buffer_size < 1:
             raise ValueError(f"buffer_size is {buffer_size}; it takes 1 byte or more")
-        return S3AppendWriter(_core.AppendWriter(self._client, bucket, key), buffer_size)
+        return S3AppendWriter(_core.AppendWriter(self.core, bucket, key), buffer_size)
 
     def list_directory_buckets(self) -> list[str]:
         """Returns the names of the account's directory buckets in the client's region."""
-        return [name for name, _ in self._client.list_directory_buckets()]
+        return [name for name, _ in self.core.list_directory_buckets()]

@@ -10,9 +10,9 @@ import torch.distributed
 from torch.utils.data import IterableDataset, get_worker_info
 
 from ._config import S3ClientConfig
-from ._dataset_base import S3DatasetBase
+from ._dataset_base import GetDatasetObjects, S3DatasetBase
+from ._listing import ObjectsFromPrefix, ObjectsFromUris, identity
 from ._object_iterator import ObjectIterator, Position, Share
-from ._objects import GetDatasetObjects, ObjectsFromPrefix, ObjectsFromUris, identity
 from .s3reader import S3Reader, S3ReaderConstructorProtocol
 
 log = logging.getLogger(__name__)
@@ -132,7 +132,7 @@ class S3IterableDataset(S3DatasetBase, IterableDataset[Any]):
 
     def __iter__(self) -> ObjectIterator:
         resume, self._resume = self._resume, None
-        iterator = ObjectIterator(self, self._share())
+        iterator = ObjectIterator(self._share(), self._objects, self._look_ahead, self._transform)
         if resume is not None:
             iterator.load_state_dict(resume)
         self._position = iterator.position

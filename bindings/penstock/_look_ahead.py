@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from . import _core
 from ._config import DEFAULT_PART_SIZE
-from ._streams import ObjectSource
+from ._streams import Failure, ObjectSource
 from .s3reader import S3ReaderConstructor
 
 if TYPE_CHECKING:
@@ -20,16 +20,6 @@ MAX_UNREAD = 4096  # readers returned and tracked until their first read
 INITIAL_ESTIMATE = 1024**2  # bytes fetched of an object of unknown size, until such objects turn out larger
 
 _WHOLE_OBJECT_READERS = ("sequential",)  # users choose range-based readers to fetch only what they read
-
-
-class Failure:
-    """Stands in for a prefetch that failed: `take` raises its error."""
-
-    def __init__(self, error: Exception) -> None:
-        self._error = error
-
-    def take(self) -> tuple[bytes, int, str]:
-        raise self._error
 
 
 class LookAhead:
@@ -56,12 +46,12 @@ class LookAhead:
         self._client = client
         self._constructor = reader_constructor
         self._budget = budget
-        self._limit = min(client._part_size or DEFAULT_PART_SIZE, max(1, budget))  # bytes per object
+        self._limit = min(client.part_size or DEFAULT_PART_SIZE, max(1, budget))  # bytes per object
         self._size_estimate = min(INITIAL_ESTIMATE, self._limit)
         kind = S3ReaderConstructor.get_reader_type_string(reader_constructor)
         most = MAX_OBJECTS if budget > 0 and kind in _WHOLE_OBJECT_READERS else 0
         self._core: _core.LookAhead | None = _core.LookAhead(
-            client._client, iter(objects), budget, self._limit, most, client._part_size, client._parallel_parts
+            client.core, iter(objects), budget, self._limit, most, client.part_size, client.parallel_parts
         )
         self._chunk: Iterator[_core.Arrival] = iter(())
         self._suspended = False

@@ -11,9 +11,9 @@ from torch.utils.data import Dataset
 
 from . import _core
 from ._config import S3ClientConfig
-from ._dataset_base import S3DatasetBase
-from ._listing import S3BucketIterable
-from ._objects import GetDatasetObjects, ObjectsFromPrefix, ObjectsFromUris, S3BucketKeyData, identity
+from ._dataset_base import GetDatasetObjects, S3DatasetBase
+from ._listing import ObjectsFromPrefix, ObjectsFromUris, S3BucketIterable, identity
+from ._objects import S3BucketKeyData
 from .s3reader import S3Reader, S3ReaderConstructorProtocol
 
 log = logging.getLogger(__name__)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ._listing import S3BucketIterable
-from ._look_ahead import LookAhead
 
 if TYPE_CHECKING:
-    from ._dataset_base import S3DatasetBase
+    from ._look_ahead import LookAhead
     from ._objects import S3BucketKeyData
+    from .s3reader import S3Reader
 
 
 class Share(NamedTuple):
@@ -64,11 +64,25 @@ def _every(objects: Iterable[S3BucketKeyData], step: int, first: int) -> Iterato
 class ObjectIterator(Iterator[Any]):
     """Iterator over the items of a shard: the transformed readers. Sends no request before the first item.
 
+    Args:
+        share: The shard.
+        list_objects: Returns all objects, in order.
+        open_readers: Returns the readers of the given objects.
+        transform: Called with a reader; returns the item.
+
     Thread safety: several threads may take items; each item goes to one of them. The transform runs on that thread.
     """
 
-    def __init__(self, dataset: S3DatasetBase, share: Share) -> None:
-        self._dataset = dataset
+    def __init__(
+        self,
+        share: Share,
+        list_objects: Callable[[], Iterable[S3BucketKeyData]],
+        open_readers: Callable[[Iterable[S3BucketKeyData]], LookAhead],
+        transform: Callable[[S3Reader], Any],
+    ) -> None:
+        self._list_objects = list_objects
+        self._open_readers = open_readers
+        self._transform = transform
         self.position = Position(share)
         self._readers: LookAhead | None = None
         self._lock = threading.RLock()
@@ -82,10 +96,10 @@ class ObjectIterator(Iterator[Any]):
                 share = self.position.share
                 step = share.world_size * share.num_workers
                 first = share.first + self.position.yielded * step
-                self._readers = self._dataset._look_ahead(_every(self._dataset._objects(), step, first))
+                self._readers = self._open_readers(_every(self._list_objects(), step, first))
             reader = next(self._readers)
             self.position.yielded += 1  # an item whose transform raises counts as yielded
-        return self._dataset._transform(reader)
+        return self._transform(reader)
 
     def state_dict(self) -> dict[str, Any]:
         """See :meth:`S3IterableDataset.state_dict`."""

@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from types import NoneType
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import NamedTuple
 
 from ._config import check_type
-
-if TYPE_CHECKING:
-    from ._client import S3Client
-
-T = TypeVar("T")
 
 
 def checked_etag(name: str, value: str | None) -> str | None:
@@ -82,11 +76,6 @@ class S3BucketKeyData(NamedTuple):
     object_info: ObjectInfo | None = None
 
 
-def identity(value: T) -> T:
-    """Returns its argument. The default transform; a module-level function, so that datasets can be pickled."""
-    return value
-
-
 def parse_s3_uri(uri: str) -> tuple[str, str]:
     """Splits ``s3://bucket/key`` into bucket and key. Decodes and normalizes nothing; the key may be empty.
 
@@ -102,48 +91,3 @@ def parse_s3_uri(uri: str) -> tuple[str, str]:
     if not bucket:
         raise ValueError(f"Bucket name must be non-empty in {uri!r}; write s3://bucket/key")
     return bucket, key
-
-
-def get_objects_from_uris(object_uris: str | Iterable[str], client: S3Client) -> Iterable[S3BucketKeyData]:
-    """Returns the objects of one URI or of several. Parses all URIs first."""
-    del client  # same signature as get_objects_from_prefix
-    uris = [object_uris] if isinstance(object_uris, str) else object_uris
-    return [S3BucketKeyData(*parse_s3_uri(uri)) for uri in uris]
-
-
-def get_objects_from_prefix(s3_uri: str, client: S3Client) -> Iterable[S3BucketKeyData]:
-    """Returns the objects below a prefix. Each iteration lists them again."""
-    from ._listing import S3BucketIterable
-
-    bucket, prefix = parse_s3_uri(s3_uri)
-    return S3BucketIterable(client, bucket, prefix)
-
-
-class ObjectsFromUris:
-    """The ``get_dataset_objects`` callable of ``from_objects``. Picklable."""
-
-    def __init__(self, object_uris: str | Iterable[str]) -> None:
-        self._uris = object_uris if isinstance(object_uris, str) else None
-        self._iterable = None if isinstance(object_uris, str) else object_uris
-
-    def __call__(self, client: S3Client) -> Iterable[S3BucketKeyData]:
-        if self._uris is None:
-            if not isinstance(self._iterable, Iterable):
-                raise TypeError(f"object_uris is of type {type(self._iterable).__name__}; it takes str or an iterable of str")
-            if not isinstance(self._iterable, (list, tuple)):
-                self._iterable = list(self._iterable)  # a generator yields its URIs once; keep them for the next epoch
-            return get_objects_from_uris(self._iterable, client)
-        return get_objects_from_uris(self._uris, client)
-
-
-class ObjectsFromPrefix:
-    """The ``get_dataset_objects`` callable of ``from_prefix``. Picklable."""
-
-    def __init__(self, s3_uri: str) -> None:
-        self._s3_uri = s3_uri
-
-    def __call__(self, client: S3Client) -> Iterable[S3BucketKeyData]:
-        return get_objects_from_prefix(self._s3_uri, client)
-
-
-GetDatasetObjects = Callable[["S3Client"], Iterable[S3BucketKeyData]]

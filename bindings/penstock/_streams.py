@@ -10,23 +10,49 @@ from ._config import DEFAULT_PART_SIZE
 from ._objects import HeadObjectResult
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Sequence
+    from typing import Protocol
 
-    from ._client import S3Client
-    from ._look_ahead import Failure
     from ._objects import ObjectInfo
     from ._progress import ProgressCallback, ReadProgress
 
     Buffer = bytes | bytearray | memoryview
-    Metadata = Mapping[str, str] | Iterable[tuple[str, str]]
     Checksums = Sequence[tuple[str, str]]
     """Checksums of a whole object: pairs of S3's algorithm name and the base64 value, such as ``("crc64nvme", BASE64)``."""
 
+    class ReadingClient(Protocol):
+        """The methods of S3Client that readers use. Readers look them up at each call, since programs may replace them."""
+
+        @property
+        def core(self) -> _core.Client: ...
+        @property
+        def part_size(self) -> int | None: ...
+        @property
+        def parallel_parts(self) -> int | None: ...
+        def head_object(self, bucket: str, key: str, *, version_id: str | None = None) -> HeadObjectResult: ...
+        def _get_object_stream(
+            self, bucket: str, key: str, start: int | None = None, end: int | None = None
+        ) -> GetObjectStream: ...
+
+
 READ_AHEAD_PARTS = 4
+# For known ranges read in order: with this many bytes in flight, S3 is fastest over many connections with small parts.
+RANGES_PART_SIZE = 4 * 1024**2
+RANGES_AHEAD_BYTES = 96 * 1024**2
 
 
 def _bare(etag: str) -> str | None:
     return etag.removeprefix("W/").strip('"') or None
+
+
+class Failure:
+    """Stands in for a prefetch that failed: `take` raises its error."""
+
+    def __init__(self, error: Exception) -> None:
+        self._error = error
+
+    def take(self) -> tuple[bytes, int, str]:
+        raise self._error
 
 
 class ObjectSource:
@@ -81,6 +107,13 @@ class ObjectSource:
         if self.progress is None:
             return None
         return self.progress.update_to_end(start) if end is None else self.progress.update
+
+    def fetch_ahead(self, client: ReadingClient, limit: int) -> None:
+        """Starts to prefetch the first `limit` bytes."""
+        self.ahead = _core.Fetch(
+            client.core, self.bucket, self.key, limit, self.size, self.etag, client.part_size, client.parallel_parts,
+            self.version_id,
+        )  # fmt: skip
 
     def take_head(self) -> bytes | None:
         """Waits for the prefetched first bytes and returns them; None: nothing was prefetched.
@@ -284,7 +317,9 @@ class ObjectRanges:
 
     __slots__ = ("_client", "_object_info", "source")
 
-    def __init__(self, client: S3Client, source: ObjectSource, object_info: ObjectInfo | HeadObjectResult | None = None) -> None:
+    def __init__(
+        self, client: ReadingClient, source: ObjectSource, object_info: ObjectInfo | HeadObjectResult | None = None
+    ) -> None:
         self._client = client
         self.source = source
         self._object_info = object_info
@@ -318,7 +353,9 @@ class ObjectRanges:
         return self.source.size
 
     def __call__(self, start: int | None = None, end: int | None = None) -> GetObjectStream:
-        return self._client._open_stream(self.source, start, end)
+        stream = self._client._get_object_stream(self.source.bucket, self.source.key, start, end)
+        stream.pin(self.source)  # all streams of one reader read the same version
+        return stream
 
     def open_ranges(
         self, ranges: list[tuple[int, int]], checksums: Checksums = (), already_read: list[tuple[int, bytes]] | None = None
@@ -328,9 +365,14 @@ class ObjectRanges:
         If `ranges` and the bytes in `already_read` are the whole object, the stream returns the last bytes only if all bytes
         match `checksums`.
         """
-        return self._client._open_ranges(self.source, ranges, checksums, already_read or [])
+        source, part_size = self.source, self._client.part_size or RANGES_PART_SIZE
+        return _core.Stream(
+            self._client.core, source.bucket, source.key, size=source.size, etag=source.etag, part_size=part_size,
+            read_ahead=max(1, RANGES_AHEAD_BYTES // part_size), ranges=ranges, checksums=checksums,
+            elsewhere=already_read or [], version_id=source.version_id,
+        )  # fmt: skip
 
     def fetch_ahead(self) -> None:
         """Prefetches the object's first bytes, at most one part. Later calls do nothing."""
         if self.source.ahead is None and not self.source.used:
-            self._client._fetch_ahead(self.source, DEFAULT_PART_SIZE)
+            self.source.fetch_ahead(self._client, DEFAULT_PART_SIZE)

@@ -13,7 +13,7 @@ from ._exceptions import S3DataLossError, S3Exception, S3InvalidArgumentError, S
 
 if TYPE_CHECKING:
     from . import _core
-    from ._client import S3Client
+    from ._session import Session
 
 log = logging.getLogger(__name__)
 
@@ -125,12 +125,14 @@ def _utf8(key: str) -> bytes:
     return key.encode("utf-8", "surrogateescape")
 
 
-def versions_of(client: S3Client, bucket: str, key: str) -> list[ObjectVersion]:
+def versions_of(session: Session, bucket: str, key: str) -> list[ObjectVersion]:
     """Returns all versions of one key, newest first."""
     if not key:
         raise S3InvalidArgumentError(f"s3://{bucket}/ names a bucket; versions belong to an object: write s3://{bucket}/KEY")
     found: list[ObjectVersion] = []
-    for page in client.list_object_versions(bucket, key):
+    log.debug("ListObjectVersions s3://%s/%s", bucket, key)
+    refuse_directory_bucket(bucket)
+    for page in ListObjectVersionsStream(session.core, bucket, key, "", 1000):
         found += [version for version in page.versions if version.key == key]
         if page.versions and page.versions[-1].key != key:  # `key` is the first of all keys with this prefix
             break
@@ -155,11 +157,11 @@ def no_such(bucket: str, key: str, version_id: str, versions: list[ObjectVersion
     return error
 
 
-def restore(client: S3Client, bucket: str, key: str, version_id: str) -> ObjectVersion:
+def restore(session: Session, bucket: str, key: str, version_id: str) -> ObjectVersion:
     """See S3Checkpoint.restore."""
     refuse_directory_bucket(bucket)
     checked_version(bucket, version_id)
-    versions = versions_of(client, bucket, key)
+    versions = versions_of(session, bucket, key)
     wanted = next((version for version in versions if version.version_id == version_id), None)
     if wanted is None:
         raise no_such(bucket, key, version_id, versions)
@@ -170,17 +172,17 @@ def restore(client: S3Client, bucket: str, key: str, version_id: str) -> ObjectV
         )
     if wanted.is_latest:
         return wanted
-    copy_version(client, bucket, wanted)
-    return versions_of(client, bucket, key)[0]
+    copy_version(session, bucket, wanted)
+    return versions_of(session, bucket, key)[0]
 
 
-def copy_version(client: S3Client, bucket: str, version: ObjectVersion) -> None:
+def copy_version(session: Session, bucket: str, version: ObjectVersion) -> None:
     """Copies a version over the current one of its key."""
     log.info("Restoring version %s of s3://%s/%s, %d bytes", version.version_id, bucket, version.key, version.size)
     if version.size <= COPY_LIMIT:
-        client.copy_object(bucket, version.key, bucket, version.key, src_version_id=version.version_id)
+        session.core.copy_object(bucket, version.key, bucket, version.key, version.version_id)
     else:
-        _copy_parts(client._client, bucket, version)
+        _copy_parts(session.core, bucket, version)
 
 
 def _copy_parts(core: _core.Client, bucket: str, version: ObjectVersion) -> None:
@@ -207,9 +209,9 @@ def _copy_parts(core: _core.Client, bucket: str, version: ObjectVersion) -> None
         raise
 
 
-def undelete(client: S3Client, bucket: str, key: str) -> int:
+def undelete(session: Session, bucket: str, key: str) -> int:
     """See S3Checkpoint.undelete."""
-    versions = versions_of(client, bucket, key)
+    versions = versions_of(session, bucket, key)
     on_top = 0
     while on_top < len(versions) and versions[on_top].is_delete_marker:
         on_top += 1
@@ -221,5 +223,6 @@ def undelete(client: S3Client, bucket: str, key: str) -> int:
         error.code, error.bucket, error.key = "NoSuchKey", bucket, key
         raise error
     for marker in versions[:on_top]:
-        client.delete_object(bucket, key, version_id=marker.version_id)
+        log.debug("DeleteObject s3://%s/%s, version %s", bucket, key, marker.version_id)
+        session.core.delete_object(bucket, key, marker.version_id)
     return on_top

@@ -16,6 +16,7 @@ import tempfile
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal
@@ -24,12 +25,13 @@ from . import _core
 from ._client import S3Client
 from ._clock import Clock
 from ._config import S3ClientConfig
-from ._emulated_s3 import emulated_s3
 from ._emulator_documents import limits_json, read_json
 from ._faults import FaultAccount, FaultDocument, Faults, RetryTest, RuleAccount, _document_text
 from ._journal import Journal
 from ._journal_entry import Filter, JournalEntry, RangeReport, Retry
 from ._json_text import json_text
+from ._offline_environment import environment_set, offline_environment
+from ._test_context import TestContext
 
 __all__ = [
     "ACCESS_KEY_ID",
@@ -407,3 +409,37 @@ class Namespace(_Access):
     def limits_report(self) -> dict[str, Any]:
         """As `Emulator.limits_report`, for this namespace."""
         return self._emulator.limits_report(self.name)
+
+
+class emulated_s3(TestContext):  # noqa: N801  (used like a function)
+    """Runs an emulator for a ``with`` block, or as a decorator for each call of a function or coroutine, or each test of a class.
+
+    Environment variables direct boto3, the AWS CLI, s3fs, s3torchconnector and Penstock to the emulator and hide any AWS account
+    configured on the machine; the variables are restored afterwards. ``with`` returns the :class:`penstock.testing.Emulator`, as
+    does ``self.enterContext(emulated_s3())`` in a test case. On a ``unittest.TestCase``, the emulator runs from before ``setUp``
+    until all clean-up functions have run. On any other class, each method whose name begins with ``test`` is decorated.
+
+    Args:
+        options: Passed to :class:`penstock.testing.Emulator`.
+
+    Raises:
+        AssertionError: At the end: faults set for the default namespace did not happen.
+        TypeError: The decorated object is not callable, or is a generator function, whose body does not run when it is called.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self._open: list[tuple[Emulator, ExitStack]] = []
+
+    def __enter__(self) -> Emulator:
+        with ExitStack() as stack:
+            emulator = stack.enter_context(Emulator(**self._options))
+            stack.enter_context(environment_set(offline_environment(emulator.environment())))
+            self._open.append((emulator, stack.pop_all()))
+        return emulator
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
+        emulator, stack = self._open.pop()
+        with stack:
+            if kind is None:
+                emulator.faults().check_all()

@@ -828,7 +828,7 @@ def test_open_uploads_are_listed_page_after_page(client, bucket, monkeypatch):
             return pages[key_marker]
 
     class Client:
-        _client = Core()
+        core = Core()
 
     from penstock._checkpoint_cli._place import Place
 

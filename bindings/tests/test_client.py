@@ -292,7 +292,7 @@ def test_importing_penstock_does_not_import_torch():
 )
 def test_downloads_are_planned_unless_configured(emulator, options, planned):
     client = S3Client("us-east-1", endpoint=emulator.endpoint, s3client_config=S3ClientConfig(**options))
-    assert (client._part_size, client._parallel_parts) == planned
+    assert (client.part_size, client.parallel_parts) == planned
 
 
 def test_a_download_makes_no_more_requests_than_a_configured_part_size_asks_for(emulator, client, bucket):

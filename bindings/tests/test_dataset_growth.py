@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from penstock import S3IterableDataset, S3MapDataset
-from penstock._objects import identity
+from penstock._listing import identity
 from torch.utils.data import DataLoader, get_worker_info
 
 LONG = bool(os.environ.get("PENSTOCK_LONG"))

@@ -15,7 +15,7 @@ from bucket_io import put
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from penstock import S3BucketKeyData, S3IterableDataset, S3MapDataset
-from penstock._objects import identity
+from penstock._listing import identity
 from torch.utils.data import DataLoader, DistributedSampler
 
 COUNT = 13

@@ -10,7 +10,7 @@ import penstock
 import pytest
 from bucket_io import put
 from penstock import S3IterableDataset, S3MapDataset
-from penstock._objects import identity
+from penstock._listing import identity
 from torch.utils.data import DataLoader
 
 

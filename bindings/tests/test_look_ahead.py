@@ -12,9 +12,8 @@ import pytest
 from bucket_io import put
 from gate_server import gate_config, gate_server
 from penstock import ObjectInfo, S3BucketKeyData, S3IterableDataset, S3MapDataset, S3ReaderConstructor, _core
-from penstock._listing import S3BucketIterable
+from penstock._listing import S3BucketIterable, identity
 from penstock._look_ahead import LookAhead
-from penstock._objects import identity
 from penstock._streams import ObjectSource
 from torch.utils.data import DataLoader
 
@@ -170,7 +169,7 @@ def test_reading_is_the_same_whatever_part_came_ahead(client, bucket, known, lim
         for step in steps:
             source = ObjectSource(bucket, "k")
             reader = client._reader(source, info, kind)
-            client._fetch_ahead(source, limit)
+            source.fetch_ahead(client, limit)
             assert step(reader) == step(io.BytesIO(data))
 
 

@@ -8,7 +8,7 @@ import penstock
 import pytest
 from bucket_io import put
 from penstock import S3IterableDataset
-from penstock._objects import identity
+from penstock._listing import identity
 from torch.utils.data import DataLoader, get_worker_info
 
 COUNT = 23

@@ -8,7 +8,7 @@ from itertools import chain
 import pytest
 from bucket_io import put
 from penstock import S3IterableDataset, S3MapDataset
-from penstock._objects import identity
+from penstock._listing import identity
 from torchdata.stateful_dataloader import StatefulDataLoader
 
 COUNT = 41

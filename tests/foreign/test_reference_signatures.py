@@ -16,7 +16,7 @@ import s3torchconnector.s3reader as their_readers
 from penstock import s3reader as our_readers
 from penstock._client import S3Client
 from penstock._config import DEFAULT_PART_SIZE
-from penstock._objects import get_objects_from_prefix, get_objects_from_uris, identity, parse_s3_uri
+from penstock._listing import get_objects_from_prefix, get_objects_from_uris, identity, parse_s3_uri
 from penstock._user_agent import UserAgent
 from penstock.dcp import S3FileSystem as OurFileSystem
 from penstock.dcp import S3StorageReader as OurStorageReader

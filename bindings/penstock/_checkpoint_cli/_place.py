@@ -44,7 +44,7 @@ class Place(NamedTuple):
 
     def read(self, key: str, start: int = 0, end: int | None = None, version_id: str = "") -> bytes:
         """The bytes [start, end), and no others."""
-        return self.client._client.read(self.bucket, key, start, end, version_id=version_id)[0]
+        return self.client.core.read(self.bucket, key, start, end, version_id=version_id)[0]
 
 
 def place_of(options: argparse.Namespace) -> Place:

@@ -208,7 +208,7 @@ def open_uploads(place: Place) -> list[Upload]:
     found: list[Upload] = []
     key_marker = id_marker = ""
     while True:
-        page, key_marker, id_marker = place.client._client.list_open_uploads(place.bucket, place.folder, key_marker, id_marker)
+        page, key_marker, id_marker = place.client.core.list_open_uploads(place.bucket, place.folder, key_marker, id_marker)
         found += [Upload(*each) for each in page]
         if not key_marker:
             return found

@@ -72,7 +72,7 @@ def _stays(place: Place, key: str) -> str:
 
 def carry_out(place: Place, found: Plan) -> list[str]:
     """Deletes; returns what could not be, in words. The shards of a checkpoint whose metadata stays do so too."""
-    core = place.client._client
+    core = place.client.core
     files = {info.key for checkpoint in found.delete if checkpoint.kind != DCP for info in checkpoint.objects}
     roots = [info for info in found.objects if is_metadata(info.key) or info.key in files]
     others = [info for info in found.objects if not is_metadata(info.key) and info.key not in files]

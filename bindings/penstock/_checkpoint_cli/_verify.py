@@ -79,7 +79,7 @@ def _unpublished(folder: str, objects: list[ObjectInfo]) -> list[Verdict]:
 
 def _verdict(place: Place, info: ObjectInfo, items: list[Item]) -> Verdict:
     """Of an object that is there: reads it once, for its stored checksum and the zip records of its items."""
-    stored = place.client._client.head_object(place.bucket, info.key).checksums
+    stored = place.client.core.head_object(place.bucket, info.key).checksums
     algorithm = next((name for name, _ in stored if name in ("crc64nvme", "crc32c", "crc32")), "")
     if not algorithm and not items:
         return Verdict(info.key, UNVERIFIED, info.size, detail="S3 keeps no checksum of the whole object")

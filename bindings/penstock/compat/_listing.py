@@ -38,7 +38,7 @@ class _PickleableListObjectStream:
 
     def __init__(self, client: S3Client, bucket: str, prefix: str) -> None:
         self._client = client
-        self._stream = ListObjectStream(client._client, bucket, prefix, "", 1000)
+        self._stream = ListObjectStream(client.core, bucket, prefix, "", 1000)
 
     def __iter__(self) -> Iterator[ListObjectResult]:
         return self

@@ -33,7 +33,7 @@ def new_namespace(region: str) -> Namespace:
 
 
 def put(client: S3Client, bucket: str, key: str, data: bytes) -> None:
-    stream = PutObjectStream(client._client, bucket, key, None, None)
+    stream = PutObjectStream(client.core, bucket, key, None, None)
     stream.write(data)
     stream.close()
 
@@ -57,7 +57,7 @@ class MockS3Client(S3Client):
 
     def _client_builder(self) -> _core.Client:
         self._s3client_config.validate()
-        return self._s3._client
+        return self._s3.core
 
     def add_object(self, key: str, data: bytes) -> None:
         put(self._s3, self._bucket, key, data)

@@ -30,7 +30,7 @@ MODULES: dict[str, str | dict[str, str]] = {
     "s3torchconnector._s3client._mock_s3client": "penstock.compat._mock",
     "s3torchconnector._s3client._s3client": "penstock.compat._clients",
     "s3torchconnector._s3client.s3client_config": "penstock._config",
-    "s3torchconnector._s3dataset_common": "penstock._objects",
+    "s3torchconnector._s3dataset_common": "penstock._listing",
     "s3torchconnector._user_agent": "penstock._user_agent",
     "s3torchconnector._version": {"__version__": f"{__name__}:REFERENCE_VERSION"},
     "s3torchconnector.dcp": "penstock.dcp",

@@ -52,10 +52,10 @@ class ListObjectStream(_ListObjectStream):
         continuation_token: str | None,
         complete: bool,
     ) -> ListObjectStream:
-        stream = ListObjectStream(client._s3._client, bucket, prefix, delimiter, max_keys)
+        stream = ListObjectStream(client._s3.core, bucket, prefix, delimiter, max_keys)
         stream.continuation_token = continuation_token
         stream.complete = complete
-        stream._lister = _core.Lister(client._s3._client, bucket, prefix, delimiter, max_keys, continuation_token or "")
+        stream._lister = _core.Lister(client._s3.core, bucket, prefix, delimiter, max_keys, continuation_token or "")
         return stream
 
 
@@ -137,10 +137,10 @@ class MountpointS3Client:
 
     def put_object(self, bucket: str, key: str, storage_class: str | None = None) -> PutObjectStream:
         s3 = self._s3
-        return PutObjectStream(s3._client, bucket, key, storage_class, s3._part_size, None, s3._parallel_parts)
+        return PutObjectStream(s3.core, bucket, key, storage_class, s3.part_size, None, s3.parallel_parts)
 
     def list_objects(self, bucket: str, prefix: str = "", delimiter: str = "", max_keys: int = 1000) -> ListObjectStream:
-        return ListObjectStream(self._s3._client, bucket, prefix, delimiter, max_keys)
+        return ListObjectStream(self._s3.core, bucket, prefix, delimiter, max_keys)
 
     def head_object(self, bucket: str, key: str) -> HeadObjectResult:
         return self._s3.head_object(bucket, key)
@@ -163,7 +163,7 @@ class _MockedClient(MountpointS3Client):
         raise TypeError("a mocked client belongs to this process and cannot be pickled")
 
     def get_object(self, bucket: str, key: str, start: int | None = None, end: int | None = None) -> GetObjectStream:
-        return GetObjectStream(self._s3._client, ObjectSource(bucket, key), start, end, self._arguments["part_size"], 1)
+        return GetObjectStream(self._s3.core, ObjectSource(bucket, key), start, end, self._arguments["part_size"], 1)
 
 
 class MockMountpointS3Client:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from ._boxes import Box
 
 if TYPE_CHECKING:
     import torch
     from torch.distributed.checkpoint.planner import ReadItem
-
-    from ._stored import Want
 
 
 class Claim:
@@ -30,6 +28,13 @@ class Claim:
     def meets(self, request: ReadItem) -> bool:
         box = Box(request.dest_offsets, request.lengths)
         return any(box.meets(Box(other.dest_offsets, other.lengths)) for other in self.requests)
+
+
+class Claimant(Protocol):
+    """What has claimed memory for a request."""
+
+    claim: Claim | None
+    request: ReadItem
 
 
 class Claims:
@@ -70,7 +75,7 @@ class Claims:
         self._put_in(known)
         return known
 
-    def give_back(self, want: Want) -> None:
+    def give_back(self, want: Claimant) -> None:
         """What it has claimed, if anything."""
         claim, want.claim = want.claim, None
         if claim is None:

@@ -49,7 +49,7 @@ def read_metadata(client: S3Client, path: str, version: Present) -> Metadata:
         S3PreconditionFailedError: there is another version now.
     """
     bucket, key = bucket_and_key(path)
-    data, _ = client._client.read(bucket, key, etag=version.etag)
+    data, _ = client.core.read(bucket, key, etag=version.etag)
     found = pickle.load(io.BytesIO(data))
     if not isinstance(found, Metadata):
         raise pickle.UnpicklingError(f"{path} holds a {type(found).__name__}, no Metadata")
@@ -77,7 +77,7 @@ def publish(client: S3Client, path: str, metadata: Metadata, replaced: Present |
     data = pickle.dumps(metadata)
     condition: dict[str, Any] = {"if_match": replaced.etag} if replaced else {"if_none_match": True}
     try:
-        client._client.put_object(bucket, key, data, **condition)
+        client.core.put_object(bucket, key, data, **condition)
     except S3PreconditionFailedError as error:
         if not _is_published(client, path, data):
             raise overtaken(client, error, path) from error
@@ -88,13 +88,13 @@ def publish(client: S3Client, path: str, metadata: Metadata, replaced: Present |
         if not knows_no_conditions(error):
             raise
         log.warning("%s: the service knows no conditional writes (%s); published without a condition", path, error)
-        client._client.put_object(bucket, key, data)
+        client.core.put_object(bucket, key, data)
 
 
 def _is_published(client: S3Client, path: str, data: bytes) -> bool:
     """Whether `data` is at `path`: a request that is applied twice fails its own condition."""
     try:
-        found, _ = client._client.read(*bucket_and_key(path))
+        found, _ = client.core.read(*bucket_and_key(path))
     except S3Exception:
         return False
     return bool(found == data)
@@ -166,7 +166,7 @@ def remove(client: S3Client, root: str, names: Iterable[str]) -> None:
     keys = sorted(prefix + name for name in names if name and not name.startswith("/"))
     for begin in range(0, len(keys), DELETE_AT_ONCE):
         try:
-            failures = client._client.delete_objects(bucket, keys[begin : begin + DELETE_AT_ONCE])
+            failures = client.core.delete_objects(bucket, keys[begin : begin + DELETE_AT_ONCE])
         except S3Exception as error:
             log.warning("%d replaced objects below %s stay: %s", len(keys) - begin, root, error)
             return

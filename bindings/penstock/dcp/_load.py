@@ -105,7 +105,7 @@ class Load:
         max_request_size: int | None,
         tails: Tails,
     ) -> None:
-        self._client = client._client
+        self._client = client.core
         self._window = WINDOW_BYTES if loads_own_memory(planner) else min(WINDOW_BYTES, UNKNOWN_WINDOW_BYTES)
         self._path_of = path_of
         self._tails = tails

@@ -269,7 +269,7 @@ class S3StorageReader(FileSystemReader):
 
     def _is_ours(self) -> bool:
         """The core's own client is behind the file system: nobody has put another in its place."""
-        return isinstance(self.fs, S3FileSystem) and isinstance(self.fs._client._client, _core.Client)
+        return isinstance(self.fs, S3FileSystem) and isinstance(self.fs._client.core, _core.Client)
 
     def _decode(self, request: Any, descriptors: Any, stream: IO[bytes]) -> IO[bytes]:
         transforms = getattr(self, "transforms", None)

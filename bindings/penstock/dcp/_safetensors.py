@@ -87,7 +87,7 @@ class Files:
 
     def _keys(self) -> list[str]:
         try:
-            index, _ = self._client._client.read(self._bucket, self._prefix + INDEX_NAME)
+            index, _ = self._client.core.read(self._bucket, self._prefix + INDEX_NAME)
         except S3NotFoundError:
             pages = self._client.list_objects(self._bucket, self._prefix, delimiter="/")
             return [info.key for page in pages for info in page.object_info if info.key.endswith(SUFFIX)]
@@ -100,7 +100,7 @@ class Files:
 
     def _header(self, key: str) -> tuple[dict[str, Any], str, Header]:
         """The entries of one file's header, the file's ETag, and the header."""
-        client = self._client._client
+        client = self._client.core
         first, about = client.read(self._bucket, key, 0, FIRST_READ_BYTES)
         wrong = f"s3://{self._bucket}/{key} is no safetensors file"
         if len(first) < 8:
@@ -276,7 +276,7 @@ class _Checks:
 
     def _problem(self, file: tuple[str, str, int]) -> S3DataLossError | None:
         key, etag, crc = file
-        about = self._client._client.head_object(self._bucket, key)
+        about = self._client.core.head_object(self._bucket, key)
         wanted = dict(about.checksums).get("crc64nvme")
         got = base64.b64encode(crc.to_bytes(8, "big")).decode()
         if about.etag.strip('"') != etag or wanted in (None, got):
@@ -291,7 +291,7 @@ def _fetch(client: S3Client, bucket: str, landings: list[_Landing], planner: Loa
     by_file: dict[tuple[str, str], array[int]] = {}
     for landing in landings:
         by_file.setdefault(landing.tensor[:2], array("Q")).extend(landing.pieces())
-    reader = _core.RangeReader(client._client)
+    reader = _core.RangeReader(client.core)
     try:
         for token, ((key, etag), pieces) in enumerate(by_file.items()):
             if pieces:

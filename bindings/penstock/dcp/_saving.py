@@ -50,7 +50,7 @@ def claim(client: S3Client, metadata_path: str) -> Claim | None:
     data = json.dumps({"save": secrets.token_hex(16), "time": time.time()}).encode()
     for _ in range(CLAIM_ATTEMPTS):
         try:
-            return Claim(path, own=client._client.put_object(bucket, key, data, if_none_match=True).strip('"'))
+            return Claim(path, own=client.core.put_object(bucket, key, data, if_none_match=True).strip('"'))
         except (S3PreconditionFailedError, S3ConflictError):
             found = etag_of(client, path)
             if found:
@@ -94,7 +94,7 @@ def open_uploads(client: S3Client, root: str, names: re.Pattern[str]) -> list[Op
     key_marker = id_marker = ""
     try:
         while True:
-            page, key_marker, id_marker = client._client.list_open_uploads(bucket, prefix, key_marker, id_marker)
+            page, key_marker, id_marker = client.core.list_open_uploads(bucket, prefix, key_marker, id_marker)
             found += [OpenUpload(bucket, key, upload) for key, upload, _ in page if names.fullmatch(key[len(prefix) :])]
             if not key_marker:
                 return found
@@ -107,7 +107,7 @@ def abort(client: S3Client, uploads: Iterable[OpenUpload]) -> None:
     """Gives uploads up; failures are logged."""
     for each in uploads:
         try:
-            client._client.abort_multipart_upload(each.bucket, each.key, each.upload_id)
+            client.core.abort_multipart_upload(each.bucket, each.key, each.upload_id)
         except S3NotFoundError:
             pass  # its owner was faster
         except S3Exception as error:

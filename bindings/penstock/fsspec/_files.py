@@ -11,6 +11,8 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
+from fsspec import AbstractFileSystem
+
 from .._append import S3AppendWriter
 from .._exceptions import S3Exception
 from ._errors import mapped, translated
@@ -18,7 +20,6 @@ from ._errors import mapped, translated
 if TYPE_CHECKING:
     from .._writer import S3Writer
     from ..s3reader import S3Reader
-    from ._filesystem import PenstockFileSystem
 
 log = logging.getLogger(__name__)
 
@@ -62,7 +63,7 @@ class ReadFile(io.BufferedIOBase):
     blocksize = 5 * 1024**2  # of fsspec's caches
 
     def __init__(
-        self, fs: PenstockFileSystem, path: str, reader: S3Reader, details: dict[str, Any], options: dict[str, Any]
+        self, fs: AbstractFileSystem, path: str, reader: S3Reader, details: dict[str, Any], options: dict[str, Any]
     ) -> None:
         self.fs = fs
         self.path = self.name = path
@@ -167,7 +168,7 @@ class ReadFile(io.BufferedIOBase):
             raise translated(error, self.path) from error
 
 
-def _reopened(fs: PenstockFileSystem, path: str, options: dict[str, Any], position: int) -> ReadFile:
+def _reopened(fs: AbstractFileSystem, path: str, options: dict[str, Any], position: int) -> ReadFile:
     file: ReadFile = fs.open(path, "rb", **options)
     file.seek(position)
     return file
@@ -202,7 +203,7 @@ class WriteFile(io.BufferedIOBase):
 
     def __init__(
         self,
-        fs: PenstockFileSystem,
+        fs: AbstractFileSystem,
         path: str,
         mode: str,
         writer: S3Writer | S3AppendWriter,

@@ -359,7 +359,7 @@ class PenstockFileSystem(DirectoryOperations, BulkOperations, AsyncFileSystem):
         cache_options: Any = None,
         **kwargs: Any,
     ) -> ReadFile | WriteFile:
-        return open_file(self, self._store, path, mode, autocommit, kwargs)
+        return open_file(self, self._store, path, mode, autocommit, kwargs, self._listed)
 
     def open(
         self,

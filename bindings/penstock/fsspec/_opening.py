@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import errno
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
+
+from fsspec import AbstractFileSystem
 
 from .._exceptions import S3NotFoundError
 from .._objects import HeadObjectResult
@@ -14,22 +17,30 @@ from ._errors import mapped
 from ._files import ReadFile, WriteFile
 from ._options import write_attributes
 from ._parts import APPENDED_PART, MIN_PART, AppendStream
-from ._store import Store, no_file, split
+from ._store import Entry, Store, no_file, split
 
 if TYPE_CHECKING:
     from .. import _core
     from .._append import S3AppendWriter
     from .._put_stream import PutObjectStream
-    from ._filesystem import PenstockFileSystem
 
 MODES = ("rb", "wb", "xb", "ab")
 CHECKPOINTS = (".ckpt", ".pt", ".pth")  # read by torch.load's plan where they are torch.save's
 
 
 def open_file(
-    fs: PenstockFileSystem, store: Store, path: str, mode: str, autocommit: bool, options: dict[str, Any]
+    fs: AbstractFileSystem,
+    store: Store,
+    path: str,
+    mode: str,
+    autocommit: bool,
+    options: dict[str, Any],
+    listed: Callable[[str], Entry | None],
 ) -> ReadFile | WriteFile:
     """Opens an object.
+
+    Args:
+        listed: Gives the entry of a path in a listing that the file system keeps; None: no kept listing has it.
 
     Raises:
         FileNotFoundError: reading, and it is not there.
@@ -41,7 +52,7 @@ def open_file(
     if not split(path)[1]:
         raise IsADirectoryError(errno.EISDIR, "a bucket is no file; write bucket/key", path)
     if mode == "rb":
-        return _open_for_reading(fs, store, path, options)
+        return _open_for_reading(fs, store, path, options, listed(path))
 
     def published() -> None:
         fs.invalidate_cache(path)
@@ -61,8 +72,8 @@ def open_file(
     return WriteFile(fs, path, mode, writer, base=base, autocommit=autocommit, published=published)
 
 
-def _open_for_reading(fs: PenstockFileSystem, store: Store, path: str, options: dict[str, Any]) -> ReadFile:
-    details = fs._listed(path) or store.file(path)
+def _open_for_reading(fs: AbstractFileSystem, store: Store, path: str, options: dict[str, Any], listed: Entry | None) -> ReadFile:
+    details = listed or store.file(path)
     if details is None:
         raise no_file(path)
     if details["type"] != "file":

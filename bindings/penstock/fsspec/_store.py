@@ -86,7 +86,7 @@ class Store:
 
     @property
     def core(self) -> _core.Client:
-        return self.client._client
+        return self.client.core
 
     # ---- what is there
 
@@ -213,8 +213,8 @@ class Store:
             raise IsADirectoryError(errno.EISDIR, "a bucket is no file; write bucket/key", path)
         chosen = {"storage_class": None, **self._attributes, **attributes}
         stream = PutObjectStream(
-            self.core, bucket, key, progress=interruption(), part_size=self.client._part_size,
-            parallel=self.client._parallel_parts, if_none_match=create, **chosen,
+            self.core, bucket, key, progress=interruption(), part_size=self.client.part_size,
+            parallel=self.client.parallel_parts, if_none_match=create, **chosen,
         )  # fmt: skip
         return S3Writer(stream)
 

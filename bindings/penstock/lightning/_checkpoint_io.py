@@ -135,7 +135,7 @@ class S3LightningCheckpoint(_CheckpointIO):
             log.debug("s3://%s/%s may not be listed; only the object was removed", bucket, key)
             return
         for at in range(0, len(inside), KEYS_PER_DELETE):
-            failures = self._client._client.delete_objects(bucket, inside[at : at + KEYS_PER_DELETE])
+            failures = self._client.core.delete_objects(bucket, inside[at : at + KEYS_PER_DELETE])
             for name, code, message in failures:
                 raise S3Exception(f"s3://{bucket}/{name} was not deleted: {code}: {message}")
 

@@ -11,8 +11,8 @@ from typing import Any, cast
 
 from .._config import check_type
 from .adaptive import AdaptiveS3Reader
-from .dcp_optimized import DEFAULT_MAX_GAP_SIZE, FALLBACK_GUIDANCE, DCPOptimizedS3Reader, ItemRange
-from .protocol import GetObjectInfoCallable, GetStreamCallable, S3Reader, S3ReaderConstructorProtocol
+from .dcp_optimized import DEFAULT_MAX_GAP_SIZE, FALLBACK_GUIDANCE, DCPOptimizedS3Reader
+from .protocol import GetObjectInfoCallable, GetStreamCallable, ItemRange, S3Reader, S3ReaderConstructorProtocol
 from .ranged import RangedS3Reader
 from .sequential import SequentialS3Reader
 

@@ -9,7 +9,7 @@ from io import SEEK_CUR, SEEK_END, SEEK_SET
 from typing import Any
 
 from .._streams import GetObjectStream, ObjectSource
-from .protocol import GetObjectInfoCallable, GetStreamCallable, S3Reader, writable_bytes
+from .protocol import GetObjectInfoCallable, GetStreamCallable, ItemRange, S3Reader, writable_bytes
 
 DEFAULT_MAX_GAP_SIZE = 32 * 1024 * 1024
 FIND_ITEM_ERROR_PREFIX = "DCPOptimizedS3Reader only supports sequentially accessing provided ranges: "
@@ -18,17 +18,6 @@ FALLBACK_GUIDANCE = (
     " docs/TROUBLESHOOTING.md#dcpoptimizeds3reader-errors.\nFor other access patterns, use the generic reader:"
     " S3StorageReader(region, path, reader_constructor=S3ReaderConstructor.default())"
 )
-
-
-@dataclass
-class ItemRange:
-    """Bytes [start, end) of an object.
-
-    Source: ``s3torchconnector.s3reader.ItemRange``.
-    """
-
-    start: int
-    end: int
 
 
 @dataclass

@@ -5,6 +5,7 @@ from __future__ import annotations
 import abc
 import io
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from io import SEEK_CUR, SEEK_END, SEEK_SET
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
@@ -12,7 +13,17 @@ if TYPE_CHECKING:
     import os
 
     from .._objects import HeadObjectResult, ObjectInfo
-    from .dcp_optimized import ItemRange
+
+
+@dataclass
+class ItemRange:
+    """Bytes [start, end) of an object.
+
+    Source: ``s3torchconnector.s3reader.ItemRange``.
+    """
+
+    start: int
+    end: int
 
 
 class GetStreamCallable(Protocol):
