@@ -110,7 +110,7 @@ class S3AppendWriter(io.BufferedIOBase):
         """Drops the buffered bytes and closes the writer. Appended bytes stay in the object."""
         with self._lock:
             if self._unsettled:
-                log.warning("%d bytes behind the first %d may have been appended or may still arrive", self._unsettled, self.size)
+                log.warning("%d bytes at offset %d may have been appended or may still arrive", self._unsettled, self.size)
             self._unsettled = 0
             self._buffer.clear()
             self._closed = True

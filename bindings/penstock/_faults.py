@@ -147,7 +147,7 @@ class Faults:
         self._core.clear_faults(self.namespace, forget)
 
     def restore(self) -> None:
-        """Discards all planned faults and restarts the initial scenario of every namespace (``Emulator(faults=...)``)."""
+        """Discards all planned faults of the namespace and restarts its initial scenario, that of ``Emulator(faults=...)``."""
         self._core.restore_faults(self.namespace)
 
     def account(self) -> FaultAccount:

@@ -108,7 +108,7 @@ class Journal:
         return [Retry(**document) for document in self._query("retries", filter)["retries"]]
 
     def in_order(self, first: Filter, then: Filter) -> bool:
-        """Whether all requests of `first` ended before any of `then` began. False if there are none of either."""
+        """Whether all requests of `first` ended before any of `then` began. False if either selects no request."""
         return bool(self._query("in_order", first, then=filter_document(then))["in_order"])
 
     def requests_after(self, last: Filter, then: Filter | None = None) -> list[JournalEntry]:

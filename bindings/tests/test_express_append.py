@@ -203,7 +203,7 @@ def test_leaving_by_an_exception_sends_nothing_and_says_what_may_arrive(log, cap
     with caplog.at_level(logging.WARNING, "penstock"), pytest.raises(penstock.S3UnavailableError, match=OPEN), writer:
         writer.write(b"RECORD|")
         writer.flush()
-    assert "7 bytes behind the first 0 may have been appended or may still arrive" in caplog.text
+    assert "7 bytes at offset 0 may have been appended or may still arrive" in caplog.text
     assert (writer.pending, writer.unsettled) == (b"", 0)
     log.append(b"RECORD|")
     writer.close()
