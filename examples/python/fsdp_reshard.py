@@ -56,7 +56,7 @@ def main() -> None:
     sum_of_all = total(model)
     if rank == 0:
         print(f"ok: {verb} by {ranks} ranks, the parameters' sum is {sum_of_all:.6f}")
-    dist.barrier()  # keep the process group until all ranks are done
+    dist.barrier()  # no rank exits while another still communicates with it
     dist.destroy_process_group()
 
 
