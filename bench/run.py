@@ -77,7 +77,7 @@ def main() -> None:
     if args.doc:
         text = args.doc.read_text()
         for group, rows in by_group.items():
-            text = doc.replace_figures(text, group, doc.table(rows, GOALS[group]))
+            text = doc.replace_figures(text, group, doc.table(rows, GOALS[group]) + doc.conditions())
         args.doc.write_text(text)
     if failures:
         raise SystemExit("\n".join(["bench: without a figure:", *failures]))

@@ -31,7 +31,7 @@ def test_demo_resumes_and_reports(tmp_path, fail_rate):
     report = (tmp_path / "demo-report.html").read_text()
     assert report.count('src="data:image/png;base64,') == 2
     retries = next(line for line in done.stdout.splitlines() if "retries" in line)
-    assert (" 0 (answers" in retries) == (fail_rate == "0")
+    assert (" 0 (503 responses" in retries) == (fail_rate == "0")
     rows = [line for line in done.stdout.splitlines() if line.startswith("│")]
     assert all(line[1:].split("│")[0].strip() for line in rows), "a row wraps at 80 columns:\n" + done.stdout
 

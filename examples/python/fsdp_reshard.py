@@ -1,4 +1,4 @@
-"""FSDP2: a sharded model saved by some ranks and loaded by others, each of which fetches just the rows it needs.
+"""FSDP2: a sharded model saved by some ranks and loaded by others; each rank fetches only the rows it needs.
 
 torchrun --nproc-per-node 4 fsdp_reshard.py save
 torchrun --nproc-per-node 2 fsdp_reshard.py load
@@ -29,7 +29,7 @@ def sharded_model(seed: int) -> nn.Module:
 
 
 def total(model: nn.Module) -> float:
-    """A number that tells whether the whole model is the same."""
+    """A number to compare whole models by."""
     return sum(float(parameter.full_tensor().detach().double().abs().sum()) for parameter in model.parameters())
 
 
@@ -56,7 +56,7 @@ def main() -> None:
     sum_of_all = total(model)
     if rank == 0:
         print(f"ok: {verb} by {ranks} ranks, the parameters' sum is {sum_of_all:.6f}")
-    dist.barrier()  # nobody leaves while another is still talking to him
+    dist.barrier()  # no rank exits while another still communicates with it
     dist.destroy_process_group()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 import sys
 from pathlib import Path
 
@@ -31,8 +32,13 @@ def test_rows_are_judged_by_bounds_and_by_peers():
     table = doc.table([row("a", 4, moto=2), row("b", 1.5), row("c", 9), row("e", 1)], goals)
     verdicts = {line.split("|")[1].strip(): line.split("|")[6].strip() for line in table.splitlines()[2:]}
     assert verdicts == {"`a`": "met", "`b`": "missed", "`c`": "missed", "`e`": "", "`d`": ""}
-    assert "| `a` | GB/s | 4 | moto 2 (2x) | ≥ 2 x moto | met |" in table
+    assert "| `a` | GB/s | 4 | moto 2 (2x) | ≥ 2 x moto | met | 10% (3) |" in table
     assert "| `d` | | not measured |" in table
+
+
+def test_a_table_names_date_commit_processor_and_versions():
+    line = importlib.import_module("doc").conditions()
+    assert re.fullmatch(r"\nMeasured \d{4}-\d\d-\d\d, commit \S+, .+, \d+ cores, Python 3\.\S+, boto3 .+, torch .+\.\n", line)
 
 
 def test_only_what_stands_between_the_marks_is_replaced():
