@@ -87,4 +87,4 @@ def test_without_a_place_it_says_what_to_set(environment: dict[str, str]) -> Non
         [sys.executable, "datasets.py"], cwd=EXAMPLES, env=environment, capture_output=True, text=True, timeout=100, check=False
     )
     assert done.returncode == 1
-    assert "S3_URI is ''; set it to where this example may write" in done.stderr
+    assert "S3_URI is ''; set it to a prefix where this example may write" in done.stderr
