@@ -1,4 +1,4 @@
-"""Ctrl-C ends every call of the file system that waits for a server: each in a program of its own."""
+"""Ctrl-C ends every call of the file system that waits for a server. Each call runs in its own process."""
 
 from __future__ import annotations
 
