@@ -53,18 +53,18 @@ class Access:
         return S3FileSystem(self.region, client)
 
 
-_meeting: list[Any] = []  # a process's barrier
+_barriers: list[Any] = []  # holds the barrier of a rank's process
 
 
 def meet() -> None:
     """Waits for all ranks without a collective of torch: a rank that dies afterwards blocks no collective."""
-    _meeting[-1].wait(TIMEOUT_S)
+    _barriers[-1].wait(TIMEOUT_S)
 
 
 def _enter(
-    work: Callable[..., Any], rank: int, ranks: int, port: int, results: Any, meeting: Any, ended: Any, args: tuple[Any, ...]
+    work: Callable[..., Any], rank: int, ranks: int, port: int, results: Any, barrier: Any, ended: Any, args: tuple[Any, ...]
 ) -> None:
-    _meeting.append(meeting)
+    _barriers.append(barrier)
     os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port), RANK=str(rank), WORLD_SIZE=str(ranks))
     torch.set_num_threads(1)
     warnings.simplefilter("ignore")
@@ -87,23 +87,23 @@ def run(
 ) -> dict[int, Any]:
     """Runs `work(rank, *args)` in each rank. Returns the results by rank.
 
-        Args:
-    work: An importable function.
-    ranks: Number of ranks.
-    args: Arguments of `work`.
-    killed: Number of ranks that die and return nothing.
-    meanwhile: Called with the process IDs of the ranks while they work.
-    stay: A finished rank keeps its connections until all have finished, so that no rank detects its exit.
+    Args:
+        work: An importable function.
+        ranks: Number of ranks.
+        args: Arguments of `work`.
+        killed: Number of ranks that die and return nothing.
+        meanwhile: Called with the process IDs of the ranks while they work.
+        stay: A finished rank keeps its connections until all have finished, so that no rank detects its exit.
     """
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["torch.distributed.checkpoint", "penstock.dcp", "dcp_ranks"])
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     results = context.Queue()
-    meeting, ended = context.Barrier(ranks), context.Event()
+    barrier, ended = context.Barrier(ranks), context.Event()
     if not stay:
         ended.set()
-    shared = (ranks, port, results, meeting, ended, args)
+    shared = (ranks, port, results, barrier, ended, args)
     processes = [context.Process(target=_enter, args=(work, rank, *shared)) for rank in range(ranks)]
     for process in processes:
         process.start()
@@ -145,17 +145,17 @@ def whole_state(ranks: int, seed: int) -> dict[str, Any]:
     }
 
 
-class Dying(DefaultSavePlanner):
+class FailingPlanner(DefaultSavePlanner):
     """A planner that kills its process by SIGKILL, or raises, in the middle of an upload."""
 
     def __init__(self, error: Exception | None) -> None:
         super().__init__()
         self._error = error
-        self._asked = 0
+        self._calls = 0
 
     def resolve_data(self, write_item: WriteItem) -> Any:
-        self._asked += 1
-        if self._asked == 2:
+        self._calls += 1
+        if self._calls == 2:
             if self._error is not None:
                 raise self._error
             os.kill(os.getpid(), signal.SIGKILL)
@@ -178,12 +178,12 @@ def save(rank: int, access: Access, uri: str, seed: int, writer_kwargs: dict[str
 
 
 def save_while_one_fails(rank: int, access: Access, uri: str, seed: int, victim: int) -> str:
-    planner = Dying(OSError("the planner of one rank")) if rank == victim else DefaultSavePlanner()
+    planner = FailingPlanner(OSError("the planner of one rank")) if rank == victim else DefaultSavePlanner()
     return save(rank, access, uri, seed, {}, {"planner": planner})
 
 
 def save_while_one_is_killed(rank: int, access: Access, uri: str, seed: int, victim: int) -> str:
-    planner = Dying(None) if rank == victim else DefaultSavePlanner()
+    planner = FailingPlanner(None) if rank == victim else DefaultSavePlanner()
     return save(rank, access, uri, seed, {}, {"planner": planner})
 
 

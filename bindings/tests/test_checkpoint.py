@@ -33,7 +33,7 @@ def test_failed_save_leaves_the_old_checkpoint(checkpoint, bucket):
         torch.save({"step": 1}, writer)
     with pytest.raises(KeyError), checkpoint.writer(uri) as writer:
         torch.save({"step": 2, "weight": torch.zeros(5_000_000)}, writer)
-        raise KeyError("died while saving")
+        raise KeyError("failed while saving")
     assert torch.load(checkpoint.reader(uri), weights_only=True) == {"step": 1}
 
 

@@ -42,8 +42,8 @@ FILES = {
     "large": lambda: saved(large(5)),
     "small and one large": lambda: saved({f"w{i}": torch.full((100,), float(i)) for i in range(500)} | large(3)),
     "a directory beyond the tail": lambda: saved({f"w{i}": torch.full((300,), float(i)) for i in range(8000)}),
-    "views and nothing": lambda: saved({"a": SHARED, "b": SHARED[5:], "none": torch.empty(0), "c": torch.ones(3)}),
-    "in the order of its text": lambda: in_text_order(saved({f"w{i}": torch.full((200_000,), float(i)) for i in range(12)})),
+    "views and an empty tensor": lambda: saved({"a": SHARED, "b": SHARED[5:], "none": torch.empty(0), "c": torch.ones(3)}),
+    "records sorted as text": lambda: in_text_order(saved({f"w{i}": torch.full((200_000,), float(i)) for i in range(12)})),
     "one request": lambda: saved(large(1)),
 }
 

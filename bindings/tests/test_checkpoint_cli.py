@@ -270,13 +270,13 @@ def test_inspect_shortens_long_names_in_the_table(client, bucket, command):
     assert "--json" not in command("inspect", f"s3://{bucket}/short.pt")
 
 
-class Harmful:
+class Malicious:
     def __reduce__(self):
         return (exec, ("raise SystemExit('the pickle was run')",))
 
 
 def test_no_code_of_a_pickle_runs(client, bucket, command):
-    put(client, bucket, "model.pt", torch_file({"w": torch.zeros(2), "args": Harmful(), "where": Path("x")}))
+    put(client, bucket, "model.pt", torch_file({"w": torch.zeros(2), "args": Malicious(), "where": Path("x")}))
     found = command.json("inspect", f"s3://{bucket}/model.pt")
     assert [each["name"] for each in found["tensors"]] == ["w"]
     assert "builtins.exec" in found["classes"] or "__builtin__.exec" in found["classes"]
@@ -284,7 +284,7 @@ def test_no_code_of_a_pickle_runs(client, bucket, command):
 
 
 @pytest.mark.parametrize(
-    "data", [pickle.dumps(Harmful()), pickle.dumps({"a": 1}), b"", b"\x80\x04garbage", pickle.dumps([print])]
+    "data", [pickle.dumps(Malicious()), pickle.dumps({"a": 1}), b"", b"\x80\x04garbage", pickle.dumps([print])]
 )
 def test_invalid_metadata_raises_and_does_not_run(client, bucket, command, data):
     put(client, bucket, "step_1/.metadata", data)
@@ -640,7 +640,7 @@ def test_prune_with_json_requires_yes_or_dry_run(command, run_folder):
 def test_prune_neither_counts_nor_deletes_incomplete_checkpoints(client, bucket, command, run_folder, saved):
     name = f"run/step_3/{shard(saved[1])}"
     client.delete_object(bucket, name)
-    put(client, bucket, "run/step_4/__0_0.distcp", b"a save under way")
+    put(client, bucket, "run/step_4/__0_0.distcp", b"a running save")
     found = command.json("prune", run_folder, "--keep", "1", "--yes")
     assert [each["step"] for each in found["kept"]] == [2]
     assert [each["uri"] for each in found["incomplete"]] == [f"{run_folder}/step_3/"]
@@ -712,7 +712,7 @@ def test_prune_keeps_what_a_save_replaces_before_the_deletion(client, bucket, co
     upload(client, bucket, "run/step_3/", saved[1])  # the newest, also if a second has passed
     listed = _prune._unchanged
 
-    def and_then_a_save(*args: Any) -> Any:
+    def then_save(*args: Any) -> Any:
         found = listed(*args)
         monkeypatch.setattr(_prune, "_unchanged", listed)
         if what == "metadata":
@@ -723,7 +723,7 @@ def test_prune_keeps_what_a_save_replaces_before_the_deletion(client, bucket, co
             put(client, bucket, "run/step_1.ckpt", torch_file({"step": 1, "again": 0}))
         return found
 
-    monkeypatch.setattr(_prune, "_unchanged", and_then_a_save)
+    monkeypatch.setattr(_prune, "_unchanged", then_save)
     text = command("prune", run_folder, "--keep", "1", "--yes", status=1)
     spared = f"{run_folder}/step_1.ckpt" if what == "file" else f"{run_folder}/step_1"
     assert f"{spared}{'' if what == 'file' else '/.metadata'}: changed during this run, kept" in text
@@ -736,13 +736,13 @@ def test_prune_keeps_what_a_save_replaces_before_the_deletion(client, bucket, co
 def test_prune_keeps_what_is_published_after_its_last_check(client, bucket, command, run_folder, monkeypatch, saved):
     is_as_planned = _prune._is_as_planned
 
-    def and_then_a_save(place: Any, found: Any, info: Any) -> bool:
+    def then_save(place: Any, found: Any, info: Any) -> bool:
         as_planned = is_as_planned(place, found, info)
         if info.key == "run/step_1/.metadata":
             upload(client, bucket, "run/step_1/", saved[0])
         return as_planned
 
-    monkeypatch.setattr(_prune, "_is_as_planned", and_then_a_save)
+    monkeypatch.setattr(_prune, "_is_as_planned", then_save)
     text = command("prune", run_folder, "--keep", "1", "--yes", status=1)
     assert f"{run_folder}/step_1/.metadata: changed during this run, kept" in text
     assert folders(client, bucket) == ["run/step_1", "run/step_3"]
@@ -764,12 +764,12 @@ def test_prune_reports_files_that_it_ignores(client, bucket, command, run_folder
 def test_prune_succeeds_if_an_object_is_already_deleted(client, bucket, command, run_folder, monkeypatch):
     is_as_planned = _prune._is_as_planned
 
-    def and_then_another_prune(place: Any, found: Any, info: Any) -> bool:
+    def then_prune_again(place: Any, found: Any, info: Any) -> bool:
         as_planned = is_as_planned(place, found, info)
         client.delete_object(bucket, info.key)
         return as_planned
 
-    monkeypatch.setattr(_prune, "_is_as_planned", and_then_another_prune)
+    monkeypatch.setattr(_prune, "_is_as_planned", then_prune_again)
     command("prune", run_folder, "--keep", "1", "--yes")
     assert folders(client, bucket) == ["run/step_3"]
 

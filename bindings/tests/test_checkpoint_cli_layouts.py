@@ -175,7 +175,7 @@ FORMS: dict[str, dict[str, Any]] = {
     "plain": {},
     "threads": {"thread_count": 3},
     "more threads than items": {"thread_count": 20},
-    "an object per item": {"single_file_per_rank": False, "thread_count": 2},
+    "one object per item": {"single_file_per_rank": False, "thread_count": 2},
     "binary": {"prefix_strategy": BinaryPrefixStrategy(epoch_num=3)},
     "hex": {"prefix_strategy": HexPrefixStrategy(), "thread_count": 2},
     "round robin": {"prefix_strategy": RoundRobinPrefixStrategy(["a/b", "c"])},
@@ -239,7 +239,7 @@ def test_nothing_is_deleted_below_unreadable_metadata(emulator, client, bucket, 
     uri = f"s3://{bucket}/run/step_1"
     earlier(emulator, 900, lambda: save(emulator, uri, some_state(1), prefix_strategy=HexPrefixStrategy()))
     earlier(emulator, 900, lambda: put(client, bucket, f"run/step_1/{name}", data))
-    earlier(emulator, 900, lambda: put(client, bucket, "run/step_1/deep/er/__0_0.distcp", b"named by it, perhaps"))
+    earlier(emulator, 900, lambda: put(client, bucket, "run/step_1/deep/er/__0_0.distcp", b"may belong to it"))
     earlier(emulator, 800, lambda: save(emulator, f"s3://{bucket}/run/step_2", some_state(2)))
     before = keys(client, bucket)
     found = command("prune", f"s3://{bucket}/run", *PRUNE)
@@ -251,7 +251,7 @@ def test_nothing_is_deleted_below_unreadable_metadata(emulator, client, bucket, 
 def test_folder_with_a_new_save_lock_is_in_use(emulator, client, bucket, command, lock):
     for step in (1, 2):
         earlier(emulator, 900 - step, lambda step=step: save(emulator, f"s3://{bucket}/run/step_{step}", some_state(step)))
-    earlier(emulator, 900, lambda: put(client, bucket, "run/step_3/00/__0_0.distcp", b"under way"))
+    earlier(emulator, 900, lambda: put(client, bucket, "run/step_3/00/__0_0.distcp", b"running save"))
     for step in (1, 3):
         put(client, bucket, f"run/step_{step}/{lock}", b"")
     before = keys(client, bucket)
@@ -309,11 +309,11 @@ def test_objects_saved_after_the_listing_are_kept(emulator, client, bucket, comm
     earlier(emulator, 800, lambda: put(client, bucket, "run/step_3/__0_0.distcp", b"left by a killed save"))
     execute = _prune.execute
 
-    def later(place: _place.Place, found: Any) -> list[str]:
+    def save_then_execute(place: _place.Place, found: Any) -> list[str]:
         save(emulator, f"s3://{bucket}/run/step_3", some_state(3))
         return execute(place, found)
 
-    monkeypatch.setattr(_prune, "execute", later)
+    monkeypatch.setattr(_prune, "execute", save_then_execute)
     assert "nothing was deleted; run the command again" in command("prune", f"s3://{bucket}/run", *PRUNE, status=2)
     assert {key.split("/")[1] for key in keys(client, bucket)} == {"step_1", "step_2", "step_3"}
 

@@ -45,7 +45,7 @@ def save(own: Emulator, seed: int, **kwargs: object) -> None:
 def checkpoint_of(own: Emulator) -> int:
     state = dcp_io.loaded(own.client(), "bucket", "ck", state_of_two_files(0))
     seed = int(state["seed"])
-    assert dcp_io.same(state, state_of_two_files(seed)), f"a mixture: {seed} and others"
+    assert dcp_io.same(state, state_of_two_files(seed)), f"a mixture of seed {seed} and others"
     return seed
 
 
@@ -234,7 +234,7 @@ def test_uploads_with_other_names_stay_open(own: Emulator) -> None:
         core.create_multipart_upload("bucket", key)
     save(own, 1)
     assert len(open_uploads(own)) == 6, "without a lock of another save, nothing is listed"
-    bucket_io.put(own.client(), "bucket", f"ck/{LOCK}", b"of one who was killed")
+    bucket_io.put(own.client(), "bucket", f"ck/{LOCK}", b"killed save")
     save(own, 2)
     assert sorted(key for key, _ in open_uploads(own)) == sorted(others)
     assert checkpoint_of(own) == 2

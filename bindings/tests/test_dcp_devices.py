@@ -37,7 +37,7 @@ def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_staging, "MAX_PINNED_BYTES", 4 * CHUNK)
 
 
-class Computing(DefaultSavePlanner):
+class ComputingPlanner(DefaultSavePlanner):
     """A planner that saves the result of `function` for each tensor, computed on the device."""
 
     def __init__(self, device: Device | Cuda, function: Callable[[torch.Tensor], torch.Tensor]) -> None:
@@ -75,7 +75,7 @@ def test_values_that_a_planner_computes_on_the_device_are_saved(
     """Regression: the copy stream waited only before the first tensor, and worker threads ignored the caller's stream."""
     state = some_tensors(12, elements)
     with device.stream(device.current_stream() if stream == "default stream" else device.new_stream()):
-        planner = Computing(device, lambda values: values * 2)
+        planner = ComputingPlanner(device, lambda values: values * 2)
         dcp_io.save(emulator, f"s3://{bucket}/ck", on(device, state), {"planner": planner}, thread_count=thread_count)
     doubled = {name: values * 2 for name, values in state.items()}
     assert dcp_io.same(dcp_io.loaded(client, bucket, "ck", doubled), doubled)
@@ -101,14 +101,14 @@ def test_planner_may_reuse_its_device_memory(
     state = some_tensors(6, 50_000)
     buffer = simulated.put(torch.zeros(50_000))
 
-    class OneBuffer(DefaultSavePlanner):
+    class OneBufferPlanner(DefaultSavePlanner):
         def transform_object(self, write_item: Any, object: Any) -> Any:
             target, values = simulated.values(buffer), simulated.values(object)
             simulated.current_stream().launch(lambda: target.copy_(values))
-            simulated.current_stream().synchronize()  # as on a fast device
+            simulated.current_stream().synchronize()  # like a fast device
             return buffer
 
-    dcp_io.save(emulator, f"s3://{bucket}/ck", on(simulated, state), {"planner": OneBuffer()})
+    dcp_io.save(emulator, f"s3://{bucket}/ck", on(simulated, state), {"planner": OneBufferPlanner()})
     assert dcp_io.same(dcp_io.loaded(client, bucket, "ck", state), state)
 
 
@@ -149,13 +149,13 @@ def test_pinned_memory_is_bounded(
     pinned: list[int] = []
     empty = torch.empty
 
-    def noted(*args: Any, **kwargs: Any) -> torch.Tensor:
+    def recording_empty(*args: Any, **kwargs: Any) -> torch.Tensor:
         if kwargs.pop("pin_memory", False):
             with lock:
                 pinned.append(args[0])
         return empty(*args, **kwargs)
 
-    monkeypatch.setattr(torch, "empty", noted)
+    monkeypatch.setattr(torch, "empty", recording_empty)
     state = some_tensors(60, 100_000)
     dcp_io.save(emulator, f"s3://{bucket}/ck", on(simulated, state), thread_count=thread_count)
     monkeypatch.undo()
@@ -164,7 +164,7 @@ def test_pinned_memory_is_bounded(
     assert sum(pinned) <= max(4 * CHUNK, 2 * CHUNK * thread_count)
 
 
-def test_the_defaults_pin_no_more_than_is_documented() -> None:
+def test_defaults_pin_no_more_than_documented() -> None:
     for threads in range(1, 64):
         size = _staging.CHUNK_BYTES * _staging.chunks_per_thread(threads) * threads
         assert size <= max(96 * MIB, 16 * MIB * threads), threads
@@ -178,10 +178,10 @@ def test_no_copy_runs_after_a_failure(
 
     def fail(*unused: Any) -> None:
         in_flight.append(simulated.in_flight)
-        raise RuntimeError("no more")
+        raise RuntimeError("failed on purpose")
 
     monkeypatch.setattr(_shard, "_put_data", fail)
-    with pytest.raises(CheckpointException, match="no more"):
+    with pytest.raises(CheckpointException, match="failed on purpose"):
         dcp_io.save(emulator, f"s3://{bucket}/ck", on(simulated, some_tensors(12, 100)))
     assert in_flight[0] > 0
     assert simulated.in_flight == 0
@@ -212,12 +212,12 @@ def test_sparse_tensor_on_a_device_is_saved(
 def test_asynchronous_save_contains_values_that_its_planner_computes(
     emulator: Emulator, client: penstock.S3Client, bucket: str, device: Device | Cuda, thread_count: int
 ) -> None:
-    class Moving(Computing):
+    class MovingPlanner(ComputingPlanner):
         def lookup_object(self, index: Any) -> Any:
             return device.put(super().lookup_object(index))
 
     state = some_tensors(12, 50_000)
     writer = dcp_io.writer_of(emulator, f"s3://{bucket}/ck", thread_count=thread_count)
-    dcp.async_save(dict(state), storage_writer=writer, planner=Moving(device, lambda values: values * 2)).result(60)
+    dcp.async_save(dict(state), storage_writer=writer, planner=MovingPlanner(device, lambda values: values * 2)).result(60)
     doubled = {name: values * 2 for name, values in state.items()}
     assert dcp_io.same(dcp_io.loaded(client, bucket, "ck", doubled), doubled)

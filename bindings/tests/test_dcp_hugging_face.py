@@ -117,13 +117,13 @@ def test_file_replaced_after_its_header_was_read_raises(emulator, client, bucket
     uri, state = f"s3://{bucket}/ck", {"a": torch.ones(5000)}
     dcp.save(state, storage_writer=writer_of(emulator, uri))
 
-    class Meanwhile(dcp.DefaultLoadPlanner):
+    class ReplacingPlanner(dcp.DefaultLoadPlanner):
         def create_local_plan(self) -> dcp.LoadPlan:
             dcp.save({"a": torch.zeros(5000)}, storage_writer=writer_of(emulator, uri))
             return super().create_local_plan()
 
     with pytest.raises(CheckpointException, match=r"[Pp]recondition|changed|replaced"):
-        dcp.load(dcp_io.emptied(state), storage_reader=reader_of(emulator, uri), planner=Meanwhile())
+        dcp.load(dcp_io.emptied(state), storage_reader=reader_of(emulator, uri), planner=ReplacingPlanner())
 
 
 @pytest.mark.parametrize(

@@ -145,7 +145,7 @@ def test_checkpoint_without_crcs_loads_with_every_reader(checkpoints: Checkpoint
     assert state["step"] == 7
 
 
-class OwnBytes(dcp.DefaultLoadPlanner):
+class CustomFormatPlanner(dcp.DefaultLoadPlanner):
     """A planner with its own item format, which torch.load does not support."""
 
     seen = b""
@@ -159,7 +159,7 @@ class OwnBytes(dcp.DefaultLoadPlanner):
 def test_bytes_that_are_not_an_archive_are_passed_to_the_planner_unchanged(
     checkpoints: Checkpoints, make: Callable[[], Any], content: bytes
 ) -> None:
-    planner = OwnBytes()
+    planner = CustomFormatPlanner()
     uri = checkpoints.handmade({"other": (torch.ones(1), saved_alone(torch.ones(1))), "own": (None, content)})
     checkpoints.load({"other": torch.zeros(1), "own": None}, uri, planner=planner, reader_constructor=make())
     assert planner.seen == content

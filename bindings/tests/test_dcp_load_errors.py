@@ -167,7 +167,7 @@ def test_error_names_missing_metadata(checkpoints: Checkpoints) -> None:
     assert error.key == "nothing/.metadata"
 
 
-class Curious(DefaultLoadPlanner):
+class InspectingPlanner(DefaultLoadPlanner):
     """A planner that accesses the metadata first, like torch's planner for whole checkpoints."""
 
     def set_up_planner(self, state_dict: Any, metadata: Any = None, is_coordinator: bool = False) -> None:
@@ -178,7 +178,7 @@ class Curious(DefaultLoadPlanner):
 DENIED = {"error": {"status": 403, "code": "AccessDenied"}}
 
 
-@pytest.mark.parametrize("planner", [DefaultLoadPlanner, Curious])
+@pytest.mark.parametrize("planner", [DefaultLoadPlanner, InspectingPlanner])
 @pytest.mark.parametrize(
     ("of_checkpoint", "of_rank", "expected"),
     [
@@ -258,12 +258,12 @@ def test_object_replaced_during_the_load_raises(checkpoints: Checkpoints, monkey
     uri = checkpoints.save(saved)
     data = get(checkpoints.client, checkpoints.bucket, key_of(uri))
 
-    class Replacing(DefaultLoadPlanner):
+    class ReplacingPlanner(DefaultLoadPlanner):
         def commit_tensor(self, read_item: Any, tensor: torch.Tensor) -> None:
             put(checkpoints.client, checkpoints.bucket, key_of(uri), data[::-1])
 
     with pytest.raises(dcp.CheckpointException) as caught:
-        checkpoints.load(emptied(saved), uri, Replacing())
+        checkpoints.load(emptied(saved), uri, ReplacingPlanner())
     assert isinstance(caught.value.failures[0][0], penstock.S3PreconditionFailedError)
 
 

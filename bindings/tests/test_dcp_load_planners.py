@@ -25,7 +25,7 @@ def checkpoints(emulator: Emulator, client: penstock.S3Client, bucket: str) -> C
     return Checkpoints(emulator, client, bucket)
 
 
-class Counting(DefaultLoadPlanner):
+class CountingPlanner(DefaultLoadPlanner):
     def __init__(self) -> None:
         super().__init__()
         self.calls: Counter[tuple[str, str]] = Counter()
@@ -47,7 +47,7 @@ class Counting(DefaultLoadPlanner):
 def test_every_hook_is_called_once_for_each_item(checkpoints: Checkpoints) -> None:
     saved = {"a": torch.randn(10), "b": torch.randn(3, 4), "step": 4, "large": torch.randn(8_000_000)}
     uri = checkpoints.save(saved)
-    planner = Counting()
+    planner = CountingPlanner()
     state = emptied(saved) | {"b": torch.zeros(3, 4, dtype=torch.float64)}
     checkpoints.load(state, uri, planner)
     expected = {("bytes", "step"): 1}
@@ -57,7 +57,7 @@ def test_every_hook_is_called_once_for_each_item(checkpoints: Checkpoints) -> No
     assert state["step"] == 4
 
 
-class OneBuffer(DefaultLoadPlanner):
+class OneBufferPlanner(DefaultLoadPlanner):
     """A planner that returns the same buffer as every target, and copies from it on commit."""
 
     def __init__(self) -> None:
@@ -75,7 +75,7 @@ def test_planner_may_return_the_same_memory_for_every_item(checkpoints: Checkpoi
     saved = {f"tensor {i}": torch.randn(10 + i, 20) for i in range(20)}
     uri = checkpoints.save(saved)
     state = emptied(saved)
-    checkpoints.load(state, uri, OneBuffer())
+    checkpoints.load(state, uri, OneBufferPlanner())
     for name, value in saved.items():
         assert same_bits(state[name], value), name
 
@@ -89,7 +89,7 @@ def test_same_memory_may_receive_several_parts_of_one_item(checkpoints: Checkpoi
         parts = [torch.zeros(20, 10) for _ in range(4)]
         starts = (0, 20, 40, 10)
         boxes = [((start, 0), part) for start, part in zip(starts, parts, strict=True)]
-        checkpoints.load({"w": Sharded.of(whole.size(), whole.dtype, boxes)}, uri, OneBuffer())
+        checkpoints.load({"w": Sharded.of(whole.size(), whole.dtype, boxes)}, uri, OneBufferPlanner())
         for start, part in zip(starts, parts, strict=True):
             assert same_bits(part, whole[start : start + 20])
 
@@ -106,7 +106,7 @@ def test_target_is_loaded_again_after_a_wrong_prediction(checkpoints: Checkpoint
         expected += [(part, whole[start : start + 20]) for start, part in zip((0, 30, 10), parts, strict=True)]
         boxes = [((start, 0), part) for start, part in zip((0, 30, 10), parts, strict=True)]
         state[name] = Sharded.of(whole.size(), whole.dtype, boxes)
-    checkpoints.load(state, uri, OneBuffer())
+    checkpoints.load(state, uri, OneBufferPlanner())
     assert all(same_bits(part, value) for part, value in expected)
 
 
@@ -120,7 +120,7 @@ def test_autograd_detects_the_change_of_a_tensor(checkpoints: Checkpoints) -> No
 
 
 def test_plan_beyond_the_bounds_of_a_tensor_raises(checkpoints: Checkpoints) -> None:
-    class Beyond(DefaultLoadPlanner):
+    class OutOfBoundsPlanner(DefaultLoadPlanner):
         def finish_plan(self, new_plan: LoadPlan) -> LoadPlan:
             items = [
                 dataclasses.replace(item, storage_offsets=torch.Size([5]), lengths=torch.Size([8])) for item in new_plan.items
@@ -132,7 +132,7 @@ def test_plan_beyond_the_bounds_of_a_tensor_raises(checkpoints: Checkpoints) -> 
 
     uri = checkpoints.save({"w": torch.ones(10), "v": torch.ones(10)})
     with pytest.raises(dcp.CheckpointException, match="exceeds dimension size"):
-        checkpoints.load({"w": torch.zeros(10), "v": torch.zeros(10)}, uri, Beyond())
+        checkpoints.load({"w": torch.zeros(10), "v": torch.zeros(10)}, uri, OutOfBoundsPlanner())
 
 
 def test_two_names_of_one_tensor_load_one_of_both_values(checkpoints: Checkpoints) -> None:
@@ -144,7 +144,7 @@ def test_two_names_of_one_tensor_load_one_of_both_values(checkpoints: Checkpoint
     assert (shared == shared[0]).all()  # one of both values, never a mixture
 
 
-class Late(DefaultLoadPlanner):
+class LatePlanner(DefaultLoadPlanner):
     """A planner that changes its plan after the reader has prepared it."""
 
     def finish_plan(self, new_plan: LoadPlan) -> LoadPlan:
@@ -158,12 +158,12 @@ def test_finish_plan_may_change_the_plan(checkpoints: Checkpoints) -> None:
     uri = checkpoints.save(saved)
     state = emptied(saved)
     untouched = state["b"].clone()
-    checkpoints.load(state, uri, Late())
+    checkpoints.load(state, uri, LatePlanner())
     assert all(same_bits(state[name], saved[name]) for name in "acd")
     assert same_bits(state["b"], untouched)
 
 
-class Fresh(DefaultLoadPlanner):
+class AllocatingPlanner(DefaultLoadPlanner):
     """A planner that allocates memory for each item, and copies from it in `commit_tensor`."""
 
     def __init__(self) -> None:
@@ -187,7 +187,7 @@ def test_memory_that_a_planner_allocates_is_bounded(checkpoints: Checkpoints, mo
     saved = {f"tensor {i}": torch.randn(100_000) for i in range(40)}
     uri = checkpoints.save(saved)
     state = emptied(saved)
-    planner = Fresh()
+    planner = AllocatingPlanner()
     checkpoints.load(state, uri, planner)
     assert all(same_bits(state[name], saved[name]) for name in saved)
     assert planner.held == 0
@@ -197,24 +197,24 @@ def test_memory_that_a_planner_allocates_is_bounded(checkpoints: Checkpoints, mo
 def test_exception_of_a_hook_ends_the_load(checkpoints: Checkpoints, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_load, "BATCH_ITEMS", 2)
 
-    class Raising(DefaultLoadPlanner):
+    class RaisingPlanner(DefaultLoadPlanner):
         def commit_tensor(self, read_item: ReadItem, tensor: torch.Tensor) -> None:
-            raise RuntimeError("no more room")
+            raise RuntimeError("out of memory")
 
     saved = {f"tensor {i}": torch.randn(1000) for i in range(20)}
     uri = checkpoints.save(saved)
-    with pytest.raises(dcp.CheckpointException, match="no more room"):
-        checkpoints.load(emptied(saved), uri, Raising())
+    with pytest.raises(dcp.CheckpointException, match="out of memory"):
+        checkpoints.load(emptied(saved), uri, RaisingPlanner())
 
 
 def test_target_of_another_size_raises_the_error_of_torch(checkpoints: Checkpoints) -> None:
-    class Wrong(DefaultLoadPlanner):
+    class WrongSizePlanner(DefaultLoadPlanner):
         def resolve_tensor(self, read_item: ReadItem) -> torch.Tensor:
             return torch.zeros(7)
 
     uri = checkpoints.save({"a": torch.ones(3)})
     with pytest.raises(dcp.CheckpointException, match=r"mismatch sizes torch.Size\(\[7\]\) vs torch.Size\(\[3\]\)"):
-        checkpoints.load({"a": torch.zeros(3)}, uri, Wrong())
+        checkpoints.load({"a": torch.zeros(3)}, uri, WrongSizePlanner())
 
 
 # ---- memory leases

@@ -23,7 +23,7 @@ URI = "s3://bucket/ck"
 RANKS = 3
 GROUP_TIMEOUT_S = 8
 PUBLISHING_S = 2
-MOST_S = 2 * GROUP_TIMEOUT_S + PUBLISHING_S + 20  # of a rank in a save or load, with a margin for slow machines
+MAX_S = 2 * GROUP_TIMEOUT_S + PUBLISHING_S + 20  # of a rank in a save or load, with a margin for slow machines
 TEXT = (
     "LostRankError: {call} of s3://bucket/ck failed in step '{step}': a rank was lost, or did not respond within the process"
     " group's timeout (8 s). {outcome} Restart all ranks."
@@ -40,7 +40,7 @@ def own() -> Iterator[Emulator]:
         yield instance
 
 
-class SavePlannerThatEnds(DefaultSavePlanner):
+class SignallingSavePlanner(DefaultSavePlanner):
     """A planner that sends the signal `number` to its process when it creates the plan."""
 
     def __init__(self, number: int | None) -> None:
@@ -53,7 +53,7 @@ class SavePlannerThatEnds(DefaultSavePlanner):
         return super().create_local_plan()
 
 
-class LoadPlannerThatEnds(DefaultLoadPlanner):
+class SignallingLoadPlanner(DefaultLoadPlanner):
     """A planner that sends the signal `number` to its process when it creates the plan or resolves the first tensor."""
 
     def __init__(self, number: int | None, at: str) -> None:
@@ -62,14 +62,14 @@ class LoadPlannerThatEnds(DefaultLoadPlanner):
         self._at = at
 
     def create_local_plan(self) -> Any:
-        self._end("plan")
+        self._send_signal("plan")
         return super().create_local_plan()
 
     def resolve_tensor(self, read_item: Any) -> Any:
-        self._end("read")
+        self._send_signal("read")
         return super().resolve_tensor(read_item)
 
-    def _end(self, at: str) -> None:
+    def _send_signal(self, at: str) -> None:
         if self._number is not None and at == self._at:
             os.kill(os.getpid(), self._number)
 
@@ -86,13 +86,13 @@ def timed(work: Callable[[dist.ProcessGroup], None]) -> tuple[str, float]:
 def save(rank: int, access: dcp_ranks.Access, seed: int, number: int | None, victim: int) -> tuple[str, float]:
     writer = access.writer(URI)
     writer.fs = access.file_system_of(rank, part_size=dcp_ranks.PART)
-    planner = SavePlannerThatEnds(number if rank == victim else None)
+    planner = SignallingSavePlanner(number if rank == victim else None)
     state = dcp_ranks.large_state_of(rank, seed)
     return timed(lambda group: dcp.save(state, storage_writer=writer, planner=planner, process_group=group))
 
 
 def load(rank: int, access: dcp_ranks.Access, number: int, at: str, victim: int) -> tuple[str, float]:
-    planner = LoadPlannerThatEnds(number if rank == victim else None, at)
+    planner = SignallingLoadPlanner(number if rank == victim else None, at)
     state = dcp_ranks.large_state_of(rank, 0)
     return timed(lambda group: dcp.load(state, storage_reader=access.reader(URI), planner=planner, process_group=group))
 
@@ -125,10 +125,10 @@ def kill_at_fault(own: Emulator, victim: int) -> Any:
     return kill
 
 
-def check(answers: dict[int, tuple[str, float]], victim: int, text: str) -> None:
-    assert sorted(answers) == [rank for rank in range(RANKS) if rank != victim]
-    assert {error for error, _ in answers.values()} == {text}, "all surviving ranks have the same error"
-    assert max(seconds for _, seconds in answers.values()) < MOST_S
+def check(results: dict[int, tuple[str, float]], victim: int, text: str) -> None:
+    assert sorted(results) == [rank for rank in range(RANKS) if rank != victim]
+    assert {error for error, _ in results.values()} == {text}, "all surviving ranks have the same error"
+    assert max(seconds for _, seconds in results.values()) < MAX_S
 
 
 def check_recovery(own: Emulator) -> None:
@@ -140,8 +140,8 @@ def check_recovery(own: Emulator) -> None:
 @pytest.mark.parametrize("victim", range(RANKS))
 def test_rank_killed_while_a_save_is_planned(own: Emulator, victim: int) -> None:
     args = (dcp_ranks.Access(own), 2, signal.SIGKILL, victim)
-    answers = dcp_ranks.run(save, RANKS, *args, killed=1, stay=True)
-    check(answers, victim, TEXT.format(call="dcp.save", step="plan", outcome=SAVED))
+    results = dcp_ranks.run(save, RANKS, *args, killed=1, stay=True)
+    check(results, victim, TEXT.format(call="dcp.save", step="plan", outcome=SAVED))
     assert loads(own, 1)
     check_recovery(own)
 
@@ -151,8 +151,8 @@ def test_rank_killed_during_its_upload(own: Emulator, victim: int) -> None:
     hold(own, {"operation": "UploadPart", "client": {"rank": victim}}, 600)
     args = (dcp_ranks.Access(own), 2, None, victim)
     kill = kill_at_fault(own, victim)
-    answers = dcp_ranks.run(save, RANKS, *args, killed=1, meanwhile=kill, stay=True)
-    check(answers, victim, TEXT.format(call="dcp.save", step="write", outcome=SAVED))
+    results = dcp_ranks.run(save, RANKS, *args, killed=1, meanwhile=kill, stay=True)
+    check(results, victim, TEXT.format(call="dcp.save", step="write", outcome=SAVED))
     own.faults().clear()
     assert loads(own, 1)
     assert [upload for upload in open_uploads(own) if f"__{victim}_" in str(upload)], "the upload of the killed rank"
@@ -165,8 +165,8 @@ def test_rank_killed_while_the_checkpoint_is_published(own: Emulator, victim: in
     hold(own, {"operation": "PutObject", "key": "ck/.metadata"}, PUBLISHING_S)
     args = (dcp_ranks.Access(own), 2, None, victim)
     kill = kill_at_fault(own, victim)
-    answers = dcp_ranks.run(save, RANKS, *args, killed=1, meanwhile=kill, stay=True)
-    check(answers, victim, TEXT.format(call="dcp.save", step="write", outcome=SAVED))
+    results = dcp_ranks.run(save, RANKS, *args, killed=1, meanwhile=kill, stay=True)
+    check(results, victim, TEXT.format(call="dcp.save", step="write", outcome=SAVED))
     until = time.monotonic() + PUBLISHING_S + 10
     while not [entry for entry in own.journal().entries(operations="PutObject") if entry.key == "ck/.metadata"]:
         assert time.monotonic() < until, "the request of the killed rank has not ended"
@@ -181,20 +181,20 @@ def test_rank_killed_while_the_checkpoint_is_published(own: Emulator, victim: in
 @pytest.mark.parametrize("at", ["plan", "read"])
 def test_rank_killed_during_a_load(own: Emulator, victim: int, at: str) -> None:
     args = (dcp_ranks.Access(own), signal.SIGKILL, at, victim)
-    answers = dcp_ranks.run(load, RANKS, *args, killed=1, stay=True)
-    check(answers, victim, TEXT.format(call="dcp.load", step=at, outcome=LOADED))
+    results = dcp_ranks.run(load, RANKS, *args, killed=1, stay=True)
+    check(results, victim, TEXT.format(call="dcp.load", step=at, outcome=LOADED))
     assert loads(own, 1)
 
 
 def test_stopped_coordinator_causes_an_error_after_the_timeout(own: Emulator) -> None:
-    answers = dcp_ranks.run(save, RANKS, dcp_ranks.Access(own), 2, signal.SIGSTOP, 0, killed=1, stay=True)
-    check(answers, 0, TEXT.format(call="dcp.save", step="plan", outcome=SAVED))
+    results = dcp_ranks.run(save, RANKS, dcp_ranks.Access(own), 2, signal.SIGSTOP, 0, killed=1, stay=True)
+    check(results, 0, TEXT.format(call="dcp.save", step="plan", outcome=SAVED))
     assert loads(own, 1)
 
 
 def test_stopped_rank_causes_an_error_after_the_timeout(own: Emulator) -> None:
-    answers = dcp_ranks.run(load, RANKS, dcp_ranks.Access(own), signal.SIGSTOP, "read", 1, killed=1, stay=True)
-    check(answers, 1, TEXT.format(call="dcp.load", step="read", outcome=LOADED))
+    results = dcp_ranks.run(load, RANKS, dcp_ranks.Access(own), signal.SIGSTOP, "read", 1, killed=1, stay=True)
+    check(results, 1, TEXT.format(call="dcp.load", step="read", outcome=LOADED))
     assert loads(own, 1)
 
 
@@ -204,11 +204,11 @@ def save_and_load_hugging_face(rank: int, access: dcp_ranks.Access, victim: int,
     number = signal.SIGKILL if rank == victim else None
     writer = S3HuggingFaceStorageWriter(access.region, URI, save_distributed=True, **place)
     if verb == "save":
-        planner = SavePlannerThatEnds(number)
+        planner = SignallingSavePlanner(number)
         return timed(lambda group: dcp.save(state, storage_writer=writer, planner=planner, process_group=group))
     dcp.save(state, storage_writer=writer)
     reader = S3HuggingFaceStorageReader(access.region, URI, **place)
-    loading = LoadPlannerThatEnds(number, "plan")
+    loading = SignallingLoadPlanner(number, "plan")
     return timed(lambda group: dcp.load(state, storage_reader=reader, planner=loading, process_group=group))
 
 
@@ -217,13 +217,13 @@ def save_and_load_hugging_face(rank: int, access: dcp_ranks.Access, victim: int,
 )
 def test_rank_killed_in_the_hugging_face_layout(own: Emulator, verb: str, outcome: str) -> None:
     args = (dcp_ranks.Access(own), 1, verb)
-    answers = dcp_ranks.run(save_and_load_hugging_face, RANKS, *args, killed=1, stay=True)
-    check(answers, 1, TEXT.format(call=f"dcp.{verb}", step="plan", outcome=outcome))
+    results = dcp_ranks.run(save_and_load_hugging_face, RANKS, *args, killed=1, stay=True)
+    check(results, 1, TEXT.format(call=f"dcp.{verb}", step="plan", outcome=outcome))
 
 
 class Unpicklable:
     def __reduce__(self) -> Any:
-        raise RuntimeError("a plan that cannot travel")
+        raise RuntimeError("a plan that cannot be pickled")
 
 
 class PlannerOfUnpicklable(DefaultSavePlanner):

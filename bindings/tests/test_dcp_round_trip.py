@@ -65,7 +65,7 @@ IN_PIECES = {"UNIT_BYTES": 700, "PART_BYTES": 900, "BATCH_BYTES": 3000, "WINDOW_
 USUAL = {name: getattr(_load, name) for name in IN_PIECES}
 
 
-class OwnStrategy(S3PrefixStrategyBase):
+class CustomStrategy(S3PrefixStrategyBase):
     """A custom strategy."""
 
     def generate_prefix(self, rank: int) -> str:
@@ -116,7 +116,7 @@ class Case:
                 RoundRobinPrefixStrategy(["one", "two/three"], epoch),
                 BinaryPrefixStrategy(epoch, 4, self.ranks),
                 HexPrefixStrategy(epoch, 2, 2),
-                OwnStrategy(),
+                CustomStrategy(),
             )
         )
 
@@ -155,7 +155,7 @@ def save(rank: int, access: Access, uri: str, seed: int) -> str:
     if case.background:
         kind = AsyncCheckpointerType[case.background]
         future = dcp.async_save(state, storage_writer=writer, planner=planner, async_checkpointer_type=kind)
-        spoil(state)
+        overwrite_tensors(state)
         future.result()
     else:
         dcp.save(state, storage_writer=writer, planner=planner)
@@ -166,14 +166,14 @@ def save(rank: int, access: Access, uri: str, seed: int) -> str:
     return ""
 
 
-def spoil(value: Any) -> None:
+def overwrite_tensors(value: Any) -> None:
     """Overwrites every tensor, as further training would."""
     if isinstance(value, dict | list):
         for each in value.values() if isinstance(value, dict) else value:
-            spoil(each)
+            overwrite_tensors(each)
     elif hasattr(value, "local_shards"):
         for shard in value.local_shards():
-            spoil(shard.tensor)
+            overwrite_tensors(shard.tensor)
     elif isinstance(value, torch.Tensor):
         local = value.to_local() if hasattr(value, "to_local") else value
         local.untyped_storage().fill_(0x11)

@@ -47,29 +47,29 @@ def open_uploads(own: Emulator) -> list[tuple[str, str]]:
 
 # Permanent failures of one kind of request: no save succeeds.
 DENIED = {"error": {"code": "AccessDenied", "status": 403}}
-FATAL = {
-    "parts are refused": {"when": {"operation": "UploadPart"}, "do": DENIED},
-    "no upload begins": {
+PERMANENT = {
+    "parts are rejected": {"when": {"operation": "UploadPart"}, "do": DENIED},
+    "uploads cannot start": {
         "when": {"operation": "CreateMultipartUpload"},
         "do": DENIED,
     },
-    "nothing completes": {
+    "uploads cannot complete": {
         "when": {"operation": "CompleteMultipartUpload"},
         "do": {"error": {"code": "InvalidPart", "status": 400}},
     },
-    "no metadata is taken": {
+    "metadata is rejected": {
         "when": {"operation": "PutObject", "key": {"exactly": "ck/.metadata"}},
         "do": DENIED,
     },
 }
 
 # Occasional failures: a save succeeds by retries.
-PASSING = {
+TRANSIENT = {
     "every third request is dropped": {"when": {"operation": "@write"}, "do": {"reset": {}}, "every": 3},
-    "the acknowledgement of Complete is lost": {
+    "the response to Complete is lost": {
         "when": {"operation": "CompleteMultipartUpload"}, "do": {"reset": {}, "at": "after_commit"}, "limit": {"times": 1},
     },
-    "the acknowledgement of the metadata is lost": {
+    "the response to the metadata is lost": {
         "when": {"operation": "PutObject", "key": {"exactly": "ck/.metadata"}},
         "do": {"reset": {}, "at": "after_commit"},
         "limit": {"times": 1},
@@ -82,7 +82,7 @@ PASSING = {
     "throttled at the start": {
         "when": {"operation": "CreateMultipartUpload"}, "do": {"slow_down": {}}, "limit": {"times": 3},
     },
-    "the acknowledgement of a deletion is lost": {
+    "the response to a deletion is lost": {
         "when": {"operation": "DeleteObjects"}, "do": {"reset": {}, "at": "after_commit"}, "limit": {"times": 1},
     },
 }  # fmt: skip
@@ -96,16 +96,16 @@ def rules(rule: dict[str, object]) -> list[dict[str, object]]:
     return [{"id": "planted", **rule}]
 
 
-@pytest.mark.parametrize("name", FATAL)
-@pytest.mark.parametrize("there", [False, True])
-def test_failed_save_keeps_the_previous_checkpoint(own, name, there):
-    assert not there or saved(own, 1)
-    own.faults().set(rules(FATAL[name]))
+@pytest.mark.parametrize("name", PERMANENT)
+@pytest.mark.parametrize("with_previous", [False, True])
+def test_failed_save_keeps_the_previous_checkpoint(own, name, with_previous):
+    assert not with_previous or saved(own, 1)
+    own.faults().set(rules(PERMANENT[name]))
     assert not saved(own, 2)
     own.faults().check()
     own.faults().clear()
     assert open_uploads(own) == []
-    if there:
+    if with_previous:
         assert checkpoint_of(own) == 1
     else:
         assert ".metadata" not in dcp_io.names(own.client(), "bucket", "ck")
@@ -113,10 +113,10 @@ def test_failed_save_keeps_the_previous_checkpoint(own, name, there):
     assert checkpoint_of(own) == 3
 
 
-@pytest.mark.parametrize("name", PASSING)
+@pytest.mark.parametrize("name", TRANSIENT)
 def test_save_succeeds_by_retries(own, name):
     assert saved(own, 1)
-    own.faults().set(rules(PASSING[name]))
+    own.faults().set(rules(TRANSIENT[name]))
     assert saved(own, 2)
     own.faults().check()
     own.faults().clear()
@@ -125,11 +125,11 @@ def test_save_succeeds_by_retries(own, name):
     assert len(dcp_io.names(own.client(), "bucket", "ck")) == 2
 
 
-@pytest.mark.parametrize("name", PASSING)
+@pytest.mark.parametrize("name", TRANSIENT)
 def test_first_save_succeeds_by_retries(own, name):
     if "deletion" in name:
         assert saved(own, 1)
-    own.faults().set(rules(PASSING[name]))
+    own.faults().set(rules(TRANSIENT[name]))
     assert saved(own, 2)
     own.faults().check()
     assert checkpoint_of(own) == 2
@@ -153,7 +153,7 @@ def test_failure_of_one_object_aborts_the_others(own):
 
 
 def test_unreadable_metadata_does_not_fall_back_to_metadata_of_a_rank(own: Emulator) -> None:
-    """Regression: a load with a permanent 503 loaded what a save without collectives had left there."""
+    """Regression: a load with a permanent 503 loaded what a save without collectives had left with_previous."""
     dcp_io.save(own, URI, {"value": torch.ones(3)})
     put(own.client(), "bucket", "ck/__0.metadata", get(own.client(), "bucket", "ck/.metadata"))
     reader = S3StorageReader(own.region, URI, own.config(penstock.S3ClientConfig(max_attempts=2)), endpoint=own.endpoint)

@@ -65,7 +65,7 @@ def test_default_device_does_not_matter(emulator: Emulator, client: penstock.S3C
     assert dcp_io.same(dcp_io.loaded(client, bucket, "later", saved), saved)
 
 
-class OneBuffer(DefaultSavePlanner):
+class OneBufferPlanner(DefaultSavePlanner):
     """A planner that returns every tensor in the same memory, as one that converts tensors may."""
 
     buffer = torch.zeros(500_000)
@@ -81,7 +81,7 @@ class OneBuffer(DefaultSavePlanner):
 def test_planner_may_reuse_its_memory(emulator: Emulator, bucket: str, elements: int, thread_count: int) -> None:
     saved = {f"t{number}": torch.full((elements,), float(number)) for number in range(6)}
     if thread_count == 1:  # one buffer cannot work with several threads
-        dcp_io.save(emulator, f"s3://{bucket}/ck", saved, {"planner": OneBuffer()})
+        dcp_io.save(emulator, f"s3://{bucket}/ck", saved, {"planner": OneBufferPlanner()})
     else:
         dcp_io.save(emulator, f"s3://{bucket}/ck", saved, thread_count=thread_count)
     assert dcp_io.same(load(emulator, f"s3://{bucket}/ck", {key: torch.zeros(elements) for key in saved}), saved)

@@ -213,7 +213,7 @@ def test_metadata_is_published_by_a_conditional_request(own):
     first, second = dcp_io.some_state(1), dcp_io.some_state(2)
     writer = dcp_io.writer_of(own, "s3://bucket/ck")
 
-    class Interfering(DefaultSavePlanner):
+    class InterferingPlanner(DefaultSavePlanner):
         """A planner that runs another save between the first check and the last step."""
 
         def finish_plan(self, new_plan: SavePlan) -> SavePlan:
@@ -221,7 +221,7 @@ def test_metadata_is_published_by_a_conditional_request(own):
             return super().finish_plan(new_plan)
 
     with pytest.raises(CheckpointException, match=r"another save has written or removed s3://bucket/ck/.metadata"):
-        dcp.save(first, storage_writer=writer, planner=Interfering())
+        dcp.save(first, storage_writer=writer, planner=InterferingPlanner())
     assert own.client().list_objects("bucket")
     assert dcp_io.names(own.client(), "bucket", "ck").count(".metadata") == 1
 
@@ -247,14 +247,14 @@ def test_losing_save_keeps_the_other_checkpoint(own, there):
         dcp_io.save(own, "s3://bucket/ck", dcp_io.some_state(0))
     second = dcp_io.some_state(2)
 
-    class Interfering(DefaultSavePlanner):
+    class InterferingPlanner(DefaultSavePlanner):
         def finish_plan(self, new_plan: SavePlan) -> SavePlan:
             dcp_io.save(own, "s3://bucket/ck", dcp_io.some_state(1))
             dcp_io.save(own, "s3://bucket/ck", second)
             return super().finish_plan(new_plan)
 
     with pytest.raises(CheckpointException, match="another save"):
-        dcp_io.save(own, "s3://bucket/ck", dcp_io.some_state(3), {"planner": Interfering()})
+        dcp_io.save(own, "s3://bucket/ck", dcp_io.some_state(3), {"planner": InterferingPlanner()})
     assert dcp_io.same(dcp_io.loaded(own.client(), "bucket", "ck", second), second)
 
 
@@ -366,19 +366,19 @@ def test_writer_saves_several_checkpoints(emulator, client, bucket):
 def test_planner_that_caches_plans_does_not_overwrite_the_checkpoint(emulator, client, bucket):
     uri = f"s3://{bucket}/ck"
 
-    class Keeping(DefaultSavePlanner):
+    class CachingPlanner(DefaultSavePlanner):
         """Like enable_plan_caching on a rank that is not the coordinator: returns its first plan again."""
 
         kept: SavePlan | None = None
 
         def finish_plan(self, new_plan: SavePlan) -> SavePlan:
-            Keeping.kept = Keeping.kept or new_plan
-            return super().finish_plan(Keeping.kept)
+            CachingPlanner.kept = CachingPlanner.kept or new_plan
+            return super().finish_plan(CachingPlanner.kept)
 
     seen: set[str] = set()
     for seed in range(3):
         state = dcp_io.some_state(seed)
-        dcp_io.save(emulator, uri, state, {"planner": Keeping()})
+        dcp_io.save(emulator, uri, state, {"planner": CachingPlanner()})
         names = {name for name in dcp_io.names(client, bucket, "ck") if name != ".metadata"}
         assert not names & seen
         seen |= names
@@ -449,7 +449,7 @@ def test_errors_of_s3_are_raised(emulator):
 
 
 def test_failing_planner_leaves_no_objects(emulator, client, bucket):
-    class Failing(DefaultSavePlanner):
+    class FailingPlanner(DefaultSavePlanner):
         def resolve_data(self, write_item):
             if write_item.index.fqn == "model.half":
                 raise MemoryError("no more")
@@ -457,7 +457,7 @@ def test_failing_planner_leaves_no_objects(emulator, client, bucket):
 
     state = dcp_io.some_state() | {"large": torch.zeros(30_000_000)}
     with pytest.raises(CheckpointException, match="no more"):
-        dcp_io.save(emulator, f"s3://{bucket}/ck", state, {"planner": Failing()}, thread_count=3)
+        dcp_io.save(emulator, f"s3://{bucket}/ck", state, {"planner": FailingPlanner()}, thread_count=3)
     assert ".metadata" not in dcp_io.names(client, bucket, "ck")
     assert client._client.list_multipart_uploads(bucket) == []
 

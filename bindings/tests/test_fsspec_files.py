@@ -268,7 +268,7 @@ def leave_finally(fs, path):
         file.close()
 
 
-class ClosesDeepBelow:
+class ClosesInNestedCalls:
     """Closes a file `depth` calls below its ``__exit__``."""
 
     def __init__(self, held, depth=15):
@@ -288,13 +288,13 @@ class ClosesDeepBelow:
 
 
 def leave_deep(fs, path):
-    with ClosesDeepBelow(fs.open(path, "wb")) as file:
+    with ClosesInNestedCalls(fs.open(path, "wb")) as file:
         file.write(b"half")
         raise KeyError("halfway")
 
 
 def leave_deep_text(fs, path):
-    with ClosesDeepBelow(fsspec.open(f"s3://{path}", "wt", compression="gzip", **fs.storage_options)) as file:
+    with ClosesInNestedCalls(fsspec.open(f"s3://{path}", "wt", compression="gzip", **fs.storage_options)) as file:
         file.open().write("half")
         raise KeyError("halfway")
 
