@@ -25,7 +25,7 @@ def add_commands(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     which = restore.add_mutually_exclusive_group(required=True)
     which.add_argument("--version", metavar="ID", dest="version_id", help="version ID of the file, or of a directory's .metadata")
     which.add_argument(
-        "--as-of", type=_time, metavar="TIME", help="restore the state at 2026-01-31T12:00:00Z, or seconds since 1970"
+        "--as-of", type=_time, metavar="TIME", help="restore the state at this time: 2026-01-31T12:00:00Z or seconds since 1970"
     )
     restore.add_argument("--dry-run", action="store_true", help="print what would be restored")
     prune = _add(verbs, "prune", "delete all but the newest checkpoints of a run; all checkpoints below URI are one run")

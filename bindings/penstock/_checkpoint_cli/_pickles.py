@@ -1,7 +1,7 @@
 """Reads untrusted pickles: imports and calls nothing that a pickle refers to.
 
 Each expected class is replaced by a class of this module that only stores its attributes. For other classes, the reader of
-``.metadata`` raises an error, and the reader of ``data.pkl`` creates an empty placeholder. No code of torch or the pickle runs.
+``.metadata`` raises an error, and the reader of ``data.pkl`` creates an empty object. No code of torch or the pickle runs.
 """
 
 from __future__ import annotations
@@ -204,7 +204,7 @@ class _Storage:
 
 
 class Opaque(dict[Any, Any]):
-    """An empty placeholder for an object of a class that torch.load(weights_only=True) would reject."""
+    """An empty object that replaces one of a class that torch.load(weights_only=True) would reject."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__()
@@ -213,7 +213,7 @@ class Opaque(dict[Any, Any]):
         return super().__new__(cls)
 
     def __call__(self, *arguments: Any, **named: Any) -> Opaque:
-        return self  # the placeholder of a function
+        return self  # the object may replace a function
 
     def __setstate__(self, state: Any) -> None: ...
 

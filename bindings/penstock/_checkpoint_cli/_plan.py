@@ -32,8 +32,8 @@ class Plan:
         keep: Checkpoints to keep, oldest first.
         delete: Checkpoints to delete, oldest first.
         damaged: Checkpoints that are incomplete, unreadable or being written, with the reason. Neither counted nor deleted.
-        orphans: Shards to delete that no checkpoint refers to.
-        younger_orphans: Number of such shards that are kept because of their age.
+        orphans: Shards that no checkpoint refers to, and save locks of killed saves, to delete.
+        younger_orphans: Number of such objects that are kept.
         uploads: Multipart uploads to abort.
         elsewhere: Number of checkpoint files by subfolder. Neither counted nor deleted.
         markers: ETags by key of the metadata and save locks that this plan is based on.

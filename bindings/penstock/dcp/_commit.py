@@ -1,7 +1,8 @@
 """The commit of a save: publishes `.metadata` by one conditional request, then removes the objects of the replaced checkpoint.
 
 Before that request, no object of the previous checkpoint has been changed. After it, the new checkpoint is complete. Of two
-concurrent saves, S3 accepts one request and rejects the other; the losing save then deletes the objects that it wrote.
+concurrent saves, S3 accepts one request and rejects the other; the losing save then deletes the objects that it wrote, which are
+never objects of the winner.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ log = logging.getLogger(__name__)
 
 
 class _UnreadMetadata(Metadata):
-    """A placeholder for metadata that could not be read. Raises the error on access.
+    """Replaces metadata that could not be read. Raises the error on access.
 
     torch 2.4 and later discard every exception of `read_metadata`, and then fail with "metadata is None".
     """
@@ -164,8 +164,8 @@ class S3StorageReader(FileSystemReader):
         if S3 has confirmed that the checkpoint's own metadata cannot be read.
 
         Returns:
-            The metadata. If neither the checkpoint's nor the rank's metadata can be read, a placeholder that raises the error
-            on access, because torch discards exceptions of this method.
+            The metadata. If neither the checkpoint's nor the rank's metadata can be read, an object that raises the error on
+            access, because torch discards exceptions of this method.
 
         Raises:
             S3Exception: The object could not be read.
