@@ -237,4 +237,4 @@ def save_unpicklable(rank: int, access: dcp_ranks.Access) -> str:
 
 
 def test_error_of_pickling_a_plan_is_not_changed(own: Emulator) -> None:
-    assert dcp_ranks.run(save_unpicklable, 1, dcp_ranks.Access(own)) == {0: "RuntimeError: a plan that cannot travel"}
+    assert dcp_ranks.run(save_unpicklable, 1, dcp_ranks.Access(own)) == {0: "RuntimeError: a plan that cannot be pickled"}
