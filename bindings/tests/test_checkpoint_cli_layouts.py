@@ -1,4 +1,4 @@
-"""``penstock checkpoint``: what S3StorageWriter saves in all its forms, and that prune leaves what somebody loads or writes."""
+"""``penstock checkpoint`` with all layouts of S3StorageWriter. Prune keeps what is in use or being written."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
 @pytest.fixture
 def command(emulator: Emulator, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Any]:
-    """The command line, in this process: what it printed as JSON, or, where it failed, its error."""
+    """Runs the command line in this process. Returns its JSON output, or its error message if it failed."""
     for name, value in emulator.environment().items():
         monkeypatch.setenv(name, value)
     monkeypatch.delenv("AWS_PROFILE", raising=False)
@@ -49,14 +49,14 @@ def command(emulator: Emulator, monkeypatch: pytest.MonkeyPatch, capsys: pytest.
 
 
 class OfRank(S3StorageWriter):
-    """As if it ran in that rank."""
+    """A writer that behaves as in the given rank."""
 
     def set_up_storage_writer(self, is_coordinator: bool, *args: Any, **kwargs: Any) -> None:
         super().set_up_storage_writer(is_coordinator, *args, **kwargs | {"rank": self.of_rank})
 
 
 def save_rank(emulator: Emulator, uri: str, rank: int, value: float = 1, **kwargs: Any) -> None:
-    """One rank's part of a save without collectives."""
+    """Saves one rank's part of a save without collectives."""
     writer = OfRank(emulator.region, uri, emulator.config(), endpoint=emulator.endpoint, **kwargs)
     writer.of_rank = rank
     state = {"w": torch.full((100,), value), f"own.{rank}": torch.full((7,), value)}
@@ -88,7 +88,7 @@ PRUNE = ("--keep", "1", "--yes", "--older-than", "1m")
 # ---- saves without collectives
 
 
-def test_a_checkpoint_of_ranks_is_listed_inspected_and_verified(emulator, client, bucket, command):
+def test_checkpoint_of_ranks_is_listed_inspected_and_verified(emulator, client, bucket, command):
     uri = f"s3://{bucket}/nc/step_1"
     save_ranks(emulator, uri)
     assert "nc/step_1/__1.metadata" in keys(client, bucket)
@@ -105,7 +105,7 @@ def test_a_checkpoint_of_ranks_is_listed_inspected_and_verified(emulator, client
     assert not command("verify", uri, status=1)["intact"]
 
 
-def test_prune_takes_checkpoints_of_ranks_whole_and_leaves_the_newest(emulator, client, bucket, command):
+def test_prune_deletes_checkpoints_of_ranks_completely_and_keeps_the_newest(emulator, client, bucket, command):
     for step in (1, 2):
         earlier(emulator, 600 - step, lambda step=step: save_ranks(emulator, f"s3://{bucket}/nc/step_{step}", value=step))
     newest = keys(client, bucket, "nc/step_2/")
@@ -119,7 +119,7 @@ def test_prune_takes_checkpoints_of_ranks_whole_and_leaves_the_newest(emulator, 
     assert [uri.endswith(".metadata") for uri in found["objects"]] == [True, True, False, False]
 
 
-def test_ranks_that_have_not_published_make_it_no_checkpoint(emulator, client, bucket, command):
+def test_checkpoint_with_unpublished_ranks_is_incomplete(emulator, client, bucket, command):
     for step in (1, 2, 3):
         earlier(emulator, 600 - step, lambda step=step: save_ranks(emulator, f"s3://{bucket}/nc/step_{step}", ranks=3))
     client.delete_object(bucket, "nc/step_2/__1.metadata")  # a gap
@@ -136,15 +136,15 @@ def test_ranks_that_have_not_published_make_it_no_checkpoint(emulator, client, b
 
 
 @pytest.mark.parametrize("before", [save_ranks, lambda emulator, uri: save(emulator, uri, some_state(1))])
-def test_another_number_of_ranks_than_before_may_be_a_save_under_way(emulator, client, bucket, command, before):
+def test_checkpoint_with_another_number_of_ranks_may_be_incomplete(emulator, client, bucket, command, before):
     earlier(emulator, 9000, lambda: before(emulator, f"s3://{bucket}/nc/step_1"))
     save_rank(emulator, f"s3://{bucket}/nc/step_2", 0)
     before = keys(client, bucket)
-    assert "may be under way" in command("prune", f"s3://{bucket}/nc", *PRUNE)["incomplete"][0]["why"]
+    assert "the save may be running" in command("prune", f"s3://{bucket}/nc", *PRUNE)["incomplete"][0]["why"]
     assert keys(client, bucket) == before
 
 
-def test_metadata_of_both_forms_in_one_folder_keep_all_that_they_name(emulator, client, bucket, command):
+def test_both_kinds_of_metadata_in_one_folder_keep_their_objects(emulator, client, bucket, command):
     uri = f"s3://{bucket}/run/step_1"
     earlier(emulator, 9000, lambda: save_ranks(emulator, uri, prefix_strategy=HexPrefixStrategy()))
     earlier(emulator, 8000, lambda: save(emulator, uri, some_state(1)))
@@ -153,7 +153,7 @@ def test_metadata_of_both_forms_in_one_folder_keep_all_that_they_name(emulator, 
     assert keys(client, bucket) == before
 
 
-def test_restore_of_a_checkpoint_of_ranks_is_refused(emulator, client, bucket, command):
+def test_restore_of_a_checkpoint_of_ranks_raises(emulator, client, bucket, command):
     keep_versions(emulator, bucket)
     for value in (1, 2):
         save_ranks(emulator, f"s3://{bucket}/nc", value=value)
@@ -163,7 +163,7 @@ def test_restore_of_a_checkpoint_of_ranks_is_refused(emulator, client, bucket, c
     assert loads(emulator, f"s3://{bucket}/nc") == 2
 
 
-# ---- every form of our writer
+# ---- all layouts of S3StorageWriter
 
 
 class Custom(S3PrefixStrategyBase):
@@ -175,7 +175,7 @@ FORMS: dict[str, dict[str, Any]] = {
     "plain": {},
     "threads": {"thread_count": 3},
     "more threads than items": {"thread_count": 20},
-    "an object per item": {"single_file_per_rank": False, "thread_count": 2},
+    "one object per item": {"single_file_per_rank": False, "thread_count": 2},
     "binary": {"prefix_strategy": BinaryPrefixStrategy(epoch_num=3)},
     "hex": {"prefix_strategy": HexPrefixStrategy(), "thread_count": 2},
     "round robin": {"prefix_strategy": RoundRobinPrefixStrategy(["a/b", "c"])},
@@ -187,10 +187,10 @@ FORMS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("saves", [1, 2])
-def test_every_form_is_verified_and_the_kept_one_stays_whole(emulator, client, bucket, command, form, saves):
+def test_every_layout_is_verified_and_the_kept_checkpoint_stays_complete(emulator, client, bucket, command, form, saves):
     state = {"a": torch.ones(40), "b": torch.ones(3, 5)} if form == "safetensors" else some_state(1)
     for step in (1, 2):
-        for again in range(saves):  # the second has a generation's names
+        for again in range(saves):  # the second save uses names with a generation
             at = 900 - 100 * step - again
             uri = f"s3://{bucket}/run/step_{step}"
             earlier(emulator, at, lambda uri=uri: save(emulator, uri, state, **FORMS[form]))
@@ -208,38 +208,38 @@ def test_every_form_is_verified_and_the_kept_one_stays_whole(emulator, client, b
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_what_has_no_checksum_anywhere_is_unverified_and_not_damaged(emulator, client, bucket, command, form):
+def test_object_without_any_checksum_is_unverified_and_not_damaged(emulator, client, bucket, command, form):
     state = {"a": torch.ones(40), "b": torch.ones(3, 5)} if form == "safetensors" else some_state(1)
     save(emulator, f"s3://{bucket}/x", state, **FORMS[form])
     for key in keys(client, bucket):
         put_without_checksum(emulator, bucket, key, get(client, bucket, key))
     verified = command("verify", f"s3://{bucket}/x")
     assert verified["intact"]
-    told = {each["state"] for each in verified["objects"] if each["key"].endswith(".distcp")}
-    assert told == ({"unverified"} if form in ("zstd", "safetensors") else {"ok"})
+    states = {each["state"] for each in verified["objects"] if each["key"].endswith(".distcp")}
+    assert states == ({"unverified"} if form in ("zstd", "safetensors") else {"ok"})
 
 
-def test_damage_is_told_behind_what_cannot_be_known(emulator, client, bucket, command):
+def test_damage_is_reported_after_an_unverifiable_item(emulator, client, bucket, command):
     save(emulator, f"s3://{bucket}/x", {"a": torch.ones(1000), "b": torch.ones(1000)})
     key = "x/__0_0.distcp"
     data = bytearray(get(client, bucket, key))
-    data[0] ^= 1  # the first item is no zip file any more
+    data[0] ^= 1  # the first item is no longer a zip file
     data[data.rindex(torch.ones(500).numpy().tobytes()) + 9] ^= 1
     put_without_checksum(emulator, bucket, key, bytes(data))
     (verdict,) = [each for each in command("verify", f"s3://{bucket}/x", status=1)["objects"] if each["key"] == key]
     assert verdict["state"] == "damaged"
 
 
-# ---- what cannot be read, is being written, or changes
+# ---- unreadable, locked and changing checkpoints
 
 
 @pytest.mark.parametrize("data", [b"\x80\x04damaged", pickle.dumps({"of": "a newer torch"}), b""])
 @pytest.mark.parametrize("name", [".metadata", "__0.metadata"])
-def test_nothing_goes_below_a_metadata_that_cannot_be_read(emulator, client, bucket, command, data, name):
+def test_nothing_is_deleted_below_unreadable_metadata(emulator, client, bucket, command, data, name):
     uri = f"s3://{bucket}/run/step_1"
     earlier(emulator, 900, lambda: save(emulator, uri, some_state(1), prefix_strategy=HexPrefixStrategy()))
     earlier(emulator, 900, lambda: put(client, bucket, f"run/step_1/{name}", data))
-    earlier(emulator, 900, lambda: put(client, bucket, "run/step_1/deep/er/__0_0.distcp", b"named by it, perhaps"))
+    earlier(emulator, 900, lambda: put(client, bucket, "run/step_1/deep/er/__0_0.distcp", b"may belong to it"))
     earlier(emulator, 800, lambda: save(emulator, f"s3://{bucket}/run/step_2", some_state(2)))
     before = keys(client, bucket)
     found = command("prune", f"s3://{bucket}/run", *PRUNE)
@@ -247,33 +247,33 @@ def test_nothing_goes_below_a_metadata_that_cannot_be_read(emulator, client, buc
     assert f"{uri}/{name} " in found["incomplete"][0]["why"]
 
 
-@pytest.mark.parametrize("claim", [".metadata.saving", "__0.metadata.saving", ".metadata.tmp"])
-def test_a_folder_with_a_fresh_claim_is_in_use(emulator, client, bucket, command, claim):
+@pytest.mark.parametrize("lock", [".metadata.saving", "__0.metadata.saving", ".metadata.tmp"])
+def test_folder_with_a_new_save_lock_is_in_use(emulator, client, bucket, command, lock):
     for step in (1, 2):
         earlier(emulator, 900 - step, lambda step=step: save(emulator, f"s3://{bucket}/run/step_{step}", some_state(step)))
-    earlier(emulator, 900, lambda: put(client, bucket, "run/step_3/00/__0_0.distcp", b"under way"))
+    earlier(emulator, 900, lambda: put(client, bucket, "run/step_3/00/__0_0.distcp", b"running save"))
     for step in (1, 3):
-        put(client, bucket, f"run/step_{step}/{claim}", b"")
+        put(client, bucket, f"run/step_{step}/{lock}", b"")
     before = keys(client, bucket)
     found = command("prune", f"s3://{bucket}/run", *PRUNE)
     assert keys(client, bucket) == before
-    assert "a save is under way there" in found["incomplete"][0]["why"]
+    assert "a save is running there" in found["incomplete"][0]["why"]
 
 
-def test_a_claim_of_a_killed_save_keeps_nothing_for_ever(emulator, client, bucket, command):
+def test_old_save_lock_of_a_killed_save_is_ignored(emulator, client, bucket, command):
     earlier(emulator, 900, lambda: save(emulator, f"s3://{bucket}/run/step_1", some_state(1)))
     earlier(emulator, 800, lambda: save(emulator, f"s3://{bucket}/run/step_2", some_state(2)))
     kept = keys(client, bucket, "run/step_2/")
     for key in ("run/step_1/.metadata.saving", "run/step_3/.metadata.saving", "run/step_3/00/__0_0.distcp"):
         earlier(emulator, 700, lambda key=key: put(client, bucket, key, b""))
     before = keys(client, bucket)
-    command("prune", f"s3://{bucket}/run", "--keep", "2", "--yes")  # without an age every claim is fresh
+    command("prune", f"s3://{bucket}/run", "--keep", "2", "--yes")  # without --older-than, every lock counts
     assert keys(client, bucket) == before
     command("prune", f"s3://{bucket}/run", *PRUNE)
     assert keys(client, bucket) == kept
 
 
-def test_shards_of_a_checkpoint_whose_metadata_lies_above_are_no_orphans(emulator, client, bucket, command):
+def test_shards_of_a_checkpoint_in_a_parent_folder_are_not_orphans(emulator, client, bucket, command):
     uri = f"s3://{bucket}/run/step_1"
     earlier(emulator, 900, lambda: save(emulator, uri, some_state(1), prefix_strategy=BinaryPrefixStrategy(epoch_num=3)))
     before = keys(client, bucket)
@@ -282,8 +282,8 @@ def test_shards_of_a_checkpoint_whose_metadata_lies_above_are_no_orphans(emulato
     assert keys(client, bucket) == before
 
 
-def test_model_and_optimizer_of_a_step_stay_together(emulator, client, bucket, command):
-    """As Accelerate has them."""
+def test_model_and_optimizer_of_a_step_are_one_unit(emulator, client, bucket, command):
+    """Accelerate uses this layout."""
     for step in (1, 2):
         for part in ("pytorch_model_fsdp_0", "optimizer_0"):
             uri = f"s3://{bucket}/run/checkpoint_{step}/{part}"
@@ -293,7 +293,7 @@ def test_model_and_optimizer_of_a_step_stay_together(emulator, client, bucket, c
     assert keys(client, bucket) == newest
 
 
-def test_files_beside_a_metadata_are_no_checkpoints(emulator, client, bucket, command):
+def test_files_beside_metadata_are_not_checkpoints(emulator, client, bucket, command):
     save(emulator, f"s3://{bucket}/run/step_1", some_state(1))
     for rank in range(3):
         put(client, bucket, f"run/step_1/rng_state_{rank}.pth", b"")
@@ -302,43 +302,43 @@ def test_files_beside_a_metadata_are_no_checkpoints(emulator, client, bucket, co
     assert keys(client, bucket) == before
 
 
-def test_what_is_saved_after_the_listing_stays(emulator, client, bucket, command, monkeypatch):
-    """An orphan's name is that of a new save's shard, and an old checkpoint is saved anew: between listing and deletion."""
+def test_objects_saved_after_the_listing_are_kept(emulator, client, bucket, command, monkeypatch):
+    """Between listing and deletion, a new save uses the name of an orphan, and an old checkpoint is saved again."""
     for step in (1, 2):
         earlier(emulator, 900 - step, lambda step=step: save(emulator, f"s3://{bucket}/run/step_{step}", some_state(step)))
     earlier(emulator, 800, lambda: put(client, bucket, "run/step_3/__0_0.distcp", b"left by a killed save"))
-    carry_out = _prune.carry_out
+    execute = _prune.execute
 
-    def later(place: _place.Place, found: Any) -> list[str]:
+    def save_then_execute(place: _place.Place, found: Any) -> list[str]:
         save(emulator, f"s3://{bucket}/run/step_3", some_state(3))
-        return carry_out(place, found)
+        return execute(place, found)
 
-    monkeypatch.setattr(_prune, "carry_out", later)
-    assert "nothing was deleted; run it again" in command("prune", f"s3://{bucket}/run", *PRUNE, status=2)
+    monkeypatch.setattr(_prune, "execute", save_then_execute)
+    assert "nothing was deleted; run the command again" in command("prune", f"s3://{bucket}/run", *PRUNE, status=2)
     assert {key.split("/")[1] for key in keys(client, bucket)} == {"step_1", "step_2", "step_3"}
 
 
-def test_what_is_claimed_between_the_two_deletions_stays(emulator, client, bucket, command, monkeypatch):
+def test_objects_locked_between_the_two_deletions_are_kept(emulator, client, bucket, command, monkeypatch):
     for step in (1, 2):
         earlier(emulator, 900 - step, lambda step=step: save(emulator, f"s3://{bucket}/run/step_{step}", some_state(step)))
     earlier(emulator, 800, lambda: put(client, bucket, "run/step_3/__0_0.distcp", b"left by a killed save"))
     unchanged = _prune._unchanged
     calls: list[int] = []
 
-    def claimed(place: _place.Place, found: Any, objects: list[Any]) -> list[Any]:
+    def locked(place: _place.Place, found: Any, objects: list[Any]) -> list[Any]:
         calls.append(len(objects))
         if len(calls) == 2:
             put(client, bucket, "run/step_3/.metadata.saving", b"")
         return unchanged(place, found, objects)
 
-    monkeypatch.setattr(_prune, "_unchanged", claimed)
+    monkeypatch.setattr(_prune, "_unchanged", locked)
     found = command("prune", f"s3://{bucket}/run", *PRUNE, status=1)
-    assert found["failures"] == [f"s3://{bucket}/run/step_3/__0_0.distcp: changed while this ran, and stays"]
+    assert found["failures"] == [f"s3://{bucket}/run/step_3/__0_0.distcp: changed during this run, kept"]
     assert get(client, bucket, "run/step_3/__0_0.distcp") == b"left by a killed save"
     assert not keys(client, bucket, "run/step_1/")
 
 
-def test_a_pruned_checkpoint_of_a_versioned_bucket_comes_back(emulator, client, bucket, command):
+def test_pruned_checkpoint_of_a_versioned_bucket_can_be_restored(emulator, client, bucket, command):
     keep_versions(emulator, bucket)
     for step in (1, 2):
         earlier(emulator, 900 - step, lambda step=step: save(emulator, f"s3://{bucket}/run/step_{step}", some_state(step)))
@@ -348,14 +348,14 @@ def test_a_pruned_checkpoint_of_a_versioned_bucket_comes_back(emulator, client, 
         version
         for page in client.list_object_versions(bucket, "run/step_1/.metadata")
         for version in page.versions
-        if not version.is_delete_marker and version.key.endswith(".metadata")  # the save's claim has come and gone
+        if not version.is_delete_marker and version.key.endswith(".metadata")  # the save has created and released its lock
     ]
     command("restore", f"s3://{bucket}/run/step_1", "--version", version.version_id)
     assert keys(client, bucket) == before
     assert command("verify", f"s3://{bucket}/run/step_1")["intact"]
 
 
-def test_a_load_of_what_was_removed_says_to_load_again(emulator, client, bucket):
+def test_load_of_a_removed_checkpoint_says_to_load_again(emulator, client, bucket):
     save(emulator, f"s3://{bucket}/x", {"w": torch.ones(100)})
     client.delete_object(bucket, "x/__0_0.distcp")
     with pytest.raises(dcp.CheckpointException) as caught:

@@ -1,4 +1,4 @@
-"""Saves while the service fails: the old checkpoint loads or the new one, never a mixture, and no upload stays open."""
+"""Saves while the service fails: the old or the new checkpoint loads, never a mixture, and no upload stays open."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from penstock.testing import Emulator
 from torch.distributed.checkpoint.api import CheckpointException
 
 URI = "s3://bucket/ck"
-LARGE = 70_000_000  # bytes of a tensor that goes out in parts
+LARGE = 70_000_000  # bytes of a tensor that is uploaded in parts
 
 
 @pytest.fixture
@@ -45,31 +45,31 @@ def open_uploads(own: Emulator) -> list[tuple[str, str]]:
     return own.client()._client.list_multipart_uploads("bucket")
 
 
-# What happens to every request of a kind, for ever: no save gets through.
+# Permanent failures of one kind of request: no save succeeds.
 DENIED = {"error": {"code": "AccessDenied", "status": 403}}
-FATAL = {
-    "parts are refused": {"when": {"operation": "UploadPart"}, "do": DENIED},
-    "no upload begins": {
+PERMANENT = {
+    "parts are rejected": {"when": {"operation": "UploadPart"}, "do": DENIED},
+    "uploads cannot start": {
         "when": {"operation": "CreateMultipartUpload"},
         "do": DENIED,
     },
-    "nothing completes": {
+    "uploads cannot complete": {
         "when": {"operation": "CompleteMultipartUpload"},
         "do": {"error": {"code": "InvalidPart", "status": 400}},
     },
-    "no metadata is taken": {
+    "metadata is rejected": {
         "when": {"operation": "PutObject", "key": {"exactly": "ck/.metadata"}},
         "do": DENIED,
     },
 }
 
-# What happens now and then: a save gets through, by trying again.
-PASSING = {
+# Occasional failures: a save succeeds by retries.
+TRANSIENT = {
     "every third request is dropped": {"when": {"operation": "@write"}, "do": {"reset": {}}, "every": 3},
-    "the acknowledgement of Complete is lost": {
+    "the response to Complete is lost": {
         "when": {"operation": "CompleteMultipartUpload"}, "do": {"reset": {}, "at": "after_commit"}, "limit": {"times": 1},
     },
-    "the acknowledgement of the metadata is lost": {
+    "the response to the metadata is lost": {
         "when": {"operation": "PutObject", "key": {"exactly": "ck/.metadata"}},
         "do": {"reset": {}, "at": "after_commit"},
         "limit": {"times": 1},
@@ -82,30 +82,30 @@ PASSING = {
     "throttled at the start": {
         "when": {"operation": "CreateMultipartUpload"}, "do": {"slow_down": {}}, "limit": {"times": 3},
     },
-    "the acknowledgement of a deletion is lost": {
+    "the response to a deletion is lost": {
         "when": {"operation": "DeleteObjects"}, "do": {"reset": {}, "at": "after_commit"}, "limit": {"times": 1},
     },
 }  # fmt: skip
 
 
 def rules(rule: dict[str, object]) -> list[dict[str, object]]:
-    """`every` N: the first of each N attempts of an invocation's key fails, so that the next gets through."""
+    """`every` N: the first of each N attempts for a key fails, so that a retry succeeds."""
     rule = dict(rule)
     if rule.pop("every", 0):
         rule["limit"] = {"times": 1, "per": "invocation"}
     return [{"id": "planted", **rule}]
 
 
-@pytest.mark.parametrize("name", FATAL)
-@pytest.mark.parametrize("there", [False, True])
-def test_a_save_that_cannot_succeed_leaves_what_was_there(own, name, there):
-    assert not there or saved(own, 1)
-    own.faults().set(rules(FATAL[name]))
+@pytest.mark.parametrize("name", PERMANENT)
+@pytest.mark.parametrize("with_previous", [False, True])
+def test_failed_save_keeps_the_previous_checkpoint(own, name, with_previous):
+    assert not with_previous or saved(own, 1)
+    own.faults().set(rules(PERMANENT[name]))
     assert not saved(own, 2)
     own.faults().check()
     own.faults().clear()
     assert open_uploads(own) == []
-    if there:
+    if with_previous:
         assert checkpoint_of(own) == 1
     else:
         assert ".metadata" not in dcp_io.names(own.client(), "bucket", "ck")
@@ -113,10 +113,10 @@ def test_a_save_that_cannot_succeed_leaves_what_was_there(own, name, there):
     assert checkpoint_of(own) == 3
 
 
-@pytest.mark.parametrize("name", PASSING)
-def test_a_save_gets_through_a_bad_day(own, name):
+@pytest.mark.parametrize("name", TRANSIENT)
+def test_save_succeeds_by_retries(own, name):
     assert saved(own, 1)
-    own.faults().set(rules(PASSING[name]))
+    own.faults().set(rules(TRANSIENT[name]))
     assert saved(own, 2)
     own.faults().check()
     own.faults().clear()
@@ -125,17 +125,17 @@ def test_a_save_gets_through_a_bad_day(own, name):
     assert len(dcp_io.names(own.client(), "bucket", "ck")) == 2
 
 
-@pytest.mark.parametrize("name", PASSING)
-def test_a_first_save_gets_through_a_bad_day(own, name):
+@pytest.mark.parametrize("name", TRANSIENT)
+def test_first_save_succeeds_by_retries(own, name):
     if "deletion" in name:
         assert saved(own, 1)
-    own.faults().set(rules(PASSING[name]))
+    own.faults().set(rules(TRANSIENT[name]))
     assert saved(own, 2)
     own.faults().check()
     assert checkpoint_of(own) == 2
 
 
-def test_a_failure_of_one_object_gives_the_others_up(own):
+def test_failure_of_one_object_aborts_the_others(own):
     own.faults().set(
         [
             {
@@ -152,8 +152,8 @@ def test_a_failure_of_one_object_gives_the_others_up(own):
     assert ".metadata" not in dcp_io.names(own.client(), "bucket", "ck")
 
 
-def test_an_unreadable_metadata_is_no_reason_to_load_an_older_one_of_a_rank(own: Emulator) -> None:
-    """A load under a lasting 503 got what a save without collectives had left there."""
+def test_unreadable_metadata_does_not_fall_back_to_metadata_of_a_rank(own: Emulator) -> None:
+    """Regression: a load with a permanent 503 loaded what a save without collectives had left with_previous."""
     dcp_io.save(own, URI, {"value": torch.ones(3)})
     put(own.client(), "bucket", "ck/__0.metadata", get(own.client(), "bucket", "ck/.metadata"))
     reader = S3StorageReader(own.region, URI, own.config(penstock.S3ClientConfig(max_attempts=2)), endpoint=own.endpoint)
@@ -163,6 +163,6 @@ def test_an_unreadable_metadata_is_no_reason_to_load_an_older_one_of_a_rank(own:
         dcp.load(state, storage_reader=reader, no_dist=True)
     own.faults().check()
     own.faults().clear()
-    own.journal().assert_count(1, key="ck/__0.metadata")  # the one that put it there
+    own.journal().assert_count(1, key="ck/__0.metadata")  # the client that wrote it
     dcp.load(state, storage_reader=reader, no_dist=True)
     assert torch.equal(state["value"], torch.ones(3))

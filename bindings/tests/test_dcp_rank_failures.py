@@ -1,4 +1,4 @@
-"""One of several ranks dies while all load, or is throttled while all save: nobody waits for ever, and what loads is whole."""
+"""A rank dies during a load, or is throttled during a save: no rank hangs, and loaded checkpoints are complete."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ def own() -> Iterator[Emulator]:
 def await_fault(own: Emulator) -> None:
     until = time.monotonic() + dcp_ranks.TIMEOUT_S
     while own.faults().account().rule("held").fired == 0:
-        assert time.monotonic() < until, "nobody asked for what is held back"
+        assert time.monotonic() < until, "no request met the fault"
         time.sleep(0.02)
 
 
 @pytest.mark.parametrize("victim", range(RANKS))
 @pytest.mark.parametrize("moment", ["before_commit", "body_out@100"])
-def test_a_rank_killed_while_it_loads_ends_the_load_of_the_others(own: Emulator, victim: int, moment: str) -> None:
+def test_rank_killed_during_a_load_ends_the_load_of_all_ranks(own: Emulator, victim: int, moment: str) -> None:
     access = dcp_ranks.Access(own)
     assert set(dcp_ranks.run(dcp_ranks.save, RANKS, access, URI, 1, {}, {}).values()) == {""}
     when = {"operation": "GetObject", "key": "*.distcp", "client": {"rank": victim}}
@@ -48,7 +48,7 @@ def test_a_rank_killed_while_it_loads_ends_the_load_of_the_others(own: Emulator,
     errors = dcp_ranks.run(dcp_ranks.load, RANKS, access, URI, 1, killed=1, meanwhile=kill)
     assert time.monotonic() - killed_at[0] < dcp_ranks.COLLECTIVE_TIMEOUT_S + 60
     assert list(errors) == [1 - victim]
-    assert errors[1 - victim], "a rank that lives does not succeed with half a load"
+    assert errors[1 - victim], "surviving ranks do not succeed"
     own.faults().clear(forget=True)
     assert set(dcp_ranks.run(dcp_ranks.load, RANKS, access, URI, 1).values()) == {""}
 
@@ -64,7 +64,7 @@ def save_large(own: Emulator, seed: int, max_attempts: int = 10) -> set[str]:
     return set(errors.values())
 
 
-def test_one_rank_throttled_at_the_start_of_its_upload_saves_all_the_same(own: Emulator) -> None:
+def test_save_succeeds_if_a_rank_is_throttled_at_the_start_of_its_upload(own: Emulator) -> None:
     assert save_large(own, 1) == {""}
     own.faults().set({"scenario": "one-rank-throttled"})
     assert save_large(own, 2) == {""}
@@ -73,11 +73,11 @@ def test_one_rank_throttled_at_the_start_of_its_upload_saves_all_the_same(own: E
     assert own.client()._client.list_multipart_uploads("bucket") == []
 
 
-def test_one_rank_throttled_for_good_is_every_ranks_error(own: Emulator) -> None:
+def test_save_fails_in_every_rank_if_a_rank_is_throttled_permanently(own: Emulator) -> None:
     assert save_large(own, 1) == {""}
     own.faults().set([{"id": "held", **THROTTLED}])
     errors = save_large(own, 2, max_attempts=3)
-    assert len(errors) == 1, "every rank has the same"
+    assert len(errors) == 1, "all ranks have the same error"
     assert "CheckpointException ranks:dict_keys([0])" in errors.pop()
     own.faults().check()
     own.faults().clear()

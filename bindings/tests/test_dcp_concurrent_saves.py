@@ -1,4 +1,4 @@
-"""Two saves at a path at a time, and saves that were killed: what loads is whole and the winner's, and nothing else is left."""
+"""Concurrent and killed saves at one path: the winner's checkpoint is complete, and nothing else is left."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from penstock.testing import Emulator
 from torch.distributed.checkpoint.api import CheckpointException
 
 URI = "s3://bucket/ck"
-CLAIM = ".metadata.saving"
+LOCK = ".metadata.saving"
 RANKS = 2
 
 
@@ -45,7 +45,7 @@ def save(own: Emulator, seed: int, **kwargs: object) -> None:
 def checkpoint_of(own: Emulator) -> int:
     state = dcp_io.loaded(own.client(), "bucket", "ck", state_of_two_files(0))
     seed = int(state["seed"])
-    assert dcp_io.same(state, state_of_two_files(seed)), f"a mixture: {seed} and others"
+    assert dcp_io.same(state, state_of_two_files(seed)), f"a mixture of seed {seed} and others"
     return seed
 
 
@@ -57,40 +57,40 @@ def open_uploads(own: Emulator) -> list[tuple[str, str]]:
     return own.client()._client.list_multipart_uploads("bucket")
 
 
-def lost_by(error: CheckpointException) -> str:
+def conflict_of(error: CheckpointException) -> str:
     (failure,) = error.failures.values()
     assert isinstance(failure[0], penstock.S3PreconditionFailedError)
     return str(failure[0])
 
 
-# Where the other save comes in between: before this function is called for the first time.
+# When the other save runs: before the first call of this function.
 MOMENTS = {
-    "before the claim": (_saving, "claim"),
-    "between claim and look": (_commit, "present"),
+    "before the lock": (_saving, "acquire"),
+    "between lock and look": (_commit, "current_version"),
     "before the uploads": (S3StorageWriter, "_write_shards"),
     "before the commit": (_commit, "replace"),
     "before the metadata": (_commit, "publish"),
-    "before the claim goes": (_saving, "release"),
+    "before the lock is released": (_saving, "release"),
 }
-WON_BY_THE_FIRST = ("before the claim", "between claim and look")  # it sees the other's checkpoint, and replaces that
+FIRST_WINS = ("before the lock", "between lock and look")  # this save sees the other checkpoint and replaces it
 
 
 def meanwhile(monkeypatch: pytest.MonkeyPatch, moment: str, other: Callable[[], object]) -> None:
     module, name = MOMENTS[moment]
     original, left = getattr(module, name), [other]
 
-    def first_the_other(*args: object) -> object:
+    def run_other_first(*args: object) -> object:
         while left:
             left.pop()()
         return original(*args)
 
-    monkeypatch.setattr(module, name, first_the_other)
+    monkeypatch.setattr(module, name, run_other_first)
 
 
-@pytest.mark.parametrize("there", [False, True])
+@pytest.mark.parametrize("with_previous", [False, True])
 @pytest.mark.parametrize("moment", MOMENTS)
-def test_a_whole_save_in_the_midst_of_another(own: Emulator, moment: str, there: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    if there:
+def test_save_during_another_save(own: Emulator, moment: str, with_previous: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    if with_previous:
         save(own, 1)
     seen: list[str] = []
 
@@ -102,21 +102,21 @@ def test_a_whole_save_in_the_midst_of_another(own: Emulator, moment: str, there:
     try:
         save(own, 2)
     except CheckpointException as error:
-        assert "another save has written or removed s3://bucket/ck/.metadata" in lost_by(error)
-        assert "its checkpoint stays (s3://bucket/ck/.metadata of 20" in lost_by(error)
-        won = 3
+        assert "another save has written or removed s3://bucket/ck/.metadata" in conflict_of(error)
+        assert "its checkpoint is kept (s3://bucket/ck/.metadata of 20" in conflict_of(error)
+        winner = 3
     else:
-        won = 3 if moment == "before the claim goes" else 2
-    assert seen, "the other save was there"
-    assert won == (2 if moment in WON_BY_THE_FIRST else 3)
-    assert checkpoint_of(own) == won
-    assert len(names(own)) == 3, "metadata and two files; no claim, nothing of the loser"
+        winner = 3 if moment == "before the lock is released" else 2
+    assert seen, "the other save has run"
+    assert winner == (2 if moment in FIRST_WINS else 3)
+    assert checkpoint_of(own) == winner
+    assert len(names(own)) == 3, "metadata and two files; no lock, no objects of the losing save"
     assert open_uploads(own) == []
 
 
 @pytest.mark.filterwarnings("ignore:Detected an existing checkpoint")
 @pytest.mark.parametrize("nth", range(1, 21))
-def test_two_saves_at_a_fresh_path_of_which_one_request_waits(own: Emulator, nth: int) -> None:
+def test_two_saves_at_a_new_path_with_one_delayed_request(own: Emulator, nth: int) -> None:
     stall = {"stall": {"ms": 150}, "at": "after_commit" if nth % 2 else "before_commit"}
     rule = {"id": "pause", "when": {"nth": nth}, "do": stall, "limit": {"times": 1}, "must_fire": False}
     own.faults().set([rule])
@@ -137,14 +137,14 @@ def test_two_saves_at_a_fresh_path_of_which_one_request_waits(own: Emulator, nth
     own.faults().clear(forget=True)
     assert len(errors) < 2, "one of them wins"
     for error in errors.values():
-        assert "another save" in lost_by(error)
+        assert "another save" in conflict_of(error)
     assert checkpoint_of(own) not in errors
     assert len(names(own)) == 3
     assert open_uploads(own) == []
 
 
-def test_a_save_whose_uploads_the_winner_gave_up_says_who_won(own: Emulator) -> None:
-    """The first is in the midst of an upload when the second commits."""
+def test_error_of_a_save_whose_uploads_were_aborted_names_the_winner(own: Emulator) -> None:
+    """The first save is uploading when the second one commits."""
     own.faults().set(
         [
             {
@@ -168,7 +168,7 @@ def test_a_save_whose_uploads_the_winner_gave_up_says_who_won(own: Emulator) -> 
     save(own, 2)
     own.faults().clear()
     thread.join()
-    assert "another save" in lost_by(errors[0])
+    assert "another save" in conflict_of(errors[0])
     assert checkpoint_of(own) == 2
     assert len(names(own)) == 3
     assert open_uploads(own) == []
@@ -177,40 +177,40 @@ def test_a_save_whose_uploads_the_winner_gave_up_says_who_won(own: Emulator) -> 
 def await_fault(own: Emulator, rule: str) -> None:
     until = time.monotonic() + dcp_ranks.TIMEOUT_S
     while own.faults().account().rule(rule).fired == 0:
-        assert time.monotonic() < until, "nobody sent what is held back"
+        assert time.monotonic() < until, "no request met the fault"
         time.sleep(0.02)
 
 
-def test_a_save_that_fails_takes_its_own_claim_back_and_not_anothers(own: Emulator) -> None:
+def test_failed_save_releases_only_its_own_lock(own: Emulator) -> None:
     denied = {"when": {"operation": "UploadPart"}, "do": {"error": {"code": "AccessDenied", "status": 403}}}
-    for there in (False, True):
-        if there:
-            bucket_io.put(own.client(), "bucket", f"ck/{CLAIM}", b"somebody else's")
+    for with_other in (False, True):
+        if with_other:
+            bucket_io.put(own.client(), "bucket", f"ck/{LOCK}", b"another save")
         own.faults().set([{"id": "denied", **denied}])
         with pytest.raises(CheckpointException, match="Forbidden"):
             save(own, 1)
         own.faults().clear()
-        assert (CLAIM in names(own)) is there
+        assert (LOCK in names(own)) is with_other
 
 
-def test_without_a_response_to_the_commit_the_names_stay_claimed(own: Emulator) -> None:
-    """The request may be carried out yet: nobody may write under these names."""
+def test_lock_is_kept_without_a_response_to_the_commit(own: Emulator) -> None:
+    """S3 may still execute the request, so no save may use these names."""
     when = {"operation": "PutObject", "key": {"exactly": "ck/.metadata"}}
     own.faults().set([{"id": "lost", "when": when, "do": {"reset": {}, "at": "before_commit"}}])
     with pytest.raises(CheckpointException):
         save(own, 1)
     own.faults().clear()
     plain = {"__0_0.distcp", "__0_1.distcp"}
-    assert set(names(own)) == {CLAIM, *plain}
+    assert set(names(own)) == {LOCK, *plain}
     save(own, 2)
     assert checkpoint_of(own) == 2
     assert len(set(names(own)) - plain) == 3
-    assert CLAIM not in names(own)
+    assert LOCK not in names(own)
 
 
-def test_a_claim_says_which_save_and_when(own: Emulator, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lock_contains_the_id_and_time_of_the_save(own: Emulator, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[dict[str, object]] = []
-    look = lambda: seen.append(json.loads(bucket_io.get(own.client(), "bucket", f"ck/{CLAIM}")))  # noqa: E731
+    look = lambda: seen.append(json.loads(bucket_io.get(own.client(), "bucket", f"ck/{LOCK}")))  # noqa: E731
     meanwhile(monkeypatch, "before the uploads", look)
     before = time.time()
     save(own, 1)
@@ -218,7 +218,7 @@ def test_a_claim_says_which_save_and_when(own: Emulator, monkeypatch: pytest.Mon
     assert len(seen[0]["save"]) == 32
 
 
-def test_a_refused_save_claims_nothing(own: Emulator) -> None:
+def test_refused_save_takes_no_lock(own: Emulator) -> None:
     save(own, 1)
     mark = own.journal().last
     with pytest.raises(CheckpointException, match="already exists"):
@@ -226,21 +226,21 @@ def test_a_refused_save_claims_nothing(own: Emulator) -> None:
     assert [entry.operation for entry in own.journal().entries(after=mark)] == ["HeadObject"]
 
 
-def test_uploads_of_other_names_stay_open(own: Emulator) -> None:
+def test_uploads_with_other_names_stay_open(own: Emulator) -> None:
     core = own.client()._client
     mine = ["ck/__0_0.distcp", "ck/__7_gabcdef01_3.distcp"]
     others = ["ck/nested/__0_0.distcp", "ck/model.pt", "ck2/__0_0.distcp", "ck/__0_0.distcp.old"]
     for key in mine + others:
         core.create_multipart_upload("bucket", key)
     save(own, 1)
-    assert len(open_uploads(own)) == 6, "without a claim nothing is listed"
-    bucket_io.put(own.client(), "bucket", f"ck/{CLAIM}", b"of one who was killed")
+    assert len(open_uploads(own)) == 6, "without a lock of another save, nothing is listed"
+    bucket_io.put(own.client(), "bucket", f"ck/{LOCK}", b"killed save")
     save(own, 2)
     assert sorted(key for key, _ in open_uploads(own)) == sorted(others)
     assert checkpoint_of(own) == 2
 
 
-def test_names_of_a_strategy_and_of_any_rank_or_one() -> None:
+def test_names_like_matches_names_of_any_rank_or_one() -> None:
     any_rank = _saving.names_like({"p1/__0_", "p2/__1_", "custom/"}, ".distcp", of_any_rank=True)
     for name in ("p1/__5_0.distcp", "p2/__0_g01234567_11.distcp", "custom/3.distcp", "custom/gffffffff_0.distcp"):
         assert any_rank.fullmatch(name)
@@ -252,7 +252,7 @@ def test_names_of_a_strategy_and_of_any_rank_or_one() -> None:
 
 
 def killed(own: Emulator, seed: int, rule: dict[str, object]) -> None:
-    """Every rank of a save is killed (SIGKILL) while a request of it waits."""
+    """Kills every rank of a save (SIGKILL) while one of its requests waits."""
     own.faults().set([{"id": "held", "do": {"stall": {"ms": 600_000}, "at": "before_commit"}, **rule}])
 
     def kill(pids: list[int]) -> None:
@@ -270,44 +270,44 @@ def loads(own: Emulator, seed: int) -> bool:
     return dcp_io.same(dcp_io.loaded(own.client(), "bucket", "ck", wanted), wanted)
 
 
-@pytest.mark.parametrize("there", [False, True])
+@pytest.mark.parametrize("with_previous", [False, True])
 @pytest.mark.parametrize(
     "when",
     [
         pytest.param({"operation": "UploadPart"}, id="uploads"),
         pytest.param({"operation": "PutObject", "key": {"exactly": "ck/.metadata"}}, id="metadata"),
-        pytest.param({"operation": "DeleteObject", "key": {"exactly": "ck/.metadata.saving"}}, id="claim"),
+        pytest.param({"operation": "DeleteObject", "key": {"exactly": "ck/.metadata.saving"}}, id="lock"),
     ],
 )
-def test_a_save_after_one_that_was_killed(own: Emulator, when: dict[str, object], there: bool) -> None:
+def test_save_after_a_killed_save(own: Emulator, when: dict[str, object], with_previous: bool) -> None:
     access = dcp_ranks.Access(own)
-    if there:
+    if with_previous:
         assert set(dcp_ranks.run(dcp_ranks.save_large, RANKS, access, URI, 1, 10).values()) == {""}
     killed(own, 2, {"when": when})
-    assert CLAIM in names(own)
+    assert LOCK in names(own)
     if when["operation"] == "UploadPart":
         assert open_uploads(own)
-    if there:
+    if with_previous:
         assert loads(own, 2 if when["operation"] == "DeleteObject" else 1)
     assert set(dcp_ranks.run(dcp_ranks.save_large, RANKS, access, URI, 3, 10).values()) == {""}
     assert loads(own, 3)
     assert open_uploads(own) == []
-    assert CLAIM not in names(own)
+    assert LOCK not in names(own)
 
 
-def test_the_commands_for_checkpoints_know_a_claim(
+def test_checkpoint_commands_support_the_save_lock(
     own: Emulator, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for name, value in own.environment().items():
         monkeypatch.setenv(name, value)
     save(own, 1)
-    for key in (f"ck/{CLAIM}", f"begun/{CLAIM}"):
+    for key in (f"ck/{LOCK}", f"begun/{LOCK}"):
         bucket_io.put(own.client(), "bucket", key, b"{}")
     assert main(["checkpoint", "ls", "s3://bucket/", "--path-style"]) == 0
     assert "begun" not in capsys.readouterr().out
     assert main(["checkpoint", "verify", "s3://bucket/ck", "--path-style"]) == 0
     prune = ["checkpoint", "prune", "s3://bucket/", "--keep", "1", "--yes", "--path-style", "--older-than"]
-    for age, left in (("1h", True), ("0s", False)):  # one that is old is of a save that was killed
+    for age, left in (("1h", True), ("0s", False)):  # an old lock belongs to a killed save
         assert main([*prune, age]) == 0
-        assert (CLAIM in names(own)) is left
+        assert (LOCK in names(own)) is left
         assert checkpoint_of(own) == 1

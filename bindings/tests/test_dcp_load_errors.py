@@ -1,4 +1,4 @@
-"""S3StorageReader where items are not as they were predicted, or not there: right values or an error, never wrong ones."""
+"""S3StorageReader with wrongly predicted or missing items: loads correct values or raises, and never loads wrong ones."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def saved_alone(value: Any, **options: Any) -> bytes:
 
 
 @pytest.mark.parametrize("off", [-64, 64, 128, 8])
-def test_a_layout_of_another_version_is_noticed_and_learned(
+def test_layout_of_another_torch_version_is_detected_and_learned(
     checkpoints: Checkpoints, monkeypatch: pytest.MonkeyPatch, off: int
 ) -> None:
     right = _layout._tail_of_this_torch
@@ -47,7 +47,7 @@ def test_a_layout_of_another_version_is_noticed_and_learned(
     reader = checkpoints.load(state, uri)
     for name, value in saved.items():
         assert same_bits(state[name], value), name
-    assert reader._tails.fitting(4000, right(4000) + 10 * 64) == right(4000)
+    assert reader._trailer_sizes.find(4000, right(4000) + 10 * 64) == right(4000)
     for target in (torch.zeros(500), torch.zeros(500, dtype=torch.float64)):
         fresh = checkpoints.reader(uri)
         whole = Sharded.of((1000,), torch.float32, [((250,), target)])
@@ -55,23 +55,23 @@ def test_a_layout_of_another_version_is_noticed_and_learned(
         assert torch.equal(target, saved["tensor 3"][250:750].to(target.dtype))
 
 
-def test_large_items_are_looked_at_first(checkpoints: Checkpoints, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What follows a payload of 4 GiB has another length; here every payload of 10,000 bytes is one."""
+def test_large_items_are_probed_first(checkpoints: Checkpoints, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The trailer of a payload from 4 GiB on has another size. Here the limit is 10,000 bytes."""
     monkeypatch.setattr(_layout, "LARGE", 10_000)
     monkeypatch.setattr(_load, "UNIT_BYTES", 10_000)
     monkeypatch.setattr(_layout, "_tail_of_this_torch", lambda payload: 1 << 20)
     saved = {"large": torch.randn(5000), "larger": torch.randn(50, 200)}
     uri = checkpoints.save(saved)
     state = emptied(saved)
-    looks = _load.Load._look
-    looked = []
-    monkeypatch.setattr(_load.Load, "_look", lambda load, stored, kind: looked.append(looks(load, stored, kind)))
+    probe = _load.Load._probe
+    probed = []
+    monkeypatch.setattr(_load.Load, "_probe", lambda load, stored, spec: probed.append(probe(load, stored, spec)))
     checkpoints.load(state, uri)
     assert all(same_bits(state[name], saved[name]) for name in saved)
-    assert looked
+    assert probed
 
 
-def test_items_of_other_kinds_are_read_as_torch_reads_them(checkpoints: Checkpoints) -> None:
+def test_unusual_items_are_loaded_like_torch_does(checkpoints: Checkpoints) -> None:
     torch.manual_seed(5)
     values = torch.randn(6, 4)
     base = torch.arange(200.0)
@@ -80,8 +80,8 @@ def test_items_of_other_kinds_are_read_as_torch_reads_them(checkpoints: Checkpoi
         "a window of a larger storage": (base[50:70], saved_alone(base[50:70])),
         "a repeated row": (values[:1].expand(6, 4), saved_alone(values[:1].expand(6, 4))),
         "conjugated": (torch.ones(3, dtype=torch.complex64), saved_alone(torch.full((3,), 1 + 2j).conj())),
-        "another type than said": (values, saved_alone(values.double())),
-        "another order than said": (values, saved_alone(values.t().contiguous().t())),
+        "another dtype than declared": (values, saved_alone(values.double())),
+        "other strides than declared": (values, saved_alone(values.t().contiguous().t())),
         "a parameter": (values, saved_alone(torch.nn.Parameter(values))),
         "sparse": (torch.eye(3), saved_alone(torch.eye(3).to_sparse().coalesce().to_dense())),
     }
@@ -96,7 +96,7 @@ def test_items_of_other_kinds_are_read_as_torch_reads_them(checkpoints: Checkpoi
             assert torch.equal(state[name], expected.to(state[name].dtype)), name
 
 
-def test_big_endian_items_are_turned_around(checkpoints: Checkpoints, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_big_endian_items_are_converted(checkpoints: Checkpoints, monkeypatch: pytest.MonkeyPatch) -> None:
     values = torch.arange(5, dtype=torch.int32)
     with monkeypatch.context() as patched:
         patched.setattr(sys, "byteorder", "big")
@@ -105,11 +105,11 @@ def test_big_endian_items_are_turned_around(checkpoints: Checkpoints, monkeypatc
     uri = checkpoints.handmade({"w": (values, data)})
     state = {"w": torch.zeros(5, dtype=torch.int32)}
     checkpoints.load(state, uri)
-    assert not torch.equal(expected, values)  # the record decides
+    assert not torch.equal(expected, values)  # the byte order record of the item decides
     assert torch.equal(state["w"], expected)
 
 
-def test_another_stored_order_is_put_right_for_every_shard(checkpoints: Checkpoints) -> None:
+def test_other_stored_strides_are_corrected_for_every_shard(checkpoints: Checkpoints) -> None:
     whole = torch.randn(300, 200)
     turned = whole.t().contiguous().t()
     uri = checkpoints.handmade({"w": (whole, saved_alone(turned))})
@@ -120,7 +120,7 @@ def test_another_stored_order_is_put_right_for_every_shard(checkpoints: Checkpoi
     assert same_bits(two, whole[:, 150:])
 
 
-def test_damaged_items_are_errors(checkpoints: Checkpoints) -> None:
+def test_damaged_items_raise(checkpoints: Checkpoints) -> None:
     values = torch.arange(1000.0)
     good = saved_alone(values)
     for at in (10, 700, len(good) - 10):  # the pickle's header, the payload's, the directory
@@ -132,7 +132,7 @@ def test_damaged_items_are_errors(checkpoints: Checkpoints) -> None:
             checkpoints.load(state, uri)
         except (dcp.CheckpointException, RuntimeError):
             continue
-        # What torch itself can still read is read the same.
+        # If torch itself can still read the item, the values must be equal.
         assert torch.equal(state["w"], torch.load(io.BytesIO(bytes(data)), weights_only=True))
 
 
@@ -151,7 +151,7 @@ def failure(checkpoints: Checkpoints, state: dict[str, Any], uri: str) -> pensto
     return cause
 
 
-def test_a_missing_object_is_named(checkpoints: Checkpoints) -> None:
+def test_error_names_a_missing_object(checkpoints: Checkpoints) -> None:
     uri = checkpoints.save({"a": torch.ones(3)})
     checkpoints.client.delete_object(checkpoints.bucket, key_of(uri))
     error = failure(checkpoints, {"a": torch.zeros(3)}, uri)
@@ -160,15 +160,15 @@ def test_a_missing_object_is_named(checkpoints: Checkpoints) -> None:
     assert key_of(uri) in str(error)
 
 
-def test_missing_metadata_is_named(checkpoints: Checkpoints) -> None:
+def test_error_names_missing_metadata(checkpoints: Checkpoints) -> None:
     error = failure(checkpoints, {"a": torch.zeros(3)}, f"s3://{checkpoints.bucket}/nothing")
     assert isinstance(error, penstock.S3NotFoundError)
     assert str(error).startswith("Service error: The key does not exist")
     assert error.key == "nothing/.metadata"
 
 
-class Curious(DefaultLoadPlanner):
-    """Looks into the metadata first, as torch's planner for whole checkpoints does."""
+class InspectingPlanner(DefaultLoadPlanner):
+    """A planner that accesses the metadata first, like torch's planner for whole checkpoints."""
 
     def set_up_planner(self, state_dict: Any, metadata: Any = None, is_coordinator: bool = False) -> None:
         assert len(metadata.state_dict_metadata) > 0
@@ -178,7 +178,7 @@ class Curious(DefaultLoadPlanner):
 DENIED = {"error": {"status": 403, "code": "AccessDenied"}}
 
 
-@pytest.mark.parametrize("planner", [DefaultLoadPlanner, Curious])
+@pytest.mark.parametrize("planner", [DefaultLoadPlanner, InspectingPlanner])
 @pytest.mark.parametrize(
     ("of_checkpoint", "of_rank", "expected"),
     [
@@ -188,10 +188,10 @@ DENIED = {"error": {"status": 403, "code": "AccessDenied"}}
         ({"slow_down": {}}, DENIED, ("ck/.metadata", "SlowDown")),
     ],
 )
-def test_a_load_fails_with_what_s3_said_of_the_metadata(
+def test_load_fails_with_the_error_of_reading_the_metadata(
     checkpoints: Checkpoints, caplog: pytest.LogCaptureFixture, planner: type, of_checkpoint: Any, of_rank: Any, expected: Any
 ) -> None:
-    """torch 2.11 drops it, and the load ended in "metadata is None"."""
+    """Regression: torch 2.11 discards the error, and the load failed with "metadata is None"."""
     keys_and_faults = (("ck/.metadata", of_checkpoint), ("ck/__0.metadata", of_rank))
     rules = [{"when": {"key": {"exactly": key}}, "do": fault} for key, fault in keys_and_faults if fault]
     checkpoints.emulator.faults().set(rules)
@@ -205,11 +205,11 @@ def test_a_load_fails_with_what_s3_said_of_the_metadata(
     assert isinstance(error, penstock.S3Exception)
     assert (error.key, error.code) == expected
     logged = [record.getMessage() for record in caplog.records if record.name.startswith("penstock")]
-    assert f"the metadata of the checkpoint could not be read: {error}" in logged
+    assert f"cannot read the metadata of the checkpoint: {error}" in logged
 
 
 def saved_with_metadata_of_a_rank(checkpoints: Checkpoints) -> tuple[str, str]:
-    """The URI of a checkpoint that has `__0.metadata` too, and the key that its objects' keys begin with."""
+    """Saves a checkpoint that also has `__0.metadata`. Returns its URI and its key prefix."""
     uri = checkpoints.save({"a": torch.ones(3)})
     key = uri.split("/", 3)[3]
     put(
@@ -221,7 +221,7 @@ def saved_with_metadata_of_a_rank(checkpoints: Checkpoints) -> tuple[str, str]:
     return uri, key
 
 
-def test_metadata_that_is_no_pickle_is_an_error_that_says_so(checkpoints: Checkpoints) -> None:
+def test_metadata_that_is_not_a_pickle_raises_unpickling_error(checkpoints: Checkpoints) -> None:
     uri, key = saved_with_metadata_of_a_rank(checkpoints)
     put(checkpoints.client, checkpoints.bucket, f"{key}/.metadata", b"<html>")
     with pytest.raises(dcp.CheckpointException) as caught:
@@ -229,7 +229,7 @@ def test_metadata_that_is_no_pickle_is_an_error_that_says_so(checkpoints: Checkp
     assert isinstance(caught.value.failures[0][0], pickle.UnpicklingError)
 
 
-def test_the_metadata_of_a_rank_is_read_where_there_is_no_other(checkpoints: Checkpoints) -> None:
+def test_metadata_of_a_rank_is_read_if_there_is_no_other(checkpoints: Checkpoints) -> None:
     uri, key = saved_with_metadata_of_a_rank(checkpoints)
     checkpoints.client.delete_object(checkpoints.bucket, f"{key}/.metadata")
     reader = checkpoints.reader(uri)
@@ -241,7 +241,7 @@ def test_the_metadata_of_a_rank_is_read_where_there_is_no_other(checkpoints: Che
 
 
 @pytest.mark.parametrize("left", [0, 100, 5000])
-def test_a_truncated_object_is_an_error_that_names_object_and_range(checkpoints: Checkpoints, left: int) -> None:
+def test_truncated_object_raises_an_error_with_object_and_range(checkpoints: Checkpoints, left: int) -> None:
     uri = checkpoints.save({"a": torch.ones(3), "b": torch.ones(5000)})
     data = get(checkpoints.client, checkpoints.bucket, key_of(uri))
     put(checkpoints.client, checkpoints.bucket, key_of(uri), data[:left])
@@ -251,23 +251,23 @@ def test_a_truncated_object_is_an_error_that_names_object_and_range(checkpoints:
     assert f"the object has {left} bytes, and bytes 0 to {len(data)} are wanted" in str(error)
 
 
-def test_an_object_replaced_meanwhile_is_an_error(checkpoints: Checkpoints, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_object_replaced_during_the_load_raises(checkpoints: Checkpoints, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_load, "BATCH_ITEMS", 1)
     monkeypatch.setattr(_load, "WINDOW_BYTES", 1)
     saved = {f"tensor {i}": torch.full((5000,), float(i)) for i in range(6)}
     uri = checkpoints.save(saved)
     data = get(checkpoints.client, checkpoints.bucket, key_of(uri))
 
-    class Replacing(DefaultLoadPlanner):
+    class ReplacingPlanner(DefaultLoadPlanner):
         def commit_tensor(self, read_item: Any, tensor: torch.Tensor) -> None:
             put(checkpoints.client, checkpoints.bucket, key_of(uri), data[::-1])
 
     with pytest.raises(dcp.CheckpointException) as caught:
-        checkpoints.load(emptied(saved), uri, Replacing())
+        checkpoints.load(emptied(saved), uri, ReplacingPlanner())
     assert isinstance(caught.value.failures[0][0], penstock.S3PreconditionFailedError)
 
 
-def test_a_load_is_interrupted_from_the_keyboard(emulator: Emulator, checkpoints: Checkpoints) -> None:
+def test_ctrl_c_interrupts_a_load(emulator: Emulator, checkpoints: Checkpoints) -> None:
     uri = checkpoints.save({"a": torch.ones(1000)})
     rule = {"id": "stall", "when": {"operation": "GetObject", "key": "*.distcp"}, "do": {"stall": {"ms": 20000}}}
     emulator.faults().set({"rules": [rule]})
@@ -291,8 +291,8 @@ def test_a_load_is_interrupted_from_the_keyboard(emulator: Emulator, checkpoints
         emulator.faults().clear()
 
 
-def spoiled(client: penstock.S3Client, bucket: str, key: str, wanted: bytes) -> None:
-    """Turns a bit in the middle of the bytes `wanted` of an object."""
+def flip_bit(client: penstock.S3Client, bucket: str, key: str, wanted: bytes) -> None:
+    """Flips a bit in the middle of the bytes `wanted` of an object."""
     data = bytearray(get(client, bucket, key))
     data[data.index(wanted) + len(wanted) // 2] ^= 4
     put(client, bucket, key, bytes(data))
@@ -300,11 +300,11 @@ def spoiled(client: penstock.S3Client, bucket: str, key: str, wanted: bytes) -> 
 
 @pytest.mark.parametrize(
     ("elements", "dtype"),
-    # Of 64 bits: by way of scratch memory, as to a GPU, and in several pieces from 4 MiB on.
+    # 64-bit targets are loaded through scratch memory, like those on a GPU, and in several pieces from 4 MiB on.
     [(100, torch.float32), (3_000_000, torch.float32), (100, torch.float64), (3_000_000, torch.float64)],
 )
-@pytest.mark.parametrize("how", ["torch's", "ours", "unforeseen"])
-def test_a_bit_that_turned_is_an_error(
+@pytest.mark.parametrize("how", ["torch's", "ours", "wrong prediction"])
+def test_flipped_bit_raises(
     checkpoints: Checkpoints,
     client: penstock.S3Client,
     bucket: str,
@@ -314,12 +314,12 @@ def test_a_bit_that_turned_is_an_error(
     how: str,
 ) -> None:
     checkpoints.ours = how == "ours"
-    if how == "unforeseen":
+    if how == "wrong prediction":
         monkeypatch.setattr(_layout, "_tail_of_this_torch", lambda payload: 1)
     saved = {"weight": torch.randn(elements), "other": torch.randn(10)}
     uri = checkpoints.save(saved)
     key = next(key for key in keys(client, bucket) if key.endswith(".distcp"))
-    spoiled(client, bucket, key, saved["weight"].numpy().tobytes())
+    flip_bit(client, bucket, key, saved["weight"].numpy().tobytes())
     with pytest.raises(CheckpointException, match=r"have the CRC-32 .*, and were saved with") as caught:
         checkpoints.load({"weight": torch.zeros(elements, dtype=dtype)}, uri)
     assert "S3DataLossError" in str(caught.value)
@@ -330,7 +330,7 @@ def zeros(rows: int, columns: int) -> torch.Tensor:
     return torch.zeros(rows, columns)
 
 
-# Shards of a tensor of 1000 by 3000: the offset of each, and what makes its target.
+# Shards of a tensor of 1000 by 3000: the offsets of each, and the function that creates its target.
 TARGETS: dict[str, list[tuple[tuple[int, int], Callable[[], torch.Tensor]]]] = {
     "rows with a gap": [((0, 0), lambda: zeros(1000, 5000)[:, :3000])],
     "two shards": [((0, 0), lambda: zeros(400, 3000)), ((400, 0), lambda: zeros(600, 3000))],
@@ -341,9 +341,7 @@ TARGETS: dict[str, list[tuple[tuple[int, int], Callable[[], torch.Tensor]]]] = {
 
 
 @pytest.mark.parametrize("name", TARGETS)
-def test_a_bit_that_turned_is_an_error_for_every_target(
-    checkpoints: Checkpoints, client: penstock.S3Client, bucket: str, name: str
-) -> None:
+def test_flipped_bit_raises_for_every_target(checkpoints: Checkpoints, client: penstock.S3Client, bucket: str, name: str) -> None:
     saved = torch.randn(1000, 3000)
     uri = checkpoints.save({"weight": saved})
 
@@ -359,12 +357,12 @@ def test_a_bit_that_turned_is_an_error_for_every_target(
         wanted = saved[row : row + tensor.size(0), column : column + tensor.size(1)]
         assert torch.equal(tensor, wanted.to(tensor.dtype))
     key = next(key for key in keys(client, bucket) if key.endswith(".distcp"))
-    spoiled(client, bucket, key, saved.numpy().tobytes())
+    flip_bit(client, bucket, key, saved.numpy().tobytes())
     with pytest.raises(CheckpointException, match=r"have the CRC-32 .*, and were saved with"):
         load(targets())
 
 
-def test_an_expanded_target_is_no_reason_for_an_error_of_its_checksum(checkpoints: Checkpoints) -> None:
+def test_expanded_target_does_not_cause_a_checksum_error(checkpoints: Checkpoints) -> None:
     saved = torch.randn(1, 3000).expand(1000, 3000).contiguous()
     uri = checkpoints.save({"weight": saved})
     target = torch.zeros(1, 3000).expand(1000, 3000)
