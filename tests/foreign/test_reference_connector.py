@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 
 import penstock
@@ -10,6 +11,9 @@ import s3torchconnector
 import torch
 from penstock.testing import Emulator
 from s3torchconnector._s3client import S3Client
+
+
+_numbers = itertools.count()
 
 
 @pytest.fixture(scope="module")
@@ -27,8 +31,8 @@ def theirs(emulator, monkeypatch):
 
 
 @pytest.fixture
-def bucket(emulator, request):
-    name = f"ref-{abs(hash(request.node.name)) % 10**8}"
+def bucket(emulator):
+    name = f"ref-{next(_numbers)}"
     emulator.client().create_bucket(name)
     return name
 
