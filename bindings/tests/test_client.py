@@ -14,6 +14,7 @@ import interrupted
 import penstock
 import pytest
 from bucket_io import get, keys, put
+from forked import in_child
 from penstock import S3Client, S3ClientConfig, _core
 
 ODD_KEYS = ["a b+c", "a/../b", "./x", "//double", "ä ö/ü", "100%", "q?x=1&y#z", "tab\there", "emoji-\U0001f600", "a" * 1024]
@@ -143,14 +144,8 @@ def test_wrong_secret_is_refused_without_showing_it(emulator, bucket):
 
 def test_wrong_region_names_the_right_one(emulator, bucket):
     client = S3Client("eu-west-1", endpoint=emulator.endpoint, s3client_config=emulator.config())
-    try:
+    with pytest.raises(penstock.S3NotFoundError):
         get(client, bucket, "k")
-    except penstock.S3WrongRegionError as error:
-        assert error.region == "us-east-1"
-    except penstock.S3NotFoundError:
-        pass  # the client followed the redirect to the right region, and there is no such key
-    else:
-        pytest.fail("neither redirected nor refused")
 
 
 def test_nobody_listens():
@@ -194,11 +189,7 @@ def test_fork_with_live_connections(client, bucket):
     held.write(b"y" * (9 * 1024**2))
     reader = client.get_object(bucket, "k")
     assert reader.read(0) == b""
-    pid = os.fork()
-    if pid == 0:
-        code = 0 if get(client, bucket, "k") == b"x" else 1
-        os._exit(code)
-    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    assert in_child(lambda: get(client, bucket, "k").decode()) == "x"
     held.close()  # the child's exit has not given the parent's upload up
     assert get(client, bucket, "held") == b"y" * (9 * 1024**2)
     assert reader.read() == b"x"
@@ -207,18 +198,9 @@ def test_fork_with_live_connections(client, bucket):
 def test_forked_child_cannot_use_the_parents_writer(client, bucket):
     writer = client.put_object(bucket, "k")
     writer.write(b"x")
-    read_end, write_end = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        try:
-            writer.write(b"y")
-        except RuntimeError as error:
-            os.write(write_end, str(error).encode())
-        os._exit(0)
-    os.waitpid(pid, 0)
-    assert b"cannot be used after fork()" in os.read(read_end, 1000)
-    os.close(read_end)
-    os.close(write_end)
+    message = in_child(lambda: str(writer.write(b"y")))
+    assert message.startswith("RuntimeError: ")
+    assert "cannot be used after fork()" in message
     writer.close()
     assert get(client, bucket, "k") == b"x"
 

@@ -6,7 +6,6 @@ import dataclasses
 import io
 import json
 import logging
-import os
 import pickle
 import platform
 import threading
@@ -15,6 +14,7 @@ import penstock
 import pytest
 import torch
 from bucket_io import get, put
+from forked import in_child
 from http_answers import answering
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -109,10 +109,7 @@ def test_after_a_fork_both_processes_use_what_they_have(client, bucket):
     )
     assert dataset[0].read() == DATA
     kept = client._client
-    pid = os.fork()
-    if pid == 0:
-        os._exit(0 if get(client, bucket, "k") == dataset[0].read() == DATA else 1)
-    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    assert in_child(lambda: str(get(client, bucket, "k") == dataset[0].read() == DATA)) == "True"
     assert client._client is kept
     assert get(client, bucket, "k") == dataset[0].read() == DATA
 

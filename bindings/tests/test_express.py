@@ -13,6 +13,7 @@ import pytest
 import torch
 import torch.distributed.checkpoint as dcp
 from bucket_io import get, keys, put
+from forked import in_child
 from penstock import S3ClientConfig, S3IterableDataset, S3MapDataset
 from penstock.dcp import S3FileSystem, S3StorageReader, S3StorageWriter
 from penstock.testing import Emulator, Faults, Namespace
@@ -303,11 +304,5 @@ def test_a_forked_child_and_a_pickled_client_have_sessions_of_their_own(client, 
     put(client, bucket, "key", b"content")
     again = pickle.loads(pickle.dumps(client))
     assert get(again, bucket, "key") == b"content"
-    child = os.fork()
-    if child == 0:
-        try:
-            os._exit(0 if get(client, bucket, "key") == b"content" else 1)
-        finally:
-            os._exit(2)
-    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert in_child(lambda: get(client, bucket, "key").decode()) == "content"
     assert get(client, bucket, "key") == b"content"

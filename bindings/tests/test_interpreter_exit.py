@@ -9,7 +9,7 @@ import pytest
 
 # Daemon threads go on until the interpreter takes the GIL away from them.
 PROGRAM = """
-import sys, threading, time
+import sys, threading
 import penstock
 from penstock.testing import Emulator
 
@@ -22,6 +22,7 @@ reader = client.get_object("bkt", "k")
 started = threading.Semaphore(0)
 
 def forever(use):
+    use()
     started.release()
     while True:
         use()
@@ -36,7 +37,6 @@ for _ in range(3):
     threading.Thread(target=forever, args=(uses[sys.argv[1]],), daemon=True).start()
 for _ in range(3):
     started.acquire()
-time.sleep(0.2)
 print("end")
 """
 

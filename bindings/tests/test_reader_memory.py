@@ -7,11 +7,13 @@ import random
 import subprocess
 import sys
 import textwrap
+import time
 
 import pytest
 from bucket_io import put
 from penstock import _core
 
+TIMEOUT_S = 60
 MIB = 1024**2
 KIB = 1024
 SIZE = 40 * MIB
@@ -37,7 +39,9 @@ class Asked:
         self.client, self.before = client, client.stats()["bytes_received"]
 
     def total(self):
+        deadline = time.monotonic() + TIMEOUT_S
         while _core.memory_usage()["in_flight"]:
+            assert time.monotonic() < deadline, f"requests are in flight after {TIMEOUT_S} s"
             os.sched_yield()
         return self.client.stats()["bytes_received"] - self.before
 

@@ -12,7 +12,6 @@ import torch
 from penstock.testing import Emulator
 from s3torchconnector._s3client import S3Client
 
-
 _numbers = itertools.count()
 
 
