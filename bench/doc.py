@@ -1,4 +1,4 @@
-"""Figures as a table in a document, judged by goals.py."""
+"""Writes benchmark rows as a table into a document and compares them with goals.py."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def number(value: float) -> str:
 
 
 def judged(row: Row, goals: list[Goal]) -> list[tuple[str, bool]]:
-    """Each goal in words, and whether the row meets it. A peer that was not measured counts as not met."""
+    """Each goal as text, and whether the row meets it. A goal relative to a peer without a measurement is not met."""
     out = []
     for goal in goals:
         relation, bound, peer = str(goal[0]), float(goal[1]), str(goal[2]) if len(goal) > 2 else None
@@ -27,7 +27,7 @@ def judged(row: Row, goals: list[Goal]) -> list[tuple[str, bool]]:
 
 
 def table(rows: list[Row], goals: dict[str, list[Goal]]) -> str:
-    """A table in Markdown, a line for each row; rows that have a goal and were not measured are listed as such."""
+    """A Markdown table with a line per row. Rows that have a goal but no measurement are listed as "not measured"."""
     lines = ["| figure | unit | Penstock | others (ours ÷ theirs) | goal | |", "| --- | --- | --- | --- | --- | --- |"]
     for row in rows:
         peers = "; ".join(f"{name} {number(value)} ({number(row.ratio.get(name, 0))}x)" for name, value in row.peers.items())
@@ -41,10 +41,10 @@ def table(rows: list[Row], goals: dict[str, list[Goal]]) -> str:
 
 
 def replace_figures(text: str, group: str, figures: str) -> str:
-    """`text` with what stands between the group's two marks replaced.
+    """Replaces the lines between the group's two marks in `text` by `figures`.
 
     Raises:
-        ValueError: There are no such marks.
+        ValueError: `text` has no such marks.
     """
     begin, end = f"<!-- figures: {group} -->\n", f"<!-- end of figures: {group} -->"
     if begin not in text or end not in text:

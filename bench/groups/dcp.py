@@ -6,7 +6,7 @@ import os
 import sys
 from pathlib import Path
 
-from groups.client_python import PEERS, not_md5
+from groups.client_python import PEERS, create_bucket_without_md5
 from harness import Measurement, Row, interleave, per_gigabyte, rows, run_json
 from servers import CREDENTIALS, Server, ask, penstock_emulator
 
@@ -40,7 +40,7 @@ def loaded(rounds: int, name: str, ranks: int, shape: str, delay_ms: int = 0) ->
     """Both clients load the same checkpoint, which four ranks have saved with the reference connector."""
     delay = ["--first-byte-delay-ms", str(delay_ms)] if delay_ms else []
     with penstock_emulator("--memory", *delay) as server:
-        not_md5(server, "bench")
+        create_bucket_without_md5(server, "bench")
         uri = "s3://bench/checkpoint"
         run("s3torchconnector", "save", server, uri, RANKS, shape, times=0)
 
@@ -72,7 +72,7 @@ def load_25ms(rounds: int) -> list[Row]:
 def save(rounds: int) -> list[Row]:
     """4 ranks save 2 GiB in 16 tensors to a bucket whose ETags are not MD5."""
     with penstock_emulator("--memory") as server:
-        not_md5(server, "bench")
+        create_bucket_without_md5(server, "bench")
 
         def measure(peer: str) -> Measurement:
             return per_gigabyte(run(peer, "save", server, f"s3://bench/by-{peer}", RANKS, LARGE))
