@@ -115,7 +115,7 @@ void GetWithEpoll(const std::vector<int>& sockets, const std::string& request, i
       const ssize_t got = recv(events[i].data.fd, buffer.data(), buffer.size(), 0);
       if (got <= 0) Fail("the connection ended");
       // One recv() returns a whole small response.
-      if (AnswerBytes({buffer.data(), static_cast<std::size_t>(got)}) != static_cast<std::size_t>(got)) Fail("an incomplete response");
+      if (AnswerBytes({buffer.data(), static_cast<std::size_t>(got)}) != static_cast<std::size_t>(got)) Fail("not a whole response");
       ++done;
       ask(events[i].data.fd);
     }

@@ -3,8 +3,8 @@
 //
 //   bench_client_hedge ENDPOINT BUCKET PREFIX BATCH BATCHES hedge|plain
 //
-// Each batch reads the BATCH objects PREFIX000000 and so on. Percentiles are of batches; BATCHES / 10 + 1 batches run before the
-// measurement. `requests`: the number of requests sent; `reads`: the number of reads that the program started.
+// Each batch reads the BATCH objects PREFIX000000 and so on. Percentiles are of batches; BATCHES / 10 + 1 batches run before
+// the measurement. `requests`: the number of requests sent; `reads`: the number of reads that the program started.
 #include <algorithm>
 #include <array>
 #include <chrono>
