@@ -99,7 +99,7 @@ def usage() -> tuple[int, int, int]:
 
 
 @pytest.mark.timeout(7200 if LONG else 180)
-def test_many_requests_leave_nothing_behind(client):
+def test_many_requests_leak_no_descriptors_threads_or_memory(client):
     rounds = int(REQUESTS / REQUESTS_OF_A_ROUND) // THREADS
     with ThreadPoolExecutor(THREADS) as threads:
 

@@ -152,7 +152,9 @@ def check(state: State, damage: Damage, folder: Path) -> bool:
 
 @pytest.mark.timeout(7200 if LONG else 180)
 @pytest.mark.parametrize("name", ["killed", "closed"])
-def test_damage_is_refused_or_an_error(name: str, states: dict[str, State], tmp_path: Path, seed: int) -> None:
+def test_damaged_files_are_reported_at_the_start_or_by_an_error(
+    name: str, states: dict[str, State], tmp_path: Path, seed: int
+) -> None:
     cases = damages(states[name].data)
     if not LONG:
         cases = random.Random(seed).sample(cases, min(SAMPLE, len(cases)))
@@ -184,7 +186,7 @@ def test_a_zeroed_byte_of_the_log_does_not_empty_the_store(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("durability", ["relaxed", "strict"])
 @pytest.mark.parametrize("what", ["data", "blobs"])
-def test_writes_are_refused_once_their_files_are_removed(durability: str, what: str, tmp_path: Path) -> None:
+def test_writes_fail_after_the_directory_was_removed(durability: str, what: str, tmp_path: Path) -> None:
     data = tmp_path / "s3"
     with serving(data, "--durability", durability) as server:
         s3 = Requests(server.netloc)

@@ -266,7 +266,7 @@ def check_listing(netloc: str, keys: list[Key]) -> None:
 
 @pytest.mark.timeout(7200 if LONG else 180)
 @pytest.mark.parametrize("durability", ["strict", "relaxed"])
-def test_a_kill_at_any_moment_loses_nothing(durability: str, tmp_path: Path, seed: int) -> None:
+def test_no_acknowledged_write_is_lost_by_a_kill(durability: str, tmp_path: Path, seed: int) -> None:
     moments = random.Random(seed)
     data = tmp_path / "s3"
     keys = [

@@ -58,7 +58,7 @@ def delete_all(s3: Requests, keys: list[str]) -> None:
 
 
 @pytest.mark.parametrize("size", [INLINE, IN_FILE])
-def test_deletions_make_room(size: int, server: Server, tmp_path: Path) -> None:
+def test_deletions_free_space(size: int, server: Server, tmp_path: Path) -> None:
     s3 = Requests(server.netloc)
     s3.expect(200, "PUT", "/bucket")
     for _ in range(2):
@@ -75,7 +75,7 @@ def test_deletions_make_room(size: int, server: Server, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("end", ["stopped", "killed"])
 @pytest.mark.parametrize("durability", ["relaxed", "strict"])
-def test_a_store_on_a_full_disk_opens_again(durability: str, end: str, tmp_path: Path, quota: dict[str, str]) -> None:
+def test_a_store_on_a_full_disk_can_be_opened(durability: str, end: str, tmp_path: Path, quota: dict[str, str]) -> None:
     """A refused write was taken for a lost commit, and a killed process left no room to open the store."""
     with serving(tmp_path / "data", "--durability", durability, environment=quota) as server:
         s3 = Requests(server.netloc)
@@ -91,7 +91,7 @@ def test_a_store_on_a_full_disk_opens_again(durability: str, end: str, tmp_path:
         s3.expect(200, "PUT", "/bucket/again", body_of("again", INLINE))
 
 
-def test_an_abort_makes_room(server: Server) -> None:
+def test_an_abort_frees_space(server: Server) -> None:
     s3 = Requests(server.netloc)
     s3.expect(200, "PUT", "/bucket")
     upload = s3.multipart("/bucket/upload", [body_of("part", 2 << 20)], complete=False)
@@ -101,7 +101,7 @@ def test_an_abort_makes_room(server: Server) -> None:
     s3.expect(200, "PUT", "/bucket/again", body_of("again", IN_FILE))
 
 
-def test_a_reset_makes_room(server: Server) -> None:
+def test_a_reset_frees_space(server: Server) -> None:
     s3 = Requests(server.netloc)
     s3.expect(200, "PUT", "/bucket")
     fill(s3, IN_FILE)
@@ -126,7 +126,9 @@ def users_of(admin: Requests) -> object:
 
 
 @pytest.mark.parametrize("durability", ["relaxed", "strict"])
-def test_namespaces_that_were_closed_are_emptied(durability: str, tmp_path: Path, quota: dict[str, str]) -> None:
+def test_closed_namespaces_on_a_full_disk_can_be_reset_and_deleted(
+    durability: str, tmp_path: Path, quota: dict[str, str]
+) -> None:
     """Idle namespaces are closed. On a full disk they, and the emulator itself, had no room to open again."""
     data = tmp_path / "data"
     options = ("--durability", durability)
@@ -171,7 +173,7 @@ def test_namespaces_that_were_closed_are_emptied(durability: str, tmp_path: Path
 
 
 @pytest.mark.parametrize("durability", ["relaxed", "strict"])
-def test_users_change_whole_or_not_at_all(durability: str, tmp_path: Path, quota: dict[str, str]) -> None:
+def test_changes_of_users_on_a_full_disk_are_atomic(durability: str, tmp_path: Path, quota: dict[str, str]) -> None:
     """What the admin API refuses on a full disk has changed nothing, now and after a start; a key can be removed."""
     data = tmp_path / "data"
     options = ("--durability", durability)

@@ -150,7 +150,7 @@ def check(vector: Vector, port: int, canary: bytes, canary_body: bytes) -> None:
 
 
 @pytest.mark.parametrize("vector", [pytest.param(vector, id=vector.name) for vector in vectors()])
-def test_of_the_s3_port(target: Target, vector: Vector) -> None:
+def test_the_s3_port_handles_a_hostile_request(target: Target, vector: Vector) -> None:
     check(vector, target.s3_port, b"GET /bucket/canary HTTP/1.1\r\nHost: localhost\r\n\r\n", CANARY)
 
 
@@ -158,7 +158,7 @@ HEALTH = b"GET /_penstock/health HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
 @pytest.mark.parametrize("vector", [pytest.param(vector, id=vector.name) for vector in admin_vectors()])
-def test_of_the_admin_port(target: Target, vector: Vector) -> None:
+def test_the_admin_port_handles_a_hostile_request(target: Target, vector: Vector) -> None:
     with Connection(target.admin_port) as connection:
         connection.send(HEALTH)
         health = connection.answer()

@@ -68,7 +68,7 @@ def check_start(image: Path, recording: Recording, end: int) -> None:
 
 
 @pytest.mark.timeout(180)
-def test_a_kill_while_a_store_is_created_leaves_nothing_that_stops_fsck_or_a_start(tmp_path: Path) -> None:
+def test_fsck_and_a_start_succeed_after_a_kill_during_the_creation_of_a_store(tmp_path: Path) -> None:
     recording = record(tmp_path)
     image = tmp_path / "image"
     leftovers = 0
@@ -99,7 +99,7 @@ def unsynced_directories(changes: list[Change], data: Path) -> set[str]:
     return set(unsynced.values())
 
 
-def test_the_names_of_a_new_store_are_durable_before_the_answer_in_strict_mode(tmp_path: Path) -> None:
+def test_in_strict_mode_the_names_of_a_new_store_are_durable_before_the_response(tmp_path: Path) -> None:
     data, log, environment = recording_of(tmp_path)
     with serving(data, "--durability", "strict", environment=environment) as server:
         assert unsynced_directories(read_log(log), data) == set()

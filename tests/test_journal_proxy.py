@@ -235,7 +235,7 @@ def check_connection(entries: list[JournalEntry], passed: list[Seen]) -> None:
         assert entry.range is None or entry.range[1] - entry.range[0] == entry.bytes_out
 
 
-def test_the_journal_agrees_with_a_count_at_a_proxy() -> None:
+def test_the_journal_agrees_with_the_counts_of_a_proxy() -> None:
     # Unsigned: the proxy's port is in the Host header that a signature covers.
     with Emulator(auth="off", fail_rate=0.05, fail_seed=SEED, journal_bytes=128 << 20) as world:
         with proxied(int(world.endpoint.rpartition(":")[2])) as proxy:
@@ -266,7 +266,7 @@ def test_the_journal_agrees_with_a_count_at_a_proxy() -> None:
         assert all(status == 503 for retry in retried for status in retry.statuses[:-1])
 
 
-def test_memory_stays_within_its_bound() -> None:
+def test_the_memory_of_the_journal_is_bounded() -> None:
     limit = 1 << 20
     with Emulator(auth="off", journal_bytes=limit) as world:
         port = int(world.endpoint.rpartition(":")[2])

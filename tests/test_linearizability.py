@@ -61,12 +61,12 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", GOOD)
-def test_accepts(name: str) -> None:
+def test_a_linearizable_history_is_accepted(name: str) -> None:
     assert explain(GOOD[name]) is None
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_finds(name: str) -> None:
+def test_a_history_that_is_not_linearizable_is_found(name: str) -> None:
     assert explain(BAD[name]) is not None
 
 
@@ -90,7 +90,7 @@ def explained_by_some_order(history: list[Operation]) -> bool:
 
 
 @pytest.mark.parametrize("seed", range(300))
-def test_agrees_with_the_definition(seed: int) -> None:
+def test_the_checker_agrees_with_the_definition(seed: int) -> None:
     chance = random.Random(seed)
     ticks = chance.sample(range(100), 12)
     history = []

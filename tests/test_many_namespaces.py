@@ -42,7 +42,7 @@ def connect(url: str) -> http.client.HTTPConnection:
 
 
 @pytest.mark.timeout(7_200 if LONG else 180)  # each takes about 20 fsyncs
-def test_idle_namespaces_hold_neither_descriptors_nor_threads(tmp_path: Path) -> None:
+def test_idle_namespaces_use_no_descriptors_or_threads(tmp_path: Path) -> None:
     command = ["prlimit", f"--nofile={DESCRIPTORS}:{DESCRIPTORS}", str(PROGRAM), "--port", "0", "--data", str(tmp_path)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:

@@ -79,7 +79,7 @@ def test_64_streams_stay_within_the_limit(verb, size):
     assert used["grown_kib"] * 1024 <= LIMIT + BESIDE
 
 
-def test_streams_read_in_turn_leave_the_process_what_they_let_go_of():
+def test_streams_read_in_turn_return_their_memory_to_the_process():
     """Their shares are small blocks, which the process must not keep beside the large ones it had before."""
     with large_object(READ_SIZE) as (endpoint, _):
         used = run("turns", endpoint, "object", READ_SIZE)

@@ -86,7 +86,7 @@ def writing(server: Server, disk: Disk, own: list[list[Key]], label: str, acknow
 
 @pytest.mark.timeout(7200 if LONG else 180)
 @pytest.mark.parametrize("durability", ["strict", "relaxed"])
-def test_a_power_cut_loses_and_tears_nothing_it_must_not(durability: str, disk: Disk, seed: int) -> None:
+def test_a_power_cut_loses_only_what_the_durability_allows(durability: str, disk: Disk, seed: int) -> None:
     chance = random.Random(seed)
     cut = threading.Event()
     own: list[list[Key]] = [

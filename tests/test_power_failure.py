@@ -134,7 +134,7 @@ def check(image: Path, keys: list[Key], end: int, durability: str, failure: str)
 
 @pytest.mark.timeout(7200 if LONG else 180)
 @pytest.mark.parametrize("durability", ["strict", "relaxed"])
-def test_a_power_failure_loses_and_tears_nothing_it_must_not(durability: str, tmp_path: Path, seed: int) -> None:
+def test_a_power_failure_loses_only_what_the_durability_allows(durability: str, tmp_path: Path, seed: int) -> None:
     data, log, recorded = recording_of(tmp_path)
     own = [[Key(f"/{bucket}/{i}-{j}") for bucket in BUCKETS for j in range(KEYS // 3)] for i in range(WORKERS)]
     with serving(data, "--durability", durability, environment=recorded) as server:
@@ -163,7 +163,7 @@ def test_a_power_failure_loses_and_tears_nothing_it_must_not(durability: str, tm
 
 @pytest.mark.timeout(7200 if LONG else 180)
 @pytest.mark.parametrize("durability", ["strict", "relaxed"])
-def test_a_power_failure_while_a_store_is_made_leaves_one_that_starts(durability: str, tmp_path: Path, seed: int) -> None:
+def test_a_store_starts_after_a_power_failure_during_its_creation(durability: str, tmp_path: Path, seed: int) -> None:
     data, log, recorded = recording_of(tmp_path)
     with serving(data, "--durability", durability, environment=recorded):
         ready = log.stat().st_size

@@ -233,7 +233,7 @@ def chosen(calls: int, fault: str) -> list[int]:
 
 @pytest.mark.timeout(3600 if LONG else 180)
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_failed_call_costs_no_more_than_its_request(emulator: Emulator, fault: str, tmp_path: Path) -> None:
+def test_a_failed_system_call_fails_only_its_request(emulator: Emulator, fault: str, tmp_path: Path) -> None:
     print(f"PENSTOCK_SEED={SEED}")
     calls = calls_of_a_round(emulator, fault)
     assert calls > 0

@@ -90,7 +90,7 @@ def data(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_damaged_block_at_the_begin_is_an_error(data: Path) -> None:
+def test_a_damaged_block_in_the_first_bytes_is_an_error(data: Path) -> None:
     flip(blob_file(data, len(BODY)), 5 * MIB + 17)
     log = data.parent / "log"
     with running(data, "--log", str(log)) as s3:
@@ -118,7 +118,7 @@ def test_a_damaged_block_at_the_begin_is_an_error(data: Path) -> None:
     assert any("offset 5242880" in json.dumps(line) for line in lines if line.get("status") == 500), lines
 
 
-def test_a_damaged_block_behind_the_begin_cuts_the_body(data: Path) -> None:
+def test_a_damaged_later_block_truncates_the_body(data: Path) -> None:
     flip(blob_file(data, len(BODY)), 11 * MIB)
     with running(data) as s3:
         for _ in range(2):
@@ -127,7 +127,7 @@ def test_a_damaged_block_behind_the_begin_cuts_the_body(data: Path) -> None:
             assert body == BODY[: 11 * MIB]
 
 
-def test_a_joined_object_and_a_copy_share_the_checksums(data: Path) -> None:
+def test_damage_is_detected_in_copies_and_joined_objects(data: Path) -> None:
     with running(data) as s3:
         s3.copy_object(Bucket="bucket", Key="copy", CopySource="bucket/object")
         upload = s3.create_multipart_upload(Bucket="bucket", Key="joined")["UploadId"]

@@ -40,7 +40,7 @@ COMPAT = ("-m", "penstock.compat")
 TORCHRUN = ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2")
 
 
-def test_the_documented_calls(emulator: Emulator) -> None:
+def test_the_documented_calls_of_the_reference_run_on_penstock(emulator: Emulator) -> None:
     assert run(emulator, *COMPAT, "documented_calls.py", "data") == "done\n"
 
 
@@ -65,5 +65,5 @@ def test_fine_tuning_resumes(emulator: Emulator) -> None:
     [("documented_calls.py", "data"), (*TORCHRUN, "pretraining.py", "data", "4"), ("fine_tuning.py", "data", "2")],
     ids=["documented calls", "pre-training", "fine-tuning"],
 )
-def test_runs_on_the_reference(emulator: Emulator, command: tuple[str, ...]) -> None:
+def test_the_programs_run_on_the_reference_itself(emulator: Emulator, command: tuple[str, ...]) -> None:
     assert run(emulator, *command)

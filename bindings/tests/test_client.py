@@ -64,7 +64,7 @@ def test_the_memory_limit_comes_from_the_environment_until_it_is_set():
     assert run_python(program, PENSTOCK_MEMORY_LIMIT="64MiB") == f"{1 << 26}\n"
 
 
-def test_a_memory_limit_of_the_environment_that_cannot_be_parsed_is_an_error_of_the_first_client():
+def test_an_invalid_memory_limit_of_the_environment_is_an_error_of_the_first_client():
     program = """if True:
         import penstock
         try:
@@ -78,7 +78,7 @@ def test_a_memory_limit_of_the_environment_that_cannot_be_parsed_is_an_error_of_
 
 
 @pytest.mark.parametrize("key", ODD_KEYS)
-def test_odd_keys_survive(client, bucket, key):
+def test_objects_with_unusual_keys_round_trip(client, bucket, key):
     put(client, bucket, key, key.encode())
     assert get(client, bucket, key) == key.encode()
     assert keys(client, bucket) == [key]
@@ -101,7 +101,7 @@ def test_listing_in_pages_with_delimiter(client, bucket):
     assert list(stream) == []
 
 
-def test_head(client, bucket):
+def test_head_returns_size_etag_and_last_modified(client, bucket):
     put(client, bucket, "k", b"hello")
     head = client.head_object(bucket, "k")
     assert head.size == 5
@@ -109,14 +109,14 @@ def test_head(client, bucket):
     assert abs(head.last_modified - time.time()) < 60
 
 
-def test_create_bucket_twice_is_fine(client, bucket):
+def test_creating_an_existing_bucket_succeeds(client, bucket):
     client.create_bucket(bucket)
     client.delete_bucket(bucket)
     with pytest.raises(penstock.S3NotFoundError):
         client.delete_bucket(bucket)
 
 
-def test_error_names_everything(client, bucket):
+def test_an_error_has_operation_object_code_and_request_id(client, bucket):
     with pytest.raises(penstock.S3NotFoundError) as caught:
         get(client, bucket, "missing")
     error = caught.value
@@ -130,7 +130,7 @@ def test_error_names_everything(client, bucket):
     assert (str(again), again.code, again.attempts) == (str(error), "NoSuchKey", 1)
 
 
-def test_wrong_secret_is_refused_without_showing_it(emulator, bucket):
+def test_a_wrong_secret_is_rejected_and_not_shown(emulator, bucket):
     config = S3ClientConfig(force_path_style=True, access_key_id=emulator.access_key_id, secret_access_key="not-the-secret")
     client = S3Client("us-east-1", endpoint=emulator.endpoint, s3client_config=config)
     with pytest.raises(penstock.S3Exception) as caught:
@@ -142,13 +142,13 @@ def test_wrong_secret_is_refused_without_showing_it(emulator, bucket):
     assert "not-the-secret" not in repr(config)
 
 
-def test_wrong_region_names_the_right_one(emulator, bucket):
+def test_a_client_of_another_region_follows_the_redirect(emulator, bucket):
     client = S3Client("eu-west-1", endpoint=emulator.endpoint, s3client_config=emulator.config())
     with pytest.raises(penstock.S3NotFoundError):
         get(client, bucket, "k")
 
 
-def test_nobody_listens():
+def test_a_refused_connection_is_an_unavailable_error():
     config = S3ClientConfig(force_path_style=True, access_key_id="a", secret_access_key="b", max_attempts=2)
     client = S3Client("us-east-1", endpoint="http://127.0.0.1:1", s3client_config=config)
     with pytest.raises(penstock.S3UnavailableError, match=r"127\.0\.0\.1.*GetObject s3://bucket/k.*2 attempts"):
@@ -156,7 +156,7 @@ def test_nobody_listens():
 
 
 @pytest.mark.parametrize("endpoint", ["INVALID", "ftp://x", "http://", "http://h:99999"])
-def test_bad_endpoint_is_named(endpoint):
+def test_an_invalid_endpoint_is_named(endpoint):
     client = S3Client("us-east-1", endpoint=endpoint, s3client_config=S3ClientConfig(access_key_id="a", secret_access_key="b"))
     with pytest.raises((ValueError, penstock.S3Exception)) as caught:
         get(client, "bucket", "k")
@@ -169,7 +169,7 @@ def test_part_size_is_checked_at_first_use(emulator):
         get(client, "b", "k")
 
 
-def test_config_rules():
+def test_invalid_combinations_of_settings_are_rejected():
     with pytest.raises(ValueError, match="requester_pays=True requires authenticated requests"):
         S3ClientConfig(requester_pays=True, unsigned=True)
     with pytest.raises(ValueError, match="belong together"):
@@ -244,7 +244,7 @@ def test_ctrl_c_ends_a_download():
     assert interrupted.exit_status(program, timeout_s=60) == 42
 
 
-def test_trace_holds_every_attempt(emulator, bucket, tmp_path, monkeypatch):
+def test_the_trace_has_a_line_per_attempt(emulator, bucket, tmp_path, monkeypatch):
     monkeypatch.setenv("PENSTOCK_TRACE", str(tmp_path / "trace"))
     client = emulator.client()
     put(client, bucket, "k", b"hello")
@@ -285,7 +285,7 @@ def test_a_download_makes_no_more_requests_than_a_configured_part_size_asks_for(
     assert 1 < parts.stats()["requests"]["GetObject"] <= 4
 
 
-def test_keys_that_xml_has_no_characters_for_are_deleted_with_the_others(client, bucket):
+def test_keys_that_xml_cannot_represent_are_deleted_with_the_others(client, bucket):
     """S3 and the emulator refuse the whole list for one of them."""
     for key in ("a", "b\x01", "c\ufffe", "d\t", "e"):
         put(client, bucket, key, b"x")

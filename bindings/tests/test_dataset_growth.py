@@ -42,7 +42,7 @@ def filled(client, bucket):
 
 
 @pytest.mark.parametrize("cls", [S3IterableDataset, S3MapDataset])
-def test_workers_hold_no_more_after_many_objects_than_after_some(emulator, filled, cls):
+def test_workers_do_not_grow_with_the_number_of_objects(emulator, filled, cls):
     options = {"enable_sharding": True} if cls is S3IterableDataset else {}
     dataset = cls.from_prefix(
         f"s3://{filled}/data/", region="us-east-1", endpoint=emulator.endpoint, transform=usage,

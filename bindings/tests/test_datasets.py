@@ -110,7 +110,7 @@ def test_map_dataset_in_workers(emulator, filled):
     assert list(loader) == expected()
 
 
-def test_ranks_share_out_evenly(emulator, filled):
+def test_ranks_get_equal_shares(emulator, filled):
     seen = []
     for rank in range(4):
         dataset = make(S3IterableDataset, emulator, filled, enable_sharding=True)
@@ -122,20 +122,20 @@ def test_ranks_share_out_evenly(emulator, filled):
     assert sorted(seen) == expected()
 
 
-def test_missing_bucket_is_told_at_first_access(emulator):
+def test_a_missing_bucket_is_an_error_at_the_first_access(emulator):
     for cls in (S3MapDataset, S3IterableDataset):
         dataset = make(cls, emulator, "no-such-bucket-here")
         with pytest.raises(penstock.S3NotFoundError, match=r"Service error: The bucket does not exist \(ListObjectsV2"):
             next(iter(dataset))
 
 
-def test_listing_gives_sizes_so_reading_costs_one_request_each(emulator, filled):
+def test_each_listed_object_is_read_by_one_request(emulator, filled):
     dataset = make(S3IterableDataset, emulator, filled)
     list(dataset)
     assert dataset._get_client().stats()["requests"] == {"ListObjectsV2": 1, "GetObject": 23}
 
 
-def test_default_transform_gives_readers(emulator, filled):
+def test_the_default_transform_yields_readers(emulator, filled):
     dataset = S3IterableDataset.from_prefix(
         f"s3://{filled}/data/", region="us-east-1", endpoint=emulator.endpoint, s3client_config=emulator.config()
     )
@@ -154,7 +154,7 @@ def test_threads_share_one_iterator(emulator, filled):
         assert sorted(taken) == expected()
 
 
-def test_a_listing_that_two_threads_read_is_refused_and_never_crashes(client, bucket):
+def test_threads_on_one_listing_never_crash_it_or_repeat_a_key(client, bucket):
     for number in range(40):
         put(client, bucket, f"k{number:02}", b"x")
     for _ in range(5):

@@ -77,7 +77,7 @@ def log(emulator: Emulator) -> Iterator[Log]:
     emulator.faults().clear()
 
 
-def test_a_request_that_s3_carries_out_late_is_found(log):
+def test_an_append_that_s3_executes_late_is_found(log):
     """The next flush said that a pre-condition had failed; the record, written anew, was there twice."""
     log.append(b"first|")
     # A stall looks for its client after 0.5 s and after 1 s: this one has left in between.
@@ -103,7 +103,7 @@ def test_a_request_that_s3_carries_out_late_is_found(log):
 
 @pytest.mark.parametrize("more", [b"", b"and more|"])
 @pytest.mark.parametrize("before", [b"", b"first|"])
-def test_what_arrives_late_is_found_by_the_next_flush(log, before, more):
+def test_a_late_append_is_found_by_the_next_flush(log, before, more):
     if before:
         log.append(before)
     writer = log.writer_in_doubt()
@@ -118,7 +118,7 @@ def test_what_arrives_late_is_found_by_the_next_flush(log, before, more):
 
 
 @pytest.mark.parametrize("before", [b"", b"first|"])
-def test_several_tries_that_are_all_late_append_once(log, before):
+def test_several_late_attempts_append_once(log, before):
     if before:
         log.append(before)
     writer = log.writer(max_attempts=2)
@@ -134,14 +134,14 @@ def test_several_tries_that_are_all_late_append_once(log, before):
     assert log.content == before + b"one|two|three|"
 
 
-def test_close_settles_what_a_flush_left_open(log):
+def test_close_resolves_an_unsettled_flush(log):
     writer = log.writer_in_doubt()
     log.append(b"RECORD|")
     writer.close()
     assert log.content == b"RECORD|"
 
 
-def test_a_close_that_leaves_bytes_open_can_be_called_again(log):
+def test_a_close_that_leaves_bytes_unsettled_can_be_repeated(log):
     writer = log.writer()
     writer.write(b"RECORD|")
     log.astray()
@@ -155,7 +155,7 @@ def test_a_close_that_leaves_bytes_open_can_be_called_again(log):
     assert log.content == b"RECORD|"
 
 
-def test_a_close_that_was_refused_is_not_repeated(log):
+def test_a_close_that_was_rejected_is_not_repeated(log):
     writer = log.writer()
     writer.write(b"RECORD|")
     log.append(b"other|")
@@ -165,7 +165,7 @@ def test_a_close_that_was_refused_is_not_repeated(log):
     assert writer.pending == b"RECORD|"
 
 
-def test_another_writers_append_after_a_late_one_is_told_and_the_rest_kept(log):
+def test_another_append_after_a_late_one_is_an_error_that_keeps_the_rest(log):
     writer = log.writer_in_doubt()
     log.append(b"RECORD|")
     log.append(b"other|")
@@ -180,7 +180,7 @@ def test_another_writers_append_after_a_late_one_is_told_and_the_rest_kept(log):
 
 @pytest.mark.parametrize("before", [b"", b"first|"])
 @pytest.mark.parametrize("unsettled", [False, True])
-def test_another_writers_change_ends_this_one_and_its_bytes_are_kept(log, before, unsettled):
+def test_a_change_by_another_writer_is_an_error_that_keeps_the_bytes(log, before, unsettled):
     """The plain case said that a pre-condition had failed, to a caller who set none; a new object, that an offset was wrong."""
     if before:
         log.append(before)
@@ -197,7 +197,7 @@ def test_another_writers_change_ends_this_one_and_its_bytes_are_kept(log, before
     assert log.content == b"another object"
 
 
-def test_leaving_by_an_exception_sends_nothing_and_says_what_may_arrive(log, caplog):
+def test_an_exception_in_the_block_logs_the_bytes_that_may_still_arrive(log, caplog):
     writer = log.writer()
     log.astray()
     with caplog.at_level(logging.WARNING, "penstock"), pytest.raises(penstock.S3UnavailableError, match=OPEN), writer:
@@ -210,7 +210,7 @@ def test_leaving_by_an_exception_sends_nothing_and_says_what_may_arrive(log, cap
     assert log.content == b"RECORD|"
 
 
-def test_an_object_of_too_many_pieces_goes_on_as_one(log):
+def test_an_object_with_too_many_appends_continues_after_a_copy(log):
     """S3 refuses the 10,001st append. What was not appended is kept, and the way out that the error names is one."""
     log.append(b"first|")
     writer = log.writer()

@@ -23,7 +23,7 @@ OPERATIONS = lanes.every_operation()
 # ---- what it is made of
 
 
-def test_every_action_of_the_schema_is_there_at_every_stage_and_the_emulator_takes_each():
+def test_the_matrix_has_every_action_at_every_stage_and_the_emulator_accepts_each():
     points = actions.every_action()
     assert len({point.name for point in points}) == len(points) > 200
     schema = actions.schema()
@@ -37,7 +37,7 @@ def test_every_action_of_the_schema_is_there_at_every_stage_and_the_emulator_tak
             emulator.faults().set([{"do": point.deed(1000), "must_fire": False}])
 
 
-def test_a_parameter_that_the_generator_does_not_know_is_not_left_out():
+def test_an_unknown_parameter_of_the_schema_is_an_error():
     schema = copy.deepcopy(actions.schema())
     schema["$defs"]["reset"]["properties"]["reset"]["properties"]["softly"] = {"type": "integer"}
     with pytest.raises(NotImplementedError, match="'softly'"):
@@ -95,7 +95,7 @@ def verdict_of_mine(name: str) -> str:
 
 
 @pytest.mark.parametrize("name", ["get whole", "directory get whole"])
-def test_there_are_bytes_of_the_version_before(name):
+def test_a_stale_version_is_detected(name):
     stale = actions.Action("corrupt", {"mode": "stale-version"}, stage="body_out")
     one = cell(action=stale, operation=name, target="GetObject", times=cells.ALWAYS)
     with World(2) as world:
@@ -125,7 +125,7 @@ def test_the_judge_sees_a_rename_that_is_a_copy(monkeypatch, name):
     assert verdict_of_mine(f"directory {name}") == "partial"
 
 
-def test_every_trial_in_a_directory_bucket_begins_without_a_session():
+def test_every_trial_in_a_directory_bucket_starts_without_a_session():
     asks_the_bucket_itself = {"copy", "create bucket", "delete bucket", "list buckets"}
     with World(2) as world:
         for operation in OPERATIONS:
@@ -135,7 +135,7 @@ def test_every_trial_in_a_directory_bucket_begins_without_a_session():
                     assert [one.requests for one in targets if one.operation == "CreateSession"] == [1], operation.name
 
 
-def test_what_s3_has_no_checksum_for_is_no_defect():
+def test_corruption_without_a_checksum_of_s3_is_not_a_defect():
     trial = Trial(lambda: ["a"], lambda got: got == ["b"])
     corrupt = cell(action=actions.Action("corrupt", {}))
     assert judge.may_go_untold(cell(action=corrupt.action, target="ListObjectsV2"), trial)
@@ -143,7 +143,7 @@ def test_what_s3_has_no_checksum_for_is_no_defect():
     assert not judge.may_go_untold(cell(target="GetObject"), trial)
 
 
-def test_reports_tell_of_every_cell():
+def test_reports_have_every_cell():
     one, other = cell(), cell(plane="curl", operation="<two>")
     outcomes = [judge.Outcome(one.name, "right", 1, 2, 0.1), judge.Outcome(other.name, "wrong", 1, 2, 0.1, "got b'x'")]
     facts = report.summary([one, other], outcomes)
@@ -168,7 +168,7 @@ def chosen() -> list[cells.Cell]:
 
 @pytest.mark.timeout(3600 if LONG else 180)
 @pytest.mark.parametrize("operation", [operation.name for operation in OPERATIONS])
-def test_right_bytes_or_one_clear_error(chosen, operation):
+def test_each_cell_ends_with_the_right_bytes_or_one_clear_error(chosen, operation):
     mine = [one for one in chosen if one.operation == operation]
     outcomes = lanes.run_cells(mine)
     assert not report.defects(outcomes)

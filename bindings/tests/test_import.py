@@ -32,12 +32,12 @@ def test_a_client_needs_no_torch():
 
 
 @pytest.mark.parametrize("name", penstock.__all__)
-def test_every_public_name_is_there_and_listed(name):
+def test_every_public_name_exists_and_is_in_dir(name):
     assert getattr(penstock, name) is not None
     assert name in dir(penstock)
 
 
-def test_a_star_import_brings_every_public_name():
+def test_a_star_import_imports_every_public_name():
     names: dict[str, object] = {}
     exec("from penstock import *", names)
     assert set(penstock.__all__) <= set(names)
@@ -48,12 +48,12 @@ def test_an_unknown_name_is_an_attribute_error():
         _ = penstock.S3Bucket
 
 
-def test_the_readers_module_is_there_without_being_imported():
+def test_s3reader_is_an_attribute_of_the_package():
     """Programs for the reference connector import the package and use it."""
     assert loaded("import penstock; penstock.s3reader.RangedS3Reader") >= {"penstock.s3reader", "penstock._core"}
 
 
-def test_the_extension_exports_its_init_function_alone():
+def test_the_extension_exports_only_its_init_function():
     """With libstdc++ linked statically it exported thousands of symbols, and torch, imported later, aborted."""
     from penstock import _core
 

@@ -43,7 +43,7 @@ print("end")
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("use", ["read", "head", "list", "write"])
-def test_daemon_threads_inside_penstock_do_not_crash_the_end(use: str) -> None:
+def test_daemon_threads_in_penstock_calls_do_not_crash_the_exit(use: str) -> None:
     for _ in range(3):
         done = subprocess.run(
             [sys.executable, "-W", "ignore", "-c", PROGRAM, use], capture_output=True, text=True, timeout=60, check=False

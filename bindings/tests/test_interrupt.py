@@ -50,6 +50,6 @@ CALLS = {
 
 
 @pytest.mark.parametrize("call", CALLS)
-def test_ctrl_c_ends(call):
+def test_ctrl_c_ends_a_call(call):
     program = textwrap.dedent(SILENT_SERVER) + f"try:\n    {CALLS[call]}\nexcept KeyboardInterrupt:\n    sys.exit(42)\n"
     assert interrupted.exit_status(program, timeout_s=60) == 42

@@ -121,7 +121,7 @@ def fill(world: Emulator, size: int = 100) -> Any:
     return client
 
 
-def test_an_entry_has_what_the_request_was(world: Emulator) -> None:
+def test_an_entry_describes_the_request(world: Emulator) -> None:
     before = datetime.now(timezone.utc)
     fill(world)
     created, put = world.journal()
@@ -140,7 +140,7 @@ def test_an_entry_has_what_the_request_was(world: Emulator) -> None:
     assert (world.journal().last, world.journal().dropped) == (2, 0)
 
 
-def test_filters_select(world: Emulator) -> None:
+def test_filters_select_entries(world: Emulator) -> None:
     client = fill(world)
     for key in ("a/1", "a/2"):
         try:
@@ -172,7 +172,7 @@ def test_the_ranges_that_our_client_fetches_cover_an_object(world: Emulator) -> 
     world.journal().assert_ranges("data", "a/1", [(0, size)], most_overlap_bytes=report.overlap_bytes)
 
 
-def test_ranges_tell_what_was_fetched_twice_missed_and_too_much(world: Emulator) -> None:
+def test_a_range_report_has_missing_overlapping_and_excess_bytes(world: Emulator) -> None:
     client = fill(world)
     for asked in ("bytes=0-19", "bytes=10-29", "bytes=90-200"):
         client.get_object(Bucket="data", Key="a/1", Range=asked)["Body"].read()
@@ -189,7 +189,7 @@ def test_ranges_tell_what_was_fetched_twice_missed_and_too_much(world: Emulator)
 
 # botocore counts the first attempt too; legacy and standard differ in the waits between, not in this.
 @pytest.mark.parametrize("mode", ["legacy", "standard"])
-def test_retries_of_boto3_are_seen_as_its_documentation_counts_them(mode: str) -> None:
+def test_boto3_makes_as_many_attempts_as_configured(mode: str) -> None:
     with Emulator(fail_rate=1.0) as world:
         client = boto(world, mode, attempts=3)
         with pytest.raises(ClientError, match="SlowDown"):
@@ -204,7 +204,7 @@ def test_retries_of_boto3_are_seen_as_its_documentation_counts_them(mode: str) -
         assert {entry.error_code for entry in entries} == {"SlowDown"}
 
 
-def test_a_refused_attempt_and_the_one_that_came_through_are_one_invocation() -> None:
+def test_the_attempts_of_a_call_have_one_invocation() -> None:
     with Emulator(fail_rate=0.5, fail_seed=7) as world:
         client = boto(world, "standard", attempts=10)
         for _ in range(10):
@@ -219,7 +219,7 @@ def test_a_refused_attempt_and_the_one_that_came_through_are_one_invocation() ->
         assert journal.count(status=503) == refused == sum(len(retry.entries) - 1 for retry in retries)
 
 
-def test_order_and_what_came_too_late(world: Emulator) -> None:
+def test_assertions_on_order_find_late_requests(world: Emulator) -> None:
     client = fill(world)
     journal = world.journal()
     journal.assert_in_order({"operations": "CreateBucket"}, {"operations": "PutObject"})
@@ -253,14 +253,14 @@ def test_a_failed_count_shows_the_requests(world: Emulator) -> None:
         journal.assert_max_concurrency(0)
 
 
-def test_requests_per_second_add_up(world: Emulator) -> None:
+def test_requests_per_second_sum_up_to_all_requests(world: Emulator) -> None:
     fill(world)
     assert sum(world.journal().requests_per_second()) == 2
     assert world.journal().requests_per_second(key_prefix="none") == []
 
 
 @pytest.mark.parametrize("version", ["s3v4", "s3"])
-def test_signatures_and_tokens_are_in_no_export(version: str, tmp_path: Path) -> None:
+def test_exports_contain_no_signatures_or_tokens(version: str, tmp_path: Path) -> None:
     temporary = {"access_key_id": "TEMP", "secret_access_key": "s", "session_token": "the-token"}
     users = {"accounts": [{"account_id": "111122223333", "access_keys": [temporary]}]}
     with Emulator(users=users) as world:
@@ -290,14 +290,14 @@ def test_signatures_and_tokens_are_in_no_export(version: str, tmp_path: Path) ->
             assert "the-token" not in text
 
 
-def test_lines_are_entries(world: Emulator, tmp_path: Path) -> None:
+def test_a_json_lines_export_has_a_line_per_entry(world: Emulator, tmp_path: Path) -> None:
     fill(world)
     world.journal().export(tmp_path / "lines", "jsonl", operations="PutObject")
     (line,) = [json.loads(line) for line in (tmp_path / "lines").read_text().splitlines()]
     assert (line["number"], line["key"]) == (2, "a/1")
 
 
-def test_har_is_as_its_specification_has_it(world: Emulator, tmp_path: Path) -> None:
+def test_a_har_export_matches_its_specification(world: Emulator, tmp_path: Path) -> None:
     client = fill(world)
     client.list_objects_v2(Bucket="data", Prefix="ä /")
     with pytest.raises(ClientError):
@@ -316,7 +316,7 @@ def test_har_is_as_its_specification_has_it(world: Emulator, tmp_path: Path) -> 
         world.journal().export(tmp_path / "x", "xml")  # type: ignore[arg-type]
 
 
-def test_a_tail_gives_entries_as_they_come(world: Emulator) -> None:
+def test_a_tail_yields_new_entries(world: Emulator) -> None:
     client = fill(world)
     journal = world.journal()
     assert [entry.number for entry in journal.tail(behind=0, timeout_s=0)] == [1, 2]
@@ -331,7 +331,7 @@ def test_a_tail_gives_entries_as_they_come(world: Emulator) -> None:
     assert seen == [4]
 
 
-def test_a_tail_that_is_too_slow_tells_what_it_missed() -> None:
+def test_a_slow_tail_reports_dropped_entries() -> None:
     with Emulator(journal_bytes=128 << 10, auth="off") as world:
         client = world.client()
         tail = world.journal().tail(timeout_s=30, operations="ListBuckets")
@@ -353,7 +353,7 @@ def test_a_tail_that_is_too_slow_tells_what_it_missed() -> None:
             assert next(tail).operation == "ListBuckets", "what it has read it does not miss"
 
 
-def test_what_was_cleared_a_tail_does_not_miss(world: Emulator) -> None:
+def test_a_tail_does_not_report_cleared_entries_as_dropped(world: Emulator) -> None:
     client = fill(world)
     tail = world.journal().tail(behind=0, timeout_s=30)
     world.journal().clear()
@@ -363,7 +363,7 @@ def test_what_was_cleared_a_tail_does_not_miss(world: Emulator) -> None:
         assert next(tail).number == 3
 
 
-def test_a_tail_goes_on_after_a_reset(world: Emulator) -> None:
+def test_a_tail_continues_after_a_reset(world: Emulator) -> None:
     client = fill(world)
     tail = world.journal().tail(timeout_s=30)
     world.reset()
@@ -392,7 +392,7 @@ def test_clearing_and_resetting(world: Emulator) -> None:
     assert (len(journal), journal.last) == (0, 0)
 
 
-def test_each_namespace_has_a_journal_of_its_own(world: Emulator) -> None:
+def test_each_namespace_has_its_own_journal(world: Emulator) -> None:
     suite = world.create_namespace("suite")
     boto(suite).list_buckets()
     assert (len(suite.journal), len(world.journal())) == (1, 0)
@@ -402,7 +402,7 @@ def test_each_namespace_has_a_journal_of_its_own(world: Emulator) -> None:
         len(suite.journal)
 
 
-def test_memory_is_bounded_and_what_had_to_go_is_counted() -> None:
+def test_memory_is_bounded_and_dropped_entries_are_counted() -> None:
     with Emulator(journal_bytes=128 << 10, auth="off") as world:
         client = world.client()
         for _ in range(1000):
@@ -416,7 +416,7 @@ def test_memory_is_bounded_and_what_had_to_go_is_counted() -> None:
             journal.assert_count(0)
 
 
-def test_without_a_journal_its_methods_say_how_to_have_one() -> None:
+def test_without_a_journal_its_methods_name_the_option() -> None:
     with Emulator(journal_bytes=0) as world:
         boto(world).list_buckets()
         with pytest.raises(ValueError, match="journal_bytes"):

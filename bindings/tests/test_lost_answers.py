@@ -40,7 +40,7 @@ def lose(emulator: Emulator, operation: str, at: str = "after_commit") -> None:
 
 @pytest.mark.parametrize("plane", ["direct", "curl"])
 @pytest.mark.parametrize("bucket", ["lost", ZONAL])
-def test_a_conditional_upload_is_found(own, monkeypatch, bucket, plane):
+def test_a_conditional_upload_whose_response_was_lost_is_found(own, monkeypatch, bucket, plane):
     monkeypatch.setenv("PENSTOCK_DATA_PLANE", plane)
     client = own.client(S3ClientConfig(max_attempts=3))
     lose(own, "PutObject")
@@ -64,7 +64,7 @@ def test_a_conditional_upload_that_did_not_arrive_is_not_found(own, lossy):
 
 
 @pytest.mark.parametrize("bucket", ["lost", ZONAL])
-def test_an_upload_in_parts_is_found(own, bucket):
+def test_a_multipart_upload_whose_response_was_lost_is_found(own, bucket):
     client = own.client(S3ClientConfig(max_attempts=3, part_size=5 * MIB))
     lose(own, "CompleteMultipartUpload")
     with client.put_object(bucket, "large", if_none_match=True) as writer:
@@ -74,7 +74,7 @@ def test_an_upload_in_parts_is_found(own, bucket):
     assert client.head_object(bucket, "large").size == 20 * MIB
 
 
-def test_an_append_is_found(own, lossy):
+def test_an_append_whose_response_was_lost_is_found(own, lossy):
     put(lossy, ZONAL, "log", b"begin")
     lose(own, "PutObject")
     with lossy.append_object(ZONAL, "log") as writer:
@@ -84,7 +84,7 @@ def test_an_append_is_found(own, lossy):
     assert get(lossy, ZONAL, "log") == b"begin end"
 
 
-def test_a_rename_that_happened_is_not_called_undone(own, lossy):
+def test_a_rename_whose_response_was_lost_may_have_been_carried_out(own, lossy):
     """The error spoke of throttling only, and the object had its new name."""
     put(lossy, ZONAL, "old", b"text")
     lose(own, "RenameObject")
@@ -95,7 +95,7 @@ def test_a_rename_that_happened_is_not_called_undone(own, lossy):
     assert get(lossy, ZONAL, "new") == b"text"
 
 
-def test_what_was_only_throttled_is_not_said_to_have_happened(own, lossy):
+def test_a_throttled_upload_is_not_reported_as_possibly_carried_out(own, lossy):
     own.faults().set(
         [{"do": {"error": {"status": 503, "code": "SlowDown"}, "at": "headers"}, "when": {"operation": "PutObject"}}]
     )

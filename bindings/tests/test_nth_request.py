@@ -42,7 +42,7 @@ def world():
 @pytest.mark.timeout(1800 if LONG else 180)
 @pytest.mark.parametrize("kind", nth.KINDS)
 @pytest.mark.parametrize("name", OPERATIONS if LONG else NAMED)
-def test_the_nth_request_fails(world, name, kind):
+def test_an_operation_survives_or_reports_the_failure_of_its_nth_request(world, name, kind):
     operation = OPERATIONS[name]
     for size in operation.sizes if LONG else operation.sizes[-1:]:
         for failure in FAILURES:
@@ -56,7 +56,7 @@ def test_the_nth_request_fails(world, name, kind):
                 assert len(runs) > 1
 
 
-def test_an_operation_without_an_end_is_told(world, monkeypatch):
+def test_an_operation_without_an_end_is_reported(world, monkeypatch):
     monkeypatch.setattr(nth, "MOST_REQUESTS", 2)
     with pytest.raises(AssertionError, match="2 requests, and no end"):
         list(nth.nth_request_fails(world, OPERATIONS["read in steps"], "multipart", "503", "persistent"))

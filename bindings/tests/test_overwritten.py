@@ -95,7 +95,7 @@ def test_a_reader_that_seeks_first_reads_the_object_as_it_is_now(client, bucket,
 
 @every_kind
 @every_size
-def test_an_object_overwritten_while_an_iterable_dataset_goes_on_is_read_as_it_is_now(emulator, client, bucket, kind, size):
+def test_an_object_overwritten_during_an_iteration_is_read_as_it_is_now(emulator, client, bucket, kind, size):
     keys = [f"{i:03}" for i in range(300)]  # more than are fetched ahead
     for key in keys:
         put(client, bucket, key, b"x" * 10)
@@ -119,7 +119,7 @@ def test_an_object_deleted_after_its_listing_is_not_found(emulator, client, buck
 
 
 @every_kind
-def test_who_was_told_the_listed_size_reads_that_version_or_none(client, bucket, kind):
+def test_a_reader_that_returned_the_listed_size_reads_that_version_only(client, bucket, kind):
     put(client, bucket, "k", b"x" * 10)
     (info,) = listed(client, bucket)
     put(client, bucket, "k", content(5000))
@@ -132,7 +132,7 @@ def test_who_was_told_the_listed_size_reads_that_version_or_none(client, bucket,
 
 @every_kind
 @pytest.mark.parametrize("size", ["smaller", "larger"])
-def test_the_size_is_the_answers_once_there_is_one(client, bucket, kind, size):
+def test_the_size_is_that_of_the_first_response(client, bucket, kind, size):
     put(client, bucket, "k", b"x" * 10)
     (info,) = listed(client, bucket)
     put(client, bucket, "k", content(SIZES[size]))
@@ -145,7 +145,7 @@ def test_the_size_is_the_answers_once_there_is_one(client, bucket, kind, size):
 
 
 @every_kind
-def test_a_read_that_began_stays_with_its_version(client, bucket, kind):
+def test_a_started_read_is_pinned_to_its_version(client, bucket, kind):
     put(client, bucket, "k", b"x" * 10)
     (info,) = listed(client, bucket)
     put(client, bucket, "k", b"a" * (20 * MIB))
@@ -162,7 +162,7 @@ def test_a_read_that_began_stays_with_its_version(client, bucket, kind):
 
 @pytest.mark.parametrize("buffer_size", [None, 0, 5])
 @pytest.mark.parametrize("use", ["read", "readinto"])
-def test_a_ranged_reader_over_streams_that_know_nothing_of_each_other_reads_one_version(client, bucket, buffer_size, use):
+def test_a_ranged_reader_over_independent_streams_reads_one_version(client, bucket, buffer_size, use):
     """It was opened without an ETag, and gave a mix of both versions."""
     put(client, bucket, "k", b"a" * 100)
 
@@ -178,7 +178,7 @@ def test_a_ranged_reader_over_streams_that_know_nothing_of_each_other_reads_one_
         reader.read(50) if use == "read" else reader.readinto(bytearray(50))
 
 
-def test_a_range_based_reader_seeks_beyond_what_was_listed(client, bucket):
+def test_a_range_based_reader_seeks_beyond_the_listed_size(client, bucket):
     put(client, bucket, "k", content(100))
     (info,) = listed(client, bucket)
     for size in (5000, 20):

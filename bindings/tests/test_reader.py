@@ -102,7 +102,7 @@ def test_whole_read_is_one_request(client, bucket):
     assert "HeadObject" not in client.stats()["requests"]
 
 
-def test_size_of_a_listing_saves_the_head(client, bucket):
+def test_a_listed_size_needs_no_head_request(client, bucket):
     put(client, bucket, "k", b"x" * 10)
     info = next(iter(client.list_objects(bucket))).object_info[0]
     assert client.get_object(bucket, "k", object_info=info).seek(0, SEEK_END) == 10
@@ -110,7 +110,7 @@ def test_size_of_a_listing_saves_the_head(client, bucket):
 
 
 @pytest.mark.parametrize("name", ["ranged-small", "ranged-unbuffered"])
-def test_an_object_that_changes_is_never_mixed(client, bucket, name):
+def test_a_changed_object_is_an_error_of_the_next_read(client, bucket, name):
     put(client, bucket, "k", b"a" * 100)
     reader = client.get_object(bucket, "k", reader_constructor=CONSTRUCTORS[name])
     assert reader.read(10) == b"a" * 10

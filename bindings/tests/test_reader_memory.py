@@ -56,7 +56,7 @@ def opened(request, client, large):
     ("size", "reads"),
     [(1, 1), (1000, 2), (60_000, 1), (70_000, 1), (70_000, 2), (70_000, 4), (70_000, 8), (300_000, 3), (4096, 40), (3 * MIB, 3)],
 )
-def test_after_a_seek_at_most_four_times_what_is_read_is_asked_for(client, opened, size, reads):
+def test_after_a_seek_at_most_four_times_the_bytes_read_are_requested(client, opened, size, reads):
     asked = Asked(client)
     with opened() as reader:
         position = reader.seek(20 * MIB + 3)
@@ -67,7 +67,7 @@ def test_after_a_seek_at_most_four_times_what_is_read_is_asked_for(client, opene
 
 
 @pytest.mark.parametrize(("size", "reads"), [(1000, 1), (70_000, 1), (70_000, 3), (300_000, 2)])
-def test_at_random_places_too(client, opened, size, reads):
+def test_random_reads_request_at_most_four_times_the_bytes_read(client, opened, size, reads):
     places = random.Random(7)
     asked = Asked(client)
     with opened() as reader:
@@ -80,7 +80,7 @@ def test_at_random_places_too(client, opened, size, reads):
         assert asked.total() <= 10 * bound + 64 * KIB  # once to learn the size
 
 
-def test_a_first_read_out_of_order_is_one_request_for_just_that(client, opened):
+def test_a_first_random_read_is_one_request_for_its_bytes(client, opened):
     reader = opened()
     reader.seek(5 * MIB)  # where the size is unknown, this tells it
     asked, before = Asked(client), gets(client)
@@ -90,7 +90,7 @@ def test_a_first_read_out_of_order_is_one_request_for_just_that(client, opened):
     assert gets(client) == before + 1
 
 
-def test_the_begin_of_a_large_object_is_one_megabyte(client, opened):
+def test_the_first_read_of_a_large_object_requests_one_mebibyte(client, opened):
     with opened() as reader:
         reader.read(10)
         asked = Asked(client)
@@ -98,7 +98,7 @@ def test_the_begin_of_a_large_object_is_one_megabyte(client, opened):
         assert asked.total() == 0
 
 
-def test_a_gap_beyond_what_was_asked_for_is_a_seek(client, opened):
+def test_a_seek_beyond_the_requested_bytes_is_a_new_request(client, opened):
     reader = opened()
     reader.seek(5 * MIB)
     reader.read(10)
@@ -109,7 +109,7 @@ def test_a_gap_beyond_what_was_asked_for_is_a_seek(client, opened):
     assert asked.total() == 10 * 64 * KIB
 
 
-def test_reading_on_reaches_whole_parts_in_few_requests(client, opened):
+def test_sequential_reading_uses_few_requests(client, opened):
     with opened() as reader:
         reader.seek(MIB)
         before = gets(client)
@@ -147,7 +147,7 @@ MANY_READERS = """
     ("limit", "step", "kind"),
     [(16, 700_001, "None"), (64, 4 * MIB, "None"), (64, 4 * MIB, "penstock.S3ReaderConstructor.sequential()")],
 )
-def test_readers_in_turn_never_wait_for_what_nobody_reads(limit, step, kind):
+def test_readers_read_in_turn_never_exceed_the_memory_limit(limit, step, kind):
     """One thread that read 64 readers in turn waited a second for most of its reads.
 
     Whoever waits that long is let beyond the limit, which is counted. In a process of its own, whose limit it is.

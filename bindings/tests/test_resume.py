@@ -42,7 +42,7 @@ def resumed(dataset, state):
 
 
 @pytest.mark.parametrize("taken", [0, 1, 10, COUNT])
-def test_what_was_not_yielded_comes_after_resuming(make, taken):
+def test_a_resumed_iteration_yields_the_remaining_items(make, taken):
     dataset = make()
     iterator = iter(dataset)
     assert [next(iterator) for _ in range(taken)] == list(range(taken))
@@ -70,7 +70,7 @@ def test_either_state_alone_is_enough(make, whose):
     assert list(resumed_iterator) == list(range(5, COUNT))
 
 
-def test_objects_that_were_only_fetched_ahead_are_not_lost(make):
+def test_prefetched_objects_do_not_count_as_yielded(make):
     dataset = make()
     assert next(iter(dataset)) == 0  # by now the whole rest is on its way
     assert dataset.state_dict() == {"yielded": 1, "world_size": 1, "num_workers": 1}
@@ -118,7 +118,7 @@ def test_each_worker_resumes_its_own_share(emulator, make, method):
     assert sorted(first + rest) == list(range(COUNT))
 
 
-def test_a_state_of_other_shares_is_refused(make):
+def test_a_state_of_another_sharding_is_rejected(make):
     dataset = make(enable_sharding=True)
     with pytest.raises(ValueError, match="taken with 4 ranks of 2 workers, but this iteration has 1 of 1"):
         iter(dataset).load_state_dict({"yielded": 3, "world_size": 4, "num_workers": 2})
@@ -146,7 +146,7 @@ def test_two_iterations_at_once_do_not_disturb_each_other(make):
     assert list(zip(dataset, dataset, strict=True)) == [(i, i) for i in range(COUNT)]
 
 
-def test_an_object_whose_transform_failed_had_its_turn(make, client, bucket):
+def test_an_object_whose_transform_failed_counts_as_yielded(make, client, bucket):
     put(client, bucket, "data/001", b"not a number")
     iterator = iter(make())
     assert next(iterator) == 0

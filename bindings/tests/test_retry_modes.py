@@ -58,7 +58,7 @@ def test_attempts_come_from_the_argument_then_the_environment_then_the_profile(e
     assert attempts(client_of(emulator, max_attempts=10, retry_mode="standard"), failing) == 10, "also the former default"
 
 
-def test_an_error_tells_each_attempt(emulator, failing):
+def test_an_error_has_the_history_of_its_attempts(emulator, failing):
     with pytest.raises(S3Exception) as raised:
         client_of(emulator, max_attempts=3).head_object(failing, "key")
     error = raised.value
@@ -85,19 +85,19 @@ def hanging(emulator, bucket):
         yield bucket
 
 
-def test_an_attempt_that_hangs_is_tried_again(emulator, hanging):
+def test_an_attempt_that_times_out_is_retried(emulator, hanging):
     with pytest.raises(S3TimeoutError) as raised:
         client_of(emulator, attempt_timeout=0.2, max_attempts=2).get_object(hanging, "key").read()
     assert raised.value.attempts == 2
 
 
-def test_an_operation_ends_whatever_its_attempts_do(emulator, hanging):
+def test_the_operation_timeout_ends_all_attempts(emulator, hanging):
     with pytest.raises(S3TimeoutError):
         client_of(emulator, operation_timeout=0.2).get_object(hanging, "key").read()
 
 
 @pytest.mark.parametrize("plane", ["direct", "curl"])
-def test_a_silent_read_is_below_any_speed_limit(emulator, bucket, client, monkeypatch, plane):
+def test_a_stalled_read_is_retried_by_the_low_speed_limit(emulator, bucket, client, monkeypatch, plane):
     monkeypatch.setenv("PENSTOCK_DATA_PLANE", plane)
     content = bytes(range(256)) * 1000
     with client.put_object(bucket, "key") as writer:
@@ -112,7 +112,7 @@ def test_a_silent_read_is_below_any_speed_limit(emulator, bucket, client, monkey
             assert limited.get_object(bucket, "key").read() == content
 
 
-def test_what_is_too_slow_names_the_setting_of_python(emulator, hanging):
+def test_a_too_slow_attempt_names_the_python_setting(emulator, hanging):
     with pytest.raises(S3TimeoutError, match=r"no byte moved for 5000 ms .* \(low_speed_limit\) \(GetObject ") as raised:
         client_of(emulator, low_speed_limit=1, max_attempts=1).get_object(hanging, "key").read()
     assert raised.value.setting == "low_speed_limit"
@@ -125,7 +125,7 @@ def test_an_attempt_without_progress_names_its_setting(emulator, hanging):
     assert raised.value.setting == "idle_timeout"
 
 
-def test_no_time_is_so_short_that_it_is_none(emulator, hanging):
+def test_a_tiny_timeout_is_not_treated_as_no_timeout(emulator, hanging):
     for name in ("attempt_timeout", "operation_timeout"):
         with pytest.raises(S3TimeoutError):
             client_of(emulator, **{name: 1e-12}, max_attempts=1).get_object(hanging, "key").read()
@@ -143,6 +143,6 @@ def test_no_time_is_so_short_that_it_is_none(emulator, hanging):
         ("low_speed_limit", 2**64),
     ],
 )
-def test_what_cannot_work_is_refused_by_name(field, value):
+def test_invalid_settings_are_named(field, value):
     with pytest.raises(S3InvalidArgumentError, match=field):
         S3ClientConfig(**{field: value}).validate()

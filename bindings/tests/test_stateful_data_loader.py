@@ -46,7 +46,7 @@ def leave(loader, taken):
 
 
 @every_worker
-def test_an_iterable_dataset_goes_on(make, workers, method):
+def test_an_iterable_dataset_resumes(make, workers, method):
     def loader():
         return load(make(S3IterableDataset, enable_sharding=True), workers, method, batch_size=None)
 
@@ -62,7 +62,7 @@ def test_an_iterable_dataset_goes_on(make, workers, method):
 
 
 @soon_there
-def test_batches_of_an_iterable_dataset_go_on(make, workers, method):
+def test_batches_of_an_iterable_dataset_resume(make, workers, method):
     def loader():
         return load(make(S3IterableDataset, enable_sharding=True), workers, method, batch_size=4)
 
@@ -87,12 +87,12 @@ def test_a_state_is_taken_after_every_item(make, workers, method):
 
 
 @every_worker
-def test_a_map_dataset_goes_on(make, workers, method):
+def test_a_map_dataset_resumes(make, workers, method):
     goes_on(make, workers, method, shuffled=False)
 
 
 @soon_there
-def test_a_shuffled_map_dataset_goes_on(make, workers, method):
+def test_a_shuffled_map_dataset_resumes(make, workers, method):
     goes_on(make, workers, method, shuffled=True)
 
 

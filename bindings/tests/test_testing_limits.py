@@ -42,7 +42,7 @@ def test_limits_are_a_preset_a_file_or_a_dict(tmp_path: Path) -> None:
         Emulator(limits={"writes_per_second": 0})
 
 
-def test_limits_are_a_namespaces_own_and_go_by_its_clock() -> None:
+def test_each_namespace_has_its_own_limits_in_its_own_time() -> None:
     with Emulator() as s3:
         space = s3.create_namespace("mine")
         space.clock.freeze()
@@ -59,7 +59,7 @@ def test_limits_are_a_namespaces_own_and_go_by_its_clock() -> None:
         assert statuses(space, 3) == [200] * 3
 
 
-def test_a_clock_runs_at_the_pace_it_is_given() -> None:
+def test_a_clock_runs_at_the_given_rate() -> None:
     with Emulator() as s3:
         clock = s3.clock()
         assert clock.rate == 1.0

@@ -30,7 +30,7 @@ def test_round_trip(client, bucket, size):
 
 @pytest.mark.parametrize("size", [PART - 1, PART, PART + 1, 3 * PART, 3 * PART + 5])
 @pytest.mark.parametrize("piece", [1_000_003, 3 * PART + 5])
-def test_round_trip_in_parts(emulator, bucket, size, piece):
+def test_objects_round_trip_in_parts(emulator, bucket, size, piece):
     client = emulator.client(penstock.S3ClientConfig(part_size=PART))
     data = (bytes(range(251)) * (size // 251 + 1))[:size]
     with client.put_object(bucket, "k") as writer:
@@ -63,7 +63,7 @@ def test_a_thousand_small_writes_are_one_request(client, bucket):
     assert client.stats()["requests"]["PutObject"] == 1
 
 
-def test_aborted_small_writes_are_forgotten(client, bucket):
+def test_aborted_small_writes_are_discarded(client, bucket):
     writer = client.put_object(bucket, "k")
     writer.write(b"small")
     writer.abort()
@@ -75,7 +75,7 @@ def test_aborted_small_writes_are_forgotten(client, bucket):
 
 
 @pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
-def test_takes_every_bytes_like(client, bucket, kind):
+def test_write_accepts_every_bytes_like_object(client, bucket, kind):
     with client.put_object(bucket, "k") as writer:
         assert writer.write(kind(b"hello ")) == 6
         assert writer.write(kind(b"world")) == 5
@@ -92,7 +92,7 @@ def test_nothing_is_visible_before_close(client, bucket):
 
 
 @pytest.mark.parametrize("size", [10, SINGLE + 1])
-def test_an_exception_gives_the_upload_up(client, bucket, size):
+def test_an_exception_aborts_the_upload(client, bucket, size):
     """The reference publishes the truncated object here when the writer is collected."""
     put(client, bucket, "k", b"good")
     with pytest.raises(RuntimeError, match="halfway"), client.put_object(bucket, "k") as writer:
@@ -105,7 +105,7 @@ def test_an_exception_gives_the_upload_up(client, bucket, size):
 
 
 @pytest.mark.parametrize("size", [10, SINGLE + 1])
-def test_a_dropped_writer_publishes_nothing(client, bucket, size):
+def test_a_writer_dropped_without_close_publishes_nothing(client, bucket, size):
     writer = client.put_object(bucket, "k")
     writer.write(b"x" * size)
     with pytest.warns(ResourceWarning, match="without close"):
@@ -141,7 +141,7 @@ def test_close_is_idempotent_and_thread_safe(client, bucket):
     assert client.stats()["requests"]["PutObject"] == 1
 
 
-def test_writing_after_close(client, bucket):
+def test_writing_after_close_raises(client, bucket):
     writer = client.put_object(bucket, "k")
     writer.close()
     with pytest.raises(ValueError, match="I/O operation on closed file"):
@@ -149,7 +149,7 @@ def test_writing_after_close(client, bucket):
     assert not writer.writable()
 
 
-def test_failed_close_says_so_once(client):
+def test_a_failed_close_raises_once(client):
     writer = client.put_object("no-such-bucket-here", "k")
     writer.write(b"x")
     with pytest.raises(penstock.S3NotFoundError, match="bucket does not exist"):
@@ -170,7 +170,7 @@ def test_stream_rules(client, bucket):
         stream.write(b"x")
 
 
-def test_capabilities(client, bucket):
+def test_a_writer_is_only_writable(client, bucket):
     with client.put_object(bucket, "k") as writer:
         assert (writer.readable(), writer.seekable(), writer.writable()) == (False, False, True)
         writer.flush()
@@ -187,7 +187,7 @@ def test_an_exception_is_not_replaced_by_a_failing_abort():
             raise ValueError("mine")
 
 
-def test_counts_bytes_of_any_buffer(client, bucket):
+def test_write_counts_the_bytes_of_any_buffer(client, bucket):
     """An array of ten 8-byte numbers was told as 10 bytes."""
     with client.put_object(bucket, "k") as writer:
         assert writer.write(array.array("d", [0.0] * 10)) == 80

@@ -52,7 +52,7 @@ def test_a_writer_is_a_writable_unseekable_buffered_file():
 
 
 @pytest.mark.parametrize("data", [b"abc", memoryview(b"abc"), bytearray(b"abc"), [1, 2, 3]])
-def test_what_is_written_goes_to_the_stream_as_it_is(data):
+def test_written_data_is_passed_to_the_stream_unchanged(data):
     """What a stream takes is the stream's to say."""
     stream = Noted()
     with S3Writer(stream) as writer:
@@ -65,7 +65,7 @@ def test_what_is_written_goes_to_the_stream_as_it_is(data):
 
 
 @pytest.mark.parametrize("data", ["text", [1, 2], None, 3])
-def test_an_upload_takes_bytes_only(client, bucket, data):
+def test_an_upload_accepts_bytes_only(client, bucket, data):
     writer = client.put_object(bucket, "k")
     with pytest.raises(TypeError, match="bytes-like"):
         writer.write(data)
@@ -87,7 +87,7 @@ def test_leaving_by_an_exception_does_not_publish(caplog):
     assert stream.calls == [("abort",)]
 
 
-def test_a_writer_that_is_forgotten_does_not_publish():
+def test_a_garbage_collected_writer_does_not_publish():
     """The reference's finaliser completes the upload: a truncated object over a good one."""
     stream = Noted()
     writer = S3Writer(stream)
@@ -114,7 +114,7 @@ def test_closing_from_many_threads_publishes_once():
     assert stream.calls == [("close",)]
 
 
-def test_an_error_of_publishing_is_raised_once():
+def test_an_error_in_close_is_raised_once():
     stream = Noted(penstock.S3Exception("no"))
     writer = S3Writer(stream)
     with pytest.raises(penstock.S3Exception, match=r"^no$"):
@@ -130,7 +130,7 @@ def test_an_error_of_publishing_is_raised_once():
     assert stream.calls == [("close",)]
 
 
-def test_closing_inside_the_block_is_closing(client, bucket):
+def test_close_inside_the_block_publishes(client, bucket):
     with client.put_object(bucket, "k") as writer:
         writer.write(b"whole")
         writer.close()

@@ -57,7 +57,7 @@ def test_multipart_and_presigned_urls_over_https(aws, tmp_path, s3):
 
 
 @pytest.mark.parametrize("s3", ["http"], indirect=True)
-def test_a_day_with_the_cli(aws, tmp_path, s3):
+def test_the_cli_syncs_moves_and_presigns(aws, tmp_path, s3):
     bucket = "s3://cli-plain"
     (tmp_path / "tree/sub").mkdir(parents=True)
     (tmp_path / "tree/one.txt").write_text("one")

@@ -40,7 +40,7 @@ def test_put_get_head_delete(boto, bucket):
 
 
 @pytest.mark.parametrize("key", ODD_KEYS)
-def test_odd_keys(boto, bucket, key):
+def test_unusual_keys_round_trip(boto, bucket, key):
     boto.put_object(Bucket=bucket, Key=key, Body=b"x")
     assert [o["Key"] for o in boto.list_objects_v2(Bucket=bucket)["Contents"]] == [key]
     assert boto.get_object(Bucket=bucket, Key=key)["Body"].read() == b"x"

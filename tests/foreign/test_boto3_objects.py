@@ -34,7 +34,7 @@ def message(call, **arguments) -> str:
 
 
 @pytest.mark.parametrize("algorithm", COMPUTED)
-def test_every_checksum_goes_there_and_back(boto, bucket, algorithm):
+def test_every_checksum_is_stored_and_returned(boto, bucket, algorithm):
     data = os.urandom(100_003)
     put = boto.put_object(Bucket=bucket, Key="k", Body=io.BytesIO(data), ChecksumAlgorithm=algorithm)
     member = f"Checksum{algorithm}"
@@ -92,7 +92,7 @@ def test_multipart_with_every_checksum(boto, bucket, algorithm):
     assert boto.get_object(Bucket=bucket, Key="k", ChecksumMode="ENABLED")["Body"].read()[-5:] == b"hello"
 
 
-def test_declared_whole_object_checksum(boto, bucket):
+def test_a_declared_full_object_checksum_is_verified(boto, bucket):
     """Spec §6.3, the recorded multipart vector: CRC32 as FULL_OBJECT."""
     created = boto.create_multipart_upload(Bucket=bucket, Key="k", ChecksumAlgorithm="CRC32", ChecksumType="FULL_OBJECT")
     where = {"Bucket": bucket, "Key": "k", "UploadId": created["UploadId"]}

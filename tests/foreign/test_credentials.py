@@ -40,7 +40,7 @@ def made(client: penstock.S3Client, bucket: str) -> bool:
     return [info for page in client.list_objects(bucket) for info in page.object_info] == []
 
 
-def test_the_role_of_an_instance(moto_endpoint, monkeypatch):
+def test_the_role_of_an_instance_provides_credentials(moto_endpoint, monkeypatch):
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "false")
     monkeypatch.setenv("AWS_EC2_METADATA_SERVICE_ENDPOINT", moto_endpoint)
     with Emulator(users=USERS) as emulator:  # it verifies the signature and the token
@@ -50,14 +50,14 @@ def test_the_role_of_an_instance(moto_endpoint, monkeypatch):
             client(emulator.endpoint).create_bucket("by-nobody")
 
 
-def test_the_credentials_of_a_container(moto_endpoint, monkeypatch):
+def test_a_container_provides_credentials(moto_endpoint, monkeypatch):
     path = "/latest/meta-data/iam/security-credentials/default-role"  # moto's answer has the form that ECS gives
     monkeypatch.setenv("AWS_CONTAINER_CREDENTIALS_FULL_URI", moto_endpoint + path)
     with Emulator(users=USERS) as emulator:
         assert made(client(emulator.endpoint), "by-the-container")
 
 
-def test_a_web_identity(moto_endpoint, monkeypatch, tmp_path):
+def test_a_web_identity_provides_credentials(moto_endpoint, monkeypatch, tmp_path):
     (tmp_path / "token").write_text("a.web.token\n")
     monkeypatch.setenv("AWS_WEB_IDENTITY_TOKEN_FILE", str(tmp_path / "token"))
     monkeypatch.setenv("AWS_ROLE_ARN", ROLE)
@@ -65,7 +65,7 @@ def test_a_web_identity(moto_endpoint, monkeypatch, tmp_path):
     assert made(client(moto_endpoint), "by-web-identity")
 
 
-def test_a_role_assumed_with_a_source_profile(moto_endpoint, monkeypatch, environment):
+def test_a_role_is_assumed_with_a_source_profile(moto_endpoint, monkeypatch, environment):
     environment.write_text(
         f"[profile r]\nrole_arn = {ROLE}\nsource_profile = s\n[profile s]\naws_access_key_id = a\naws_secret_access_key = b\n"
     )
@@ -76,7 +76,7 @@ def test_a_role_assumed_with_a_source_profile(moto_endpoint, monkeypatch, enviro
         client(moto_endpoint, profile="r").create_bucket("by-nobody")
 
 
-def test_a_program(monkeypatch, environment, tmp_path):
+def test_a_credential_process_provides_credentials(monkeypatch, environment, tmp_path):
     with Emulator() as emulator:
         printed = {"Version": 1, "AccessKeyId": emulator.access_key_id, "SecretAccessKey": emulator.secret_access_key}
         (tmp_path / "give.py").write_text(f"print({json.dumps(json.dumps(printed))})")

@@ -81,7 +81,7 @@ def test_pages_and_prefixes(client, bucket):
 
 @pytest.mark.parametrize("checksums", ["when_supported", "when_required"])
 @pytest.mark.parametrize("size", [UPLOAD_PART - 1, UPLOAD_PART, UPLOAD_PART + 1, 3 * UPLOAD_PART, 3 * UPLOAD_PART + 5])
-def test_parts_reach_servers_that_keep_no_checksum_of_ours(client, bucket, server, size, checksums, monkeypatch):
+def test_parts_are_uploaded_to_servers_without_our_checksums(client, bucket, server, size, checksums, monkeypatch):
     """moto confirms a CRC64NVME of the whole and compares nothing, rclone knows none; or none is sent, where so configured."""
     monkeypatch.setenv("AWS_REQUEST_CHECKSUM_CALCULATION", checksums)
     config = replace(client.s3client_config, part_size=UPLOAD_PART)
@@ -99,7 +99,7 @@ def test_parts_reach_servers_that_keep_no_checksum_of_ours(client, bucket, serve
     assert client.get_object(bucket, "k").read() == data
 
 
-def test_a_large_write_arrives_as_it_was(client, bucket):
+def test_a_large_write_arrives_unchanged(client, bucket):
     """More than one PUT takes, most of it sent from where it lies."""
     data = os.urandom(65 * MIB)
     with client.put_object(bucket, "k") as writer:
@@ -116,7 +116,7 @@ def test_abort_leaves_no_upload(client, bucket):
     assert [info for page in client.list_objects(bucket) for info in page.object_info] == []
 
 
-def test_errors(client, bucket):
+def test_errors_of_other_servers_have_the_same_messages(client, bucket):
     with pytest.raises(penstock.S3NotFoundError, match="The key does not exist"):
         client.get_object(bucket, "missing").read()
     with pytest.raises(penstock.S3NotFoundError, match="The bucket does not exist"):

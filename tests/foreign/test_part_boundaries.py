@@ -91,7 +91,7 @@ def test_boto3_reads_and_verifies_what_we_wrote_in_parts(boto, bucket, in_parts,
     assert parts == max(1, -(-size // UPLOAD_PART))
 
 
-def test_boto3_reads_and_verifies_a_tensor_that_was_lent(boto, bucket, client):
+def test_boto3_reads_and_verifies_an_upload_without_copies(boto, bucket, client):
     """Large writes are sent from where they lie, parts without a checksum of their own: the whole's is verified."""
     data = os.urandom(100 * MIB)
     with client.put_object(bucket, "k") as writer:

@@ -16,7 +16,7 @@ def emulator():
         yield instance
 
 
-def test_checkpoints_swap_in_both_directions(emulator, monkeypatch):
+def test_each_lightning_plugin_loads_the_others_checkpoints(emulator, monkeypatch):
     for name, value in emulator.environment().items():
         monkeypatch.setenv(name, value)
     emulator.client().create_bucket("bucket")

@@ -67,7 +67,7 @@ def seen(client: str) -> dict[str, int]:
 
 
 @pytest.mark.parametrize("client", columns())
-def test_a_client_asks_as_often_as_the_table_says(client):
+def test_a_client_makes_as_many_attempts_as_the_table_says(client):
     assert seen(client) == promised(client)
 
 

@@ -39,7 +39,7 @@ def s3cmd(s3, tmp_path):
     return run
 
 
-def test_a_day_with_s3cmd(s3cmd, tmp_path, s3):
+def test_s3cmd_puts_gets_syncs_and_deletes(s3cmd, tmp_path, s3):
     bucket = f"s3://s3cmd-{'tls' if s3.ca else 'plain'}"
     (tmp_path / "tree/sub").mkdir(parents=True)
     (tmp_path / "tree/one.txt").write_text("one")

@@ -62,7 +62,7 @@ def test_torch_saves_and_loads_through_the_mount(mount, boto, bucket):
     assert boto.head_object(Bucket=bucket, Key="run 1/checkpoint.pt")["ETag"].endswith('-2"')
 
 
-def test_a_folder_behaves_as_one(mount, boto, bucket):
+def test_folders_and_files_can_be_renamed_and_removed(mount, boto, bucket):
     (mount / "a").mkdir()
     (mount / "a/file.txt").write_text("one")
     with (mount / "a/file.txt").open("a") as file:
@@ -80,7 +80,7 @@ def test_a_folder_behaves_as_one(mount, boto, bucket):
     assert "Contents" not in boto.list_objects_v2(Bucket=bucket)
 
 
-def test_an_edit_in_the_middle_of_a_large_file(mount, boto, bucket):
+def test_an_edit_in_the_middle_of_a_large_file_is_stored(mount, boto, bucket):
     """s3fs copies the untouched parts with UploadPartCopy and sends only what changed."""
     data = bytearray(os.urandom(26 * 1024**2))
     (mount / "big").write_bytes(data)

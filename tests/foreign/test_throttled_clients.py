@@ -35,7 +35,7 @@ def client(s3: Emulator, **retries: object):
 
 
 @pytest.mark.parametrize("mode", ["legacy", "standard", "adaptive"])
-def test_boto3_comes_through_strict_limits_by_retrying(mode: str) -> None:
+def test_retries_of_boto3_succeed_under_strict_limits(mode: str) -> None:
     with Emulator(limits="aws-strict") as s3:
         boto = client(s3, mode=mode, total_max_attempts=10)
         boto.create_bucket(Bucket="bucket")
@@ -63,7 +63,7 @@ def test_without_retries_boto3_reports_slow_down(mode: str) -> None:
 
 
 @pytest.mark.parametrize("mode", ["standard", "adaptive"])
-def test_boto3_takes_a_refusal_for_throttling(mode: str) -> None:
+def test_boto3_classifies_a_refusal_as_throttling(mode: str) -> None:
     detector = standard.ThrottlingErrorDetector(standard.RetryEventAdapter())
     taken: list[bool] = []
     with Emulator(limits="aws-strict") as s3:

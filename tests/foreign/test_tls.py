@@ -17,7 +17,7 @@ def emulator(certificate):
 
 
 @pytest.mark.parametrize("plane", ["direct", "curl"])
-def test_round_trip_with_the_right_bundle(emulator, certificate, monkeypatch, plane):
+def test_objects_round_trip_with_the_right_ca_bundle(emulator, certificate, monkeypatch, plane):
     monkeypatch.setenv("AWS_CA_BUNDLE", str(certificate[0]))
     monkeypatch.setenv("PENSTOCK_DATA_PLANE", plane)
     client = emulator.client()

@@ -29,7 +29,7 @@ def of_ours(client: penstock.S3Client, bucket: str, prefix: str, page: int) -> l
 
 
 @pytest.mark.parametrize("page", [1, 3, 1000])
-def test_the_same_versions(s3, boto, bucket, page):
+def test_boto3_and_penstock_list_the_same_versions(s3, boto, bucket, page):
     boto.put_object(Bucket=bucket, Key="p/before", Body=b"1")  # of the time without versions: "null"
     boto.put_bucket_versioning(Bucket=bucket, VersioningConfiguration={"Status": "Enabled"})
     for key in ("p/a b+c%", "p/ä€", "p/before", "p/a b+c%", "q/other"):
@@ -53,7 +53,7 @@ def client_of(s3) -> penstock.S3Client:
     return penstock.S3Client("us-east-1", endpoint=s3.endpoint, s3client_config=s3.emulator.config())
 
 
-def test_what_we_restore_boto3_reads(s3, boto, bucket):
+def test_boto3_reads_a_restored_version(s3, boto, bucket):
     boto.put_bucket_versioning(Bucket=bucket, VersioningConfiguration={"Status": "Enabled"})
     where = {"Bucket": bucket, "Key": "k"}
     first = boto.put_object(Body=b"1", Metadata={"step": "1"}, ContentType="model/x", **where)["VersionId"]

@@ -27,13 +27,13 @@ def bench(standalone) -> Iterator[Bench]:
 
 
 @pytest.mark.timeout(1800)
-def test_behaves_like_the_model(bench):
+def test_the_emulator_behaves_like_the_model(bench):
     print(f"seeds {FIRST_SEED} to {FIRST_SEED + RUNS - 1}")
     failure = run_all(bench, range(FIRST_SEED, FIRST_SEED + RUNS))
     assert failure is None, str(failure)
 
 
-def test_a_seed_is_a_sequence():
+def test_a_seed_determines_its_sequence():
     assert sequence(7) == sequence(7)
     assert sequence(7) != sequence(8)
 

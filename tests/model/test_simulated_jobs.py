@@ -131,7 +131,7 @@ class Driver:
     ("strategy", "key", "metadata"),
     [("default", default_key, "checkpoint/step_0/.metadata"), ("hex", hex_key, "checkpoint/.metadata")],
 )
-def test_a_simulated_job_meets_the_refusals_of_a_real_one(
+def test_a_simulated_job_is_throttled_like_a_real_one(
     strategy: str, key: Callable[[int, int], str], metadata: str, operation: str
 ) -> None:
     job = {
