@@ -1,6 +1,6 @@
-"""Access points of directory buckets (``name--zone--xa-s3``), held against what botocore 1.43 sends to the same endpoint.
+"""Access points of directory buckets (``name--zone--xa-s3``), compared with the requests of botocore 1.43.
 
-Expected values: read from botocore's requests, one call after the other on one client, session answers as here.
+The expected values are from the requests of one botocore client for the same calls and the same session responses.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Sent = tuple[str, str, str, str, str]
 
 
 class Service:
-    """Answers what each request asks for with success, and keeps how it was signed."""
+    """Responds to each request with success and records how it was signed."""
 
     def __init__(self) -> None:
         self.sent: list[Sent] = []

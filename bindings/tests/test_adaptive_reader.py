@@ -1,4 +1,4 @@
-"""The default reader: how it fetches what it is asked for."""
+"""The default reader: its requests, prefetching, checksums and versions."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DATA = random.Random(3).randbytes(24 * MIB + 5)
 
 @pytest.fixture(scope="module")
 def large(emulator):
-    """A bucket and a key with DATA behind them."""
+    """A bucket and a key of an object with DATA."""
     client = emulator.client()
     client.create_bucket("adaptive")
     put(client, "adaptive", "large", DATA)
@@ -32,7 +32,7 @@ def large(emulator):
 
 
 class Costs:
-    """Requests and bytes since it was made."""
+    """Requests and bytes of a client since the construction."""
 
     def __init__(self, client):
         self.client, self.before = client, client.stats()
@@ -116,7 +116,7 @@ def test_each_random_read_requests_only_its_bytes(client, large):
 
 
 class Asked:
-    """Bytes that requests asked for since it was made, by the server's journal; of a whole large object its first MiB."""
+    """Bytes requested since the construction, from the server's journal. A request without a range counts as 1 MiB."""
 
     def __init__(self, emulator):
         self.journal = emulator.journal()
@@ -138,7 +138,7 @@ def test_skipped_bytes_are_not_prefetched(emulator, client, large, start, stride
         for position in reads:
             reader.seek(position)
             assert reader.read(4096) == DATA[position : position + 4096]
-    begin = MIB if start == 0 else 0  # what a first read at the begin brings
+    begin = MIB if start == 0 else 0  # a first read at offset 0 requests 1 MiB
     assert asked.bytes() <= begin + len(reads) * 64 * 1024
 
 
@@ -191,7 +191,7 @@ def test_a_large_read_is_received_in_its_result(client, large):
     reader.seek(MIB)
     assert reader.readinto(memory) == 20 * MIB
     assert memory == DATA[MIB : 21 * MIB]
-    assert costs.received < 46 * MIB  # also counts what came in vain: where several connections met
+    assert costs.received < 46 * MIB  # includes bytes that two connections received twice where their ranges met
 
 
 def test_large_reads_in_order_fetch_each_byte_once(client, large):
@@ -214,7 +214,7 @@ def test_a_seek_before_any_read_is_clamped_to_the_size(client, bucket, size):
     for target in (1, 11, MIB, 8 * MIB, 10 * MIB):
         costs = Costs(client)
         assert client.get_object(bucket, "k").seek(target) == min(target, size)
-        assert sum(costs.requests) <= (1 if size else 2)  # that there is nothing at 1 does not tell that there is nothing
+        assert sum(costs.requests) <= (1 if size else 2)  # a range beyond the end does not prove that the object is empty
 
 
 def test_windows_never_mix_versions(client, bucket):
@@ -245,7 +245,7 @@ def test_an_object_read_in_order_is_verified_by_its_checksum(flipped):
         assert (got == data) == (flipped is None)
         if flipped is not None:
             with pytest.raises(penstock.S3DataLossError):
-                reader.read(300_000)  # asked for anew, the rest would come unverified
+                reader.read(300_000)  # a new request for the rest could not be verified
             assert reader.tell() == len(got)
 
 
@@ -270,7 +270,7 @@ def test_reading_continues_after_a_failure_between_windows(client, bucket):
         with pytest.raises(penstock.S3NotFoundError):
             reader.readinto(bytearray(5 * MIB))
         assert reader.tell() == 1000
-    put(client, bucket, "k", DATA)  # the same version: the same ETag
+    put(client, bucket, "k", DATA)  # the same ETag, so the same version for the reader
     while piece := reader.read(5 * MIB):
         got += piece
     assert got == DATA
@@ -306,7 +306,7 @@ def test_the_default_reader_is_a_sequential_reader(client, bucket):
 
 
 def test_the_default_reader_reads_a_custom_stream_once():
-    """get_stream of the reference's tests takes no range and is an iterator of bytes."""
+    """In the reference's tests, get_stream takes no range and returns an iterator of bytes."""
     opened = []
 
     def get_stream():

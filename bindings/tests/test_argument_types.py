@@ -1,4 +1,4 @@
-"""A value of a wrong type is a TypeError that names the parameter and both types, and nothing else."""
+"""An argument of a wrong type is a TypeError with only the parameter and both types, never the value."""
 
 from __future__ import annotations
 
@@ -190,7 +190,7 @@ def test_a_wrong_type_in_the_objects_of_a_dataset_is_named(emulator, bucket, key
 
 
 def test_a_key_that_is_not_utf_8_is_sent_unchanged(client, bucket):
-    """It was refused as being of a wrong type, though a listing had given it."""
+    """Such a key of a listing used to be rejected as a wrong type."""
     put(client, bucket, "k", b"x")
     with pytest.raises(penstock.S3Exception, match="InvalidURI"):
         get(client, bucket, "k\udcff")

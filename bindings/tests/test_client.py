@@ -190,7 +190,7 @@ def test_fork_with_live_connections(client, bucket):
     reader = client.get_object(bucket, "k")
     assert reader.read(0) == b""
     assert in_child(lambda: get(client, bucket, "k").decode()) == "x"
-    held.close()  # the child's exit has not given the parent's upload up
+    held.close()  # the child's exit did not abort the parent's upload
     assert get(client, bucket, "held") == b"y" * (9 * 1024**2)
     assert reader.read() == b"x"
 
@@ -224,7 +224,7 @@ def test_threads_share_a_client(client, bucket):
 
 
 def test_ctrl_c_ends_a_download():
-    """A download that hangs on a silent server ends soon after SIGINT, with KeyboardInterrupt."""
+    """A download from a server that never responds ends with KeyboardInterrupt after SIGINT."""
     program = """
         import socket, sys, threading, penstock
         listener = socket.create_server(("127.0.0.1", 0))
@@ -286,7 +286,7 @@ def test_a_download_makes_no_more_requests_than_a_configured_part_size_asks_for(
 
 
 def test_keys_that_xml_cannot_represent_are_deleted_with_the_others(client, bucket):
-    """S3 and the emulator refuse the whole list for one of them."""
+    """S3 and the emulator reject a whole DeleteObjects request for one such key."""
     for key in ("a", "b\x01", "c\ufffe", "d\t", "e"):
         put(client, bucket, key, b"x")
     assert client._client.delete_objects(bucket, ["a", "b\x01", "c\ufffe", "d\t"]) == []

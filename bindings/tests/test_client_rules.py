@@ -1,4 +1,4 @@
-"""Rules of the reference connector's client that programs rely on: laziness, logs, names on the wire, streams."""
+"""Rules of the reference connector's client that programs rely on: lazy construction, request headers, logs, streams."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from reader_kinds import KINDS, every_kind
 DATA = bytes(range(256)) * 40
 
 
-# ---- making costs nothing
+# ---- construction is lazy
 
 
 @settings(max_examples=100, deadline=None)
@@ -102,7 +102,7 @@ def test_threads_share_one_core_client(emulator, bucket):
 
 
 def test_after_a_fork_parent_and_child_use_their_clients(client, bucket):
-    """The reference's parent loses its connections, and its child every client made before."""
+    """With the reference, the parent loses its connections and the child cannot use clients created before the fork."""
     put(client, bucket, "k", DATA)
     dataset = S3MapDataset.from_prefix(
         f"s3://{bucket}/", region="us-east-1", endpoint=client.endpoint, s3client_config=client.s3client_config
@@ -114,7 +114,7 @@ def test_after_a_fork_parent_and_child_use_their_clients(client, bucket):
     assert get(client, bucket, "k") == dataset[0].read() == DATA
 
 
-# ---- on the wire
+# ---- requests
 
 
 def test_requester_pays_is_sent_with_every_request():
@@ -250,7 +250,7 @@ def test_a_stream_yields_bytes_and_has_a_position(client, bucket):
         with pytest.raises(StopIteration):
             next(stream)
     assert b"".join(client._get_object_stream(bucket, "k", 10)) == DATA[10:]
-    assert b"".join(client._get_object_stream(bucket, "k", None, 7)) == DATA  # without a start it is the whole object
+    assert b"".join(client._get_object_stream(bucket, "k", None, 7)) == DATA  # without a start, the end is ignored
     with pytest.raises(TypeError, match="pickle"):
         pickle.dumps(client._get_object_stream(bucket, "k", 0, 5)._client)
 

@@ -1,6 +1,6 @@
 """penstock.compat: programs written for the reference connector run on Penstock unchanged.
 
-Each in a process of its own: the names of the reference are then ours for its whole life.
+Each program runs in its own process, because install() replaces the modules of the reference for the whole process.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from penstock.testing import Emulator
 
 
 def run(program: str, *arguments: str, emulator: Emulator | None = None, before: tuple[str, ...] = ("-c",)) -> str:
-    """What a Python program prints; it is the last argument before `arguments`."""
+    """Runs a Python program with `arguments`. Returns its output."""
     environment = dict(os.environ) | (emulator.environment() if emulator else {})
     done = subprocess.run(
         [sys.executable, *before, textwrap.dedent(program), *arguments],

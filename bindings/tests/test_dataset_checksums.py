@@ -1,4 +1,4 @@
-"""Objects that a dataset fetches ahead by a part, and reads on by ranges, are held to their checksum like any other."""
+"""The checksums of objects whose first part a dataset prefetches and whose rest it reads by ranges are verified."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_intact_objects_are_read(own, kind, reading):
 
 @pytest.mark.parametrize("reading", READINGS)
 def test_a_wrong_byte_is_detected(own, reading):
-    """It was given to whoever read the dataset."""
+    """The wrong byte used to be returned to the reader."""
     own.faults().set(
         [{"when": {"operation": "GetObject", "key": "large"}, "do": {"corrupt": {"mode": "flip-bit"}, "at": "body_out@5"}}]
     )
@@ -86,7 +86,7 @@ def test_a_wrong_byte_is_detected(own, reading):
 
 
 def test_a_wrong_byte_is_detected_by_readinto_of_the_whole_object(own):
-    """Whoever knew the size asked for a range, of which S3 tells no checksum."""
+    """A reader that knew the size used to request a range, and S3 returns no checksum for a range."""
     own.faults().set(
         [{"when": {"operation": "GetObject", "key": "large"}, "do": {"corrupt": {"mode": "flip-bit"}, "at": "body_out@5"}}]
     )

@@ -1,4 +1,4 @@
-"""The rules of the reference connector's datasets that programs rely on, and that a type checker knows the package."""
+"""Rules of the reference connector's datasets that programs rely on, and type information for mypy."""
 
 from __future__ import annotations
 
@@ -112,12 +112,12 @@ def test_a_dataset_uses_its_reader_constructor(filled, place):
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(count=st.integers(0, 40), workers=st.lists(st.integers(0, 4), min_size=1, max_size=5))
 def test_shards_partition_the_objects_for_any_numbers_of_workers(emulator, monkeypatch_module, count, workers):
-    """Ranks may have different numbers of workers; item i is rank i % W's, and there worker (i // W) % N's."""
+    """Ranks may have different numbers of workers. Item i belongs to rank i % W, and there to worker (i // W) % N."""
     world = len(workers)
     dataset = S3IterableDataset(
         "us-east-1", lambda client: [S3BucketKeyData("b", str(i)) for i in range(count)], emulator.endpoint, key,
         emulator.config(), enable_sharding=True,
-        reader_constructor=penstock.S3ReaderConstructor.range_based(),  # fetches nothing ahead: the objects are not there
+        reader_constructor=penstock.S3ReaderConstructor.range_based(),  # prefetches nothing, because the objects do not exist
     )  # fmt: skip
     seen, per_rank = [], []
     for rank, number in enumerate(workers):

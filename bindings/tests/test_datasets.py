@@ -1,4 +1,4 @@
-"""Datasets: what they yield, how they shard, and that they pickle, fork and spawn."""
+"""Datasets: their items, sharding, pickling, and workers started by fork and spawn."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def read_pair(reader):
 
 
 def load(dataset, workers, **options):
-    """Items as the dataset made them: the default would turn tuples into lists."""
+    """A DataLoader that yields items unchanged; the default collate function would turn tuples into lists."""
     return DataLoader(dataset, batch_size=None, num_workers=workers, collate_fn=identity, **options)
 
 
@@ -97,7 +97,7 @@ def test_every_object_once_over_workers(emulator, filled, method, workers):
     list(dataset)  # the parent has live connections when the workers start
     loader = load(dataset, workers, multiprocessing_context=method)
     assert sorted(loader) == expected()
-    assert sorted(dataset) == expected()  # and the parent still works
+    assert sorted(dataset) == expected()  # the parent can still use its connections
 
 
 def test_without_sharding_every_worker_yields_all(emulator, filled):

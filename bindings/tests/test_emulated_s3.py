@@ -1,4 +1,4 @@
-"""S3 for the length of a block, a function or a test case."""
+"""emulated_s3: an emulator during a block, a function or a test case."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What exceptions say: the reference connector's wording in front, which programs match on, and the facts behind it."""
+"""Texts of exceptions: they start with the reference connector's words, which programs match, and continue with details."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ def test_a_part_size_that_s3_rejects_is_an_error_at_first_use_and_in_validate(em
 
 @pytest.mark.parametrize("attempts", [-1, 0, 65, 10**6])
 def test_attempts_out_of_range_raise_an_s3_exception(emulator, attempts):
-    """The reference's native code panics, past `except Exception`."""
+    """In the reference, native code panics with an exception that `except Exception` does not catch."""
     config = S3ClientConfig(max_attempts=attempts)
     client = S3Client("us-east-1", endpoint=emulator.endpoint, s3client_config=config)
     for use in (lambda: get(client, "b", "k"), config.validate):
@@ -189,7 +189,7 @@ def test_the_restore_status_has_the_expiry(header, expected):
 
 @pytest.mark.parametrize("region", ["us\r\neast", "us east", "-us", "us-east-1/x", "a" * 64])
 def test_an_invalid_region_is_named_in_one_line_with_the_rule(region):
-    """Its line breaks went into the message."""
+    """The line breaks of the region used to be part of the message."""
     with pytest.raises(penstock.S3InvalidArgumentError) as error:
         penstock.S3Client(region, endpoint="http://localhost:1").head_object("b", "k")
     shown = region.replace("\r", "\\r").replace("\n", "\\n")
@@ -206,7 +206,7 @@ def test_names_with_control_characters_are_escaped_in_messages_and_kept_in_attri
 
 
 def test_a_dead_proxy_is_named_without_its_credentials():
-    """Only the server behind it was."""
+    """The message used to name only the server behind the proxy."""
     program = (
         "import penstock; penstock.S3Client('us-east-1', endpoint='http://s3.invalid:9000', s3client_config="
         "penstock.S3ClientConfig(max_attempts=1, unsigned=True)).head_object('bucket', 'k')"
@@ -222,13 +222,13 @@ def test_a_dead_proxy_is_named_without_its_credentials():
 
 
 def of(kind, message, **facts):
-    """What the core says, as an exception."""
+    """The exception for an error of the core."""
     known = {"code": "", "status": 0, "request_id": "", "host_id": "", "operation": "PutObject", "bucket": "b", "key": "k"}
     return from_error(kind=kind, message=message, **{**known, "region": "", "attempts": 1, **facts})
 
 
 def test_the_message_of_a_throttled_request_is_kept():
-    """Told only 'Request throttled', a caller took a rename that may have happened for one that had not."""
+    """With only 'Request throttled', a caller could not know that the rename may have happened."""
     text = "Please reduce your request rate. (an earlier attempt of this call got no clear answer and may have been carried out)"
     error = of("throttled", text, code="SlowDown", status=503, attempts=2)
     assert str(error) == f"Client error: Request throttled (PutObject s3://b/k, SlowDown HTTP 503, 2 attempts): {text}"
@@ -282,11 +282,15 @@ def test_a_redirect_to_the_same_region_reports_the_response():
         (lambda client: client.copy_object("bucket", "a", "bucket", "b"), 2, "its root is <html>"),
         (lambda client: client.head_object("bucket", "k"), 2, "has no ETag"),
         (lambda client: get(client, "bucket", "k"), 2, "has no ETag"),
-        (lambda client: put(client, "bucket", "k", b"x"), 4, "it holds a web page"),  # and looks whether it is there
+        (
+            lambda client: put(client, "bucket", "k", b"x"),
+            4,
+            "it holds a web page",
+        ),  # with HEAD requests that look for the object
     ],
 )
 def test_a_web_page_is_reported_as_not_s3(use, requests, says):
-    """It was asked for ten times, for 15 s; put_object took it for a stored object and get_object returned it."""
+    """The request used to be sent ten times within 15 s; put_object reported success and get_object returned the page."""
     page = b"<html><head><title>Sign in</title></head><body>first<br>then</body></html>"
     with answering(200, headers={"Content-Type": "text/html"}, body=page) as (client, asked):
         with pytest.raises(penstock.S3Exception, match=says) as caught:

@@ -1,4 +1,4 @@
-"""Directory buckets (S3 Express One Zone) through the package: sessions, listings, renames, appends, checkpoints."""
+"""Directory buckets (S3 Express One Zone) in Python: sessions, listings, renames, appends, checkpoints."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ LOST = [{"do": {"reset": {}, "at": "after_commit"}, "limit": {"times": 1}}]
 
 @pytest.fixture
 def lossy(emulator: Emulator) -> Iterator[tuple[penstock.S3Client, str, Faults]]:
-    """A client and a bucket of the default namespace, and its faults."""
+    """A client and a bucket of the default namespace, and the faults of that namespace."""
     client = emulator.client()
     name = f"lossy-{next(_numbers)}--use1-az4--x-s3"
     client.create_bucket(name)
@@ -252,7 +252,7 @@ def test_an_aborted_append_writer_keeps_the_appended_bytes(client, bucket):
 def test_an_append_whose_response_was_lost_happens_once(lossy):
     client, bucket, faults = lossy
     with client.append_object(bucket, "log", buffer_size=1) as log:
-        for text in (b"one ", b"two ", b"three "):  # the first makes the object
+        for text in (b"one ", b"two ", b"three "):  # the first one creates the object
             faults.set([rule | {"when": {"operation": "PutObject"}} for rule in LOST])
             log.write(text)
             faults.check()

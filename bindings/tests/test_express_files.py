@@ -1,4 +1,4 @@
-"""Directory buckets as a file system and for ``penstock checkpoint``: nothing there depends on the order of a listing."""
+"""Directory buckets as a file system and with ``penstock checkpoint``, which do not depend on the order of listings."""
 
 from __future__ import annotations
 
@@ -99,12 +99,12 @@ def test_general_buckets_are_listed_if_directory_buckets_cannot_be(emulator, cli
         faults.check()
     finally:
         faults.clear()
-    told = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
-    assert len(told) == 1 and "without directory buckets (--x-s3)" in told[0] and refusal["code"] in told[0]
+    warnings = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert len(warnings) == 1 and "without directory buckets (--x-s3)" in warnings[0] and refusal["code"] in warnings[0]
 
 
 def test_a_service_without_directory_buckets_lists_each_bucket_once(emulator, client, bucket, monkeypatch):
-    """Services that know no directory buckets answer with all they have."""
+    """Services without directory buckets return all their buckets."""
     client.create_bucket("files-general")
     fs = file_system(emulator, skip_instance_cache=True)
     foreign = [("files-general", 0), ("of-another-kind", 0)]
@@ -114,7 +114,7 @@ def test_a_service_without_directory_buckets_lists_each_bucket_once(emulator, cl
 
 
 def sent(emulator, after: int) -> list[tuple[str, int]]:
-    """Requests that write, and the bytes of their bodies."""
+    """The operations of writing requests, and the sizes of their bodies."""
     quiet = ("HeadObject", "CreateSession", "ListObjectsV2")
     return [
         (entry.operation, entry.bytes_in) for entry in emulator.journal().entries(after=after) if entry.operation not in quiet
@@ -122,7 +122,7 @@ def sent(emulator, after: int) -> list[tuple[str, int]]:
 
 
 def test_an_append_sends_only_the_appended_bytes(emulator, client, bucket):
-    """It copied the object, or read and wrote it again."""
+    """An append used to copy the object, or to read it and write it again."""
     fs = file_system(emulator)
     for name, size in (("small", 3), ("large", 6 * MIB), ("empty", 0)):
         put(client, bucket, name, b"x" * size)

@@ -1,4 +1,4 @@
-"""What the package says of directory buckets and endpoints before any request is sent."""
+"""Errors for directory buckets and endpoints that are raised before any request is sent."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ CONDITIONS = ("if_modified_since", "if_unmodified_since", "source_if_modified_si
 @pytest.mark.parametrize("name", CONDITIONS)
 @pytest.mark.parametrize("time", [1e30, float("inf"), float("-inf"), float("nan"), -1, 2**70])
 def test_times_out_of_range_are_rejected(client, name, time):
-    """int() of an infinity, or a conversion in the core, spoke of none of these names."""
+    """The errors used to come from int() or from a conversion in the core, without the name of the argument."""
     with pytest.raises(ValueError) as error:
         client.rename_object("data--use1-az4--x-s3", "a", "b", **{name: time})
     assert str(error.value).startswith(f"{name} is {time!r}; it takes seconds since the epoch, 0 to 9223372036")
@@ -53,7 +53,7 @@ def test_etags_that_are_not_text_are_rejected(client, name):
 
 
 def test_an_etag_of_a_delete_that_is_not_text_is_rejected(client):
-    """It was an AttributeError of str's."""
+    """It used to be an AttributeError of str."""
     with pytest.raises(TypeError, match="if_match is of type int; it takes str or None"):
         client.delete_object("bucket", "k", if_match=5)
 

@@ -1,4 +1,4 @@
-"""The fault matrix: what it is generated from, that its judge sees defects, and cells of it: a sample, or all (PENSTOCK_LONG)."""
+"""The fault matrix: its generation, the defects that its judge finds, and a sample of its cells, or all (PENSTOCK_LONG=1)."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from penstock.testing import Emulator
 
 LONG = bool(os.environ.get("PENSTOCK_LONG"))
 SAMPLE, SEED = 330, 9
-IN_DIRECTORIES = 2  # cells of each operation on a directory bucket: their faults are those of the others
+IN_DIRECTORIES = 2  # cells of each operation on a directory bucket, which have the same faults as other buckets
 OPERATIONS = lanes.every_operation()
 
 
-# ---- what it is made of
+# ---- generation
 
 
 def test_the_matrix_has_every_action_at_every_stage_and_the_emulator_accepts_each():
@@ -44,7 +44,7 @@ def test_an_unknown_parameter_of_the_schema_is_an_error():
         actions.every_action(schema)
 
 
-# ---- the judge sees what it is there for
+# ---- the judge finds defects
 
 
 def cell(**changed: object) -> cells.Cell:
@@ -88,7 +88,7 @@ BY_NAME = {operation.name: operation for operation in OPERATIONS}
 
 
 def verdict_of_mine(name: str) -> str:
-    """Of an operation of the matrix, and a fault that does nothing to it."""
+    """The verdict on an operation of the matrix, with a fault that has no effect on it."""
     slow = cell(action=actions.Action("latency", {"ms": 1}), operation=name, target="CreateSession")
     with World(2) as world:
         return judge.run_cell(world, BY_NAME[name], slow).verdict
@@ -130,7 +130,7 @@ def test_every_trial_in_a_directory_bucket_starts_without_a_session():
     with World(2) as world:
         for operation in OPERATIONS:
             if operation.bucket == DIRECTORY and operation.name.removeprefix("directory ") not in asks_the_bucket_itself:
-                for _ in range(2):  # the second one with what the first one left
+                for _ in range(2):  # the second trial meets the state that the first one left
                     targets = cells.traffic(world, operation, operation.sizes[0])
                     assert [one.requests for one in targets if one.operation == "CreateSession"] == [1], operation.name
 

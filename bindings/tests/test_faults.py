@@ -1,4 +1,4 @@
-"""Faults from Python: documents, accounts, retry tests; and every example of docs/faults.md."""
+"""Faults in Python: scenarios, accounts, retry tests, and every example of docs/faults.md."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def emulator() -> Iterator[Emulator]:
 
 
 def ask(emulator: Emulator, method: str, target: str, body: bytes = b"", headers: str = "") -> bytes:
-    """The answer as it came, also a broken one."""
+    """Sends one request. Returns the bytes of the response, also of a truncated one."""
     address = emulator.endpoint.removeprefix("http://").split(":")
     head = f"{method} {target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n{headers}Content-Length: {len(body)}\r\n\r\n"
     answer = b""
@@ -50,7 +50,7 @@ def status(answer: bytes) -> int:
     return int(answer[9:12]) if answer else 0
 
 
-def do_a_bit_of_everything(emulator: Emulator) -> None:
+def send_requests_of_many_kinds(emulator: Emulator) -> None:
     for number in range(4):
         for method, target, body, headers in (
             ("GET", "/bucket/data/key", b"", "User-Agent: test rank/0\r\n"),
@@ -84,11 +84,11 @@ def test_every_example_of_the_page_fires(emulator: Emulator, example: Any) -> No
     plenty = {"reads_per_second": 1_000_000, "writes_per_second": 1_000_000}
     emulator.set_limits(plenty | {"buckets": {"bucket": plenty | {"boundaries": ["data/"]}}})  # two partitions
     emulator.faults().set(example)
-    do_a_bit_of_everything(emulator)
-    emulator.clock().advance(3600)  # into a rule's window
+    send_requests_of_many_kinds(emulator)
+    emulator.clock().advance(3600)  # into the time window of a rule
     ask(emulator, "GET", "/bucket/data/key")
     account = emulator.faults().account()
-    assert account.fired > 0 or '"tls_' in json.dumps(example)  # there is no TLS here
+    assert account.fired > 0 or '"tls_' in json.dumps(example)  # this emulator has no TLS
     emulator.faults().check()
 
 

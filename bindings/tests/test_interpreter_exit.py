@@ -1,4 +1,4 @@
-"""A program ends as it should while threads of it are inside Penstock."""
+"""A program exits normally while its daemon threads are in calls of Penstock."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-# Daemon threads go on until the interpreter takes the GIL away from them.
+# Daemon threads run until the exiting interpreter no longer gives them the GIL.
 PROGRAM = """
 import sys, threading
 import penstock

@@ -1,4 +1,4 @@
-"""The journal of what clients asked, from Python: boto3 and our own client make the requests."""
+"""The journal of requests in Python, with requests of boto3 and of our client."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from botocore.config import Config
 from botocore.exceptions import ClientError
 from penstock.testing import Emulator, Journal, Namespace
 
-# HTTP Archive 1.2 (w3.org's draft of 2012), the members that it requires, as a schema.
+# A schema of the required members of HTTP Archive 1.2 (W3C draft of 2012).
 PAIRS = {
     "type": "array",
     "items": {
@@ -114,7 +114,7 @@ def boto(world: Emulator | Namespace, mode: str = "standard", attempts: int = 1)
 
 
 def fill(world: Emulator, size: int = 100) -> Any:
-    """A boto3 client, a bucket "data" and an object "a/1" in it."""
+    """Creates a bucket "data" with an object "a/1". Returns a boto3 client."""
     client = boto(world)
     client.create_bucket(Bucket="data")
     client.put_object(Bucket="data", Key="a/1", Body=b"x" * size)
@@ -128,7 +128,7 @@ def test_an_entry_describes_the_request(world: Emulator) -> None:
     assert (created.number, created.operation, created.bucket, created.key) == (1, "CreateBucket", "data", "")
     assert (put.number, put.operation, put.method, put.target, put.key) == (2, "PutObject", "PUT", "/data/a/1", "a/1")
     assert (put.status, put.ending, put.access_key, put.error_code) == (200, "answered", "penstock", "")
-    assert put.bytes_in >= 100  # with aws-chunked's frames
+    assert put.bytes_in >= 100  # with the framing of aws-chunked
     assert abs(put.received - before) < timedelta(minutes=1)
     assert put.began_s > created.began_s >= 0
     assert 0 < put.lasted_s < 60
@@ -166,7 +166,7 @@ def test_the_ranges_that_our_client_fetches_cover_an_object(world: Emulator) -> 
     assert len(world.client().get_object("data", "a/1").read()) == size
     report = world.journal().ranges("data", "a/1", wanted=[(0, size)])
     assert (report.covered, report.missing, report.over_read_bytes) == ([(0, size)], [], 0)
-    # A download from both ends breaks off where they meet; what was on its way by then left twice.
+    # A download from both ends stops where the ends meet; bytes in flight at that moment were sent twice.
     broken = [entry for entry in world.journal() if entry.ending == "broken"]
     assert report.overlap_bytes <= sum(entry.bytes_out for entry in broken)
     world.journal().assert_ranges("data", "a/1", [(0, size)], most_overlap_bytes=report.overlap_bytes)
@@ -187,7 +187,7 @@ def test_a_range_report_has_missing_overlapping_and_excess_bytes(world: Emulator
     assert "GET /data/a/1 -> 206 bytes 90-100" in str(failure.value)
 
 
-# botocore counts the first attempt too; legacy and standard differ in the waits between, not in this.
+# botocore counts the first attempt too. The modes differ in their waits, not in the number of attempts.
 @pytest.mark.parametrize("mode", ["legacy", "standard"])
 def test_boto3_makes_as_many_attempts_as_configured(mode: str) -> None:
     with Emulator(fail_rate=1.0) as world:
@@ -279,7 +279,7 @@ def test_exports_contain_no_signatures_or_tokens(version: str, tmp_path: Path) -
         with pytest.raises(urllib.error.HTTPError) as refused:
             urllib.request.urlopen(url, timeout=10)
         refused.value.close()
-        assert refused.value.code == 404  # signed well: there is no such bucket
+        assert refused.value.code == 404  # the signature is valid, the bucket is missing
         (entry,) = world.journal()
         assert f"{name}***" in entry.target
         assert ("oken=***" in entry.target) == (version == "s3v4" or "oken=" in url)
@@ -324,7 +324,7 @@ def test_a_tail_yields_new_entries(world: Emulator) -> None:
     tail = journal.tail(timeout_s=30, operations="HeadObject")
     seen: list[int] = []
     reader = threading.Thread(target=lambda: seen.append(next(tail).number))
-    client.list_buckets()  # after the tail began, and before anybody reads it
+    client.list_buckets()  # after the tail was created, and before it is read
     reader.start()
     client.head_object(Bucket="data", Key="a/1")
     reader.join(30)
@@ -342,15 +342,15 @@ def test_a_slow_tail_reports_dropped_entries() -> None:
         assert dropped > 0
         url = f"{world.admin_endpoint}/_penstock/journal-tail?after=0&operations=ListBuckets&wait_ms=0"
         with urllib.request.urlopen(url, timeout=30) as answer:
-            assert json.load(answer)["dropped_of_asked"] == dropped, "though others were selected"
+            assert json.load(answer)["dropped_of_asked"] == dropped, "although the filter excludes them"
         boto(world).list_buckets()
-        with pytest.warns(UserWarning, match=f"{dropped} entries behind number 0 were dropped before they were read") as told:
+        with pytest.warns(UserWarning, match=f"{dropped} entries behind number 0 were dropped before they were read") as warned:
             assert next(tail).operation == "ListBuckets"
-        assert len(told) == 1
+        assert len(warned) == 1
         boto(world).list_buckets()
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            assert next(tail).operation == "ListBuckets", "what it has read it does not miss"
+            assert next(tail).operation == "ListBuckets", "no warning for entries that were read"
 
 
 def test_a_tail_does_not_report_cleared_entries_as_dropped(world: Emulator) -> None:
@@ -376,7 +376,7 @@ def test_a_tail_loses_no_entry_of_the_new_journal(world: Emulator) -> None:
     tail = world.journal().tail(timeout_s=30)
     last = world.journal().last
     world.reset()
-    for _ in range(last + 3):  # the new journal has more entries than the one before
+    for _ in range(last + 3):  # more entries than the old journal had
         client.list_buckets()
     assert [next(tail).number for _ in range(last + 3)] == list(range(1, last + 4))
 

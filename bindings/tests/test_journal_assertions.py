@@ -1,4 +1,4 @@
-"""What the journal proves: nothing about what was dropped or cannot be, and the order of what clients did."""
+"""Assertions on the journal: they fail if matching entries were dropped, and reject filters that can match nothing."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_assert_ranges_rejects_an_empty_list(world: Emulator) -> None:
 
 
 def test_a_received_response_is_a_finished_entry(world: Emulator) -> None:
-    """One request after the other, on connections of their own: never two at a time, and in their order."""
+    """Sequential requests on two connections are never concurrent in the journal, and are in order."""
     for _ in range(100):
         world.journal().clear()
         for client in (boto(world), boto(world)):

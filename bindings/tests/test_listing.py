@@ -1,4 +1,4 @@
-"""Listings: what they yield, in which order, how little they keep, and what the reference gets wrong."""
+"""Listings: their objects, order, pages and memory, and bugs of the reference that Penstock does not have."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def over(cls, emulator, uri, transform=key_of):
     )
 
 
-# ---- what a listing yields
+# ---- objects of a listing
 
 
 def test_a_listing_has_every_key_once_in_byte_order(client, filled):
@@ -77,7 +77,7 @@ def test_pages_have_a_continuation_token_until_the_listing_is_complete(client, f
 
 
 def test_the_service_limits_the_page_size(client, bucket):
-    """0 and 5000 were refused; the reference passes them on."""
+    """0 and 5000 used to be rejected; the reference sends them to the service."""
     for i in range(1001):
         put(client, bucket, f"{i:04}", b"")
     assert [len(page.object_info) for page in client.list_objects(bucket, max_keys=5000)] == [1000, 1]
@@ -100,7 +100,7 @@ def test_each_iteration_lists_again(client, filled):
 
 
 def test_a_listing_that_has_not_started_pickles(client, filled):
-    """The reference's listing pickles into one that raises TypeError."""
+    """A listing of the reference raises TypeError after unpickling."""
     objects = pickle.loads(pickle.dumps(S3BucketIterable(client, filled, "a/")))
     assert [item.key for item in objects] == ["a/", "a//x", "a/1", "a/2"]
 
@@ -110,7 +110,7 @@ def test_a_started_listing_cannot_be_pickled(client, filled):
         pickle.dumps(iter(S3BucketIterable(client, filled, "")))
 
 
-# ---- kept
+# ---- packed listings
 
 
 def test_a_packed_listing_equals_the_listing(client, filled):
@@ -146,7 +146,7 @@ def test_the_map_dataset_keeps_its_listing_packed(emulator, filled):
     order = random.Random(2).sample(range(-len(KEYS), len(KEYS)), 60)
     assert dataset.__getitems__(order) == [KEYS[i] for i in order]
     unpickled = pickle.loads(pickle.dumps(dataset))
-    assert unpickled._bucket_key_pairs is not None  # is not listed again
+    assert unpickled._bucket_key_pairs is not None  # does not list again
     assert list(unpickled) == KEYS
 
 
@@ -167,7 +167,7 @@ def test_len_items_and_batches_share_one_listing(emulator, filled):
     assert dataset._get_client().stats()["requests"]["ListObjectsV2"] == 1
 
 
-# ---- around it
+# ---- datasets, logs and URIs
 
 
 def test_building_a_dataset_sends_nothing(caplog):

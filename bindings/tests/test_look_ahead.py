@@ -1,4 +1,4 @@
-"""Fetching ahead: what is under way together, what memory it may take, and that readers behave the same."""
+"""Prefetching: the requests in flight, the memory, and that readers behave the same."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def get_requests(client):
     return client.stats()["requests"].get("GetObject", 0)
 
 
-# ---- together
+# ---- requests in flight
 
 
 def test_a_batch_is_fetched_together():
@@ -71,7 +71,7 @@ def test_the_iterable_dataset_fetches_the_next_objects_together():
 
 @pytest.mark.parametrize(("size", "at_a_time"), [(100, 10), (101, 9), (1000, 1), (5000, 1), (None, 1)])
 def test_requests_in_flight_fill_the_budget(size, at_a_time):
-    """Of an object larger than the budget, or of unknown size, no more than the budget."""
+    """An object that is larger than the budget, or of unknown size, counts as the whole budget."""
     content = b"x" * (size or 100)
     with gate_server(content, together=at_a_time) as (gate, endpoint):
         client = penstock.S3Client("us-east-1", endpoint=endpoint, s3client_config=gate_config())
@@ -108,7 +108,7 @@ def test_a_negative_budget_is_refused():
         penstock.S3ClientConfig(look_ahead_bytes=-1)
 
 
-# ---- readers nobody reads
+# ---- unread readers
 
 
 def test_unread_readers_stop_the_prefetch_and_hold_little_memory(client, bucket):
@@ -120,7 +120,7 @@ def test_unread_readers_stop_the_prefetch_and_hold_little_memory(client, bucket)
     held = sum(1 for r in readers if source_of(r).head is not None)
     assert held <= 5
     assert get_requests(client) - before < 20
-    assert [r.read() for r in readers] == [b"x" * 1000] * 40  # those let go are fetched again
+    assert [r.read() for r in readers] == [b"x" * 1000] * 40  # released bytes are fetched again
 
 
 def test_the_prefetch_continues_when_readers_are_read_again():
@@ -185,7 +185,7 @@ def test_prefetched_bytes_are_neither_fetched_again_nor_copied(client, bucket):
     assert first == data
     assert source_of(reader).head is first
     assert get_requests(client) == 1
-    assert client.stats()["requests"].get("HeadObject", 0) == before  # its size came with it
+    assert client.stats()["requests"].get("HeadObject", 0) == before  # the prefetch returned the size
 
 
 def test_objects_larger_than_the_limit_are_read_whole(client, bucket):
@@ -236,10 +236,10 @@ def test_an_error_of_the_listing_is_raised_after_the_readers_before_it(client, b
 def test_an_interrupt_of_the_objects_iterator_loses_no_object(client, bucket):
     for i in range(20):
         put(client, bucket, str(i), str(i).encode())
-    interrupts = iter([7, 140])  # while the first are sought, and while others are given out
+    interrupts = iter([7, 140])  # during the first prefetch, and while readers are returned
 
     class Interrupted:
-        """Raises KeyboardInterrupt in the place of two objects, and goes on after it."""
+        """Raises KeyboardInterrupt twice, and continues afterwards."""
 
         def __init__(self):
             self.number = 0
@@ -271,7 +271,7 @@ def test_an_interrupt_of_the_objects_iterator_loses_no_object(client, bucket):
 
 
 def test_prefetched_memory_counts_against_the_process_limit_and_is_released(client, bucket):
-    """In a child, whose budget is its own: other tests' readers may still be let go of here."""
+    """Runs in a child process: in this one, readers of other tests may still release memory."""
     for i in range(30):
         put(client, bucket, str(i), b"x" * 100_000)
     objects = [S3BucketKeyData(bucket, str(i % 30), ObjectInfo(str(i % 30), "", 100_000, 0)) for i in range(300)]
@@ -301,7 +301,7 @@ def test_a_forked_child_cannot_use_the_parents_prefetch(client, bucket):
     readers = LookAhead(client, [S3BucketKeyData(bucket, "a")] * 200, KIND, MIB)
     next(readers).read()
     assert in_child(lambda: str(drained(readers))).startswith("RuntimeError: this look-ahead was made in process")
-    assert [reader.read() for reader in readers] == [b"a"] * 199  # and the parent goes on
+    assert [reader.read() for reader in readers] == [b"a"] * 199  # the parent continues
 
 
 def drained(readers):

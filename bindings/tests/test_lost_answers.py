@@ -1,4 +1,4 @@
-"""An answer is lost, and every repeat is throttled: what was done is found, or the error says that it may have been done."""
+"""A response is lost and every retry is throttled: the result is found, or the error reports that it may have happened."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def lossy(own) -> penstock.S3Client:
 
 
 def lose(emulator: Emulator, operation: str, at: str = "after_commit") -> None:
-    """The first request's answer, then all of that operation are throttled before anybody looks at them."""
+    """Drops the response of the first request of an operation; throttles all later ones before they are executed."""
     when = {"operation": operation}
     emulator.faults().set(
         [
@@ -85,7 +85,7 @@ def test_an_append_whose_response_was_lost_is_found(own, lossy):
 
 
 def test_a_rename_whose_response_was_lost_may_have_been_carried_out(own, lossy):
-    """The error spoke of throttling only, and the object had its new name."""
+    """The error used to mention throttling only, although the object had its new name."""
     put(lossy, ZONAL, "old", b"text")
     lose(own, "RenameObject")
     with pytest.raises(penstock.S3ThrottledError, match="may have been carried out"):

@@ -1,4 +1,4 @@
-"""The core's verbs of a multipart upload: an object put together of copies and bytes; conditional writes."""
+"""The core's calls for multipart uploads and conditional writes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_an_object_is_assembled_from_copies_and_bytes(client, bucket):
 
 
 def test_a_list_of_uploads_has_all_pages(client, bucket):
-    """S3 lists 1,000 at a time."""
+    """S3 returns at most 1,000 uploads per page."""
     core = client._client
     ids = [core.create_multipart_upload(bucket, f"p/{number:04}") for number in range(1005)]
     before = client.stats()["requests"].get("ListMultipartUploads", 0)
@@ -62,7 +62,7 @@ def test_a_copied_part_requires_the_given_etag(client, bucket):
 
 @pytest.mark.parametrize("size", [3, 6 * MIB])
 def test_a_conditional_write_does_not_replace_an_object(client, bucket, size):
-    """Of one PUT and of parts."""
+    """For one PUT and for an upload in parts."""
 
     def write(data: bytes) -> None:
         stream = PutObjectStream(client._client, bucket, "k", None, 5 * MIB, if_none_match=True)

@@ -1,4 +1,4 @@
-"""What goes wrong in making a client names the field and the types, and never a secret."""
+"""Errors of a client's construction name the field and the types, and never contain a secret."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_text_that_utf_8_cannot_encode_is_refused_without_secrets(place: str) ->
 
 
 def test_an_error_of_the_core_contains_no_secrets(monkeypatch) -> None:
-    """pybind11's own text has every argument."""
+    """The default text of pybind11 contains every argument."""
     monkeypatch.setattr(S3ClientConfig, "validate", lambda config: None)
     client = S3Client("us-east-1", s3client_config=S3ClientConfig(**KEYS, max_attempts="5"))
     with pytest.raises(TypeError, match="a setting of the client") as error:

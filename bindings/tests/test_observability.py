@@ -1,4 +1,4 @@
-"""What a client tells about itself: stats, the log, progress."""
+"""Observability of a client: stats, the log, progress callbacks."""
 
 from __future__ import annotations
 
@@ -112,12 +112,12 @@ def test_a_reader_reports_its_progress(client, bucket, kind):
 
 
 def test_a_whole_read_reports_the_size_from_the_first_call(client, bucket):
-    """It was None until the object was there."""
+    """The total used to be None until the whole object was read."""
     put(client, bucket, "k", bytes(3 * BIG))
     calls, progress = heard()
-    told = ReadProgress(progress).to_the_end(5)
-    told(0, None)
-    told(7, 3 * BIG - 5)
+    report = ReadProgress(progress).to_the_end(5)
+    report(0, None)
+    report(7, 3 * BIG - 5)
     assert calls == [(0, None), (7, 3 * BIG)]
     for kind in ("default", "sequential"):
         calls, progress = heard()
@@ -171,7 +171,7 @@ def test_an_exception_of_the_last_progress_callback_is_raised_after_the_upload(c
 
 
 def test_an_exception_of_a_progress_callback_ends_a_read_in_progress():
-    """The server drips until it is hung up on: only a callback from the middle of the read can end it."""
+    """The server sends slowly until the client closes the connection: only a callback during the read can end the read."""
     hung_up = threading.Event()
     listener = socket.create_server(("127.0.0.1", 0))
 
@@ -182,7 +182,7 @@ def test_an_exception_of_a_progress_callback_ends_a_read_in_progress():
             connection.sendall(b'HTTP/1.1 200 OK\r\nETag: "e"\r\nContent-Length: 1000000000\r\n\r\n')
             while True:
                 connection.sendall(bytes(1 << 12))
-                hung_up.wait(0.01)  # the server's pace; nobody sets it before the client has gone
+                hung_up.wait(0.01)  # the pace of the server; set only after the client has closed the connection
         hung_up.set()
 
     server = threading.Thread(target=drip, daemon=True)

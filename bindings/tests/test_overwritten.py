@@ -1,7 +1,7 @@
-"""Objects that change between their listing and their reading, and while they are read.
+"""Objects that change between their listing and their read, and during a read.
 
-What a listing said is a guess: a read begins with the object as it is, and stays with that version. Only who asked for the
-listed size is held to it.
+The size and ETag of a listing are hints: a read starts with the current version and is pinned to it. A reader that has returned
+the listed size is pinned to the listed version.
 """
 
 from __future__ import annotations
@@ -71,9 +71,9 @@ def over(cls, emulator, bucket, use, kind):
 @every_kind
 @every_size
 def test_an_object_overwritten_after_its_listing_is_read_as_it_is_now(emulator, client, bucket, kind, size):
-    """A map dataset answered S3PreconditionFailedError for ever."""
+    """A map dataset used to raise S3PreconditionFailedError at every access."""
     put(client, bucket, "k", b"x" * 10)
-    uses = USES[:-1] if kind == "range_based(7)" else USES  # a request for every seven bytes
+    uses = USES[:-1] if kind == "range_based(7)" else USES  # lines would need a request per seven bytes
     datasets = [over(S3MapDataset, emulator, bucket, use, kind) for use in uses]
     assert [len(dataset) for dataset in datasets] == [1] * len(uses)
     now = content(SIZES[size])
@@ -96,7 +96,7 @@ def test_a_reader_that_seeks_first_reads_the_object_as_it_is_now(client, bucket,
 @every_kind
 @every_size
 def test_an_object_overwritten_during_an_iteration_is_read_as_it_is_now(emulator, client, bucket, kind, size):
-    keys = [f"{i:03}" for i in range(300)]  # more than are fetched ahead
+    keys = [f"{i:03}" for i in range(300)]  # more than are prefetched
     for key in keys:
         put(client, bucket, key, b"x" * 10)
     readers = iter(over(S3IterableDataset, emulator, bucket, lambda reader: reader, kind))
@@ -153,7 +153,7 @@ def test_a_started_read_is_pinned_to_its_version(client, bucket, kind):
     assert reader.read(3) == b"aaa"
     put(client, bucket, "k", b"b" * (20 * MIB))
     got = b"aaa"
-    with contextlib.suppress(penstock.S3PreconditionFailedError):  # unless all of it was on its way
+    with contextlib.suppress(penstock.S3PreconditionFailedError):  # not raised if all requests were in flight
         while piece := reader.read(3 * MIB):
             got += piece
         assert len(got) == 20 * MIB
@@ -163,7 +163,7 @@ def test_a_started_read_is_pinned_to_its_version(client, bucket, kind):
 @pytest.mark.parametrize("buffer_size", [None, 0, 5])
 @pytest.mark.parametrize("use", ["read", "readinto"])
 def test_a_ranged_reader_over_independent_streams_reads_one_version(client, bucket, buffer_size, use):
-    """It was opened without an ETag, and gave a mix of both versions."""
+    """The second stream used to have no ETag, and the reader returned a mix of both versions."""
     put(client, bucket, "k", b"a" * 100)
 
     def get_stream(start=None, end=None):

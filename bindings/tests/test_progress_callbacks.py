@@ -1,4 +1,4 @@
-"""Progress callbacks that use the reader or the writer that calls them: an error or no effect, never a hang or other bytes."""
+"""Progress callbacks that use the reader or writer that calls them: an error or no effect, never a hang or wrong bytes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SLOW_PARTS = [{"when": {"operation": "UploadPart"}, "do": {"stall": {"ms": 300},
 
 @pytest.fixture
 def slow_bucket():
-    """A client and a bucket to which every part takes 0.3 s: callbacks run inside of `write`."""
+    """A client and a bucket where each part takes 0.3 s, so that callbacks run during `write`."""
     with Emulator(faults=SLOW_PARTS) as emulator:
         client = emulator.client(penstock.S3ClientConfig(part_size=PART, throughput_target_gbps=0.4))
         client.create_bucket("slow")
@@ -143,7 +143,7 @@ ITEMS = [ItemRange(0, 3_000_000), ItemRange(3_000_000, 9_000_000), ItemRange(9_0
 
 
 def read_twice(reader, size: int | None) -> bytes:
-    """A read that is repeated after the callback's exception."""
+    """Reads, and repeats the read after an exception of the callback."""
     position = reader.tell()
     try:
         return reader.read(size)

@@ -1,4 +1,4 @@
-"""The pytest plugin, as a project's own suite uses it: in a pytest of its own."""
+"""The pytest plugin, used by test suites that run in their own pytest process."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TIMEOUT_S = 120
 
 @pytest.fixture
 def run_suite(tmp_path: Path) -> Callable[..., str]:
-    """Runs a suite of one file with the plugin; its output. `failed`: whether tests of it are to fail."""
+    """Runs a suite of one file with the plugin and returns its output. `failed`: whether the suite must fail."""
 
     def run(source: str, *options: str, failed: bool = False) -> str:
         (tmp_path / "test_suite.py").write_text(source)
@@ -140,7 +140,7 @@ import pytest
 @pytest.mark.parametrize("number", range(24))
 def test_workers_never_meet(s3_emulator, number, tmp_path_factory):
     s3 = boto3.client("s3")
-    s3.create_bucket(Bucket="data")  # in every test: nobody else's is in the way
+    s3.create_bucket(Bucket="data")  # the same name in every test
     s3.put_object(Bucket="data", Key=str(number), Body=b"x")
     assert [entry["Key"] for entry in s3.list_objects_v2(Bucket="data")["Contents"]] == [str(number)]
     (tmp_path_factory.getbasetemp().parent / f"endpoint-{os.getpid()}").write_text(s3_emulator.endpoint)
@@ -218,7 +218,7 @@ def test_a_test_whose_planned_fault_did_not_fire_fails(run_suite):
     assert "'replaced' fired for 0 of the 0 requests" in output
     assert "'cleared' fired for 0 of the 0 requests" in output
     assert "forgotten" not in output
-    assert "PutObject" in output, "it shows what was asked"
+    assert "PutObject" in output, "the report has the last requests"
 
 
 SERVER = """
@@ -271,7 +271,7 @@ def test_last(s3_server):
 def test_faults_that_a_test_sets_at_the_server_are_checked_and_removed_at_its_end(run_suite: Callable[..., str]) -> None:
     output = run_suite(SERVER, failed=True)
     assert "ERROR test_suite.py::test_never_met - " in output
-    assert output.count("ERROR test_suite.py") == 1, "only the one whose fault nobody met and nobody checked"
+    assert output.count("ERROR test_suite.py") == 1, "only the test whose fault did not fire and was not checked"
     assert "'never' fired for 0 of the 0 requests" in output
     assert "1 failed, 5 passed, 1 error" in output
     assert "S3 emulator, the server's own" in output

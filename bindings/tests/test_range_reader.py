@@ -1,4 +1,4 @@
-"""The core's RangeReader: scattered ranges into memory that Python holds."""
+"""The core's RangeReader: scattered ranges into memory that Python owns."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from penstock.testing import Emulator
 
 
 class Memory(bytearray):
-    """Can be referred to weakly."""
+    """A bytearray that supports weak references."""
 
 
 def address_of(memory: bytearray) -> int:
@@ -81,7 +81,7 @@ def test_memory_is_kept_alive_until_the_end_of_its_batch(emulator: Emulator, cli
         reader.start(bucket, "large", pieces_of(memory, [(0, 20_000_000)]), memory, 1)
         del memory
         assert gone() is not None
-        del reader  # waits for what is under way
+        del reader  # waits for requests in flight
         assert gone() is None
 
 

@@ -66,7 +66,7 @@ def test_readline_with_limit(reader):
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_any_sequence_matches_bytesio(client, bucket, data):
-    """Random reads and seeks give what a clamping io.BytesIO gives."""
+    """Random reads and seeks return the same as an io.BytesIO with clamped seeks."""
     content = data.draw(st.binary(max_size=60))
     name = data.draw(st.sampled_from(sorted(CONSTRUCTORS)))
     put(client, bucket, "p", content)
@@ -128,7 +128,7 @@ def test_many_parts_arrive_in_order(client, bucket):
 
 
 def test_readers_work_on_any_iterator_of_bytes():
-    """Custom get_stream functions of the reference's protocol have no read_all or readinto."""
+    """Streams of custom get_stream functions in the reference's protocol have no read_all or readinto."""
 
     def stream(start=None, end=None):
         return iter([DATA[i : i + 100] for i in range(start or 0, len(DATA) if end is None else end, 100)])

@@ -1,4 +1,4 @@
-"""Lines of readers, and what the standard library stands on a buffered file."""
+"""Lines of readers, and wrappers of the standard library around readers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def open_reader(client, bucket):
 @settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.data())
 def test_lines_equal_those_of_a_buffered_file_for_any_block_size(data):
-    """The reference reads lines byte by byte."""
+    """The reference reads lines one byte at a time."""
     text = data.draw(st.lists(st.sampled_from([b"\n", b"a", b"\r", b"bcd", b"\r\n", b"0123456789"]), max_size=30).map(b"".join))
     size = data.draw(st.integers(1, 9))
 
@@ -54,7 +54,7 @@ def test_lines_across_large_blocks(client, bucket, kind):
     lines = [b"x" * length + b"\n" for length in (0, 1, 1024**2 - 2, 3, 1024**2, 5 * 1024**2, 0, 4 * 1024**2 + 7)] + [b"no end"]
     put(client, bucket, "lines", b"".join(lines))
     if kind == "range_based(7)":
-        lines = lines[:2]  # each 7 bytes are a request
+        lines = lines[:2]  # each request has 7 bytes
         put(client, bucket, "lines", b"".join(lines))
     reader = client.get_object(bucket, "lines", reader_constructor=KINDS[kind])
     assert list(reader) == lines

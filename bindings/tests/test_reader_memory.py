@@ -1,4 +1,4 @@
-"""What readers fetch beyond what is read, and how many of them share the process's memory."""
+"""The bytes that readers request beyond those read, and many readers that share the memory limit of the process."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def gets(client):
 
 
 class Asked:
-    """Bytes of GetObject's answers since it was made, once no request is under way."""
+    """Bytes received since the construction, counted when no request is in flight."""
 
     def __init__(self, client):
         self.client, self.before = client, client.stats()["bytes_received"]
@@ -77,12 +77,12 @@ def test_random_reads_request_at_most_four_times_the_bytes_read(client, opened, 
                 assert reader.read(size) == DATA[position : position + size]
                 position += size
         bound = max(64 * KIB, size) if reads == 1 else max(64 * KIB, 4 * size * reads)
-        assert asked.total() <= 10 * bound + 64 * KIB  # once to learn the size
+        assert asked.total() <= 10 * bound + 64 * KIB  # one request that learns the size
 
 
 def test_a_first_random_read_is_one_request_for_its_bytes(client, opened):
     reader = opened()
-    reader.seek(5 * MIB)  # where the size is unknown, this tells it
+    reader.seek(5 * MIB)  # requests the size if it is unknown
     asked, before = Asked(client), gets(client)
     reader.seek(9 * MIB)
     assert reader.read(70_000) == DATA[9 * MIB : 9 * MIB + 70_000]
@@ -148,9 +148,9 @@ MANY_READERS = """
     [(16, 700_001, "None"), (64, 4 * MIB, "None"), (64, 4 * MIB, "penstock.S3ReaderConstructor.sequential()")],
 )
 def test_readers_read_in_turn_never_exceed_the_memory_limit(limit, step, kind):
-    """One thread that read 64 readers in turn waited a second for most of its reads.
+    """One thread that read 64 readers in turn used to wait 1 s in most of its reads.
 
-    Whoever waits that long is let beyond the limit, which is counted. In a process of its own, whose limit it is.
+    A request that waits that long may exceed the limit, which is counted. Runs in its own process, which has its own limit.
     """
     script = textwrap.dedent(MANY_READERS).format(limit=limit, step=step, kind=kind)
     done = subprocess.run([sys.executable, "-c", script], check=False, capture_output=True, text=True, timeout=120)

@@ -1,4 +1,4 @@
-"""The rules of the reference connector's readers that programs rely on (spec/connector.md §2.5), and its bugs, passing here."""
+"""Rules of the reference connector's readers that programs rely on, and bugs of its readers that Penstock does not have."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_a_size_beyond_memory_is_an_error_that_names_it(kind):
         return KINDS[kind](bucket="b", key="k", get_object_info=get_object_info, get_stream=counted.get_stream)
 
     uses = [lambda: reader().seek(1, io.SEEK_END)]
-    if kind.startswith("range_based"):  # the others learn the size from the response
+    if kind.startswith("range_based"):  # other readers get the size from the response
         uses += [lambda: reader().read(), lambda: reader().read(1)]
     for use in uses:
         with pytest.raises(penstock.S3Exception, match=f"s3://b/k is {2**63} bytes") as raised:
@@ -177,7 +177,7 @@ def test_a_reader_is_a_readable_seekable_buffered_file(open_reader, kind):
 def test_a_reader_has_a_bucket_and_a_key_and_reports_a_missing_object(client, open_reader, kind, bucket):
     reader = open_reader(kind)
     assert (reader.bucket, reader.key) == (bucket, "k")
-    missing = "The object was not found" if kind.startswith("range") else "The key does not exist"  # a HEAD's, a GET's
+    missing = "The object was not found" if kind.startswith("range") else "The key does not exist"  # of HEAD and of GET
     with pytest.raises(penstock.S3Exception, match=f"Service error: {missing}"):
         open_reader(kind, "missing").read()
     with pytest.raises(penstock.S3Exception):
@@ -196,7 +196,7 @@ def test_the_base_class_is_abstract():
 
 @every_kind
 def test_a_closed_reader_rejects_every_call(open_reader, kind):
-    """The reference goes on reading after close()."""
+    """Readers of the reference still read after close()."""
     reader = open_reader(kind)
     with reader:
         reader.read(1)
@@ -261,13 +261,13 @@ def test_small_ranged_reads_fill_the_buffer_and_large_ones_do_not():
     reader = ranged(counted, 6)
     assert [reader.read(2), reader.read(3)] == [DATA[:2], DATA[2:5]]
     assert counted.ranges == [(0, 6)]
-    assert reader.read(3) == DATA[5:8]  # the byte that is here, then the next window
+    assert reader.read(3) == DATA[5:8]  # the buffered byte, then the next window
     assert counted.ranges == [(0, 6), (6, 12)]
     reader.seek(9)
-    assert reader.read(7) == DATA[9:]  # what is here first; the rest, 4 bytes, through the buffer, clipped
+    assert reader.read(7) == DATA[9:]  # the buffered bytes, then the last 4 through the buffer, clamped to the end
     assert counted.ranges == [(0, 6), (6, 12), (12, 16)]
     reader.seek(0)
-    assert reader.read(6) == DATA[:6]  # as much as the buffer holds: straight
+    assert reader.read(6) == DATA[:6]  # as many bytes as the buffer holds: without the buffer
     assert counted.ranges[3:] == [(0, 6)]
     assert counted.sizes == 1
 
@@ -283,13 +283,13 @@ def test_without_a_buffer_each_read_is_one_range_request():
 
 @every_kind
 def test_a_read_of_a_replaced_object_never_mixes_versions(client, bucket, kind):
-    """The reference's range-based reader gives a mix of both versions."""
+    """The range-based reader of the reference returns a mix of both versions."""
     size = 20 * 1024**2
     put(client, bucket, "big", b"a" * size)
     reader = client.get_object(bucket, "big", reader_constructor=KINDS[kind])
     got = reader.read(10)
     put(client, bucket, "big", b"b" * size)
-    with contextlib.suppress(penstock.S3PreconditionFailedError):  # unless all of it was on its way
+    with contextlib.suppress(penstock.S3PreconditionFailedError):  # not raised if all requests were in flight
         while piece := reader.read(3 * 1024**2):
             got += piece
         assert len(got) == size
@@ -302,7 +302,7 @@ def test_a_read_of_a_replaced_object_never_mixes_versions(client, bucket, kind):
 @pytest.mark.parametrize("make", [SequentialS3Reader, RangedS3Reader, partial(RangedS3Reader, buffer_size=0)])
 @pytest.mark.parametrize("error", [penstock.S3ThrottledError("slow down"), KeyboardInterrupt("now"), OSError("gone")])
 def test_torch_load_raises_what_a_read_raised(make, error):
-    """It said: AttributeError, the reader has no attribute `read`; torch took the error for a missing readinto."""
+    """torch took the error for a missing readinto and raised AttributeError: the reader has no attribute `read`."""
     file = io.BytesIO()
     torch.save({"w": torch.ones(500_000), "v": torch.ones(500_000)}, file)
     counted = Counted(file.getvalue())

@@ -30,7 +30,7 @@ def attempts(failing: S3Client, bucket: str) -> int:
 
 @pytest.fixture
 def failing(emulator, bucket):
-    """A bucket that answers every HeadObject with an internal error."""
+    """A bucket where every HeadObject fails with an internal error."""
     rule = {"when": {"operation": "HeadObject", "bucket": bucket}, "do": {"error": {"code": "InternalError"}}}
     with faulty(emulator, rule):
         yield bucket
@@ -55,7 +55,9 @@ def test_attempts_come_from_the_argument_then_the_environment_then_the_profile(e
     assert attempts(client_of(emulator), failing) == 2
     assert attempts(client_of(emulator, max_attempts=3), failing) == 3
     monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
-    assert attempts(client_of(emulator, max_attempts=10, retry_mode="standard"), failing) == 10, "also the former default"
+    assert attempts(client_of(emulator, max_attempts=10, retry_mode="standard"), failing) == 10, (
+        "although 10 equals the old default"
+    )
 
 
 def test_an_error_has_the_history_of_its_attempts(emulator, failing):
@@ -80,7 +82,7 @@ def test_a_request_sent_once_has_no_history(client, bucket):
 
 @pytest.fixture
 def hanging(emulator, bucket):
-    """A bucket that answers no GetObject."""
+    """A bucket where no GetObject gets a response."""
     with faulty(emulator, {"when": {"operation": "GetObject", "bucket": bucket}, "do": {"stall": {"ms": 3_600_000}}}):
         yield bucket
 

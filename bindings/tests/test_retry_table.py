@@ -1,4 +1,4 @@
-"""The table of what is asked again: as it is published, and whole."""
+"""The table of retried failures: it equals the documented one and is complete."""
 
 from __future__ import annotations
 

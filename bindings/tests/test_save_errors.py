@@ -1,4 +1,4 @@
-"""What torch.save makes of a failing upload, and what the writer makes of that."""
+"""Exceptions of a failing upload during torch.save."""
 
 from __future__ import annotations
 

@@ -156,11 +156,11 @@ def test_the_hint_is_printed_only_if_it_applies(capsys: pytest.CaptureFixture[st
         return "--warm-partitions" in capsys.readouterr().err
 
     assert hint("--ranks", "256")
-    assert hint("--ranks", "64", "--client", "crt"), "completed, but no name was better than another"
+    assert hint("--ranks", "64", "--client", "crt"), "completed, but no strategy was better"
     assert not hint("--ranks", "256", "--warm-partitions", "4")
-    assert not hint("--ranks", "2"), "nobody was refused"
-    assert not hint("--ranks", "256", "--strategy", "hex"), "there is nothing to compare"
-    assert not hint("--ranks", "256", "--client", "crt", "--files-per-rank", "20", "--split-after", "2"), "it was cut"
+    assert not hint("--ranks", "2"), "no request was refused"
+    assert not hint("--ranks", "256", "--strategy", "hex"), "only one strategy"
+    assert not hint("--ranks", "256", "--client", "crt", "--files-per-rank", "20", "--split-after", "2"), "partitions were split"
 
 
 @pytest.mark.parametrize(

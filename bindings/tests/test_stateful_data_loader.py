@@ -1,4 +1,4 @@
-"""torchdata's own StatefulDataLoader: an epoch left in its middle goes on where it was, with both datasets."""
+"""torchdata's StatefulDataLoader: an interrupted epoch resumes at its position, with both datasets."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def load(dataset, workers, method, **options):
 
 
 def leave(loader, taken):
-    """What came before the loop was left, and the state there, as it is after a journey through a file."""
+    """Takes items from a loader. Returns them, and the loader's state after pickling and unpickling."""
     seen = [item for _, item in zip(range(taken), loader, strict=False)]
     return seen, pickle.loads(pickle.dumps(loader.state_dict()))
 
@@ -74,7 +74,7 @@ def test_batches_of_an_iterable_dataset_resume(make, workers, method):
 
 @soon_there
 def test_a_state_is_taken_after_every_item(make, workers, method):
-    """A loader that is resumed again and again yields each object once."""
+    """A loader that is resumed repeatedly yields each object once."""
     seen, state = [], None
     while len(seen) < COUNT:
         loader = load(make(S3IterableDataset, enable_sharding=True), workers, method, batch_size=None)

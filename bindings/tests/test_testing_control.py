@@ -1,4 +1,4 @@
-"""penstock.testing.Emulator: users, modes of verifying, namespaces, clocks and seeding, met with boto3."""
+"""penstock.testing.Emulator: users, authentication modes, namespaces, clocks and seeding, used with boto3."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""penstock.testing.Emulator: limits, and clocks that run at a pace of their own."""
+"""penstock.testing.Emulator: request limits, and the rate of clocks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from penstock.testing import Emulator, Namespace
 
 
 def statuses(world: Emulator | Namespace, count: int) -> list[int]:
-    """Of so many puts, one after the other, without a retry."""
+    """The statuses of `count` sequential puts without retries."""
     config = Config(signature_version="s3v4", s3={"addressing_style": "path"}, retries={"total_max_attempts": 1})
     keys = {"aws_access_key_id": world.access_key_id, "aws_secret_access_key": world.secret_access_key}
     client = boto3.client("s3", endpoint_url=world.endpoint, region_name=world.region, config=config, **keys)

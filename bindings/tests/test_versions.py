@@ -1,4 +1,4 @@
-"""Versions: listed, read, copied, deleted, restored; and what is said where there are none."""
+"""Versions are listed, read, copied, deleted and restored; buckets without versions raise clear errors."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ READERS = {
 
 @pytest.mark.parametrize("kind", READERS)
 def test_every_request_of_a_reader_names_its_version(emulator, client, versioned, kind):
-    """Seeks, sizes and downloads in parts too; proven by the journal."""
+    """Includes seeks, sizes and downloads in parts; checked with the journal."""
     old = bytes(range(256)) * (20 * MIB // 256)
     put(client, versioned, "k", old)
     put(client, versioned, "k", b"new")
@@ -160,7 +160,7 @@ def test_restore_copies_a_version_and_keeps_the_others(client, versioned, checkp
     assert get(client, versioned, "k") == b"old"
     assert restored.is_latest
     assert [version.size for version in checkpoint.versions(uri)] == [3, 5, 3]
-    assert checkpoint.restore(uri, restored.version_id) == restored  # is current: nothing to do
+    assert checkpoint.restore(uri, restored.version_id) == restored  # the version is current: no copy
     assert len(checkpoint.versions(uri)) == 3
     assert client.get_object(versioned, "k", version_id=newer.version_id).read() == b"newer"
 
@@ -176,7 +176,7 @@ def test_restore_works_below_a_delete_marker(client, versioned, checkpoint):
 
 
 def test_restore_copies_a_large_version_in_parts(emulator, client, versioned, checkpoint, monkeypatch):
-    """Beyond 5 GiB on S3; here the limits are lower. Content type, metadata and bytes are the version's."""
+    """On S3 for more than 5 GiB; the limits are lower here. Content type, metadata and bytes are those of the version."""
     monkeypatch.setattr(_versions, "COPY_LIMIT", 6 * MIB)
     monkeypatch.setattr(_versions, "COPY_PART", 5 * MIB)
     old = bytes(range(256)) * (12 * MIB // 256)
@@ -222,7 +222,7 @@ def test_undelete_without_a_version_is_not_found(client, versioned, checkpoint):
     client.delete_object(versioned, "k")
     with pytest.raises(penstock.S3NotFoundError, match="no version of it is left"):
         checkpoint.undelete(f"s3://{versioned}/k")
-    assert len(checkpoint.versions(f"s3://{versioned}/k")) == 1  # nothing was removed in vain
+    assert len(checkpoint.versions(f"s3://{versioned}/k")) == 1  # no delete marker was removed
     with pytest.raises(penstock.S3NotFoundError, match="Where a bucket keeps no versions, what was deleted is gone"):
         checkpoint.undelete(f"s3://{versioned}/never")
 

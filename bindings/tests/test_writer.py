@@ -1,4 +1,4 @@
-"""A writer publishes in close() and never otherwise."""
+"""A writer publishes its object in close(), and only there."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from penstock._put_stream import PutObjectStream
 from penstock.testing import Emulator
 
 PART = 5 * 1024**2
-SINGLE = 64 * 1024**2  # one PUT up to here
+SINGLE = 64 * 1024**2  # the largest object of one PUT
 
 
 @pytest.mark.parametrize("size", [0, 1, 1000, SINGLE - 1, SINGLE, SINGLE + 1])
@@ -43,14 +43,14 @@ def test_objects_round_trip_in_parts(emulator, bucket, size, piece):
 
 
 def test_writes_of_every_size_arrive_in_order(client, bucket):
-    """Small ones are gathered, large ones sent from where they lie: what follows what must not change."""
+    """Small writes are buffered and large ones are sent without a copy; their order must not change."""
     sizes = [1, 0, 16_384, 16_385, 3, 65_536, 70_000_000, 5, 20_000_000, 100, 16_000, 16_000, 16_000, 16_000, 16_000, 1]
     pieces = [bytes([i + 1]) * size for i, size in enumerate(sizes)]
     with client.put_object(bucket, "k") as writer:
         for i, piece in enumerate(pieces):
             buffer = bytearray(piece)
             assert writer.write(memoryview(buffer)) == len(piece)
-            buffer[:] = bytes(len(buffer))  # the writer's no longer
+            buffer[:] = bytes(len(buffer))  # the writer must not use the buffer after write()
             assert writer.tell() == sum(sizes[: i + 1])
     assert get(client, bucket, "k") == b"".join(pieces)
 
@@ -93,7 +93,7 @@ def test_nothing_is_visible_before_close(client, bucket):
 
 @pytest.mark.parametrize("size", [10, SINGLE + 1])
 def test_an_exception_aborts_the_upload(client, bucket, size):
-    """The reference publishes the truncated object here when the writer is collected."""
+    """The reference publishes the truncated object when the writer is garbage collected."""
     put(client, bucket, "k", b"good")
     with pytest.raises(RuntimeError, match="halfway"), client.put_object(bucket, "k") as writer:
         writer.write(b"x" * size)
@@ -177,7 +177,7 @@ def test_a_writer_is_only_writable(client, bucket):
 
 
 def test_an_exception_is_not_replaced_by_a_failing_abort():
-    """The block's own exception was lost when giving the upload up failed too."""
+    """The exception of the block used to be lost if the abort failed too."""
     with Emulator() as own:
         client = own.client(penstock.S3ClientConfig(max_attempts=1))
         client.create_bucket("bucket")
@@ -188,7 +188,7 @@ def test_an_exception_is_not_replaced_by_a_failing_abort():
 
 
 def test_write_counts_the_bytes_of_any_buffer(client, bucket):
-    """An array of ten 8-byte numbers was told as 10 bytes."""
+    """An array of ten 8-byte numbers used to count as 10 bytes."""
     with client.put_object(bucket, "k") as writer:
         assert writer.write(array.array("d", [0.0] * 10)) == 80
         assert writer.tell() == 80
@@ -196,7 +196,7 @@ def test_write_counts_the_bytes_of_any_buffer(client, bucket):
 
 
 def test_ctrl_c_while_closing_is_a_keyboard_interrupt():
-    """It was a SystemError where the object turned out to be published after all."""
+    """It used to be a SystemError if the object had been published."""
     program = """
         import hashlib, socket, sys, threading, penstock
         listener = socket.create_server(("127.0.0.1", 0))
