@@ -1,4 +1,4 @@
-"""The main job as a user starts it, in small: kill, resume, table, report."""
+"""The demo with few steps: it kills and resumes a training process, prints a table and writes a report."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The programs of examples/python, offline: each against an emulator of its own, as its README says to run it."""
+"""The programs of examples/python: each runs with its own emulator, by the command of its README."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ EXAMPLES = Path(__file__).parents[1] / "examples/python"
 def environment() -> Iterator[dict[str, str]]:
     with Emulator() as emulator:
         kept = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
-        # Four ranks share two processors: more threads in each only get into each other's way.
+        # Four ranks may share two processors: more threads per rank would slow them down.
         yield kept | emulator.environment() | {"S3_URI": "s3://examples/some/prefix/", "OMP_NUM_THREADS": "1"}
 
 
 def run(environment: dict[str, str], program: str, *arguments: str, ranks: int = 0) -> str:
-    """What a program prints."""
+    """Runs a program. Returns its output."""
     torchrun = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(ranks)] if ranks else []
     done = subprocess.run(
         [sys.executable, *torchrun, program, *arguments],

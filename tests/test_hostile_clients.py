@@ -73,7 +73,7 @@ def put(key: str, length: int) -> bytes:
     return f"PUT /bucket/{key} HTTP/1.1\r\nHost: h\r\nContent-Length: {length}\r\n\r\n".encode()
 
 
-# What a stalled client sends before it stops.
+# The bytes that a stalled client sends before it stops.
 OPENINGS = {
     "bodies": lambda number: put(f"slow{number}", len(HUGE)) + HUGE[:10],
     "small bodies": lambda number: put(f"slow{number}", 100) + HUGE[:10],

@@ -1,4 +1,4 @@
-"""_core.pyi says what the built module has: the same names, the same parameters."""
+"""_core.pyi has the names and parameters of the built module."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Programs written for the reference connector, which know nothing of ours, run under its name on Penstock.
+"""Programs written for the reference connector run on Penstock unchanged.
 
-They are ours, in the shape of the field's: what the reference documents, a pre-training framework, a fine-tuning recipe. The
-same programs run on the reference itself too, so that they are what they claim to be.
+They imitate programs of the field: the documented calls of the reference, a pre-training framework, a fine-tuning recipe. They
+also run on the reference itself, which proves that they use its interface correctly.
 """
 
 from __future__ import annotations
