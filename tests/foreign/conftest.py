@@ -1,4 +1,4 @@
-"""Foreign clients against our emulator, and our client against a foreign server: what makes agreement evidence."""
+"""Fixtures for other projects' clients on our emulator, and for our client on other projects' servers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""boto3 on directory buckets (S3 Express One Zone): its own session handling against ours, over http and https."""
+"""boto3 on directory buckets (S3 Express One Zone): its session handling with the emulator's, over http and https."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def configuration(zone=ZONE):
 
 
 def client_of(space, ca=None, **options):
-    """A client of its own, so that it has no session yet."""
+    """A new client, which has no session yet."""
     return boto3.client(
         "s3",
         endpoint_url=space.endpoint,
@@ -47,7 +47,7 @@ def client_of(space, ca=None, **options):
 
 @pytest.fixture
 def space(s3):
-    """A namespace of the test's own, with a clock and a journal that nobody else touches."""
+    """A namespace for one test, with its own clock and journal."""
     namespace = s3.emulator.create_namespace(f"express-{next(_numbers)}")
     yield namespace
     s3.emulator.delete_namespace(namespace.name)
@@ -245,7 +245,7 @@ def test_a_session_ends_after_five_minutes_of_the_virtual_clock(boto, space, buc
     space.clock.advance(4 * 60)
     assert boto.get_object(Bucket=bucket, Key="k")["Body"].read() == b"x"
     space.clock.advance(2 * 60)
-    with pytest.raises(ClientError) as caught:  # by its own clock boto3 has time left
+    with pytest.raises(ClientError) as caught:  # boto3's clock has not moved
         boto.get_object(Bucket=bucket, Key="k")
     assert code(caught) == ("ExpiredToken", 400)
     fresh = client_of(space, s3.ca)
@@ -306,9 +306,9 @@ def test_lifecycle_and_encryption_are_stored(boto, bucket):
 
 
 def test_each_directory_bucket_has_its_own_limits(space, s3, boto):
-    """One budget for all keys of a bucket, whatever their folders; another bucket has its own."""
+    """All keys of a bucket share one limit, in all its folders. Another bucket has its own."""
     names = [space.create_directory_bucket(name) for name in ("one", "two")]
-    for name in names:  # its session, before the clock stands still
+    for name in names:  # creates its session before the clock is frozen
         boto.list_objects_v2(Bucket=name)
     space.clock.freeze()
     space.set_limits({"preset": "aws-standard", "directory_preset": "aws-strict"})

@@ -1,4 +1,4 @@
-"""boto3 puts, gets and deletes every bucket configuration over the wire, signatures verified, over http and https."""
+"""boto3 puts, gets and deletes every bucket configuration, over http and https, with signatures verified."""
 
 from __future__ import annotations
 

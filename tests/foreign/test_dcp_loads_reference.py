@@ -56,7 +56,7 @@ STRATEGIES = {
 
 
 class ReadByTorch(S3StorageReader):
-    """Our readers, used as torch's own loop uses them."""
+    """Our readers, called as torch's loop calls them."""
 
     read_data = FileSystemReader.read_data
 
@@ -88,7 +88,7 @@ def test_all_reader_constructors_load_the_same(place):
 
 
 def test_dcp_optimized_readers_send_as_many_requests_as_the_reference(place):
-    """Ours asks no more often than the reference does with the same plan and the same gap."""
+    """Ours sends no more requests than the reference with the same plan and gap."""
     saved = {f"{i:02}": torch.randn(5000) for i in range(12)}
     uri = f"{place.uri}/pattern"
     dcp.save(saved, storage_writer=TheirWriter("us-east-1", uri), no_dist=True)
@@ -130,6 +130,6 @@ def test_readers_request_the_references_ranges(place, kind, arguments):
     theirs = requests(TheirReader, TheirConstructor)
     assert len(theirs) == {(): 1 if kind == "sequential" else 2, (0,): 85, (100_000,): 6}[arguments]
     assert requests(ReadByTorch, penstock.S3ReaderConstructor) == theirs
-    # S3StorageReader's own loop reads an item at once, to verify it.
+    # S3StorageReader's loop reads a whole item at once, to verify it.
     ours = requests(S3StorageReader, penstock.S3ReaderConstructor)
     assert len(ours) == {(): len(theirs), (0,): 5, (100_000,): 4}[arguments]

@@ -1,4 +1,4 @@
-"""Deletions that fail in part, as boto3 reads them."""
+"""boto3 with deletions of which some fail."""
 
 from __future__ import annotations
 

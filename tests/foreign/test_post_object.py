@@ -1,4 +1,4 @@
-"""Browser uploads: forms that boto3 signs, posted by urllib3 and by curl, and forms no browser sends, over a bare socket."""
+"""Browser uploads: forms signed by boto3 and posted by urllib3 and curl, and malformed forms from a socket."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def test_curl(s3, boto, bucket, tmp_path):
 
 
 def exchange(s3, head: str, body: bytes) -> bytes:
-    """What comes back for these bytes until the connection ends."""
+    """The response to these bytes, read until the connection closes."""
     address = urlsplit(s3.endpoint)
     with socket.create_connection((address.hostname, address.port), timeout=60) as bare:
         connection = ssl.create_default_context(cafile=s3.ca).wrap_socket(bare, server_hostname="localhost") if s3.ca else bare

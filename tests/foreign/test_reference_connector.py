@@ -1,4 +1,4 @@
-"""The reference connector's wheel (s3torchconnector) reads, lists and writes on the emulator, and swaps objects with us."""
+"""The reference connector's wheel (s3torchconnector) on the emulator: reads, lists, writes, and objects written by Penstock."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The reference connector's wheel (s3torchconnector) on directory buckets: its own sessions, datasets and checkpoints."""
+"""The reference connector's wheel (s3torchconnector) on directory buckets: sessions, datasets and checkpoints."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_the_references_client_reuses_its_sessions(theirs, space, boto, bucket):
     reads = space.journal.count(operations=["GetObject"], after=before)
     sessions = space.journal.entries(operations=["CreateSession"], after=before)
     assert reads >= len(objects)
-    assert 1 <= len(sessions) <= 4, "sessions are kept, whatever the number of reads"
+    assert 1 <= len(sessions) <= 4, "sessions are reused, also for many reads"
     assert all(entry.status == 200 for entry in sessions)
 
 

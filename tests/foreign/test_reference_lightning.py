@@ -1,4 +1,4 @@
-"""The reference connector's S3LightningCheckpoint and ours: each loads what the other saved, and a Trainer takes either."""
+"""The reference connector's S3LightningCheckpoint and ours: each loads the other's checkpoints, and a Trainer accepts either."""
 
 from __future__ import annotations
 

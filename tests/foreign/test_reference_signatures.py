@@ -1,6 +1,6 @@
-"""Programs written for the reference connector call ours unchanged: its names, argument order, kinds and defaults.
+"""Programs for the reference connector work with ours: the names, order, kinds and defaults of parameters are equal.
 
-Ours may take more, behind what it takes. Compared with the installed wheel, not with a list.
+Ours may have more parameters after those. The comparison uses the installed wheel.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def default(parameter: inspect.Parameter) -> object:
 def test_parameters_equal_those_of_the_reference(ours, theirs):
     mine, wanted = inspect.signature(ours).parameters, inspect.signature(theirs).parameters
     positional = [name for name, each in wanted.items() if each.kind is not inspect.Parameter.KEYWORD_ONLY]
-    # What has only a name in theirs (`self`, a transform's `obj`) may be called otherwise.
+    # The name of an only parameter (`self`, a transform's `obj`) may differ.
     order = list(mine)
     for place, name in enumerate(positional):
         if len(wanted) > 1:

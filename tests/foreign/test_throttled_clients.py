@@ -1,4 +1,4 @@
-"""boto3 under low request limits: it takes a refusal for throttling, and its retries succeed.
+"""boto3 under low request limits: it classifies a refusal as throttling, and its retries succeed.
 
 The emulator's clock is frozen until the first refusal, so that the burst of the limits is used up however slow the machine is.
 """

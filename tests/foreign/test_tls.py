@@ -1,4 +1,4 @@
-"""Our client over TLS, with the certificate it is told to trust and with none."""
+"""Our client over TLS, with a CA bundle for the emulator's certificate and without."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""TLS gone wrong on purpose: what Python's ssl says of it, and what our client makes of it."""
+"""TLS faults of the emulator: how Python's ssl and our client report them."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_an_aborted_handshake_sends_the_configured_alert(emulator, certificate, 
     emulator.faults().set([{"do": {"tls_abort": {"mode": mode}}, "limit": {"times": 1}}])
     with pytest.raises(ssl.SSLError) as refused:
         connect(emulator, certificate)
-    # With underlines where this Python knows the alert by name.
+    # A Python that knows the alert's name writes it with underscores.
     assert ABORTS[mode] in str(refused.value).lower().replace("_", " ")
     connect(emulator, certificate)
     emulator.faults().check()

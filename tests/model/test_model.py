@@ -1,4 +1,4 @@
-"""The emulator behaves like the reference model on random sequences; the comparison notices when it does not.
+"""The emulator behaves like the reference model in random sequences, and the comparison finds planted differences.
 
 `PENSTOCK_PROPERTY_RUNS` sequences (`./dev test --long`: 10,000), from seed `PENSTOCK_PROPERTY_SEED` on.
 """
@@ -61,7 +61,7 @@ s3_listing_page = s3_listing.page
     ],
 )
 def test_a_planted_difference_is_found_and_shrunk(bench, monkeypatch, where, name, wrong):
-    """Whichever side is wrong, they differ: here it is the model."""
+    """The model has the fault here. For the comparison it makes no difference which side is wrong."""
     monkeypatch.setattr(where, name, wrong)
     failure = run_all(bench, range(1, 200))
     assert failure is not None
