@@ -145,7 +145,7 @@ def may_carry(carried: list[str], rule: Module, owner: Module) -> bool:
 
 
 def check_own(file: File, rule: Module, layers: dict[str, Module], closed: dict[str, list[str]], known: set[str]) -> list[str]:
-    """Checks includes of our own headers.
+    """Checks includes of headers of the project.
 
     Args:
         closed: Private headers, with the third-party headers that they include.

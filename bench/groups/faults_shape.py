@@ -20,7 +20,7 @@ from servers import Server, penstock_emulator
 CONNECTIONS = 64
 RATE = 90_000_000  # bytes a second of one connection
 FIRST_BYTE_MS = 30
-SECONDS = 0.5  # how long an object takes at its rate
+SECONDS = 0.5  # duration of an object at its rate
 OBJECTS = 100_000
 RANKS = 4_096
 BATCH = 500

@@ -97,7 +97,7 @@ def raised(value: Any) -> set[str]:
 
 
 def documented(package: str) -> list[tuple[str, Any, str]]:
-    """Names, values and documentation of our own members of a package."""
+    """Names, values and documentation of the members of a package that Penstock defines."""
     ours = [(name, value, owner) for name, value, owner in members(package) if is_ours(value)]
     assert ours
     return [(name, value, documentation(package, value, owner)) for name, value, owner in ours]

@@ -54,7 +54,7 @@ class Case(unittest.TestCase):
 @emulated_s3(region="eu-west-1")
 class DecoratedCase(unittest.TestCase):
     def setUp(self) -> None:
-        self.client = boto3.client("s3")  # the environment is there already
+        self.client = boto3.client("s3")  # the environment is already set
 
     def test_is_empty(self) -> None:
         self.assertEqual(self.client.list_buckets()["Buckets"], [])

@@ -64,14 +64,14 @@ def test_an_option_out_of_range_is_named_with_its_value(options, message):
 
 def test_a_stopped_emulator_is_unavailable():
     own = Emulator()
-    client = S3ClientOnce(own)
+    client = client_without_retries(own)
     own.stop()
     own.stop()
     with pytest.raises(penstock.S3UnavailableError):
         client.create_bucket("b-1")
 
 
-def S3ClientOnce(emulator: Emulator) -> penstock.S3Client:  # noqa: N802
+def client_without_retries(emulator: Emulator) -> penstock.S3Client:
     return emulator.client(penstock.S3ClientConfig(max_attempts=1))
 
 
