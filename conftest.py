@@ -1,4 +1,4 @@
-"""For every test: nothing of the developer's own AWS set-up reaches it."""
+"""Fixtures of every test."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import pytest
 
 @pytest.fixture(scope="session", autouse=True)
 def no_ambient_aws() -> Iterator[None]:
-    """Nothing of the developer's own AWS set-up reaches a test."""
+    """Hides the AWS configuration of the developer from the tests."""
     kept = {name: os.environ.pop(name) for name in list(os.environ) if name.startswith("AWS_")}
     os.environ.update(AWS_EC2_METADATA_DISABLED="true", AWS_CONFIG_FILE="/dev/null", AWS_SHARED_CREDENTIALS_FILE="/dev/null")
-    os.environ.setdefault("PENSTOCK_HEDGE_READS", "false")  # tests count requests, also where the machine is late with an answer
+    os.environ.setdefault("PENSTOCK_HEDGE_READS", "false")  # tests count requests, also on a slow machine
     yield
     os.environ.update(kept)

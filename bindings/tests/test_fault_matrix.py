@@ -1,4 +1,4 @@
-"""The fault matrix: what it is generated from, that its judge sees defects, and cells of it: a sample, or all (PENSTOCK_LONG)."""
+"""The fault matrix: its generation, the defects that its judge finds, and a sample of its cells, or all (PENSTOCK_LONG=1)."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from penstock.testing import Emulator
 
 LONG = bool(os.environ.get("PENSTOCK_LONG"))
 SAMPLE, SEED = 330, 9
-IN_DIRECTORIES = 2  # cells of each operation on a directory bucket: their faults are those of the others
+IN_DIRECTORIES = 2  # cells of each operation on a directory bucket, which have the same faults as other buckets
 OPERATIONS = lanes.every_operation()
 
 
-# ---- what it is made of
+# ---- generation
 
 
-def test_every_action_of_the_schema_is_there_at_every_stage_and_the_emulator_takes_each():
+def test_the_matrix_has_every_action_at_every_stage_and_the_emulator_accepts_each():
     points = actions.every_action()
     assert len({point.name for point in points}) == len(points) > 200
     schema = actions.schema()
@@ -37,14 +37,14 @@ def test_every_action_of_the_schema_is_there_at_every_stage_and_the_emulator_tak
             emulator.faults().set([{"do": point.deed(1000), "must_fire": False}])
 
 
-def test_a_parameter_that_the_generator_does_not_know_is_not_left_out():
+def test_an_unknown_parameter_of_the_schema_is_an_error():
     schema = copy.deepcopy(actions.schema())
     schema["$defs"]["reset"]["properties"]["reset"]["properties"]["softly"] = {"type": "integer"}
     with pytest.raises(NotImplementedError, match="'softly'"):
         actions.every_action(schema)
 
 
-# ---- the judge sees what it is there for
+# ---- the judge finds defects
 
 
 def cell(**changed: object) -> cells.Cell:
@@ -88,14 +88,14 @@ BY_NAME = {operation.name: operation for operation in OPERATIONS}
 
 
 def verdict_of_mine(name: str) -> str:
-    """Of an operation of the matrix, and a fault that does nothing to it."""
+    """The verdict on an operation of the matrix, with a fault that has no effect on it."""
     slow = cell(action=actions.Action("latency", {"ms": 1}), operation=name, target="CreateSession")
     with World(2) as world:
         return judge.run_cell(world, BY_NAME[name], slow).verdict
 
 
 @pytest.mark.parametrize("name", ["get whole", "directory get whole"])
-def test_there_are_bytes_of_the_version_before(name):
+def test_a_stale_version_is_detected(name):
     stale = actions.Action("corrupt", {"mode": "stale-version"}, stage="body_out")
     one = cell(action=stale, operation=name, target="GetObject", times=cells.ALWAYS)
     with World(2) as world:
@@ -125,17 +125,17 @@ def test_the_judge_sees_a_rename_that_is_a_copy(monkeypatch, name):
     assert verdict_of_mine(f"directory {name}") == "partial"
 
 
-def test_every_trial_in_a_directory_bucket_begins_without_a_session():
+def test_every_trial_in_a_directory_bucket_starts_without_a_session():
     asks_the_bucket_itself = {"copy", "create bucket", "delete bucket", "list buckets"}
     with World(2) as world:
         for operation in OPERATIONS:
             if operation.bucket == DIRECTORY and operation.name.removeprefix("directory ") not in asks_the_bucket_itself:
-                for _ in range(2):  # the second one with what the first one left
+                for _ in range(2):  # the second trial meets the state that the first one left
                     targets = cells.traffic(world, operation, operation.sizes[0])
                     assert [one.requests for one in targets if one.operation == "CreateSession"] == [1], operation.name
 
 
-def test_what_s3_has_no_checksum_for_is_no_defect():
+def test_corruption_without_a_checksum_of_s3_is_not_a_defect():
     trial = Trial(lambda: ["a"], lambda got: got == ["b"])
     corrupt = cell(action=actions.Action("corrupt", {}))
     assert judge.may_go_untold(cell(action=corrupt.action, target="ListObjectsV2"), trial)
@@ -143,7 +143,7 @@ def test_what_s3_has_no_checksum_for_is_no_defect():
     assert not judge.may_go_untold(cell(target="GetObject"), trial)
 
 
-def test_reports_tell_of_every_cell():
+def test_reports_have_every_cell():
     one, other = cell(), cell(plane="curl", operation="<two>")
     outcomes = [judge.Outcome(one.name, "right", 1, 2, 0.1), judge.Outcome(other.name, "wrong", 1, 2, 0.1, "got b'x'")]
     facts = report.summary([one, other], outcomes)
@@ -168,7 +168,7 @@ def chosen() -> list[cells.Cell]:
 
 @pytest.mark.timeout(3600 if LONG else 180)
 @pytest.mark.parametrize("operation", [operation.name for operation in OPERATIONS])
-def test_right_bytes_or_one_clear_error(chosen, operation):
+def test_each_cell_ends_with_the_right_bytes_or_one_clear_error(chosen, operation):
     mine = [one for one in chosen if one.operation == operation]
     outcomes = lanes.run_cells(mine)
     assert not report.defects(outcomes)

@@ -1,6 +1,6 @@
-"""The Nth request of an upload, a download, an epoch, a checkpoint file fails, for every N; dcp's are in test_dcp_nth_request.py.
+"""The Nth request of an operation fails, for every N. Those of DCP are in test_dcp_nth_request.py.
 
-The gate takes the failures that leave most behind, and objects of parts; PENSTOCK_LONG=1 takes all, and the other operations.
+A normal run has the failures with the most side effects, and multipart objects. PENSTOCK_LONG=1 has all failures and operations.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ def world():
 @pytest.mark.timeout(1800 if LONG else 180)
 @pytest.mark.parametrize("kind", nth.KINDS)
 @pytest.mark.parametrize("name", OPERATIONS if LONG else NAMED)
-def test_the_nth_request_fails(world, name, kind):
+def test_an_operation_survives_or_reports_the_failure_of_its_nth_request(world, name, kind):
     operation = OPERATIONS[name]
     for size in operation.sizes if LONG else operation.sizes[-1:]:
         for failure in FAILURES:
             runs = list(nth.nth_request_fails(world, operation, size, failure, kind))
             assert [run.outcome for run in runs if run.outcome.verdict in judge.DEFECTS] == []
-            assert runs[-1].outcome.verdict == "right", "the last one met no failure"
+            assert runs[-1].outcome.verdict == "right", "the last run has no failure"
             assert runs[-1].fired == 0
             if kind == "transient":
                 assert {run.outcome.verdict for run in runs} == {"right"}
@@ -56,7 +56,7 @@ def test_the_nth_request_fails(world, name, kind):
                 assert len(runs) > 1
 
 
-def test_an_operation_without_an_end_is_told(world, monkeypatch):
+def test_an_operation_without_an_end_is_reported(world, monkeypatch):
     monkeypatch.setattr(nth, "MOST_REQUESTS", 2)
     with pytest.raises(AssertionError, match="2 requests, and no end"):
         list(nth.nth_request_fails(world, OPERATIONS["read in steps"], "multipart", "503", "persistent"))

@@ -1,4 +1,4 @@
-"""The rules of the reference connector's writer that programs rely on, over a stream that only notes what it is asked."""
+"""Rules of the reference connector's writer that programs rely on, with a stream that only records its calls."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from bucket_io import get, put
 from penstock import S3Writer
 
 
-class Noted:
-    """Something in the place of an upload."""
+class RecordingStream:
+    """A stream that records its calls instead of uploading."""
 
     def __init__(self, error=None):
         self.calls, self.error = [], error
@@ -34,7 +34,7 @@ class Noted:
 
 
 def test_a_writer_is_a_writable_unseekable_buffered_file():
-    stream = Noted()
+    stream = RecordingStream()
     writer = S3Writer(stream)
     assert isinstance(writer, io.BufferedIOBase)
     assert writer.stream is stream
@@ -52,9 +52,9 @@ def test_a_writer_is_a_writable_unseekable_buffered_file():
 
 
 @pytest.mark.parametrize("data", [b"abc", memoryview(b"abc"), bytearray(b"abc"), [1, 2, 3]])
-def test_what_is_written_goes_to_the_stream_as_it_is(data):
-    """What a stream takes is the stream's to say."""
-    stream = Noted()
+def test_written_data_is_passed_to_the_stream_unchanged(data):
+    """The stream decides which types it accepts."""
+    stream = RecordingStream()
     with S3Writer(stream) as writer:
         assert writer.tell() == 0
         assert writer.write(data) == 3
@@ -65,7 +65,7 @@ def test_what_is_written_goes_to_the_stream_as_it_is(data):
 
 
 @pytest.mark.parametrize("data", ["text", [1, 2], None, 3])
-def test_an_upload_takes_bytes_only(client, bucket, data):
+def test_an_upload_accepts_bytes_only(client, bucket, data):
     writer = client.put_object(bucket, "k")
     with pytest.raises(TypeError, match="bytes-like"):
         writer.write(data)
@@ -73,7 +73,7 @@ def test_an_upload_takes_bytes_only(client, bucket, data):
 
 
 def test_leaving_by_an_exception_does_not_publish(caplog):
-    stream = Noted()
+    stream = RecordingStream()
     with caplog.at_level(logging.INFO, logger="penstock"), pytest.raises(KeyError), S3Writer(stream) as writer:
         raise KeyError("inside")
     assert stream.calls == [("abort",)]
@@ -87,9 +87,9 @@ def test_leaving_by_an_exception_does_not_publish(caplog):
     assert stream.calls == [("abort",)]
 
 
-def test_a_writer_that_is_forgotten_does_not_publish():
-    """The reference's finaliser completes the upload: a truncated object over a good one."""
-    stream = Noted()
+def test_a_garbage_collected_writer_does_not_publish():
+    """The finaliser of the reference completes the upload and replaces the object by a truncated one."""
+    stream = RecordingStream()
     writer = S3Writer(stream)
     writer.write(b"x")
     with pytest.warns(ResourceWarning, match="garbage-collected without close"):
@@ -99,7 +99,7 @@ def test_a_writer_that_is_forgotten_does_not_publish():
 
 
 def test_closing_from_many_threads_publishes_once():
-    stream = Noted()
+    stream = RecordingStream()
     writer, start = S3Writer(stream), threading.Barrier(5)
 
     def close():
@@ -114,8 +114,8 @@ def test_closing_from_many_threads_publishes_once():
     assert stream.calls == [("close",)]
 
 
-def test_an_error_of_publishing_is_raised_once():
-    stream = Noted(penstock.S3Exception("no"))
+def test_an_error_in_close_is_raised_once():
+    stream = RecordingStream(penstock.S3Exception("no"))
     writer = S3Writer(stream)
     with pytest.raises(penstock.S3Exception, match=r"^no$"):
         writer.close()
@@ -123,14 +123,14 @@ def test_an_error_of_publishing_is_raised_once():
         warnings.simplefilter("error")
         writer.close()
         writer.abort()
-        with writer.__class__(Noted()):
+        with writer.__class__(RecordingStream()):
             pass
         del writer
         gc.collect()
     assert stream.calls == [("close",)]
 
 
-def test_closing_inside_the_block_is_closing(client, bucket):
+def test_close_inside_the_block_publishes(client, bucket):
     with client.put_object(bucket, "k") as writer:
         writer.write(b"whole")
         writer.close()
@@ -139,7 +139,7 @@ def test_closing_inside_the_block_is_closing(client, bucket):
 
 
 def test_an_empty_object_is_one_request(client, bucket):
-    """The reference makes three of every object."""
+    """The reference sends three requests per object."""
     client.put_object(bucket, "k").close()
     put(client, bucket, "k2", b"small")
     assert get(client, bucket, "k") == b""

@@ -1,4 +1,4 @@
-# Installs the build folder BUILD, or COMPONENT of it unless that is `all`, into an empty PREFIX and looks at what arrived.
+# Installs the build folder BUILD, or COMPONENT of it unless that is `all`, into an empty PREFIX and checks the installed files.
 file(REMOVE_RECURSE ${PREFIX})
 set(component "")
 if(NOT COMPONENT STREQUAL "all")

@@ -1,4 +1,4 @@
-"""The benchmark's table: judged by goals, put where the document says."""
+"""The tables of benchmark figures: compared with the goals, and written between the marks of the document."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def row(name: str, ours: float, **peers: float):
     return harness.Row(name, "GB/s", ours, dict(peers), {peer: ours / value for peer, value in peers.items()}, 3, 0.1)
 
 
-def test_rows_are_judged_by_bounds_and_by_peers():
+def test_rows_are_compared_with_bounds_and_with_peers():
     doc = importlib.import_module("doc")
     goals = {"a": [(">=", 2, "moto")], "b": [("<=", 1)], "c": [(">=", 1, "absent")], "d": [("<=", 1)]}
     table = doc.table([row("a", 4, moto=2), row("b", 1.5), row("c", 9), row("e", 1)], goals)
@@ -41,7 +41,7 @@ def test_a_table_names_date_commit_processor_and_versions():
     assert re.fullmatch(r"\nMeasured \d{4}-\d\d-\d\d, commit \S+, .+, \d+ cores, Python 3\.\S+, boto3 .+, torch .+\.\n", line)
 
 
-def test_only_what_stands_between_the_marks_is_replaced():
+def test_only_the_text_between_the_marks_is_replaced():
     doc = importlib.import_module("doc")
     text = "one\n<!-- figures: client -->\nold\n<!-- end of figures: client -->\ntwo\n"
     assert doc.replace_figures(text, "client", "new\n") == text.replace("old", "new")
@@ -49,7 +49,7 @@ def test_only_what_stands_between_the_marks_is_replaced():
         doc.replace_figures(text, "emulator", "new\n")
 
 
-def test_every_goal_names_a_group_and_the_document_has_its_place():
+def test_the_document_has_marks_for_every_group_with_goals():
     doc = importlib.import_module("doc")
     text = (BENCH.parent / "docs/performance.md").read_text()
     for group, goals in importlib.import_module("goals").GOALS.items():

@@ -1,4 +1,4 @@
-"""The build backend accepts pyproject.toml: the metadata of a wheel can be made."""
+"""The build backend accepts pyproject.toml and creates the metadata of a wheel."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def test_wheel_metadata(tmp_path):
-    """Two settings for licence files once made every `pip install .` end in an assertion."""
+def test_the_build_backend_creates_the_metadata_of_the_wheel(tmp_path):
+    """Two settings for licence files used to make every `pip install .` fail with an assertion."""
     program = "import scikit_build_core.build as b, sys; print(b.prepare_metadata_for_build_wheel(sys.argv[1]))"
     command = [sys.executable, "-c", program, str(tmp_path)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
