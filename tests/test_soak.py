@@ -19,7 +19,7 @@ from pathlib import Path
 
 import penstock
 import pytest
-from penstock.conformance._admin import Admin
+from penstock_conformance._admin import Admin
 
 LONG = bool(os.environ.get("PENSTOCK_LONG"))
 SECONDS = float(os.environ.get("PENSTOCK_SOAK_SECONDS", "7200" if LONG else "20"))

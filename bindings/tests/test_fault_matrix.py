@@ -10,9 +10,9 @@ from collections import Counter
 import pytest
 from penstock import S3Client
 from penstock._append import S3AppendWriter
-from penstock.conformance.matrix import actions, cells, judge, lanes, report
-from penstock.conformance.matrix.trials import BUCKET, DIRECTORY, Trial, World, written
 from penstock.testing import Emulator
+from penstock_conformance.matrix import actions, cells, judge, lanes, report
+from penstock_conformance.matrix.trials import BUCKET, DIRECTORY, Trial, World, written
 
 LONG = bool(os.environ.get("PENSTOCK_LONG"))
 SAMPLE, SEED = 330, 9

@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 
 import pytest
-from penstock.conformance.matrix import judge, lanes, nth
-from penstock.conformance.matrix.trials import World
+from penstock_conformance.matrix import judge, lanes, nth
+from penstock_conformance.matrix.trials import World
 
 LONG = bool(os.environ.get("PENSTOCK_LONG"))
 OPERATIONS = {operation.name: operation for operation in lanes.every_operation()}

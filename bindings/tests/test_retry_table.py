@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from penstock.conformance.retry import rules, verbs
+from penstock_conformance.retry import rules, verbs
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs/retries.md"
 

@@ -6,9 +6,9 @@ import json
 
 import jsonschema
 import pytest
-from penstock.conformance.wire import cases
-from penstock.conformance.wire.runner import PROVIDED
-from penstock.conformance.wire.template import names_in
+from penstock_conformance.wire import cases
+from penstock_conformance.wire.runner import PROVIDED
+from penstock_conformance.wire.template import names_in
 
 DIGESTS = {"body_md5", "body_md5_hex", "body_sha1", "body_sha256", "body_sha256_base64", "body_crc32", "body_length"}
 FILES = sorted(cases.FOLDER.glob("*.json"))

@@ -15,7 +15,7 @@ import pytest
 from penstock.__main__ import main
 
 MINE = """
-from penstock.conformance import Suite
+from penstock_conformance import Suite
 
 suite = Suite("mine", "Mine", "Two checks, of which the user waits for one.")
 
@@ -144,7 +144,7 @@ def test_a_suite_that_ends_the_program_when_it_is_imported_is_an_error(tmp_path,
 
 def test_a_client_without_a_version_is_an_error(tmp_path, monkeypatch, standalone, mine, capsys):
     (tmp_path / "client_of_mine.py").write_text(
-        "from penstock.conformance.clients import Client\n\n\nclass Mine(Client):\n    name = 'mine'\n"
+        "from penstock_conformance.clients import Client\n\n\nclass Mine(Client):\n    name = 'mine'\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
     assert main([*at(standalone, **{"--client": "client_of_mine:Mine"}), mine]) == 2
@@ -153,7 +153,7 @@ def test_a_client_without_a_version_is_an_error(tmp_path, monkeypatch, standalon
 
 def test_a_client_that_cannot_be_made_is_an_error(tmp_path, monkeypatch, standalone, mine, capsys):
     (tmp_path / "client_that_fails.py").write_text(
-        "from penstock.conformance.clients import Client\n\n\nclass Mine(Client):\n    name = version = 'mine'\n\n"
+        "from penstock_conformance.clients import Client\n\n\nclass Mine(Client):\n    name = version = 'mine'\n\n"
         "    def __init__(self, access):\n        raise KeyError('no configuration')\n"
     )
     monkeypatch.syspath_prepend(tmp_path)

@@ -7,8 +7,8 @@ import time
 from pathlib import Path
 
 import pytest
-from penstock.conformance import Access, Bench, run, suites
-from penstock.conformance.clients import find
+from penstock_conformance import Access, Bench, run, suites
+from penstock_conformance.clients import find
 
 
 @pytest.fixture

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import boto3
 import pytest
-from penstock.conformance.wire import cases
-from penstock.conformance.wire.runner import Report, Runner
-from penstock.conformance.wire.signing import Identity
+from penstock_conformance.wire import cases
+from penstock_conformance.wire.runner import Report, Runner
+from penstock_conformance.wire.signing import Identity
 
 # Why it deviates: the cases that show it.
 DEVIATIONS: dict[str, list[str]] = json.loads(Path(__file__).with_name("known_deviations.json").read_text())

@@ -10,13 +10,13 @@ from urllib.parse import urlsplit
 from xml.etree import ElementTree
 
 import pytest
-from penstock.conformance import Access, Bench, Chart, Failed, NotRun, Suite, Trial, run, suites
-from penstock.conformance import _html as html
-from penstock.conformance._proxy import Answer, Cut
-from penstock.conformance._records import coalesced, length, union, without
-from penstock.conformance._report import tell
-from penstock.conformance.clients import find
-from penstock.conformance.clients._penstock import Penstock
+from penstock_conformance import Access, Bench, Chart, Failed, NotRun, Suite, Trial, run, suites
+from penstock_conformance import _html as html
+from penstock_conformance._proxy import Answer, Cut
+from penstock_conformance._records import coalesced, length, union, without
+from penstock_conformance._report import tell
+from penstock_conformance.clients import find
+from penstock_conformance.clients._penstock import Penstock
 
 suite = Suite("sample", "A sample", "Every outcome there is.")
 

@@ -1,12 +1,12 @@
-"""``python -m penstock.conformance.matrix``: what cannot be run is told before the first cell, and by its name."""
+"""``python -m penstock_conformance.matrix``: what cannot be run is told before the first cell, and by its name."""
 
 from __future__ import annotations
 
 import json
 
 import pytest
-from penstock.conformance.matrix import __main__ as matrix
-from penstock.conformance.matrix.judge import Outcome
+from penstock_conformance.matrix import __main__ as matrix
+from penstock_conformance.matrix.judge import Outcome
 
 KEPT = json.dumps(vars(Outcome("head/small/curl/HeadObject#1/once/slow_down", "right", 1, 2, 0.1)))
 

@@ -17,13 +17,13 @@ import pytest
 from penstock import S3Exception, S3IterableDataset, _core, _iterable_dataset
 from penstock._object_iterator import Position, Share
 from penstock._writer import S3Writer
-from penstock.conformance import Access, Bench, run, suites
-from penstock.conformance._admin import Admin
-from penstock.conformance._proxy import Answer, RecordingProxy
-from penstock.conformance.clients._penstock import Penstock
-from penstock.conformance.suites._directory_bucket import complete_body
 from penstock.dcp import S3StorageReader, S3StorageWriter
 from penstock.dcp.s3_prefix_strategy import HexPrefixStrategy
+from penstock_conformance import Access, Bench, run, suites
+from penstock_conformance._admin import Admin
+from penstock_conformance._proxy import Answer, RecordingProxy
+from penstock_conformance.clients._penstock import Penstock
+from penstock_conformance.suites._directory_bucket import complete_body
 
 
 @contextmanager

@@ -6,12 +6,12 @@ import dataclasses
 import itertools
 
 import pytest
-from penstock.conformance import Access, Bench, run, suites
-from penstock.conformance._admin import Admin
-from penstock.conformance._proxy import Answer, RecordingProxy
-from penstock.conformance.clients._boto3 import Boto3
-from penstock.conformance.clients._penstock import Penstock
 from penstock.dcp.s3_prefix_strategy import HexPrefixStrategy
+from penstock_conformance import Access, Bench, run, suites
+from penstock_conformance._admin import Admin
+from penstock_conformance._proxy import Answer, RecordingProxy
+from penstock_conformance.clients._boto3 import Boto3
+from penstock_conformance.clients._penstock import Penstock
 
 
 def as_it_is(exchange, forward):

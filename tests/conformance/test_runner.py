@@ -8,12 +8,12 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from penstock.__main__ import main
-from penstock.conformance.wire.cases import Case
-from penstock.conformance.wire.connection import Answer
-from penstock.conformance.wire.expectation import differences
-from penstock.conformance.wire.runner import Runner
-from penstock.conformance.wire.signing import Identity
-from penstock.conformance.wire.template import UnknownNameError, fill
+from penstock_conformance.wire.cases import Case
+from penstock_conformance.wire.connection import Answer
+from penstock_conformance.wire.expectation import differences
+from penstock_conformance.wire.runner import Runner
+from penstock_conformance.wire.signing import Identity
+from penstock_conformance.wire.template import UnknownNameError, fill
 
 JUDGE = ["conformance", "--access-key", "a", "--secret-key", "b", "--endpoint"]
 ERROR = b"<Error><Code>NoSuchKey</Code><Message>gone</Message><RequestId>1</RequestId><HostId>2</HostId></Error>"

@@ -8,9 +8,9 @@ from __future__ import annotations
 import os
 
 import pytest
-from penstock.conformance import Access, Bench, run, suites
-from penstock.conformance._admin import Admin
-from penstock.conformance.clients import find
+from penstock_conformance import Access, Bench, run, suites
+from penstock_conformance._admin import Admin
+from penstock_conformance.clients import find
 
 LONG = bool(os.environ.get("PENSTOCK_LONG"))
 SEED = int(os.environ.get("PENSTOCK_PROPERTY_SEED", "1"))

@@ -1,6 +1,6 @@
 """Whatever bytes a request quotes, the answer is a document that a strict parser takes.
 
-But for one thing that S3 does too, and `penstock.conformance.wire.expectation.parse` reads: characters XML 1.0 does not
+But for one thing that S3 does too, and `penstock_conformance.wire.expectation.parse` reads: characters XML 1.0 does not
 have are written as references, which clients avoid with `encoding-type=url`.
 """
 
@@ -16,8 +16,8 @@ from urllib.parse import urlsplit
 from xml.etree import ElementTree
 
 import pytest
-from penstock.conformance.wire.connection import Answer, Connection
-from penstock.conformance.wire.expectation import parse
+from penstock_conformance.wire.connection import Answer, Connection
+from penstock_conformance.wire.expectation import parse
 
 RUNS = 40
 PIECES = [b"\xff", b"\xc3", b"\xe2\x82", b"\xed\xa0\x80", b"\xef\xbf\xbe", b"\xef\xbf\xbf", b"\xc3\xa4", b"<", b"&", b"]]>"]

@@ -1,4 +1,4 @@
-"""``python -m penstock.conformance.matrix``: the whole matrix, or some of its cells, in processes beside each other."""
+"""``python -m penstock_conformance.matrix``: the whole matrix, or some of its cells, in processes beside each other."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def _count(text: str) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m penstock.conformance.matrix", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m penstock_conformance.matrix", description=__doc__)
     add = parser.add_argument
     add("--operation", action="append", metavar="NAME", help="only these operations of the client")
     add("--cell", default="", metavar="TEXT", help="only cells whose name contains this")

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from penstock import simulate
 
-from ... import simulate
 from .._admin import Admin
 from .._suite import Chart, NotRun, Suite, Trial
 from ._endpoint import needs

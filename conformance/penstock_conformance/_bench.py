@@ -13,7 +13,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
 
-from .._offline_environment import environment_set, offline_environment
+from penstock._offline_environment import environment_set, offline_environment
+
 from ._proxy import RecordingProxy
 from ._report import Report
 from ._store import Store

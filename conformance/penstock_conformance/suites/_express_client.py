@@ -12,7 +12,8 @@ from contextlib import contextmanager, suppress
 from typing import Any
 from xml.etree import ElementTree
 
-from ..._offline_environment import environment_set
+from penstock._offline_environment import environment_set
+
 from .._suite import NotRun, Suite, Trial
 from ._directory_bucket import Directory, directory
 from ._express import DATA

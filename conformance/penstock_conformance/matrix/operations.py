@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...s3reader import S3ReaderConstructor
+from penstock.s3reader import S3ReaderConstructor
+
 from .trials import BYTES, PART, Operation, Trial, World, written
 
 LISTED = tuple(f"kept/list/{number:02}" for number in range(7))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .. import S3Client, S3ClientConfig, S3Exception
-from .._offline_environment import environment_set
+from penstock import S3Client, S3ClientConfig, S3Exception
+from penstock._offline_environment import environment_set
 
 if TYPE_CHECKING:
     from ._bench import Access

@@ -3,7 +3,7 @@
 ``penstock conformance --endpoint URL [SUITE...]`` runs them; docs/conformance.md says how, and what each asks. A suite of your
 own takes the names below:
 
-    from penstock.conformance import Suite, Trial
+    from penstock_conformance import Suite, Trial
 
     suite = Suite("naming", "Names", "What this is about.")
 

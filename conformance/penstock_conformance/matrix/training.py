@@ -10,14 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from penstock import S3Checkpoint, S3IterableDataset, S3MapDataset
+from penstock.dcp import S3StorageReader, S3StorageWriter
+from penstock.fsspec import PenstockFileSystem
 from torch.distributed.checkpoint.state_dict_loader import load as dcp_load
 from torch.distributed.checkpoint.state_dict_saver import save as dcp_save
 
-from ..._checkpoint import S3Checkpoint
-from ..._iterable_dataset import S3IterableDataset
-from ..._map_dataset import S3MapDataset
-from ...dcp import S3StorageReader, S3StorageWriter
-from ...fsspec import PenstockFileSystem
 from .trials import BYTES, PART, Operation, Trial, World, written
 
 ITEMS = tuple(f"kept/data/{number}" for number in range(5))
@@ -90,7 +88,7 @@ def _torch_load(world: World, size: str) -> Trial:
 
 
 def _lightning_save(world: World, size: str) -> Trial:
-    from ...lightning import S3LightningCheckpoint
+    from penstock.lightning import S3LightningCheckpoint
 
     key, saved = _saved(world, world.key(), size, 1), state_of(size, 2)
     plugin = S3LightningCheckpoint(world.region, s3client_config=world.config, endpoint=world.endpoint)
@@ -102,7 +100,7 @@ def _lightning_save(world: World, size: str) -> Trial:
 
 
 def _lightning_load(world: World, size: str) -> Trial:
-    from ...lightning import S3LightningCheckpoint
+    from penstock.lightning import S3LightningCheckpoint
 
     key = world.once(("saved", size), lambda: _saved(world, f"kept/{size}.pt", size, 1))
     plugin = S3LightningCheckpoint(world.region, s3client_config=world.config, endpoint=world.endpoint)

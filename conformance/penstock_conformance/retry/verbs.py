@@ -7,7 +7,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
-from ... import S3Client, S3Exception
+from penstock import S3Client, S3Exception
+
 from .._bench import Access
 from .._store import client, client_config
 from .._suite import NotRun

@@ -10,9 +10,8 @@ from functools import cached_property
 from types import TracebackType
 from typing import Any
 
-from ..._client import S3Client
-from ..._config import S3ClientConfig
-from ...testing import Emulator
+from penstock import S3Client, S3ClientConfig
+from penstock.testing import Emulator
 
 PART = 5 << 20
 BYTES = {"small": 20_000, "multipart": PART + 70_001}
@@ -129,7 +128,7 @@ class World:
 
     def get(self, key: str) -> bytes | None:
         """What is there; None: nothing."""
-        from ..._exceptions import S3NotFoundError
+        from penstock import S3NotFoundError
 
         try:
             return self.clean.get_object(self.bucket, key).read()

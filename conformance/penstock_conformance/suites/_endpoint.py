@@ -16,7 +16,8 @@ from random import Random
 from urllib.parse import quote
 from xml.etree import ElementTree
 
-from ... import S3Exception
+from penstock import S3Exception
+
 from .._bench import Access
 from .._suite import NotRun, Trial
 from ..wire.connection import Answer, Connection

@@ -6,7 +6,8 @@ import dataclasses
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ... import S3Client, S3IterableDataset, S3ReaderConstructor, __version__, dcp
+from penstock import S3Client, S3IterableDataset, S3ReaderConstructor, __version__, dcp
+
 from .._store import client_config
 from . import Client, Loader
 

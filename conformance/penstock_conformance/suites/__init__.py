@@ -33,5 +33,5 @@ def find(name: str) -> Suite:
         raise ValueError(f"'{name}' is no suite; it takes {', '.join(KNOWN)}, or MODULE:ATTRIBUTE of your own")
     found = getattr(importlib.import_module(module), attribute, None)
     if not isinstance(found, Suite):
-        raise ValueError(f"'{place}' is no penstock.conformance.Suite")
+        raise ValueError(f"'{place}' is no penstock_conformance.Suite")
     return found

@@ -9,8 +9,8 @@ import dataclasses
 from collections.abc import Callable
 from typing import TypeVar
 
-from ..._client import S3Client
-from ..._exceptions import S3Exception
+from penstock import S3Client, S3Exception
+
 from . import operations, training
 from .operations import LISTED, ONE_SIZE
 from .trials import DIRECTORY, Operation, Trial, World, written

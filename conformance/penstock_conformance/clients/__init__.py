@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 #: Those that are known by name; any other is MODULE:CLASS.
 KNOWN = {
-    "penstock": "penstock.conformance.clients._penstock:Penstock",
-    "s3torchconnector": "penstock.conformance.clients._reference:Reference",
-    "boto3": "penstock.conformance.clients._boto3:Boto3",
+    "penstock": "penstock_conformance.clients._penstock:Penstock",
+    "s3torchconnector": "penstock_conformance.clients._reference:Reference",
+    "boto3": "penstock_conformance.clients._boto3:Boto3",
 }
 #: Makes a load's reader: of a URI, and the most bytes between two wanted ranges that still come by one request.
 Loader = Callable[[str, float], Any]
@@ -117,7 +117,7 @@ def find(name: str) -> type[Client]:
         raise ValueError(f"'{name}' is no client; it takes {', '.join(KNOWN)}, or MODULE:CLASS of your own")
     found = getattr(importlib.import_module(module), attribute, None)
     if not (isinstance(found, type) and issubclass(found, Client)):
-        raise ValueError(f"'{place}' is no sub-class of penstock.conformance.clients.Client")
+        raise ValueError(f"'{place}' is no sub-class of penstock_conformance.clients.Client")
     lacking = sorted(found.__abstractmethods__) + ([] if hasattr(found, "name") else ["name"])
     if lacking:
         raise ValueError(f"'{place}' does not say its {' and its '.join(lacking)}; every client has a name and a version")

@@ -10,8 +10,9 @@ import traceback
 from collections.abc import Callable
 from typing import Any
 
-from ..._exceptions import S3Exception
-from ..._faults import Faults
+from penstock import S3Exception
+from penstock.testing import Faults
+
 from .cells import ALWAYS, CONNECTION, PLANTED, Cell
 from .trials import Operation, Trial, World
 

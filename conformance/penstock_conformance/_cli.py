@@ -1,4 +1,4 @@
-"""``penstock conformance --endpoint URL [SUITE...]``: judges a server, or clients against it, and reports."""
+"""The command line: ``python -m penstock_conformance --endpoint URL [SUITE...]``, also as ``penstock conformance``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import functools
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,22 +18,52 @@ if TYPE_CHECKING:
     from ._report import Report
     from ._suite import Verdict
 
-__all__ = ["add_command"]
+__all__ = ["add_command", "main"]
 
 INTERRUPTED = 130  # as shells tell that SIGINT ended a program
 NO_BUCKET = "conf-nobody-has-this-bucket"
 
 
+_DESCRIPTION = (
+    "Runs named checks against an S3 endpoint and the clients under test. Creates buckets named conf-... and deletes them."
+)
+_EPILOG = (
+    "Exit status: 0 when all checks passed, 1 when a check failed, 2 on an error, 130 when interrupted. "
+    "docs/conformance.md describes each suite."
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command line.
+
+    Args:
+        arguments: None: those of the process.
+
+    Returns:
+        The exit status: 0 when all checks passed, 1 when a check failed, 2 on an error, 130 when interrupted.
+    """
+    parser = argparse.ArgumentParser(prog="penstock-conformance", description=_DESCRIPTION, epilog=_EPILOG)
+    _add_arguments(parser)
+    options = parser.parse_args(arguments)
+    from penstock import S3Exception
+
+    try:
+        return _run(options)
+    except (ValueError, OSError, ModuleNotFoundError, S3Exception) as error:
+        print(f"penstock-conformance: {error}", file=sys.stderr)
+        return 2
+
+
 def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    """Adds ``conformance`` to a command line."""
+    """Adds the sub-command ``conformance`` to the command line of ``penstock``."""
     parser = commands.add_parser(
-        "conformance",
-        help="does this client, this server, do what S3 does?",
-        description="Judges an S3 endpoint, and clients that talk to it, by named checks. It makes buckets named conf-... and "
-        "removes them.",
-        epilog="Exit status: 0, 1 where a check failed, 2 for an error, 130 when interrupted. "
-        "docs/conformance.md says what each suite asks.",
+        "conformance", help="test an S3 server or client with the conformance suites", description=_DESCRIPTION, epilog=_EPILOG
     )
+    _add_arguments(parser)
+    parser.set_defaults(run=_run)
+
+
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("suites", nargs="*", metavar="SUITE", help="all unless given; --list names them; MODULE:ATTRIBUTE is one of your own")
     where = parser.add_mutually_exclusive_group()
@@ -62,7 +92,6 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     add("--html", metavar="FILE", help="write a page with charts that needs nothing else")
     add("--list", action="store_true", help="name the suites and stop")
     add("-v", "--verbose", action="store_true", help="name the checks that pass, too")
-    parser.set_defaults(run=_run)
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -141,7 +170,8 @@ def _check_answers(access: Access, admin: Admin | None) -> None:
         OSError: nobody answers as S3 does.
         S3Exception: nobody answers, or the key is none.
     """
-    from .. import S3Exception, S3UnauthenticatedError
+    from penstock import S3Exception, S3UnauthenticatedError
+
     from ._store import client
 
     try:
@@ -196,7 +226,8 @@ def _target(options: argparse.Namespace) -> Iterator[tuple[Access, Access | None
 
 @contextmanager
 def _emulator() -> Iterator[tuple[Access, Access, Admin]]:
-    from ..testing import Emulator
+    from penstock.testing import Emulator
+
     from ._admin import Admin
     from ._bench import Access
 

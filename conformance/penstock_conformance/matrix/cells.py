@@ -8,7 +8,8 @@ import random
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ...testing import JournalEntry
+from penstock.testing import JournalEntry
+
 from .actions import Action, schema
 from .trials import Operation, World
 
