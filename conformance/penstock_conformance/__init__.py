@@ -1,26 +1,29 @@
-"""Conformance suites: what holds for any S3 client, and for any S3 server, tried and reported.
+"""Conformance suites for S3 servers and S3 clients.
 
-``penstock conformance --endpoint URL [SUITE...]`` runs them; docs/conformance.md says how, and what each asks. A suite of your
-own takes the names below:
+``python -m penstock_conformance --endpoint URL [SUITE...]`` runs them; docs/conformance.md describes each suite. Example of a
+custom suite:
 
     from penstock_conformance import Suite, Trial
 
-    suite = Suite("naming", "Names", "What this is about.")
+    suite = Suite("naming", "Names", "Object keys with special characters.")
 
-    @suite.check("round-trip", "what was written is what is read")
+    @suite.check("round-trip", "an object that was written reads back unchanged")
     def _(trial: Trial) -> None:
         bucket = trial.bucket()
         trial.store.put(bucket, "key", b"text")
-        trial.expect(trial.store.get(bucket, "key") == b"text", "other bytes came back")
+        trial.expect(trial.store.get(bucket, "key") == b"text", "the bytes read differ from the bytes written")
 """
 
 from __future__ import annotations
 
-from ._bench import Access, Bench, run
+from ._access import Access
+from ._bench import Bench
 from ._records import Record, Records
 from ._report import Report
+from ._run import run
 from ._store import client_config
-from ._suite import Chart, Check, Failed, NotRun, Suite, Table, Trial, Verdict
+from ._suite import Check, Suite, Trial
+from ._verdict import Chart, Failed, NotRun, Table, Verdict
 
 __all__ = [
     "Access",

@@ -13,15 +13,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ._access import Access
     from ._admin import Admin
-    from ._bench import Access, Bench
+    from ._bench import Bench
     from ._report import Report
-    from ._suite import Verdict
+    from ._verdict import Verdict
 
 __all__ = ["add_command", "main"]
 
-INTERRUPTED = 130  # as shells tell that SIGINT ended a program
-NO_BUCKET = "conf-nobody-has-this-bucket"
+INTERRUPTED = 130  # exit status that shells report for a program ended by SIGINT
+MISSING_BUCKET = "conf-this-bucket-does-not-exist"
 
 
 _DESCRIPTION = (
@@ -65,40 +66,40 @@ def add_command(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
 
 def _add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("suites", nargs="*", metavar="SUITE", help="all unless given; --list names them; MODULE:ATTRIBUTE is one of your own")
+    add("suites", nargs="*", metavar="SUITE", help="suites to run, by name (--list) or as MODULE:ATTRIBUTE; default: all")
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--endpoint", metavar="URL", help="http://host:port or https://host")
-    where.add_argument("--emulator", action="store_true", help="judge an emulator that is started for it")
-    add("--access-key", metavar="ID", help="AWS_ACCESS_KEY_ID unless given")
-    add("--secret-key", metavar="SECRET", help="AWS_SECRET_ACCESS_KEY unless given")
-    add("--region", help="us-east-1 unless given")
-    add("--admin", metavar="URL", help="the endpoint's admin listener, of a Penstock emulator")
-    add("--admin-token", metavar="TOKEN", help="that the admin listener asks for; PENSTOCK_ADMIN_TOKEN unless given")
-    add("--second-access-key", metavar="ID", help="of another account, for the wire cases that need one")
+    where.add_argument("--emulator", action="store_true", help="start an emulator and test it")
+    add("--access-key", metavar="ID", help="default: AWS_ACCESS_KEY_ID")
+    add("--secret-key", metavar="SECRET", help="default: AWS_SECRET_ACCESS_KEY")
+    add("--region", help="default: us-east-1")
+    add("--admin", metavar="URL", help="admin listener of the endpoint, if it is a Penstock emulator")
+    add("--admin-token", metavar="TOKEN", help="token for the admin listener; default: PENSTOCK_ADMIN_TOKEN")
+    add("--second-access-key", metavar="ID", help="credentials of another account, for the wire cases that need one")
     add("--second-secret-key", metavar="SECRET")
-    add("--ca", metavar="FILE", help="PEM certificate to trust over https; AWS_CA_BUNDLE unless given, else the system's")
+    add("--ca", metavar="FILE", help="PEM certificates to trust over HTTPS; default: AWS_CA_BUNDLE, or the system's")
     add(
         "--client",
         action="append",
         dest="clients",
         metavar="NAME",
-        help="under test: penstock (unless given), s3torchconnector, boto3, or MODULE:CLASS; again for another",
+        help="client under test: penstock (default), s3torchconnector, boto3 or MODULE:CLASS; can be repeated",
     )
-    add("--only", action="append", default=[], metavar="TEXT", help="checks whose suite/check contains this; again for more")
-    add("--thorough", action="store_true", help="everything, not a sample")
-    add("--seed", type=int, default=1, metavar="N", help="of the sample; 1 unless given")
-    add("--json", metavar="FILE", help="write every verdict with its evidence")
-    add("--junit", metavar="FILE", help="write JUnit XML")
-    add("--html", metavar="FILE", help="write a page with charts that needs nothing else")
-    add("--list", action="store_true", help="name the suites and stop")
-    add("-v", "--verbose", action="store_true", help="name the checks that pass, too")
+    add("--only", action="append", default=[], metavar="TEXT", help="only checks with TEXT in suite/check; can be repeated")
+    add("--thorough", action="store_true", help="run everything instead of a sample")
+    add("--seed", type=int, default=1, metavar="N", help="seed of the sample; default: 1")
+    add("--json", metavar="FILE", help="write all verdicts with their evidence as JSON")
+    add("--junit", metavar="FILE", help="write a JUnit XML report")
+    add("--html", metavar="FILE", help="write a self-contained HTML page with charts")
+    add("--list", action="store_true", help="list the suites and exit")
+    add("-v", "--verbose", action="store_true", help="also print the checks that pass or are not run")
 
 
 def _run(options: argparse.Namespace) -> int:
     try:
         return _judge(options)
-    except SystemExit as ended:  # of a suite's or client's own code: its status says nothing of this run
-        raise ValueError(f"a suite or client ended the program, with {ended.code!r}") from ended
+    except SystemExit as ended:  # raised by code of a custom suite or client; its status is unrelated to this run
+        raise ValueError(f"a suite or client called sys.exit with {ended.code!r}") from ended
 
 
 def _judge(options: argparse.Namespace) -> int:
@@ -108,8 +109,8 @@ def _judge(options: argparse.Namespace) -> int:
         print("\n".join(f"{name:{max(map(len, suites.KNOWN))}} {about}" for name, about in suites.KNOWN.items()))
         return 0
     from . import clients
-    from ._bench import run
     from ._report import Report, check_writable
+    from ._run import run
 
     _check_arguments(options)
     for path in filter(None, (options.json, options.junit, options.html)):
@@ -120,36 +121,34 @@ def _judge(options: argparse.Namespace) -> int:
     try:
         with _bench(options) as bench:
             report.endpoint = bench.access.endpoint
-            told = functools.partial(_tell, verbose=options.verbose)
-            run(chosen, bench, under_test, only=options.only, tell=told, report=report)
+            on_verdict = functools.partial(_print, verbose=options.verbose)
+            run(chosen, bench, under_test, only=options.only, on_verdict=on_verdict, report=report)
     except KeyboardInterrupt:
         report.interrupted = True
     if not report.verdicts and not report.interrupted:
-        print(f"no check's name contains {' or '.join(options.only)}", file=sys.stderr)
+        print(f"no check name contains {' or '.join(options.only)}", file=sys.stderr)
         return 2
     if report.verdicts:
         print(report.text())
     _write(report, options)
     if report.interrupted:
-        print(f"penstock conformance: interrupted after {len(report.verdicts)} checks; reports have these alone", file=sys.stderr)
+        print(f"interrupted after {len(report.verdicts)} checks; the reports contain only these", file=sys.stderr)
         return INTERRUPTED
     return 1 if report.failed else 0
 
 
 def _check_arguments(options: argparse.Namespace) -> None:
-    """Raises ValueError where two of them do not go together, or one says nothing."""
+    """Raises ValueError for options that conflict or have no effect."""
     if "" in options.only:
-        raise ValueError("--only '' is in every check's name; leave it out, or name a part of suite/check")
+        raise ValueError("--only '' matches every check; omit it, or give a part of suite/check")
     if bool(options.second_access_key) != bool(options.second_secret_key):
-        raise ValueError("--second-access-key and --second-secret-key belong together; give both or neither")
+        raise ValueError("--second-access-key and --second-secret-key must be given together")
     if options.admin_token and not (options.admin or options.emulator):
-        raise ValueError("--admin-token is for the listener that --admin URL names; give both")
+        raise ValueError("--admin-token needs --admin URL")
     if options.emulator:
         own = ["access_key", "secret_key", "region", "admin", "admin_token", "ca", "second_access_key", "second_secret_key"]
         if given := [f"--{name.replace('_', '-')}" for name in own if getattr(options, name)]:
-            raise ValueError(
-                f"{', '.join(given)}: the emulator that --emulator starts has its own; give --endpoint URL, or not these"
-            )
+            raise ValueError(f"{', '.join(given)}: not allowed with --emulator, which sets them; use --endpoint URL instead")
 
 
 def _write(report: Report, options: argparse.Namespace) -> None:
@@ -163,26 +162,26 @@ def _write(report: Report, options: argparse.Namespace) -> None:
         Path(options.html).write_text(_html.page(report), encoding="utf-8")
 
 
-def _check_answers(access: Access, admin: Admin | None) -> None:
-    """One request to the endpoint and one to its admin API: whether there is anything to judge.
+def _check_reachable(access: Access, admin: Admin | None) -> None:
+    """Sends one request to the endpoint and one to its admin API.
 
     Raises:
-        OSError: nobody answers as S3 does.
-        S3Exception: nobody answers, or the key is none.
+        OSError: the endpoint does not respond like S3.
+        S3Exception: the endpoint does not respond, or rejects the credentials.
     """
     from penstock import S3Exception, S3UnauthenticatedError
 
     from ._store import client
 
     try:
-        next(client(access, max_attempts=1).list_objects(NO_BUCKET), None)
+        next(client(access, max_attempts=1).list_objects(MISSING_BUCKET), None)
     except S3Exception as error:
         if isinstance(error, S3UnauthenticatedError) or not error.status:
             raise
-        if not error.code or error.code.isdigit():  # no listing, and no error document, whose code is a name
-            raise OSError(f"{access.endpoint} does not answer as S3 does: {error}") from None
+        if not error.code or error.code.isdigit():  # neither a listing nor an S3 error document, whose code is a name
+            raise OSError(f"{access.endpoint} does not respond like S3: {error}") from None
     if admin:
-        admin.ask("GET", f"limits/{admin.namespace}")
+        admin.request("GET", f"limits/{admin.namespace}")
 
 
 @contextmanager
@@ -196,31 +195,31 @@ def _bench(options: argparse.Namespace) -> Iterator[Bench]:
 
 @contextmanager
 def _target(options: argparse.Namespace) -> Iterator[tuple[Access, Access | None, Admin | None]]:
-    """Who is judged, a second account there, and its admin API."""
-    from . import _tls
+    """Yields the endpoint under test, credentials of a second account, and the admin API."""
+    from ._access import Access
     from ._admin import Admin
-    from ._bench import Access
+    from ._tls import tls_context
 
     if options.emulator:
         with _emulator() as target:
             yield target
         return
     if not options.endpoint:
-        raise ValueError("which endpoint? Give --endpoint URL, or --emulator for one that is started here")
+        raise ValueError("no endpoint: give --endpoint URL, or --emulator to start one")
     access_key = options.access_key or os.environ.get("AWS_ACCESS_KEY_ID")
     secret_key = options.secret_key or os.environ.get("AWS_SECRET_ACCESS_KEY")
     if not (access_key and secret_key):
-        raise ValueError("which key? Give --access-key and --secret-key, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
+        raise ValueError("no credentials: give --access-key and --secret-key, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY")
     endpoint = options.endpoint.rstrip("/")
     if options.ca:
-        _tls.context(options.ca)  # so that one that cannot be read is told by its name
+        tls_context(options.ca)  # raises an error that names the file
     trusted = {"ca": options.ca} if options.ca else {}
     token = os.environ.get("AWS_SESSION_TOKEN")
     access = Access(endpoint, access_key, secret_key, options.region or "us-east-1", token, **trusted)
     second = Access(endpoint, options.second_access_key, options.second_secret_key) if options.second_access_key else None
     admin_token = options.admin_token or os.environ.get("PENSTOCK_ADMIN_TOKEN", "")
     admin = Admin(options.admin, token=admin_token) if options.admin else None
-    _check_answers(access, admin)
+    _check_reachable(access, admin)
     yield access, second, admin
 
 
@@ -228,8 +227,8 @@ def _target(options: argparse.Namespace) -> Iterator[tuple[Access, Access | None
 def _emulator() -> Iterator[tuple[Access, Access, Admin]]:
     from penstock.testing import Emulator
 
+    from ._access import Access
     from ._admin import Admin
-    from ._bench import Access
 
     keys = [("CONFORMANCE", "conformance-secret"), ("SECONDACCOUNT", "second-secret")]
     with Emulator(access_keys=keys) as emulator:
@@ -237,8 +236,8 @@ def _emulator() -> Iterator[tuple[Access, Access, Admin]]:
         yield first, second, Admin(emulator.admin_endpoint)
 
 
-def _tell(verdict: Verdict, verbose: bool) -> None:
-    from ._report import tell
+def _print(verdict: Verdict, verbose: bool) -> None:
+    from ._report import verdict_text
 
-    if text := tell(verdict, verbose):
+    if text := verdict_text(verdict, verbose):
         print(text, flush=True)

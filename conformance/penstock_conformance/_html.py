@@ -1,4 +1,4 @@
-"""A report as a page of HTML with its charts, that needs nothing else."""
+"""The report as a self-contained HTML page with charts."""
 
 from __future__ import annotations
 
@@ -6,13 +6,10 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from html import escape
-from typing import TYPE_CHECKING
 
-from ._report import _cell
-
-if TYPE_CHECKING:
-    from ._report import Report
-    from ._suite import Chart, Suite, Table, Verdict
+from ._report import Report, cell_text
+from ._suite import Suite
+from ._verdict import Chart, Table, Verdict
 
 _COLORS = ("#2563eb", "#dc2626", "#059669", "#d97706", "#7c3aed", "#0891b2", "#be185d", "#4d7c0f")
 _WIDTH, _HEIGHT, _LEFT, _RIGHT, _TOP, _BOTTOM = 900, 300, 70, 170, 34, 46
@@ -24,18 +21,18 @@ _STYLE = (
     ".title{font-size:13px;font-weight:600}ul{margin:.3em 0}code{background:#f3f4f6;padding:0 .25em}"
     "summary{cursor:pointer;margin:.6em 0}"
 )
-MOST_ROWS = 60  # of checks that passed, beyond which a suite's are folded away
+MAX_ROWS = 60  # a suite with more checks shows only those that failed; the others are collapsed
 
 
 def page(report: Report) -> str:
-    """The whole page."""
+    """The page as HTML."""
     body = "".join(_suite(report, suite) for suite in report.suites)
     clients = ", ".join(f"{name} {version}" for name, version in report.clients.items()) or "none"
-    size = "everything" if report.thorough else f"a sample, seed {report.seed}"
+    scope = "all checks" if report.thorough else f"a sample, seed {report.seed}"
     return (
         '<!doctype html><html lang="en"><meta charset="utf-8"><title>S3 conformance</title>'
         f"<style>{_STYLE}</style><h1>S3 conformance</h1>"
-        f"<p>Endpoint <code>{escape(report.endpoint)}</code>. Clients under test: {escape(clients)}. Tried: {size}.</p>"
+        f"<p>Endpoint <code>{escape(report.endpoint)}</code>. Clients under test: {escape(clients)}. Scope: {scope}.</p>"
         f"{_overview(report)}{body}</html>\n"
     )
 
@@ -62,17 +59,18 @@ def _suite(report: Report, suite: Suite) -> str:
     clients = list(dict.fromkeys(verdict.client for verdict in mine))
     by_place = {(verdict.check, verdict.client): verdict for verdict in mine}
     head = "".join(f"<th>{escape(client or 'the server')}</th>" for client in clients)
-    loud: list[str] = []
-    quiet: list[str] = []
+    shown: list[str] = []
+    collapsed: list[str] = []
     for check, claim in checks:
         verdicts = [by_place.get((check, client)) for client in clients]
         row = f"<tr><td>{escape(check)}</td><td>{escape(claim)}</td>{''.join(map(_outcome, verdicts))}</tr>"
-        (loud if any(v and v.outcome == "failed" for v in verdicts) or len(checks) <= MOST_ROWS else quiet).append(row)
+        (shown if any(v and v.outcome == "failed" for v in verdicts) or len(checks) <= MAX_ROWS else collapsed).append(row)
     columns = f"<tr><th>check</th><th>claim</th>{head}</tr>"
     parts = [f'<h2 id="{escape(suite.name)}">{escape(suite.title)}</h2><p>{escape(suite.about)}</p>']
-    parts += [f"<table>{columns}{''.join(loud)}</table>"] if loud else []
-    if quiet:
-        parts.append(f"<details><summary>{len(quiet)} others</summary><table>{columns}{''.join(quiet)}</table></details>")
+    parts += [f"<table>{columns}{''.join(shown)}</table>"] if shown else []
+    if collapsed:
+        rest = f"<summary>{len(collapsed)} checks without failures</summary>"
+        parts.append(f"<details>{rest}<table>{columns}{''.join(collapsed)}</table></details>")
     for verdict in mine:
         parts += [_table(table, verdict.client) for table in verdict.tables]
         parts += [chart_svg(chart, verdict.client) for chart in verdict.charts]
@@ -96,7 +94,7 @@ def _table(table: Table, client: str) -> str:
     mark = [' class="n"' if right else "" for right in numeric]
     head = "".join(f"<th{m}>{escape(name)}</th>" for m, name in zip(mark, table.head, strict=True))
     rows = "".join(
-        f"<tr>{''.join(f'<td{m}>{escape(_cell(value))}</td>' for m, value in zip(mark, row, strict=True))}</tr>"
+        f"<tr>{''.join(f'<td{m}>{escape(cell_text(value))}</td>' for m, value in zip(mark, row, strict=True))}</tr>"
         for row in table.rows
     )
     return f"<h3>{escape(_titled(table.title, client))}</h3><table><tr>{head}</tr>{rows}</table>"
@@ -107,7 +105,7 @@ def _titled(title: str, client: str) -> str:
 
 
 def chart_svg(chart: Chart, client: str = "") -> str:
-    """A chart of lines as SVG."""
+    """The chart as SVG; empty if it has no points."""
     points = [point for _, line in chart.lines for point in line]
     if not points:
         return ""

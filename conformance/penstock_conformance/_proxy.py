@@ -1,4 +1,4 @@
-"""A recording proxy: between a client and any S3 endpoint, in this process. It notes requests, and may be told to meddle."""
+"""A recording proxy in this process, between a client and an S3 endpoint. Hooks can change requests and responses."""
 
 from __future__ import annotations
 
@@ -14,32 +14,29 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
-from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from . import _tls
-from ._kept import once_more
+from ._access import Access
+from ._reconnect import with_reconnect
 from ._records import Record, Records
-
-if TYPE_CHECKING:
-    from ._bench import Access
+from ._tls import tls_context
 
 TIMEOUT_S = 120
 _HOP = {"connection", "keep-alive", "proxy-connection", "te", "transfer-encoding", "upgrade", "expect"}
 _RANGE = re.compile(r"bytes (\d+)-(\d+)/")
 _CODE = re.compile(rb"<Code>([^<]*)</Code>")
-#: These may be answered 200, and by an error in the body.
+# These operations can fail with status 200 and an error in the body.
 _LATE_ERRORS = ("CompleteMultipartUpload", "CopyObject", "UploadPartCopy")
 Headers = list[tuple[str, str]]
 
 
 class Cut(Exception):
-    """Raised by a hook: the client's connection ends without an answer."""
+    """Raised by a hook to close the client's connection without a response."""
 
 
 @dataclass
-class Answer:
-    """What the client gets."""
+class Response:
+    """A response to the client."""
 
     status: int
     headers: Headers = field(default_factory=list)
@@ -47,13 +44,16 @@ class Answer:
     reason: str = ""
 
     def header(self, name: str) -> str:
-        """Empty where there is none."""
+        """Value of the header; empty if absent."""
         return next((value for key, value in self.headers if key.lower() == name.lower()), "")
 
 
 @dataclass
 class Exchange:
-    """A request on its way. A hook may change `target`, `headers` and `body` and then says so by `changed`: it is signed anew."""
+    """A request that the proxy is forwarding.
+
+    A hook that changes `target`, `headers` or `body` sets `changed`; the proxy then signs the request again.
+    """
 
     record: Record
     method: str
@@ -63,31 +63,31 @@ class Exchange:
     changed: bool = False
 
     def header(self, name: str) -> str:
-        """Empty where there is none."""
+        """Value of the header; empty if absent."""
         return next((value for key, value in self.headers if key.lower() == name.lower()), "")
 
     def set_header(self, name: str, value: str | None) -> None:
-        """In place of what there is; None: it goes. The request is signed anew."""
+        """Replaces the header; None removes it. The proxy signs the request again."""
         self.headers = [pair for pair in self.headers if pair[0].lower() != name.lower()]
         if value is not None:
             self.headers.append((name, value))
         self.changed = True
 
 
-Forward = Callable[[Exchange], Answer]
-#: Stands in an exchange's way: forwards it, once, several times or not at all, and gives the answer.
-Hook = Callable[[Exchange, Forward], Answer]
+Forward = Callable[[Exchange], Response]
+#: Intercepts a request. It can forward the request any number of times, and returns the response for the client.
+Hook = Callable[[Exchange, Forward], Response]
 
 
 class RecordingProxy:
     """Listens on a free port of 127.0.0.1 until it is closed. A context manager.
 
-    The request is forwarded as it came, ``Host`` included, so that its signature holds. An endpoint that insists on a host name
-    of its own (AWS) needs `resign`: then every request is signed anew for it, with the access's key.
+    Requests are forwarded unchanged, including ``Host``, so that their signatures stay valid. Endpoints that accept only their
+    own host name, such as AWS, need `resign`: the proxy then signs each request again for the endpoint.
 
     Args:
-        access: The endpoint to forward to, and the key to sign with.
-        resign: None: where the endpoint is not one that takes any host name.
+        access: The endpoint to forward to, and the credentials to sign with.
+        resign: None: only if the endpoint is below amazonaws.com.
 
     Thread safety: safe from any thread.
     """
@@ -106,7 +106,7 @@ class RecordingProxy:
 
     @property
     def endpoint(self) -> str:
-        """URL that clients take for the endpoint's."""
+        """The URL that clients connect to."""
         return f"http://127.0.0.1:{self._server.server_port}"
 
     def __enter__(self) -> RecordingProxy:
@@ -116,25 +116,25 @@ class RecordingProxy:
         self.close()
 
     def close(self) -> None:
-        """Ends its connections and stops."""
+        """Closes all connections and stops."""
         self._server.shutdown()
-        self._server.end_connections()
+        self._server.close_connections()
         self._server.server_close()
         self._thread.join()
 
     def records(self) -> Records:
-        """What was asked since the beginning or :meth:`forget`, in the order of arrival."""
+        """Requests since the start or the last :meth:`forget`, in order of arrival."""
         with self._lock:
             return Records(self._records)
 
     def forget(self) -> None:
-        """Begins anew."""
+        """Clears the records."""
         with self._lock:
             self._records.clear()
 
     @contextmanager
     def using(self, hook: Hook) -> Iterator[None]:
-        """`hook` stands in the way of every exchange meanwhile; outermost the one that came last."""
+        """Installs `hook` for the duration of the block. The hook that was installed last sees a request first."""
         with self._lock:
             self._hooks = [*self._hooks, hook]
         try:
@@ -145,7 +145,7 @@ class RecordingProxy:
 
     # ---- one exchange, on the connection's thread
 
-    def _exchange(self, exchange: Exchange, connection: _Upstream) -> Answer:
+    def _exchange(self, exchange: Exchange, connection: _Upstream) -> Response:
         record = exchange.record
         with self._lock:
             self._numbers += 1
@@ -153,20 +153,20 @@ class RecordingProxy:
             self._records.append(record)
             hooks = self._hooks
 
-        def forward(exchange: Exchange) -> Answer:
+        def forward(exchange: Exchange) -> Response:
             return self._forward(exchange, connection)
 
-        through: Forward = forward
+        handler: Forward = forward
         for hook in hooks:
-            through = _behind(hook, through)
+            handler = _behind(hook, handler)
         try:
-            answer = through(exchange)
+            response = handler(exchange)
         finally:
             record.ended_s = time.monotonic()
-        _note(record, answer)
-        return answer
+        _complete(record, response)
+        return response
 
-    def _forward(self, exchange: Exchange, connection: _Upstream) -> Answer:
+    def _forward(self, exchange: Exchange, connection: _Upstream) -> Response:
         target, headers = exchange.target, exchange.headers
         signed = exchange.header("authorization").startswith("AWS4-HMAC-SHA256")
         if signed and (self._resign or exchange.changed):
@@ -174,7 +174,7 @@ class RecordingProxy:
         return connection.send(exchange.method, target, headers, exchange.body)
 
     def _signed(self, exchange: Exchange) -> tuple[str, Headers]:
-        from .wire.signing import Identity, sign
+        from .wire.signing import Identity, sign  # needs botocore
 
         access = self._access
         credential = exchange.header("authorization").partition("Credential=")[2].split("/")
@@ -196,39 +196,42 @@ def _behind(hook: Hook, forward: Forward) -> Forward:
     return lambda exchange: hook(exchange, forward)
 
 
-def _note(record: Record, answer: Answer) -> None:
-    record.status = answer.status
-    record.etag = answer.header("etag")
-    record.bytes_out = len(answer.body)
-    record.answer_headers = {name.lower(): value for name, value in answer.headers}
-    if (answer.status >= 400 or record.operation in _LATE_ERRORS) and (code := _CODE.search(answer.body)):
+def _complete(record: Record, response: Response) -> None:
+    """Adds the response to the record."""
+    record.status = response.status
+    record.etag = response.header("etag")
+    record.bytes_out = len(response.body)
+    record.response_headers = {name.lower(): value for name, value in response.headers}
+    if (response.status >= 400 or record.operation in _LATE_ERRORS) and (code := _CODE.search(response.body)):
         record.error_code = code[1].decode(errors="replace")
-    if record.operation == "GetObject" and answer.status == 200:
-        record.fetched = (0, len(answer.body))
-    elif record.operation == "GetObject" and answer.status == 206 and (sent := _RANGE.match(answer.header("content-range"))):
-        record.fetched = (int(sent[1]), int(sent[1]) + len(answer.body))
+    if record.operation == "GetObject" and response.status == 200:
+        record.fetched = (0, len(response.body))
+    elif record.operation == "GetObject" and response.status == 206 and (sent := _RANGE.match(response.header("content-range"))):
+        record.fetched = (int(sent[1]), int(sent[1]) + len(response.body))
 
 
 def _opener(access: Access) -> Callable[[], http.client.HTTPConnection]:
-    """Makes connections to an endpoint."""
+    """Returns a function that opens connections to the endpoint."""
     parts = urlsplit(access.endpoint)
     host, port = parts.hostname or "", parts.port
     if parts.scheme == "https":
-        return functools.partial(http.client.HTTPSConnection, host, port, timeout=TIMEOUT_S, context=_tls.context(access.ca))
+        return functools.partial(http.client.HTTPSConnection, host, port, timeout=TIMEOUT_S, context=tls_context(access.ca))
     return functools.partial(http.client.HTTPConnection, host, port, timeout=TIMEOUT_S)
 
 
 class _Upstream:
-    """A connection to the endpoint, kept as long as the client's own."""
+    """A connection to the endpoint; it lives as long as the client's connection."""
 
-    def __init__(self, make: Callable[[], http.client.HTTPConnection]) -> None:
-        self._open = make
+    def __init__(self, open_connection: Callable[[], http.client.HTTPConnection]) -> None:
+        self._open = open_connection
         self._connection: http.client.HTTPConnection | None = None
 
-    def send(self, method: str, target: str, headers: Headers, body: bytes) -> Answer:
-        return once_more(lambda: self._send(method, target, headers, body), reused=self._connection is not None, close=self.close)
+    def send(self, method: str, target: str, headers: Headers, body: bytes) -> Response:
+        return with_reconnect(
+            lambda: self._send(method, target, headers, body), reused=self._connection is not None, close=self.close
+        )
 
-    def _send(self, method: str, target: str, headers: Headers, body: bytes) -> Answer:
+    def _send(self, method: str, target: str, headers: Headers, body: bytes) -> Response:
         if self._connection is None:
             self._connection = self._open()
             self._connection.connect()
@@ -238,11 +241,11 @@ class _Upstream:
         for name, value in headers:
             connection.putheader(name, value)
         connection.endheaders(body or None)
-        response = connection.getresponse()
-        content = response.read()
-        if response.will_close:
+        received = connection.getresponse()
+        content = received.read()
+        if received.will_close:
             self.close()
-        return Answer(response.status, response.getheaders(), content, response.reason)
+        return Response(received.status, received.getheaders(), content, received.reason)
 
     def close(self) -> None:
         if self._connection is not None:
@@ -260,7 +263,7 @@ class _Server(ThreadingHTTPServer):
         self.lock = threading.Lock()
         super().__init__(("127.0.0.1", 0), _Handler)
 
-    def end_connections(self) -> None:
+    def close_connections(self) -> None:
         """Wakes the threads that wait for a client's next request."""
         with self.lock:
             for each in self.connections:
@@ -268,7 +271,7 @@ class _Server(ThreadingHTTPServer):
                     each.shutdown(socket.SHUT_RDWR)
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """A client that left, or an endpoint that did: the record says so by its status."""
+        """Ignores closed connections of clients and of the endpoint: the record has status 0."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -291,7 +294,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _serve(self) -> None:
         try:
             body = self._body()
-        except (OSError, ValueError):  # the client is gone; what it did not finish is nobody's request
+        except (OSError, ValueError):  # the client closed the connection before the end of its request
             self.close_connection = True
             return
         headers = [(name, value) for name, value in self.headers.items() if name.lower() not in _HOP]
@@ -299,13 +302,13 @@ class _Handler(BaseHTTPRequestHandler):
             headers.append(("Content-Length", str(len(body))))
         exchange = Exchange(_record(self.command, self.path, headers, len(body)), self.command, self.path, headers, body)
         try:
-            answer = self.server.proxy._exchange(exchange, self.upstream)
+            response = self.server.proxy._exchange(exchange, self.upstream)
         except (Cut, OSError, http.client.HTTPException):
             self.close_connection = True
             with suppress(OSError):
-                self.connection.shutdown(socket.SHUT_RDWR)  # a forked worker may hold the descriptor, too
+                self.connection.shutdown(socket.SHUT_RDWR)  # a forked worker process may also hold the descriptor
             return
-        self._answer(answer)
+        self._respond(response)
 
     def _body(self) -> bytes:
         if "chunked" in (self.headers.get("transfer-encoding") or "").lower():
@@ -324,18 +327,18 @@ class _Handler(BaseHTTPRequestHandler):
             raise ConnectionError(f"the client sent {len(data)} of {size} bytes")
         return data
 
-    def _answer(self, answer: Answer) -> None:
-        self.send_response_only(answer.status, answer.reason or None)
-        bodiless = self.command == "HEAD" or answer.status in (204, 304)
-        for name, value in answer.headers:
+    def _respond(self, response: Response) -> None:
+        self.send_response_only(response.status, response.reason or None)
+        bodiless = self.command == "HEAD" or response.status in (204, 304)
+        for name, value in response.headers:
             if name.lower() in _HOP or (name.lower() == "content-length" and not bodiless):
                 continue
             self.send_header(name, value)
         if not bodiless:
-            self.send_header("Content-Length", str(len(answer.body)))
+            self.send_header("Content-Length", str(len(response.body)))
         self.end_headers()
         if not bodiless:
-            self.wfile.write(answer.body)
+            self.wfile.write(response.body)
 
     do_GET = do_PUT = do_POST = do_DELETE = do_HEAD = do_OPTIONS = _serve  # noqa: N815
 
@@ -354,15 +357,15 @@ def _record(method: str, target: str, headers: Headers, size: int) -> Record:
     )
 
 
-# Of a bucket and of an object: the parameter that tells an operation from the plain one.
-_OF_BUCKET = {
+# By method: query parameters that select another operation than the plain one on a bucket or object.
+_BUCKET_OPERATIONS = {
     "GET": (
         *(("session", "CreateSession"), ("uploads", "ListMultipartUploads")),
         *(("versions", "ListObjectVersions"), ("list-type", "ListObjectsV2")),
     ),
     "POST": (("delete", "DeleteObjects"),),
 }
-_OF_OBJECT = {
+_OBJECT_OPERATIONS = {
     "GET": (("uploadId", "ListParts"), ("attributes", "GetObjectAttributes"), ("tagging", "GetObjectTagging")),
     "PUT": (("partNumber", "UploadPart"), ("renameObject", "RenameObject"), ("tagging", "PutObjectTagging")),
     "POST": (("uploads", "CreateMultipartUpload"), ("uploadId", "CompleteMultipartUpload")),
@@ -372,8 +375,8 @@ _PLAIN_BUCKET = {"GET": "ListObjects", "PUT": "CreateBucket", "HEAD": "HeadBucke
 _PLAIN_OBJECT = {"GET": "GetObject", "PUT": "PutObject", "HEAD": "HeadObject", "DELETE": "DeleteObject"}
 
 
-def _of_service(query: dict[str, str], headers: dict[str, str]) -> str:
-    """Of ``GET /``. The AWS CRT asks so for a session where the endpoint is an address, which no bucket's name goes before."""
+def _service_operation(query: dict[str, str], headers: dict[str, str]) -> str:
+    """The operation of ``GET /``. The AWS CRT sends CreateSession to it if the endpoint is an IP address."""
     if "session" in query:
         return "CreateSession"
     return "ListDirectoryBuckets" if "/s3express/aws4_request" in headers.get("authorization", "") else "ListBuckets"
@@ -381,8 +384,8 @@ def _of_service(query: dict[str, str], headers: dict[str, str]) -> str:
 
 def _operation(method: str, bucket: bool, key: bool, query: dict[str, str], headers: dict[str, str]) -> str:
     if not bucket:
-        return _of_service(query, headers) if method == "GET" else ""
-    named, plain = (_OF_OBJECT, _PLAIN_OBJECT) if key else (_OF_BUCKET, _PLAIN_BUCKET)
+        return _service_operation(query, headers) if method == "GET" else ""
+    named, plain = (_OBJECT_OPERATIONS, _PLAIN_OBJECT) if key else (_BUCKET_OPERATIONS, _PLAIN_BUCKET)
     name = next((name for parameter, name in named.get(method, ()) if parameter in query), plain.get(method, ""))
     copy = {"PutObject": "CopyObject", "UploadPart": "UploadPartCopy"}
     return copy.get(name, name) if "x-amz-copy-source" in headers else name

@@ -1,4 +1,4 @@
-"""What a client asked, as a proxy saw it: requests, and questions about them."""
+"""Requests that a proxy recorded, and queries over them."""
 
 from __future__ import annotations
 
@@ -6,24 +6,26 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-Range = tuple[int, int]  # [begin, end)
+Range = tuple[int, int]  # half-open: [begin, end)
 
 
 @dataclass
 class Record:
-    """One request and what it was answered. Times in seconds of a monotonic clock.
+    """One request and its response. Times are seconds of the monotonic clock.
 
     Attributes:
-        number: From 1 on, by its arrival.
-        operation: S3's name of it, such as "GetObject"; empty where it is none that these suites know.
-        key: Decoded; empty for a bucket's own operations.
-        query: Its parameters, decoded.
-        headers: Of the request, names in lower case.
-        status: 0: there was no answer, or it was cut off.
-        fetched: The object's bytes that a successful read brought, or None.
-        etag: Of the answer, as it was sent.
-        bytes_out: Of the answer's body.
-        error_code: S3's, such as "NoSuchKey"; a 200 may have one, too, in its body.
+        number: Sequence number by arrival, from 1.
+        operation: S3 operation, such as "GetObject"; empty if unknown.
+        key: Object key, decoded; empty for bucket operations.
+        query: Query parameters, decoded.
+        headers: Request headers, names in lower case.
+        status: HTTP status; 0 if there was no complete response.
+        fetched: The range of the object in a successful GetObject response, or None.
+        etag: ETag header of the response.
+        bytes_in: Length of the request body.
+        bytes_out: Length of the response body.
+        error_code: S3 error code, such as "NoSuchKey"; a response with status 200 can contain one in its body.
+        response_headers: Names in lower case.
     """
 
     number: int
@@ -42,11 +44,11 @@ class Record:
     bytes_in: int = 0
     bytes_out: int = 0
     error_code: str = ""
-    answer_headers: Mapping[str, str] = field(default_factory=dict)
+    response_headers: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def if_match(self) -> str:
-        """The ETag that the request insists on; empty: none."""
+        """Value of the If-Match header; empty if absent."""
         return self.headers.get("if-match", "")
 
     def __str__(self) -> str:
@@ -55,7 +57,7 @@ class Record:
 
 
 class Records(Sequence[Record]):
-    """Requests in the order of their arrival."""
+    """Requests in order of arrival."""
 
     def __init__(self, records: Iterable[Record]) -> None:
         self._records = list(records)
@@ -70,7 +72,7 @@ class Records(Sequence[Record]):
         return Records(self._records[i]) if isinstance(i, slice) else self._records[i]
 
     def of(self, *operations: str, key: str | None = None, status: int | None = None) -> Records:
-        """Those of these operations, of this key, with this status."""
+        """The requests that match all given conditions."""
         return Records(
             record
             for record in self._records
@@ -80,27 +82,27 @@ class Records(Sequence[Record]):
         )
 
     def keys(self) -> list[str]:
-        """Keys that were asked about, each once, in the order of the first request."""
+        """Distinct keys, in order of the first request for each."""
         return list(dict.fromkeys(record.key for record in self._records if record.key))
 
     def fetched(self, key: str) -> list[Range]:
-        """What successful reads of an object brought, each of them."""
+        """The non-empty ranges that successful reads of an object returned, one per read."""
         return [
             record.fetched for record in self.of("GetObject", key=key) if record.fetched and record.fetched[0] < record.fetched[1]
         ]
 
-    def most_at_once(self) -> int:
-        """How many were under way at one time, at most."""
+    def max_concurrent(self) -> int:
+        """The maximum number of requests that were in progress at the same time."""
         edges = [(record.began_s, 1) for record in self._records] + [(record.ended_s, -1) for record in self._records]
-        most = now = 0
+        highest = now = 0
         for _, step in sorted(edges):
             now += step
-            most = max(most, now)
-        return most
+            highest = max(highest, now)
+        return highest
 
 
 def union(ranges: Iterable[Range]) -> list[Range]:
-    """Their union, ascending and apart."""
+    """The union as disjoint ranges in ascending order."""
     found: list[Range] = []
     for begin, end in sorted(ranges):
         if begin >= end:
@@ -113,7 +115,7 @@ def union(ranges: Iterable[Range]) -> list[Range]:
 
 
 def without(ranges: Iterable[Range], others: Iterable[Range]) -> list[Range]:
-    """What is in `ranges` and not in `others`."""
+    """The bytes that are in `ranges` and not in `others`."""
     left = []
     taken = union(others)
     for begin, end in union(ranges):
@@ -130,15 +132,15 @@ def without(ranges: Iterable[Range], others: Iterable[Range]) -> list[Range]:
 
 
 def length(ranges: Iterable[Range]) -> int:
-    """Bytes, each as often as it comes."""
+    """Total length in bytes; overlaps count repeatedly."""
     return sum(end - begin for begin, end in ranges)
 
 
-def coalesced(ranges: Iterable[Range], most_gap: float) -> list[Range]:
-    """Ranges with at most `most_gap` bytes between them, joined with what lies between."""
+def coalesced(ranges: Iterable[Range], max_gap: float) -> list[Range]:
+    """Merges ranges that are at most `max_gap` bytes apart, including the gaps."""
     found: list[Range] = []
     for begin, end in union(ranges):
-        if found and begin - found[-1][1] <= most_gap:
+        if found and begin - found[-1][1] <= max_gap:
             found[-1] = (found[-1][0], end)
         else:
             found.append((begin, end))

@@ -1,4 +1,4 @@
-"""What came of a run: as text for people, as JSON and JUnit XML for programs."""
+"""The report of a run as text, JSON and JUnit XML."""
 
 from __future__ import annotations
 
@@ -7,22 +7,23 @@ import os
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from xml.etree import ElementTree
 
-if TYPE_CHECKING:
-    from ._suite import Outcome, Suite, Table, Verdict
+from ._suite import Suite
+from ._verdict import Outcome, Table, Verdict
 
 SCHEMA = 1
 
 
 @dataclasses.dataclass
 class Report:
-    """Every verdict of a run.
+    """The verdicts of a run.
 
     Attributes:
         clients: Name and version of each client under test.
-        interrupted: It ended before its last check.
+        suites: The suites of the run, in order.
+        interrupted: The run ended before its last check.
     """
 
     endpoint: str
@@ -35,18 +36,18 @@ class Report:
 
     @property
     def failed(self) -> list[Verdict]:
-        """Those that broke their claim."""
+        """Verdicts of the checks that failed."""
         return [verdict for verdict in self.verdicts if verdict.outcome == "failed"]
 
     def count(self, outcome: Outcome) -> int:
-        """How many checks ended so."""
+        """Number of checks with this outcome."""
         return sum(verdict.outcome == outcome for verdict in self.verdicts)
 
     def verdict(self, name: str, client: str | None = None) -> Verdict:
-        """Of ``suite/check``.
+        """The verdict of ``suite/check``, for `client` if given.
 
         Raises:
-            KeyError: there is none.
+            KeyError: the report has no such verdict.
         """
         for verdict in self.verdicts:
             if verdict.name == name and client in (None, verdict.client):
@@ -54,7 +55,7 @@ class Report:
         raise KeyError(name)
 
     def document(self) -> dict[str, Any]:
-        """For other programs; JSON."""
+        """The report as a JSON document."""
         return {
             "schema": SCHEMA,
             "endpoint": self.endpoint,
@@ -67,7 +68,7 @@ class Report:
         }
 
     def junit(self) -> str:
-        """JUnit XML, as build servers read it: a suite for each suite and client."""
+        """The report as JUnit XML, with one `testsuite` per suite and client."""
         root = ElementTree.Element("testsuites", name="penstock conformance")
         for name, client in dict.fromkeys((verdict.suite, verdict.client) for verdict in self.verdicts):
             mine = [verdict for verdict in self.verdicts if (verdict.suite, verdict.client) == (name, client)]
@@ -86,7 +87,7 @@ class Report:
         return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
 
     def text(self) -> str:
-        """For people: what failed and why, figures, and one line per suite and client."""
+        """The report as text: the tables, one summary line per suite and client, and why checks were not run."""
         lines: list[str] = []
         for verdict in self.verdicts:
             for shown in verdict.tables:
@@ -104,25 +105,23 @@ class Report:
             reasons.update(verdict.reason for verdict in mine if verdict.outcome == "not run")
             counts = [outcomes[outcome] for outcome in ("passed", "failed", "not run")]
             rows.append([name, client or "(the server)", *counts, f"{sum(verdict.seconds for verdict in mine):.1f} s"])
-        from ._suite import Table
-
         lines = table_lines(Table("", ("suite", "client", "passed", "failed", "not run", "time"), rows))
         return [*lines, *(f"not run: {count} ({reason})" for reason, count in reasons.items())]
 
 
-def tell(verdict: Verdict, verbose: bool = True) -> str:
-    """A verdict as lines of text; empty where it passed or was not run and only failures are wanted."""
-    who = f" [{verdict.client}]" if verdict.client else ""
+def verdict_text(verdict: Verdict, verbose: bool = True) -> str:
+    """A verdict as lines of text; without `verbose`, the empty string unless the check failed."""
+    name = f"{verdict.name} [{verdict.client}]" if verdict.client else verdict.name
     if verdict.outcome == "failed":
-        return "\n".join([f"FAILED  {verdict.name}{who}: {verdict.claim}", *(f"    {problem}" for problem in verdict.problems)])
+        return "\n".join([f"FAILED  {name}: {verdict.claim}", *(f"    {problem}" for problem in verdict.problems)])
     if not verbose:
         return ""
-    return f"passed  {verdict.name}{who}" if verdict.outcome == "passed" else f"not run {verdict.name}{who}: {verdict.reason}"
+    return f"passed  {name}" if verdict.outcome == "passed" else f"not run {name}: {verdict.reason}"
 
 
 def table_lines(table: Table) -> list[str]:
-    """A table in plain text; numbers to the right."""
-    rows = [[_cell(value) for value in row] for row in table.rows]
+    """A table in plain text. Columns of numbers are right-aligned."""
+    rows = [[cell_text(value) for value in row] for row in table.rows]
     widths = [max(len(row[i]) for row in [list(table.head), *rows]) for i in range(len(table.head))]
     numeric = [bool(table.rows) and all(isinstance(row[i], (int, float)) for row in table.rows) for i in range(len(table.head))]
 
@@ -134,7 +133,8 @@ def table_lines(table: Table) -> list[str]:
     return [line(list(table.head)), *map(line, rows)]
 
 
-def _cell(value: Any) -> str:
+def cell_text(value: Any) -> str:
+    """A table cell as text."""
     if isinstance(value, float):
         return f"{value:.2f}"
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
@@ -167,19 +167,19 @@ def _junit_case(suite: ElementTree.Element, verdict: Verdict) -> None:
 
 
 def _clean(text: str) -> str:
-    """Without characters that XML has no way to write."""
+    """Replaces the control characters that XML 1.0 cannot represent."""
     return "".join(c if c in "\n\t" or c >= " " else "?" for c in text)
 
 
 def check_writable(path: Path) -> None:
-    """Before a run that takes minutes, whose report would have nowhere to go.
+    """Fails before the run if the report cannot be written after it.
 
     Raises:
-        OSError: a report cannot be written there.
+        OSError: a report cannot be written to `path`.
     """
     if path.is_dir():
-        raise IsADirectoryError(f"'{path}' is a folder; a report is written to a file")
+        raise IsADirectoryError(f"cannot write a report to '{path}': it is a directory; give a file name")
     if not path.parent.is_dir():
-        raise FileNotFoundError(f"a report cannot be written to '{path}': there is no folder '{path.parent}'")
+        raise FileNotFoundError(f"cannot write a report to '{path}': the directory '{path.parent}' does not exist")
     if not os.access(path if path.exists() else path.parent, os.W_OK):
-        raise PermissionError(f"a report cannot be written to '{path}': no permission")
+        raise PermissionError(f"cannot write a report to '{path}': permission denied")

@@ -1,18 +1,15 @@
-"""Buckets and objects at the endpoint under test, for what a check prepares and looks at."""
+"""Buckets and objects of the endpoint under test: what checks prepare and inspect."""
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
 
 from penstock import S3Client, S3ClientConfig, S3Exception
 from penstock._offline_environment import environment_set
 
-if TYPE_CHECKING:
-    from ._bench import Access
+from ._access import Access
 
 
 class Store:
-    """Plain requests with one key, straight to the endpoint.
+    """Basic operations, sent directly to the endpoint.
 
     Thread safety: safe from any thread.
     """
@@ -40,11 +37,11 @@ class Store:
         self._client.delete_object(bucket, key)
 
     def keys(self, bucket: str, prefix: str = "") -> list[str]:
-        """Every key below a prefix, in the server's order."""
+        """All keys with the prefix, in the order of the listing."""
         return [info.key for page in self._client.list_objects(bucket, prefix) for info in page.object_info]
 
     def remove_bucket(self, bucket: str) -> None:
-        """With everything in it. What cannot be removed stays, for the endpoint's owner to see."""
+        """Deletes the bucket with its objects. Errors are ignored: what cannot be deleted remains at the endpoint."""
         try:
             for key in self.keys(bucket):
                 self.delete(bucket, key)
@@ -54,15 +51,20 @@ class Store:
 
 
 def client(access: Access, **more: object) -> S3Client:
-    """Ours, straight to the endpoint, with the certificate of the access; `more` as of :func:`client_config`."""
+    """Penstock's client for the endpoint, which trusts the certificates of `access`.
+
+    Args:
+        access: Endpoint and credentials.
+        more: Further settings, as for :func:`client_config`.
+    """
     made = S3Client(access.region, endpoint=access.endpoint, s3client_config=client_config(access, **more))
     with environment_set({"AWS_CA_BUNDLE": access.ca}):
-        _ = made._client  # takes it from the environment, once
+        _ = made._client  # reads the environment when it is created
     return made
 
 
 def client_config(access: Access, **more: object) -> S3ClientConfig:
-    """Ours, with the access's key and path-style addressing."""
+    """Settings for Penstock's client with the credentials of `access` and path-style addressing."""
     return S3ClientConfig(
         force_path_style=True,
         access_key_id=access.access_key,

@@ -1,20 +1,20 @@
-"""Which certificates the requests of a run trust."""
+"""TLS settings of the suites' own requests."""
 
 from __future__ import annotations
 
 import ssl
 
 
-def context(ca: str | None) -> ssl.SSLContext:
-    """Of connections that trust this PEM file, or, where it is None, what the system trusts.
+def tls_context(ca: str | None) -> ssl.SSLContext:
+    """A client context that trusts the certificates of a PEM file; None: those of the system.
 
     Raises:
-        ValueError: there is no certificate in it.
-        OSError: it cannot be read.
+        ValueError: the file contains no certificate.
+        OSError: the file cannot be read.
     """
     try:
         return ssl.create_default_context(cafile=ca)
     except ssl.SSLError:
-        raise ValueError(f"there is no certificate in '{ca}'; it takes a PEM file") from None
+        raise ValueError(f"no certificate in '{ca}': expected a PEM file") from None
     except OSError as error:
-        raise OSError(f"the certificate '{ca}' cannot be read: {error.strerror}") from None
+        raise OSError(f"cannot read the certificate '{ca}': {error.strerror}") from None

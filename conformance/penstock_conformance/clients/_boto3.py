@@ -1,21 +1,19 @@
-"""boto3 under test: objects; it has neither datasets nor checkpoints."""
+"""boto3 under test. It has no datasets and no checkpoints."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import boto3
 from botocore.config import Config
 
+from .._access import Access
 from . import Client
-
-if TYPE_CHECKING:
-    from .._bench import Access
 
 
 class Boto3(Client):
-    """boto3 with its defaults, and path-style addressing."""
+    """boto3 with default settings and path-style addressing."""
 
     name: ClassVar[str] = "boto3"
 
@@ -25,10 +23,10 @@ class Boto3(Client):
 
     def __init__(self, access: Access) -> None:
         super().__init__(access)
-        self._client = self.client()  # one for all requests, and made before threads ask for it
+        self._client = self.client()  # shared by all requests; created before other threads start
 
     def client(self, **config: Any) -> Any:
-        """A client of its own session."""
+        """A client with a session of its own."""
         return boto3.session.Session().client(
             "s3",
             endpoint_url=self.access.endpoint,
@@ -67,18 +65,18 @@ class Boto3(Client):
 
 
 class _File:
-    """What pieces are to boto3."""
+    """A readable file over an iterator of bytes."""
 
     def __init__(self, pieces: Iterable[bytes]) -> None:
         self._pieces = iter(pieces)
-        self._left = b""
+        self._rest = b""
 
     def read(self, size: int = -1) -> bytes:
-        while size < 0 or len(self._left) < size:
+        while size < 0 or len(self._rest) < size:
             piece = next(self._pieces, None)
             if piece is None:
                 break
-            self._left += piece
-        end = len(self._left) if size < 0 else size
-        data, self._left = self._left[:end], self._left[end:]
+            self._rest += piece
+        end = len(self._rest) if size < 0 else size
+        data, self._rest = self._rest[:end], self._rest[end:]
         return data

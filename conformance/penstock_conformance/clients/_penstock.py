@@ -1,22 +1,20 @@
-"""Penstock under test."""
+"""Penstock's client under test."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from penstock import S3Client, S3IterableDataset, S3ReaderConstructor, __version__, dcp
 
+from .._access import Access
 from .._store import client_config
 from . import Client, Loader
 
-if TYPE_CHECKING:
-    from .._bench import Access
-
 
 class Penstock(Client):
-    """Our own client."""
+    """Penstock's client."""
 
     name: ClassVar[str] = "penstock"
 
@@ -52,8 +50,8 @@ class Penstock(Client):
 
     def loaders(self) -> dict[str, Loader]:
         def planned(uri: str, gap: float) -> Any:
-            most = min(gap, 1 << 62)
-            return dcp.S3StorageReader(self.access.region, uri, max_gap_size=int(most), **self._arguments())
+            finite = int(min(gap, 1 << 62))
+            return dcp.S3StorageReader(self.access.region, uri, max_gap_size=finite, **self._arguments())
 
         def optimized(uri: str, gap: float) -> Any:
             constructor = S3ReaderConstructor.dcp_optimized(max_gap_size=gap)
@@ -67,7 +65,7 @@ class Penstock(Client):
     def rename(self, bucket: str, source: str, target: str) -> None:
         rename = getattr(self._client(), "rename_object", None)
         if rename is None:
-            raise self._lacks("way to rename objects")
+            raise self._lacks("renames")
         rename(bucket, source, target)
 
     def reach(self, bucket: str, region: str, *, path_style: bool) -> None:
@@ -84,14 +82,14 @@ class Penstock(Client):
                 writer.write(piece)
 
     def put_if(self, bucket: str, key: str, data: bytes, *, etag: str | None) -> None:
-        if etag is not None:  # which the writers have no argument for
+        if etag is not None:  # S3Client.put_object has no argument for it
             self._client()._client.put_object(bucket, key, data, if_match=etag.strip('"'))
             return
         with self._in_parts().put_object(bucket, key, if_none_match=True) as writer:
             writer.write(data)
 
     def _in_parts(self) -> S3Client:
-        """Uploads in parts from a few MiB on, and not from 64 MiB on as by itself."""
+        """A client that uploads in parts from 5 MiB on; the default is 64 MiB."""
         config = client_config(self.access, part_size=5 << 20)
         return S3Client(self.access.region, endpoint=self.access.endpoint, s3client_config=config)
 
@@ -99,7 +97,7 @@ class Penstock(Client):
         return self._client().get_object(bucket, key).read()
 
     def _client(self) -> S3Client:
-        """One for all requests."""
+        """The client that all requests share."""
         if self._made is None:
             self._made = S3Client(self.access.region, **self._arguments())
         return self._made

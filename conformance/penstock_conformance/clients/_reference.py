@@ -1,29 +1,27 @@
-"""The Amazon S3 Connector for PyTorch (s3torchconnector) under test, by its published interface."""
+"""The Amazon S3 Connector for PyTorch (s3torchconnector) under test."""
 
 from __future__ import annotations
 
 import importlib.metadata
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import s3torchconnector as connector
 from s3torchconnector import dcp
 from s3torchconnector.dcp import s3_prefix_strategy as strategies
 
+from .._access import Access
 from . import Client, Loader
-
-if TYPE_CHECKING:
-    from .._bench import Access
 
 
 class Reference(Client):
-    """s3torchconnector. Its checkpoint classes take no endpoint: the environment leads them."""
+    """s3torchconnector. Its DCP classes have no endpoint argument; they read the environment."""
 
     name: ClassVar[str] = "s3torchconnector"
 
     def __init__(self, access: Access) -> None:
         super().__init__(access)
-        # One for all objects: its client keeps what it has learned, sessions too.
+        # Shared by all objects, because its client caches sessions.
         self._checkpoint = connector.S3Checkpoint(access.region, endpoint=access.endpoint, s3client_config=self._config())
 
     @property

@@ -1,7 +1,7 @@
-"""Every fault that the emulator can make, as points: generated from docs/faults.schema.json, none listed by hand.
+"""All faults of the emulator, generated from docs/faults.schema.json.
 
-An action's points are: without parameters at every stage that it admits, at three places of a body; and one for each value
-of each parameter. A parameter without values here is an error of the generator, so that a new one is not left out unseen.
+Each kind of fault is applied with its default parameters at each stage it allows, for body stages at three offsets, and once with
+each value of each parameter. A parameter without values in this file is an error, so that new parameters are not omitted.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 BODY_STAGES = ("body_in", "body_out")
 PLACES = ("first", "middle", "last")
 
-# Values of the parameters that are no enumerations, by their names: small times, so that a matrix ends.
+# Values of parameters that are not enumerations, by name. Times are short, to limit the duration of the matrix.
 _VALUES: dict[str, tuple[Any, ...]] = {
     "status": (404, 408, 429, 500, 502, 503, 504),
     "code": (
@@ -58,9 +58,9 @@ _VALUES: dict[str, tuple[Any, ...]] = {
     "repeat": (["ETag"], ["Last-Modified"], ["Content-Type"]),
 }  # fmt: skip
 
-# What an action is given that would otherwise last an hour, or cut nothing.
+# Parameters for faults whose defaults last an hour or have no effect.
 _ENDING: dict[str, dict[str, Any]] = {"black_hole": {"ms": 20}, "commit_partial": {"bytes": 100}}
-# What a value stands for nothing without.
+# Parameters that a value requires.
 _COMPANIONS: dict[tuple[str, str, str], dict[str, Any]] = {
     ("latency", "sigma", "0.5"): {"median_ms": 10},
     ("latency", "least_ms", "5"): {"most_ms": 15},
@@ -71,23 +71,23 @@ _COMPANIONS: dict[tuple[str, str, str], dict[str, Any]] = {
 
 @dataclasses.dataclass(frozen=True)
 class Action:
-    """One fault at one moment."""
+    """A fault at a stage of a request."""
 
     kind: str
     parameters: dict[str, Any]
-    stage: str = ""  # empty: the action's own
-    place: str = ""  # of the body: "first", "middle", "last" byte
-    variant: bool = False  # a value of a parameter, where there is a point without it
+    stage: str = ""  # empty: the default stage of the fault
+    place: str = ""  # offset in the body: "first", "middle" or "last" byte
+    variant: bool = False  # has a non-default parameter value
 
     @property
     def name(self) -> str:
-        """Such as "corrupt(mode=zero)@body_out-last"."""
+        """For example "corrupt(mode=zero)@body_out-last"."""
         given = ",".join(f"{key}={_words(value)}" for key, value in self.parameters.items())
         moment = f"@{self.stage}" + (f"-{self.place}" if self.place else "") if self.stage else ""
         return self.kind + (f"({given})" if given else "") + moment
 
-    def deed(self, body_bytes: int) -> dict[str, Any]:
-        """The `do` of a rule, for a request or an answer with so long a body."""
+    def rule_action(self, body_bytes: int) -> dict[str, Any]:
+        """The `do` member of a fault rule, for a body of this length."""
         document: dict[str, Any] = {self.kind: self.parameters}
         if self.place:
             document["at"] = f"{self.stage}@{self.offset(body_bytes)}"
@@ -96,7 +96,7 @@ class Action:
         return document
 
     def offset(self, body_bytes: int) -> int:
-        """Bytes of the body before it happens."""
+        """Offset in the body at which the fault occurs."""
         return {"first": 1, "middle": max(1, body_bytes // 2), "last": max(1, body_bytes - 1)}[self.place]
 
 
@@ -107,13 +107,13 @@ def _words(value: Any) -> str:
 
 
 def schema() -> dict[str, Any]:
-    """docs/faults.schema.json, as it was installed."""
+    """docs/faults.schema.json, which is installed with this package."""
     document: dict[str, Any] = json.loads(resources.files(__package__).joinpath("faults.schema.json").read_text("utf-8"))
     return document
 
 
 def stages_of(document: dict[str, Any]) -> list[str]:
-    """Where an action may happen, by its schema: ["headers", "body_in@", ...]; "@": N bytes of the body away."""
+    """Stages that the schema of a fault allows: ["headers", "body_in@", ...]; "@" means with an offset in the body."""
     at = document["properties"].get("at", {})
     if "enum" in at:
         return list(at["enum"])
@@ -123,7 +123,7 @@ def stages_of(document: dict[str, Any]) -> list[str]:
 
 
 def every_action(document: dict[str, Any] | None = None) -> list[Action]:
-    """All points of all actions of the schema."""
+    """All actions that follow from the schema."""
     document = document or schema()
     kinds = [reference["$ref"].rpartition("/")[2] for reference in document["$defs"]["action"]["oneOf"]]
     points = {point.name: point for kind in kinds for point in _points(kind, document["$defs"][kind])}
@@ -149,7 +149,7 @@ def _points(kind: str, document: dict[str, Any]) -> Iterator[Action]:
             yield from (Action(kind, variant, stage, place) for stage, place in moments)
         else:
             yield Action(kind, variant, variant=True)
-            if "code" in variant and ("after_commit", "") in moments:  # what was done, and what is said of it
+            if "code" in variant and ("after_commit", "") in moments:  # executed, but reported as an error
                 yield Action(kind, variant, "after_commit", variant=True)
 
 
@@ -170,5 +170,5 @@ def _values(name: str, document: dict[str, Any]) -> list[Any]:
     if document.get("type") == "boolean":
         return [True]
     if name not in _VALUES:
-        raise NotImplementedError(f"the fault matrix has no values for the parameter {name!r}: give it some in {__name__}")
+        raise NotImplementedError(f"no values for the fault parameter {name!r}: add some in {__name__}")
     return [value for value in _VALUES[name] if "minimum" not in document or value >= document["minimum"]]

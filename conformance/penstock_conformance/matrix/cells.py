@@ -1,4 +1,4 @@
-"""The cells of the matrix: each fault, at each request of each operation of the client, on each data plane, once and for good."""
+"""The cells of the matrix: each fault, at each request of each client operation, on each data plane, once and always."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from .trials import Operation, World
 
 PLANES = ("direct", "curl")
 ONCE, ALWAYS = "once", "always"
-PLANTED = "planted"  # the rule's id
-CONNECTION = "connection"  # stands for the S3 operation where a fault meets a connection
+PLANTED = "planted"  # id of the fault rule
+CONNECTION = "connection"  # instead of an S3 operation, for faults of connections
 
-# What may be kept in part, or be done unseen, and what S3 answers with white space first (docs/faults.md).
+# Operations for partial commits, delayed visibility and late errors (docs/faults.md).
 _TORN = ("PutObject", "UploadPart")
 _HIDDEN = ("CompleteMultipartUpload", "CopyObject", "DeleteObject", "PutObject")
 _LATE = ("CompleteMultipartUpload", "CopyObject", "UploadPartCopy")
@@ -26,50 +26,50 @@ _LATE = ("CompleteMultipartUpload", "CopyObject", "UploadPartCopy")
 
 @dataclasses.dataclass(frozen=True)
 class Target:
-    """The requests of one S3 operation that an operation of the client makes."""
+    """The requests of one S3 operation that a client operation sends."""
 
     operation: str
     requests: int
-    bytes_in: int  # of the smallest request's body, on the wire
-    bytes_out: int
+    bytes_in: int  # length of the smallest request body, on the wire
+    bytes_out: int  # length of the smallest response body
 
 
 @dataclasses.dataclass(frozen=True)
 class Cell:
-    """One fault and one operation."""
+    """One fault and one client operation."""
 
     action: Action
     operation: str
     size: str
     plane: str
     target: str  # an S3 operation, or CONNECTION
-    nth: int  # which of the target's requests; of what is "always" all
+    nth: int  # index of the target's request, from 1; unused for ALWAYS
     times: str  # ONCE or ALWAYS
     body_bytes: int = 0
 
     @property
     def name(self) -> str:
-        """One line that `penstock conformance matrix --cell` takes."""
+        """The name that `--cell` accepts."""
         return f"{self.operation}/{self.size}/{self.plane}/{self.target}#{self.nth}/{self.times}/{self.action.name}"
 
     def rule(self) -> dict[str, Any]:
-        """For the emulator."""
+        """The fault rule for the emulator."""
         when: dict[str, Any] = {} if self.target == CONNECTION else {"operation": self.target}
         if self.times == ONCE and self.nth > 1:
             when["nth"] = self.nth
         limit = {"limit": {"times": 1}} if self.times == ONCE else {}
-        return {"id": PLANTED, "when": when, "do": self.action.deed(self.body_bytes), "must_fire": False, **limit}
+        return {"id": PLANTED, "when": when, "do": self.action.rule_action(self.body_bytes), "must_fire": False, **limit}
 
 
 def traffic(world: World, operation: Operation, size: str) -> list[Target]:
-    """What an operation asks of S3 where nothing fails, in the order of its first requests."""
+    """Runs an operation without faults and returns its requests, in the order of the first request for each S3 operation."""
     trial = operation.begin(world, size)
     mark = world.emulator.journal().last
     if not trial.right(trial.run()):
-        raise AssertionError(f"{operation.name}, {size}: wrong without any fault")
+        raise AssertionError(f"{operation.name}, {size}: wrong result without a fault")
     entries = world.emulator.journal().entries(after=mark)
     if trial.state is not None and (found := trial.state()) != "after":
-        raise AssertionError(f"{operation.name}, {size}: {found!r} without any fault")
+        raise AssertionError(f"{operation.name}, {size}: state {found!r} without a fault")
     world.clear()
     by_operation: dict[str, list[JournalEntry]] = {}
     for entry in sorted(entries, key=lambda entry: entry.began_s):
@@ -83,11 +83,11 @@ def traffic(world: World, operation: Operation, size: str) -> list[Target]:
 def cells_of(
     operation: Operation, size: str, targets: Sequence[Target], actions: Sequence[Action], *, product: bool = False
 ) -> Iterator[Cell]:
-    """The cells of an operation; where a fault has nothing to happen to there is none.
+    """The cells of an operation, for all faults that can occur there.
 
     Args:
-        product: Every value of every parameter at every request; otherwise every stage and place of every fault is, and a value
-            of a parameter is one cell: at a request, on a plane and as often as follows from its name.
+        product: All parameter values at all requests. Otherwise each parameter value has one cell, whose request, data plane and
+            frequency are selected by a hash of its name; stages and offsets are always complete.
     """
     for action in actions:
         cells = list(_of_action(action, operation.name, size, targets))
@@ -113,7 +113,7 @@ def _of_action(action: Action, operation: str, size: str, targets: Sequence[Targ
 
 
 def of_connections(action: Action) -> bool:
-    """Whether it meets a connection, of which no request is known."""
+    """Whether the fault is one of connections, before any request."""
     return action.stage == "accept" or {"required": [action.kind]} in _connection_schema()
 
 
@@ -123,7 +123,7 @@ def _connection_schema() -> list[Any]:
 
 
 def applies(action: Action, target: Target) -> bool:
-    """Whether it can happen to requests like these: there is a body, the operation may answer so (docs/faults.md)."""
+    """Whether the fault can occur at these requests: they have a body, the operation allows it (docs/faults.md)."""
     if action.kind == "late_error":
         return target.operation in _LATE
     if action.kind == "partial_failure":
@@ -144,7 +144,7 @@ def applies(action: Action, target: Target) -> bool:
 
 
 def sample(cells: Sequence[Cell], count: int, seed: int) -> list[Cell]:
-    """About `count` cells: each action, and each request of each operation at each size, at least once; others by the seed."""
+    """About `count` cells: each action, and each request of each operation and size, at least once; the rest by the seed."""
     shuffled = sorted(cells, key=lambda cell: cell.name)
     random.Random(seed).shuffle(shuffled)
     seen: set[Any] = set()
@@ -158,7 +158,7 @@ def sample(cells: Sequence[Cell], count: int, seed: int) -> list[Cell]:
 
 
 def some_of_each_operation(cells: Sequence[Cell], count: int, seed: int) -> list[Cell]:
-    """`count` cells of each operation, chosen by the seed."""
+    """`count` cells of each operation, selected by the seed."""
     by_operation: dict[str, list[Cell]] = {}
     for cell in sorted(cells, key=lambda cell: cell.name):
         by_operation.setdefault(cell.operation, []).append(cell)

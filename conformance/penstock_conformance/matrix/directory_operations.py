@@ -1,6 +1,6 @@
-"""The client's operations on directory buckets, each with its oracle: those of other buckets, and those that only they know.
+"""Operations on directory buckets, each with its oracle: those of general-purpose buckets, and those specific to them.
 
-Every trial has a client of its own, so that CreateSession is among its requests.
+Each trial has a new client, so that CreateSession is among its requests.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .trials import DIRECTORY, Operation, Trial, World, written
 _Got = TypeVar("_Got")
 
 RECORD = b"one record, once\n"
-#: Tried here as they are elsewhere.
+#: Operations of general-purpose buckets that are also run here.
 SHARED = (
     "get whole", "read in steps", "read into memory", "head", "list uploads",
     "put", "replace", "put if none match", "put if match", "upload verbs", "abort upload", "copy",
@@ -28,7 +28,7 @@ SHARED = (
 
 
 def _list(world: World, size: str) -> Trial:
-    """In no order, each key once."""
+    """Each key once, in any order."""
     client, page = operations.listed(world).client(), 1000 if size == "small" else 3
 
     def run() -> list[str]:
@@ -52,13 +52,13 @@ def _rename(world: World, size: str, over: bytes | None = None) -> Trial:
         there = world.get(source), world.get(target)
         if there == (None, data):
             return "after"
-        return "before" if there == (data, over) else "the object has two keys, none, or other bytes"
+        return "before" if there == (data, over) else "the object has two keys, no key, or wrong content"
 
     return Trial(lambda: client.rename_object(DIRECTORY, source, target), lambda got: got is None, state)
 
 
 def _rename_over_another(world: World, size: str) -> Trial:
-    return _rename(world, size, over=b"what had the key before")
+    return _rename(world, size, over=b"content of the target before")
 
 
 # ---- appending
@@ -81,28 +81,28 @@ def _append_to_nothing(world: World, size: str) -> Trial:
 
 
 def _append_three(world: World, size: str) -> Trial:
-    """Three records by one writer whose requests are tried once; what fails is called again, as its documentation allows."""
+    """Three records by one writer without retries. Failed calls are repeated, as the writer's documentation allows."""
     del size
     key, old = world.stored("small", world.key()), world.content("small")
     config = dataclasses.replace(world.config, max_attempts=1)
     client = S3Client(world.region, endpoint=world.endpoint, s3client_config=config)
     records = [b"first|", b"second|", b"third|"]
-    told = [len(old)]
+    reported = [len(old)]
 
     def run() -> None:
         with _twice(lambda: client.append_object(DIRECTORY, key)) as writer:
             for record in records:
                 writer.write(record)
                 _twice(writer.flush)
-                told.append(writer.size)
+                reported.append(writer.size)
 
     def state() -> str:
         found = world.get(key) or b""
         appended = next((n for n in range(4) if found == old + b"".join(records[:n])), None)
         if appended is None:
             return f"{key}: {found[len(old) :]!r} after the old object"
-        if len(found) < told[-1]:
-            return f"{key}: {len(found)} bytes, and the writer had said {told[-1]}"
+        if len(found) < reported[-1]:
+            return f"{key}: {len(found)} bytes, but the writer reported {reported[-1]}"
         return "after" if appended == len(records) else "before"
 
     return Trial(run, lambda got: got is None, state)

@@ -1,4 +1,4 @@
-"""Runs many cells, in processes beside each other: an operation at a time on one emulator, connections' faults on their own."""
+"""Runs many cells, in one process or several. The cells of an operation share an emulator; each connection fault has its own."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from .cells import CONNECTION, Cell, cells_of, traffic
 from .judge import Outcome, run_cell
 from .trials import Operation, World
 
-FRESH_AFTER = 50  # cells of one emulator
+FRESH_AFTER = 50  # cells per emulator
 
 
 def every_operation() -> tuple[Operation, ...]:
-    """All operations that the matrix knows."""
+    """All operations of the matrix."""
     from . import directory_operations, operations, training
 
     return (*operations.OPERATIONS, *training.OPERATIONS, *directory_operations.OPERATIONS)
 
 
 def plan(operations: Sequence[Operation], actions: Sequence[Action] | None = None, *, product: bool = False) -> list[Cell]:
-    """The cells of these operations, as `cells_of` has them; runs each operation once to see what it asks for."""
+    """The cells of these operations (see `cells_of`). Runs each operation once without faults to record its requests."""
     actions = actions or every_action()
     cells: list[Cell] = []
     with World(ATTEMPTS_WITHOUT_FAULTS) as world:
@@ -36,22 +36,22 @@ def plan(operations: Sequence[Operation], actions: Sequence[Action] | None = Non
 ATTEMPTS_WITHOUT_FAULTS = 10
 
 
-def run_cells(cells: Sequence[Cell], tell: Callable[[Outcome], None] = lambda outcome: None) -> list[Outcome]:
-    """Runs cells in this process, those of one operation, size and plane together."""
+def run_cells(cells: Sequence[Cell], on_outcome: Callable[[Outcome], None] = lambda outcome: None) -> list[Outcome]:
+    """Runs cells in this process, grouped by operation, size and data plane."""
     outcomes = []
     for outcome in _outcomes(cells):
-        tell(outcome)
+        on_outcome(outcome)
         outcomes.append(outcome)
     return outcomes
 
 
-def run_in_processes(cells: Sequence[Cell], processes: int, tell: Callable[[Outcome], None]) -> list[Outcome]:
-    """As `run_cells`, in so many processes."""
+def run_in_processes(cells: Sequence[Cell], processes: int, on_outcome: Callable[[Outcome], None]) -> list[Outcome]:
+    """Runs cells in several processes."""
     outcomes: list[Outcome] = []
     with ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("spawn")) as pool:
         for future in as_completed([pool.submit(run_cells, group) for group in _groups(cells)]):
             for outcome in future.result():
-                tell(outcome)
+                on_outcome(outcome)
                 outcomes.append(outcome)
     return outcomes
 
@@ -85,13 +85,13 @@ def _of_requests(cells: Sequence[Cell], known: dict[str, Operation]) -> Iterator
         outcome = run_cell(world, known[cell.operation], cell)
         yield outcome
         if outcome.verdict == "hang":
-            world = None  # somebody is still in there
+            world = None  # the hung operation still uses it
     if world is not None:
         world.emulator.stop()
 
 
 def _of_connections(cells: Sequence[Cell], known: dict[str, Operation]) -> Iterator[Outcome]:
-    """Each on a port of its own, to which no connection is kept."""
+    """Each cell has a new emulator, to which the client has no open connection."""
     for cell in cells:
         with World(ATTEMPTS_WITHOUT_FAULTS) as world:
             yield run_cell(world, known[cell.operation], cell)

@@ -1,4 +1,4 @@
-"""The Nth request of an operation fails, for N = 1, 2, ... until the operation survives."""
+"""The Nth request of an operation fails, for N = 1, 2, ... until the operation has fewer than N requests."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from .cells import PLANTED
 from .judge import DEADLINE_S, DEFECTS, Outcome, judge, within
 from .trials import Operation, World
 
-#: What happens to a request, by name.
+#: Fault actions by name.
 FAILURES: dict[str, dict[str, Any]] = {
     "503": {"slow_down": {}},
-    "reset before the head": {"reset": {}, "at": "headers"},
-    "reset in the request's body": {"reset": {}, "at": "body_in@40"},
-    "reset in the answer's body": {"truncate": {"mode": "reset"}, "at": "body_out@40"},
-    "acknowledgement lost": {"reset": {}, "at": "after_commit"},
+    "reset before the response": {"reset": {}, "at": "headers"},
+    "reset in the request body": {"reset": {}, "at": "body_in@40"},
+    "reset in the response body": {"truncate": {"mode": "reset"}, "at": "body_out@40"},
+    "response lost": {"reset": {}, "at": "after_commit"},
 }
-#: Attempts of the client, and whether later requests fail as well.
-KINDS: dict[str, tuple[int, bool]] = {"transient": (10, False), "persistent": (1, False), "from there on": (2, True)}
-MOST_REQUESTS = 60
+#: Maximum attempts of the client, and whether all requests from the Nth on fail.
+KINDS: dict[str, tuple[int, bool]] = {"transient": (10, False), "persistent": (1, False), "all from the Nth": (2, True)}
+MAX_REQUESTS = 60
 
 
 @dataclasses.dataclass(frozen=True)
 class Survival:
-    """One N."""
+    """The run for one N."""
 
     n: int
     fired: int
@@ -34,14 +34,14 @@ class Survival:
 
 
 def nth_request_fails(world: World, operation: Operation, size: str, failure: str, kind: str) -> Iterator[Survival]:
-    """One run for each N; the last is the one that no fault met.
+    """Runs the operation for each N. No fault occurs in the last run.
 
     Raises:
-        AssertionError: there are more than MOST_REQUESTS requests, and no end.
+        AssertionError: the operation sends more than MAX_REQUESTS requests.
     """
     attempts, later_too = KINDS[kind]
     journal, faults = world.emulator.journal(), world.emulator.faults()
-    for n in range(1, MOST_REQUESTS + 1):
+    for n in range(1, MAX_REQUESTS + 1):
         world.config = dataclasses.replace(world.config, max_attempts=attempts)
         trial = operation.begin(world, size)
         mark = journal.last
@@ -56,4 +56,4 @@ def nth_request_fails(world: World, operation: Operation, size: str, failure: st
         yield Survival(n, fired, requests, Outcome(name, verdict, fired, requests, 0.0, note))
         if requests < n or verdict in DEFECTS:
             return
-    raise AssertionError(f"{operation.name}: {MOST_REQUESTS} requests, and no end")
+    raise AssertionError(f"{operation.name}: more than {MAX_REQUESTS} requests")

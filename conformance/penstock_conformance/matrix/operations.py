@@ -1,4 +1,4 @@
-"""The client's operations on objects and buckets, each with its oracle. What trains on top is in training.py."""
+"""Operations on objects and buckets, each with its oracle. training.py has those of training jobs."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _head(world: World, size: str) -> Trial:
 
 
 def listed(world: World) -> World:
-    """With objects at LISTED."""
+    """Creates the objects of LISTED."""
 
     def make() -> bool:
         for key in LISTED:
@@ -164,13 +164,13 @@ def _put_if_match(world: World, size: str) -> Trial:
     etag = world.clean._client.head_object(world.bucket, key).etag
     return Trial(
         lambda: client._client.put_object(world.bucket, key, data, if_match=etag),
-        lambda got: isinstance(got, str),  # the ETag, where S3 tells it
+        lambda got: isinstance(got, str),  # the ETag
         written(world, key, old, data),
     )
 
 
 def _upload_verbs(world: World, size: str) -> Trial:
-    """Begin, a part of bytes, a part copied, the end; what fails is given up, as who uses the verbs has to."""
+    """Create, UploadPartCopy, UploadPart, Complete; aborts the upload after an error, as callers of the verbs must."""
     del size
     source, key, core = world.stored("multipart"), world.key(), world.client()._client
     data = world.content("multipart")
@@ -242,18 +242,18 @@ def _delete_objects(world: World, size: str) -> Trial:
     def state() -> str:
         left = world.keys(prefix)
         if sorted(left) == sorted(entry[0] for entry in failed) and failed:
-            return "after"  # it said which ones are left
+            return "after"  # it reported the remaining keys
         return "after" if not left else "before"
 
     return Trial(run, lambda got: all(code for _, code, _ in got), state)
 
 
-def _taken_away(world: World, bucket: str) -> bool:
-    """Whether the bucket was there; it is not any more."""
-    there = bucket in world.buckets()
-    if there:
+def _deleted(world: World, bucket: str) -> bool:
+    """Deletes the bucket if it exists. Returns whether it existed."""
+    exists = bucket in world.buckets()
+    if exists:
         world.clean.delete_bucket(bucket)
-    return there
+    return exists
 
 
 def _create_bucket(world: World, size: str) -> Trial:
@@ -261,7 +261,7 @@ def _create_bucket(world: World, size: str) -> Trial:
     client, name = world.client(), world.bucket_name()
 
     def state() -> str:
-        return "after" if _taken_away(world, name) else "before"
+        return "after" if _deleted(world, name) else "before"
 
     return Trial(lambda: client.create_bucket(name), lambda got: got is None, state)
 
@@ -272,7 +272,7 @@ def _delete_bucket(world: World, size: str) -> Trial:
     world.clean.create_bucket(name)
 
     def state() -> str:
-        return "before" if _taken_away(world, name) else "after"
+        return "before" if _deleted(world, name) else "after"
 
     return Trial(lambda: client.delete_bucket(name), lambda got: got is None, state)
 

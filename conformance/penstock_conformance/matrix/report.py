@@ -1,4 +1,4 @@
-"""What came of a matrix: tables in Markdown, all cells as JSON, and a page that shows each fault at each operation."""
+"""Reports of the matrix: Markdown tables, JSON of all cells, and an HTML table of faults and operations."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from typing import Any
 from .cells import Cell
 from .judge import DEFECTS, ERROR, IDLE, RIGHT, UNTOLD, VERDICTS, Outcome
 
-ORDER = (*DEFECTS, UNTOLD, ERROR, RIGHT, IDLE)  # the first that any cell of a group has is the group's
+ORDER = (*DEFECTS, UNTOLD, ERROR, RIGHT, IDLE)  # the verdict of a group is the first of these among its cells
 COLOURS = {RIGHT: "#9fd49f", ERROR: "#f2dd8c", UNTOLD: "#c9b6e4", IDLE: "#e6e6e6"}
 _DEFECT_COLOUR = "#e06c6c"
 _MARKS = {RIGHT: "✓", ERROR: "e", UNTOLD: "u", IDLE: "·"}
 
 
 def defects(outcomes: Iterable[Outcome]) -> list[Outcome]:
-    """What no client may do."""
+    """Outcomes with a verdict that is a defect."""
     return [outcome for outcome in outcomes if outcome.verdict in DEFECTS]
 
 
 def summary(cells: Sequence[Cell], outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """The figures that count."""
+    """Totals."""
     by_verdict = Counter(outcome.verdict for outcome in outcomes)
     return {
         "cells": len(outcomes),
@@ -41,7 +41,7 @@ def summary(cells: Sequence[Cell], outcomes: Sequence[Outcome]) -> dict[str, Any
 
 
 def as_json(cells: Sequence[Cell], outcomes: Sequence[Outcome]) -> str:
-    """The summary and every cell."""
+    """The summary and all cells as JSON."""
     document = {"summary": summary(cells, outcomes), "verdicts": VERDICTS}
     rows = [
         {"cell": o.cell, "verdict": o.verdict, "fired": o.fired, "requests": o.requests, "seconds": round(o.seconds, 3)}
@@ -53,7 +53,7 @@ def as_json(cells: Sequence[Cell], outcomes: Sequence[Outcome]) -> str:
 
 
 def as_markdown(cells: Sequence[Cell], outcomes: Sequence[Outcome]) -> str:
-    """What each kind of fault, and each operation, came to; and every defect."""
+    """Verdict counts by fault, operation and data plane, and all defects."""
     facts = summary(cells, outcomes)
     lines = [
         f"{facts['cells']} cells: {facts['actions']} points of {facts['kinds']} faults, {facts['operations']} operations; "
@@ -90,16 +90,16 @@ def _counts(title: str, outcomes: Sequence[Outcome], group: Callable[[Outcome], 
 
 
 def as_html(cells: Sequence[Cell], outcomes: Sequence[Outcome]) -> str:
-    """Faults down, operations across; a place shows the worst of its cells and, under the pointer, all of them."""
+    """A table with a row per fault and a column per operation. Each field shows its worst verdict; the tooltip has all."""
     by_name = {cell.name: cell for cell in cells}
-    places: dict[tuple[str, str], Counter[str]] = {}
+    fields: dict[tuple[str, str], Counter[str]] = {}
     for outcome in outcomes:
         cell = by_name[outcome.cell]
-        places.setdefault((cell.action.name, f"{cell.operation}, {cell.size}"), Counter())[outcome.verdict] += 1
+        fields.setdefault((cell.action.name, f"{cell.operation}, {cell.size}"), Counter())[outcome.verdict] += 1
     columns = list(dict.fromkeys(f"{cell.operation}, {cell.size}" for cell in cells))
     head = "".join(f"<th><div>{html.escape(column)}</div></th>" for column in columns)
     rows = [
-        f"<tr><th>{html.escape(name)}</th>" + "".join(_place(places.get((name, column))) for column in columns) + "</tr>"
+        f"<tr><th>{html.escape(name)}</th>" + "".join(_field(fields.get((name, column))) for column in columns) + "</tr>"
         for name in dict.fromkeys(cell.action.name for cell in cells)
     ]
     facts = summary(cells, outcomes)
@@ -122,10 +122,10 @@ _STYLE = (
 )
 
 
-def _place(counts: Counter[str] | None) -> str:
+def _field(counts: Counter[str] | None) -> str:
     if counts is None:
         return "<td></td>"
     worst = next(verdict for verdict in ORDER if counts[verdict])
-    told = ", ".join(f"{count} {verdict}" for verdict, count in counts.most_common())
+    tooltip = ", ".join(f"{count} {verdict}" for verdict, count in counts.most_common())
     colour = COLOURS.get(worst, _DEFECT_COLOUR)
-    return f'<td title="{html.escape(told)}" style="background:{colour}">{_MARKS.get(worst, "✗")}</td>'
+    return f'<td title="{html.escape(tooltip)}" style="background:{colour}">{_MARKS.get(worst, "✗")}</td>'

@@ -1,4 +1,4 @@
-"""What training jobs do with the client: checkpoints, datasets, distributed checkpoints, files; each with its oracle."""
+"""Operations of training jobs, each with its oracle: checkpoints, datasets, distributed checkpoints, files."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ITEMS = tuple(f"kept/data/{number}" for number in range(5))
 
 @functools.cache
 def state_of(size: str, seed: int) -> dict[str, Any]:
-    """A checkpoint of that size; its values follow from the seed."""
+    """A checkpoint of that size, with values from the seed."""
     made = torch.Generator().manual_seed(seed)
     return {"weights": torch.rand(BYTES[size] // 4, generator=made), "bias": torch.rand(100, generator=made), "step": seed}
 
@@ -49,16 +49,16 @@ def _checkpoint_of(world: World) -> S3Checkpoint:
 
 
 def _file_state(world: World, key: str, size: str, old: int, new: int) -> Any:
-    """Whether a file of torch.save is the old or the new one, whole."""
+    """Returns a `Trial.state` for a file of torch.save."""
 
     def state() -> str:
         data = world.get(key)
         if data is None:
-            return f"{key}: nothing"
+            return f"{key}: no object"
         try:
             found = torch.load(io.BytesIO(data), weights_only=True)
         except Exception as error:
-            return f"{key}: {len(data)} bytes that torch.load does not take: {error}"
+            return f"{key}: torch.load fails for its {len(data)} bytes: {error}"
         if same(found, state_of(size, new)):
             return "after"
         return "before" if same(found, state_of(size, old)) else f"{key}: another checkpoint"
@@ -156,12 +156,12 @@ def _iterable_dataset(world: World, size: str) -> Trial:
         )
         return list(data)
 
-    # An object of more than a part comes by ranges where it is fetched ahead: S3 has no checksum of these.
+    # Prefetching reads objects larger than a part by ranges, for which S3 has no checksum.
     return Trial(run, lambda got: got == _content_of(world, size), verified=size == "small")
 
 
 def _names_of_a_dataset(world: World, size: str) -> Trial:
-    """Iterated without a read: what was fetched ahead is for nobody."""
+    """Iterates without reading the objects, so that prefetched data is discarded."""
     uri = _items(world, size)
 
     def run() -> list[str]:

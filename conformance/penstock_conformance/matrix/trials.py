@@ -1,4 +1,4 @@
-"""What an operation of the client is to the matrix: how to run it, what is right, and what it must leave in the bucket."""
+"""Operations of the matrix: how to run them, their correct results, and the state that they must leave in the bucket."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from penstock.testing import Emulator
 PART = 5 << 20
 BYTES = {"small": 20_000, "multipart": PART + 70_001}
 BUCKET = "matrix-bucket"
-DIRECTORY = "matrix--use1-az1--x-s3"  # a directory bucket: a client without a session of its own asks for one
+DIRECTORY = "matrix--use1-az1--x-s3"  # a directory bucket; a new client creates a session
 
 
 @dataclasses.dataclass
 class Trial:
-    """One run of an operation, and its oracle."""
+    """One run of an operation, with its oracle."""
 
     run: Callable[[], Any]
     right: Callable[[Any], bool]
-    #: What a client without faults finds afterwards: "before", "after", or words for what is neither. None: it only reads.
+    #: State afterwards, read without faults: "before", "after", or a description of another state. None for reads.
     state: Callable[[], str] | None = None
-    #: S3 gives a checksum of all bytes that it reads, so that wrong ones can be told.
+    #: S3 has a checksum of all data that is read, so wrong data can be detected.
     verified: bool = False
-    #: What reads its bytes may refuse wrong ones before their checksum is known, in words of its own.
+    #: A parser may reject wrong data before its checksum is known, with its own error.
     parsed: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
 class Operation:
-    """An operation of our client, at one or more sizes of objects, in a bucket."""
+    """An operation of Penstock's client, with one or more object sizes, in a bucket."""
 
     name: str
     prepare: Callable[[World, str], Trial]
@@ -43,25 +43,25 @@ class Operation:
     bucket: str = BUCKET
 
     def begin(self, world: World, size: str) -> Trial:
-        """A trial of it; the world is about its bucket from now on."""
+        """Prepares a trial. Selects the operation's bucket in the world."""
         world.bucket = self.bucket
         return self.prepare(world, size)
 
 
 class World:
-    """An emulator with a bucket of each kind, a client without faults and the settings of the one that meets them.
+    """An emulator with a bucket of each kind, a client for preparation, and the settings of the client under test.
 
-    A context manager. Whatever it does is about one of the buckets at a time.
+    A context manager. Its methods use the selected bucket.
     """
 
     def __init__(self, max_attempts: int, tls: tuple[str, str] | None = None) -> None:
         self.emulator = Emulator(tls=tls, journal_bytes=4 << 20)
-        # Without faults nothing is worth ten attempts, least of all what a fault has left behind with another checksum.
+        # Few attempts: an object that a fault left with a wrong checksum stays wrong.
         self.clean = self.emulator.client(S3ClientConfig(max_attempts=2))
         for bucket in (BUCKET, DIRECTORY):
             self.clean.create_bucket(bucket)
         self.bucket = BUCKET
-        # Without second requests for what is late, which is chance: a fault meets the same requests in every run.
+        # No hedged reads, which depend on timing: the requests must be the same in each run.
         self.config = self.emulator.config(S3ClientConfig(part_size=PART, max_attempts=max_attempts, hedge_reads=False))
         self._numbers = itertools.count()
         self._kept: dict[Any, Any] = {}
@@ -81,11 +81,11 @@ class World:
         return self.emulator.endpoint
 
     def client(self) -> S3Client:
-        """A new one, which meets the faults: quotas, sessions and what it learned of the service are its own."""
+        """A new client under test. It shares no retry quota, sessions or caches with others."""
         return S3Client(self.region, endpoint=self.endpoint, s3client_config=self.config)
 
     def content(self, size: str, number: int = 0) -> bytes:
-        """Bytes that differ everywhere, the same in every run."""
+        """Random bytes, the same in each run."""
         name = ("content", size, number)
         if name not in self._kept:
             self._kept[name] = random.Random(f"{size} {number}").randbytes(BYTES[size])
@@ -93,29 +93,29 @@ class World:
         return data
 
     def key(self) -> str:
-        """One that nobody has used, below a prefix of its own."""
+        """An unused key with its own prefix."""
         return f"t{next(self._numbers):06}/object"
 
     def bucket_name(self) -> str:
-        """One for another bucket of this one's kind, that nobody has used."""
+        """An unused name for a bucket of the selected kind."""
         name = f"made-{self.key()[:7]}"
         return name if self.bucket == BUCKET else DIRECTORY.replace("matrix", name)
 
     def buckets(self) -> list[str]:
-        """The names of those of this one's kind."""
+        """Names of all buckets of the selected kind."""
         if self.bucket == BUCKET:
             return [name for name, _ in self.clean._client.list_buckets()]
         return self.clean.list_directory_buckets()
 
     def once(self, name: Any, make: Callable[[], Any]) -> Any:
-        """What `make` makes, once in this bucket."""
+        """The result of `make`, cached per bucket."""
         name = (self.bucket, name)
         if name not in self._kept:
             self._kept[name] = make()
         return self._kept[name]
 
     def stored(self, size: str, key: str = "", number: int = 0) -> str:
-        """The key of an object of that size, put there by a client without faults."""
+        """Creates an object of that size without faults, and returns its key. Shared unless `key` is given."""
         if key:
             self.put(key, self.content(size, number))
             return key
@@ -127,7 +127,7 @@ class World:
             writer.write(data)
 
     def get(self, key: str) -> bytes | None:
-        """What is there; None: nothing."""
+        """The content of an object; None if it does not exist."""
         from penstock import S3NotFoundError
 
         try:
@@ -139,9 +139,9 @@ class World:
         return [info.key for page in self.clean.list_objects(self.bucket, prefix) for info in page.object_info]
 
     def overwrite(self) -> None:
-        """Puts other bytes in every object's place, and then what was there: all have a version before, of the same length.
+        """Overwrites each object with other content of the same length and then restores it, so that each has a previous version.
 
-        Reads nothing, so that a fault of reads does not meet it.
+        Sends no reads, so that faults of reads do not occur here.
         """
         spare = self.key()
         for page in self.clean.list_objects(self.bucket, ""):
@@ -155,7 +155,7 @@ class World:
         return self.clean._client.list_multipart_uploads(self.bucket)
 
     def clear(self) -> None:
-        """Removes what trials wrote."""
+        """Deletes the objects and uploads of trials."""
         for key, upload_id in self.open_uploads():
             self.clean._client.abort_multipart_upload(self.bucket, key, upload_id)
         if keys := self.keys("t"):
@@ -163,7 +163,7 @@ class World:
 
 
 def written(world: World, key: str, before: bytes | None, after: bytes | None) -> Callable[[], str]:
-    """The state of one object that an operation writes, replaces or deletes."""
+    """Returns a `Trial.state` for one object that an operation writes, replaces or deletes."""
 
     def state() -> str:
         found = world.get(key)
@@ -171,6 +171,6 @@ def written(world: World, key: str, before: bytes | None, after: bytes | None) -
             return "after"
         if found == before:
             return "before"
-        return f"{key}: {'nothing' if found is None else f'{len(found)} bytes'} that are neither the old nor the new object"
+        return f"{key}: {'no object' if found is None else f'{len(found)} bytes'}, neither the old nor the new object"
 
     return state

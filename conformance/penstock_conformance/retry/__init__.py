@@ -1,1 +1,1 @@
-"""What an S3 client may, must and must not ask again: the table, and the verbs that it is about."""
+"""Retries: which requests a client must, may and must not repeat after which failures."""

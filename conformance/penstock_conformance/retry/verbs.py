@@ -1,4 +1,4 @@
-"""The verbs in the words of each client: our own, boto3 and the reference connector."""
+"""The verbs by the API of each client: Penstock, boto3 and s3torchconnector."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 
 from penstock import S3Client, S3Exception
 
-from .._bench import Access
+from .._access import Access
 from .._store import client, client_config
-from .._suite import NotRun
+from .._verdict import NotRun
 
 KEY, OTHER = "object", "other"
 DATA = bytes(range(256)) * 8
@@ -19,8 +19,8 @@ RECORD = b"appended"
 PART_BYTES = 5 << 20
 
 
-class Scene:
-    """A bucket, and what is in it before a verb is tried; past all faults.
+class Fixture:
+    """A bucket with the objects and uploads that a verb needs. Its requests bypass the injected faults.
 
     Thread safety: one thread.
     """
@@ -36,7 +36,7 @@ class Scene:
         self._client._client.put_object(self.bucket, key, data)
 
     def prepare(self, verb: str) -> None:
-        """What the verb needs to find."""
+        """Creates what the verb needs."""
         core = self._client._client
         if verb not in (
             "PutObject",
@@ -67,49 +67,49 @@ class Scene:
         return self._client._client.list_multipart_uploads(self.bucket)
 
     def clear(self) -> None:
-        """Gives open uploads up, for the bucket to be removed."""
+        """Aborts open uploads, so that the bucket can be deleted."""
         for key, upload in self.uploads():
             self._client._client.abort_multipart_upload(self.bucket, key, upload)
 
 
-#: What is there where the verb was done; None: nothing that stays.
-DONE: dict[str, Callable[[Scene], bool]] = {
-    "PutObject": lambda scene: scene.get(KEY) == DATA,
-    "PutObject, If-None-Match": lambda scene: scene.get(KEY) == DATA,
-    "PutObject, If-Match": lambda scene: scene.get(KEY) == DATA[::-1],
-    "DeleteObject": lambda scene: scene.get(KEY) is None,
-    "DeleteObjects": lambda scene: scene.keys() == [],
-    "CopyObject": lambda scene: scene.get(OTHER) == DATA,
-    "CreateMultipartUpload": lambda scene: bool(scene.uploads()) or scene.get(OTHER) == DATA,
-    "CompleteMultipartUpload": lambda scene: scene.get(OTHER) == DATA,
-    "AbortMultipartUpload": lambda scene: not scene.uploads(),
-    "PutObject, append": lambda scene: scene.get(KEY) == DATA + RECORD,
-    "RenameObject": lambda scene: (scene.get(KEY), scene.get(OTHER)) == (None, DATA),
+#: Whether the verb was executed, for verbs that change the bucket.
+DONE: dict[str, Callable[[Fixture], bool]] = {
+    "PutObject": lambda fixture: fixture.get(KEY) == DATA,
+    "PutObject, If-None-Match": lambda fixture: fixture.get(KEY) == DATA,
+    "PutObject, If-Match": lambda fixture: fixture.get(KEY) == DATA[::-1],
+    "DeleteObject": lambda fixture: fixture.get(KEY) is None,
+    "DeleteObjects": lambda fixture: fixture.keys() == [],
+    "CopyObject": lambda fixture: fixture.get(OTHER) == DATA,
+    "CreateMultipartUpload": lambda fixture: bool(fixture.uploads()) or fixture.get(OTHER) == DATA,
+    "CompleteMultipartUpload": lambda fixture: fixture.get(OTHER) == DATA,
+    "AbortMultipartUpload": lambda fixture: not fixture.uploads(),
+    "PutObject, append": lambda fixture: fixture.get(KEY) == DATA + RECORD,
+    "RenameObject": lambda fixture: (fixture.get(KEY), fixture.get(OTHER)) == (None, DATA),
 }
 
 
 class Verbs(ABC):
-    """A client's way to send each verb. `operations` has S3's own where the client sends another one for it."""
+    """Calls a client's API for each verb."""
 
     def __init__(self, access: Access) -> None:
         self.access = access
 
     @abstractmethod
-    def call(self, verb: str, scene: Scene) -> Any:
-        """Sends it; returns bytes or keys of what reads, raises what the client raises.
+    def call(self, verb: str, fixture: Fixture) -> Any:
+        """Executes the verb. Returns what it reads, if anything; raises what the client raises.
 
         Raises:
-            NotImplementedError: the client has no such verb.
+            NotImplementedError: the client does not support the verb.
         """
 
 
-class Ours(Verbs):
-    """Of penstock.S3Client and the client below it."""
+class Penstock(Verbs):
+    """penstock.S3Client and its core client."""
 
-    def call(self, verb: str, scene: Scene) -> Any:
+    def call(self, verb: str, fixture: Fixture) -> Any:
         config = dataclasses.replace(client_config(self.access), max_attempts=4, hedge_reads=False)
         client = S3Client(self.access.region, endpoint=self.access.endpoint, s3client_config=config)
-        core, bucket = client._client, scene.bucket
+        core, bucket = client._client, fixture.bucket
 
         def append() -> None:
             with client.append_object(bucket, KEY) as writer:
@@ -121,17 +121,17 @@ class Ours(Verbs):
             "ListObjectsV2": lambda: [info.key for page in client.list_objects(bucket) for info in page.object_info],
             "PutObject": lambda: core.put_object(bucket, KEY, DATA),
             "PutObject, If-None-Match": lambda: core.put_object(bucket, KEY, DATA, if_none_match=True),
-            "PutObject, If-Match": lambda: core.put_object(bucket, KEY, DATA[::-1], if_match=scene.etag),
+            "PutObject, If-Match": lambda: core.put_object(bucket, KEY, DATA[::-1], if_match=fixture.etag),
             "DeleteObject": lambda: client.delete_object(bucket, KEY),
             "DeleteObjects": lambda: core.delete_objects(bucket, [KEY]),
             "CopyObject": lambda: client.copy_object(bucket, KEY, bucket, OTHER),
             "CreateMultipartUpload": lambda: core.create_multipart_upload(bucket, OTHER),
-            "UploadPart": lambda: core.upload_part(bucket, OTHER, scene.upload, 1, DATA),
-            "UploadPartCopy": lambda: core.upload_part_copy(bucket, OTHER, scene.upload, 1, bucket, KEY, 0, len(DATA)),
+            "UploadPart": lambda: core.upload_part(bucket, OTHER, fixture.upload, 1, DATA),
+            "UploadPartCopy": lambda: core.upload_part_copy(bucket, OTHER, fixture.upload, 1, bucket, KEY, 0, len(DATA)),
             "CompleteMultipartUpload": lambda: core.complete_multipart_upload(
-                bucket, OTHER, scene.upload, scene.parts, len(DATA)
+                bucket, OTHER, fixture.upload, fixture.parts, len(DATA)
             ),
-            "AbortMultipartUpload": lambda: core.abort_multipart_upload(bucket, OTHER, scene.upload),
+            "AbortMultipartUpload": lambda: core.abort_multipart_upload(bucket, OTHER, fixture.upload),
             "CreateSession": lambda: client.get_object(bucket, KEY).read(),
             "PutObject, append": append,
             "RenameObject": lambda: client.rename_object(bucket, KEY, OTHER),
@@ -140,68 +140,68 @@ class Ours(Verbs):
 
 
 class Boto3(Verbs):
-    """Of boto3, in its standard mode."""
+    """boto3 with the standard retry mode."""
 
-    def call(self, verb: str, scene: Scene) -> Any:
+    def call(self, verb: str, fixture: Fixture) -> Any:
         import boto3
         from botocore.config import Config
 
         client: Any = boto3.session.Session().client(
             "s3", endpoint_url=self.access.endpoint, region_name=self.access.region, aws_access_key_id=self.access.access_key,
             aws_secret_access_key=self.access.secret_key, aws_session_token=self.access.session_token,
-            # An append has to have the kind of checksum that the object has, a CRC64NVME, which boto3 alone cannot make.
+            # An append needs the checksum algorithm of the object, CRC64NVME, which boto3 does not support without the CRT.
             config=Config(
                 retries={"mode": "standard"}, s3={"addressing_style": "path"},
                 request_checksum_calculation="when_required" if verb == "PutObject, append" else "when_supported",
             ),
         )  # fmt: skip
-        at = {"Bucket": scene.bucket, "Key": KEY}
-        upload = {"Bucket": scene.bucket, "Key": OTHER, "UploadId": scene.upload}
-        source = {"Bucket": scene.bucket, "Key": KEY}
+        at = {"Bucket": fixture.bucket, "Key": KEY}
+        upload = {"Bucket": fixture.bucket, "Key": OTHER, "UploadId": fixture.upload}
+        source = {"Bucket": fixture.bucket, "Key": KEY}
 
         def upload_part() -> Any:
-            """To an upload of its own: one of ours takes CRC64NVMEs alone."""
-            begun = client.create_multipart_upload(Bucket=scene.bucket, Key=OTHER)
+            """Creates an upload, because those of the fixture accept only CRC64NVME checksums."""
+            begun = client.create_multipart_upload(Bucket=fixture.bucket, Key=OTHER)
             return client.upload_part(**upload | {"UploadId": begun["UploadId"]}, PartNumber=1, Body=DATA)
 
-        parts = {"Parts": [{"PartNumber": number, "ETag": etag} for number, etag, _ in scene.parts]}
+        parts = {"Parts": [{"PartNumber": number, "ETag": etag} for number, etag, _ in fixture.parts]}
         calls: dict[str, Callable[[], Any]] = {
             "GetObject": lambda: bytes(client.get_object(**at)["Body"].read()),
             "HeadObject": lambda: client.head_object(**at)["ContentLength"],
-            "ListObjectsV2": lambda: [entry["Key"] for entry in client.list_objects_v2(Bucket=scene.bucket)["Contents"]],
+            "ListObjectsV2": lambda: [entry["Key"] for entry in client.list_objects_v2(Bucket=fixture.bucket)["Contents"]],
             "PutObject": lambda: client.put_object(**at, Body=DATA),
             "PutObject, If-None-Match": lambda: client.put_object(**at, Body=DATA, IfNoneMatch="*"),
-            "PutObject, If-Match": lambda: client.put_object(**at, Body=DATA[::-1], IfMatch=scene.etag),
+            "PutObject, If-Match": lambda: client.put_object(**at, Body=DATA[::-1], IfMatch=fixture.etag),
             "DeleteObject": lambda: client.delete_object(**at),
-            "DeleteObjects": lambda: client.delete_objects(Bucket=scene.bucket, Delete={"Objects": [{"Key": KEY}]}),
-            "CopyObject": lambda: client.copy_object(Bucket=scene.bucket, Key=OTHER, CopySource=source),
-            "CreateMultipartUpload": lambda: client.create_multipart_upload(Bucket=scene.bucket, Key=OTHER),
+            "DeleteObjects": lambda: client.delete_objects(Bucket=fixture.bucket, Delete={"Objects": [{"Key": KEY}]}),
+            "CopyObject": lambda: client.copy_object(Bucket=fixture.bucket, Key=OTHER, CopySource=source),
+            "CreateMultipartUpload": lambda: client.create_multipart_upload(Bucket=fixture.bucket, Key=OTHER),
             "UploadPart": upload_part,
             "UploadPartCopy": lambda: client.upload_part_copy(**upload, PartNumber=1, CopySource=source),
             "CompleteMultipartUpload": lambda: client.complete_multipart_upload(**upload, MultipartUpload=parts),
             "AbortMultipartUpload": lambda: client.abort_multipart_upload(**upload),
             "CreateSession": lambda: bytes(client.get_object(**at)["Body"].read()),
             "PutObject, append": lambda: client.put_object(**at, Body=RECORD, WriteOffsetBytes=len(DATA)),
-            "RenameObject": lambda: client.rename_object(Bucket=scene.bucket, Key=OTHER, RenameSource=KEY),
+            "RenameObject": lambda: client.rename_object(Bucket=fixture.bucket, Key=OTHER, RenameSource=KEY),
         }
         return calls[verb]()
 
 
 class Reference(Verbs):
-    """Of the connector's S3Client: it uploads in parts, whatever the size."""
+    """S3Client of s3torchconnector, which always uploads in parts."""
 
     def __init__(self, access: Access) -> None:
         super().__init__(access)
         if access.ca and access.endpoint.startswith("https:"):
-            raise NotRun("s3torchconnector cannot be told which certificate to trust")
+            raise NotRun("s3torchconnector has no setting for a CA certificate")
 
-    def call(self, verb: str, scene: Scene) -> Any:
+    def call(self, verb: str, fixture: Fixture) -> Any:
         from s3torchconnector import S3ClientConfig
         from s3torchconnector._s3client import S3Client as Connector
 
         config = S3ClientConfig(force_path_style=True, max_attempts=4)
         client: Any = Connector(self.access.region, endpoint=self.access.endpoint, s3client_config=config)
-        bucket = scene.bucket
+        bucket = fixture.bucket
 
         def put() -> None:
             with client.put_object(bucket, OTHER) as writer:
@@ -222,6 +222,6 @@ class Reference(Verbs):
         return calls[verb]()
 
 
-#: What is right to read.
+#: Expected results of reads.
 READS: dict[str, Any] = {"GetObject": DATA, "HeadObject": len(DATA), "ListObjectsV2": [KEY], "CreateSession": DATA}
-OF_CLIENT: dict[str, type[Verbs]] = {"penstock": Ours, "boto3": Boto3, "s3torchconnector": Reference}
+OF_CLIENT: dict[str, type[Verbs]] = {"penstock": Penstock, "boto3": Boto3, "s3torchconnector": Reference}

@@ -1,4 +1,4 @@
-"""The suites that come with the package. Each is imported when it is asked for."""
+"""The suites of this package. Each module is imported on first use."""
 
 from __future__ import annotations
 
@@ -6,32 +6,32 @@ import importlib
 
 from .._suite import Suite
 
-#: Name to what it is about, in the order in which they run.
+#: Name and description of each suite, in the order in which they run.
 KNOWN = {
-    "wire": "S3's answers, request by request, to the byte",
-    "sharding": "every object exactly once over ranks, workers and interruptions",
-    "prefixes": "keys of prefix strategies, their spread over partitions, and the 503s they meet",
-    "dcp-ranges": "which bytes a load of a distributed checkpoint fetches, and of which version",
-    "writes": "what a write publishes that is left, killed, or not under its condition",
-    "express": "S3 Express One Zone of a server: names, sessions, listings, appends, renames",
-    "express-client": "S3 Express One Zone of a client: hosts, one session for all, renames",
-    "retry": "verb by verb and failure by failure what is asked again, and what is not",
-    "matrix": "our client under every fault of the emulator, at every request, on both data planes",
+    "wire": "S3's responses, request by request, byte by byte",
+    "sharding": "each object exactly once across ranks, workers and interruptions",
+    "prefixes": "keys of prefix strategies, their distribution over partitions, and resulting 503 responses",
+    "dcp-ranges": "bytes and object versions that a load of a distributed checkpoint reads",
+    "writes": "what aborted, killed and conditional writes publish",
+    "express": "S3 Express One Zone, server: names, sessions, listings, appends, renames",
+    "express-client": "S3 Express One Zone, client: hosts, session reuse, renames",
+    "retry": "which operations a client retries after which failures",
+    "matrix": "Penstock's client under every emulator fault, at every request, on both data planes",
 }
 
 
 def find(name: str) -> Suite:
-    """The suite of a name in :data:`KNOWN`, or of MODULE:ATTRIBUTE.
+    """Finds a suite by its name in :data:`KNOWN`, or by MODULE:ATTRIBUTE.
 
     Raises:
-        ValueError: there is none.
-        ModuleNotFoundError: something that it needs is not installed.
+        ValueError: there is no such suite.
+        ModuleNotFoundError: a module that the suite needs is not installed.
     """
     place = f"{__name__}._{name.replace('-', '_')}:suite" if name in KNOWN else name
     module, colon, attribute = place.partition(":")
     if not colon:
-        raise ValueError(f"'{name}' is no suite; it takes {', '.join(KNOWN)}, or MODULE:ATTRIBUTE of your own")
+        raise ValueError(f"unknown suite '{name}': expected {', '.join(KNOWN)} or MODULE:ATTRIBUTE")
     found = getattr(importlib.import_module(module), attribute, None)
     if not isinstance(found, Suite):
-        raise ValueError(f"'{place}' is no penstock_conformance.Suite")
+        raise ValueError(f"'{place}' is not a penstock_conformance.Suite")
     return found

@@ -1,4 +1,4 @@
-"""What a load of a distributed checkpoint fetches: everything it needs, nothing twice, little else, of one version."""
+"""Reads of a distributed checkpoint load: complete, without duplicates, few extra bytes, of one object version."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from torch.distributed.checkpoint.filesystem import FileSystemWriter
 from torch.distributed.checkpoint.state_dict_loader import load
 from torch.distributed.checkpoint.state_dict_saver import save
 
-from .._proxy import Answer, Exchange, Forward
+from .._proxy import Exchange, Forward, Response
 from .._records import Range, coalesced, length, union, without
 from .._suite import Suite, Trial
 from ..clients import Loader
@@ -27,22 +27,22 @@ from ._endpoint import needs
 suite = Suite(
     "dcp-ranges",
     "Ranges of distributed checkpoints",
-    "Loads of parts of a checkpoint that torch itself has saved: which bytes are asked for, how often, in how many requests, "
-    "and whether all of them are of one version of the object.",
+    "Partial loads of a checkpoint that torch has saved: which bytes are read, how often, by how many requests, "
+    "and whether all are of one object version.",
 )
 
 MIB = 1 << 20
-#: The most bytes between two items that still come by one request.
+#: Maximum gap in bytes between items that one request covers.
 GAPS: tuple[float, ...] = (0, 4096, 32 * MIB, math.inf)
-LARGE = 33 * MIB  # more than the default gap
-LEAST_PART = 5 * MIB  # bytes of one request, below which a client does not cut
-WAIT_S = 10.0  # for a second read beside the first
-QUIET_S = 1.0  # without a further read, after which none is taken to come
+LARGE = 33 * MIB  # exceeds the default gap
+MIN_PART = 5 * MIB  # clients do not split a range into smaller requests
+WAIT_S = 10.0  # for a second concurrent read
+QUIET_S = 1.0  # without a new read: no further read is expected
 
 
 @dataclass
 class Saved:
-    """A checkpoint in a bucket: its tensors, and where each one's item and its payload are."""
+    """A checkpoint in a bucket: its tensors, and for each the key and range of its item and the range of its payload."""
 
     uri: str
     bucket: str
@@ -52,7 +52,7 @@ class Saved:
     objects: dict[str, bytes]
 
     def of(self, names: Sequence[str], key: str) -> list[Range]:
-        """Items of these tensors in an object."""
+        """Ranges of these tensors' items in an object."""
         return [place for name in names for object_key, place in [self.items[name]] if object_key == key]
 
     def files(self, names: Sequence[str]) -> list[str]:
@@ -65,11 +65,11 @@ def _state(trial: Trial, tensors: int, large: bool) -> dict[str, torch.Tensor]:
     state = {f"t{i:02}": torch.randn(size, generator=made) for i, size in enumerate(sizes)}
     if large:
         state["t07-large"] = torch.arange(LARGE // 4, dtype=torch.float32)
-    return dict(sorted(state.items()))  # the large one lies between others
+    return dict(sorted(state.items()))  # by name, which places the large tensor between others
 
 
 def _save(trial: Trial, *, tensors: int = 20, large: bool = False, threads: int = 1) -> Saved:
-    """torch's own writer saves to a folder, and the files are uploaded as they are."""
+    """Saves with torch's FileSystemWriter, and uploads the files."""
     needs(trial, "objects", "ranges")
     bucket, path = trial.bucket(), "run/step-1"
     state = _state(trial, tensors, large)
@@ -104,20 +104,20 @@ def _load(trial: Trial, saved: Saved, names: Sequence[str], loader: Loader, gap:
     with _quiet():
         try:
             load(target, storage_reader=loader(saved.uri, gap), no_dist=True)
-        except CheckpointException as error:  # no Exception, as torch has it
+        except CheckpointException as error:  # derives from BaseException
             raise next(iter(error.failures.values()))[0] from None
     return target
 
 
 def _chosen(trial: Trial, saved: Saved) -> list[str]:
-    """A part of the tensors, so that there are gaps; always one on either side of the large one."""
+    """About half of the tensors, so that there are gaps, including the first and the last."""
     names = [name for name in saved.state if "large" not in name]
     return sorted({names[0], names[-1], *trial.random.sample(names, len(names) // 2)})
 
 
 @dataclass
 class Job:
-    """One load, what was wrong with it, and what it asked for."""
+    """One load: its error, if any, and the ranges that it read."""
 
     name: str
     saved: Saved
@@ -128,7 +128,7 @@ class Job:
 
 
 def _jobs(trial: Trial) -> list[Job]:
-    """Loads of every loader with every gap. Made once for all checks of a client."""
+    """Loads with each loader and gap; cached per client."""
     return trial.bench.once(f"dcp-ranges/{trial.client.name}", lambda: _load_all(trial))
 
 
@@ -142,7 +142,7 @@ def _load_all(trial: Trial) -> list[Job]:
                 try:
                     loaded = _load(trial, saved, names, loader, gap)
                     wrong = [name for name in names if not torch.equal(loaded[name], saved.state[name])]
-                    problem = f"other values than were saved: {', '.join(wrong)}" if wrong else ""
+                    problem = f"wrong values: {', '.join(wrong)}" if wrong else ""
                 except Exception as error:
                     problem = f"{type(error).__name__}: {error}"
                 fetched = {key: trial.records.fetched(key) for key in saved.files(names)}
@@ -151,50 +151,50 @@ def _load_all(trial: Trial) -> list[Job]:
 
 
 def _size(gap: float) -> str:
-    return "without end" if math.isinf(gap) else f"{gap // MIB:.0f} MiB" if gap >= MIB else f"{gap:.0f} B"
+    return "unlimited" if math.isinf(gap) else f"{gap // MIB:.0f} MiB" if gap >= MIB else f"{gap:.0f} B"
 
 
-@suite.check("exact-coverage", "a load fetches every byte of the tensors it was asked for, and they are right")
+@suite.check("exact-coverage", "a load reads every byte of the requested tensors, and their values are correct")
 def exact_coverage(trial: Trial) -> None:
     for job in _jobs(trial):
         trial.expect(not job.problem, f"{job.name}: {job.problem}")
         for key, fetched in job.fetched.items():
             needed = [job.saved.payloads[name] for name in job.names if job.saved.items[name][0] == key]
             missing = without(needed, fetched)
-            trial.expect(not missing, f"{job.name}: never fetched of {key}: {missing[:5]}")
+            trial.expect(not missing, f"{job.name}: ranges of {key} not read: {missing[:5]}")
 
 
-@suite.check("over-read", "beside the wanted items only gaps of at most the allowed size are fetched")
+@suite.check("over-read", "a load reads only the requested items and gaps up to the maximum size")
 def over_read(trial: Trial) -> None:
     rows = []
     for job in _jobs(trial):
         for key, fetched in job.fetched.items():
             items = job.saved.of(job.names, key)
-            beside = without(fetched, coalesced(items, job.gap))
-            trial.expect(not beside, f"{job.name}: {length(beside)} bytes of {key} that nothing allows: {beside[:5]}")
+            extra = without(fetched, coalesced(items, job.gap))
+            trial.expect(not extra, f"{job.name}: {length(extra)} unnecessary bytes of {key}: {extra[:5]}")
             rows.append([job.name, length(items), length(fetched), length(without(fetched, items)), len(fetched)])
-    trial.table("bytes and requests of a load", ("load", "wanted", "fetched", "of them in gaps", "requests"), rows)
+    trial.table("bytes and requests per load", ("load", "requested", "read", "gaps", "requests"), rows)
 
 
-@suite.check("no-byte-twice", "no byte of an object comes twice in one load")
+@suite.check("no-byte-twice", "a load reads no byte of an object twice")
 def no_byte_twice(trial: Trial) -> None:
     for job in _jobs(trial):
         for key, fetched in job.fetched.items():
-            twice = length(fetched) - length(union(fetched))
-            trial.expect(twice == 0, f"{job.name}: {twice} bytes of {key} came twice: {sorted(fetched)[:8]}")
+            repeated = length(fetched) - length(union(fetched))
+            trial.expect(repeated == 0, f"{job.name}: {repeated} bytes of {key} read twice: {sorted(fetched)[:8]}")
 
 
-@suite.check("coalesced", "items with at most the allowed gap between them come by one request, or by parts of 5 MiB and more")
+@suite.check("coalesced", "items within the maximum gap are read by one request, or by parts of at least 5 MiB")
 def coalesced_requests(trial: Trial) -> None:
     for job in _jobs(trial):
         for key, fetched in job.fetched.items():
             groups = coalesced(job.saved.of(job.names, key), job.gap)
-            most = sum(max(1, -(-(end - begin) // LEAST_PART)) for begin, end in groups)
-            much = f"{len(fetched)} requests for {len(groups)} stretches of {key}, {most} at most"
-            trial.expect(len(fetched) <= most, f"{job.name}: {much}")
+            limit = sum(max(1, -(-(end - begin) // MIN_PART)) for begin, end in groups)
+            counts = f"{len(fetched)} requests for {len(groups)} merged ranges of {key}, at most {limit} expected"
+            trial.expect(len(fetched) <= limit, f"{job.name}: {counts}")
 
 
-@suite.check("each-object-once", "a load of everything asks for each file's bytes once, and for the metadata once")
+@suite.check("each-object-once", "a full load reads each file and the metadata once")
 def each_object_once(trial: Trial) -> None:
     saved = _save(trial, threads=3)
     for loader_name, loader in trial.client.loaders().items():
@@ -202,74 +202,74 @@ def each_object_once(trial: Trial) -> None:
             names = list(saved.state)
             loaded = _load(trial, saved, names, loader, 32 * MIB)
             wrong = [name for name in names if not torch.equal(loaded[name], saved.state[name])]
-            trial.expect(not wrong, f"other values than were saved: {', '.join(wrong)}")
+            trial.expect(not wrong, f"wrong values: {', '.join(wrong)}")
             for key in saved.objects:
                 fetched, size = trial.records.fetched(key), len(saved.objects[key])
-                trial.expect(length(fetched) <= size, f"{fetched} of {key}, of {size} bytes")
+                trial.expect(length(fetched) <= size, f"{fetched} read of {key}, which has {size} bytes")
 
 
-@suite.check("parallel", "a load as the client has it by itself fetches several files at the same time")
+@suite.check("parallel", "a load with the client's default loader reads several files concurrently")
 def parallel(trial: Trial) -> None:
     saved = _save(trial, threads=4)
     for i, (loader_name, loader) in enumerate(trial.client.loaders().items()):
-        meeting = _Meeting(saved.files(list(saved.state)))
-        with trial.case(loader_name), trial.proxy.using(meeting.hook):
+        barrier = _ReadBarrier(saved.files(list(saved.state)))
+        with trial.case(loader_name), trial.proxy.using(barrier.hook):
             _load(trial, saved, list(saved.state), loader, 0)
-            if i == 0:  # the others are there for programs that ask for them
-                trial.expect(meeting.most > 1, f"one request after the other, of {len(saved.objects) - 1} files")
-        trial.evidence(**{loader_name: meeting.most})
+            if i == 0:  # the default loader
+                trial.expect(barrier.max_concurrent > 1, f"sequential requests for {len(saved.objects) - 1} files")
+        trial.evidence(**{loader_name: barrier.max_concurrent})
 
 
-class _Meeting:
-    """Holds reads back until another one is there as well: whether there is one does not depend on how fast anything is."""
+class _ReadBarrier:
+    """Delays reads until two are in progress, so that the result does not depend on timing."""
 
     def __init__(self, keys: Sequence[str]) -> None:
         self._keys = set(keys)
         self._changed = threading.Condition()
-        self._here = 0
-        self._given_up = False
-        self.most = 0
+        self._in_progress = 0
+        self._timed_out = False
+        self.max_concurrent = 0
 
-    def hook(self, exchange: Exchange, forward: Forward) -> Answer:
+    def hook(self, exchange: Exchange, forward: Forward) -> Response:
         if exchange.record.operation != "GetObject" or exchange.record.key not in self._keys:
             return forward(exchange)
         with self._changed:
-            self._here += 1
-            self.most = max(self.most, self._here)
+            self._in_progress += 1
+            self.max_concurrent = max(self.max_concurrent, self._in_progress)
             self._changed.notify_all()
-            met = self._changed.wait_for(lambda: self.most > 1 or self._given_up, WAIT_S)
-            self._given_up = self._given_up or not met  # whoever reads in turn waits once
+            released = self._changed.wait_for(lambda: self.max_concurrent > 1 or self._timed_out, WAIT_S)
+            self._timed_out = self._timed_out or not released  # sequential readers wait only once
         try:
             return forward(exchange)
         finally:
             with self._changed:
-                self._here -= 1
+                self._in_progress -= 1
 
 
 # ---- one version of each object
 
 
-@suite.check("one-etag", "reads of an object insist on its ETag by If-Match, but for those that began before it was known")
+@suite.check("one-etag", "reads of an object send its ETag as If-Match, except those that began before it was known")
 def one_etag(trial: Trial) -> None:
     saved = _save(trial, tensors=90)
     (key,) = saved.files(list(saved.state))
     names = list(saved.state)[::2]
     for loader_name, loader in trial.client.loaders().items():
-        first = _FirstAlone(key)
+        first = _HoldFirstResponse(key)
         with trial.case(loader_name), trial.proxy.using(first.hook):
             _load(trial, saved, names, loader, 0)
             reads = trial.records.of("GetObject", key=key)
-            free = [read for read in reads if not read.if_match and "versionId" not in read.query]
+            unpinned = [read for read in reads if not read.if_match and "versionId" not in read.query]
             wrong = [read for read in reads if read.if_match and read.if_match != reads[0].etag]
-            # More than those: what the client sent before it had the first answer may arrive behind it.
-            many = f"{len(free)} of {len(reads)} reads have no If-Match, {first.eager} began early"
-            trial.expect(len(free) <= max(2 * first.eager, len(reads) // 2), many)
-            trial.expect(not wrong, f"{len(wrong)} reads insist on another ETag")
-            trial.evidence(**{loader_name: many})
+            # The bound is generous: requests sent before the first response may arrive at the proxy after it.
+            counts = f"{len(unpinned)} of {len(reads)} reads have no If-Match, {first.eager} began before the first response"
+            trial.expect(len(unpinned) <= max(2 * first.eager, len(reads) // 2), counts)
+            trial.expect(not wrong, f"{len(wrong)} reads have another ETag in If-Match")
+            trial.evidence(**{loader_name: counts})
 
 
-class _FirstAlone:
-    """Holds the first answer back until the client sends no further read without it."""
+class _HoldFirstResponse:
+    """Delays the first response until the client sends no further reads."""
 
     def __init__(self, key: str) -> None:
         self._key = key
@@ -277,7 +277,7 @@ class _FirstAlone:
         self._released = False
         self.eager = 0
 
-    def hook(self, exchange: Exchange, forward: Forward) -> Answer:
+    def hook(self, exchange: Exchange, forward: Forward) -> Response:
         if exchange.record.operation != "GetObject" or exchange.record.key != self._key:
             return forward(exchange)
         with self._changed:
@@ -291,7 +291,7 @@ class _FirstAlone:
         return forward(exchange)
 
 
-@suite.check("replaced-meanwhile", "an object that is replaced during a load is an error, and never a mixture of both")
+@suite.check("replaced-meanwhile", "a load during which an object is replaced fails, or returns one version")
 def replaced_meanwhile(trial: Trial) -> None:
     needs(trial, "one version")
     for loader_name, loader in trial.client.loaders().items():
@@ -299,7 +299,7 @@ def replaced_meanwhile(trial: Trial) -> None:
         names = _chosen(trial, saved)
         (key,) = saved.files(names)
         other = _inverted(saved, key)
-        with trial.case(loader_name), trial.proxy.using(_Replacing(trial, saved.bucket, key, other).hook):
+        with trial.case(loader_name), trial.proxy.using(_ReplaceAfterFirstRead(trial, saved.bucket, key, other).hook):
             try:
                 loaded = _load(trial, saved, names, loader, 0)
             except Exception as error:
@@ -307,12 +307,13 @@ def replaced_meanwhile(trial: Trial) -> None:
                 continue
             old = [name for name in names if torch.equal(loaded[name], saved.state[name])]
             trial.expect(
-                len(old) in (0, len(names)), f"the load ended without an error, {len(old)} of {len(names)} tensors from before"
+                len(old) in (0, len(names)),
+                f"the load succeeded with a mixture: {len(old)} of {len(names)} tensors are of the old version",
             )
 
 
 def _inverted(saved: Saved, key: str) -> bytes:
-    """The object with every payload's bits inverted and its CRC-32s corrected; its items are where they were."""
+    """The object with inverted payloads and matching CRC-32s; the layout is unchanged."""
     data = bytearray(saved.objects[key])
     for name, (begin, end) in saved.payloads.items():
         item_key, (_, item_end) = saved.items[name]
@@ -326,20 +327,20 @@ def _inverted(saved: Saved, key: str) -> bytes:
 _INVERTED = bytes(255 - byte for byte in range(256))
 
 
-class _Replacing:
-    """Puts another object in the place of one as soon as the first read of it was answered."""
+class _ReplaceAfterFirstRead:
+    """Overwrites an object after the response to its first read."""
 
     def __init__(self, trial: Trial, bucket: str, key: str, data: bytes) -> None:
         self._trial, self._bucket, self._key, self._data = trial, bucket, key, data
         self._lock = threading.Lock()
-        self._done = False
+        self._replaced = False
 
-    def hook(self, exchange: Exchange, forward: Forward) -> Answer:
+    def hook(self, exchange: Exchange, forward: Forward) -> Response:
         if exchange.record.operation != "GetObject" or exchange.record.key != self._key:
             return forward(exchange)
-        with self._lock:  # one after the other: the first is of the old object, all others of the new one
-            answer = forward(exchange)
-            if not self._done:
-                self._done = True
+        with self._lock:  # serializes reads: the first is of the old version, all others of the new version
+            response = forward(exchange)
+            if not self._replaced:
+                self._replaced = True
                 self._trial.store.put(self._bucket, self._key, self._data)
-            return answer
+            return response

@@ -1,4 +1,4 @@
-"""Directory buckets of the endpoint under test, by plain requests: what the Express suites prepare and look at."""
+"""Directory buckets of the endpoint under test, by raw requests: what the Express suites prepare and inspect."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from urllib.parse import quote
 from xml.etree import ElementTree
 
 from .._bench import Bench
-from .._suite import NotRun
+from .._verdict import NotRun
 from ..wire import request as requests
-from ..wire.connection import Answer, Connection
+from ..wire.connection import Connection, Response
 from ..wire.expectation import parse, texts
 from ..wire.signing import Identity
 
@@ -22,7 +22,7 @@ ZONE = "use1-az4"
 
 @dataclass(frozen=True)
 class Session:
-    """What CreateSession gives."""
+    """Credentials from CreateSession."""
 
     access_key: str
     secret_key: str
@@ -33,8 +33,8 @@ class Session:
         return Session(self.access_key, self.secret_key, token, self.expiration)
 
 
-class Directory:
-    """Requests to directory buckets, signed for ``s3express``, path-style. Not for several threads."""
+class DirectoryBuckets:
+    """Path-style requests to directory buckets, signed for ``s3express``. Not thread-safe."""
 
     def __init__(self, bench: Bench) -> None:
         access = bench.access
@@ -46,7 +46,7 @@ class Directory:
         self._numbers = 0
         self._made: list[str] = []
 
-    def ask(
+    def request(
         self,
         method: str,
         path: str,
@@ -56,8 +56,8 @@ class Directory:
         body: bytes | str = b"",
         session: Session | None = None,
         service: str = "s3express",
-    ) -> Answer:
-        """One request. `path` is decoded; `query` as it is sent."""
+    ) -> Response:
+        """Sends a request. `path` is decoded, `query` is encoded."""
         auth: dict[str, Any] = {"service": service}
         sent = dict(headers or {})
         if session:
@@ -76,7 +76,7 @@ class Directory:
         }
         return self._connection.send(*requests.build(spec, {}, self._target))
 
-    def create(self, name: str, zone: str) -> Answer:
+    def create(self, name: str, zone: str) -> Response:
         """CreateBucket in a zone."""
         kind, redundancy = (
             ("LocalZone", "SingleLocalZone") if zone.count("-") == 2 else ("AvailabilityZone", "SingleAvailabilityZone")
@@ -86,19 +86,19 @@ class Directory:
             f"<Location><Type>{kind}</Type><Name>{zone}</Name></Location>"
             f"<Bucket><Type>Directory</Type><DataRedundancy>{redundancy}</DataRedundancy></Bucket></CreateBucketConfiguration>"
         )
-        return self.ask("PUT", f"/{name}", body=body)
+        return self.request("PUT", f"/{name}", body=body)
 
-    def bucket(self) -> str:
-        """A new, empty directory bucket.
+    def new_bucket(self) -> str:
+        """Creates an empty directory bucket. :meth:`close` deletes it.
 
         Raises:
-            NotRun: the endpoint makes none.
+            NotRun: the endpoint does not support directory buckets.
         """
         self._numbers += 1
         name = f"{self._base}-{self._numbers}--{ZONE}--x-s3"
-        answer = self.create(name, ZONE)
-        if answer.status != 200:
-            raise NotRun(f"the endpoint makes no directory buckets: CreateBucket was answered {answer.status} {code_of(answer)}")
+        response = self.create(name, ZONE)
+        if response.status != 200:
+            raise NotRun(f"the endpoint has no directory buckets: CreateBucket returned {response.status} {code_of(response)}")
         self._made.append(name)
         return name
 
@@ -106,47 +106,47 @@ class Directory:
         """CreateSession.
 
         Raises:
-            ValueError: it was refused, or what came is no session.
+            ValueError: the request failed, or the response has no credentials.
         """
-        answer = self.ask_for_session(bucket, mode)
-        if answer.status != 200:
-            raise ValueError(f"CreateSession was answered {answer.status} {code_of(answer)}")
-        root = parse(answer.body)
+        response = self.request_session(bucket, mode)
+        if response.status != 200:
+            raise ValueError(f"CreateSession returned {response.status} {code_of(response)}")
+        root = parse(response.body)
         members = ("AccessKeyId", "SecretAccessKey", "SessionToken", "Expiration")
         values = [(texts(root, f"Credentials/{member}") or [""])[0] for member in members]
         if not all(values):
-            raise ValueError("CreateSession was answered 200 without credentials")
+            raise ValueError("CreateSession returned 200 without credentials")
         return Session(*values)
 
-    def ask_for_session(self, bucket: str, mode: str = "ReadWrite") -> Answer:
-        """CreateSession, whatever comes of it."""
-        return self.ask("GET", f"/{bucket}", query="session", headers={"x-amz-create-session-mode": mode})
+    def request_session(self, bucket: str, mode: str = "ReadWrite") -> Response:
+        """Sends CreateSession and returns the response, successful or not."""
+        return self.request("GET", f"/{bucket}", query="session", headers={"x-amz-create-session-mode": mode})
 
-    def put(self, bucket: str, key: str, data: bytes, **headers: str) -> Answer:
-        """PutObject; `write_offset_bytes` becomes ``x-amz-write-offset-bytes``."""
+    def put(self, bucket: str, key: str, data: bytes, **headers: str) -> Response:
+        """PutObject. A header argument `write_offset_bytes` is sent as ``x-amz-write-offset-bytes``."""
         named = {f"x-amz-{name.replace('_', '-')}": value for name, value in headers.items()}
-        return self.ask("PUT", f"/{bucket}/{key}", body=data, headers=named)
+        return self.request("PUT", f"/{bucket}/{key}", body=data, headers=named)
 
     def keys(self, bucket: str, query: str = "list-type=2") -> tuple[list[str], list[str], str]:
-        """Keys and common prefixes of a page, and the token of the next one."""
-        answer = self.ask("GET", f"/{bucket}", query=query)
-        if answer.status != 200:
-            raise ValueError(f"ListObjectsV2 was answered {answer.status} {code_of(answer)}")
-        root = parse(answer.body)
+        """Keys and common prefixes of a page, and the token of the next page."""
+        response = self.request("GET", f"/{bucket}", query=query)
+        if response.status != 200:
+            raise ValueError(f"ListObjectsV2 returned {response.status} {code_of(response)}")
+        root = parse(response.body)
         token = (texts(root, "NextContinuationToken") or [""])[0]
         return texts(root, "Contents/Key"), texts(root, "CommonPrefixes/Prefix"), token
 
     def remove(self, name: str) -> None:
-        """A bucket with its objects and uploads, as far as it goes."""
+        """Deletes a bucket with its objects and uploads. Errors are ignored."""
         try:
             for key in self.keys(name)[0]:
-                self.ask("DELETE", f"/{name}/{key}")
-            uploads = parse(self.ask("GET", f"/{name}", query="uploads").body)
+                self.request("DELETE", f"/{name}/{key}")
+            uploads = parse(self.request("GET", f"/{name}", query="uploads").body)
             for key, upload in zip(texts(uploads, "Upload/Key"), texts(uploads, "Upload/UploadId"), strict=True):
-                self.ask("DELETE", f"/{name}/{key}", query=f"uploadId={quote(upload, safe='')}")
+                self.request("DELETE", f"/{name}/{key}", query=f"uploadId={quote(upload, safe='')}")
         except (ValueError, ElementTree.ParseError):
-            pass  # it is not there, or is no directory bucket: what can be removed is
-        self.ask("DELETE", f"/{name}")
+            pass  # the bucket does not exist, or is not a directory bucket
+        self.request("DELETE", f"/{name}")
 
     def close(self) -> None:
         for name in self._made:
@@ -154,18 +154,18 @@ class Directory:
         self._connection.close()
 
 
-def code_of(answer: Answer) -> str:
-    """The error's code; empty: there is none."""
+def code_of(response: Response) -> str:
+    """The S3 error code; empty if there is none."""
     try:
-        return (texts(parse(answer.body), "Code") or [""])[0] if answer.body else ""
+        return (texts(parse(response.body), "Code") or [""])[0] if response.body else ""
     except ElementTree.ParseError:
         return ""
 
 
 @contextmanager
-def directory(bench: Bench) -> Iterator[Directory]:
-    """For a suite's resource."""
-    instance = Directory(bench)
+def directory(bench: Bench) -> Iterator[DirectoryBuckets]:
+    """The resource of the Express suites."""
+    instance = DirectoryBuckets(bench)
     try:
         yield instance
     finally:
@@ -173,6 +173,6 @@ def directory(bench: Bench) -> Iterator[Directory]:
 
 
 def complete_body(parts: Sequence[tuple[int, str]]) -> str:
-    """Of CompleteMultipartUpload."""
+    """The body of CompleteMultipartUpload."""
     listed = "".join(f"<Part><PartNumber>{number}</PartNumber><ETag>{etag}</ETag></Part>" for number, etag in parts)
     return f'<CompleteMultipartUpload xmlns="http://s3.amazonaws.com/doc/2006-03-01/">{listed}</CompleteMultipartUpload>'

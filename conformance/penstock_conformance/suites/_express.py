@@ -1,4 +1,4 @@
-"""S3 Express One Zone: which names make directory buckets, and what is different in them."""
+"""S3 Express One Zone from the server's side: directory bucket names and how their operations differ."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from urllib.parse import quote
 
 from .._suite import Suite, Trial
 from ..wire.expectation import parse, texts
-from ._directory_bucket import Directory, Session, code_of, complete_body, directory
+from ._directory_bucket import DirectoryBuckets, Session, code_of, complete_body, directory
 
 suite = Suite(
     "express",
     "S3 Express One Zone: names and semantics",
-    "Names of directory buckets with their verdicts, sessions, listings without order, appends, renames, and what is refused.",
+    "Valid and invalid directory bucket names, sessions, unordered listings, appends, renames, and unsupported operations.",
     judges="server",
     resource=directory,
 )
@@ -25,62 +25,64 @@ DATA: dict[str, Any] = json.loads(Path(__file__).with_name("express.json").read_
 SESSION_S = 300
 
 
-def _supported(trial: Trial) -> Directory:
-    """The suite's resource, where the endpoint makes directory buckets at all."""
-    resource: Directory = trial.resource
-    trial.bench.once("express/supported", resource.bucket)
+def _supported(trial: Trial) -> DirectoryBuckets:
+    """The suite's resource. Raises NotRun if the endpoint has no directory buckets."""
+    resource: DirectoryBuckets = trial.resource
+    trial.bench.once("express/supported", resource.new_bucket)
     return resource
 
 
-@suite.check("names-accepted", "names of base, zone and --x-s3 make directory buckets in their zone")
+@suite.check("names-accepted", "names of the form base--zone--x-s3 create directory buckets in that zone")
 def names_accepted(trial: Trial) -> None:
-    there = _supported(trial)
+    buckets = _supported(trial)
     for row in DATA["accepted"]:
-        answer = there.create(row["name"], row["zone"])
-        trial.expect(answer.status == 200, f"{row['name']}: {answer.status} {code_of(answer)}")
-        if answer.status == 200:
-            there.remove(row["name"])
+        response = buckets.create(row["name"], row["zone"])
+        trial.expect(response.status == 200, f"{row['name']}: {response.status} {code_of(response)}")
+        if response.status == 200:
+            buckets.remove(row["name"])
     trial.evidence(names=len(DATA["accepted"]))
 
 
-@suite.check("names-refused", "other names that end in --x-s3 are 400 InvalidBucketName")
+@suite.check("names-refused", "other names that end in --x-s3 are rejected with 400 InvalidBucketName")
 def names_refused(trial: Trial) -> None:
-    there = _supported(trial)
+    buckets = _supported(trial)
     for row in DATA["refused"]:
-        answer = there.create(row["name"], "use1-az4")
-        found = (answer.status, code_of(answer))
+        response = buckets.create(row["name"], "use1-az4")
+        found = (response.status, code_of(response))
         trial.expect_equal(found, (400, "InvalidBucketName"), f"{row['name']} ({row['why']})")
-        if answer.status == 200:
-            there.remove(row["name"])
+        if response.status == 200:
+            buckets.remove(row["name"])
     trial.evidence(names=len(DATA["refused"]))
 
 
-@suite.check("names-of-another-zone", "a name whose zone is not the location's is 400 InvalidBucketName")
+@suite.check("names-of-another-zone", "a name with another zone than the location is rejected with 400 InvalidBucketName")
 def names_of_another_zone(trial: Trial) -> None:
-    there = _supported(trial)
+    buckets = _supported(trial)
     for row in DATA["of another zone"]:
-        answer = there.create(row["name"], row["location"])
-        trial.expect_equal((answer.status, code_of(answer)), (400, "InvalidBucketName"), f"{row['name']} in {row['location']}")
-        if answer.status == 200:
-            there.remove(row["name"])
+        response = buckets.create(row["name"], row["location"])
+        trial.expect_equal(
+            (response.status, code_of(response)), (400, "InvalidBucketName"), f"{row['name']} in {row['location']}"
+        )
+        if response.status == 200:
+            buckets.remove(row["name"])
 
 
-@suite.check("names-of-general-buckets", "names that only look like a directory bucket's make general-purpose buckets")
+@suite.check("names-of-general-buckets", "names that only resemble directory bucket names create general-purpose buckets")
 def names_of_general_buckets(trial: Trial) -> None:
-    there: Directory = trial.resource
+    buckets: DirectoryBuckets = trial.resource
     for row in DATA["general"]:
-        answer = there.ask("PUT", f"/{row['name']}", service="s3")
-        owned = code_of(answer) in ("BucketAlreadyOwnedByYou", "BucketAlreadyExists")  # a short name may be somebody's
-        trial.expect(answer.status == 200 or owned, f"{row['name']}: {answer.status} {code_of(answer)}")
-        if answer.status == 200:
-            there.ask("DELETE", f"/{row['name']}", service="s3")
+        response = buckets.request("PUT", f"/{row['name']}", service="s3")
+        owned = code_of(response) in ("BucketAlreadyOwnedByYou", "BucketAlreadyExists")  # another account may own a short name
+        trial.expect(response.status == 200 or owned, f"{row['name']}: {response.status} {code_of(response)}")
+        if response.status == 200:
+            buckets.request("DELETE", f"/{row['name']}", service="s3")
 
 
-@suite.check("listed-apart", "ListDirectoryBuckets names directory buckets and no others")
+@suite.check("listed-apart", "ListDirectoryBuckets lists directory buckets only")
 def listed_apart(trial: Trial) -> None:
-    there = _supported(trial)
-    general, mine = trial.bucket(), there.bucket()
-    names = texts(parse(there.ask("GET", "/", query="max-directory-buckets=1000").body), "Buckets/Bucket/Name")
+    buckets = _supported(trial)
+    general, mine = trial.bucket(), buckets.new_bucket()
+    names = texts(parse(buckets.request("GET", "/", query="max-directory-buckets=1000").body), "Buckets/Bucket/Name")
     trial.expect(mine in names, f"{mine} is not listed")
     trial.expect(general not in names, f"{general}, a general-purpose bucket, is listed")
 
@@ -88,204 +90,208 @@ def listed_apart(trial: Trial) -> None:
 # ---- sessions
 
 
-@suite.check("sessions", "CreateSession gives credentials of its bucket for five minutes; ReadOnly ones do not write")
+@suite.check("sessions", "CreateSession returns credentials for its bucket; ReadOnly credentials cannot write")
 def sessions(trial: Trial) -> None:
-    there = _supported(trial)
-    bucket, other = there.bucket(), there.bucket()
-    session = there.session(bucket)
+    buckets = _supported(trial)
+    bucket, other = buckets.new_bucket(), buckets.new_bucket()
+    session = buckets.session(bucket)
     path = f"/{bucket}/k"
-    trial.expect_equal(there.ask("PUT", path, body="text", session=session).status, 200, "PutObject with a session")
-    trial.expect_equal(there.ask("GET", path, session=session).body, b"text", "GetObject with a session")
-    reading = there.session(bucket, "ReadOnly")
-    trial.expect_equal(there.ask("GET", path, session=reading).status, 200, "GetObject with a ReadOnly session")
-    refused = there.ask("PUT", path, body="x", session=reading)
+    trial.expect_equal(buckets.request("PUT", path, body="text", session=session).status, 200, "PutObject with a session")
+    trial.expect_equal(buckets.request("GET", path, session=session).body, b"text", "GetObject with a session")
+    reading = buckets.session(bucket, "ReadOnly")
+    trial.expect_equal(buckets.request("GET", path, session=reading).status, 200, "GetObject with a ReadOnly session")
+    refused = buckets.request("PUT", path, body="x", session=reading)
     trial.expect_equal((refused.status, code_of(refused)), (403, "AccessDenied"), "PutObject with a ReadOnly session")
-    elsewhere = there.ask("GET", f"/{other}", query="list-type=2", session=session)
-    trial.expect(elsewhere.status == 403, f"another bucket with this one's session: {elsewhere.status}")
-    forged = there.ask("GET", path, session=session.changed(session.token[:-4] + "AAAA"))
-    trial.expect(forged.status in (400, 403), f"a token that was never given: {forged.status}")
+    elsewhere = buckets.request("GET", f"/{other}", query="list-type=2", session=session)
+    trial.expect(elsewhere.status == 403, f"session of one bucket used for another: {elsewhere.status}")
+    forged = buckets.request("GET", path, session=session.changed(session.token[:-4] + "AAAA"))
+    trial.expect(forged.status in (400, 403), f"forged session token: {forged.status}")
 
 
-@suite.check("session-ends", "a session is refused once its five minutes are over")
+@suite.check("session-ends", "a session is rejected after it expires, five minutes after its creation")
 def session_ends(trial: Trial) -> None:
-    admin, there = trial.admin_for("a clock"), _supported(trial)
-    bucket = there.bucket()
-    session = there.session(bucket)
-    before = there.ask("GET", f"/{bucket}", query="list-type=2", session=session)
-    trial.expect_equal(before.status, 200, "before")
+    admin, buckets = trial.admin_for("the clock"), _supported(trial)
+    bucket = buckets.new_bucket()
+    session = buckets.session(bucket)
+    before = buckets.request("GET", f"/{bucket}", query="list-type=2", session=session)
+    trial.expect_equal(before.status, 200, "before the expiration")
     try:
         admin.advance_clock(SESSION_S + 5)
-        after = there.ask("GET", f"/{bucket}", query="list-type=2", session=session)
+        after = buckets.request("GET", f"/{bucket}", query="list-type=2", session=session)
     finally:
-        admin.ask("DELETE", f"clock/{admin.namespace}")
-    trial.expect(after.status in (400, 403), f"five minutes later: {after.status}")
+        admin.request("DELETE", f"clock/{admin.namespace}")
+    trial.expect(after.status in (400, 403), f"after the expiration: {after.status}")
 
 
-@suite.check("session-of-nothing", "CreateSession of a bucket that is not there grants nothing that works there")
+@suite.check("session-of-nothing", "no session gives access to a bucket that does not exist")
 def session_of_nothing(trial: Trial) -> None:
-    there = _supported(trial)
+    buckets = _supported(trial)
     missing = f"{trial.bench.new_name()}--use1-az4--x-s3"
-    _nothing_works(trial, missing, there.session(there.bucket()), "another bucket's session")
-    answer = there.ask_for_session(missing)
-    trial.evidence(create_session=answer.status)
-    if answer.status == 200:
-        _nothing_works(trial, missing, there.session(missing), "its session")
+    _expect_no_access(trial, missing, buckets.session(buckets.new_bucket()), "a session of another bucket")
+    response = buckets.request_session(missing)
+    trial.evidence(create_session=response.status)
+    if response.status == 200:
+        _expect_no_access(trial, missing, buckets.session(missing), "a session of the missing bucket")
     else:
-        trial.expect_equal((answer.status, code_of(answer)), (404, "NoSuchBucket"), "CreateSession")
+        trial.expect_equal((response.status, code_of(response)), (404, "NoSuchBucket"), "CreateSession")
 
 
-def _nothing_works(trial: Trial, missing: str, session: Session, whose: str) -> None:
-    there: Directory = trial.resource
+def _expect_no_access(trial: Trial, missing: str, session: Session, which: str) -> None:
+    buckets: DirectoryBuckets = trial.resource
     for method in ("PUT", "GET"):
-        answer = there.ask(method, f"/{missing}/k", body="x" if method == "PUT" else "", session=session)
-        trial.expect(answer.status in (400, 403, 404), f"{method} in a missing bucket by {whose}: {answer.status}")
-    if there.ask("GET", f"/{missing}", query="list-type=2").status == 200:
-        trial.expect(False, f"the bucket is there after what was sent by {whose}")
-        there.remove(missing)
+        response = buckets.request(method, f"/{missing}/k", body="x" if method == "PUT" else "", session=session)
+        trial.expect(response.status in (400, 403, 404), f"{method} in a missing bucket with {which}: {response.status}")
+    if buckets.request("GET", f"/{missing}", query="list-type=2").status == 200:
+        trial.expect(False, f"a request with {which} created the bucket")
+        buckets.remove(missing)
 
 
 # ---- objects
 
 
-@suite.check("listing", "a listing is whole and without doubles over its pages, whatever its order; prefixes end in /")
+@suite.check("listing", "the pages of a listing have each key once, in any order; prefixes must end in /")
 def listing(trial: Trial) -> None:
-    there = _supported(trial)
-    bucket = there.bucket()
+    buckets = _supported(trial)
+    bucket = buckets.new_bucket()
     wanted = {f"{folder}{i}" for folder in ("", "a/", "a/b/", "c/") for i in range(6)}
     for key in sorted(wanted):
-        there.put(bucket, key, b"x")
+        buckets.put(bucket, key, b"x")
     found: list[str] = []
     token = ""
     for _ in range(len(wanted) + 1):
         more = f"&continuation-token={quote(token, safe='')}" if token else ""
-        keys, _, token = there.keys(bucket, f"list-type=2&max-keys=5{more}")
+        keys, _, token = buckets.keys(bucket, f"list-type=2&max-keys=5{more}")
         found += keys
         if not token:
             break
-    trial.expect_equal(sorted(found), sorted(wanted), "keys over all pages")
-    keys, prefixes, _ = there.keys(bucket, "list-type=2&delimiter=%2F&prefix=a%2F")
-    trial.expect_equal((sorted(keys), prefixes), ([f"a/{i}" for i in range(6)], ["a/b/"]), "below a/")
-    refused = there.ask("GET", f"/{bucket}", query="list-type=2&prefix=a")
-    trial.expect_equal((refused.status, code_of(refused)), (400, "InvalidRequest"), "a prefix that does not end in /")
+    trial.expect_equal(sorted(found), sorted(wanted), "keys on all pages")
+    keys, prefixes, _ = buckets.keys(bucket, "list-type=2&delimiter=%2F&prefix=a%2F")
+    trial.expect_equal((sorted(keys), prefixes), ([f"a/{i}" for i in range(6)], ["a/b/"]), "listing of a/")
+    refused = buckets.request("GET", f"/{bucket}", query="list-type=2&prefix=a")
+    trial.expect_equal((refused.status, code_of(refused)), (400, "InvalidRequest"), "prefix that does not end in /")
 
 
-@suite.check("listing-of-uploads", "a folder in which there is only an upload in progress is a common prefix")
+@suite.check("listing-of-uploads", "a prefix with only an upload in progress is a common prefix")
 def listing_of_uploads(trial: Trial) -> None:
-    there = _supported(trial)
-    bucket = there.bucket()
-    there.ask("POST", f"/{bucket}/open/k", query="uploads")
-    trial.expect_equal(there.keys(bucket, "list-type=2&delimiter=%2F")[:2], ([], ["open/"]), "keys and prefixes")
-    gone = there.ask("DELETE", f"/{bucket}")
-    trial.expect_equal((gone.status, code_of(gone)), (409, "BucketNotEmpty"), "DeleteBucket with an upload in it")
+    buckets = _supported(trial)
+    bucket = buckets.new_bucket()
+    buckets.request("POST", f"/{bucket}/open/k", query="uploads")
+    trial.expect_equal(buckets.keys(bucket, "list-type=2&delimiter=%2F")[:2], ([], ["open/"]), "keys and prefixes")
+    gone = buckets.request("DELETE", f"/{bucket}")
+    trial.expect_equal((gone.status, code_of(gone)), (409, "BucketNotEmpty"), "DeleteBucket with an upload in progress")
 
 
-@suite.check("etags", "an ETag is no MD5 of the content")
+@suite.check("etags", "an ETag is not the MD5 of the content")
 def etags(trial: Trial) -> None:
-    there = _supported(trial)
-    bucket = there.bucket()
-    etag = there.put(bucket, "k", b"text").header("ETag") or ""
+    buckets = _supported(trial)
+    bucket = buckets.new_bucket()
+    etag = buckets.put(bucket, "k", b"text").header("ETag") or ""
     trial.expect(re.fullmatch('"[^"]+"', etag), f"the ETag is {etag}")
     trial.expect(hashlib.md5(b"text").hexdigest() not in etag, f"the ETag {etag} is the content's MD5")
 
 
-@suite.check("part-numbers", "CompleteMultipartUpload takes part numbers from 1 on without gaps, and no others")
+@suite.check("part-numbers", "CompleteMultipartUpload accepts only consecutive part numbers from 1")
 def part_numbers(trial: Trial) -> None:
-    there = _supported(trial)
-    bucket = there.bucket()
+    buckets = _supported(trial)
+    bucket = buckets.new_bucket()
     for numbers, wanted in (((1,), (200, "")), ((2,), (400, "InvalidPartOrder")), ((1, 3), (400, "InvalidPartOrder"))):
-        begun = parse(there.ask("POST", f"/{bucket}/k", query="uploads").body)
+        begun = parse(buckets.request("POST", f"/{bucket}/k", query="uploads").body)
         upload = quote(texts(begun, "UploadId")[0], safe="")
         parts = []
         for number in numbers:
             size = 5 << 20 if number != numbers[-1] else 1
-            sent = there.ask("PUT", f"/{bucket}/k", query=f"partNumber={number}&uploadId={upload}", body=b"x" * size)
+            sent = buckets.request("PUT", f"/{bucket}/k", query=f"partNumber={number}&uploadId={upload}", body=b"x" * size)
             parts.append((number, sent.header("ETag") or ""))
-        answer = there.ask("POST", f"/{bucket}/k", query=f"uploadId={upload}", body=complete_body(parts))
-        trial.expect_equal((answer.status, code_of(answer)), wanted, f"parts {numbers}")
-        if answer.status != 200:
-            there.ask("DELETE", f"/{bucket}/k", query=f"uploadId={upload}")
+        response = buckets.request("POST", f"/{bucket}/k", query=f"uploadId={upload}", body=complete_body(parts))
+        trial.expect_equal((response.status, code_of(response)), wanted, f"parts {numbers}")
+        if response.status != 200:
+            buckets.request("DELETE", f"/{bucket}/k", query=f"uploadId={upload}")
 
 
-@suite.check("append", "x-amz-write-offset-bytes appends at the object's end, and nowhere else")
+@suite.check("append", "x-amz-write-offset-bytes appends only at the end of the object")
 def append(trial: Trial) -> None:
-    there = _supported(trial)
-    bucket = there.bucket()
+    buckets = _supported(trial)
+    bucket = buckets.new_bucket()
     steps = (
-        ("k", 5, b"x", (404, "NoSuchKey"), "behind the end of a missing object"),
-        ("k", 0, b"first", (200, ""), "at 0 of a missing object"),
-        ("k", 5, b" second", (200, ""), "at the end"),
-        ("k", 5, b"x", (400, "InvalidWriteOffset"), "before the end"),
-        ("k", 99, b"x", (400, "InvalidWriteOffset"), "behind the end"),
-        ("k", 12, b"", (400, "InvalidRequest"), "nothing"),
-        ("empty", 0, b"", (200, ""), "nothing to a missing object"),
+        ("k", 5, b"x", (404, "NoSuchKey"), "offset 5 of a missing object"),
+        ("k", 0, b"first", (200, ""), "offset 0 of a missing object"),
+        ("k", 5, b" second", (200, ""), "offset at the end"),
+        ("k", 5, b"x", (400, "InvalidWriteOffset"), "offset before the end"),
+        ("k", 99, b"x", (400, "InvalidWriteOffset"), "offset beyond the end"),
+        ("k", 12, b"", (400, "InvalidRequest"), "empty body"),
+        ("empty", 0, b"", (200, ""), "empty body, missing object"),
     )
-    for key, offset, data, wanted, where in steps:
-        answer = there.put(bucket, key, data, write_offset_bytes=str(offset))
-        trial.expect_equal((answer.status, code_of(answer)), wanted, where)
-    trial.expect_equal(there.ask("GET", f"/{bucket}/k").body, b"first second", "content")
-    answer = there.put(bucket, "k", b"!", write_offset_bytes="12")
-    trial.expect_equal(answer.header("x-amz-object-size"), "13", "x-amz-object-size")
+    for key, offset, data, wanted, what in steps:
+        response = buckets.put(bucket, key, data, write_offset_bytes=str(offset))
+        trial.expect_equal((response.status, code_of(response)), wanted, what)
+    trial.expect_equal(buckets.request("GET", f"/{bucket}/k").body, b"first second", "content")
+    response = buckets.put(bucket, "k", b"!", write_offset_bytes="12")
+    trial.expect_equal(response.header("x-amz-object-size"), "13", "x-amz-object-size")
 
 
-@suite.check("append-elsewhere", "in a general-purpose bucket an append is 501 NotImplemented")
+@suite.check("append-elsewhere", "an append in a general-purpose bucket is rejected with 501 NotImplemented")
 def append_elsewhere(trial: Trial) -> None:
-    there = _supported(trial)
+    buckets = _supported(trial)
     bucket = trial.bucket()
     headers = {"x-amz-write-offset-bytes": "0"}
-    answer = there.ask("PUT", f"/{bucket}/k", body="x", headers=headers, service="s3")
-    trial.expect_equal((answer.status, code_of(answer)), (501, "NotImplemented"), "append")
+    response = buckets.request("PUT", f"/{bucket}/k", body="x", headers=headers, service="s3")
+    trial.expect_equal((response.status, code_of(response)), (501, "NotImplemented"), "append")
 
 
-@suite.check("rename", "RenameObject moves an object whole, once, and only under its conditions")
+@suite.check("rename", "RenameObject keeps metadata, is idempotent by client token, and honours its conditions")
 def rename(trial: Trial) -> None:
-    there = _supported(trial)
-    bucket = there.bucket()
-    etag = there.put(bucket, "a", b"content", meta_kind="kept").header("ETag")
+    buckets = _supported(trial)
+    bucket = buckets.new_bucket()
+    etag = buckets.put(bucket, "a", b"content", meta_kind="kept").header("ETag")
+
+    precondition_failed = (412, "PreconditionFailed")
 
     def move(source: str, target: str, **headers: str) -> tuple[int, str]:
         named = {f"x-amz-{name.replace('_', '-')}": value for name, value in headers.items() if name != "if_none_match"}
         if "if_none_match" in headers:
             named["If-None-Match"] = headers["if_none_match"]
         named["x-amz-rename-source"] = quote(source, safe="")
-        answer = there.ask("PUT", f"/{bucket}/{target}", query="renameObject", headers=named)
-        return answer.status, code_of(answer)
+        response = buckets.request("PUT", f"/{bucket}/{target}", query="renameObject", headers=named)
+        return response.status, code_of(response)
 
     trial.expect_equal(move("a", "b", client_token="token-1"), (200, ""), "rename")
-    trial.expect_equal(move("a", "b", client_token="token-1"), (200, ""), "the same again, with its client token")
-    trial.expect_equal(move("a", "c", client_token="token-1"), (400, "IdempotencyParameterMismatch"), "its token for another")
-    moved = there.ask("GET", f"/{bucket}/b")
+    trial.expect_equal(move("a", "b", client_token="token-1"), (200, ""), "repeated with the same client token")
+    trial.expect_equal(
+        move("a", "c", client_token="token-1"), (400, "IdempotencyParameterMismatch"), "client token of another rename"
+    )
+    moved = buckets.request("GET", f"/{bucket}/b")
     found = (moved.body, moved.header("ETag"), moved.header("x-amz-meta-kind"))
     trial.expect_equal(found, (b"content", etag, "kept"), "content, ETag and metadata")
-    trial.expect_equal(there.ask("GET", f"/{bucket}/a").status, 404, "the old key")
-    trial.expect_equal(move("missing", "c"), (404, "NoSuchKey"), "a missing source")
-    there.put(bucket, "there", b"other")
-    trial.expect_equal(move("b", "there", if_none_match="*"), (412, "PreconditionFailed"), "onto an object, If-None-Match: *")
-    trial.expect_equal(move("b", "c", rename_source_if_match='"else"'), (412, "PreconditionFailed"), "another source ETag")
-    trial.expect(move("b", "folder/")[0] == 400, "a key that ends in / was taken")
-    trial.expect_equal(move("b", "there"), (200, ""), "onto an object")
-    trial.expect_equal(there.ask("GET", f"/{bucket}/there").body, b"content", "what it is then")
+    trial.expect_equal(buckets.request("GET", f"/{bucket}/a").status, 404, "GetObject of the old key")
+    trial.expect_equal(move("missing", "c"), (404, "NoSuchKey"), "missing source")
+    buckets.put(bucket, "there", b"other")
+    trial.expect_equal(move("b", "there", if_none_match="*"), precondition_failed, "existing target, If-None-Match: *")
+    trial.expect_equal(move("b", "c", rename_source_if_match='"else"'), precondition_failed, "source ETag that does not match")
+    trial.expect(move("b", "folder/")[0] == 400, "a target key that ends in / was accepted")
+    trial.expect_equal(move("b", "there"), (200, ""), "existing target")
+    trial.expect_equal(buckets.request("GET", f"/{bucket}/there").body, b"content", "content of the target")
 
 
-@suite.check("not-there", "what directory buckets do not have is refused, and nothing of it happens")
+@suite.check("not-there", "operations that directory buckets do not support are rejected and have no effect")
 def not_there(trial: Trial) -> None:
-    there = _supported(trial)
-    bucket = there.bucket()
-    etag = there.put(bucket, "k", b"x").header("ETag")
+    buckets = _supported(trial)
+    bucket = buckets.new_bucket()
+    etag = buckets.put(bucket, "k", b"x").header("ETag")
     for operation, (method, path, query, body) in _REFUSED.items():
         acl = {"x-amz-acl": "public-read"} if query == "acl" else {}
-        answer = there.ask(method, f"/{bucket}{path}", query=query, body=body, headers=acl)
-        trial.expect(answer.status in (400, 403, 404, 405, 501), f"{operation}: {answer.status}")
-        now = there.ask("GET", f"/{bucket}/k")
-        trial.expect_equal((now.status, now.body, now.header("ETag")), (200, b"x", etag), f"the object after {operation}")
-        trial.expect_equal(now.header("x-amz-tagging-count"), None, f"its tags after {operation}")
-        trial.expect_equal(there.keys(bucket)[0], ["k"], f"the bucket's objects after {operation}")
-    again = there.put(bucket, "k", b"y")
-    trial.expect_equal(again.header("x-amz-version-id"), None, "the version of a second write")
-    trial.expect_equal(there.ask("GET", f"/{bucket}/k").body, b"y", "what a second write leaves")
+        response = buckets.request(method, f"/{bucket}{path}", query=query, body=body, headers=acl)
+        trial.expect(response.status in (400, 403, 404, 405, 501), f"{operation}: {response.status}")
+        now = buckets.request("GET", f"/{bucket}/k")
+        trial.expect_equal((now.status, now.body, now.header("ETag")), (200, b"x", etag), f"object after {operation}")
+        trial.expect_equal(now.header("x-amz-tagging-count"), None, f"tags after {operation}")
+        trial.expect_equal(buckets.keys(bucket)[0], ["k"], f"keys after {operation}")
+    again = buckets.put(bucket, "k", b"y")
+    trial.expect_equal(again.header("x-amz-version-id"), None, "version id of a second write")
+    trial.expect_equal(buckets.request("GET", f"/{bucket}/k").body, b"y", "content after a second write")
 
 
 _XMLNS = 'xmlns="http://s3.amazonaws.com/doc/2006-03-01/"'
-# Whole requests, which a general-purpose bucket would take: what is refused is the operation, not its form.
+# Valid requests for general-purpose buckets, so that the rejection is about the operation and not about its form.
 _REFUSED = {
     "PutBucketVersioning": (
         *("PUT", "", "versioning"),

@@ -1,4 +1,4 @@
-"""S3 Express One Zone as a client sees it: which host a bucket's name leads to, and sessions."""
+"""S3 Express One Zone from the client's side: endpoint hosts, sessions and renames."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from xml.etree import ElementTree
 
 from penstock._offline_environment import environment_set
 
-from .._suite import NotRun, Suite, Trial
-from ._directory_bucket import Directory, directory
+from .._suite import Suite, Trial
+from .._verdict import NotRun
+from ._directory_bucket import DirectoryBuckets, directory
 from ._express import DATA
 
 suite = Suite(
     "express-client",
     "S3 Express One Zone: clients",
-    "The host that each bucket's name, region and flags lead to; one session for many threads; renames.",
+    "The endpoint host for each bucket name, region and flag; one session shared by all threads; renames.",
     resource=directory,
 )
 
@@ -30,7 +31,7 @@ THREADS = 16
 
 
 class ConnectRecorder:
-    """An HTTP proxy that notes which hosts clients want to reach, and lets nobody through."""
+    """An HTTP proxy that records the host of each CONNECT request and refuses the connection."""
 
     def __init__(self) -> None:
         self.hosts: list[str] = []
@@ -65,7 +66,7 @@ class ConnectRecorder:
 
 @contextmanager
 def _to_aws(recorder: ConnectRecorder, flags: Mapping[str, bool]) -> Iterator[None]:
-    """The environment of a client that would go to AWS, were it not for the proxy."""
+    """Sets the environment of a client that connects to AWS through the recording proxy."""
     variables: dict[str, str | None] = {"AWS_ENDPOINT_URL": None, "NO_PROXY": None, "no_proxy": None, "AWS_MAX_ATTEMPTS": "1"}
     variables |= {"HTTPS_PROXY": recorder.url, "https_proxy": recorder.url, "http_proxy": None}
     variables |= {name: "true" if flags.get(flag) else None for flag, name in _FLAGS.items()}
@@ -73,7 +74,7 @@ def _to_aws(recorder: ConnectRecorder, flags: Mapping[str, bool]) -> Iterator[No
         yield
 
 
-@suite.check("hosts", "a bucket's name, the region and the flags lead to exactly the documented host")
+@suite.check("hosts", "bucket name, region and flags select exactly the documented host")
 def hosts(trial: Trial) -> None:
     recorder = ConnectRecorder()
     rows = []
@@ -93,39 +94,43 @@ def hosts(trial: Trial) -> None:
 
 
 def _reach(trial: Trial, bucket: str, region: str, *, path_style: bool) -> None:
-    """Nobody is let through: the client's error tells nothing. What it cannot at all, it says by NotRun."""
+    """Ignores the client's error, since the proxy refuses each connection. NotRun is not an Exception and passes."""
     with suppress(Exception):
         trial.client.reach(bucket, region, path_style=path_style)
 
 
-def _with_sessions(trial: Trial) -> Directory:
-    """The suite's resource, where the endpoint gives sessions: without them no client can do what these checks ask."""
-    there: Directory = trial.resource
-    if refusal := trial.bench.once("express-client/sessions", lambda: _refusal_of_sessions(there)):
-        raise NotRun(f"the endpoint gives no sessions: {refusal}")
-    return there
+def _with_sessions(trial: Trial) -> DirectoryBuckets:
+    """The suite's resource, if the endpoint supports sessions, which these checks need.
+
+    Raises:
+        NotRun: the endpoint does not support sessions.
+    """
+    buckets: DirectoryBuckets = trial.resource
+    if error := trial.bench.once("express-client/sessions", lambda: _session_error(buckets)):
+        raise NotRun(f"the endpoint does not support sessions: {error}")
+    return buckets
 
 
-def _refusal_of_sessions(there: Directory) -> str:
+def _session_error(buckets: DirectoryBuckets) -> str:
     try:
-        there.session(there.bucket())
+        buckets.session(buckets.new_bucket())
     except (ValueError, ElementTree.ParseError) as error:
         return str(error)
     return ""
 
 
-def _renames(there: Directory) -> bool:
-    bucket = there.bucket()
-    there.put(bucket, "a", b"content")
-    there.ask("PUT", f"/{bucket}/b", query="renameObject", headers={"x-amz-rename-source": "a"})
-    return there.keys(bucket)[0] == ["b"] and there.ask("GET", f"/{bucket}/b").body == b"content"
+def _renames(buckets: DirectoryBuckets) -> bool:
+    bucket = buckets.new_bucket()
+    buckets.put(bucket, "a", b"content")
+    buckets.request("PUT", f"/{bucket}/b", query="renameObject", headers={"x-amz-rename-source": "a"})
+    return buckets.keys(bucket)[0] == ["b"] and buckets.request("GET", f"/{bucket}/b").body == b"content"
 
 
-@suite.check("one-session", "many threads that begin at once on a directory bucket share one CreateSession")
+@suite.check("one-session", "threads that start at once on a directory bucket share one CreateSession request")
 def one_session(trial: Trial) -> None:
-    there = _with_sessions(trial)
-    bucket = there.bucket()
-    there.put(bucket, "k", b"content")
+    buckets = _with_sessions(trial)
+    bucket = buckets.new_bucket()
+    buckets.put(bucket, "k", b"content")
     client = trial.client
     start = threading.Barrier(THREADS)
 
@@ -135,45 +140,45 @@ def one_session(trial: Trial) -> None:
 
     with ThreadPoolExecutor(THREADS) as pool:
         found = set(pool.map(read, range(THREADS)))
-    trial.expect_equal(found, {b"content"}, "what was read")
+    trial.expect_equal(found, {b"content"}, "content read")
     trial.expect_equal(len(trial.records.of("CreateSession")), 1, "CreateSession requests")
 
 
-@suite.check("session-tokens", "requests about objects bring the session's token, and not the credentials' own")
+@suite.check("session-tokens", "object requests carry the session token, and not the token of the credentials")
 def session_tokens(trial: Trial) -> None:
-    there = _with_sessions(trial)
-    bucket = there.bucket()
+    buckets = _with_sessions(trial)
+    bucket = buckets.new_bucket()
     trial.client.put(bucket, "folder/k", b"content")
-    trial.expect_equal(trial.client.get(bucket, "folder/k"), b"content", "what was read")
+    trial.expect_equal(trial.client.get(bucket, "folder/k"), b"content", "content read")
     requests = [record for record in trial.records if record.key]
     without_it = [str(record) for record in requests if "x-amz-s3session-token" not in record.headers]
-    trial.expect(requests and not without_it, f"requests without a session's token: {without_it[:3]}")
+    trial.expect(requests and not without_it, f"requests without a session token: {without_it[:3]}")
     both = [str(record) for record in requests if "x-amz-security-token" in record.headers]
     trial.expect(not both, f"requests with x-amz-security-token: {both[:3]}")
     wrong = [str(record) for record in trial.records if "/s3express/aws4_request" not in record.headers.get("authorization", "")]
-    trial.expect(not wrong, f"requests that are not signed for s3express: {wrong[:3]}")
+    trial.expect(not wrong, f"requests not signed for s3express: {wrong[:3]}")
 
 
-@suite.check("listing", "every key of a directory bucket is listed once, and nothing is asked of its order")
+@suite.check("listing", "a listing of a directory bucket has each key once, in any order")
 def listing(trial: Trial) -> None:
-    there = _with_sessions(trial)
-    bucket = there.bucket()
+    buckets = _with_sessions(trial)
+    bucket = buckets.new_bucket()
     wanted = [f"{folder}{i}" for folder in ("", "a/", "b/c/") for i in range(5)]
     for key in wanted:
-        there.put(bucket, key, b"x")
+        buckets.put(bucket, key, b"x")
     trial.expect_equal(sorted(trial.client.keys(bucket, "")), sorted(wanted), "all keys")
     trial.expect_equal(sorted(trial.client.keys(bucket, "a/")), sorted(key for key in wanted if key.startswith("a/")), "below a/")
 
 
-@suite.check("rename", "a rename is one RenameObject, and copies nothing")
+@suite.check("rename", "a rename is one RenameObject request, without a copy")
 def rename(trial: Trial) -> None:
-    there = _with_sessions(trial)
-    if not trial.bench.once("express-client/renames", lambda: _renames(there)):
-        raise NotRun("the endpoint renames no objects")
-    bucket = there.bucket()
-    there.put(bucket, "a", b"content")
+    buckets = _with_sessions(trial)
+    if not trial.bench.once("express-client/renames", lambda: _renames(buckets)):
+        raise NotRun("the endpoint does not support RenameObject")
+    bucket = buckets.new_bucket()
+    buckets.put(bucket, "a", b"content")
     trial.client.rename(bucket, "a", "b")
     trial.expect_equal([str(record.key) for record in trial.records.of("RenameObject")], ["b"], "RenameObject requests")
-    trial.expect_equal(len(trial.records.of("CopyObject", "DeleteObject")), 0, "copies and deletions")
-    found: Any = there.ask("GET", f"/{bucket}/b").body
+    trial.expect_equal(len(trial.records.of("CopyObject", "DeleteObject")), 0, "CopyObject and DeleteObject requests")
+    found: Any = buckets.request("GET", f"/{bucket}/b").body
     trial.expect_equal(found, b"content", "content under the new key")

@@ -1,6 +1,6 @@
-"""A write that comes to no end, for it to be killed: ``python -m`` this with a job as a line of JSON on its standard input.
+"""A write that blocks until its process is killed: run with ``python -m``; reads a job as a line of JSON from standard input.
 
-The job has the key to the endpoint in it, and a command line is for everybody to read.
+The job contains credentials and is therefore not on the command line, which other users of the machine can read.
 """
 
 from __future__ import annotations
@@ -10,19 +10,19 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from .._bench import Access
+from .._access import Access
 from ..clients import find
 from ._writes import pieces
 
 
-def without_end(size: str) -> Iterator[bytes]:
+def endless(size: str) -> Iterator[bytes]:
     yield from pieces(size)
-    sys.stdin.read()  # until whoever started this has gone
+    sys.stdin.read()  # blocks until the parent process closes the pipe
     raise EOFError
 
 
 def main(job: dict[str, Any]) -> None:
-    find(job["client"])(Access(**job["access"])).write(job["bucket"], "key", without_end(job["size"]))
+    find(job["client"])(Access(**job["access"])).write(job["bucket"], "key", endless(job["size"]))
 
 
 if __name__ == "__main__":

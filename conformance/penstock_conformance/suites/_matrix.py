@@ -1,4 +1,4 @@
-"""The fault matrix as a suite: a check for each operation of our client and size of objects."""
+"""The fault matrix as a suite: one check per operation of Penstock's client and object size."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 
 from .._bench import Bench
-from .._suite import Check, NotRun, Suite, Trial
+from .._suite import Check, Suite, Trial
+from .._verdict import NotRun
 
-SAMPLE = 8  # cells of an operation and size that a run which is not thorough takes
+SAMPLE = 8  # cells per operation and size, unless the run is thorough
 
 suite = Suite(
     "matrix",
     "The client under every fault",
-    "Every fault that the emulator can make, at every request of every operation of our client, on both data planes, on "
-    "emulators of its own: right bytes or one clear error in time, never a partial object, never an upload left open.",
+    "Injects every fault of the emulator into every request of every operation of Penstock's client, on both data planes, with "
+    "emulators of its own. Expected: correct data or one clear error in time, no partial objects, no uploads left open.",
 )
 
 
@@ -27,13 +28,15 @@ def _checks(bench: Bench) -> Iterator[Check]:
     for operation in every_operation():
         for size in operation.sizes:
             name = re.sub("[^a-z]+", "-", operation.name.lower()).strip("-")
-            yield Check(f"{name}-{size}", f"{operation.name}, {size}: right, or one clear error", _of(operation.name, size))
+            yield Check(
+                f"{name}-{size}", f"{operation.name}, {size}: correct result or one clear error", _of(operation.name, size)
+            )
 
 
 def _of(name: str, size: str) -> Callable[[Trial], None]:
     def run(trial: Trial) -> None:
         if trial.client.name != "penstock":
-            raise NotRun("knows the operations of our client alone")
+            raise NotRun("supports only Penstock's client")
         from ..matrix import judge, lanes, report
 
         [operation] = [one for one in lanes.every_operation() if one.name == name]

@@ -1,4 +1,4 @@
-"""Prefix strategies of distributed checkpoints: their exact keys, how they spread, and how often S3 slows them down."""
+"""Prefix strategies of distributed checkpoints: exact keys, distribution over partitions, and resulting 503 responses."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ import torch
 from penstock import simulate
 
 from .._admin import Admin
-from .._suite import Chart, NotRun, Suite, Trial
+from .._suite import Suite, Trial
+from .._verdict import Chart, NotRun
 from ._endpoint import needs
 from ._ranks import as_rank
 from ._saves import save_by_ranks
@@ -21,29 +22,28 @@ from ._saves import save_by_ranks
 suite = Suite(
     "prefixes",
     "Prefix strategies of distributed checkpoints",
-    "The keys that each strategy gives, to the letter; how evenly they fall on S3's partitions; "
-    "and how many requests S3 refuses meanwhile.",
+    "The exact keys of each strategy, their distribution over S3's partitions, and the number of requests that S3 throttles.",
 )
 
 DATA: dict[str, Any] = json.loads(Path(__file__).with_name("prefixes.json").read_text())
 RANKS = (4, 8, 16, 32, 64, 128, 256, 512)
 PARTITIONS = 16
 STRATEGIES = ("default", "binary", "hex", "round-robin")
-PAST = 8  # saves that a bucket's partitions were cut by
-# A partition takes as many writes at once as a rank or two of a spread save make in it, and far fewer than all ranks together.
+EARLIER_SAVES = 8  # saves that determined the partition boundaries of a bucket
+# A partition accepts the concurrent writes of one or two ranks, but not those of all ranks.
 LIMITS = {"preset": "aws-strict", "writes_per_second": 10, "burst_ms": 1000}
-# How the simulation's clients retry, for the clients under test; others retry as AWS's SDKs do.
+# Retry model of the simulation for each client under test; default: standard, the model of the AWS SDKs.
 RETRIES = {"penstock": "penstock", "s3torchconnector": "crt"}
 
 
 def _strategy(trial: Trial, name: str, arguments: Mapping[str, Any], world: int | None = None) -> Any:
-    """As made in a world of so many ranks, or None: without torch.distributed."""
+    """Creates a strategy, with torch.distributed reporting `world` ranks if given."""
     with as_rank(0, world) if world else contextlib.nullcontext():
         return trial.client.prefix_strategy(name, **arguments)
 
 
 def _for_ranks(trial: Trial, name: str, ranks: int) -> Any:
-    """The strategy as a job of so many ranks would take it."""
+    """Creates the strategy for a job with this number of ranks."""
     arguments: dict[str, Any] = {"user_prefixes": _user_prefixes()} if name == "round-robin" else {}
     return _strategy(trial, name, arguments, ranks)
 
@@ -52,7 +52,7 @@ def _user_prefixes() -> list[str]:
     return [f"{i:x}-shards" for i in range(PARTITIONS)]
 
 
-@suite.check("exact-prefixes", "each strategy gives a rank exactly the documented prefix")
+@suite.check("exact-prefixes", "each strategy generates exactly the documented prefix for a rank")
 def exact_prefixes(trial: Trial) -> None:
     for row in DATA["prefixes"]:
         arguments = row.get("arguments", {})
@@ -62,17 +62,17 @@ def exact_prefixes(trial: Trial) -> None:
     trial.evidence(prefixes=len(DATA["prefixes"]))
 
 
-@suite.check("refusals", "arguments that give no prefix are refused with ValueError when the strategy is made")
+@suite.check("refusals", "invalid arguments raise ValueError when the strategy is created")
 def refusals(trial: Trial) -> None:
     for row in DATA["refusals"]:
         try:
             _strategy(trial, row["strategy"], row["arguments"])
         except ValueError:
             continue
-        trial.expect(False, f"{row['strategy']} takes {row['arguments']}")
+        trial.expect(False, f"{row['strategy']} accepts {row['arguments']}")
 
 
-@suite.check("exact-keys", "a save has exactly the documented keys, `.metadata` at its top, and nothing beside them")
+@suite.check("exact-keys", "a save writes exactly the documented keys and `.metadata`, and no others")
 def exact_keys(trial: Trial) -> None:
     needs(trial, "objects", "parts")
     bucket = trial.bucket()
@@ -84,7 +84,7 @@ def exact_keys(trial: Trial) -> None:
         trial.expect_equal(found, sorted(row["keys"]), f"{row['ranks']} ranks of {row['thread_count']}, {row['strategy']}")
 
 
-@suite.check("custom-strategy", "a strategy of one's own gives the text between the path and the file's number")
+@suite.check("custom-strategy", "a custom strategy determines the part of the key between the path and the file number")
 def custom_strategy(trial: Trial) -> None:
     needs(trial, "objects", "parts")
     base: Any = trial.client.prefix_strategy_base()
@@ -100,39 +100,37 @@ def custom_strategy(trial: Trial) -> None:
     )
 
 
-@suite.check("ranks-apart", "no two ranks of a job share a key, at 4 to 512 ranks")
+@suite.check("ranks-apart", "no two ranks of a job have the same prefix, at 4 to 512 ranks")
 def ranks_apart(trial: Trial) -> None:
     for name in STRATEGIES:
         for ranks in RANKS:
             strategy = _for_ranks(trial, name, ranks)
             prefixes = Counter(strategy(rank) for rank in range(ranks))
             shared = [prefix for prefix, count in prefixes.items() if count > 1]
-            trial.expect(
-                not shared, f"{name} at {ranks} ranks: {len(shared)} prefixes of several, such as {', '.join(shared[:3])}"
-            )
+            trial.expect(not shared, f"{name} at {ranks} ranks: {len(shared)} shared prefixes, such as {', '.join(shared[:3])}")
 
 
 # ---- partitions
 
 
 def _keys(strategy: Any, name: str, ranks: int, step: int) -> list[str]:
-    """One file of each rank. Default names are below a directory of the step, as programs write them."""
+    """One key per rank. With the default strategy, the path contains the step, as is usual."""
     path = f"checkpoint/step_{step}" if name == "default" else "checkpoint"
     return [f"{path}/{strategy(rank)}{step}.distcp" for rank in range(ranks)]
 
 
 def _boundaries(strategy: Any, name: str, ranks: int) -> list[str]:
-    """Where partitions begin that saves of the past have left: as many of their keys in each."""
-    past = sorted(key for step in range(PAST) for key in _keys(strategy, name, ranks, step))
-    return sorted({past[len(past) * i // PARTITIONS] for i in range(1, PARTITIONS)})
+    """Partition boundaries after earlier saves: each partition has the same number of their keys."""
+    earlier = sorted(key for step in range(EARLIER_SAVES) for key in _keys(strategy, name, ranks, step))
+    return sorted({earlier[len(earlier) * i // PARTITIONS] for i in range(1, PARTITIONS)})
 
 
 def _busiest(keys: list[str], boundaries: list[str]) -> int:
-    """Keys in the partition that has most of them."""
+    """Number of keys in the partition with the most keys."""
     return max(Counter(sum(boundary <= key for boundary in boundaries) for key in keys).values())
 
 
-@suite.check("spread", "in a bucket that was cut by earlier saves, binary, hex and round-robin load its partitions evenly")
+@suite.check("spread", "in a bucket partitioned by earlier saves, binary, hex and round-robin use all partitions evenly")
 def spread(trial: Trial) -> None:
     rows, lines = [], []
     for name in STRATEGIES:
@@ -140,24 +138,24 @@ def spread(trial: Trial) -> None:
         for ranks in RANKS:
             strategy = _for_ranks(trial, name, ranks)
             boundaries = _boundaries(strategy, name, ranks)
-            busiest = _busiest(_keys(strategy, name, ranks, PAST), boundaries)
+            busiest = _busiest(_keys(strategy, name, ranks, EARLIER_SAVES), boundaries)
             points.append((float(ranks), 100 * busiest / ranks))
             even = -(-ranks // PARTITIONS)
             if name != "default":
                 trial.expect(busiest <= 2 * even, f"{name}: {busiest} of {ranks} ranks in one of {PARTITIONS} partitions")
         rows.append([name, *(f"{share:.0f} %" for _, share in points)])
         lines.append((name, points))
-    trial.table("share of the ranks in the busiest of 16 partitions", ["strategy", *(f"{ranks} ranks" for ranks in RANKS)], rows)
-    trial.chart(Chart("Share of ranks in the busiest partition", "ranks", "per cent", lines, logarithmic=True))
+    trial.table("percentage of ranks in the busiest of 16 partitions", ["strategy", *(f"{ranks} ranks" for ranks in RANKS)], rows)
+    trial.chart(Chart("Ranks in the busiest partition", "ranks", "percent", lines, logarithmic=True))
 
 
-@suite.check("slowed-down", "saves complete where S3 refuses much; names that spread are refused less often than default ones")
+@suite.check("slowed-down", "saves complete under throttling, and binary and hex are throttled less than default")
 def slowed_down(trial: Trial) -> None:
     needs(trial, "objects", "parts")
-    admin = trial.admin_for("limits of requests")
+    admin = trial.admin_for("request limits")
     rows: list[tuple[str, int, int, int]] = []
     lines = []
-    with _limits_kept(admin):
+    with _limits_restored(admin):
         for name in ("default", "binary", "hex"):
             points = []
             for ranks in (4, 8, 16, 32) if trial.thorough else (4, 24):
@@ -166,27 +164,27 @@ def slowed_down(trial: Trial) -> None:
                 boundaries = _boundaries(strategy, name, ranks)
                 admin.set_limits({**LIMITS, "buckets": {bucket: {"boundaries": boundaries}}})
                 trial.forget()
-                path = f"checkpoint/step_{PAST}" if name == "default" else "checkpoint"
-                _save(trial, f"s3://{bucket}/{path}", ranks, 2, strategy, at_once=ranks)
+                path = f"checkpoint/step_{EARLIER_SAVES}" if name == "default" else "checkpoint"
+                _save(trial, f"s3://{bucket}/{path}", ranks, 2, strategy, concurrency=ranks)
                 refused = len(trial.records.of(status=503))
                 points.append((float(ranks), float(refused)))
                 rows.append((name, ranks, len(trial.records), refused))
                 admin.set_limits(None)
                 keys = trial.store.keys(bucket, f"{path}/")
-                trial.expect_equal(len(keys), 2 * ranks + 1, f"{name}, {ranks} ranks: objects")
+                trial.expect_equal(len(keys), 2 * ranks + 1, f"{name}, {ranks} ranks: number of objects")
             lines.append((name, points))
     total = {name: sum(refused for _, refused in points) for name, points in lines}
     trial.evidence(refused=total)
-    trial.table("live, 16 partitions of 10 writes a second, cut by earlier saves", ("strategy", "ranks", "requests", "503"), rows)
-    trial.chart(Chart("Requests refused with 503, live", "ranks", "requests", lines, logarithmic=True))
+    trial.table("measured with 16 partitions of 10 writes/s", ("strategy", "ranks", "requests", "503"), rows)
+    trial.chart(Chart("Requests rejected with 503, measured", "ranks", "requests", lines, logarithmic=True))
     if not total["default"]:
-        raise NotRun("no request was refused under default names: the endpoint is too slow here to be slowed down")
+        raise NotRun("no request with default keys was throttled: the endpoint is too slow to reach the limits")
     for name in ("binary", "hex"):
         less = total[name] < total["default"]
-        trial.expect(less, f"{name}: {total[name]:.0f} requests were refused, of default names {total['default']:.0f}")
+        trial.expect(less, f"{name}: {total[name]:.0f} requests rejected, default: {total['default']:.0f}")
 
 
-@suite.check("slowed-down-simulated", "at 4 to 512 ranks names that spread are refused no more often than default ones")
+@suite.check("slowed-down-simulated", "simulated: binary and hex are throttled no more than default, at 4 to 512 ranks")
 def slowed_down_simulated(trial: Trial) -> None:
     retries = RETRIES.get(trial.client.name, "standard")
     job: dict[str, Any] = {"limits": "aws-strict", "file_bytes": 64 << 20, "client": retries, "seed": trial.bench.seed}
@@ -198,23 +196,25 @@ def slowed_down_simulated(trial: Trial) -> None:
         for name, points in lines.items():
             points.append((float(ranks), float(reports[name].refused)))
             more = reports[name].refused - reports["default"].refused
-            trial.expect(more <= 0, f"{name} at {ranks} ranks: {more} more refusals than default names")
+            trial.expect(more <= 0, f"{name} at {ranks} ranks: {more} more rejections than default")
         rows.append([ranks, *(reports[name].refused for name in lines), cold.refused])
-    trial.table(f"503s by the simulation, aws-strict, retries as {retries}", ("ranks", *lines, "hex, new bucket"), rows)
-    trial.chart(Chart("Requests refused with 503, simulated", "ranks", "requests", list(lines.items()), logarithmic=True))
+    trial.table(f"simulated 503 responses, limits aws-strict, retry model {retries}", ("ranks", *lines, "hex, new bucket"), rows)
+    trial.chart(Chart("Requests rejected with 503, simulated", "ranks", "requests", list(lines.items()), logarithmic=True))
 
 
 @contextlib.contextmanager
-def _limits_kept(admin: Admin) -> Iterator[None]:
-    """Puts back what was set."""
-    before = admin.ask("GET", f"limits/{admin.namespace}")["limits"]
+def _limits_restored(admin: Admin) -> Iterator[None]:
+    """Restores the limits on exit."""
+    before = admin.request("GET", f"limits/{admin.namespace}")["limits"]
     try:
         yield
     finally:
         admin.set_limits(before)
 
 
-def _save(trial: Trial, uri: str, ranks: int, threads: int, strategy: Any, *, at_once: int = 1) -> None:
+def _save(trial: Trial, uri: str, ranks: int, threads: int, strategy: Any, *, concurrency: int = 1) -> None:
     states = [{f"rank{rank}.{i}": torch.full((16,), float(rank + i)) for i in range(threads)} for rank in range(ranks)]
     client = trial.client
-    save_by_ranks(states, lambda: client.storage_writer(uri, prefix_strategy=strategy, thread_count=threads), at_once=at_once)
+    save_by_ranks(
+        states, lambda: client.storage_writer(uri, prefix_strategy=strategy, thread_count=threads), concurrency=concurrency
+    )

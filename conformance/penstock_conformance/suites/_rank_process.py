@@ -1,7 +1,7 @@
-"""One rank of a real process group: ``python -m`` this with a job as JSON on its standard input.
+"""One rank of a process group: run with ``python -m``; reads a job as JSON from standard input.
 
-It prints the keys of its share, or what its client lacks for this. The job has the key to the endpoint in it, and a command
-line is for everybody to read.
+Prints the keys of its share, or why the client cannot run the job. The job contains credentials and is therefore not on the
+command line, which other users of the machine can read.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Any
 import torch.distributed
 from torch.utils.data import DataLoader
 
-from .._bench import Access
-from .._suite import NotRun
+from .._access import Access
+from .._verdict import NotRun
 from ..clients import find
 
 
@@ -24,7 +24,7 @@ def key_of(reader: Any) -> str:
 
 def main(job: dict[str, Any]) -> None:
     torch.distributed.init_process_group(
-        "gloo", init_method=f"file://{job['meeting']}", rank=job["rank"], world_size=job["world_size"]
+        "gloo", init_method=f"file://{job['rendezvous']}", rank=job["rank"], world_size=job["world_size"]
     )
     client = find(job["client"])(Access(**job["access"]))
     try:

@@ -1,4 +1,4 @@
-"""Ranks and workers without processes: what torch tells a dataset about where it is."""
+"""Simulates ranks and workers in one process, by patching what torch reports about them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from torch.utils.data import _utils
 
 @contextmanager
 def as_rank(rank: int, world_size: int) -> Iterator[None]:
-    """torch.distributed as this rank sees it. Not for several threads at a time."""
+    """Makes torch.distributed report this rank and world size. Not thread-safe."""
     with (
         mock.patch.object(torch.distributed, "is_initialized", return_value=True),
         mock.patch.object(torch.distributed, "get_rank", side_effect=lambda *_, **__: rank),
@@ -24,7 +24,7 @@ def as_rank(rank: int, world_size: int) -> Iterator[None]:
 
 @contextmanager
 def as_worker(worker: int, workers: int, dataset: Any) -> Iterator[None]:
-    """torch.utils.data.get_worker_info() as in this worker of a DataLoader; 0 workers: in none."""
+    """Makes torch.utils.data.get_worker_info() report this worker of a DataLoader; 0 workers: no worker."""
     if workers == 0:
         yield
         return

@@ -1,4 +1,4 @@
-"""Retries as a suite: a check for each verb, in which each failure meets it once; judged by the emulator's journal."""
+"""Retries as a suite: one check per verb, which injects each failure once and judges by the emulator's journal."""
 
 from __future__ import annotations
 
@@ -9,29 +9,30 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from .._bench import Bench
-from .._suite import Check, NotRun, Suite, Trial
+from .._suite import Check, Suite, Trial
+from .._verdict import NotRun
 from ..retry.rules import FAILURES, VERBS, Failure, Rule, Verb, applies, rule
-from ..retry.verbs import DONE, OF_CLIENT, READS, Scene, Verbs
+from ..retry.verbs import DONE, OF_CLIENT, READS, Fixture, Verbs
 from ._directory_bucket import ZONE
 
-SAMPLE = 6  # failures of each verb that a run which is not thorough takes
-MOST_ATTEMPTS = 10
-UNDER_A_CONDITION = ("PutObject, If-None-Match", "PutObject, If-Match")
+SAMPLE = 6  # failures per verb, unless the run is thorough
+MAX_ATTEMPTS = 10
+CONDITIONAL_WRITES = ("PutObject, If-None-Match", "PutObject, If-Match")
 
 suite = Suite(
     "retry",
-    "What is asked again, and what is not",
-    "Verb by verb and failure by failure, each once: what must be tried again, may be, and must not, and what comes of it.",
+    "Retries",
+    "For each verb and failure: whether the client must, may or must not retry, and what it reports to the caller.",
 )
 
 
 @dataclasses.dataclass
 class Attempted:
-    """What a client did about one failure."""
+    """How a client handled one failure."""
 
     failure: Failure
     bucket: str
-    scene: Scene
+    fixture: Fixture
     error: str = ""
     value: Any = None
     requests: list[dict[str, Any]] = dataclasses.field(default_factory=list)
@@ -46,30 +47,30 @@ def _checks(bench: Bench) -> Iterator[Check]:
     del bench
     for verb in VERBS:
         name = re.sub("[^a-z]+", "-", re.sub("([a-z])([A-Z])", r"\1-\2", verb.name).lower()).strip("-")
-        yield Check(name, f"{verb.name} is tried again where it must be, and nowhere else", _of(verb))
+        yield Check(name, f"{verb.name} is retried after failures that require it, and not after those that forbid it", _of(verb))
 
 
 def _of(verb: Verb) -> Callable[[Trial], None]:
     def run(trial: Trial) -> None:
         kind = OF_CLIENT.get(trial.client.name)
         if kind is None:
-            raise NotRun(f"knows the verbs of {', '.join(OF_CLIENT)}")
+            raise NotRun(f"supports the clients {', '.join(OF_CLIENT)}")
         trial.admin_for("faults")
         verbs = kind(trial.bench.access)
         try:
-            scene = _scene(trial, verb)
-            verbs.call(verb.name, scene)
+            fixture = _fixture(trial, verb)
+            verbs.call(verb.name, fixture)
         except NotImplementedError:
             raise NotRun(f"{trial.client.name} has no {verb.name}") from None
-        if verb.name in UNDER_A_CONDITION:
-            _expect_refused(trial, verb, verbs, scene)
+        if verb.name in CONDITIONAL_WRITES:
+            _expect_refused(trial, verb, verbs, fixture)
         failures = trial.sample([failure for failure in FAILURES if applies(verb, failure)], SAMPLE)
         attempted = _attempt(trial, verbs, verb, failures)
         for one in attempted:
             with trial.case(one.failure.name):
                 _judge(trial, verb, one, rule(verb, one.failure))
         rows = [[one.failure.about, rule(verb, one.failure).retry, len(one.requests), one.outcome] for one in attempted]
-        trial.table(verb.name, ["failure", "ask again", "requests", "the caller is told"], rows)
+        trial.table(verb.name, ["failure", "retry", "requests", "reported to the caller"], rows)
         trial.evidence(
             verb=verb.name, attempts={one.failure.name: len(one.requests) for one in attempted},
             told={one.failure.name: one.error or "done" for one in attempted},
@@ -78,25 +79,25 @@ def _of(verb: Verb) -> Callable[[Trial], None]:
     return run
 
 
-def _expect_refused(trial: Trial, verb: Verb, verbs: Verbs, scene: Scene) -> None:
-    """The verb has been done, and thereby its condition holds no more."""
+def _expect_refused(trial: Trial, verb: Verb, verbs: Verbs, fixture: Fixture) -> None:
+    """The verb has been executed, so its condition no longer holds."""
     try:
-        verbs.call(verb.name, scene)
+        verbs.call(verb.name, fixture)
     except Exception:
         return
-    trial.expect(False, f"{verb.name} was done where its condition does not hold")
+    trial.expect(False, f"{verb.name} succeeded although its condition does not hold")
 
 
-def _scene(trial: Trial, verb: Verb) -> Scene:
-    scene = Scene(trial.bench.access, trial.bench.new_bucket(f"--{ZONE}--x-s3") if verb.directory else trial.bucket())
-    scene.prepare(verb.name)
-    return scene
+def _fixture(trial: Trial, verb: Verb) -> Fixture:
+    fixture = Fixture(trial.bench.access, trial.bench.new_bucket(f"--{ZONE}--x-s3") if verb.directory else trial.bucket())
+    fixture.prepare(verb.name)
+    return fixture
 
 
 def _attempt(trial: Trial, verbs: Verbs, verb: Verb, failures: Sequence[Failure]) -> list[Attempted]:
-    """All failures side by side, each in a bucket of its own."""
-    scenes = [_scene(trial, verb) for _ in failures]
-    attempted = [Attempted(failure, scene.bucket, scene) for failure, scene in zip(failures, scenes, strict=True)]
+    """Injects all failures concurrently, each in its own bucket."""
+    fixtures = [_fixture(trial, verb) for _ in failures]
+    attempted = [Attempted(failure, fixture.bucket, fixture) for failure, fixture in zip(failures, fixtures, strict=True)]
     mark = trial.admin.last_entry()
     trial.admin.set_faults(
         [
@@ -112,39 +113,39 @@ def _attempt(trial: Trial, verbs: Verbs, verb: Verb, failures: Sequence[Failure]
 
     def call(one: Attempted) -> None:
         try:
-            one.value = verbs.call(verb.name, one.scene)
+            one.value = verbs.call(verb.name, one.fixture)
         except Exception as error:
             one.error = f"{type(error).__name__}: {error}"[:300]
 
     try:
         with ThreadPoolExecutor(len(attempted)) as threads:
             list(threads.map(call, attempted))
-        fired = {each["id"]: each["fired"] for each in trial.admin.ask("GET", f"faults/{trial.admin.namespace}")["rules"]}
+        fired = {each["id"]: each["fired"] for each in trial.admin.request("GET", f"faults/{trial.admin.namespace}")["rules"]}
     finally:
         trial.admin.clear_faults()
     for one in attempted:
-        trial.expect(fired[one.failure.name] == 1, f"{one.failure.name}: the failure did not happen")
+        trial.expect(fired[one.failure.name] == 1, f"{one.failure.name}: the failure was not injected")
         asked = {"question": "entries", "filter": {"bucket": one.bucket, "operations": [verb.operation], "after": mark}}
-        one.requests = trial.admin.ask("POST", f"journal-query/{trial.admin.namespace}", asked)["entries"]
+        one.requests = trial.admin.request("POST", f"journal-query/{trial.admin.namespace}", asked)["entries"]
     return attempted
 
 
 def _judge(trial: Trial, verb: Verb, one: Attempted, expected: Rule) -> None:
     count = len(one.requests)
-    done = DONE[verb.name](one.scene) if verb.name in DONE else True
+    done = DONE[verb.name](one.fixture) if verb.name in DONE else True
     right = one.value == READS[verb.name] if verb.name in READS and not one.error else True
-    trial.expect(count <= MOST_ATTEMPTS, f"{count} requests")
+    trial.expect(count <= MAX_ATTEMPTS, f"{count} requests")
     if expected.retry == "must":
-        trial.expect(count > 1, f"was not tried again ({one.error or 'done'})")
+        trial.expect(count > 1, f"was not retried ({one.error or 'done'})")
     if expected.retry == "must not":
-        trial.expect(count == 1, f"was tried again: {count} requests ({expected.why})")
+        trial.expect(count == 1, f"was retried: {count} requests ({expected.why})")
     if expected.done is True:
-        trial.expect(not one.error, f"the caller was told {one.error}")
+        trial.expect(not one.error, f"the caller got the error {one.error}")
     if expected.done is False:
-        trial.expect(one.error, "the caller was told that it was done")
-    trial.expect(right, f"something else was read: {one.value!r}"[:200])
-    trial.expect(one.error or done, "the caller was told that it was done, and it is not")
+        trial.expect(one.error, "success was reported to the caller")
+    trial.expect(right, f"wrong data was read: {one.value!r}"[:200])
+    trial.expect(one.error or done, "success was reported to the caller, but the operation was not executed")
     invocations = {request["invocation"] for request in one.requests if request.get("attempt", 1) > 1}
     first = {request.get("invocation", "") for request in one.requests if request.get("attempt", 1) == 1}
-    trial.expect(invocations <= first, "a second attempt has another amz-sdk-invocation-id than the first")
-    one.scene.clear()
+    trial.expect(invocations <= first, "attempts of one call have different amz-sdk-invocation-ids")
+    one.fixture.clear()

@@ -1,4 +1,4 @@
-"""Distributed saves without processes: every rank's part as torch drives it, by its planner and the client's writer."""
+"""Distributed saves in one process: runs the save of each rank as torch does, with its planner and the client's writer."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import Any
 from torch.distributed.checkpoint.default_planner import DefaultSavePlanner
 
 
-def save_by_ranks(states: Sequence[Mapping[str, Any]], make_writer: Callable[[], Any], *, at_once: int = 1) -> None:
-    """What ranks with these state dicts save together.
+def save_by_ranks(states: Sequence[Mapping[str, Any]], make_writer: Callable[[], Any], *, concurrency: int = 1) -> None:
+    """Saves a distributed checkpoint.
 
     Args:
-        states: Of each rank; no two have a key in common.
-        make_writer: Gives each rank its storage writer.
-        at_once: Ranks that write at the same time.
+        states: State dict of each rank; keys are disjoint.
+        make_writer: Creates the storage writer of a rank.
+        concurrency: Number of ranks that write at the same time.
     """
     planners = [DefaultSavePlanner() for _ in states]
     writers = [make_writer() for _ in states]
@@ -34,13 +34,13 @@ def save_by_ranks(states: Sequence[Mapping[str, Any]], make_writer: Callable[[],
         def write(rank: int) -> Any:
             return writers[rank].write_data(planners[rank].finish_plan(plans[rank]), planners[rank]).wait()
 
-        with ThreadPoolExecutor(at_once) as pool:
+        with ThreadPoolExecutor(concurrency) as pool:
             results = list(pool.map(write, range(len(states))))
         writers[0].finish(metadata, results)
 
 
 def _set_up(writer: Any, rank: int) -> None:
-    """As torch's saver: what a writer does not take, it is not told."""
+    """Passes keyword arguments only to writers that accept them, like torch."""
     if "kwargs" in inspect.signature(writer.set_up_storage_writer).parameters:
         writer.set_up_storage_writer(rank == 0, rank=rank, use_collectives=True)
     else:

@@ -1,4 +1,4 @@
-"""Every object of a dataset exactly once, over ranks, workers, start methods, interruptions and worlds of another size."""
+"""Sharded datasets: each object exactly once across ranks, workers, start methods, interruptions and changed world sizes."""
 
 from __future__ import annotations
 
@@ -18,15 +18,16 @@ from pathlib import Path
 from typing import Any
 
 from .._bench import Bench
-from .._suite import Check, Failed, NotRun, Suite, Trial
+from .._suite import Check, Suite, Trial
+from .._verdict import Failed, NotRun
 from ._endpoint import needs
 from ._ranks import as_rank, as_worker
 
 suite = Suite(
     "sharding",
     "Sharded datasets",
-    "Ranks and workers share a prefix out: every object once, nothing twice, the documented one to each, "
-    "whatever starts the workers and wherever an epoch was left.",
+    "Ranks and workers divide the objects of a prefix: each object once, in the documented share, "
+    "for each start method and after interruptions.",
 )
 
 COUNTS = (0, 1, 2, 3, 5, 8, 13, 21)
@@ -36,7 +37,7 @@ PROCESS_TIMEOUT_S = 300
 
 
 def item_of(reader: Any) -> tuple[str, str]:
-    """What a dataset's item becomes: the key and a digest of the content. Picklable, for spawned workers."""
+    """The transform: key and content digest of an object. Picklable, for spawned workers."""
     return str(reader.key), hashlib.sha256(reader.read()).hexdigest()
 
 
@@ -49,7 +50,7 @@ def _digest(key: str) -> str:
 
 
 def _fill(trial: Trial, count: int, bucket: str = "") -> tuple[str, list[str]]:
-    """URI and keys, in listing order, of so many objects."""
+    """Creates `count` objects; returns their URI and keys in listing order."""
     needs(trial, "objects", "ranges")
     bucket = bucket or trial.bucket()
     keys = [f"of-{count}/{i:04}" for i in range(count)]
@@ -59,7 +60,7 @@ def _fill(trial: Trial, count: int, bucket: str = "") -> tuple[str, list[str]]:
 
 
 def _share(trial: Trial, uri: str, rank: int, world: int, worker: int, workers: int, *, sharded: bool = True) -> list[str]:
-    """Keys of one worker's share; their content is looked at."""
+    """Keys of one worker's share. Checks the contents."""
     with as_rank(rank, world):
         dataset = trial.client.dataset(uri, item_of, sharded=sharded)
         with as_worker(worker, workers, dataset):
@@ -68,19 +69,19 @@ def _share(trial: Trial, uri: str, rank: int, world: int, worker: int, workers: 
 
 def _keys(trial: Trial, items: Sequence[tuple[str, str]]) -> list[str]:
     wrong = [key for key, digest in items if digest != _digest(key)]
-    trial.expect(not wrong, f"other bytes than were written: {', '.join(wrong[:5])}")
+    trial.expect(not wrong, f"wrong content: {', '.join(wrong[:5])}")
     return [key for key, _ in items]
 
 
 def _expect_once(trial: Trial, found: Sequence[str], wanted: Sequence[str], where: str) -> None:
     counts = Counter(found)
     missing = [key for key in wanted if key not in counts]
-    twice = [key for key, count in counts.items() if count > 1]
-    trial.expect(not missing, f"{where}: {len(missing)} of {len(wanted)} objects never came, such as {', '.join(missing[:3])}")
-    trial.expect(not twice, f"{where}: {len(twice)} objects came more than once, such as {', '.join(twice[:3])}")
+    repeated = [key for key, count in counts.items() if count > 1]
+    trial.expect(not missing, f"{where}: {len(missing)} of {len(wanted)} objects missing, such as {', '.join(missing[:3])}")
+    trial.expect(not repeated, f"{where}: {len(repeated)} objects more than once, such as {', '.join(repeated[:3])}")
 
 
-@suite.check("exactly-once", "over all ranks and workers every object comes exactly once, and with its own bytes")
+@suite.check("exactly-once", "across all ranks and workers, each object is read exactly once, with its content")
 def exactly_once(trial: Trial) -> None:
     bucket = trial.bucket()
     jobs = trial.sample(list(itertools.product(COUNTS, WORLDS, WORKERS)), 12)
@@ -92,7 +93,7 @@ def exactly_once(trial: Trial) -> None:
     trial.evidence(jobs=jobs)
 
 
-@suite.check("uneven-counts", "ranks differ by one object at most, whatever the count")
+@suite.check("uneven-counts", "the shares of ranks differ by at most one object")
 def uneven_counts(trial: Trial) -> None:
     bucket = trial.bucket()
     for count, world in trial.sample([(count, world) for count in COUNTS for world in WORLDS if world > 1], 6):
@@ -103,7 +104,7 @@ def uneven_counts(trial: Trial) -> None:
         _expect_once(trial, [key for share in shares for key in share], keys, f"{count} objects, {world} ranks")
 
 
-@suite.check("documented-share", "object i is rank i % W's and there worker (i // W) % N's, in listing order")
+@suite.check("documented-share", "object i of the listing belongs to rank i % W and there to worker (i // W) % N")
 def documented_share(trial: Trial) -> None:
     uri, keys = _fill(trial, 23)
     for world, workers in trial.sample([(w, n) for w in WORLDS for n in WORKERS if n], 4):
@@ -113,7 +114,7 @@ def documented_share(trial: Trial) -> None:
             trial.expect_equal(found, mine, f"rank {rank} of {world}, worker {worker} of {workers}")
 
 
-@suite.check("more-workers-than-objects", "workers for whom nothing is left end without an object and without an error")
+@suite.check("more-workers-than-objects", "workers without a share return no object and no error")
 def more_workers_than_objects(trial: Trial) -> None:
     uri, keys = _fill(trial, 2)
     for world, workers in ((1, 5), (3, 2), (4, 4)):
@@ -121,7 +122,7 @@ def more_workers_than_objects(trial: Trial) -> None:
         _expect_once(trial, [key for share in shares for key in share], keys, f"{world} ranks of {workers}")
 
 
-@suite.check("whole-without-sharding", "without sharding every rank and worker has the whole data set")
+@suite.check("whole-without-sharding", "without sharding, each rank and worker reads the whole dataset")
 def whole_without_sharding(trial: Trial) -> None:
     uri, keys = _fill(trial, 5)
     for rank, worker in ((0, 0), (1, 1)):
@@ -129,7 +130,7 @@ def whole_without_sharding(trial: Trial) -> None:
         trial.expect_equal(found, keys, f"rank {rank}, worker {worker}")
 
 
-@suite.check("made-before-the-group", "a dataset that was made before the process group was is shared out all the same")
+@suite.check("made-before-the-group", "a dataset created before the process group is sharded as well")
 def made_before_the_group(trial: Trial) -> None:
     uri, keys = _fill(trial, 7)
     found: list[str] = []
@@ -140,7 +141,7 @@ def made_before_the_group(trial: Trial) -> None:
     _expect_once(trial, found, keys, "2 ranks")
 
 
-@suite.check("each-epoch-whole", "a second iteration of the same dataset has the same share again")
+@suite.check("each-epoch-whole", "a second iteration of a dataset has the same share")
 def each_epoch_whole(trial: Trial) -> None:
     uri, keys = _fill(trial, 8)
     with as_rank(1, 3):
@@ -149,7 +150,7 @@ def each_epoch_whole(trial: Trial) -> None:
             trial.expect_equal(_keys(trial, list(dataset)), keys[1::3], f"epoch {epoch}")
 
 
-@suite.check("each-object-fetched-once", "an object's bytes are asked for by the one whose share it is in, and once")
+@suite.check("each-object-fetched-once", "an object is read only by the rank that owns it, and once")
 def each_object_fetched_once(trial: Trial) -> None:
     uri, keys = _fill(trial, 13)
     for rank in range(3):
@@ -166,7 +167,7 @@ def each_object_fetched_once(trial: Trial) -> None:
 @suite.generate
 def _start_methods(_: Bench) -> Iterator[Check]:
     for method in ("fork", "spawn", "forkserver"):
-        claim = f"DataLoader workers started by {method} share the objects out, each exactly once"
+        claim = f"DataLoader workers started by {method} read each object exactly once"
         yield Check(f"start-method/{method}", claim, functools.partial(_start_method, method=method))
 
 
@@ -174,7 +175,7 @@ def _start_method(trial: Trial, method: str) -> None:
     from torch.utils.data import DataLoader
 
     if method not in multiprocessing.get_all_start_methods():
-        raise NotRun(f"this platform does not start processes by {method}")
+        raise NotRun(f"this platform does not support the start method {method}")
     uri, keys = _fill(trial, 7)
     jobs = ((1, 3), (2, 2), (3, 1)) if trial.thorough else ((2, 2),) if method == "fork" else ((2, 1),)
     for world, workers in jobs:
@@ -185,22 +186,22 @@ def _start_method(trial: Trial, method: str) -> None:
                 loader = DataLoader(
                     dataset, batch_size=None, num_workers=workers, multiprocessing_context=method, timeout=PROCESS_TIMEOUT_S
                 )
-                loaders.append(iter(loader))  # all of them start at the same time
+                loaders.append(iter(loader))  # starts the workers of all ranks
         found = [item for loader in loaders for item in loader]
         _expect_once(trial, _keys(trial, found), keys, f"{world} ranks of {workers}")
 
 
-@suite.check("process-group", "ranks of a real process group (gloo) share the objects out, each exactly once")
+@suite.check("process-group", "the ranks of a process group (gloo) read each object exactly once")
 def process_group(trial: Trial) -> None:
     uri, keys = _fill(trial, 7)
-    trial.client.dataset(uri, item_of, sharded=True)  # a client that has none says so at once
+    trial.client.dataset(uri, item_of, sharded=True)  # raises NotRun if the client has no datasets
     for world, workers in ((2, 0), (3, 2)) if trial.thorough else ((2, 0),):
         with tempfile.TemporaryDirectory() as folder:
-            found = _in_processes(trial, uri, world, workers, Path(folder) / "meeting")
+            found = _in_processes(trial, uri, world, workers, Path(folder) / "rendezvous")
         _expect_once(trial, found, keys, f"{world} ranks of {workers}")
 
 
-def _in_processes(trial: Trial, uri: str, world: int, workers: int, meeting: Path) -> list[str]:
+def _in_processes(trial: Trial, uri: str, world: int, workers: int, rendezvous: Path) -> list[str]:
     client = type(trial.client)
     job = {
         "client": f"{client.__module__}:{client.__qualname__}",
@@ -208,7 +209,7 @@ def _in_processes(trial: Trial, uri: str, world: int, workers: int, meeting: Pat
         "uri": uri,
         "world_size": world,
         "workers": workers,
-        "meeting": str(meeting),
+        "rendezvous": str(rendezvous),
     }
     command = [sys.executable, "-m", f"{__package__}._rank_process"]
     processes: list[subprocess.Popen[str]] = []
@@ -217,15 +218,15 @@ def _in_processes(trial: Trial, uri: str, world: int, workers: int, meeting: Pat
         for rank in range(world):
             process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
             processes.append(process)
-            _tell(process, json.dumps({**job, "rank": rank}))
+            _send(process, json.dumps({**job, "rank": rank}))
         for rank, process in enumerate(processes):
             output, _ = process.communicate(timeout=PROCESS_TIMEOUT_S)
             if process.returncode:
-                raise Failed(f"rank {rank} of {world} ended with status {process.returncode}")
-            answer = json.loads(output.splitlines()[-1])
-            if "not run" in answer:
-                raise NotRun(answer["not run"])
-            found += answer["keys"]
+                raise Failed(f"rank {rank} of {world} exited with status {process.returncode}")
+            response = json.loads(output.splitlines()[-1])
+            if "not run" in response:
+                raise NotRun(response["not run"])
+            found += response["keys"]
     finally:
         for process in processes:
             process.kill()
@@ -233,8 +234,8 @@ def _in_processes(trial: Trial, uri: str, world: int, workers: int, meeting: Pat
     return found
 
 
-def _tell(process: subprocess.Popen[str], text: str) -> None:
-    """All of its standard input. One that ends without reading it says so by its status."""
+def _send(process: subprocess.Popen[str], text: str) -> None:
+    """Writes the whole standard input. The exit status shows if the process ended without reading it."""
     assert process.stdin is not None
     with contextlib.suppress(BrokenPipeError), process.stdin:
         process.stdin.write(text)
@@ -244,7 +245,7 @@ def _tell(process: subprocess.Popen[str], text: str) -> None:
 # ---- interruptions
 
 
-@suite.check("resumed", "an epoch that was left and taken up again anywhere has every object exactly once")
+@suite.check("resumed", "an epoch that is interrupted anywhere and resumed has each object exactly once")
 def resumed(trial: Trial) -> None:
     trial.client.check_resumable()
     uri, keys = _fill(trial, 17)
@@ -254,12 +255,12 @@ def resumed(trial: Trial) -> None:
             for taken in trial.sample(range(len(mine) + 1), 3):
                 with as_rank(rank, world):
                     first, state = _interrupted(trial, uri, worker, workers, taken)
-                    rest = _taken_up(trial, uri, worker, workers, state)
-                where = f"rank {rank} of {world}, worker {worker} of {workers}, left after {taken}"
+                    rest = _resumed(trial, uri, worker, workers, state)
+                where = f"rank {rank} of {world}, worker {worker} of {workers}, interrupted after {taken}"
                 trial.expect_equal(first + rest, mine, where)
 
 
-@suite.check("resumed-twice", "a second interruption goes on from where the first resumption had come")
+@suite.check("resumed-twice", "an epoch that is interrupted and resumed twice has each object exactly once")
 def resumed_twice(trial: Trial) -> None:
     trial.client.check_resumable()
     uri, keys = _fill(trial, 9)
@@ -267,11 +268,11 @@ def resumed_twice(trial: Trial) -> None:
     dataset = trial.client.dataset(uri, item_of, sharded=True)
     dataset.load_state_dict(state)
     items = list(itertools.islice(dataset, 3))
-    seen += _keys(trial, items) + _taken_up(trial, uri, 0, 0, json.loads(json.dumps(dataset.state_dict())))
-    trial.expect_equal(seen, keys, "left after 2 and after 3 more")
+    seen += _keys(trial, items) + _resumed(trial, uri, 0, 0, json.loads(json.dumps(dataset.state_dict())))
+    trial.expect_equal(seen, keys, "interrupted after 2 and after 3 more")
 
 
-@suite.check("resumed-in-a-loader", "torchdata's StatefulDataLoader with workers goes on with what it had not given out")
+@suite.check("resumed-in-a-loader", "torchdata's StatefulDataLoader with workers resumes after the last returned item")
 def resumed_in_a_loader(trial: Trial) -> None:
     trial.client.check_resumable()
     try:
@@ -292,12 +293,10 @@ def resumed_in_a_loader(trial: Trial) -> None:
         del iterator
         again = loader()
         again.load_state_dict(state)
-        _expect_once(trial, _keys(trial, [*seen, *again]), keys, f"left after {taken}")
+        _expect_once(trial, _keys(trial, [*seen, *again]), keys, f"interrupted after {taken}")
 
 
-@suite.check(
-    "changed-world", "a state from a world of another size is refused, or goes on so that no object is lost or comes twice"
-)
+@suite.check("changed-world", "a state of another world size is rejected, or resumed without losing or repeating an object")
 def changed_world(trial: Trial) -> None:
     trial.client.check_resumable()
     uri, keys = _fill(trial, 11)
@@ -309,24 +308,24 @@ def changed_world(trial: Trial) -> None:
                 first, state = _interrupted(trial, uri, 0, 0, 2)
             seen += first
             states.append(state)
-        refused, rest = 0, []
+        rejected, rest = 0, []
         for rank in range(after):
             try:
                 with as_rank(rank, after):
-                    rest += _taken_up(trial, uri, 0, 0, states[rank % before])
+                    rest += _resumed(trial, uri, 0, 0, states[rank % before])
             except ValueError:
-                refused += 1
+                rejected += 1
         name = f"from {before} ranks to {after}"
-        outcomes[name] = "refused" if refused == after else "resumed"
-        if 0 < refused < after:
-            trial.expect(False, f"{name}: {refused} of {after} ranks refused the state, the others went on with it")
-        elif not refused:
+        outcomes[name] = "rejected" if rejected == after else "resumed"
+        if 0 < rejected < after:
+            trial.expect(False, f"{name}: {rejected} of {after} ranks rejected the state, the others resumed from it")
+        elif not rejected:
             _expect_once(trial, seen + rest, keys, name)
     trial.evidence(outcomes=outcomes)
 
 
 def _interrupted(trial: Trial, uri: str, worker: int, workers: int, taken: int) -> tuple[list[str], Any]:
-    """Keys of the first `taken` items, and the state then, as it travels."""
+    """Keys of the first `taken` items, and the state at that point after a round trip through JSON."""
     dataset = trial.client.dataset(uri, item_of, sharded=True)
     with as_worker(worker, workers, dataset):
         iterator = iter(dataset)
@@ -334,7 +333,8 @@ def _interrupted(trial: Trial, uri: str, worker: int, workers: int, taken: int) 
         return _keys(trial, items), json.loads(json.dumps(dataset.state_dict()))
 
 
-def _taken_up(trial: Trial, uri: str, worker: int, workers: int, state: Any) -> list[str]:
+def _resumed(trial: Trial, uri: str, worker: int, workers: int, state: Any) -> list[str]:
+    """Keys of the rest of the epoch."""
     dataset = trial.client.dataset(uri, item_of, sharded=True)
     with as_worker(worker, workers, dataset):
         dataset.load_state_dict(state)

@@ -1,20 +1,22 @@
-"""The cases of `wire/cases`: a check for each, and one for each law that all answers obey."""
+"""The wire cases: a check for each case of `wire/cases`, and one for each law."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from .._bench import Access, Bench
-from .._suite import Check, Failed, NotRun, Suite, Trial
+from .._access import Access
+from .._bench import Bench
+from .._suite import Check, Suite, Trial
+from .._verdict import Failed, NotRun
 from ..wire.cases import Case, load
 from ..wire.laws import LAWS, Law
 from ..wire.runner import Report, Runner
 from ..wire.signing import Identity
 
 
-class Judge:
-    """The runner of this bench's cases, and what it has seen of the laws."""
+class WireRun:
+    """The runner for the cases, and the results of the laws so far."""
 
     def __init__(self, runner: Runner) -> None:
         self.runner = runner
@@ -22,11 +24,11 @@ class Judge:
 
 
 @contextmanager
-def _judge(bench: Bench) -> Iterator[Judge]:
+def _open(bench: Bench) -> Iterator[WireRun]:
     second = _identity(bench.second) if bench.second else None
     runner = Runner(bench.access.endpoint, _identity(bench.access), bench.access.region, second, bench.access.ca)
     try:
-        yield Judge(runner)
+        yield WireRun(runner)
     finally:
         runner.close()
 
@@ -37,10 +39,10 @@ def _identity(access: Access) -> Identity:
 
 suite = Suite(
     "wire",
-    "S3's answers on the wire",
-    "One request, one answer, and where the answer is known from: recordings, documents, RFCs, other servers.",
+    "S3's responses on the wire",
+    "Requests, expected responses, and the source of each expectation: recordings, documentation, RFCs, other servers.",
     judges="server",
-    resource=_judge,
+    resource=_open,
 )
 
 
@@ -54,8 +56,8 @@ def _checks(bench: Bench) -> Iterator[Check]:
 
 def _of_case(case: Case) -> Callable[[Trial], None]:
     def run(trial: Trial) -> None:
-        judge: Judge = trial.resource
-        verdict = judge.runner.judge(case, judge.seen)
+        wire: WireRun = trial.resource
+        verdict = wire.runner.judge(case, wire.seen)
         trial.evidence(provenance=case.provenance)
         if verdict.not_run:
             raise NotRun(verdict.not_run)
@@ -65,14 +67,14 @@ def _of_case(case: Case) -> Callable[[Trial], None]:
 
 
 def _of_law(law: Law) -> Callable[[Trial], None]:
-    """Over the answers of the cases that were run before it."""
+    """Judges the responses of the cases that ran before it."""
 
     def run(trial: Trial) -> None:
         seen: Report = trial.resource.seen
-        trial.evidence(answers=seen.laws_checked[law.name])
+        trial.evidence(responses=seen.laws_checked[law.name])
         if not seen.laws_checked[law.name]:
-            raise NotRun("no case was run whose answer it could be held against")
+            raise NotRun("no case of this run has a response to check")
         if broken := seen.laws_broken.get(law.name, []):
-            raise Failed(f"{len(broken)} of {seen.laws_checked[law.name]} answers broke it, such as {'; '.join(broken[:5])}")
+            raise Failed(f"violated by {len(broken)} of {seen.laws_checked[law.name]} responses, such as {'; '.join(broken[:5])}")
 
     return run

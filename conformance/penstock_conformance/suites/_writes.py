@@ -1,4 +1,4 @@
-"""Writes that are left, killed or conditional: an object appears whole, or not at all, and only where it may."""
+"""Aborted, killed and conditional writes: an object is published completely or not at all, and only if its condition holds."""
 
 from __future__ import annotations
 
@@ -13,81 +13,82 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 
 from .._records import Record
-from .._suite import Failed, Suite, Trial
+from .._suite import Suite, Trial
+from .._verdict import Failed
 from ._endpoint import needs
 
 suite = Suite(
     "writes",
-    "Writes, whole or not at all",
-    "What is published by a write that its caller ends or whose process is killed, and by one whose condition does not hold.",
+    "Atomic writes",
+    "What is published by writes that an exception aborts, whose process is killed, or whose condition does not hold.",
 )
 
 MIB = 1 << 20
-PIECE = {"small": 1000, "large": 6 * MIB}  # bytes; three of the large ones are an upload in parts for every client
+PIECE = {"small": 1000, "large": 6 * MIB}  # bytes; three large pieces are a multipart upload for every client
 PIECES = 3
-OLD = b"what was there before"
+OLD = b"content before the write"
 PUBLISHING = ("PutObject", "CompleteMultipartUpload")
-GIVEN_UP_S = 10.0  # for uploads that are given up in the background
-SENT_S = 10.0  # for a part to be there
-STARTED_S = 120.0  # for a process to have sent a part
+ABORT_TIMEOUT_S = 10.0  # for uploads that the client aborts in the background
+PART_TIMEOUT_S = 10.0  # for a part to be stored
+START_TIMEOUT_S = 120.0  # for a process to send its first part
 
 
-class Left(Exception):
-    """What ends a write from within."""
+class Aborted(Exception):
+    """The caller's exception that aborts a write."""
 
 
 def pieces(size: str) -> Iterator[bytes]:
-    """Of an object of such a size, each other bytes."""
+    """The pieces of an object, each with different content."""
     for i in range(PIECES):
         yield bytes([65 + i]) * PIECE[size]
 
 
-def _then_left(trial: Trial, size: str) -> Iterator[bytes]:
-    """Left when there is something that could be published by mistake: a part is there, where the client sends parts."""
+def _aborted_pieces(trial: Trial, size: str) -> Iterator[bytes]:
+    """The pieces, then an exception. If the client sends parts, the exception follows the first stored part."""
     yield from pieces(size)
     if size == "large":
-        _wait(lambda: any(_taken(record) for record in trial.records.of("UploadPart")), SENT_S)
-    raise Left("the caller's own")
+        _wait(lambda: any(_succeeded(record) for record in trial.records.of("UploadPart")), PART_TIMEOUT_S)
+    raise Aborted("raised by the caller")
 
 
-def _write_and_leave(trial: Trial, bucket: str, size: str) -> str:
-    return _raised(lambda: trial.client.write(bucket, "key", _then_left(trial, size)))
+def _write_and_abort(trial: Trial, bucket: str, size: str) -> str:
+    return _raised(lambda: trial.client.write(bucket, "key", _aborted_pieces(trial, size)))
 
 
-@suite.check("whole", "what is written in pieces is what is read, small or in parts")
+@suite.check("whole", "an object written in pieces reads back unchanged, small or in parts")
 def whole(trial: Trial) -> None:
     needs(trial, "objects", "parts")
     bucket = trial.bucket()
     for size in PIECE:
         with trial.case(size):
             trial.client.write(bucket, size, pieces(size))
-            trial.expect(trial.store.get(bucket, size) == b"".join(pieces(size)), "other bytes than were written")
+            trial.expect(trial.store.get(bucket, size) == b"".join(pieces(size)), "content differs from what was written")
 
 
-@suite.check("left", "a write that an exception of its caller ends publishes nothing, and leaves no upload open")
+@suite.check("left", "a write that an exception of the caller aborts publishes nothing and leaves no upload open")
 def left(trial: Trial) -> None:
     needs(trial, "objects", "parts")
     for size, before in itertools.product(PIECE, (None, OLD)):
-        with trial.case(f"{size}, {'over an object' if before else 'of a new object'}"):
+        with trial.case(f"{size}, {'existing object' if before else 'new object'}"):
             bucket = _bucket(trial, before)
-            told = _write_and_leave(trial, bucket, size)
-            gc.collect()  # a writer that was only dropped does at the latest now what it does
-            trial.expect(told, "the caller's exception went no further: the write seemed to be done")
+            error = _write_and_abort(trial, bucket, size)
+            gc.collect()  # runs the finalizer of a writer that was not closed
+            trial.expect(error, "the caller's exception was swallowed: the write seemed to succeed")
             _expect_as_before(trial, bucket, before)
-            trial.expect_equal(_open_uploads(trial), 0, "uploads that were begun and neither completed nor given up")
+            trial.expect_equal(_open_uploads(trial), 0, "uploads neither completed nor aborted")
 
 
-@suite.check("killed", "a process that is killed in the middle of a write has published nothing")
+@suite.check("killed", "a process that is killed during a write publishes nothing")
 def killed(trial: Trial) -> None:
     needs(trial, "objects", "parts")
-    trial.client.write(trial.bucket(), "key", [OLD])  # a client that has no such way says so at once
+    trial.client.write(trial.bucket(), "key", [OLD])  # raises NotRun if the client has no streaming writes
     bucket = _bucket(trial, OLD)
     _write_and_die(trial, bucket, "large")
-    trial.expect(trial.records, "the process ended before it had asked for anything")
+    trial.expect(trial.records, "the process ended before its first request")
     _expect_as_before(trial, bucket, OLD)
 
 
-@suite.check("only-if-absent", "a write under If-None-Match is refused where the object is there, and its caller is told so")
+@suite.check("only-if-absent", "a write with If-None-Match fails if the object exists, with an error for the caller")
 def only_if_absent(trial: Trial) -> None:
     needs(trial, "objects", "parts", "if-none-match")
     for size in PIECE:
@@ -95,24 +96,24 @@ def only_if_absent(trial: Trial) -> None:
             data = b"".join(pieces(size))
             bucket = _bucket(trial, None)
             trial.client.put_if(bucket, "key", data, etag=None)
-            trial.expect(trial.store.get(bucket, "key") == data, "where no object was: other bytes than were written")
+            trial.expect(trial.store.get(bucket, "key") == data, "new object: content differs from what was written")
             _expect_condition(trial, "if-none-match")
             _expect_refused(trial, None, data)
 
 
-@suite.check("only-if-unchanged", "a write under If-Match is refused where the object is another one, and its caller is told so")
+@suite.check("only-if-unchanged", "a write with If-Match fails if the object has changed, with an error for the caller")
 def only_if_unchanged(trial: Trial) -> None:
     needs(trial, "objects", "if-match")
     bucket = _bucket(trial, OLD)
     etag = trial.store.etag(bucket, "key")
     trial.client.put_if(bucket, "key", b"new", etag=etag)
-    trial.expect_equal(trial.store.get(bucket, "key"), b"new", "what is there after a write under the object's own ETag")
+    trial.expect_equal(trial.store.get(bucket, "key"), b"new", "content after a write with the matching ETag")
     _expect_condition(trial, "if-match")
     _expect_refused(trial, trial.store.etag(bucket, "key"), b"newer")
 
 
 def _bucket(trial: Trial, before: bytes | None) -> str:
-    """With or without an object ``key``; what was asked until then is forgotten."""
+    """A new bucket, with an object ``key`` if `before` is given. Clears the records."""
     bucket = trial.bucket()
     if before is not None:
         trial.store.put(bucket, "key", before)
@@ -130,24 +131,24 @@ def _raised(write: Callable[[], None]) -> str:
 
 def _expect_as_before(trial: Trial, bucket: str, before: bytes | None) -> None:
     if before is None:
-        trial.expect_equal(trial.store.keys(bucket), [], "what is there")
+        trial.expect_equal(trial.store.keys(bucket), [], "keys in the bucket")
     else:
-        trial.expect(trial.store.get(bucket, "key") == before, "the object that was there is another one")
+        trial.expect(trial.store.get(bucket, "key") == before, "the existing object was changed")
 
 
 def _open_uploads(trial: Trial) -> int:
-    """Uploads that the client began and nobody ended; it may end them in the background."""
+    """Number of uploads that the client created and neither completed nor aborted, after a wait for background aborts."""
 
     def left_open() -> int:
-        begun = [record for record in trial.records.of("CreateMultipartUpload") if _taken(record)]
+        begun = [record for record in trial.records.of("CreateMultipartUpload") if _succeeded(record)]
         ending = trial.records.of("AbortMultipartUpload", "CompleteMultipartUpload")
-        return max(0, len(begun) - len({record.query["uploadId"] for record in ending if _taken(record)}))
+        return max(0, len(begun) - len({record.query["uploadId"] for record in ending if _succeeded(record)}))
 
-    _wait(lambda: left_open() == 0, GIVEN_UP_S)
+    _wait(lambda: left_open() == 0, ABORT_TIMEOUT_S)
     return left_open()
 
 
-def _taken(record: Record) -> bool:
+def _succeeded(record: Record) -> bool:
     return 200 <= record.status < 300 and not record.error_code
 
 
@@ -156,16 +157,16 @@ def _publishing(trial: Trial) -> Iterable[Record]:
 
 
 def _expect_condition(trial: Trial, header: str) -> None:
-    """A client that looks first and then writes without a condition replaces what came in between."""
+    """Expects the condition in the request: a check by the client before the write would be a race."""
     without = [str(record) for record in _publishing(trial) if header not in record.headers]
     trial.expect(not without, f"published without {header}: {', '.join(without)}")
 
 
 def _expect_refused(trial: Trial, etag: str | None, data: bytes) -> None:
-    """Over another object than the condition asks for."""
+    """Expects an error for a write over an object that does not satisfy the condition."""
     bucket = _bucket(trial, OLD)
-    told = _raised(lambda: trial.client.put_if(bucket, "key", data, etag=etag))
-    trial.expect(told, "the caller was told that it was written, over another object")
+    error = _raised(lambda: trial.client.put_if(bucket, "key", data, etag=etag))
+    trial.expect(error, "success was reported to the caller, although the condition does not hold")
     _expect_as_before(trial, bucket, OLD)
 
 
@@ -184,15 +185,15 @@ def _write_and_die(trial: Trial, bucket: str, size: str) -> None:
         with contextlib.suppress(BrokenPipeError):
             process.stdin.write(json.dumps(job) + "\n")
             process.stdin.flush()
-        _wait(lambda: process.poll() is not None or len(trial.records.of("UploadPart")) > 0, STARTED_S)
+        _wait(lambda: process.poll() is not None or len(trial.records.of("UploadPart")) > 0, START_TIMEOUT_S)
         ended = process.poll()
     finally:
         process.kill()
         with contextlib.suppress(BrokenPipeError):
             process.communicate()
     if ended is not None:
-        raise Failed(f"the writing process ended by itself, with status {ended}")
-    _wait(lambda: all(record.ended_s for record in trial.records), GIVEN_UP_S)  # what it had sent is done or refused
+        raise Failed(f"the writing process exited with status {ended}")
+    _wait(lambda: all(record.ended_s for record in trial.records), ABORT_TIMEOUT_S)  # all its requests have a response
 
 
 def _wait(until: Callable[[], bool], seconds: float) -> None:

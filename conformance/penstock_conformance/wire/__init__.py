@@ -1,4 +1,4 @@
-"""S3's answers as data, and a runner that judges any S3 endpoint by them.
+"""S3's responses as data, and a runner that compares the responses of any S3 endpoint with them.
 
-Nothing here imports the rest of Penstock: the cases come from S3's documentation and recordings, the signatures from botocore.
+The cases come from S3's documentation and from recordings; botocore computes the signatures. No module here imports `penstock`.
 """

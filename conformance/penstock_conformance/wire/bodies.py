@@ -1,4 +1,4 @@
-"""The body of a case's request as bytes: text, repeated bytes, base64, and signed aws-chunked framing."""
+"""Request bodies of cases: text, repeated bytes, base64, and signed aws-chunked framing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ EMPTY_SHA256 = hashlib.sha256(b"").hexdigest()
 
 @dataclass(frozen=True)
 class ChunkSigner:
-    """What chunk signatures need from the signature of the head."""
+    """The values of the request signature that chunk signatures depend on."""
 
     key: bytes
     timestamp: str
@@ -24,7 +24,7 @@ class ChunkSigner:
 
 
 def plain(spec: Any) -> bytes:
-    """The bytes of a body that needs no signature.
+    """Builds a body without chunk signatures.
 
     Args:
         spec: A string, None, `{"base64": text}`, `{"repeat": text, "times": n, "then": text}`, or a list of these.
@@ -39,26 +39,26 @@ def plain(spec: Any) -> bytes:
         return base64.b64decode(spec["base64"])
     if "repeat" in spec:
         return bytes(spec["repeat"].encode() * spec["times"] + spec.get("then", "").encode())
-    raise ValueError(f"no body can be made of {spec}")
+    raise ValueError(f"invalid body {spec}: expected a string, null, a list, or an object with base64 or repeat")
 
 
 def is_signed_chunks(spec: Any) -> bool:
-    """Whether the body's framing needs the signature of the head."""
+    """Whether the body has chunk signatures, which depend on the request signature."""
     return isinstance(spec, dict) and "signed_chunks" in spec
 
 
 def signed_chunks_size(spec: Mapping[str, Any]) -> int:
-    """The length of the framed body in bytes; signatures have a fixed width."""
+    """Length of the framed body in bytes. It does not depend on the signatures, which have a fixed length."""
     return len(signed_chunks(spec, ChunkSigner(b"", "", "", "0" * 64)))
 
 
 def signed_chunks(spec: Mapping[str, Any], signer: ChunkSigner) -> bytes:
-    """aws-chunked with a signature per chunk.
+    """Builds an aws-chunked body with a signature per chunk.
 
     Args:
-        spec: `signed_chunks`: the chunks' data; `trailer`: lines `name:value` after the last; `break`: what to spoil, "chunk N"
-            (counted from 1) or "trailer"; `sign_trailer`: false leaves the trailer's signature out.
-        signer: The head's signature and key.
+        spec: `signed_chunks`: the data of the chunks; `trailer`: lines `name:value` after the last chunk; `break`: the signature
+            to corrupt, "chunk N" (from 1) or "trailer"; `sign_trailer`: false omits the signature of the trailer.
+        signer: Signature and key of the request.
     """
     broken = spec.get("break", "")
     framed, previous = bytearray(), signer.seed
@@ -82,7 +82,7 @@ def signed_chunks(spec: Mapping[str, Any], signer: ChunkSigner) -> bytes:
 
 
 def digests(body: bytes) -> dict[str, str]:
-    """Values a case may put into headers: `${body_md5}`, `${body_sha256}` (hex), `${body_sha256_base64}`, `${body_crc32}`, …."""
+    """Digests of the body that a case can use in headers, such as `${body_md5}` (base64) and `${body_sha256}` (hex)."""
     return {
         "body_md5": base64.b64encode(hashlib.md5(body).digest()).decode(),
         "body_md5_hex": hashlib.md5(body).hexdigest(),

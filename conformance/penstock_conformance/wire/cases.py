@@ -1,4 +1,4 @@
-"""Loads the cases of `cases` and chooses among them."""
+"""Loads the cases from the folder `cases`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PROVENANCES = ("recorded", "documented", "rfc", "two_foreign_servers", "assumed"
 
 @dataclass(frozen=True)
 class Case:
-    """One answer of S3. `name` is `topic/case` and unique."""
+    """A request and the expected response. `name` is unique and has the form `topic/case`."""
 
     name: str
     provenance: str
@@ -28,10 +28,10 @@ class Case:
 
 
 def load(folder: Path = FOLDER, pattern: str = "") -> list[Case]:
-    """Every case whose name contains `pattern`, in file and line order.
+    """All cases whose names contain `pattern`, in the order of the files and their lines.
 
     Raises:
-        ValueError: two cases share a name.
+        ValueError: two cases have the same name.
     """
     cases: list[Case] = []
     for path in sorted(folder.glob("*.json")):
@@ -40,7 +40,7 @@ def load(folder: Path = FOLDER, pattern: str = "") -> list[Case]:
             known = {key: value for key, value in entry.items() if key not in ("name", "source")}
             cases.append(Case(name=f"{path.stem}/{entry['name']}", source=entry.get("source", document["source"]), **known))
     names = [case.name for case in cases]
-    twice = {name for name in names if names.count(name) > 1}
-    if twice:
-        raise ValueError(f"cases share a name: {', '.join(sorted(twice))}")
+    duplicates = {name for name in names if names.count(name) > 1}
+    if duplicates:
+        raise ValueError(f"duplicate case names: {', '.join(sorted(duplicates))}")
     return [case for case in cases if pattern in case.name]

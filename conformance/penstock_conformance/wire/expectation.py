@@ -1,4 +1,4 @@
-"""Holds an answer against what a case expects, and names every difference with both values."""
+"""Compares a response with the expectation of a case. Each difference is reported with both values."""
 
 from __future__ import annotations
 
@@ -9,50 +9,50 @@ from typing import Any
 from xml.etree import ElementTree
 
 from . import bodies
-from .connection import Answer
+from .connection import Response
 
 NAMESPACE = "http://s3.amazonaws.com/doc/2006-03-01/"
 SHOWN = 300
-# Keys may hold what XML 1.0 has no character for; S3 writes it as references, which no strict parser takes.
+# Keys can contain characters that XML 1.0 cannot represent. S3 sends them as character references, which strict parsers reject.
 _FOREIGN = re.compile(rb"&#x(?:[0-8bcef]|1[0-9a-f]|fff[ef]);")
 
 
-def differences(answer: Answer, expect: Mapping[str, Any]) -> list[str]:
-    """What is not as expected, one line each; empty: the answer is right.
+def differences(response: Response, expect: Mapping[str, Any]) -> list[str]:
+    """Returns the differences, one line each; empty if the response is as expected.
 
     Args:
-        answer: The answer.
-        expect: An `expect` of the case format, filled.
+        response: The response.
+        expect: The `expect` of a case, with `${name}` replaced.
     """
     found: list[str] = []
-    if answer.status != expect["status"]:
-        code = re.search(rb"<Code>(.*?)</Code>.*?<Message>(.*?)</Message>", answer.body, re.DOTALL)
+    if response.status != expect["status"]:
+        code = re.search(rb"<Code>(.*?)</Code>.*?<Message>(.*?)</Message>", response.body, re.DOTALL)
         said = f" ({code[1].decode()}: {code[2].decode()})" if code else ""
-        found.append(f"status: expected {expect['status']}, found {answer.status}{said}")
-    if "reason" in expect and answer.reason != expect["reason"]:
-        found.append(f"reason phrase: expected {expect['reason']!r}, found {answer.reason!r}")
+        found.append(f"status: expected {expect['status']}, found {response.status}{said}")
+    if "reason" in expect and response.reason != expect["reason"]:
+        found.append(f"reason phrase: expected {expect['reason']!r}, found {response.reason!r}")
     for name, wanted in expect.get("headers", {}).items():
-        found += _mismatch(f"header {name}", wanted, [] if answer.header(name) is None else [answer.header(name) or ""])
+        found += _mismatch(f"header {name}", wanted, [] if response.header(name) is None else [response.header(name) or ""])
     if "body" in expect:
-        found += _body_mismatch(answer.body, expect["body"])
+        found += _body_mismatch(response.body, expect["body"])
     if "error" in expect:
-        found += _tree_mismatch(answer.body, {"root": "Error", "namespace": "", "elements": expect["error"]})
+        found += _tree_mismatch(response.body, {"root": "Error", "namespace": "", "elements": expect["error"]})
     if "xml" in expect:
-        found += _tree_mismatch(answer.body, {"namespace": NAMESPACE, **expect["xml"]})
+        found += _tree_mismatch(response.body, {"namespace": NAMESPACE, **expect["xml"]})
     return found
 
 
 def parse(document: bytes) -> ElementTree.Element:
-    """The document's root, strictly read but for S3's references to characters XML does not have: those are U+FFFD.
+    """Parses XML. References to characters that XML 1.0 does not allow, which S3 sends for such keys, become U+FFFD.
 
     Raises:
-        ElementTree.ParseError: it is not well-formed.
+        ElementTree.ParseError: the document is not well-formed.
     """
     return ElementTree.fromstring(_FOREIGN.sub("\ufffd".encode(), document))
 
 
 def texts(root: ElementTree.Element, path: str) -> list[str]:
-    """The text of every element at `path`, names without namespaces. `Owner/ID`; `@name` at the end: an attribute."""
+    """Texts of the elements at a path such as `Owner/ID`, ignoring namespaces. `@name` as the last step selects an attribute."""
     nodes = [root]
     for step in path.split("/"):
         if step.startswith("@"):
@@ -61,20 +61,20 @@ def texts(root: ElementTree.Element, path: str) -> list[str]:
     return [node.text or "" for node in nodes]
 
 
-def saved(answer: Answer, wanted: Mapping[str, str]) -> str:
-    """The value a step keeps for later ones: `{"header": name}` or `{"xml": path}`.
+def saved(response: Response, wanted: Mapping[str, str]) -> str:
+    """The value that a step saves for later steps: `{"header": name}` or `{"xml": path}`.
 
     Raises:
-        ValueError: the answer has no such value.
+        ValueError: the response has no such value.
     """
     if "header" in wanted:
-        value = answer.header(wanted["header"])
+        value = response.header(wanted["header"])
         if value is None:
-            raise ValueError(f"the answer has no header {wanted['header']}")
+            raise ValueError(f"the response has no header {wanted['header']}")
         return value
-    values = texts(parse(answer.body), wanted["xml"])
+    values = texts(parse(response.body), wanted["xml"])
     if not values:
-        raise ValueError(f"the answer has no element {wanted['xml']}")
+        raise ValueError(f"the response has no element {wanted['xml']}")
     return values[0]
 
 
@@ -115,7 +115,7 @@ def _tree_mismatch(body: bytes, wanted: Mapping[str, Any]) -> list[str]:
 
 
 def _mismatch(what: str, wanted: Any, values: list[str]) -> list[str]:
-    """`wanted`: a text, null (absent), a list (all, in order), `{"matches": regex}`, `{"one_of": [...]}` or `{"count": n}`."""
+    """`wanted`: a string, null (absent), a list (all values in order), or an object with `matches`, `one_of` or `count`."""
     if wanted is None:
         return [f"{what}: expected none, found {values}"] if values else []
     if isinstance(wanted, list):

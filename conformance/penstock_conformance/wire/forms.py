@@ -1,4 +1,4 @@
-"""The body of a browser's upload: multipart/form-data with a policy and its signature, written out after AWS's documentation."""
+"""Bodies of browser-based uploads (POST Object): multipart/form-data with a signed policy, as AWS documents them."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ BOUNDARY = "b"
 
 
 def is_form(spec: Any) -> bool:
-    """Whether the body is a form that is to be signed."""
+    """Whether the body is a form with a signed policy."""
     return isinstance(spec, dict) and "form" in spec
 
 
 def form(spec: Mapping[str, Any], identity: Identity, region: str) -> bytes:
-    """The bytes of the form; its boundary is `b`.
+    """Builds the form. Its boundary is `b`.
 
     Args:
-        spec: `fields`: pairs of name and value (a body), in order; `conditions`: of the policy, to which those of the signature
-            are added; `expires_s`: from now, 3600 where absent; `sign`: "v4" (default) or "v2"; `spoil`: how many characters are
-            cut off the policy after it was signed; `file`: a body; `file_name`.
-        identity: Who signs.
-        region: Of the credential.
+        spec: `fields`: pairs of name and value (a body), in order; `conditions`: conditions of the policy, without those of the
+            signature; `expires_s`: validity of the policy in seconds, default 3600; `sign`: "v4" (default) or "v2"; `spoil`:
+            number of characters to cut off the end of the signed policy; `file`: a body; `file_name`.
+        identity: The credentials that sign.
+        region: Region in the credential scope.
     """
     now = datetime.now(timezone.utc)
     signing = _version_two(identity) if spec.get("sign") == "v2" else _version_four(identity, region, now)

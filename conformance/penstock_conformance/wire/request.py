@@ -1,4 +1,4 @@
-"""A case's request as the bytes that go on the wire."""
+"""Builds the bytes of a case's request."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .template import fill_all
 
 @dataclass(frozen=True)
 class Target:
-    """The endpoint and who asks it."""
+    """The endpoint, and the credentials for requests to it."""
 
     endpoint: str
     host: str
@@ -24,15 +24,15 @@ class Target:
 
 
 def build(spec: Mapping[str, Any], values: Mapping[str, str], target: Target) -> tuple[str, bytes, bytes]:
-    """Method, head and body of a request.
+    """Returns method, head and body of a request.
 
     Args:
-        spec: A `request` of the case format, unfilled.
-        values: What `${name}` stands for.
+        spec: A `request` of the case format, with its `${name}` references.
+        values: Values of the references.
         target: The endpoint.
     """
     spec = dict(spec)
-    body_spec = fill_all(spec.pop("body", None), {**values, "filename": "${filename}"})  # a form's own variable
+    body_spec = fill_all(spec.pop("body", None), {**values, "filename": "${filename}"})  # S3 replaces it, not the case
     chunked = bodies.is_signed_chunks(body_spec)
     if forms.is_form(body_spec):
         body = forms.form(body_spec["form"], target.identity, target.region)
@@ -60,7 +60,7 @@ def build(spec: Mapping[str, Any], values: Mapping[str, str], target: Target) ->
 
 
 def pairs(headers: Any) -> list[tuple[str, str]]:
-    """Headers written as an object or as a list of pairs."""
+    """Headers as pairs; a case has them as an object or as a list of pairs."""
     return [(name, value) for name, value in (headers.items() if isinstance(headers, dict) else headers)]
 
 
@@ -76,7 +76,7 @@ def _add_framing(spec: Mapping[str, Any], headers: list[tuple[str, str]], length
 def _tamper(
     changes: list[Mapping[str, Any]], target: str, headers: list[tuple[str, str]], body: bytes
 ) -> tuple[str, list[tuple[str, str]], bytes]:
-    """Changes what was signed: `in` the target, the body or a header; `find` and `replace`, `remove` or `add`."""
+    """Changes a signed request. `in`: target, body or a header; then `find` and `replace`, `remove` or `add`."""
     for change in changes:
         place = change["in"]
         if place == "target":

@@ -1,4 +1,4 @@
-"""Runs cases against an endpoint. Every case has buckets of its own and leaves nothing behind."""
+"""Runs cases against an endpoint. Each case has its own buckets, which are deleted afterwards."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 from . import directory
 from . import request as requests
 from .cases import Case
-from .connection import Answer, Connection
+from .connection import Connection, Response
 from .expectation import differences, saved, texts
 from .laws import LAWS
 from .signing import Identity
@@ -24,17 +24,17 @@ from .template import fill, fill_all, names_in
 PROVIDED = {
     *("bucket", "other_bucket", "new_bucket", "missing_bucket", "prefix", "region"),
     *("host", "hostname", "port_suffix", "access_key", "secret_key"),
-    "filename",  # a form's own variable (request.py)
+    "filename",  # S3 replaces it in forms (request.py)
 }
 _BUCKET = re.compile("/([^/]+)/?")
-MAX_ROUNDS = 50  # pages of versions or uploads that cleaning up deletes
+MAX_ROUNDS = 50  # pages of versions or uploads that the cleanup deletes
 RELEASE = {"headers": {"Content-MD5": "${body_md5}"}, "body": "<LegalHold><Status>OFF</Status></LegalHold>"}
 OVERRIDE = {"x-amz-bypass-governance-retention": "true"}
 
 
 @dataclass
 class Verdict:
-    """What became of a case: `problems` is empty where it passed; `not_run` says what the endpoint lacks."""
+    """Result of a case. `problems` is empty if it passed; `not_run` is what the endpoint lacks, if it was not run."""
 
     case: Case
     problems: list[str] = field(default_factory=list)
@@ -43,7 +43,7 @@ class Verdict:
 
 @dataclass
 class Report:
-    """All verdicts, and for each law how many answers it was checked on and which broke it."""
+    """All verdicts; for each law, the number of responses it was checked on and the violations."""
 
     verdicts: list[Verdict] = field(default_factory=list)
     laws_checked: Counter[str] = field(default_factory=Counter)
@@ -51,19 +51,19 @@ class Report:
 
     @property
     def failed(self) -> list[Verdict]:
-        """Cases that were run and did not pass."""
+        """Cases that failed."""
         return [verdict for verdict in self.verdicts if verdict.problems]
 
 
 class Runner:
-    """Judges one endpoint. Not safe for several threads.
+    """Runs cases against one endpoint. Not thread-safe.
 
     Args:
         endpoint: `http://host:port` or `https://…`.
-        identity: Access key that may do everything.
+        identity: Credentials with all permissions.
         region: The endpoint's region.
-        second: An access key of another account, for the cases that need one.
-        ca_file: Certificate to trust over https.
+        second: Credentials of another account, for the cases that need them.
+        ca_file: PEM file with the certificates to trust over HTTPS.
     """
 
     def __init__(
@@ -78,25 +78,25 @@ class Runner:
         self._target = requests.Target(endpoint.rstrip("/"), self._connection.host, region, identity, second)
         self._prefix = f"conf-{secrets.token_hex(4)}"
         self._number = 0
-        self._made: list[str] = []  # buckets of the case at hand
-        self._on_directory = False  # the case at hand is one of directory buckets
-        self._has_directories: bool | None = None  # None: nobody has asked yet
+        self._made: list[str] = []  # buckets of the current case
+        self._on_directory = False  # whether the current case uses directory buckets
+        self._has_directories: bool | None = None  # None: not known yet
 
     def close(self) -> None:
         """Closes the connection."""
         self._connection.close()
 
-    def run(self, cases: Iterable[Case], tell: Callable[[Verdict], None] = lambda verdict: None) -> Report:
-        """Runs cases one after another; `tell` hears of each."""
+    def run(self, cases: Iterable[Case], on_verdict: Callable[[Verdict], None] = lambda verdict: None) -> Report:
+        """Runs cases in sequence and calls `on_verdict` after each."""
         report = Report()
         for case in cases:
             verdict = self.judge(case, report)
             report.verdicts.append(verdict)
-            tell(verdict)
+            on_verdict(verdict)
         return report
 
     def judge(self, case: Case, report: Report) -> Verdict:
-        """Runs one case; `report` gets what its answer says about the laws."""
+        """Runs one case. Checks of the laws on its response are added to `report`."""
         lacking = self._lacking(case)
         if lacking:
             return Verdict(case, not_run=lacking)
@@ -110,9 +110,9 @@ class Runner:
             self._prepare(case, values)
             for number, step in enumerate(case.setup, 1):
                 self._set_up(step, values, f"set-up step {number}")
-            method, answer = self._send(case.request, values)
-            verdict.problems = differences(answer, fill_all(case.expect, values))
-            self._check_laws(case, method, answer, report)
+            method, response = self._send(case.request, values)
+            verdict.problems = differences(response, fill_all(case.expect, values))
+            self._check_laws(case, method, response, report)
         except (OSError, http.client.HTTPException, ValueError, KeyError, ElementTree.ParseError) as error:
             self._connection.close()
             verdict.problems.append(f"{type(error).__name__}: {error}")
@@ -126,7 +126,7 @@ class Runner:
         for need in case.needs:
             name, _, value = need.partition(":")
             if name == "http" and not self._target.endpoint.startswith("http:"):
-                return "needs plain http"
+                return "needs plain HTTP"
             if name == "second_account" and self._target.second is None:
                 return "needs a second account (--second-access-key)"
             if name == "region" and self._target.region != value:
@@ -178,47 +178,47 @@ class Runner:
     def _set_up(self, step: Mapping[str, Any], values: dict[str, str], what: str) -> None:
         step = dict(step)
         keep, wanted = step.pop("save", {}), step.pop("status", None)
-        _, answer = self._send(step, values)
-        if answer.status != wanted if wanted else answer.status >= 300:
-            raise ValueError(f"{what} ({step['method']} {step['path']}) was answered {answer.status}: {answer.body[:300]!r}")
+        _, response = self._send(step, values)
+        if response.status != wanted if wanted else response.status >= 300:
+            raise ValueError(f"{what} ({step['method']} {step['path']}) returned {response.status}: {response.body[:300]!r}")
         for name, where in keep.items():
-            values[name] = saved(answer, where)
+            values[name] = saved(response, where)
 
-    def _send(self, spec: Mapping[str, Any], values: Mapping[str, str]) -> tuple[str, Answer]:
+    def _send(self, spec: Mapping[str, Any], values: Mapping[str, str]) -> tuple[str, Response]:
         if self._on_directory:
             spec = directory.signed(dict(spec))
         method, head, body = requests.build(spec, values, self._target)
-        answer = self._connection.send(method, head, body, half_close=spec.get("half_close", False))
+        response = self._connection.send(method, head, body, half_close=spec.get("half_close", False))
         bucket = _BUCKET.fullmatch(fill(spec["path"], values))
-        if method == "PUT" and answer.status == 200 and bucket and "query" not in spec and bucket[1] not in self._made:
+        if method == "PUT" and response.status == 200 and bucket and "query" not in spec and bucket[1] not in self._made:
             self._made.append(bucket[1])
-        return method, answer
+        return method, response
 
     @staticmethod
-    def _check_laws(case: Case, method: str, answer: Answer, report: Report) -> None:
+    def _check_laws(case: Case, method: str, response: Response, report: Report) -> None:
         for law in LAWS:
             report.laws_checked[law.name] += 1
-            broken = law.broken_by(method, answer)
+            broken = law.broken_by(method, response)
             if broken:
                 report.laws_broken.setdefault(law.name, []).append(f"{case.name}: {broken}")
 
     def _clean_up(self, bucket: str) -> None:
-        """Deletes a bucket with everything in it; what cannot be deleted stays, for the endpoint's owner to see."""
+        """Deletes a bucket with its contents. Errors are ignored: what cannot be deleted remains at the endpoint."""
         try:
             self._on_directory = directory.is_directory(bucket)
-            if self._ask("DELETE", f"/{bucket}").status == 409:
+            if self._request("DELETE", f"/{bucket}").status == 409:
                 if self._on_directory:
-                    directory.empty(self._ask, bucket)
+                    directory.empty(self._request, bucket)
                 else:
                     self._empty(bucket)
-                self._ask("DELETE", f"/{bucket}")
+                self._request("DELETE", f"/{bucket}")
         except (OSError, http.client.HTTPException, ElementTree.ParseError):
             self._connection.close()
 
     def _empty(self, bucket: str) -> None:
         for _ in range(MAX_ROUNDS):
-            listing = ElementTree.fromstring(self._ask("GET", f"/{bucket}", "encoding-type=url&versions").body)
-            encoded = bool(texts(listing, "EncodingType"))  # without, keys with control characters could not be read
+            listing = ElementTree.fromstring(self._request("GET", f"/{bucket}", "encoding-type=url&versions").body)
+            encoded = bool(texts(listing, "EncodingType"))  # XML cannot represent some control characters of keys
             found = [
                 pair
                 for kind in ("Version", "DeleteMarker")
@@ -232,13 +232,13 @@ class Runner:
 
     def _remove(self, **values: str) -> None:
         path, version = "/${bucket}/${key|path}", "versionId=${version|url}"
-        if self._ask("DELETE", path, version, **values).status != 403:
+        if self._request("DELETE", path, version, **values).status != 403:
             return
-        # A locked version: its legal hold is taken off, a GOVERNANCE retention overridden.
+        # The version is locked: remove its legal hold and override a GOVERNANCE retention.
         self._send({"method": "PUT", "path": path, "query": f"legal-hold&{version}", **RELEASE}, values)
         self._send({"method": "DELETE", "path": path, "query": version, "headers": OVERRIDE}, values)
 
-    def _ask(self, method: str, path: str, query: str | None = None, **values: str) -> Answer:
+    def _request(self, method: str, path: str, query: str | None = None, **values: str) -> Response:
         spec = {"method": method, "path": path, **({"query": query} if query is not None else {})}
         return self._send(spec, values)[1]
 

@@ -1,4 +1,4 @@
-"""Signs a case's request with botocore's signer, and spoils it where the case says so."""
+"""Signs requests with botocore's signer, incorrectly if a case asks for it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DAY = 86_400
 
 @dataclass(frozen=True)
 class Identity:
-    """An access key and its secret."""
+    """An access key ID and its secret key."""
 
     access_key: str
     secret_key: str = field(repr=False)
@@ -29,7 +29,7 @@ class Identity:
 
 @dataclass
 class Signed:
-    """A request with its authentication: the target and headers to send, and what chunk signatures chain to."""
+    """A signed request: target and headers to send, and the signer for its chunks."""
 
     target: str
     headers: list[tuple[str, str]]
@@ -37,7 +37,7 @@ class Signed:
 
 
 class _HeaderAuth(S3SigV4Auth):  # type: ignore[misc]  # botocore has no types
-    """botocore's signer with the payload value given and some headers left unsigned."""
+    """botocore's signer with a given payload hash and some headers excluded from the signature."""
 
     def __init__(self, credentials: Credentials, service: str, region: str, payload: str, unsigned: frozenset[str]) -> None:
         super().__init__(credentials, service, region)
@@ -62,17 +62,17 @@ def sign(
     auth: Mapping[str, Any],
     identity: Identity,
 ) -> Signed:
-    """Adds authentication.
+    """Signs a request.
 
     Args:
         method: HTTP method.
         endpoint: `http://host:port`.
-        target: Path and query exactly as sent.
-        headers: Headers exactly as sent, without authentication.
+        target: Path and query as sent.
+        headers: Headers as sent, without authentication.
         payload: The value of `x-amz-content-sha256`.
         auth: The case's `auth`: `kind` (header, query, anonymous), `access_key`, `secret_key`, `region`, `service`, `token`,
             `date_offset_s`, `expires`, `unsigned` (header names), `signed_target`.
-        identity: Whose signature, where `auth` says nothing else.
+        identity: Credentials, unless `auth` has its own.
     """
     kind = auth.get("kind", "header")
     if kind == "anonymous":

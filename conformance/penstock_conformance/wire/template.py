@@ -1,6 +1,6 @@
-"""`${name}` in a case's text: values a case cannot know beforehand, such as bucket names, upload ids and dates.
+"""References `${name}` in cases, for values that are known only at run time, such as bucket names, upload ids and dates.
 
-`${name|filter}` encodes the value for where it stands: `url` (query or path segment), `xml` (text of an element).
+`${name|filter}` encodes the value for its context, for example `url` (query or path segment) or `xml` (element text).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _REFERENCE = re.compile(r"\$\{([A-Za-z0-9_]+)(?:\(([^)]*)\))?(?:\|(url|path|xml|
 
 
 class UnknownNameError(KeyError):
-    """A case refers to a value that no earlier step saved."""
+    """A case refers to a value that no earlier step has saved."""
 
 
 def http_date(offset_s: str) -> str:
@@ -26,7 +26,7 @@ def http_date(offset_s: str) -> str:
 
 
 def amz_date(offset_s: str) -> str:
-    """Now plus `offset_s` seconds as `x-amz-date` writes it."""
+    """Now plus `offset_s` seconds in the format of `x-amz-date`."""
     return time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(time.time() + int(offset_s or 0)))
 
 
@@ -47,7 +47,7 @@ _FILTERS: dict[str | None, Callable[[str], str]] = {
 
 
 def fill(text: str, values: Mapping[str, str]) -> str:
-    """`text` with every reference replaced.
+    """Replaces all references in `text`.
 
     Raises:
         UnknownNameError: a name has no value yet.
@@ -65,7 +65,7 @@ def fill(text: str, values: Mapping[str, str]) -> str:
 
 
 def fill_all(node: Any, values: Mapping[str, str]) -> Any:
-    """`node` with every string in it filled, at any depth."""
+    """Replaces all references in the strings of `node`, at any depth."""
     if isinstance(node, str):
         return fill(node, values)
     if isinstance(node, list):
@@ -76,7 +76,7 @@ def fill_all(node: Any, values: Mapping[str, str]) -> Any:
 
 
 def names_in(node: Any) -> set[str]:
-    """Every plain name `node` refers to."""
+    """All names that `node` refers to, except functions."""
     if isinstance(node, str):
         return {name for name, argument, _ in _REFERENCE.findall(node) if not argument}
     if isinstance(node, list):
