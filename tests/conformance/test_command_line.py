@@ -13,6 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from penstock.__main__ import main
+from penstock_conformance.__main__ import main as conformance_main
 
 SUITE = """
 from penstock_conformance import Suite
@@ -222,3 +223,12 @@ def test_the_reason_names_what_a_check_needs_of_the_admin_api(standalone, capsys
     assert main([*arguments_for(standalone), suite, "--only", f"{suite}/{check}"]) == 0
     out, _ = capsys.readouterr()
     assert f"(needs control of {says}: a Penstock emulator with --admin URL)" in out
+
+
+def test_the_sub_command_of_penstock_behaves_like_the_own_command(closed_endpoint, custom, capsys):
+    assert conformance_main([*ARGUMENTS[1:], "--endpoint", closed_endpoint, custom]) == main(
+        [*ARGUMENTS, "--endpoint", closed_endpoint, custom]
+    )
+    own, alias = (line.partition(": ") for line in capsys.readouterr().err.splitlines())
+    assert (own[0], alias[0]) == ("penstock-conformance", "penstock conformance")
+    assert own[2] == alias[2]
