@@ -87,7 +87,7 @@ def cells_of(
 
     Args:
         product: All parameter values at all requests. Otherwise each parameter value has one cell, whose request, data plane and
-            frequency are selected by a hash of its name; stages and offsets are always complete.
+            frequency are random, seeded by its name; stages and offsets are always complete.
     """
     for action in actions:
         cells = list(_of_action(action, operation.name, size, targets))
