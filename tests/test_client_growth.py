@@ -11,7 +11,7 @@ from pathlib import Path
 
 import penstock
 import pytest
-from penstock.conformance._admin import Admin
+from penstock_conformance._admin import Admin
 
 LONG = bool(os.environ.get("PENSTOCK_LONG"))
 REQUESTS = int(os.environ.get("PENSTOCK_GROWTH_REQUESTS", "1000000" if LONG else "20000"))

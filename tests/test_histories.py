@@ -20,7 +20,7 @@ from pathlib import Path
 import penstock
 import pytest
 from linearizability import Operation, explain
-from penstock.conformance._admin import Admin
+from penstock_conformance._admin import Admin
 from store_process import PROGRAM, Requests
 
 LONG = bool(os.environ.get("PENSTOCK_LONG"))

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import penstock
 import pytest
-from penstock.conformance._admin import Admin
+from penstock_conformance._admin import Admin
 
 LONG = bool(os.environ.get("PENSTOCK_LONG"))
 SECONDS = float(os.environ.get("PENSTOCK_SOAK_SECONDS", "7200" if LONG else "20"))
@@ -87,13 +87,13 @@ def start_worker(emulator: Running, seed: int, seconds: float) -> subprocess.Pop
 
 
 def create_fill_and_delete_namespace(emulator: Running, number: int) -> None:
-    made = emulator.admin.ask("POST", "namespaces", {"name": f"soak-{number}"})
+    made = emulator.admin.request("POST", "namespaces", {"name": f"soak-{number}"})
     client = emulator.client(made["access_key_id"], made["secret_access_key"])
     client.create_bucket("scratch")
     for key in range(20):
         with client.put_object("scratch", f"{key}") as writer:
             writer.write(os.urandom(50_000))
-    emulator.admin.ask("DELETE", f"namespaces/soak-{number}")
+    emulator.admin.request("DELETE", f"namespaces/soak-{number}")
 
 
 def disturb(emulator: Running, chance: random.Random, number: int) -> None:

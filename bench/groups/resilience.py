@@ -152,7 +152,7 @@ def matrix(rounds: int) -> list[Row]:
     del rounds
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "matrix.json"
-        command = [sys.executable, "-m", "penstock.conformance.matrix", "--sample", str(CELLS), "--json", str(report)]
+        command = [sys.executable, "-m", "penstock_conformance.matrix", "--sample", str(CELLS), "--json", str(report)]
         subprocess.run(command, stdout=subprocess.DEVNULL, timeout=3600, check=False)  # exits with 1 if it finds defects
         facts = json.loads(report.read_text())["summary"]
     quantities = {

@@ -8,9 +8,10 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 
+from penstock_conformance import _cli as conformance_cli
+
 from . import __version__, _checkpoint_cli, simulate
 from ._exceptions import S3Exception
-from .conformance import _cli as conformance_cli
 
 _UNITS = {
     "": 1,

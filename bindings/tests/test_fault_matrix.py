@@ -1,4 +1,4 @@
-"""The fault matrix: its generation, the defects that its judge finds, and a sample of its cells, or all (PENSTOCK_LONG=1)."""
+"""The fault matrix: its generator, its judge, and a sample of its cells (all with PENSTOCK_LONG=1)."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from collections import Counter
 import pytest
 from penstock import S3Client
 from penstock._append import S3AppendWriter
-from penstock.conformance.matrix import actions, cells, judge, lanes, report
-from penstock.conformance.matrix.trials import BUCKET, DIRECTORY, Trial, World, written
 from penstock.testing import Emulator
+from penstock_conformance.matrix import actions, cells, judge, lanes, report
+from penstock_conformance.matrix.trials import BUCKET, DIRECTORY, Trial, World, written
 
 LONG = bool(os.environ.get("PENSTOCK_LONG"))
 SAMPLE, SEED = 330, 9
-IN_DIRECTORIES = 2  # cells of each operation on a directory bucket, which have the same faults as other buckets
+IN_DIRECTORIES = 2  # cells per operation on directory buckets
 OPERATIONS = lanes.every_operation()
 
 
-# ---- generation
+# ---- generator
 
 
-def test_the_matrix_has_every_action_at_every_stage_and_the_emulator_accepts_each():
+def test_all_actions_and_stages_of_the_schema_are_generated_and_accepted_by_the_emulator():
     points = actions.every_action()
     assert len({point.name for point in points}) == len(points) > 200
     schema = actions.schema()
@@ -34,17 +34,17 @@ def test_the_matrix_has_every_action_at_every_stage_and_the_emulator_accepts_eac
         assert stages >= {stage.rstrip("@") for stage in actions.stages_of(schema["$defs"][kind])}
     with Emulator() as emulator:
         for point in points:
-            emulator.faults().set([{"do": point.deed(1000), "must_fire": False}])
+            emulator.faults().set([{"do": point.rule_action(1000), "must_fire": False}])
 
 
-def test_an_unknown_parameter_of_the_schema_is_an_error():
+def test_an_unknown_parameter_is_an_error_of_the_generator():
     schema = copy.deepcopy(actions.schema())
     schema["$defs"]["reset"]["properties"]["reset"]["properties"]["softly"] = {"type": "integer"}
     with pytest.raises(NotImplementedError, match="'softly'"):
         actions.every_action(schema)
 
 
-# ---- the judge finds defects
+# ---- judge
 
 
 def cell(**changed: object) -> cells.Cell:
@@ -57,7 +57,7 @@ def verdict_of(world: World, trial: Trial, one: cells.Cell | None = None) -> str
     return judge.run_cell(world, operation, one or cell()).verdict
 
 
-def test_the_judge_sees_each_defect(monkeypatch):
+def test_the_judge_detects_each_defect(monkeypatch):
     with World(2) as world:
         half = world.content("small")[:100]
 
@@ -87,15 +87,15 @@ def test_the_judge_sees_each_defect(monkeypatch):
 BY_NAME = {operation.name: operation for operation in OPERATIONS}
 
 
-def verdict_of_mine(name: str) -> str:
-    """The verdict on an operation of the matrix, with a fault that has no effect on it."""
+def verdict_of_operation(name: str) -> str:
+    """The verdict of an operation with a fault that has no effect."""
     slow = cell(action=actions.Action("latency", {"ms": 1}), operation=name, target="CreateSession")
     with World(2) as world:
         return judge.run_cell(world, BY_NAME[name], slow).verdict
 
 
 @pytest.mark.parametrize("name", ["get whole", "directory get whole"])
-def test_a_stale_version_is_detected(name):
+def test_a_stale_version_is_served_and_detected(name):
     stale = actions.Action("corrupt", {"mode": "stale-version"}, stage="body_out")
     one = cell(action=stale, operation=name, target="GetObject", times=cells.ALWAYS)
     with World(2) as world:
@@ -104,46 +104,46 @@ def test_a_stale_version_is_detected(name):
 
 
 @pytest.mark.parametrize("name", ["append", "append to nothing", "append three records"])
-def test_the_judge_sees_a_record_that_was_appended_twice(monkeypatch, name):
+def test_the_judge_detects_a_record_that_was_appended_twice(monkeypatch, name):
     once = S3AppendWriter._append
 
     def twice(writer: S3AppendWriter) -> None:
-        gathered = bytes(writer._buffer)
+        gathered = bytes(writer._gathered)
         once(writer)
-        writer._buffer += gathered
+        writer._gathered += gathered
         once(writer)
 
-    assert verdict_of_mine(f"directory {name}") == "right"
+    assert verdict_of_operation(f"directory {name}") == "right"
     monkeypatch.setattr(S3AppendWriter, "_append", twice)
-    assert verdict_of_mine(f"directory {name}") == "partial"
+    assert verdict_of_operation(f"directory {name}") == "partial"
 
 
 @pytest.mark.parametrize("name", ["rename", "rename over another"])
-def test_the_judge_sees_a_rename_that_is_a_copy(monkeypatch, name):
-    assert verdict_of_mine(f"directory {name}") == "right"
+def test_the_judge_detects_a_rename_that_is_a_copy(monkeypatch, name):
+    assert verdict_of_operation(f"directory {name}") == "right"
     monkeypatch.setattr(S3Client, "rename_object", lambda client, bucket, old, new: client.copy_object(bucket, old, bucket, new))
-    assert verdict_of_mine(f"directory {name}") == "partial"
+    assert verdict_of_operation(f"directory {name}") == "partial"
 
 
-def test_every_trial_in_a_directory_bucket_starts_without_a_session():
-    asks_the_bucket_itself = {"copy", "create bucket", "delete bucket", "list buckets"}
+def test_each_trial_in_a_directory_bucket_creates_a_session():
+    without_session = {"copy", "create bucket", "delete bucket", "list buckets"}
     with World(2) as world:
         for operation in OPERATIONS:
-            if operation.bucket == DIRECTORY and operation.name.removeprefix("directory ") not in asks_the_bucket_itself:
-                for _ in range(2):  # the second trial meets the state that the first one left
+            if operation.bucket == DIRECTORY and operation.name.removeprefix("directory ") not in without_session:
+                for _ in range(2):  # the second run must not reuse the session of the first
                     targets = cells.traffic(world, operation, operation.sizes[0])
                     assert [one.requests for one in targets if one.operation == "CreateSession"] == [1], operation.name
 
 
-def test_corruption_without_a_checksum_of_s3_is_not_a_defect():
+def test_wrong_data_without_a_checksum_is_not_a_defect():
     trial = Trial(lambda: ["a"], lambda got: got == ["b"])
     corrupt = cell(action=actions.Action("corrupt", {}))
-    assert judge.may_go_untold(cell(action=corrupt.action, target="ListObjectsV2"), trial)
-    assert not judge.may_go_untold(cell(action=corrupt.action, target="GetObject"), Trial(list, bool, verified=True))
-    assert not judge.may_go_untold(cell(target="GetObject"), trial)
+    assert judge.may_go_undetected(cell(action=corrupt.action, target="ListObjectsV2"), trial)
+    assert not judge.may_go_undetected(cell(action=corrupt.action, target="GetObject"), Trial(list, bool, verified=True))
+    assert not judge.may_go_undetected(cell(target="GetObject"), trial)
 
 
-def test_reports_have_every_cell():
+def test_reports_contain_all_cells():
     one, other = cell(), cell(plane="curl", operation="<two>")
     outcomes = [judge.Outcome(one.name, "right", 1, 2, 0.1), judge.Outcome(other.name, "wrong", 1, 2, 0.1, "got b'x'")]
     facts = report.summary([one, other], outcomes)
@@ -168,7 +168,7 @@ def chosen() -> list[cells.Cell]:
 
 @pytest.mark.timeout(3600 if LONG else 180)
 @pytest.mark.parametrize("operation", [operation.name for operation in OPERATIONS])
-def test_each_cell_ends_with_the_right_bytes_or_one_clear_error(chosen, operation):
+def test_correct_result_or_one_clear_error(chosen, operation):
     mine = [one for one in chosen if one.operation == operation]
     outcomes = lanes.run_cells(mine)
     assert not report.defects(outcomes)
