@@ -232,5 +232,7 @@ def test_archive_without_its_directory_is_damaged() -> None:
     index = MetadataIndex("w", torch.Size([0]))
     nothing = torch.Size([0])
     stored.reads.append(ReadTarget(ReadItem(LoadItemType.TENSOR, index, nothing, index, nothing, torch.Size([100]))))
-    with pytest.raises(penstock.S3DataLossError, match=r"__0_0.distcp: item 'w': bytes 7 to \d+ are not a complete torch.save archive"):
+    with pytest.raises(
+        penstock.S3DataLossError, match=r"__0_0.distcp: item 'w': bytes 7 to \d+ are not a complete torch.save archive"
+    ):
         verify_item(stored, Joined(data[:-200]), len(data) - 200)
