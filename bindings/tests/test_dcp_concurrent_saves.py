@@ -252,8 +252,8 @@ def test_names_like_matches_names_of_any_rank_or_one() -> None:
 
 
 def killed(own: Emulator, seed: int, rule: dict[str, object]) -> None:
-    """Kills every rank of a save (SIGKILL) while one of its requests waits."""
-    own.faults().set([{"id": "held", "do": {"stall": {"ms": 600_000}, "at": "before_commit"}, **rule}])
+    """Kills every rank of a save (SIGKILL) while one of its requests waits. S3 never executes that request."""
+    own.faults().set([{"id": "held", "do": {"black_hole": {"ms": 600_000}, "at": "before_commit"}, **rule}])
 
     def kill(pids: list[int]) -> None:
         await_fault(own, "held")
