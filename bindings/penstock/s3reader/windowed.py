@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import math
 import sys
+import threading
 from abc import abstractmethod
 from io import SEEK_SET
 from typing import Any
@@ -45,6 +46,9 @@ class WindowedS3Reader(S3Reader):
     reader's. A subclass says how a window comes to where it is needed, and what is read past it.
 
     A read that fails leaves the position where it was. After ``close()`` every use raises ValueError.
+
+    Thread safety: for one thread at a time. A call that needs bytes from S3 while another call waits for some raises
+    RuntimeError.
     """
 
     _PAST_WINDOW: float = math.inf
@@ -66,6 +70,7 @@ class WindowedS3Reader(S3Reader):
         self._get_object_info = get_object_info
         self._get_stream = get_stream
         self._window = io.BytesIO()
+        self._waiting = threading.Lock()  # held by a call that needs bytes which are not in the window
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -95,6 +100,19 @@ class WindowedS3Reader(S3Reader):
     @abstractmethod
     def _clamp(self, target: int) -> int:
         """`target`, or the object's size where that is smaller."""
+
+    # ---- one call at a time
+
+    def _begin_waiting(self) -> None:
+        """Takes `_waiting`, which the caller releases.
+
+        Raises:
+            RuntimeError: Another call has it: of another thread, or the one whose progress callback this is.
+        """
+        if not self._waiting.acquire(blocking=False):
+            raise RuntimeError(
+                "a reader was used by its own progress callback or by two threads at a time; give each its own reader"
+            )
 
     # ---- the window
 
@@ -135,6 +153,15 @@ class WindowedS3Reader(S3Reader):
             self._size = size
         return self._size
 
+    def _get_size_alone(self) -> int:
+        if self._size is not None:
+            return self._size
+        self._begin_waiting()
+        try:
+            return self._get_size()
+        finally:
+            self._waiting.release()
+
     def __reduce__(self) -> str:
         raise TypeError(f"cannot pickle {type(self).__name__!r} object: open a reader in the process that reads")
 
@@ -152,18 +179,27 @@ class WindowedS3Reader(S3Reader):
         return self._start + self._window.tell()
 
     def seek(self, offset: int, whence: int = SEEK_SET, /) -> int:
-        target = seek_target(self.tell(), offset, whence, self._get_size)
+        target = seek_target(self.tell(), offset, whence, self._get_size_alone)
         if not self._start <= target <= self._end:
-            target = self._clamp(target)
+            self._begin_waiting()
+            try:
+                target = self._clamp(target)
+            finally:
+                self._waiting.release()
         self._go(target)
         return target
 
     def read(self, size: int | None = None) -> bytes:
         limit = check_size(size)
-        if limit is None:
-            return self._read_rest()
-        data = self._window.read(limit)
-        return data if len(data) == limit else self._read_on(data, limit)
+        if limit is not None:
+            data = self._window.read(limit)
+            if len(data) == limit:
+                return data
+        self._begin_waiting()
+        try:
+            return self._read_rest() if limit is None else self._read_on(data, limit)
+        finally:
+            self._waiting.release()
 
     def _read_on(self, first: bytes, limit: int) -> bytes:
         """`first`, which ended the window, and what follows, up to `limit` bytes in all."""
@@ -188,14 +224,24 @@ class WindowedS3Reader(S3Reader):
     def read1(self, size: int | None = -1, /) -> bytes:
         """What is here, up to `size` bytes; one request where nothing is."""
         data = self._window.read(size)
-        if data or size == 0 or not self._load(self._end, 1):
+        if data or size == 0:
             return data
-        return self._window.read(size)
+        self._begin_waiting()
+        try:
+            return self._window.read(size) if self._load(self._end, 1) else data
+        finally:
+            self._waiting.release()
 
     def readinto(self, buf: Any) -> int:
         view = writable_bytes(buf)
         count = self._window.readinto(view)
-        return count if count == len(view) else self._readinto_on(view, count)
+        if count == len(view):
+            return count
+        self._begin_waiting()
+        try:
+            return self._readinto_on(view, count)
+        finally:
+            self._waiting.release()
 
     def _readinto_on(self, view: memoryview, count: int) -> int:
         begin = self._end - count
@@ -225,12 +271,22 @@ class WindowedS3Reader(S3Reader):
 
     def readline(self, size: int | None = -1, /) -> bytes:
         line = self._window.readline(size)
-        return line if line[-1:] == b"\n" or len(line) == size else self._finish_line(line, size)
+        if line[-1:] == b"\n" or len(line) == size:
+            return line
+        self._begin_waiting()
+        try:
+            return self._finish_line(line, size)
+        finally:
+            self._waiting.release()
 
     def __next__(self) -> bytes:
         line = self._window.readline()
         if line[-1:] != b"\n":
-            line = self._finish_line(line, None)
+            self._begin_waiting()
+            try:
+                line = self._finish_line(line, None)
+            finally:
+                self._waiting.release()
             if not line:
                 raise StopIteration
         return line
