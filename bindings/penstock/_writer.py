@@ -38,6 +38,7 @@ class S3Writer(io.BufferedIOBase):
         self.stream = stream
         self._position = 0
         self._closed = False
+        self._closing = False  # a thread is in close()
         self._failure: BaseException | None = None  # the first that a write raised
         self._lock = threading.Lock()
         _open_writers.add(self)
@@ -100,23 +101,33 @@ class S3Writer(io.BufferedIOBase):
         with self._lock:
             if self._closed:
                 return
-            self._closed = True
+            self._closed = self._closing = True
             _open_writers.discard(self)
-            self.stream.close()
+            try:
+                self.stream.close()
+            finally:
+                self._closing = False
 
     def abort(self) -> None:
-        """Gives the upload up. Does nothing after close. In a progress callback: ends the ``write`` or ``close`` under way, which
-        then raises unless S3 has acknowledged everything already."""
+        """Cancels the upload. Does nothing after close.
+
+        A ``write`` or ``close`` under way, in another thread or in this one where a progress callback calls ``abort``, ends and
+        raises, unless S3 has acknowledged everything already. If the request that publishes is on its way, S3 may still carry
+        it out: then ``close`` raises, and the object is there or not. ``abort`` returns after ``close`` has ended. A ``close``
+        of an fsspec file that appends to a large object cannot be cancelled.
+        """
         if self._inside:
             self._closed = True
             self.stream.abort()
             return
+        abort = getattr(self.stream, "abort", None)
+        if self._closing and abort is not None:
+            abort()
         with self._lock:
             if self._closed:
                 return
             self._closed = True
             _open_writers.discard(self)
-            abort = getattr(self.stream, "abort", None)
             if abort is not None:
                 abort()
 
