@@ -38,6 +38,7 @@ class S3Writer(io.BufferedIOBase):
         self.stream = stream
         self._position = 0
         self._closed = False
+        self._closing = False  # a thread is in close()
         self._failure: BaseException | None = None  # the first exception that a write raised
         self._lock = threading.Lock()
         _open_writers.add(self)
@@ -100,26 +101,33 @@ class S3Writer(io.BufferedIOBase):
         with self._lock:
             if self._closed:
                 return
-            self._closed = True
+            self._closed = self._closing = True
             _open_writers.discard(self)
-            self.stream.close()
+            try:
+                self.stream.close()
+            finally:
+                self._closing = False
 
     def abort(self) -> None:
-        """Aborts the upload. Does nothing after close.
+        """Cancels the upload. Does nothing after close.
 
-        In a progress callback, ends the current ``write`` or ``close``, which then raises unless S3 has already acknowledged
-        the whole upload.
+        A ``write`` or ``close`` in progress ends and raises, unless S3 has already acknowledged the whole upload. It may be in
+        another thread, or in this one if a progress callback calls ``abort``. If the request that publishes the object has been
+        sent, S3 may still execute it: then ``close`` raises, and the object may exist. ``abort`` returns after ``close`` has
+        ended. The ``close`` of an fsspec file that appends to a large object cannot be cancelled.
         """
         if self._in_callback:
             self._closed = True
             self.stream.abort()
             return
+        abort = getattr(self.stream, "abort", None)
+        if self._closing and abort is not None:
+            abort()
         with self._lock:
             if self._closed:
                 return
             self._closed = True
             _open_writers.discard(self)
-            abort = getattr(self.stream, "abort", None)
             if abort is not None:
                 abort()
 

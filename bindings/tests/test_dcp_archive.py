@@ -125,6 +125,16 @@ def test_crc32_of_the_core_equals_zlib():
     assert _core.crc32(0, 0) == 0
 
 
+def test_the_cores_checksum_of_a_buffer_is_zlibs():
+    data = bytes(range(256)) * 1000
+    view = memoryview(data)
+    assert _core.crc32_of(data) == zipfile.crc32(data)
+    assert _core.crc32_of(view[1000:], _core.crc32_of(view[:1000])) == zipfile.crc32(data)
+    assert _core.crc32_of(b"") == 0
+    with pytest.raises(BufferError, match="contiguous"):
+        _core.crc32_of(view[::2])
+
+
 def test_data_descriptor_follows_the_payload():
     tensor = torch.arange(8, dtype=torch.uint8)
     frame = _archive.frame(torch.uint8, (8,), (1,))

@@ -18,6 +18,7 @@ import torch
 from bucket_io import put
 from gate_server import gate_config, gate_server
 from penstock import S3Reader, S3ReaderConstructor, _core
+from penstock._objects import HeadObjectResult
 from penstock.s3reader import RangedS3Reader, SequentialS3Reader
 from reader_kinds import KINDS, every_kind
 
@@ -398,6 +399,34 @@ def test_a_second_thread_on_a_stream_gets_an_error():
         assert client.get_object("b", "other").read() == DATA  # opens the gate
         first.join()
         assert got == [DATA]
+
+
+@every_kind
+def test_a_reader_that_two_threads_use_at_a_time_raises(kind):
+    calls = [
+        lambda reader: reader.read(),
+        lambda reader: reader.read(4),
+        lambda reader: reader.read1(4),
+        lambda reader: reader.readinto(bytearray(4)),
+        lambda reader: reader.readline(),
+        next,
+        lambda reader: reader.seek(8),
+    ]
+    with gate_server(DATA, 2) as (gate, endpoint):
+        client = penstock.S3Client("us-east-1", endpoint=endpoint, s3client_config=gate_config())
+        known = HeadObjectResult('"e"', len(DATA), 0, "STANDARD")
+        reader = client.get_object("b", "k", object_info=known, reader_constructor=KINDS[kind])
+        got = []
+        first = threading.Thread(target=lambda: got.append(reader.read(4)))
+        first.start()
+        assert gate.wait_for(1)
+        for call in calls:
+            with pytest.raises(RuntimeError, match="two threads"):
+                call(reader)
+        assert client.get_object("b", "other").read() == DATA  # opens the gate
+        first.join()
+        assert got == [DATA[:4]]
+        assert reader.read() == DATA[4:]
 
 
 @every_kind

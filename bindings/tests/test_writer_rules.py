@@ -7,12 +7,14 @@ import io
 import logging
 import pickle
 import threading
+import time
 import warnings
 
 import penstock
 import pytest
-from bucket_io import get, put
+from bucket_io import get, keys, put
 from penstock import S3Writer
+from penstock.testing import Emulator
 
 
 class RecordingStream:
@@ -112,6 +114,72 @@ def test_closing_from_many_threads_publishes_once():
     for thread in threads:
         thread.join()
     assert stream.calls == [("close",)]
+
+
+def closing(writer):
+    """A thread that closes the writer, and the list of what that raises."""
+    raised = []
+
+    def close():
+        try:
+            writer.close()
+        except BaseException as error:
+            raised.append(error)
+
+    thread = threading.Thread(target=close)
+    thread.start()
+    return thread, raised
+
+
+def test_abort_of_another_thread_ends_a_close_under_way():
+    class Slow(RecordingStream):
+        closing, aborted = threading.Event(), threading.Event()
+
+        def close(self):
+            self.closing.set()
+            assert self.aborted.wait(30), "abort() did not reach the stream during close()"
+            raise penstock.S3Exception("given up")
+
+        def abort(self):
+            super().abort()
+            self.aborted.set()
+
+    stream = Slow()
+    writer = S3Writer(stream)
+    closer, raised = closing(writer)
+    assert stream.closing.wait(30)
+    writer.abort()
+    assert [str(error) for error in raised] == ["given up"]  # abort returned after close had ended
+    closer.join(30)
+    assert stream.calls == [("abort",)]
+
+
+@pytest.mark.parametrize(
+    ("size", "operation", "moment"),
+    [
+        (100, "PutObject", "before_commit"),
+        (11 << 20, "UploadPart", "before_commit"),
+        (11 << 20, "CompleteMultipartUpload", "headers"),
+    ],
+)
+def test_a_close_under_way_is_cancelled_by_another_thread(size, operation, moment):
+    stall = [{"id": "held", "when": {"operation": operation}, "do": {"stall": {"ms": 120_000}, "at": moment}}]
+    with Emulator(faults=stall) as emulator:
+        client = emulator.client(penstock.S3ClientConfig(part_size=5 << 20))
+        client.create_bucket("slow")
+        writer = client.put_object("slow", "k")
+        writer.write(bytes(size))
+        closer, raised = closing(writer)
+        deadline = time.monotonic() + 60
+        while not (writer.closed and emulator.faults().account().rule("held").fired):
+            assert time.monotonic() < deadline
+            time.sleep(0.005)
+        writer.abort()
+        closer.join(60)
+        assert time.monotonic() < deadline
+        assert [type(error) for error in raised] == [penstock.S3Exception]
+        assert client._client.list_multipart_uploads("slow") == []
+        assert keys(client, "slow") == []
 
 
 def test_an_error_in_close_is_raised_once():

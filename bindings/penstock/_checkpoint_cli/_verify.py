@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import zlib
 from collections import defaultdict
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 
+from .. import _core
 from .._exceptions import S3DataLossError, S3Exception
 from .._objects import ObjectInfo
 from ..s3reader._zip_directory import Directory, find_directory
@@ -144,7 +144,7 @@ class _Passing:
         self._to(self.base + begin)
         crc = 0
         for piece in self._pieces(self.base + end):
-            crc = zlib.crc32(piece, crc)
+            crc = _core.crc32_of(piece, crc)
         return crc
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import zlib
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
 from .. import _core
@@ -11,7 +10,6 @@ from .._exceptions import S3DataLossError
 from ..s3reader import DCPOptimizedS3Reader
 from ..s3reader._zip_records import MAGIC, Content, Held, check_archive
 from ..s3reader.dcp_optimized import ItemViewBuffer
-from ._layout import address_of
 
 if TYPE_CHECKING:
     from ._stored import StoredItem
@@ -29,13 +27,6 @@ class Item(Content, Protocol):
 
 class Joined(Held):
     """An item in one ``bytes`` object."""
-
-    def __init__(self, data: bytes) -> None:
-        super().__init__(data)
-        self._address = address_of(data)
-
-    def crc(self, begin: int, end: int) -> int:
-        return _core.crc32(self._address + begin, end - begin)
 
     def open(self) -> IO[bytes]:
         return io.BytesIO(self.data)
@@ -83,7 +74,7 @@ class Blocks:
         self._buffer.seek(begin)
         crc = 0
         for piece in self._buffer.pieces(end - begin):
-            crc = zlib.crc32(piece, crc)
+            crc = _core.crc32_of(piece, crc)
         return crc
 
     def open(self) -> IO[bytes]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import struct
-import zlib
 from typing import NamedTuple, Protocol
 
+from .. import _core
 from ._zip_directory import Directory, entries_of, find_directory
 
 MAGIC = b"PK\x03\x04"
@@ -33,7 +33,7 @@ class Held:
         return self.data[begin:end]
 
     def crc(self, begin: int, end: int) -> int:
-        return zlib.crc32(memoryview(self.data)[begin:end])
+        return _core.crc32_of(memoryview(self.data)[begin:end])
 
 
 class Verdict(NamedTuple):

@@ -113,7 +113,9 @@ class RangedS3Reader(WindowedS3Reader):
             data = stream.read_all()
             self._move_to(position + len(data))
             return data
-        return self.read(max(0, self._get_size() - position))
+        rest = max(0, self._get_size() - position)
+        data = self._window.read(rest)
+        return data if len(data) == rest else self._read_across_windows(data, rest)
 
     def _clamp(self, target: int) -> int:
         if self._listed_size_covers(target):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from bisect import bisect_right
 from collections.abc import Iterator
 
@@ -26,7 +25,6 @@ class SequentialS3Reader(WindowedS3Reader):
         super().__init__(bucket, key, get_object_info, get_stream)
         self._blocks: list[bytes] = []
         self._ends: list[int] = []  # offset after each block
-        self._receiving = threading.Lock()
 
     @property
     def _received(self) -> int:
@@ -51,16 +49,6 @@ class SequentialS3Reader(WindowedS3Reader):
             return
         if self._size is not None and self._received >= self._size and self._stream is not None:
             return
-        if not self._receiving.acquire(blocking=False):
-            raise RuntimeError(
-                "a reader was used from its own progress callback or by two threads at once; use a separate reader for each"
-            )
-        try:
-            self._receive(end)
-        finally:
-            self._receiving.release()
-
-    def _receive(self, end: int | None) -> None:
         if self._stream is None:
             self._stream = self._get_stream()
         elif isinstance(self._stream, GetObjectStream) and self._stream.tell() != self._received:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import math
 import sys
+import threading
 from abc import abstractmethod
 from io import SEEK_SET
 from typing import Any
@@ -45,6 +46,9 @@ class WindowedS3Reader(S3Reader):
     ``BytesIO`` is the position of the reader. Subclasses define how windows are loaded, and how large reads bypass them.
 
     A failed read leaves the position unchanged. After ``close()``, every method raises ValueError.
+
+    Thread safety: for one thread at a time. A call that needs bytes from S3 while another call waits for bytes raises
+    RuntimeError.
     """
 
     _DIRECT_READ_BYTES: float = math.inf
@@ -66,6 +70,7 @@ class WindowedS3Reader(S3Reader):
         self._get_object_info = get_object_info
         self._get_stream = get_stream
         self._window = io.BytesIO()
+        self._waiting = threading.Lock()  # held by a call that needs bytes which are not in the window
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -95,6 +100,19 @@ class WindowedS3Reader(S3Reader):
     @abstractmethod
     def _clamp(self, target: int) -> int:
         """Returns `target`, or the object's size if it is smaller."""
+
+    # ---- one call at a time
+
+    def _begin_waiting(self) -> None:
+        """Takes `_waiting`, which the caller releases.
+
+        Raises:
+            RuntimeError: Another call has it: of another thread, or the one whose progress callback this is.
+        """
+        if not self._waiting.acquire(blocking=False):
+            raise RuntimeError(
+                "a reader was used from its own progress callback or by two threads at once; use a separate reader for each"
+            )
 
     # ---- the window
 
@@ -137,6 +155,15 @@ class WindowedS3Reader(S3Reader):
             self._size = size
         return self._size
 
+    def _get_size_alone(self) -> int:
+        if self._size is not None:
+            return self._size
+        self._begin_waiting()
+        try:
+            return self._get_size()
+        finally:
+            self._waiting.release()
+
     def __reduce__(self) -> str:
         raise TypeError(f"cannot pickle {type(self).__name__!r} object: open a reader in the process that reads")
 
@@ -154,18 +181,27 @@ class WindowedS3Reader(S3Reader):
         return self._start + self._window.tell()
 
     def seek(self, offset: int, whence: int = SEEK_SET, /) -> int:
-        target = seek_target(self.tell(), offset, whence, self._get_size)
+        target = seek_target(self.tell(), offset, whence, self._get_size_alone)
         if not self._start <= target <= self._end:
-            target = self._clamp(target)
+            self._begin_waiting()
+            try:
+                target = self._clamp(target)
+            finally:
+                self._waiting.release()
         self._move_to(target)
         return target
 
     def read(self, size: int | None = None) -> bytes:
         limit = check_size(size)
-        if limit is None:
-            return self._read_rest()
-        data = self._window.read(limit)
-        return data if len(data) == limit else self._read_across_windows(data, limit)
+        if limit is not None:
+            data = self._window.read(limit)
+            if len(data) == limit:
+                return data
+        self._begin_waiting()
+        try:
+            return self._read_rest() if limit is None else self._read_across_windows(data, limit)
+        finally:
+            self._waiting.release()
 
     def _read_across_windows(self, first: bytes, limit: int) -> bytes:
         """Returns `first`, the last bytes of the window, and the bytes that follow, `limit` bytes in total."""
@@ -190,14 +226,24 @@ class WindowedS3Reader(S3Reader):
     def read1(self, size: int | None = -1, /) -> bytes:
         """Returns up to `size` bytes of the window, after loading a new window if none are left."""
         data = self._window.read(size)
-        if data or size == 0 or not self._load_window(self._end, 1):
+        if data or size == 0:
             return data
-        return self._window.read(size)
+        self._begin_waiting()
+        try:
+            return self._window.read(size) if self._load_window(self._end, 1) else data
+        finally:
+            self._waiting.release()
 
     def readinto(self, buf: Any) -> int:
         view = writable_bytes(buf)
         count = self._window.readinto(view)
-        return count if count == len(view) else self._readinto_across_windows(view, count)
+        if count == len(view):
+            return count
+        self._begin_waiting()
+        try:
+            return self._readinto_across_windows(view, count)
+        finally:
+            self._waiting.release()
 
     def _readinto_across_windows(self, view: memoryview, count: int) -> int:
         begin = self._end - count
@@ -227,12 +273,22 @@ class WindowedS3Reader(S3Reader):
 
     def readline(self, size: int | None = -1, /) -> bytes:
         line = self._window.readline(size)
-        return line if line[-1:] == b"\n" or len(line) == size else self._finish_line(line, size)
+        if line[-1:] == b"\n" or len(line) == size:
+            return line
+        self._begin_waiting()
+        try:
+            return self._finish_line(line, size)
+        finally:
+            self._waiting.release()
 
     def __next__(self) -> bytes:
         line = self._window.readline()
         if line[-1:] != b"\n":
-            line = self._finish_line(line, None)
+            self._begin_waiting()
+            try:
+                line = self._finish_line(line, None)
+            finally:
+                self._waiting.release()
             if not line:
                 raise StopIteration
         return line
