@@ -7,6 +7,7 @@
 
 #include "base/digest.h"
 #include "base/encoding.h"
+#include "emulator/faults/connection_rules.h"
 #include "emulator/faults/scenario_document.h"
 #include "emulator/instruments/limits_report.h"
 #include "emulator/json/json_fields.h"
@@ -66,6 +67,9 @@ Result<std::optional<faults::Scenario>> GivenFaults(const EmulatorOptions& optio
     PENSTOCK_ASSIGN(text, ReadGivenFile({.what = "faults file", .path = options.faults_path, .fix = "name a JSON file (docs/faults.md)"}));
   }
   auto scenario = faults::ParseScenario(text);
+  if (options.tls_certificate_path.empty()) {
+    if (const auto checked = faults::RefuseTlsRules(*scenario); !checked.ok()) return FieldError(source, checked.error().message);
+  }
   if (!scenario.ok()) return FieldError(source, scenario.error().message);
   return std::optional(std::move(scenario).value());
 }

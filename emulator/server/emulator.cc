@@ -189,6 +189,7 @@ class RunningEmulator final : public Emulator {
   Result<void> ClearFaults(const std::string& name_space) override {
     return OfDesk(name_space, [](faults::FaultDesk& desk) -> Result<void> {
       desk.Stop();
+    if (options_.tls_certificate_path.empty()) PENSTOCK_TRY(faults::RefuseTlsRules(scenario));
       return Ok();
     });
   }

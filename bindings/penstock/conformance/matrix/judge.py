@@ -12,7 +12,7 @@ from typing import Any
 
 from ..._exceptions import S3Exception
 from ..._faults import Faults
-from .cells import ALWAYS, CONNECTION, PLANTED, Cell
+from .cells import ALWAYS, CONNECTION, PLANTED, Cell, needs_tls
 from .trials import Operation, Trial, World
 
 DEADLINE_S = 60.0  # of one cell, on a machine that does other things too
@@ -20,7 +20,7 @@ COUNTED_S = 0.1  # a fault at the end of an answer
 LEFT_OPEN_S = 10.0  # parts may go in the background
 ATTEMPTS = {"once": 5, "always": 2}
 
-RIGHT, ERROR, UNTOLD, IDLE = "right", "error", "untold", "idle"
+RIGHT, ERROR, UNTOLD, IDLE, NOT_APPLICABLE = "right", "error", "untold", "idle", "not applicable"
 #: Verdicts that no cell may have.
 DEFECTS = ("wrong", "hang", "partial", "left open", "unclear", "broken")
 
@@ -32,6 +32,7 @@ VERDICTS = {
     ERROR: "one error that names the operation; what was there before, or all of what was written, is there",
     UNTOLD: "what S3 says without a checksum is taken for true: listings, ranges of an object, metadata",
     IDLE: "the fault found nothing to happen to",
+    NOT_APPLICABLE: "the fault happens in a TLS handshake, and the endpoint serves plain HTTP: the cell was not run",
     "wrong": "wrong bytes, or success of what has not happened",
     "hang": f"no end within {DEADLINE_S:.0f} s",
     "partial": "neither the old nor the new object is there, or a mixture",
@@ -55,6 +56,8 @@ class Outcome:
 
 def run_cell(world: World, operation: Operation, cell: Cell) -> Outcome:
     """Runs a cell. The world is as before afterwards, but for a hung one."""
+    if needs_tls(cell.action) and world.endpoint.startswith("http://"):
+        return Outcome(cell.name, NOT_APPLICABLE, fired=0, requests=0, seconds=0.0)
     world.config = dataclasses.replace(world.config, max_attempts=ATTEMPTS[cell.times])
     trial = operation.begin(world, cell.size)
     journal, faults = world.emulator.journal(), world.emulator.faults()
