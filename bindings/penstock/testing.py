@@ -124,9 +124,10 @@ class Emulator(_Access):
             ``.``, ``-`` and ``_``, of which the first is no ``.`` or ``-``.
         moto_reset: Whether ``POST /moto-api/reset`` on the S3 port, which needs no signature, empties every namespace; None:
             only without `data_directory`.
-        memory_limit: Bytes of memory that objects may take without `data_directory`, 1048576 (1 MiB) or more. Uploads beyond it
-            are answered 507 InsufficientStorage. None: three quarters of the control group's memory limit, else half of the
-            machine's memory, shared by all emulators of this process that have None.
+        memory_limit: Bytes of memory that objects and request documents may take without `data_directory`, 1048576 (1 MiB) or
+            more. Uploads beyond it are answered 507 InsufficientStorage, documents 503 SlowDown. None: three quarters of the
+            control group's memory limit, else half of the machine's memory, shared by all emulators of this process that have
+            None.
 
     Raises:
         ValueError: an option cannot work; the message names it.
