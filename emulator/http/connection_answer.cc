@@ -134,6 +134,10 @@ bool WireConnection::PeerHasClosed() const noexcept {
   return ::poll(&peer, 1, 0) > 0;
 }
 
+bool WireConnection::IsCancelled() const noexcept {
+  return stopping() && (interrupted_.load(std::memory_order_relaxed) || PeerHasClosed());
+}
+
 void WireConnection::LimitUnsent() {
   const bool limit = settings_.allowances != nullptr && settings_.allowances->crowded();
   if (limit == unsent_limited_) return;
