@@ -40,18 +40,6 @@ def seed() -> int:
 
 
 @pytest.fixture(scope="session")
-def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """A self-signed certificate for 127.0.0.1 and localhost, and its key."""
-    folder = tmp_path_factory.mktemp("tls")
-    pem, key = folder / "cert.pem", folder / "key.pem"
-    command = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"]
-    command += ["-keyout", str(key), "-out", str(pem), "-subj", "/CN=localhost"]
-    command += ["-addext", "subjectAltName=DNS:localhost,DNS:*.localhost,IP:127.0.0.1"]
-    subprocess.run(command, check=True, capture_output=True)
-    return pem, key
-
-
-@pytest.fixture(scope="session")
 def start_emulator(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., AbstractContextManager[Standalone]]:
     """A function that starts the emulator's executable in memory with two accounts, verified signatures and more options."""
     keys = [("TESTACCESSKEY", "test-secret"), ("SECONDACCESSKEY", "second-secret")]  # each key has its own account

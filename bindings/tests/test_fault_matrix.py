@@ -23,7 +23,7 @@ OPERATIONS = lanes.every_operation()
 # ---- generator
 
 
-def test_all_actions_and_stages_of_the_schema_are_generated_and_accepted_by_the_emulator():
+def test_all_actions_and_stages_of_the_schema_are_generated_and_accepted_by_the_emulator(certificate):
     points = actions.every_action()
     assert len({point.name for point in points}) == len(points) > 200
     schema = actions.schema()
@@ -32,8 +32,9 @@ def test_all_actions_and_stages_of_the_schema_are_generated_and_accepted_by_the_
     for kind in kinds:
         stages = {point.stage for point in points if point.kind == kind}
         assert stages >= {stage.rstrip("@") for stage in actions.stages_of(schema["$defs"][kind])}
-    with Emulator() as emulator:
+    with Emulator() as plain, Emulator(tls=(str(certificate[0]), str(certificate[1]))) as with_tls:
         for point in points:
+            emulator = with_tls if cells.needs_tls(point) else plain
             emulator.faults().set([{"do": point.rule_action(1000), "must_fire": False}])
 
 
@@ -42,6 +43,20 @@ def test_an_unknown_parameter_is_an_error_of_the_generator():
     schema["$defs"]["reset"]["properties"]["reset"]["properties"]["softly"] = {"type": "integer"}
     with pytest.raises(NotImplementedError, match="'softly'"):
         actions.every_action(schema)
+
+
+def test_faults_of_tls_handshakes_are_not_applicable_to_plain_http():
+    aborts = cell(action=actions.Action("tls_abort", {}), operation="get whole", target=cells.CONNECTION)
+    with World(2) as plain:
+        outcome = judge.run_cell(plain, BY_NAME["get whole"], aborts)
+    assert (outcome.verdict, outcome.requests) == (judge.NOT_APPLICABLE, 0)
+    assert not report.defects([outcome])
+    assert report.summary([aborts], [outcome])["verdicts"] == {"not applicable": 1}
+    with (
+        Emulator() as emulator,
+        pytest.raises(ValueError, match=r"rule 'planted': tls_abort .* plain HTTP\. Start it with --tls-cert"),
+    ):
+        emulator.faults().set([aborts.rule()])
 
 
 # ---- judge
@@ -173,4 +188,4 @@ def test_correct_result_or_one_clear_error(chosen, operation):
     outcomes = lanes.run_cells(mine)
     assert not report.defects(outcomes)
     verdicts = Counter(outcome.verdict for outcome in outcomes)
-    assert verdicts[judge.IDLE] < len(mine), "no fault fired"
+    assert verdicts[judge.IDLE] + verdicts[judge.NOT_APPLICABLE] < len(mine), "no fault fired"

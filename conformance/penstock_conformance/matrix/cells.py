@@ -117,6 +117,11 @@ def of_connections(action: Action) -> bool:
     return action.stage == "accept" or {"required": [action.kind]} in _connection_schema()
 
 
+def needs_tls(action: Action) -> bool:
+    """Whether it happens in a TLS handshake: an emulator without TLS refuses it."""
+    return action.kind in ("tls_abort", "tls_certificate")
+
+
 @functools.cache
 def _connection_schema() -> list[Any]:
     return list(schema()["$defs"]["at_accept"]["anyOf"])

@@ -13,7 +13,7 @@ from typing import Any
 from penstock import S3Exception
 from penstock.testing import Faults
 
-from .cells import ALWAYS, CONNECTION, PLANTED, Cell
+from .cells import ALWAYS, CONNECTION, PLANTED, Cell, needs_tls
 from .trials import Operation, Trial, World
 
 DEADLINE_S = 60.0  # per cell, with a margin for busy machines
@@ -21,7 +21,7 @@ COUNTED_S = 0.1  # the emulator can count a fault at the end of a response after
 LEFT_OPEN_S = 10.0  # the client may abort uploads in the background
 ATTEMPTS = {"once": 5, "always": 2}
 
-RIGHT, ERROR, UNTOLD, IDLE = "right", "error", "untold", "idle"
+RIGHT, ERROR, UNTOLD, IDLE, NOT_APPLICABLE = "right", "error", "untold", "idle", "not applicable"
 #: Verdicts that no cell may have.
 DEFECTS = ("wrong", "hang", "partial", "left open", "unclear", "broken")
 
@@ -33,6 +33,7 @@ VERDICTS = {
     ERROR: "one error that names the operation; the bucket has the old state or the complete new one",
     UNTOLD: "wrong data that S3 provides no checksum for: listings, ranges of an object, metadata",
     IDLE: "the fault did not occur",
+    NOT_APPLICABLE: "the fault occurs in a TLS handshake, and the endpoint serves plain HTTP: the cell was not run",
     "wrong": "wrong data, or success without effect",
     "hang": f"did not end within {DEADLINE_S:.0f} s",
     "partial": "neither the old nor the new object exists, or a mixture of both",
@@ -56,6 +57,8 @@ class Outcome:
 
 def run_cell(world: World, operation: Operation, cell: Cell) -> Outcome:
     """Runs a cell. Restores the state of the world afterwards, unless the operation hangs."""
+    if needs_tls(cell.action) and world.endpoint.startswith("http://"):
+        return Outcome(cell.name, NOT_APPLICABLE, fired=0, requests=0, seconds=0.0)
     world.config = dataclasses.replace(world.config, max_attempts=ATTEMPTS[cell.times])
     trial = operation.begin(world, cell.size)
     journal, faults = world.emulator.journal(), world.emulator.faults()
