@@ -100,7 +100,7 @@ def test_general_buckets_are_listed_if_directory_buckets_cannot_be(emulator, cli
     finally:
         faults.clear()
     warnings = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
-    assert len(warnings) == 1 and "without directory buckets (--x-s3)" in warnings[0] and refusal["code"] in warnings[0]
+    assert len(warnings) == 1 and "lacks directory buckets (--x-s3)" in warnings[0] and refusal["code"] in warnings[0]
 
 
 def test_a_service_without_directory_buckets_lists_each_bucket_once(emulator, client, bucket, monkeypatch):

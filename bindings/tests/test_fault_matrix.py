@@ -123,9 +123,9 @@ def test_the_judge_detects_a_record_that_was_appended_twice(monkeypatch, name):
     once = S3AppendWriter._append
 
     def twice(writer: S3AppendWriter) -> None:
-        gathered = bytes(writer._gathered)
+        gathered = bytes(writer._buffer)
         once(writer)
-        writer._gathered += gathered
+        writer._buffer += gathered
         once(writer)
 
     assert verdict_of_operation(f"directory {name}") == "right"
